@@ -1,0 +1,1 @@
+//! The API objects: one internal form per kind, read from JSON with findings instead of failures.

@@ -1,0 +1,1 @@
+//! The CEL environment of DRA device selectors: parser, checker, cost-metered evaluator.

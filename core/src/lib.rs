@@ -1,0 +1,17 @@
+//! Kubernetes Dynamic Resource Allocation (DRA), decided by pure functions.
+//!
+//! The core takes API objects and a time and returns decisions. It has no clock, no randomness, no I/O,
+//! no threads and no global state; everything it needs arrives as an argument, and the same input gives
+//! the same output on every platform.
+//!
+//! Dependencies between the modules point one way only:
+//!
+//! ```text
+//! simulate  ->  lifecycle, allocate      allocate -> cluster, cel
+//! lifecycle ->  cluster                  cluster  -> api, profile      cel -> api
+//! ```
+
+pub mod api;
+pub mod cel;
+pub mod finding;
+pub mod profile;

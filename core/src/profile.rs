@@ -1,0 +1,172 @@
+//! Which Kubernetes is meant: its version, its feature gates, and whether its known defects are reproduced.
+
+use std::fmt;
+
+/// A Kubernetes minor version, or the newest one with everything on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Version {
+    /// Kubernetes 1.34.
+    V1_34,
+    /// Kubernetes 1.35.
+    V1_35,
+    /// Kubernetes 1.36.
+    V1_36,
+    /// Kubernetes 1.37.
+    V1_37,
+    /// The newest version with every gate on; accepts shipped and proposed spellings.
+    #[default]
+    All,
+}
+
+impl Version {
+    /// Reads `1.34` .. `1.37` or `all`.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.strip_prefix('v').unwrap_or(text) {
+            "1.34" => Some(Self::V1_34),
+            "1.35" => Some(Self::V1_35),
+            "1.36" => Some(Self::V1_36),
+            "1.37" => Some(Self::V1_37),
+            "all" => Some(Self::All),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::V1_34 => "1.34",
+            Self::V1_35 => "1.35",
+            Self::V1_36 => "1.36",
+            Self::V1_37 => "1.37",
+            Self::All => "all",
+        })
+    }
+}
+
+macro_rules! features {
+    ($($(#[$doc:meta])* $field:ident: $gates:literal, [$v34:literal $v35:literal $v36:literal $v37:literal];)*) => {
+        /// The DRA features that change a decision; each is one or more Kubernetes feature gates.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct Features {
+            $($(#[$doc])* pub $field: bool,)*
+        }
+
+        impl Features {
+            /// The defaults of a Kubernetes version; everything for [`Version::All`].
+            pub fn of(version: Version) -> Self {
+                match version {
+                    Version::V1_34 => Self { $($field: $v34,)* },
+                    Version::V1_35 => Self { $($field: $v35,)* },
+                    Version::V1_36 => Self { $($field: $v36,)* },
+                    Version::V1_37 => Self { $($field: $v37,)* },
+                    Version::All => Self { $($field: true,)* },
+                }
+            }
+
+            /// Sets the features behind one gate. False when no feature has that gate.
+            pub fn set(&mut self, gate: &str, on: bool) -> bool {
+                $(if $gates.split(' ').any(|name| name == gate) {
+                    self.$field = on;
+                    return true;
+                })*
+                false
+            }
+
+            /// Names of all known gates, in the order of the fields.
+            pub fn gates() -> impl Iterator<Item = &'static str> {
+                [$($gates,)*].into_iter().flat_map(|names| names.split(' '))
+            }
+        }
+    };
+}
+
+// Defaults in the order 1.34, 1.35, 1.36, 1.37. Source: pkg/features/kube_features.go of those versions.
+features! {
+    /// Requests with `adminAccess` (KEP-5018).
+    admin_access: "DRAAdminAccess", [true true true true];
+    /// `firstAvailable` in requests (KEP-4816).
+    prioritized_list: "DRAPrioritizedList", [true true true true];
+    /// Shared counters and per-device node selection (KEP-4815).
+    partitionable_devices: "DRAPartitionableDevices", [false false true true];
+    /// Device taints and tolerations (KEP-5055).
+    device_taints: "DRADeviceTaints", [false false true true];
+    /// DeviceTaintRule objects (KEP-5055).
+    device_taint_rules: "DRADeviceTaintRules", [false false false true];
+    /// Binding conditions (KEP-5007); upstream needs `DRAResourceClaimDeviceStatus` as well.
+    device_binding_and_status: "DRADeviceBindingConditions", [false false true true];
+    /// Shares of devices with consumable capacity (KEP-5075).
+    consumable_capacity: "DRAConsumableCapacity", [false false true true];
+    /// Attributes with lists of values (KEP-5491).
+    list_type_attributes: "DRAListTypeAttributes", [false false false false];
+    /// Extended resources backed by DRA (KEP-5004).
+    extended_resource: "DRAExtendedResource", [false false true true];
+    /// Node-allocatable resources of devices (KEP-5517).
+    node_allocatable_resources: "DRANodeAllocatableResources", [false false false false];
+    /// Claims of PodGroups (KEP-5729); the seed texts use the second name.
+    workload_resource_claims: "DRAWorkloadResourceClaims WorkloadPodGroupResourceClaimTemplate", [false false false false];
+    /// Workload and PodGroup objects (KEP-5832).
+    generic_workload: "GenericWorkload", [false false false false];
+    /// Cluster-wide claim templates (KEP-5978, withdrawn).
+    cluster_resource_claim_templates: "ClusterResourceClaimTemplates", [false false false false];
+    /// Derived attributes in requests (KEP-6080).
+    derived_attributes: "DRADerivedAttributes", [false false false false];
+    /// Compatibility groups of counter consumption (KEP-5963).
+    device_compatibility_groups: "DRADeviceCompatibilityGroups", [false false false false];
+    /// Fractional steps in request policies.
+    fractional_capacity_range: "DRAFractionalCapacityRange", [false false false true];
+}
+
+/// Whether known defects of the stated version are reproduced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Mode {
+    /// The correct answer.
+    #[default]
+    Sound,
+    /// The stated version's answer, defects included.
+    Reference,
+}
+
+/// The Kubernetes that answers: version, features, mode.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Profile {
+    /// The version whose rules hold.
+    pub version: Version,
+    /// The features that are on.
+    pub features: Features,
+    /// Whether its defects are reproduced.
+    pub mode: Mode,
+}
+
+impl Profile {
+    /// The defaults of a version, in sound mode.
+    pub fn of(version: Version) -> Self {
+        Self { version, features: Features::of(version), mode: Mode::Sound }
+    }
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self::of(Version::All)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_changes_its_feature_only() {
+        let mut features = Features::of(Version::V1_36);
+        assert!(features.set("DRAListTypeAttributes", true));
+        assert!(features.list_type_attributes && features.device_taints);
+        assert!(!features.set("NoSuchGate", true));
+    }
+
+    #[test]
+    fn both_names_of_the_workload_gate_are_known() {
+        let mut features = Features::of(Version::V1_36);
+        assert!(features.set("WorkloadPodGroupResourceClaimTemplate", true));
+        assert!(features.workload_resource_claims);
+    }
+}
