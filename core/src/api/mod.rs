@@ -1,3 +1,13 @@
 //! The API objects: one internal form per kind, read from JSON with findings instead of failures.
 
+pub mod claim;
+pub mod class;
+mod convert;
+pub mod meta;
+pub mod node;
+pub mod object;
+pub mod pod;
 pub mod quantity;
+pub mod read;
+pub mod slice;
+pub mod workload;

@@ -63,6 +63,13 @@ struct SourceText(Box<str>);
 
 const NANO: i32 = -9;
 
+impl Default for Quantity {
+    /// Zero.
+    fn default() -> Self {
+        Self::from_i64(0, Format::DecimalSi)
+    }
+}
+
 impl Quantity {
     /// Reads a quantity.
     ///

@@ -1,0 +1,306 @@
+//! ResourceClaims, their templates, and the requests in both.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::meta::ObjectMeta;
+use super::node::NodeSelector;
+use super::quantity::Quantity;
+use super::read::{api_enum, api_struct};
+
+api_struct! { closed
+    /// `resource.k8s.io/v1` ResourceClaim.
+    ResourceClaim {
+        /// Metadata.
+        "metadata" metadata: ObjectMeta,
+        /// What is asked for; immutable.
+        "spec" spec: ResourceClaimSpec,
+        /// What was given.
+        "status" status: ResourceClaimStatus,
+    }
+}
+
+api_struct! { closed
+    /// ResourceClaimTemplate, and the cluster-wide form of KEP-5978.
+    ResourceClaimTemplate {
+        /// Metadata.
+        "metadata" metadata: ObjectMeta,
+        /// What generated claims look like.
+        "spec" spec: ResourceClaimTemplateSpec,
+    }
+}
+
+api_struct! { closed
+    /// `ResourceClaimTemplateSpec`.
+    ResourceClaimTemplateSpec {
+        /// Labels and annotations for the claim.
+        "metadata" metadata: ObjectMeta,
+        /// The claim's spec, copied unchanged.
+        "spec" spec: ResourceClaimSpec,
+    }
+}
+
+api_struct! { closed
+    /// `ResourceClaimSpec`.
+    ResourceClaimSpec {
+        /// What is asked for.
+        "devices" devices: DeviceClaim,
+    }
+}
+
+api_struct! { closed
+    /// `DeviceClaim`.
+    DeviceClaim {
+        /// Requests; all must be satisfied.
+        "requests" requests: Vec<DeviceRequest>,
+        /// What the chosen devices must have in common or must not.
+        "constraints" constraints: Vec<DeviceConstraint>,
+        /// Parameters for drivers.
+        "config" config: Vec<DeviceClaimConfiguration>,
+    }
+}
+
+api_struct! { closed
+    /// `DeviceRequest`: exactly one of its two forms is set in a valid request.
+    DeviceRequest {
+        /// Name, unique in the claim.
+        "name" name: String,
+        /// One kind of device.
+        "exactly" exactly: Option<ExactDeviceRequest>,
+        /// Alternatives, best first (KEP-4816).
+        "firstAvailable" first_available: Vec<DeviceSubRequest>,
+    }
+}
+
+api_struct! { closed
+    /// `ExactDeviceRequest`.
+    ExactDeviceRequest {
+        /// The class that devices must belong to.
+        "deviceClassName" device_class_name: String,
+        /// CEL expressions that devices must satisfy.
+        "selectors" selectors: Vec<DeviceSelector>,
+        /// How the number of devices is decided.
+        "allocationMode" allocation_mode: AllocationMode,
+        /// Number of devices, for `ExactCount`; 0 where left out, which means 1.
+        "count" count: i64,
+        /// Whether devices in use may be taken, for administration (KEP-5018).
+        "adminAccess" admin_access: Option<bool>,
+        /// Taints that are tolerated.
+        "tolerations" tolerations: Vec<DeviceToleration>,
+        /// How much of each device is needed (KEP-5075).
+        "capacity" capacity: Option<CapacityRequirements>,
+        /// Attributes computed from the device (KEP-6080).
+        "derivedAttributes" derived_attributes: Value,
+    }
+}
+
+api_struct! { closed
+    /// `DeviceSubRequest`: one alternative of a request.
+    DeviceSubRequest {
+        /// Name, unique in the request.
+        "name" name: String,
+        /// The class that devices must belong to.
+        "deviceClassName" device_class_name: String,
+        /// CEL expressions that devices must satisfy.
+        "selectors" selectors: Vec<DeviceSelector>,
+        /// How the number of devices is decided.
+        "allocationMode" allocation_mode: AllocationMode,
+        /// Number of devices, for `ExactCount`; 0 where left out, which means 1.
+        "count" count: i64,
+        /// Taints that are tolerated.
+        "tolerations" tolerations: Vec<DeviceToleration>,
+        /// How much of each device is needed (KEP-5075).
+        "capacity" capacity: Option<CapacityRequirements>,
+        /// Attributes computed from the device (KEP-6080).
+        "derivedAttributes" derived_attributes: Value,
+    }
+}
+
+api_enum! {
+    /// How many devices a request gets.
+    AllocationMode {
+        /// As many as `count` says.
+        ExactCount = "ExactCount",
+        /// All that match, of which there must be at least one.
+        All = "All",
+    } default ExactCount
+}
+
+api_struct! { closed
+    /// `DeviceSelector`.
+    DeviceSelector {
+        /// A CEL expression over `device`.
+        "cel" cel: Option<CelDeviceSelector>,
+    }
+}
+
+api_struct! { closed
+    /// `CELDeviceSelector`.
+    CelDeviceSelector {
+        /// The expression; must give a boolean.
+        "expression" expression: String,
+    }
+}
+
+api_struct! { closed
+    /// `CapacityRequirements`.
+    CapacityRequirements {
+        /// Amounts by qualified capacity name.
+        "requests" requests: BTreeMap<String, Quantity>,
+    }
+}
+
+api_struct! { closed
+    /// `DeviceToleration`.
+    DeviceToleration {
+        /// Key; empty for every key.
+        "key" key: String,
+        /// How the value is compared.
+        "operator" operator: TolerationOperator,
+        /// Value, for `Equal`.
+        "value" value: String,
+        /// Effect; empty for every effect.
+        "effect" effect: String,
+        /// How long a `NoExecute` taint is tolerated, in seconds; absent for ever.
+        "tolerationSeconds" toleration_seconds: Option<i64>,
+    }
+}
+
+api_enum! {
+    /// Operator of a toleration.
+    TolerationOperator {
+        /// Key and value must be equal.
+        Equal = "Equal",
+        /// The key must be present.
+        Exists = "Exists",
+    } default Equal
+}
+
+api_struct! { closed
+    /// `DeviceConstraint`: exactly one of the two attributes is set in a valid constraint.
+    DeviceConstraint {
+        /// Requests (or `request/subrequest`) that it covers; empty for all.
+        "requests" requests: Vec<String>,
+        /// Attribute of which all devices must have the same value.
+        "matchAttribute" match_attribute: Option<String>,
+        /// Attribute of which all devices must have different values (KEP-5075).
+        "distinctAttribute" distinct_attribute: Option<String>,
+    }
+}
+
+api_struct! { closed
+    /// `DeviceClaimConfiguration`.
+    DeviceClaimConfiguration {
+        /// Requests (or `request/subrequest`) that it is meant for; empty for all.
+        "requests" requests: Vec<String>,
+        /// Parameters for one driver.
+        "opaque" opaque: Option<OpaqueDeviceConfiguration>,
+    }
+}
+
+api_struct! { closed
+    /// `OpaqueDeviceConfiguration`.
+    OpaqueDeviceConfiguration {
+        /// The driver that reads the parameters.
+        "driver" driver: String,
+        /// An object that only the driver understands.
+        "parameters" parameters: Value,
+    }
+}
+
+api_struct! { closed
+    /// `ResourceClaimStatus`.
+    ResourceClaimStatus {
+        /// The devices given; absent while pending.
+        "allocation" allocation: Option<AllocationResult>,
+        /// Who may use the claim.
+        "reservedFor" reserved_for: Vec<ResourceClaimConsumerReference>,
+        /// What drivers report about the devices.
+        "devices" devices: Vec<Value>,
+    }
+}
+
+api_struct! { closed
+    /// `ResourceClaimConsumerReference`.
+    ResourceClaimConsumerReference {
+        /// API group; empty for the core group.
+        "apiGroup" api_group: String,
+        /// Resource in plural, for instance `pods`.
+        "resource" resource: String,
+        /// Name of the consumer.
+        "name" name: String,
+        /// UID of the consumer.
+        "uid" uid: String,
+    }
+}
+
+api_struct! { closed
+    /// `AllocationResult`.
+    AllocationResult {
+        /// The devices and their configuration.
+        "devices" devices: DeviceAllocationResult,
+        /// Nodes where the devices can be used; absent for all.
+        "nodeSelector" node_selector: Option<NodeSelector>,
+        /// RFC 3339 time of the allocation, where a device has binding conditions.
+        "allocationTimestamp" allocation_timestamp: String,
+    }
+}
+
+api_struct! { closed
+    /// `DeviceAllocationResult`.
+    DeviceAllocationResult {
+        /// Devices in the order of picking.
+        "results" results: Vec<DeviceRequestAllocationResult>,
+        /// Configuration: of classes first, then of the claim.
+        "config" config: Vec<DeviceAllocationConfiguration>,
+    }
+}
+
+api_struct! { closed
+    /// `DeviceRequestAllocationResult`.
+    DeviceRequestAllocationResult {
+        /// `request` or `request/subrequest`.
+        "request" request: String,
+        /// Driver of the device.
+        "driver" driver: String,
+        /// Pool of the device.
+        "pool" pool: String,
+        /// Name of the device.
+        "device" device: String,
+        /// Whether the device was taken with admin access.
+        "adminAccess" admin_access: Option<bool>,
+        /// Tolerations of the request.
+        "tolerations" tolerations: Vec<DeviceToleration>,
+        /// Conditions to wait for.
+        "bindingConditions" binding_conditions: Vec<String>,
+        /// Conditions that mean failure.
+        "bindingFailureConditions" binding_failure_conditions: Vec<String>,
+        /// Which share of a shared device this is; a UUID.
+        "shareID" share_id: Option<String>,
+        /// How much of the device is used up, by capacity name.
+        "consumedCapacity" consumed_capacity: BTreeMap<String, Quantity>,
+    }
+}
+
+api_struct! { closed
+    /// `DeviceAllocationConfiguration`.
+    DeviceAllocationConfiguration {
+        /// Where it comes from.
+        "source" source: AllocationConfigSource,
+        /// Requests (or `request/subrequest`) that it is meant for; empty for all.
+        "requests" requests: Vec<String>,
+        /// Parameters for one driver.
+        "opaque" opaque: Option<OpaqueDeviceConfiguration>,
+    }
+}
+
+api_enum! {
+    /// Where a configuration comes from.
+    AllocationConfigSource {
+        /// The device class.
+        FromClass = "FromClass",
+        /// The claim.
+        FromClaim = "FromClaim",
+    } default FromClass
+}

@@ -1,0 +1,51 @@
+//! Metadata that all objects have.
+
+use std::collections::BTreeMap;
+
+use super::read::api_struct;
+
+api_struct! { open
+    /// `ObjectMeta`; only what decisions need is typed, the rest is kept.
+    ObjectMeta {
+        /// Name, unique for the kind in its namespace.
+        "name" name: String,
+        /// Prefix from which the server makes a name.
+        "generateName" generate_name: String,
+        /// Namespace; empty for cluster-scoped kinds.
+        "namespace" namespace: String,
+        /// Unique id; empty before the server gave one.
+        "uid" uid: String,
+        /// Version for optimistic concurrency; opaque.
+        "resourceVersion" resource_version: String,
+        /// RFC 3339 time of creation; empty before the server gave one.
+        "creationTimestamp" creation_timestamp: String,
+        /// RFC 3339 time at which deletion was asked for; empty while it was not.
+        "deletionTimestamp" deletion_timestamp: String,
+        /// Labels.
+        "labels" labels: BTreeMap<String, String>,
+        /// Annotations.
+        "annotations" annotations: BTreeMap<String, String>,
+        /// Owners; the object goes when they are gone.
+        "ownerReferences" owner_references: Vec<OwnerReference>,
+        /// What must happen before the object may go.
+        "finalizers" finalizers: Vec<String>,
+    }
+}
+
+api_struct! { closed
+    /// `OwnerReference`.
+    OwnerReference {
+        /// API version of the owner.
+        "apiVersion" api_version: String,
+        /// Kind of the owner.
+        "kind" kind: String,
+        /// Name of the owner, in the same namespace or cluster-scoped.
+        "name" name: String,
+        /// UID of the owner.
+        "uid" uid: String,
+        /// Whether this owner is the managing controller.
+        "controller" controller: Option<bool>,
+        /// Whether the owner's deletion waits for this object.
+        "blockOwnerDeletion" block_owner_deletion: Option<bool>,
+    }
+}

@@ -1,0 +1,200 @@
+//! One API object of any kind, and the reading of it.
+
+use serde_json::Value;
+
+use super::claim::{ResourceClaim, ResourceClaimTemplate};
+use super::class::{DeviceClass, DeviceTaintRule};
+use super::convert;
+use super::meta::ObjectMeta;
+use super::node::Node;
+use super::pod::{Namespace, Pod};
+use super::read::{Json, Path};
+use super::slice::ResourceSlice;
+use super::workload::Workload;
+use crate::finding::{Code, Finding, ObjectRef, Severity};
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $variant:ident($ty:ty) = $kind:literal in $group:literal;)*) => {
+        /// One API object.
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum Object {
+            $($(#[$doc])* $variant(Box<$ty>),)*
+            /// A workload controller, which makes Pods.
+            Workload(Box<Workload>),
+        }
+
+        impl Object {
+            /// Kind as in the manifest.
+            pub fn kind(&self) -> &str {
+                match self {
+                    $(Self::$variant(_) => $kind,)*
+                    Self::Workload(workload) => &workload.kind,
+                }
+            }
+
+            /// Metadata.
+            pub fn metadata(&self) -> &ObjectMeta {
+                match self {
+                    $(Self::$variant(object) => &object.metadata,)*
+                    Self::Workload(workload) => &workload.metadata,
+                }
+            }
+
+            /// Metadata, to be changed.
+            pub fn metadata_mut(&mut self) -> &mut ObjectMeta {
+                match self {
+                    $(Self::$variant(object) => &mut object.metadata,)*
+                    Self::Workload(workload) => &mut workload.metadata,
+                }
+            }
+        }
+
+        impl Object {
+            /// The object as JSON in the `v1` form.
+            pub fn write(&self) -> Value {
+                let (api_version, written) = match self {
+                    $(Self::$variant(object) => (
+                        if $group.is_empty() { "v1".to_owned() } else { format!("{}/v1", $group) },
+                        object.write(),
+                    ),)*
+                    Self::Workload(workload) => (workload.api_version.clone(), Some(workload.write())),
+                };
+                let mut value = written.unwrap_or_default();
+                if let Some(map) = value.as_object_mut() {
+                    map.insert("apiVersion".to_owned(), Value::String(api_version));
+                    map.insert("kind".to_owned(), Value::String(self.kind().to_owned()));
+                }
+                value
+            }
+        }
+
+        fn read_kind(kind: &str, api_version: &str, group: &str, value: Value, findings: &mut Vec<Finding>) -> Option<Object> {
+            match kind {
+                $($kind if group == $group => <$ty>::read(value, &Path::ROOT, findings).ok().map(|object| Object::$variant(Box::new(object))),)*
+                _ => Workload::read(kind, api_version, value, findings).map(|workload| Object::Workload(Box::new(workload))),
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A node.
+    Node(Node) = "Node" in "";
+    /// A namespace.
+    Namespace(Namespace) = "Namespace" in "";
+    /// A Pod.
+    Pod(Pod) = "Pod" in "";
+    /// A claim.
+    ResourceClaim(ResourceClaim) = "ResourceClaim" in "resource.k8s.io";
+    /// A claim template.
+    ResourceClaimTemplate(ResourceClaimTemplate) = "ResourceClaimTemplate" in "resource.k8s.io";
+    /// A cluster-wide claim template (KEP-5978).
+    ClusterResourceClaimTemplate(ResourceClaimTemplate) = "ClusterResourceClaimTemplate" in "resource.k8s.io";
+    /// A device class.
+    DeviceClass(DeviceClass) = "DeviceClass" in "resource.k8s.io";
+    /// A slice of a pool of devices.
+    ResourceSlice(ResourceSlice) = "ResourceSlice" in "resource.k8s.io";
+    /// A rule that taints devices.
+    DeviceTaintRule(DeviceTaintRule) = "DeviceTaintRule" in "resource.k8s.io";
+}
+
+impl Object {
+    /// Kind, namespace and name.
+    pub fn reference(&self) -> ObjectRef {
+        let metadata = self.metadata();
+        let name = if metadata.name.is_empty() { &metadata.generate_name } else { &metadata.name };
+        ObjectRef { kind: self.kind().to_owned(), namespace: metadata.namespace.clone(), name: name.clone() }
+    }
+
+    /// Whether objects of this kind live in a namespace.
+    pub fn is_namespaced(&self) -> bool {
+        matches!(self, Self::Pod(_) | Self::ResourceClaim(_) | Self::ResourceClaimTemplate(_) | Self::Workload(_))
+    }
+}
+
+/// What was read of one document.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reading {
+    /// The object; absent for kinds that play no part and for documents that are none.
+    pub object: Option<Object>,
+    /// Everything worth saying about the document.
+    pub findings: Vec<Finding>,
+}
+
+impl Reading {
+    /// Whether the API server would take the object: it was read without an error.
+    pub fn is_usable(&self) -> bool {
+        self.object.is_some() && self.findings.iter().all(|finding| finding.severity != Severity::Error)
+    }
+}
+
+/// Reads one object, converting older versions to `v1`.
+pub fn read_object(mut value: Value) -> Reading {
+    let mut findings = Vec::new();
+    let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let (kind, api_version) = (text("kind"), text("apiVersion"));
+    if let Some(map) = value.as_object_mut() {
+        map.remove("apiVersion");
+        map.remove("kind");
+    }
+    let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
+    if kind.is_empty() || api_version.is_empty() {
+        let missing = if kind.is_empty() { "kind" } else { "apiVersion" };
+        findings.push(
+            Finding::new(Code::ReadNoKind, missing, format!("the document has no `{missing}`"))
+                .with_hint("every Kubernetes object starts with `apiVersion` and `kind`"),
+        );
+        return Reading { object: None, findings };
+    }
+    let flat = group == "resource.k8s.io" && convert::is_flat(version);
+    if flat {
+        convert_flat(&kind, &mut value);
+    }
+    let known_version = group != "resource.k8s.io" || flat || matches!(version, "v1" | "v1beta2");
+    if !known_version && kind != "DeviceTaintRule" {
+        findings.push(
+            Finding::new(
+                Code::ReadUnknownVersion,
+                "apiVersion",
+                format!("no supported Kubernetes serves `{api_version}`"),
+            )
+            .with_hint("use `resource.k8s.io/v1`"),
+        );
+    }
+    let object = read_kind(&kind, &api_version, group, value, &mut findings);
+    match &object {
+        None if findings.iter().all(|finding| finding.severity != Severity::Error) => {
+            findings.push(Finding::new(
+                Code::ReadUnknownKind,
+                "kind",
+                format!("`{kind}` of `{api_version}` plays no part in device allocation"),
+            ));
+        }
+        None => {}
+        Some(object) => {
+            let metadata = object.metadata();
+            if metadata.name.is_empty() && metadata.generate_name.is_empty() {
+                findings.push(Finding::new(Code::ReadNoName, "metadata.name", "the object has no name"));
+            }
+        }
+    }
+    let reference = object.as_ref().map_or(ObjectRef { kind: kind.clone(), ..ObjectRef::default() }, Object::reference);
+    for finding in &mut findings {
+        finding.object = Some(reference.clone());
+        if flat {
+            finding.path = convert::flat_path(&kind, &finding.path);
+        }
+    }
+    Reading { object, findings }
+}
+
+fn convert_flat(kind: &str, value: &mut Value) {
+    match kind {
+        "ResourceClaim" => value.get_mut("spec").map(convert::claim_spec),
+        "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => {
+            value.pointer_mut("/spec/spec").map(convert::claim_spec)
+        }
+        "ResourceSlice" => value.get_mut("spec").map(convert::slice_spec),
+        _ => None,
+    };
+}

@@ -1,0 +1,155 @@
+//! Pods, as far as device allocation looks at them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::meta::ObjectMeta;
+use super::quantity::Quantity;
+use super::read::api_struct;
+
+api_struct! { open
+    /// `v1` Pod.
+    Pod {
+        /// Metadata.
+        "metadata" metadata: ObjectMeta,
+        /// Desired state.
+        "spec" spec: PodSpec,
+        /// Observed state.
+        "status" status: PodStatus,
+    }
+}
+
+api_struct! { open
+    /// `v1` PodTemplateSpec.
+    PodTemplateSpec {
+        /// Metadata of the Pods.
+        "metadata" metadata: ObjectMeta,
+        /// Spec of the Pods.
+        "spec" spec: PodSpec,
+    }
+}
+
+api_struct! { open
+    /// `PodSpec`.
+    PodSpec {
+        /// The node it runs on; empty until it is scheduled.
+        "nodeName" node_name: String,
+        /// Labels that the node must have.
+        "nodeSelector" node_selector: BTreeMap<String, String>,
+        /// Affinity; only the required node affinity matters here.
+        "affinity" affinity: Value,
+        /// Tolerations of node taints.
+        "tolerations" tolerations: Vec<NodeToleration>,
+        /// Containers.
+        "containers" containers: Vec<Container>,
+        /// Init containers; those with `restartPolicy: Always` are sidecars.
+        "initContainers" init_containers: Vec<Container>,
+        /// Claims that the Pod needs.
+        "resourceClaims" resource_claims: Vec<PodResourceClaim>,
+        /// The PodGroup that it is part of (KEP-5832).
+        "schedulingGroup" scheduling_group: Option<PodSchedulingGroup>,
+        /// Which scheduler is responsible.
+        "schedulerName" scheduler_name: String,
+    }
+}
+
+api_struct! { open
+    /// A toleration of node taints.
+    NodeToleration {
+        /// Key; empty for every key.
+        "key" key: String,
+        /// `Equal` or `Exists`; empty for `Equal`.
+        "operator" operator: String,
+        /// Value, for `Equal`.
+        "value" value: String,
+        /// Effect; empty for every effect.
+        "effect" effect: String,
+    }
+}
+
+api_struct! { open
+    /// `Container`.
+    Container {
+        /// Name, unique in the Pod.
+        "name" name: String,
+        /// Resources.
+        "resources" resources: ResourceRequirements,
+        /// `Always` makes an init container a sidecar.
+        "restartPolicy" restart_policy: String,
+    }
+}
+
+api_struct! { closed
+    /// `ResourceRequirements`.
+    ResourceRequirements {
+        /// Upper bounds, by resource name.
+        "limits" limits: BTreeMap<String, Quantity>,
+        /// What is set aside, by resource name.
+        "requests" requests: BTreeMap<String, Quantity>,
+        /// Claims of the Pod that the container uses.
+        "claims" claims: Vec<ContainerClaim>,
+    }
+}
+
+api_struct! { closed
+    /// `ResourceClaim` of a container: which claim of the Pod it uses.
+    ContainerClaim {
+        /// Name of the entry in the Pod's `resourceClaims`.
+        "name" name: String,
+        /// One request of the claim; empty for all.
+        "request" request: String,
+    }
+}
+
+api_struct! { closed
+    /// `PodResourceClaim`: exactly one source is set in a valid entry.
+    PodResourceClaim {
+        /// Name by which containers refer to it.
+        "name" name: String,
+        /// A claim that exists.
+        "resourceClaimName" resource_claim_name: Option<String>,
+        /// A template in the Pod's namespace, from which a claim is made for this Pod.
+        "resourceClaimTemplateName" resource_claim_template_name: Option<String>,
+        /// An entry of the Pod's PodGroup (KEP-5729 as proposed).
+        "podGroupResourceClaim" pod_group_resource_claim: Option<String>,
+        /// A cluster-wide template (KEP-5978).
+        "clusterResourceClaimTemplateName" cluster_resource_claim_template_name: Option<String>,
+    }
+}
+
+api_struct! { open
+    /// `PodSchedulingGroup`.
+    PodSchedulingGroup {
+        /// Name of the PodGroup, in the Pod's namespace.
+        "podGroupName" pod_group_name: String,
+    }
+}
+
+api_struct! { open
+    /// `PodStatus`.
+    PodStatus {
+        /// `Pending`, `Running`, `Succeeded`, `Failed`; empty for `Pending`.
+        "phase" phase: String,
+        /// Names of the claims made for the Pod.
+        "resourceClaimStatuses" resource_claim_statuses: Vec<PodResourceClaimStatus>,
+    }
+}
+
+api_struct! { closed
+    /// `PodResourceClaimStatus`.
+    PodResourceClaimStatus {
+        /// Name of the entry in the Pod's `resourceClaims`.
+        "name" name: String,
+        /// The claim made for it; absent where none is needed.
+        "resourceClaimName" resource_claim_name: Option<String>,
+    }
+}
+
+api_struct! { open
+    /// `v1` Namespace; its labels permit admin access.
+    Namespace {
+        /// Metadata.
+        "metadata" metadata: ObjectMeta,
+    }
+}

@@ -1,0 +1,269 @@
+//! ResourceSlices: pools, devices, counters, taints.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::meta::ObjectMeta;
+use super::node::NodeSelector;
+use super::quantity::Quantity;
+use super::read::{Json, Path, Rest, api_enum, api_struct, report_unknown, take, wrong_type};
+use crate::finding::Finding;
+
+api_struct! { closed
+    /// `resource.k8s.io/v1` ResourceSlice.
+    ResourceSlice {
+        /// Metadata; the name decides the order of slices in a pool.
+        "metadata" metadata: ObjectMeta,
+        /// What the driver publishes.
+        "spec" spec: ResourceSliceSpec,
+    }
+}
+
+api_struct! { closed
+    /// `ResourceSliceSpec`. Exactly one of the four node fields is set in a valid slice.
+    ResourceSliceSpec {
+        /// DNS name of the driver.
+        "driver" driver: String,
+        /// The pool that the slice is part of.
+        "pool" pool: ResourcePool,
+        /// The only node with access.
+        "nodeName" node_name: Option<String>,
+        /// The nodes with access.
+        "nodeSelector" node_selector: Option<NodeSelector>,
+        /// Whether every node has access.
+        "allNodes" all_nodes: Option<bool>,
+        /// Whether each device says who has access (KEP-4815).
+        "perDeviceNodeSelection" per_device_node_selection: Option<bool>,
+        /// Devices, in the driver's order of preference.
+        "devices" devices: Vec<Device>,
+        /// Counter sets that devices of the pool draw from (KEP-4815).
+        "sharedCounters" shared_counters: Vec<CounterSet>,
+    }
+}
+
+api_struct! { closed
+    /// `ResourcePool`. A pool is identified by driver and name.
+    ResourcePool {
+        /// Name, unique for the driver.
+        "name" name: String,
+        /// Slices of an older generation than the newest are outdated.
+        "generation" generation: i64,
+        /// How many slices of this generation make the pool complete.
+        "resourceSliceCount" resource_slice_count: i64,
+    }
+}
+
+api_struct! { closed
+    /// `Device`.
+    Device {
+        /// Name, unique in the pool.
+        "name" name: String,
+        /// Attributes by qualified name (`id` in the driver's own domain, or `domain/id`).
+        "attributes" attributes: BTreeMap<String, Attribute>,
+        /// Capacities by qualified name.
+        "capacity" capacity: BTreeMap<String, DeviceCapacity>,
+        /// What the device draws from counter sets of its pool (KEP-4815).
+        "consumesCounters" consumes_counters: Vec<DeviceCounterConsumption>,
+        /// The only node with access, if the slice leaves that to its devices.
+        "nodeName" node_name: Option<String>,
+        /// The nodes with access, likewise.
+        "nodeSelector" node_selector: Option<NodeSelector>,
+        /// Whether every node has access, likewise.
+        "allNodes" all_nodes: Option<bool>,
+        /// Taints that the driver sets (KEP-5055).
+        "taints" taints: Vec<DeviceTaint>,
+        /// Whether an allocation ties the claim to the chosen node (KEP-5007).
+        "bindsToNode" binds_to_node: Option<bool>,
+        /// Conditions that must become true before Pods are bound (KEP-5007).
+        /// An empty list still counts as a list: it moves the pool behind the others.
+        "bindingConditions" binding_conditions: Option<Vec<String>>,
+        /// Conditions that make binding fail (KEP-5007).
+        "bindingFailureConditions" binding_failure_conditions: Option<Vec<String>>,
+        /// Whether several claims may share the device (KEP-5075).
+        "allowMultipleAllocations" allow_multiple_allocations: Option<bool>,
+    }
+}
+
+/// `DeviceAttribute`: one value of one type.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Attribute {
+    /// The value that counts. Where a broken object sets several, lists win over scalars, and integers over
+    /// booleans over texts over versions, as the allocator takes them.
+    pub value: AttributeValue,
+    /// Everything else that was written.
+    pub rest: Rest,
+}
+
+/// The value of an [`Attribute`].
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum AttributeValue {
+    /// A 64-bit integer.
+    Int(i64),
+    /// A boolean.
+    Bool(bool),
+    /// A text.
+    String(String),
+    /// A semantic version, unparsed.
+    Version(String),
+    /// A list of integers (KEP-5491).
+    Ints(Vec<i64>),
+    /// A list of booleans (KEP-5491).
+    Bools(Vec<bool>),
+    /// A list of texts (KEP-5491).
+    Strings(Vec<String>),
+    /// A list of semantic versions, unparsed (KEP-5491).
+    Versions(Vec<String>),
+    /// No value of a known type.
+    #[default]
+    Unsupported,
+}
+
+impl Json for Attribute {
+    fn read(value: Value, at: &Path<'_>, findings: &mut Vec<Finding>) -> Result<Self, Value> {
+        let mut map = match value {
+            Value::Object(map) => map,
+            Value::Null => return Ok(Self::default()),
+            other => return wrong_type(other, "an object such as `{string: ...}`", at, findings),
+        };
+        let mut misfits = Map::new();
+        let mut found = AttributeValue::Unsupported;
+        macro_rules! alternatives {
+            ($($name:literal $variant:ident: $ty:ty,)*) => {
+                $(if let AttributeValue::Unsupported = found {
+                    let mut slot: Option<$ty> = None;
+                    take(&mut map, $name, &mut slot, &mut misfits, at, findings);
+                    if let Some(value) = slot {
+                        found = AttributeValue::$variant(value);
+                    }
+                })*
+            };
+        }
+        alternatives! {
+            "ints" Ints: Vec<i64>,
+            "bools" Bools: Vec<bool>,
+            "strings" Strings: Vec<String>,
+            "versions" Versions: Vec<String>,
+            "int" Int: i64,
+            "bool" Bool: bool,
+            "string" String: String,
+            "version" Version: String,
+        }
+        // A second value is not unknown, only surplus: validation speaks of it.
+        let unknown = map.iter().filter(|(name, _)| !ATTRIBUTE_FIELDS.contains(&name.as_str()));
+        report_unknown(&unknown.map(|(name, value)| (name.clone(), value.clone())).collect(), at, findings);
+        map.extend(misfits);
+        Ok(Self { value: found, rest: Rest::new(map) })
+    }
+
+    fn write(&self) -> Option<Value> {
+        let mut map = self.rest.to_map();
+        let known = match &self.value {
+            AttributeValue::Int(value) => Some(("int", Value::from(*value))),
+            AttributeValue::Bool(value) => Some(("bool", Value::from(*value))),
+            AttributeValue::String(value) => Some(("string", Value::from(value.clone()))),
+            AttributeValue::Version(value) => Some(("version", Value::from(value.clone()))),
+            AttributeValue::Ints(values) => Some(("ints", Value::from(values.clone()))),
+            AttributeValue::Bools(values) => Some(("bools", Value::from(values.clone()))),
+            AttributeValue::Strings(values) => Some(("strings", Value::from(values.clone()))),
+            AttributeValue::Versions(values) => Some(("versions", Value::from(values.clone()))),
+            AttributeValue::Unsupported => None,
+        };
+        if let Some((name, value)) = known {
+            map.insert(name.to_owned(), value);
+        }
+        Some(Value::Object(map))
+    }
+}
+
+const ATTRIBUTE_FIELDS: [&str; 8] = ["ints", "bools", "strings", "versions", "int", "bool", "string", "version"];
+
+api_struct! { closed
+    /// `DeviceCapacity`.
+    DeviceCapacity {
+        /// How much there is.
+        "value" value: Quantity,
+        /// How requests are rounded and bounded (KEP-5075).
+        "requestPolicy" request_policy: Option<Box<CapacityRequestPolicy>>,
+    }
+}
+
+api_struct! { closed
+    /// `CapacityRequestPolicy`.
+    CapacityRequestPolicy {
+        /// What a request that names no amount consumes.
+        "default" default: Option<Quantity>,
+        /// The amounts allowed, ascending.
+        "validValues" valid_values: Vec<Quantity>,
+        /// The range of amounts allowed.
+        "validRange" valid_range: Option<CapacityRequestPolicyRange>,
+    }
+}
+
+api_struct! { closed
+    /// `CapacityRequestPolicyRange`.
+    CapacityRequestPolicyRange {
+        /// Smallest amount; smaller requests are rounded up to it.
+        "min" min: Option<Quantity>,
+        /// Largest amount.
+        "max" max: Option<Quantity>,
+        /// Amounts are `min` plus a multiple of this.
+        "step" step: Option<Quantity>,
+    }
+}
+
+api_struct! { closed
+    /// `CounterSet`.
+    CounterSet {
+        /// Name, unique in the pool.
+        "name" name: String,
+        /// Counters by name.
+        "counters" counters: BTreeMap<String, Counter>,
+    }
+}
+
+api_struct! { closed
+    /// `Counter`.
+    Counter {
+        /// How much there is, or how much a device takes.
+        "value" value: Quantity,
+    }
+}
+
+api_struct! { closed
+    /// `DeviceCounterConsumption`.
+    DeviceCounterConsumption {
+        /// Name of the counter set in the same pool.
+        "counterSet" counter_set: String,
+        /// What the device takes, by counter.
+        "counters" counters: BTreeMap<String, Counter>,
+        /// Devices of one counter set must share a group (KEP-5963).
+        "compatibilityGroups" compatibility_groups: Vec<String>,
+    }
+}
+
+api_struct! { closed
+    /// `DeviceTaint`.
+    DeviceTaint {
+        /// Key.
+        "key" key: String,
+        /// Value.
+        "value" value: String,
+        /// What it does to Pods that do not tolerate it.
+        "effect" effect: TaintEffect,
+        /// RFC 3339 time of the taint.
+        "timeAdded" time_added: String,
+    }
+}
+
+api_enum! {
+    /// Effect of a device taint.
+    TaintEffect {
+        /// Nothing; for dry runs.
+        None = "None",
+        /// No new allocation.
+        NoSchedule = "NoSchedule",
+        /// No new allocation, and Pods that use the device are evicted.
+        NoExecute = "NoExecute",
+    } default None
+}
