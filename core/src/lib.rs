@@ -7,11 +7,15 @@
 //! Dependencies between the modules point one way only:
 //!
 //! ```text
-//! simulate  ->  lifecycle, allocate      allocate -> cluster, cel
-//! lifecycle ->  cluster                  cluster  -> api, profile      cel -> api
+//! engine    ->  simulate, allocate       allocate -> cluster, cel
+//! simulate  ->  allocate                 cluster  -> api, profile      cel -> api
 //! ```
 
+pub mod allocate;
 pub mod api;
 pub mod cel;
+pub mod cluster;
+pub mod engine;
 pub mod finding;
 pub mod profile;
+pub mod simulate;

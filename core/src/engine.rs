@@ -1,0 +1,96 @@
+//! The one door through which every host asks: events in, questions answered.
+
+use serde_json::Value;
+
+use crate::allocate::{Answer, Limits, Question, allocate};
+use crate::api::object::{Object, read_object};
+use crate::api::read::{Json, Path};
+use crate::cluster::Cluster;
+use crate::finding::{Code, Finding};
+use crate::profile::Profile;
+use crate::simulate::{Report, run};
+
+/// A cluster and the limits on what a question may cost.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    cluster: Cluster,
+    limits: Limits,
+}
+
+impl Engine {
+    /// An engine over an empty cluster.
+    pub fn new(profile: Profile, limits: Limits) -> Self {
+        Self { cluster: Cluster::new(profile), limits }
+    }
+
+    /// The facts.
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// Takes objects in, each one JSON text; objects with the same key are replaced.
+    ///
+    /// An object with an error among its findings is left out, as the API server would refuse it.
+    /// As with kubectl, a namespaced object without a namespace goes to `default`.
+    /// Findings come per object, in the order given.
+    pub fn apply<'t>(&mut self, objects: impl IntoIterator<Item = &'t str>) -> Vec<Vec<Finding>> {
+        objects.into_iter().map(|text| self.apply_one(text)).collect()
+    }
+
+    fn apply_one(&mut self, text: &str) -> Vec<Finding> {
+        let value = match parse(text) {
+            Ok(value) => value,
+            Err(finding) => return vec![finding],
+        };
+        let reading = read_object(value);
+        let usable = reading.is_usable();
+        if let (true, Some(mut object)) = (usable, reading.object) {
+            if object.is_namespaced() && object.metadata().namespace.is_empty() {
+                object.metadata_mut().namespace = "default".to_owned();
+            }
+            self.cluster.apply(object);
+        }
+        reading.findings
+    }
+
+    /// Allocates claims together on one of the nodes asked for.
+    pub fn allocate(&mut self, question: &Question) -> Answer {
+        allocate(&mut self.cluster, question, &self.limits)
+    }
+
+    /// Plays the cluster's controllers and scheduler until nothing changes.
+    pub fn run(&mut self) -> Report {
+        run(&mut self.cluster, &self.limits)
+    }
+}
+
+/// Reads one claim from JSON, for a [`Question`]. The namespace is left as written.
+///
+/// # Errors
+///
+/// The findings, when the text is not a usable claim.
+pub fn read_claim(text: &str) -> Result<crate::api::claim::ResourceClaim, Vec<Finding>> {
+    let reading = read_object(parse(text).map_err(|finding| vec![finding])?);
+    let usable = reading.is_usable();
+    match reading.object {
+        Some(Object::ResourceClaim(claim)) if usable => Ok(*claim),
+        Some(_) if usable => Err(vec![Finding::new(Code::ReadWrongType, "kind", "the object is not a ResourceClaim")]),
+        _ => Err(reading.findings),
+    }
+}
+
+/// Reads one quantity from text, for a [`Question`].
+///
+/// # Errors
+///
+/// The finding, when the text is not a quantity.
+pub fn read_quantity(text: &str) -> Result<crate::api::quantity::Quantity, Finding> {
+    let mut findings = Vec::new();
+    Json::read(Value::String(text.to_owned()), &Path::ROOT, &mut findings).map_err(|_| {
+        findings.pop().unwrap_or_else(|| Finding::new(Code::Internal, "", "a quantity was refused silently"))
+    })
+}
+
+fn parse(text: &str) -> Result<Value, Finding> {
+    serde_json::from_str(text).map_err(|error| Finding::new(Code::ReadBadJson, "", format!("not valid JSON: {error}")))
+}

