@@ -3,10 +3,12 @@
 use serde_json::Value;
 
 use crate::allocate::{Answer, Limits, Question, allocate};
+use crate::api::claim::ResourceClaim;
 use crate::api::object::{Object, read_object};
+use crate::api::quantity::Quantity;
 use crate::api::read::{Json, Path};
 use crate::cluster::Cluster;
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::Profile;
 use crate::simulate::{Report, run};
 
@@ -58,19 +60,38 @@ impl Engine {
         allocate(&mut self.cluster, question, &self.limits)
     }
 
+    /// Removes an object. False when there is none.
+    pub fn delete(&mut self, object: &ObjectRef) -> bool {
+        self.cluster.delete(object)
+    }
+
+    /// An object as JSON in the `v1` form, as it is now.
+    pub fn get(&self, object: &ObjectRef) -> Option<Value> {
+        self.cluster.get(object).map(|object| object.write())
+    }
+
     /// Plays the cluster's controllers and scheduler until nothing changes.
     pub fn run(&mut self) -> Report {
         run(&mut self.cluster, &self.limits)
     }
 }
 
-/// Reads one claim from JSON, for a [`Question`]. The namespace is left as written.
+/// Reads one claim from JSON text, for a [`Question`]. The namespace is left as written.
 ///
 /// # Errors
 ///
 /// The findings, when the text is not a usable claim.
-pub fn read_claim(text: &str) -> Result<crate::api::claim::ResourceClaim, Vec<Finding>> {
-    let reading = read_object(parse(text).map_err(|finding| vec![finding])?);
+pub fn read_claim(text: &str) -> Result<ResourceClaim, Vec<Finding>> {
+    read_claim_value(parse(text).map_err(|finding| vec![finding])?)
+}
+
+/// Reads one claim from JSON, for a [`Question`]. The namespace is left as written.
+///
+/// # Errors
+///
+/// The findings, when the value is not a usable claim.
+pub fn read_claim_value(value: Value) -> Result<ResourceClaim, Vec<Finding>> {
+    let reading = read_object(value);
     let usable = reading.is_usable();
     match reading.object {
         Some(Object::ResourceClaim(claim)) if usable => Ok(*claim),
@@ -79,14 +100,14 @@ pub fn read_claim(text: &str) -> Result<crate::api::claim::ResourceClaim, Vec<Fi
     }
 }
 
-/// Reads one quantity from text, for a [`Question`].
+/// Reads one quantity, for a [`Question`].
 ///
 /// # Errors
 ///
-/// The finding, when the text is not a quantity.
-pub fn read_quantity(text: &str) -> Result<crate::api::quantity::Quantity, Finding> {
+/// The finding, when the value is not a quantity.
+pub fn read_quantity(value: Value) -> Result<Quantity, Finding> {
     let mut findings = Vec::new();
-    Json::read(Value::String(text.to_owned()), &Path::ROOT, &mut findings).map_err(|_| {
+    Json::read(value, &Path::ROOT, &mut findings).map_err(|_| {
         findings.pop().unwrap_or_else(|| Finding::new(Code::Internal, "", "a quantity was refused silently"))
     })
 }

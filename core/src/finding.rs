@@ -136,6 +136,8 @@ codes! {
         "A value outside the closed set that the field allows. A newer Kubernetes may know it; this one does not.";
     ReadTooDeep = "read/too-deep", Error,
         "The document nests deeper than the limit and was not read further.";
+    ReadBadSettings = "read/bad-settings", Error,
+        "A setting (version, feature gate, mode, limit) or a question has an unknown name or a value of the wrong type.";
     Internal = "internal/bug", Error,
         "Apportion contradicted itself. Please report it with the input.";
 }

@@ -19,3 +19,4 @@ pub mod engine;
 pub mod finding;
 pub mod profile;
 pub mod simulate;
+pub mod wire;

@@ -9,6 +9,7 @@ use crate::api::object::Object;
 use crate::api::pod::{Namespace, Pod};
 use crate::api::slice::ResourceSlice;
 use crate::api::workload::Workload;
+use crate::finding::ObjectRef;
 use crate::profile::Profile;
 
 /// Namespace and name.
@@ -89,5 +90,41 @@ impl Cluster {
                 drop(self.workloads.insert((workload.kind.clone(), key.0, key.1), *workload));
             }
         }
+    }
+
+    /// Removes an object. False when there is none.
+    pub fn delete(&mut self, object: &ObjectRef) -> bool {
+        let (name, key) = (&object.name, (object.namespace.clone(), object.name.clone()));
+        match object.kind.as_str() {
+            "Node" => self.nodes.remove(name).is_some(),
+            "Namespace" => self.namespaces.remove(name).is_some(),
+            "DeviceClass" => self.classes.remove(name).is_some(),
+            "ResourceSlice" => self.slices.remove(name).is_some(),
+            "DeviceTaintRule" => self.taint_rules.remove(name).is_some(),
+            "ResourceClaim" => self.claims.remove(&key).is_some(),
+            "ResourceClaimTemplate" => self.templates.remove(&key).is_some(),
+            "ClusterResourceClaimTemplate" => self.cluster_templates.remove(name).is_some(),
+            "Pod" => self.pods.remove(&key).is_some(),
+            kind => self.workloads.remove(&(kind.to_owned(), key.0, key.1)).is_some(),
+        }
+    }
+
+    /// An object as it is now.
+    pub fn get(&self, object: &ObjectRef) -> Option<Object> {
+        let (name, key) = (&object.name, (object.namespace.clone(), object.name.clone()));
+        Some(match object.kind.as_str() {
+            "Node" => Object::Node(Box::new(self.nodes.get(name)?.clone())),
+            "Namespace" => Object::Namespace(Box::new(self.namespaces.get(name)?.clone())),
+            "DeviceClass" => Object::DeviceClass(Box::new(self.classes.get(name)?.clone())),
+            "ResourceSlice" => Object::ResourceSlice(Box::new(self.slices.get(name)?.clone())),
+            "DeviceTaintRule" => Object::DeviceTaintRule(Box::new(self.taint_rules.get(name)?.clone())),
+            "ResourceClaim" => Object::ResourceClaim(Box::new(self.claims.get(&key)?.clone())),
+            "ResourceClaimTemplate" => Object::ResourceClaimTemplate(Box::new(self.templates.get(&key)?.clone())),
+            "ClusterResourceClaimTemplate" => {
+                Object::ClusterResourceClaimTemplate(Box::new(self.cluster_templates.get(name)?.clone()))
+            }
+            "Pod" => Object::Pod(Box::new(self.pods.get(&key)?.clone())),
+            kind => Object::Workload(Box::new(self.workloads.get(&(kind.to_owned(), key.0, key.1))?.clone())),
+        })
     }
 }

@@ -1,0 +1,188 @@
+//! Questions and settings as JSON, for doors that speak JSON: files, the npm package, conformance cases.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::allocate::{DeviceId, InUse, Limits, Question};
+use crate::engine::{read_claim_value, read_quantity};
+use crate::finding::{Code, Finding};
+use crate::profile::{Features, Mode, Profile, Version};
+
+/// Settings of an engine: `{"version": "1.36", "featureGates": {"DRAListTypeAttributes": true}, "mode": "sound",
+/// "maxSteps": 1000000}`; every field may be left out.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct Settings {
+    version: Option<String>,
+    feature_gates: BTreeMap<String, bool>,
+    mode: Option<String>,
+    max_steps: Option<u64>,
+}
+
+/// Reads the settings of an engine.
+///
+/// # Errors
+///
+/// A finding for every setting that is not known.
+pub fn settings(value: Value) -> Result<(Profile, Limits), Vec<Finding>> {
+    let settings: Settings = serde_json::from_value(value)
+        .map_err(|error| vec![Finding::new(Code::ReadBadSettings, "", error.to_string())])?;
+    let mode = match settings.mode.as_deref() {
+        None | Some("sound") => Mode::Sound,
+        Some("reference") => Mode::Reference,
+        Some(other) => {
+            let message = format!("unknown mode `{other}`");
+            return Err(vec![
+                Finding::new(Code::ReadBadSettings, "mode", message).with_hint("one of sound, reference"),
+            ]);
+        }
+    };
+    let version = match settings.version.as_deref() {
+        None => Version::All,
+        Some(text) => Version::parse(text).ok_or_else(|| {
+            let message = format!("unknown Kubernetes version `{text}`");
+            vec![
+                Finding::new(Code::ReadBadSettings, "version", message).with_hint("one of 1.34, 1.35, 1.36, 1.37, all"),
+            ]
+        })?,
+    };
+    let gates = settings.feature_gates.iter().map(|(name, on)| (name.as_str(), *on));
+    let profile = profile(version, gates, mode)?;
+    let limits = settings.max_steps.map_or_else(Limits::default, |max_steps| Limits { max_steps });
+    Ok((profile, limits))
+}
+
+/// A version's profile with single gates changed.
+///
+/// # Errors
+///
+/// A finding for every gate that no feature has.
+pub fn profile<'g>(
+    version: Version,
+    gates: impl IntoIterator<Item = (&'g str, bool)>,
+    mode: Mode,
+) -> Result<Profile, Vec<Finding>> {
+    let mut profile = Profile { mode, ..Profile::of(version) };
+    let findings: Vec<Finding> = gates
+        .into_iter()
+        .filter(|(name, on)| !profile.features.set(name, *on))
+        .map(|(name, _)| {
+            let known: Vec<&str> = Features::gates().collect();
+            Finding::new(
+                Code::ReadBadSettings,
+                format_args!("featureGates[{name}]"),
+                format!("unknown feature gate `{name}`"),
+            )
+            .with_hint(format!("one of {}", known.join(", ")))
+        })
+        .collect();
+    if findings.is_empty() { Ok(profile) } else { Err(findings) }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct WireQuestion {
+    claims: Vec<Value>,
+    nodes: Vec<String>,
+    in_use: WireInUse,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct WireInUse {
+    devices: Vec<WireDevice>,
+    shares: Vec<WireDevice>,
+    consumed: Vec<WireDevice>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireDevice {
+    driver: String,
+    pool: String,
+    device: String,
+    #[serde(rename = "shareID", default)]
+    share_id: String,
+    #[serde(default)]
+    capacity: BTreeMap<String, Value>,
+}
+
+impl WireDevice {
+    fn split(self) -> (DeviceId, String, BTreeMap<String, Value>) {
+        (DeviceId { driver: self.driver, pool: self.pool, device: self.device }, self.share_id, self.capacity)
+    }
+}
+
+/// Reads a question: `{"claims": [<ResourceClaim>], "nodes": ["node-a"], "inUse": {"devices": [{"driver", "pool",
+/// "device"}], "shares": [{.., "shareID"}], "consumed": [{.., "capacity": {"memory": "1Gi"}}]}}`.
+///
+/// # Errors
+///
+/// A finding for everything that cannot be read.
+pub fn question(value: Value) -> Result<Question, Vec<Finding>> {
+    let wire: WireQuestion = serde_json::from_value(value)
+        .map_err(|error| vec![Finding::new(Code::ReadBadSettings, "", error.to_string())])?;
+    let mut findings = Vec::new();
+    let mut question = Question { nodes: wire.nodes, ..Question::default() };
+    for claim in wire.claims {
+        match read_claim_value(claim) {
+            Ok(claim) => question.claims.push(claim),
+            Err(mut errors) => findings.append(&mut errors),
+        }
+    }
+    let mut in_use = InUse::default();
+    in_use.devices.extend(wire.in_use.devices.into_iter().map(|device| device.split().0));
+    in_use.shares.extend(wire.in_use.shares.into_iter().map(|device| {
+        let (id, share, _) = device.split();
+        (id, share)
+    }));
+    for device in wire.in_use.consumed {
+        let (id, _, capacity) = device.split();
+        let mut amounts = BTreeMap::new();
+        for (name, value) in capacity {
+            match read_quantity(value) {
+                Ok(quantity) => drop(amounts.insert(name, quantity)),
+                Err(finding) => findings.push(finding),
+            }
+        }
+        in_use.consumed.push((id, amounts));
+    }
+    question.in_use = in_use;
+    if findings.is_empty() { Ok(question) } else { Err(findings) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn settings_name_what_they_do_not_know() {
+        let wrong = settings(json!({ "featureGates": { "DRAMagic": true } })).unwrap_err();
+        assert_eq!(wrong[0].path, "featureGates[DRAMagic]");
+        assert!(settings(json!({ "version": "1.12" })).is_err());
+        assert!(settings(json!({ "mod": "sound" })).is_err());
+    }
+
+    #[test]
+    fn gates_change_the_defaults_of_the_version() {
+        let (profile, _) =
+            settings(json!({ "version": "1.36", "featureGates": { "DRADeviceTaints": false } })).unwrap();
+        assert!(!profile.features.device_taints && profile.features.consumable_capacity);
+    }
+
+    #[test]
+    fn a_question_is_read_with_everything_in_it() {
+        let read = question(json!({
+            "claims": [{ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "c" } }],
+            "nodes": ["a"],
+            "inUse": { "consumed": [{ "driver": "d", "pool": "p", "device": "x", "capacity": { "m": "1Gi" } }] },
+        }))
+        .unwrap();
+        assert_eq!(read.claims.len(), 1);
+        assert_eq!(read.in_use.consumed[0].1["m"].to_string(), "1Gi");
+    }
+}
