@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::allocate::Limits;
-use crate::api::quantity::Quantity;
+use crate::api::claim::DeviceRequestAllocationResult;
 use crate::cluster::Cluster;
 use crate::finding::{Finding, ObjectRef};
 
@@ -114,11 +114,29 @@ pub struct AllocatedDevice {
     pub consumed_capacity: BTreeMap<String, String>,
 }
 
+impl AllocatedDevice {
+    /// The device of one entry of `status.allocation.devices.results`.
+    pub fn of(result: &DeviceRequestAllocationResult) -> Self {
+        Self {
+            request: result.request.clone(),
+            driver: result.driver.clone(),
+            pool: result.pool.clone(),
+            device: result.device.clone(),
+            admin_access: result.admin_access == Some(true),
+            share_id: result.share_id.clone(),
+            consumed_capacity: result
+                .consumed_capacity
+                .iter()
+                .map(|(name, amount)| (name.clone(), amount.to_string()))
+                .collect(),
+        }
+    }
+}
+
 /// Plays the cluster's controllers and scheduler until nothing changes.
 ///
 /// The cluster afterwards holds the Pods and claims that were made.
 pub fn run(cluster: &mut Cluster, limits: &Limits) -> Report {
     let _ = (cluster, limits);
-    let _: Option<Quantity> = None;
     Report::default()
 }
