@@ -29,6 +29,7 @@ pub struct Cluster {
     cluster_templates: BTreeMap<String, ResourceClaimTemplate>,
     pods: BTreeMap<Key, Pod>,
     workloads: BTreeMap<(String, String, String), Workload>,
+    arrivals: BTreeMap<(String, String, String), u64>,
 }
 
 macro_rules! views {
@@ -71,11 +72,21 @@ impl Cluster {
         workloads: (String, String, String) => Workload;
     }
 
+    /// When a Pod or workload controller first arrived, as its position among all that did; last for any other.
+    pub fn arrival(&self, kind: &str, namespace: &str, name: &str) -> u64 {
+        let key = (kind.to_owned(), namespace.to_owned(), name.to_owned());
+        self.arrivals.get(&key).copied().unwrap_or(u64::MAX)
+    }
+
     /// Adds an object or replaces the one with the same key.
     pub fn apply(&mut self, object: Object) {
         let metadata = object.metadata();
         let name = metadata.name.clone();
         let key = (metadata.namespace.clone(), name.clone());
+        if matches!(object, Object::Pod(_) | Object::Workload(_)) {
+            let next = self.arrivals.len() as u64;
+            self.arrivals.entry((object.kind().to_owned(), key.0.clone(), key.1.clone())).or_insert(next);
+        }
         match object {
             Object::Node(node) => drop(self.nodes.insert(name, *node)),
             Object::Namespace(namespace) => drop(self.namespaces.insert(name, *namespace)),
