@@ -1,0 +1,68 @@
+//! Records of the contract to the core's types.
+
+use std::collections::BTreeMap;
+
+use apportion_core::allocate::{DeviceId, InUse, Question};
+use apportion_core::api::quantity::Quantity;
+use apportion_core::engine::{read_claim, read_quantity};
+use apportion_core::finding::{Finding, ObjectRef};
+use apportion_core::profile::{Mode, Profile, Version};
+use apportion_core::wire;
+
+use crate::bindings::exports::apportion::dra::decisions as wit;
+
+pub(crate) fn profile(profile: &wit::Profile) -> Result<Profile, Vec<Finding>> {
+    let version = match profile.version {
+        wit::Version::V1Dot34 => Version::V1_34,
+        wit::Version::V1Dot35 => Version::V1_35,
+        wit::Version::V1Dot36 => Version::V1_36,
+        wit::Version::V1Dot37 => Version::V1_37,
+        wit::Version::All => Version::All,
+    };
+    let mode = match profile.mode {
+        wit::Mode::Sound => Mode::Sound,
+        wit::Mode::Reference => Mode::Reference,
+    };
+    wire::profile(version, profile.gates.iter().map(|gate| (gate.name.as_str(), gate.enabled)), mode)
+}
+
+pub(crate) fn object_ref(object: wit::ObjectRef) -> ObjectRef {
+    ObjectRef { kind: object.kind, namespace: object.namespace, name: object.name }
+}
+
+pub(crate) fn question(question: wit::Question) -> Result<Question, Vec<Finding>> {
+    let mut findings = Vec::new();
+    let mut claims = Vec::with_capacity(question.claims.len());
+    for text in &question.claims {
+        match read_claim(text) {
+            Ok(claim) => claims.push(claim),
+            Err(mut errors) => findings.append(&mut errors),
+        }
+    }
+    let in_use = question.in_use;
+    let in_use = InUse {
+        devices: in_use.devices.into_iter().map(device_id).collect(),
+        shares: in_use.shares.into_iter().map(|share| (device_id(share.id), share.share_id)).collect(),
+        consumed: in_use
+            .consumed
+            .into_iter()
+            .map(|consumed| (device_id(consumed.id), amounts(consumed.capacity, &mut findings)))
+            .collect(),
+    };
+    if findings.is_empty() { Ok(Question { claims, nodes: question.nodes, in_use }) } else { Err(findings) }
+}
+
+fn device_id(id: wit::DeviceId) -> DeviceId {
+    DeviceId { driver: id.driver, pool: id.pool, device: id.device }
+}
+
+fn amounts(amounts: Vec<wit::Amount>, findings: &mut Vec<Finding>) -> BTreeMap<String, Quantity> {
+    let mut read = BTreeMap::new();
+    for amount in amounts {
+        match read_quantity(amount.quantity.into()) {
+            Ok(quantity) => drop(read.insert(amount.name, quantity)),
+            Err(finding) => findings.push(finding),
+        }
+    }
+    read
+}

@@ -1,0 +1,146 @@
+//! The core's types to records of the contract.
+
+use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, RequestFunnel};
+use apportion_core::api::claim::AllocationResult;
+use apportion_core::api::read::Json;
+use apportion_core::finding::{Finding, ObjectRef, Severity};
+use apportion_core::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
+
+use crate::bindings::apportion::dra::types::Severity as WitSeverity;
+use crate::bindings::exports::apportion::dra::decisions as wit;
+
+pub(crate) fn findings(findings: Vec<Finding>) -> Vec<wit::Finding> {
+    findings.into_iter().map(finding).collect()
+}
+
+fn finding(finding: Finding) -> wit::Finding {
+    wit::Finding {
+        code: finding.code.text().to_owned(),
+        severity: match finding.severity {
+            Severity::Error => WitSeverity::Error,
+            Severity::Warning => WitSeverity::Warning,
+            Severity::Info => WitSeverity::Info,
+        },
+        object: finding.object.map(object_ref),
+        path: finding.path,
+        message: finding.message,
+        hint: finding.hint,
+    }
+}
+
+fn object_ref(object: ObjectRef) -> wit::ObjectRef {
+    wit::ObjectRef { kind: object.kind, namespace: object.namespace, name: object.name }
+}
+
+pub(crate) fn answer(answer: Answer) -> wit::Answer {
+    wit::Answer {
+        outcome: match answer.outcome {
+            Outcome::Allocated { node, allocations } => wit::Outcome::Allocated(wit::Allocated {
+                node,
+                claims: allocations.iter().map(claim_allocation).collect(),
+            }),
+            Outcome::Unsatisfied { nodes } => wit::Outcome::Unsatisfied(refusals(nodes)),
+            Outcome::Failed { node, failure: why } => {
+                wit::Outcome::Failed(wit::Failed { node, failure: failure(why) })
+            }
+            Outcome::GaveUp { node, nodes } => {
+                wit::Outcome::GaveUp(wit::GaveUp { node, nodes: refusals(nodes) })
+            }
+        },
+        findings: findings(answer.findings),
+        steps: answer.steps,
+    }
+}
+
+fn claim_allocation(allocation: &AllocationResult) -> wit::ClaimAllocation {
+    wit::ClaimAllocation {
+        devices: allocation.devices.results.iter().map(|result| device(AllocatedDevice::of(result))).collect(),
+        allocation: allocation.write().unwrap_or_default().to_string(),
+    }
+}
+
+fn refusals(nodes: Vec<NodeRefusal>) -> Vec<wit::NodeRefusal> {
+    nodes
+        .into_iter()
+        .map(|refusal| wit::NodeRefusal {
+            node: refusal.node,
+            failure: refusal.failure.map(failure),
+            requests: refusal.requests.into_iter().map(funnel).collect(),
+        })
+        .collect()
+}
+
+fn failure(failure: Failure) -> wit::Failure {
+    wit::Failure { finding: finding(failure.finding), reference: failure.reference }
+}
+
+fn funnel(funnel: RequestFunnel) -> wit::RequestFunnel {
+    wit::RequestFunnel {
+        claim: funnel.claim,
+        request: funnel.request,
+        needed: funnel.needed,
+        devices: funnel.devices,
+        matching: funnel.matching,
+        tolerated: funnel.tolerated,
+        free: funnel.free,
+    }
+}
+
+pub(crate) fn report(report: Report) -> wit::Report {
+    wit::Report {
+        nodes: report.nodes.into_iter().map(node_report).collect(),
+        pods: report.pods.into_iter().map(pod_report).collect(),
+        claims: report.claims.into_iter().map(claim_report).collect(),
+        findings: findings(report.findings),
+    }
+}
+
+fn node_report(node: NodeReport) -> wit::NodeReport {
+    wit::NodeReport {
+        name: node.name,
+        inferred: node.inferred,
+        local_devices: node.local_devices,
+        allocated_devices: node.allocated_devices,
+        pods: node.pods,
+    }
+}
+
+fn pod_report(pod: PodReport) -> wit::PodReport {
+    wit::PodReport {
+        namespace: pod.namespace,
+        name: pod.name,
+        owner: pod.owner.map(object_ref),
+        node: pod.node,
+        reasons: findings(pod.reasons),
+        claims: pod
+            .claims
+            .into_iter()
+            .map(|PodClaimReport { name, claim }| wit::PodClaimReport { name, claim })
+            .collect(),
+    }
+}
+
+fn claim_report(claim: ClaimReport) -> wit::ClaimReport {
+    wit::ClaimReport {
+        namespace: claim.namespace,
+        name: claim.name,
+        template: claim.template,
+        allocated: claim.allocated,
+        devices: claim.devices.into_iter().map(device).collect(),
+        reserved_for: claim.reserved_for,
+    }
+}
+
+fn device(device: AllocatedDevice) -> wit::AllocatedDevice {
+    wit::AllocatedDevice {
+        request: device.request,
+        id: wit::DeviceId { driver: device.driver, pool: device.pool, device: device.device },
+        admin_access: device.admin_access,
+        share_id: device.share_id,
+        consumed_capacity: device
+            .consumed_capacity
+            .into_iter()
+            .map(|(name, quantity)| wit::Amount { name, quantity })
+            .collect(),
+    }
+}
