@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::meta::ObjectMeta;
+use super::node::NodeSelector;
 use super::quantity::Quantity;
 use super::read::api_struct;
 
@@ -37,8 +38,8 @@ api_struct! { open
         "nodeName" node_name: String,
         /// Labels that the node must have.
         "nodeSelector" node_selector: BTreeMap<String, String>,
-        /// Affinity; only the required node affinity matters here.
-        "affinity" affinity: Value,
+        /// Affinity to nodes and to other Pods.
+        "affinity" affinity: Option<Affinity>,
         /// Tolerations of node taints.
         "tolerations" tolerations: Vec<NodeToleration>,
         /// Containers.
@@ -51,6 +52,30 @@ api_struct! { open
         "schedulingGroup" scheduling_group: Option<PodSchedulingGroup>,
         /// Which scheduler is responsible.
         "schedulerName" scheduler_name: String,
+        /// What must go away before the Pod may be scheduled.
+        "schedulingGates" scheduling_gates: Vec<Value>,
+        /// Pods of higher priority are scheduled first; 0 where left out.
+        "priority" priority: Option<i64>,
+        /// What the Pod takes beyond its containers, by resource name.
+        "overhead" overhead: BTreeMap<String, Quantity>,
+        /// Resources of the Pod as a whole, which win over those of its containers.
+        "resources" resources: Option<ResourceRequirements>,
+    }
+}
+
+api_struct! { open
+    /// `Affinity`; affinity to other Pods is kept, but not looked at.
+    Affinity {
+        /// Affinity to nodes.
+        "nodeAffinity" node_affinity: Option<NodeAffinity>,
+    }
+}
+
+api_struct! { open
+    /// `NodeAffinity`; preferences are kept, but not looked at.
+    NodeAffinity {
+        /// Which nodes are allowed.
+        "requiredDuringSchedulingIgnoredDuringExecution" required: Option<NodeSelector>,
     }
 }
 

@@ -101,6 +101,11 @@ pub trait Json: Sized {
 
     /// The JSON of the value; `None` where Kubernetes leaves the field out.
     fn write(&self) -> Option<Value>;
+
+    /// The JSON of the value as a field that need not be there: Kubernetes leaves out zero and `false`, too.
+    fn write_field(&self) -> Option<Value> {
+        self.write()
+    }
 }
 
 /// Reports a value of the wrong type and gives it back.
@@ -151,6 +156,10 @@ impl Json for bool {
     fn write(&self) -> Option<Value> {
         Some(Value::Bool(*self))
     }
+
+    fn write_field(&self) -> Option<Value> {
+        self.then_some(Value::Bool(true))
+    }
 }
 
 impl Json for i64 {
@@ -167,6 +176,10 @@ impl Json for i64 {
 
     fn write(&self) -> Option<Value> {
         Some(Value::Number(Number::from(*self)))
+    }
+
+    fn write_field(&self) -> Option<Value> {
+        (*self != 0).then(|| Value::Number(Number::from(*self)))
     }
 }
 
@@ -337,7 +350,7 @@ macro_rules! api_struct {
 
             fn write(&self) -> Option<serde_json::Value> {
                 let mut map = self.rest.to_map();
-                $(if let Some(value) = $crate::api::read::Json::write(&self.$field) {
+                $(if let Some(value) = $crate::api::read::Json::write_field(&self.$field) {
                     map.insert($json.to_owned(), value);
                 })*
                 Some(serde_json::Value::Object(map))

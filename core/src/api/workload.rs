@@ -1,12 +1,15 @@
 //! Workload controllers: kinds whose controllers make Pods.
+//!
+//! Only the fields that decide which Pods there are and what they need are typed; the rest is kept.
 
 use serde_json::{Map, Value};
 
 use super::meta::ObjectMeta;
-use super::read::{Json, Path};
+use super::pod::PodTemplateSpec;
+use super::read::{Json, Path, api_struct};
 use crate::finding::Finding;
 
-/// A Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, JobSet or LeaderWorkerSet, with its spec as JSON.
+/// A Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, JobSet or LeaderWorkerSet.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Workload {
     /// API version as in the manifest.
@@ -15,31 +18,214 @@ pub struct Workload {
     pub kind: String,
     /// Metadata.
     pub metadata: ObjectMeta,
-    /// Spec; what Pods come of it is decided where Pods are made.
-    pub spec: Value,
+    /// Spec, of the type that belongs to the kind.
+    pub spec: WorkloadSpec,
+    /// Status, as written.
+    pub status: Value,
 }
 
-/// Kinds that make Pods.
-const KINDS: [&str; 8] =
-    ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "JobSet", "LeaderWorkerSet"];
+macro_rules! workloads {
+    ($($(#[$doc:meta])* $variant:ident($ty:ty) = $kind:literal in $group:literal;)*) => {
+        /// The spec of a [`Workload`].
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum WorkloadSpec {
+            $($(#[$doc])* $variant(Box<$ty>),)*
+        }
+
+        impl WorkloadSpec {
+            fn read(
+                kind: &str,
+                group: &str,
+                value: Value,
+                at: &Path<'_>,
+                findings: &mut Vec<Finding>,
+            ) -> Option<Result<Self, Value>> {
+                match kind {
+                    $($kind if group == $group => {
+                        Some(<$ty>::read(value, at, findings).map(|spec| Self::$variant(Box::new(spec))))
+                    })*
+                    _ => None,
+                }
+            }
+
+            fn write(&self) -> Option<Value> {
+                match self {
+                    $(Self::$variant(spec) => spec.write(),)*
+                }
+            }
+        }
+
+        fn is_known(kind: &str, group: &str) -> bool {
+            matches!((kind, group), $(($kind, $group))|*)
+        }
+    };
+}
+
+workloads! {
+    /// Of a Deployment.
+    Deployment(ReplicaSetSpec) = "Deployment" in "apps";
+    /// Of a ReplicaSet.
+    ReplicaSet(ReplicaSetSpec) = "ReplicaSet" in "apps";
+    /// Of a StatefulSet.
+    StatefulSet(StatefulSetSpec) = "StatefulSet" in "apps";
+    /// Of a DaemonSet.
+    DaemonSet(DaemonSetSpec) = "DaemonSet" in "apps";
+    /// Of a Job.
+    Job(JobSpec) = "Job" in "batch";
+    /// Of a CronJob.
+    CronJob(CronJobSpec) = "CronJob" in "batch";
+    /// Of a JobSet.
+    JobSet(JobSetSpec) = "JobSet" in "jobset.x-k8s.io";
+    /// Of a LeaderWorkerSet.
+    LeaderWorkerSet(LeaderWorkerSetSpec) = "LeaderWorkerSet" in "leaderworkerset.x-k8s.io";
+}
+
+impl Default for WorkloadSpec {
+    fn default() -> Self {
+        Self::Deployment(Box::default())
+    }
+}
+
+api_struct! { open
+    /// What Deployments and ReplicaSets have in common.
+    ReplicaSetSpec {
+        /// Number of Pods; 1 where left out.
+        "replicas" replicas: Option<i64>,
+        /// What the Pods look like.
+        "template" template: PodTemplateSpec,
+    }
+}
+
+api_struct! { open
+    /// `StatefulSetSpec`.
+    StatefulSetSpec {
+        /// Number of Pods; 1 where left out.
+        "replicas" replicas: Option<i64>,
+        /// Where the numbering starts.
+        "ordinals" ordinals: Option<StatefulSetOrdinals>,
+        /// What the Pods look like.
+        "template" template: PodTemplateSpec,
+    }
+}
+
+api_struct! { open
+    /// `StatefulSetOrdinals`.
+    StatefulSetOrdinals {
+        /// Number of the first Pod.
+        "start" start: i64,
+    }
+}
+
+api_struct! { open
+    /// `DaemonSetSpec`.
+    DaemonSetSpec {
+        /// What the Pods look like.
+        "template" template: PodTemplateSpec,
+    }
+}
+
+api_struct! { open
+    /// `JobSpec`.
+    JobSpec {
+        /// How many Pods run at a time; 1 where left out.
+        "parallelism" parallelism: Option<i64>,
+        /// How many Pods must succeed; where left out, as many as run at a time.
+        "completions" completions: Option<i64>,
+        /// `Indexed` numbers the Pods.
+        "completionMode" completion_mode: String,
+        /// Whether the Job waits to be resumed.
+        "suspend" suspend: Option<bool>,
+        /// What the Pods look like.
+        "template" template: PodTemplateSpec,
+    }
+}
+
+api_struct! { open
+    /// `JobTemplateSpec`.
+    JobTemplateSpec {
+        /// Metadata of the Jobs.
+        "metadata" metadata: ObjectMeta,
+        /// Spec of the Jobs.
+        "spec" spec: JobSpec,
+    }
+}
+
+api_struct! { open
+    /// `CronJobSpec`.
+    CronJobSpec {
+        /// Whether no more Jobs are started.
+        "suspend" suspend: Option<bool>,
+        /// What the Jobs look like.
+        "jobTemplate" job_template: JobTemplateSpec,
+    }
+}
+
+api_struct! { open
+    /// `JobSetSpec`.
+    JobSetSpec {
+        /// The groups of Jobs.
+        "replicatedJobs" replicated_jobs: Vec<ReplicatedJob>,
+        /// Whether the JobSet waits to be resumed.
+        "suspend" suspend: Option<bool>,
+    }
+}
+
+api_struct! { open
+    /// One group of equal Jobs of a JobSet.
+    ReplicatedJob {
+        /// Name, unique in the JobSet.
+        "name" name: String,
+        /// Number of Jobs; 1 where left out.
+        "replicas" replicas: Option<i64>,
+        /// What the Jobs look like.
+        "template" template: JobTemplateSpec,
+    }
+}
+
+api_struct! { open
+    /// `LeaderWorkerSetSpec`.
+    LeaderWorkerSetSpec {
+        /// Number of groups, each a leader with its workers; 1 where left out.
+        "replicas" replicas: Option<i64>,
+        /// What a group looks like.
+        "leaderWorkerTemplate" leader_worker_template: LeaderWorkerTemplate,
+    }
+}
+
+api_struct! { open
+    /// `LeaderWorkerTemplate`.
+    LeaderWorkerTemplate {
+        /// What leaders look like; as workers where left out.
+        "leaderTemplate" leader_template: Option<PodTemplateSpec>,
+        /// What workers look like.
+        "workerTemplate" worker_template: PodTemplateSpec,
+        /// Number of Pods of a group, the leader included; 1 where left out.
+        "size" size: Option<i64>,
+    }
+}
 
 impl Workload {
-    /// Reads a workload controller; `None` for other kinds.
+    /// Reads a workload controller; `None` for other kinds, and with a finding for a spec that is no object.
     pub fn read(kind: &str, api_version: &str, mut value: Value, findings: &mut Vec<Finding>) -> Option<Self> {
-        if !KINDS.contains(&kind) {
+        let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        if !is_known(kind, group) {
             return None;
         }
         let mut part = |name: &str| value.get_mut(name).map(Value::take).unwrap_or_default();
-        let spec = part("spec");
+        let (spec, status) = (part("spec"), part("status"));
         let metadata = ObjectMeta::read(part("metadata"), &Path::ROOT.field("metadata"), findings).ok()?;
-        Some(Self { api_version: api_version.to_owned(), kind: kind.to_owned(), metadata, spec })
+        let spec = WorkloadSpec::read(kind, group, spec, &Path::ROOT.field("spec"), findings)?.ok()?;
+        Some(Self { api_version: api_version.to_owned(), kind: kind.to_owned(), metadata, spec, status })
     }
 
     /// The object as JSON, without `apiVersion` and `kind`.
     pub fn write(&self) -> Value {
         let mut map = Map::new();
         map.insert("metadata".to_owned(), self.metadata.write().unwrap_or_default());
-        map.insert("spec".to_owned(), self.spec.clone());
+        map.insert("spec".to_owned(), self.spec.write().unwrap_or_default());
+        if !self.status.is_null() {
+            map.insert("status".to_owned(), self.status.clone());
+        }
         Value::Object(map)
     }
 }
