@@ -97,3 +97,94 @@ api_enum! {
         Lt = "Lt",
     } default In
 }
+
+impl NodeSelector {
+    /// Whether a node of this name with these labels is selected. Without any term nothing is.
+    pub fn matches(&self, name: &str, labels: &BTreeMap<String, String>) -> bool {
+        self.terms.iter().any(|term| term.matches(name, labels))
+    }
+}
+
+impl NodeSelectorTerm {
+    /// Whether all requirements hold, of which there must be one.
+    pub fn matches(&self, name: &str, labels: &BTreeMap<String, String>) -> bool {
+        let is_empty = self.match_expressions.is_empty() && self.match_fields.is_empty();
+        !is_empty
+            && self.match_expressions.iter().all(|requirement| requirement.holds(labels.get(&requirement.key)))
+            && self.match_fields.iter().all(|requirement| {
+                let name = name.to_owned();
+                requirement.key == NAME_FIELD && requirement.values.len() == 1 && requirement.holds(Some(&name))
+            })
+    }
+}
+
+/// The only field that `matchFields` knows.
+pub const NAME_FIELD: &str = "metadata.name";
+
+impl NodeSelectorRequirement {
+    /// Whether the requirement holds for the value of its key, `None` where the key is absent.
+    pub fn holds(&self, value: Option<&String>) -> bool {
+        match &self.operator {
+            NodeSelectorOperator::In => value.is_some_and(|value| self.values.contains(value)),
+            NodeSelectorOperator::NotIn => value.is_none_or(|value| !self.values.contains(value)),
+            NodeSelectorOperator::Exists => value.is_some(),
+            NodeSelectorOperator::DoesNotExist => value.is_none(),
+            NodeSelectorOperator::Gt => self.compares(value, |value, bound| value > bound),
+            NodeSelectorOperator::Lt => self.compares(value, |value, bound| value < bound),
+            NodeSelectorOperator::Unknown(_) => false,
+        }
+    }
+
+    fn compares(&self, value: Option<&String>, test: fn(i64, i64) -> bool) -> bool {
+        let bound = match self.values.as_slice() {
+            [bound] => bound.parse::<i64>().ok(),
+            _ => None,
+        };
+        let value = value.and_then(|value| value.parse::<i64>().ok());
+        matches!((value, bound), (Some(value), Some(bound)) if test(value, bound))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn requirement(key: &str, operator: NodeSelectorOperator, values: &[&str]) -> NodeSelectorRequirement {
+        let values = values.iter().map(|value| (*value).to_owned()).collect();
+        NodeSelectorRequirement { key: key.to_owned(), operator, values, ..Default::default() }
+    }
+
+    #[test]
+    fn requirements_compare_labels() {
+        use NodeSelectorOperator as Op;
+        let labels = BTreeMap::from([("zone".to_owned(), "a".to_owned()), ("slots".to_owned(), "8".to_owned())]);
+        let cases = [
+            (requirement("zone", Op::In, &["a", "b"]), true),
+            (requirement("zone", Op::In, &[]), false),
+            (requirement("zone", Op::NotIn, &["a"]), false),
+            (requirement("none", Op::NotIn, &["a"]), true),
+            (requirement("zone", Op::Exists, &[]), true),
+            (requirement("zone", Op::DoesNotExist, &[]), false),
+            (requirement("none", Op::DoesNotExist, &[]), true),
+            (requirement("slots", Op::Gt, &["7"]), true),
+            (requirement("slots", Op::Gt, &["8"]), false),
+            (requirement("slots", Op::Lt, &["9"]), true),
+            (requirement("zone", Op::Lt, &["9"]), false),
+            (requirement("zone", Op::Unknown("Like".to_owned()), &["a"]), false),
+        ];
+        for (requirement, expected) in cases {
+            let term = NodeSelectorTerm { match_expressions: vec![requirement.clone()], ..Default::default() };
+            assert_eq!(term.matches("n", &labels), expected, "{requirement:?}");
+        }
+    }
+
+    #[test]
+    fn terms_are_alternatives_and_empty_ones_select_nothing() {
+        let by_name = requirement(NAME_FIELD, NodeSelectorOperator::In, &["n"]);
+        let term = NodeSelectorTerm { match_fields: vec![by_name], ..Default::default() };
+        let selector = NodeSelector { terms: vec![NodeSelectorTerm::default(), term], ..Default::default() };
+        assert!(selector.matches("n", &BTreeMap::new()));
+        assert!(!selector.matches("m", &BTreeMap::new()));
+        assert!(!NodeSelector::default().matches("n", &BTreeMap::new()));
+    }
+}
