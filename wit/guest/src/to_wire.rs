@@ -40,12 +40,8 @@ pub(crate) fn answer(answer: Answer) -> wit::Answer {
                 claims: allocations.iter().map(claim_allocation).collect(),
             }),
             Outcome::Unsatisfied { nodes } => wit::Outcome::Unsatisfied(refusals(nodes)),
-            Outcome::Failed { node, failure: why } => {
-                wit::Outcome::Failed(wit::Failed { node, failure: failure(why) })
-            }
-            Outcome::GaveUp { node, nodes } => {
-                wit::Outcome::GaveUp(wit::GaveUp { node, nodes: refusals(nodes) })
-            }
+            Outcome::Failed { node, failure: why } => wit::Outcome::Failed(wit::Failed { node, failure: failure(why) }),
+            Outcome::GaveUp { node, nodes } => wit::Outcome::GaveUp(wit::GaveUp { node, nodes: refusals(nodes) }),
         },
         findings: findings(answer.findings),
         steps: answer.steps,

@@ -1,0 +1,10 @@
+//! What the component is compiled and run with. Shared with the build script: code compiled ahead of time loads only
+//! into an engine with the same settings.
+
+use wasmtime::Config;
+
+/// Applies the settings to a fresh configuration.
+pub(crate) fn apply(config: &mut Config) {
+    // Epochs would stop a call at another place on every machine; fuel stops it at the same one.
+    config.consume_fuel(true);
+}

@@ -1,0 +1,16 @@
+//! Builds that cargo alone cannot do: the component, the npm package and the web page.
+//!
+//! The library part is also a build dependency of the runner (`host-wasmtime`), whose build script asks
+//! [`component::build`] for the module to embed, so that `cargo install --path host-wasmtime` works alone.
+//!
+//! Every step compares a fingerprint of its inputs with the one of its last success and does nothing when they agree
+//! ([`fingerprint`]). Every failure is one sentence with the way out.
+
+pub mod command;
+pub mod component;
+pub mod fingerprint;
+pub mod toolchain;
+pub mod wasm;
+pub mod workspace;
+
+pub use workspace::Workspace;
