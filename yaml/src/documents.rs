@@ -1,0 +1,312 @@
+//! All documents of a file: JSON streams, YAML documents, lists taken apart.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use crate::build::Budget;
+use crate::event;
+use crate::json;
+use crate::positions::Positions;
+use crate::problem::{Problem, ProblemCode, Severity};
+use crate::resolve;
+use crate::split;
+use crate::tree::Tree;
+
+/// What a reading may cost. The counts are of the whole input, not of one document.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Size of the input in bytes. Above 4 GiB it counts as 4 GiB.
+    pub max_bytes: usize,
+    /// Values of all documents together; keys count too.
+    pub max_nodes: usize,
+    /// Levels of nested mappings and lists in one document.
+    pub max_depth: usize,
+    /// Documents, where the items of a list are documents.
+    pub max_documents: usize,
+    /// Values that aliases and merge keys may unfold to, all documents together.
+    pub max_alias_nodes: usize,
+    /// Problems that are kept. Of further ones only the number is told.
+    pub max_problems: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_bytes: 256 << 20,
+            max_nodes: 20_000_000,
+            max_depth: 100,
+            max_documents: 1_000_000,
+            max_alias_nodes: 100_000,
+            max_problems: 1_000,
+        }
+    }
+}
+
+/// Text that aliases may repeat, in bytes.
+const MAX_ALIAS_BYTES: usize = 16 << 20;
+
+/// What was read.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The documents that could be read, in their order. Empty documents are left out, and a list (a kind that ends
+    /// with `List` and has `items`) is replaced by its items.
+    pub documents: Vec<Document>,
+    /// What is worth telling, in the order of the text.
+    pub problems: Vec<Problem>,
+}
+
+/// One object of the input.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The document as the JSON that `kubectl` makes of it. Not necessarily an object.
+    pub value: Value,
+    /// Where its fields stand.
+    pub positions: Positions,
+    /// The bytes from its first value to the end of its last.
+    pub span: Range<usize>,
+    /// Whether `kubectl` refuses it: it holds a problem of [`Severity::Error`], and what could not be read is null
+    /// or left out.
+    pub is_refused: bool,
+}
+
+/// Reads all documents of a file, YAML or JSON, as `kubectl apply -f` would.
+///
+/// Never fails: what cannot be read is a problem, and everything else is returned.
+pub fn read(text: &[u8], limits: &Limits) -> Reading {
+    let mut reader = Reader {
+        text,
+        limits,
+        budget: Budget {
+            nodes: limits.max_nodes,
+            max_nodes: limits.max_nodes,
+            max_depth: limits.max_depth,
+            alias_nodes: limits.max_alias_nodes,
+            max_alias_nodes: limits.max_alias_nodes,
+            alias_bytes: MAX_ALIAS_BYTES,
+        },
+        documents: Vec::new(),
+        problems: Vec::new(),
+        dropped: 0,
+        is_full: false,
+    };
+    reader.read();
+    reader.finish()
+}
+
+struct Reader<'t, 'l> {
+    text: &'t [u8],
+    limits: &'l Limits,
+    budget: Budget,
+    documents: Vec<Document>,
+    problems: Vec<Problem>,
+    /// Problems beyond the limit.
+    dropped: usize,
+    /// Whether a limit of the whole input was reached.
+    is_full: bool,
+}
+
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+impl Reader<'_, '_> {
+    fn read(&mut self) {
+        // Offsets are kept in 32 bits.
+        let max_bytes = self.limits.max_bytes.min(u32::MAX as usize);
+        if self.text.len() > max_bytes {
+            let message = format!("the input has {} bytes, the limit is {max_bytes}", self.text.len());
+            self.add_problem(Problem::new(ProblemCode::Limit, 0..0, message));
+            return;
+        }
+        if self.text.starts_with(b"\xFF\xFE") || self.text.starts_with(b"\xFE\xFF") {
+            let problem = Problem::new(ProblemCode::Encoding, 0..2, "the input is UTF-16, not UTF-8");
+            self.add_problem(problem.with_hint("save it as UTF-8"));
+            return;
+        }
+        let from = if self.text.starts_with(BOM) { BOM.len() } else { 0 };
+        let first = json::skip_space(self.text, from);
+        match self.text.get(first) {
+            Some(b'{' | b'[') => self.read_json(first),
+            _ => self.read_yaml(from, None),
+        }
+    }
+
+    /// Reads JSON values one behind the other. At the first that is none, goes on as YAML, as kubectl does.
+    fn read_json(&mut self, from: usize) {
+        let mut at = from;
+        let mut count = 0;
+        while at < self.text.len() && !self.is_full {
+            match json::parse(self.text, at, &mut self.budget) {
+                Ok((tree, end)) => {
+                    self.add_tree(&tree, Vec::new());
+                    count += 1;
+                    at = json::skip_space(self.text, end);
+                }
+                Err(problem) if problem.code == ProblemCode::Limit => {
+                    self.add_problem(problem);
+                    return self.read_yaml(split::next_separator(self.text, at), None);
+                }
+                // From the third value on kubectl takes the file for JSON for good. What is a YAML separator is
+                // taken for one nevertheless: nothing else can be meant.
+                Err(problem) if count > 1 && !self.text.get(at..).unwrap_or_default().starts_with(b"---") => {
+                    self.add_problem(problem);
+                    return self.read_yaml(split::next_separator(self.text, at), None);
+                }
+                Err(problem) => return self.read_yaml(at, Some(problem)),
+            }
+        }
+    }
+
+    /// Reads the documents between `---` lines. `json` says why the first is no JSON.
+    fn read_yaml(&mut self, from: usize, json: Option<Problem>) {
+        let mut json = json;
+        let text = self.text;
+        for chunk in split::chunks(text, from) {
+            if self.is_full {
+                return;
+            }
+            let has_problem = chunk.problem.is_some();
+            if let Some(problem) = chunk.problem {
+                self.add_problem(problem);
+            }
+            let mut bytes = chunk.bytes;
+            if text.get(bytes.clone()).is_some_and(|chunk| chunk.starts_with(BOM)) {
+                bytes.start += BOM.len();
+            }
+            let json = json.take();
+            match utf8(text, &bytes) {
+                Ok(chunk) => self.read_chunk(chunk, bytes.start, json, has_problem),
+                Err(problem) => self.add_problem(problem),
+            }
+        }
+    }
+
+    fn read_chunk(&mut self, chunk: &str, base: usize, json: Option<Problem>, is_behind_bad_separator: bool) {
+        if let Some((at, character)) = chunk.char_indices().find(|(_, character)| is_forbidden(*character)) {
+            let message = format!("the control character U+{:04X} cannot stand in YAML", u32::from(character));
+            let start = base + at;
+            self.add_problem(Problem::new(ProblemCode::Encoding, start..start + character.len_utf8(), message));
+            return;
+        }
+        let mut parsed = event::parse(chunk, base, &mut self.budget);
+        if parsed.tree.is_none() {
+            // What begins like JSON is better explained by the JSON parser.
+            let looks_like_json = chunk.strip_prefix(['{', '[']).is_some_and(|rest| rest.trim_start().starts_with('"'));
+            if let Some(json) = json
+                && looks_like_json
+                && let Some(last) = parsed.problems.last_mut()
+                && last.code == ProblemCode::Syntax
+            {
+                *last = json;
+            }
+            // The bad separator explains what follows it.
+            if is_behind_bad_separator {
+                parsed.problems.retain(|problem| problem.code != ProblemCode::Syntax);
+            }
+        }
+        match parsed.tree {
+            Some(tree) => self.add_tree(&tree, parsed.problems),
+            None => parsed.problems.into_iter().for_each(|problem| self.add_problem(problem)),
+        }
+    }
+
+    /// Adds the document that a tree is, with the problems met in parsing it.
+    fn add_tree(&mut self, tree: &Tree<'_>, mut problems: Vec<Problem>) {
+        let resolved = resolve::resolve(tree, &mut self.budget, &mut problems);
+        let is_refused = problems.iter().any(|problem| problem.severity == Severity::Error);
+        problems.into_iter().for_each(|problem| self.add_problem(problem));
+        if let Some((value, positions)) = resolved {
+            self.add_document(value, positions, is_refused);
+        }
+    }
+
+    /// Adds a document, or the items of a list. kubectl takes lists inside lists apart too.
+    fn add_document(&mut self, value: Value, positions: Positions, is_refused: bool) {
+        let mut waiting = vec![(value, positions)];
+        while let Some((mut value, positions)) = waiting.pop() {
+            if let Some(items) = take_items(&mut value) {
+                let nodes = positions.list_under("items");
+                let items = items.into_iter().zip(nodes).map(|(item, node)| (item, positions.at(node)));
+                let behind = waiting.len();
+                waiting.extend(items);
+                if let Some(items) = waiting.get_mut(behind..) {
+                    items.reverse();
+                }
+                continue;
+            }
+            if value.is_null() {
+                continue;
+            }
+            let span = positions.find("").map_or(0..0, |root| root.value);
+            if self.documents.len() >= self.limits.max_documents {
+                self.is_full = true;
+                let message = format!("the input has more than {} documents", self.limits.max_documents);
+                self.add_problem(Problem::new(ProblemCode::Limit, span, message));
+                return;
+            }
+            self.documents.push(Document { value, positions, span, is_refused });
+        }
+    }
+
+    fn add_problem(&mut self, mut problem: Problem) {
+        // Parsers point behind the last byte where something is missing at the end.
+        let end = self.text.len();
+        problem.span = problem.span.start.min(end)..problem.span.end.min(end);
+        if problem.code == ProblemCode::Limit && self.budget.nodes == 0 {
+            self.is_full = true;
+        }
+        if self.problems.len() < self.limits.max_problems {
+            self.problems.push(problem);
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    fn finish(mut self) -> Reading {
+        self.problems.sort_by_key(|problem| problem.span.start);
+        if self.dropped > 0 {
+            let end = self.text.len();
+            let message = format!("{} more problems are not listed", self.dropped);
+            self.problems.push(Problem::new(ProblemCode::Limit, end..end, message));
+        }
+        Reading { documents: self.documents, problems: self.problems }
+    }
+}
+
+fn utf8<'t>(text: &'t [u8], bytes: &Range<usize>) -> Result<&'t str, Problem> {
+    std::str::from_utf8(text.get(bytes.clone()).unwrap_or_default()).map_err(|error| {
+        let start = bytes.start + error.valid_up_to();
+        let end = start + error.error_len().unwrap_or(1);
+        let problem = Problem::new(ProblemCode::Encoding, start..end, "the text is not UTF-8 here");
+        problem.with_hint("save the file as UTF-8")
+    })
+}
+
+/// Characters that kubectl's YAML reader refuses anywhere.
+fn is_forbidden(character: char) -> bool {
+    matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{84}'
+        | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// The items of a list, each with the list's version and kind where it has none of its own.
+fn take_items(value: &mut Value) -> Option<Vec<Value>> {
+    let list = value.as_object_mut()?;
+    let kind = list.get("kind")?.as_str()?.strip_suffix("List")?.to_owned();
+    let version = list.get("apiVersion").cloned();
+    let mut items = match list.get_mut("items")? {
+        Value::Array(items) => std::mem::take(items),
+        Value::Null => Vec::new(),
+        _ => return None,
+    };
+    if kind.is_empty() {
+        return Some(items);
+    }
+    for item in items.iter_mut().filter_map(Value::as_object_mut) {
+        if !item.contains_key("kind") && !item.contains_key("apiVersion") {
+            item.insert("kind".into(), Value::String(kind.clone()));
+            if let Some(version) = &version {
+                item.insert("apiVersion".into(), version.clone());
+            }
+        }
+    }
+    Some(items)
+}
