@@ -10,19 +10,21 @@ use crate::api::read::{Json, Path};
 use crate::cluster::Cluster;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::Profile;
-use crate::simulate::{Report, run};
+use crate::simulate::{Report, generated_name, run};
 
 /// A cluster and the limits on what a question may cost.
 #[derive(Clone, Debug)]
 pub struct Engine {
     cluster: Cluster,
     limits: Limits,
+    /// Names generated so far.
+    generated: u64,
 }
 
 impl Engine {
     /// An engine over an empty cluster.
     pub fn new(profile: Profile, limits: Limits) -> Self {
-        Self { cluster: Cluster::new(profile), limits }
+        Self { cluster: Cluster::new(profile), limits, generated: 0 }
     }
 
     /// The facts.
@@ -33,7 +35,8 @@ impl Engine {
     /// Takes objects in, each one JSON text; objects with the same key are replaced.
     ///
     /// An object with an error among its findings is left out, as the API server would refuse it.
-    /// As with kubectl, a namespaced object without a namespace goes to `default`.
+    /// As with kubectl, a namespaced object without a namespace goes to `default`, and one with `generateName` is a new
+    /// object each time.
     /// Findings come per object, in the order given.
     pub fn apply<'t>(&mut self, objects: impl IntoIterator<Item = &'t str>) -> Vec<Vec<Finding>> {
         objects.into_iter().map(|text| self.apply_one(text)).collect()
@@ -50,9 +53,19 @@ impl Engine {
             if object.is_namespaced() && object.metadata().namespace.is_empty() {
                 object.metadata_mut().namespace = "default".to_owned();
             }
+            if object.metadata().name.is_empty() {
+                self.give_name(&mut object);
+            }
             self.cluster.apply(object);
         }
         reading.findings
+    }
+
+    fn give_name(&mut self, object: &mut Object) {
+        self.generated = self.generated.saturating_add(1);
+        let (kind, metadata) = (object.kind().to_owned(), object.metadata_mut());
+        let belongs_to = [kind.as_str(), &metadata.namespace, &metadata.generate_name, &self.generated.to_string()];
+        metadata.name = generated_name(&metadata.generate_name, &belongs_to);
     }
 
     /// Allocates claims together on one of the nodes asked for.

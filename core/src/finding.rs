@@ -138,6 +138,68 @@ codes! {
         "The document nests deeper than the limit and was not read further.";
     ReadBadSettings = "read/bad-settings", Error,
         "A setting (version, feature gate, mode, limit) or a question has an unknown name or a value of the wrong type.";
+    RunNodesInferred = "run/nodes-inferred", Info,
+        "No Node object was given, so the nodes were taken from what slices and Pods say about nodes. Inferred nodes have no taints, any amount of CPU and memory, and only the labels that slices speak of.";
+    RunUnknownNodes = "run/unknown-nodes", Warning,
+        "Slices name nodes for which no Node object was given although other nodes were. Devices of these nodes are out of reach.";
+    RunLabelsAssumed = "run/labels-assumed", Info,
+        "A Pod asks for node labels, but the nodes were inferred and their labels are not known. The nodes are taken to have them.";
+    RunReplicasCapped = "run/replicas-capped", Info,
+        "Not all Pods of a workload are shown: numbers are kept small, and a Job runs only so many Pods at a time.";
+    RunSuspended = "run/suspended", Info,
+        "A suspended workload makes no Pods until it is resumed. Workloads in a queue of Kueue are shown as if they had been admitted.";
+    RunNotModelled = "run/not-modelled", Info,
+        "The Pod uses something that kube-scheduler takes into account and this run does not, so the Pod may land elsewhere or stay Pending.";
+    RunFinished = "run/finished", Info,
+        "The Pod has succeeded or failed. It needs no node and no devices any more, and its reservations are gone.";
+    RunSchedulingGated = "run/scheduling-gated", Warning,
+        "The Pod has `schedulingGates`. It is not looked at by the scheduler until whoever set them has removed all of them.";
+    RunMissingTemplate = "run/missing-template", Error,
+        "A Pod names a claim template that does not exist. It stays Pending, and the claim is made as soon as there is one.";
+    RunMissingClaim = "run/missing-claim", Error,
+        "A Pod names a claim that does not exist in its namespace. It stays Pending until somebody makes the claim.";
+    RunMissingClass = "run/missing-class", Error,
+        "A request names a device class that does not exist. Pods that need the claim stay Pending.";
+    RunClaimDeleting = "run/claim-deleting", Error,
+        "A claim that the Pod needs is being deleted. Pods that use it may go on, others cannot start.";
+    RunNoClaimSource = "run/no-claim-source", Error,
+        "An entry of `resourceClaims` must have exactly one source: a claim or a template. The API server refuses the Pod.";
+    RunOldClaimSource = "run/old-claim-source", Error,
+        "The field `source` of an entry in `resourceClaims` was removed in Kubernetes 1.31; its fields now stand in the entry itself.";
+    RunBadRequest = "run/bad-request", Error,
+        "A request of the claim has neither a device class nor alternatives, so there is nothing to allocate.";
+    RunFeatureOff = "run/feature-off", Error,
+        "Something is used whose feature gate is off in the stated Kubernetes.";
+    RunAdminNamespace = "run/admin-namespace", Error,
+        "Admin access is allowed only in namespaces with the label `resource.kubernetes.io/admin-access: \"true\"`. The API server refuses the claim.";
+    RunAdminUnchecked = "run/admin-unchecked", Info,
+        "Admin access needs a label on the namespace. The Namespace object was not given, so the label is taken to be there.";
+    RunGroupClaim = "run/group-claim", Error,
+        "Claims of PodGroups are not played by a run yet, so a Pod that needs one stays Pending.";
+    RunNodeUnsuitable = "run/node-unsuitable", Error,
+        "Nodes were refused for ordinary reasons, before devices were looked at: taints, labels, CPU, memory and the like.";
+    RunClaimElsewhere = "run/claim-elsewhere", Error,
+        "A claim of the Pod is allocated already, and its devices cannot be reached from the node.";
+    RunTooFewDevices = "run/too-few-devices", Error,
+        "A node has access to fewer devices than a request needs, whatever they look like.";
+    RunTooFewMatching = "run/too-few-matching", Error,
+        "Too few of a node's devices belong to the class and satisfy the selectors of a request.";
+    RunDevicesTainted = "run/devices-tainted", Error,
+        "Enough devices match a request, but too many of them have taints that it does not tolerate.";
+    RunDevicesInUse = "run/devices-in-use", Error,
+        "Enough devices match a request, but too many of them are in use or have too little capacity left.";
+    RunDevicesTogether = "run/devices-together", Error,
+        "Every request finds enough devices on a node, but not all of them together: requests compete, or no choice satisfies the constraints.";
+    RunGaveUp = "run/gave-up", Error,
+        "The step limit was reached before it was known whether the claims fit.";
+    RunReservationsFull = "run/reservations-full", Error,
+        "A claim can be reserved for at most 256 consumers.";
+    RunNotAllocated = "run/not-allocated", Warning,
+        "The Pod was given a node without the scheduler, and a claim of it is not allocated. Nobody allocates it for such a Pod, and the kubelet refuses to start it.";
+    RunBindingConditions = "run/binding-conditions", Info,
+        "A device must be made ready by its driver before the Pod is bound. A run takes the conditions as met.";
+    RunSchedulerMessage = "run/scheduler-message", Info,
+        "What kube-scheduler would write into the Pod's condition and events.";
     Internal = "internal/bug", Error,
         "Apportion contradicted itself. Please report it with the input.";
 }

@@ -2,6 +2,25 @@
 //!
 //! Workload controllers make Pods, templates make claims, Pods are scheduled one after another in a fixed order,
 //! and claims get devices through the same allocator that answers every other question.
+//!
+//! Time does not pass: Pods that got their place keep it. Names and ids are derived from what they belong to, so a second
+//! run over the resulting cluster changes nothing and reports the same.
+
+mod claims;
+mod derive;
+mod expand;
+mod finish;
+mod infer;
+mod node_fit;
+mod order;
+mod problems;
+mod reasons;
+mod report;
+mod schedule;
+mod suggest;
+
+pub(crate) use derive::generated_name;
+pub use expand::MAX_PODS;
 
 use std::collections::BTreeMap;
 
@@ -18,7 +37,7 @@ use crate::finding::{Finding, ObjectRef};
 pub struct Report {
     /// Nodes by name.
     pub nodes: Vec<NodeReport>,
-    /// Pods in the order in which they were scheduled.
+    /// Pods in the order in which they were scheduled: by priority, then in the order of the input.
     pub pods: Vec<PodReport>,
     /// Claims by namespace and name.
     pub claims: Vec<ClaimReport>,
@@ -56,7 +75,7 @@ pub struct PodReport {
     /// The node it landed on; absent while it is Pending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// Why it is Pending, most important first; empty when it has a node.
+    /// Why it is Pending, most important first. With a node: what keeps it from running there, mostly nothing.
     pub reasons: Vec<Finding>,
     /// Its claims in the order of `spec.resourceClaims`.
     pub claims: Vec<PodClaimReport>,
@@ -137,6 +156,12 @@ impl AllocatedDevice {
 ///
 /// The cluster afterwards holds the Pods and claims that were made.
 pub fn run(cluster: &mut Cluster, limits: &Limits) -> Report {
-    let _ = (cluster, limits);
-    Report::default()
+    let mut findings = Vec::new();
+    infer::infer_nodes(cluster, &mut findings);
+    expand::expand(cluster, &mut findings);
+    finish::release_finished(cluster);
+    let order = order::scheduling_order(cluster);
+    let entries = claims::make_claims(cluster, &order, &mut findings);
+    let verdicts = schedule::schedule(cluster, limits, &order, &entries, &mut findings);
+    report::report(cluster, &order, &entries, verdicts, findings)
 }

@@ -1,0 +1,123 @@
+//! Names and ids that look like Kubernetes' random ones, derived from what they belong to.
+//!
+//! The same object gets the same name and the same id in every run, so runs can be compared and repeated.
+
+/// Letters and digits of generated suffixes: no vowels and nothing that looks alike.
+const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+
+/// Longest name that `generateName` makes, and the part of it that may come from the prefix.
+const MAX_NAME: usize = 63;
+const SUFFIX: usize = 5;
+
+/// A UUID for an object, from its kind, namespace and name.
+pub(crate) fn uid(kind: &str, namespace: &str, name: &str) -> String {
+    // Version 8 (custom) and the usual variant, so that readers of UUIDs accept it.
+    let bits = digest(&[kind, namespace, name]) & !(0xf << 76) & !(0b11 << 62) | (8 << 76) | (0b10 << 62);
+    let hex = format!("{bits:032x}");
+    let groups = [(0, 8), (8, 4), (12, 4), (16, 4), (20, 12)];
+    groups.map(|(start, length)| hex.chars().skip(start).take(length).collect::<String>()).join("-")
+}
+
+/// A name made of a prefix and five letters derived from what it belongs to, as the API server does for
+/// `generateName`: prefixes longer than 58 bytes are cut.
+pub(crate) fn generated_name(prefix: &str, belongs_to: &[&str]) -> String {
+    format!("{}{}", cut(prefix, MAX_NAME - SUFFIX), letters(SUFFIX, belongs_to))
+}
+
+/// Letters as in generated names.
+pub(crate) fn letters(count: usize, belongs_to: &[&str]) -> String {
+    let mut left = digest(belongs_to);
+    let mut text = String::with_capacity(count);
+    for _ in 0..count {
+        let index = usize::try_from(left % ALPHABET.len() as u128).unwrap_or_default();
+        text.push(char::from(ALPHABET.get(index).copied().unwrap_or(b'x')));
+        left /= ALPHABET.len() as u128;
+    }
+    text
+}
+
+/// The prefix of a generated claim's name: owner and entry, both shortened in proportion where together they are too
+/// long.
+///
+/// DIFFERENCE: a part cut after a dot or hyphen loses that, too. The reference keeps it, and the API server then refuses
+/// the name for ever.
+pub(crate) fn claim_prefix(owner: &str, entry: &str) -> String {
+    const ROOM: usize = MAX_NAME - SUFFIX - 1;
+    let length = owner.len() + entry.len() + 2;
+    if length <= ROOM {
+        return format!("{owner}-{entry}-");
+    }
+    let part = |text: &str| {
+        let short = cut(text, text.len() * ROOM / length);
+        short.trim_end_matches(['-', '.']).to_owned()
+    };
+    format!("{}-{}", part(owner), part(entry))
+}
+
+/// At most `length` bytes of a text, cut between characters.
+pub(crate) fn cut(text: &str, length: usize) -> &str {
+    let mut end = length.min(text.len());
+    while !text.is_char_boundary(end) {
+        end = end.saturating_sub(1);
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// FNV-1a over 128 bits, each part ended by a byte that text cannot hold, and mixed once more at the end so that
+/// inputs that differ only in their last byte differ everywhere.
+fn digest(parts: &[&str]) -> u128 {
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    for part in parts {
+        for byte in part.bytes().chain([0xff]) {
+            hash = (hash ^ u128::from(byte)).wrapping_mul(PRIME);
+        }
+    }
+    hash = (hash ^ (hash >> 64)).wrapping_mul(PRIME);
+    hash ^ (hash >> 61)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_look_like_those_of_kubernetes() {
+        let name = generated_name("inference-gpu-", &["uid", "gpu"]);
+        assert_eq!(name.len(), "inference-gpu-".len() + 5);
+        assert!(name.strip_prefix("inference-gpu-").unwrap().bytes().all(|byte| ALPHABET.contains(&byte)));
+        assert_eq!(name, generated_name("inference-gpu-", &["uid", "gpu"]));
+        assert_ne!(name, generated_name("inference-gpu-", &["uid", "nic"]));
+        assert_ne!(letters(5, &["ab", "c"]), letters(5, &["a", "bc"]));
+    }
+
+    #[test]
+    fn ids_are_valid_uuids() {
+        let id = uid("Pod", "ml", "training");
+        assert_eq!(id.split('-').map(str::len).collect::<Vec<_>>(), [8, 4, 4, 4, 12]);
+        let bytes = id.as_bytes();
+        assert_eq!(bytes[14], b'8');
+        assert!(matches!(bytes[19], b'8' | b'9' | b'a' | b'b'));
+    }
+
+    #[test]
+    fn long_claim_names_are_shortened_in_proportion() {
+        assert_eq!(claim_prefix("pod", "gpu"), "pod-gpu-");
+        let prefix = claim_prefix(&"p".repeat(60), &"c".repeat(20));
+        // 60*57/82 = 41 and 20*57/82 = 13, without the hyphen at the end.
+        assert_eq!(prefix, format!("{}-{}", "p".repeat(41), "c".repeat(13)));
+        assert!(generated_name(&prefix, &["u"]).len() <= 63);
+    }
+
+    #[test]
+    fn a_claim_name_is_not_cut_after_a_dot() {
+        let prefix = claim_prefix(&format!("{}.{}", "a".repeat(40), "b".repeat(20)), &"c".repeat(20));
+        assert!(!prefix.contains(".-"), "{prefix}");
+    }
+
+    #[test]
+    fn text_is_cut_between_characters() {
+        assert_eq!(cut("aäb", 2), "a");
+        assert_eq!(cut("abc", 9), "abc");
+    }
+}

@@ -1,0 +1,266 @@
+//! Controllers that make Pods: ReplicaSet, StatefulSet, DaemonSet, Job.
+
+use crate::api::meta::ObjectMeta;
+use crate::api::node::{NAME_FIELD, NodeSelector, NodeSelectorOperator, NodeSelectorRequirement, NodeSelectorTerm};
+use crate::api::object::Object;
+use crate::api::pod::{Affinity, NodeAffinity, NodeToleration, Pod, PodSpec, PodTemplateSpec};
+use crate::api::workload::{DaemonSetSpec, JobSpec, ReplicaSetSpec, StatefulSetSpec, Workload};
+use crate::finding::{Code, Finding};
+use crate::simulate::derive;
+use crate::simulate::node_fit::NodeState;
+
+use super::workloads::{LWS_GROUP, LWS_NAME, LWS_WORKER, count, is_indexed, suspended};
+use super::{Expansion, MAX_PODS, key, owner_reference, uid_of};
+
+/// Label and annotation with the number of a Pod of an Indexed Job.
+const COMPLETION_INDEX: &str = "batch.kubernetes.io/job-completion-index";
+
+/// A Pod that should be there.
+struct Slot {
+    /// Full name, or prefix of a generated one.
+    name: String,
+    is_prefix: bool,
+    identity: Identity,
+}
+
+/// What tells a Pod of a workload from its siblings.
+enum Identity {
+    /// Nothing.
+    None,
+    /// Its name.
+    Name,
+    /// Its number in an Indexed Job.
+    Index(u64),
+    /// The node that it is meant for.
+    Node(String),
+}
+
+impl Expansion<'_> {
+    pub(super) fn replica_set(&mut self, workload: &Workload, spec: &ReplicaSetSpec) -> Vec<Finding> {
+        let prefix = format!("{}-", workload.metadata.name);
+        let slot = |_| Slot { name: prefix.clone(), is_prefix: true, identity: Identity::None };
+        self.fill(workload, &spec.template, count(spec.replicas), u64::MAX, slot, |_, _| {});
+        Vec::new()
+    }
+
+    pub(super) fn stateful_set(
+        &mut self,
+        workload: &Workload,
+        spec: &StatefulSetSpec,
+        at_most: Option<u64>,
+    ) -> Vec<Finding> {
+        let start = spec.ordinals.as_ref().map_or(0, |ordinals| count(Some(ordinals.start)));
+        let name = |ordinal: u64| format!("{}-{}", workload.metadata.name, start.saturating_add(ordinal));
+        let slot = |ordinal| Slot { name: name(ordinal), is_prefix: false, identity: Identity::Name };
+        let finish = |pod: &mut Pod, ordinal: u64| {
+            let number = start.saturating_add(ordinal).to_string();
+            let name = pod.metadata.name.clone();
+            let labels = &mut pod.metadata.labels;
+            if labels.contains_key(LWS_NAME) {
+                // Leaders are numbered by group, workers within their group from 1.
+                let label = if start == 0 { LWS_GROUP } else { LWS_WORKER };
+                labels.insert(label.to_owned(), number.clone());
+            }
+            labels.insert("statefulset.kubernetes.io/pod-name".to_owned(), name);
+            labels.insert("apps.kubernetes.io/pod-index".to_owned(), number);
+        };
+        self.fill(workload, &spec.template, count(spec.replicas), at_most.unwrap_or(u64::MAX), slot, finish);
+        Vec::new()
+    }
+
+    pub(super) fn daemon_set(&mut self, workload: &Workload, spec: &DaemonSetSpec) -> Vec<Finding> {
+        let mut template = spec.template.clone();
+        template.spec.tolerations.extend(daemon_tolerations());
+        let probe = Pod { spec: template.spec.clone(), ..Pod::default() };
+        let nodes = self.cluster.nodes().values();
+        let names: Vec<String> = nodes
+            .filter(|node| NodeState::new((*node).clone()).takes_daemon(&probe))
+            .map(|node| node.metadata.name.clone())
+            .collect();
+        let prefix = format!("{}-", workload.metadata.name);
+        let node = |index: u64| usize::try_from(index).ok().and_then(|i| names.get(i)).cloned().unwrap_or_default();
+        let slot = |index| Slot { name: prefix.clone(), is_prefix: true, identity: Identity::Node(node(index)) };
+        let finish = |pod: &mut Pod, index: u64| pin(&mut pod.spec, node(index));
+        self.fill(workload, &template, names.len() as u64, u64::MAX, slot, finish);
+        Vec::new()
+    }
+
+    pub(super) fn job(&mut self, workload: &Workload, spec: &JobSpec) -> Vec<Finding> {
+        let (waits, note) = suspended(workload, spec.suspend, "spec.suspend");
+        let mut findings: Vec<Finding> = note.into_iter().collect();
+        if waits {
+            return findings;
+        }
+        let at_a_time = parallel(spec);
+        if let Some(all) = spec.completions.map(|all| count(Some(all))).filter(|all| *all > at_a_time) {
+            let message = format!("{at_a_time} of {all} Pods run at a time; the first are shown");
+            findings.push(Finding::new(Code::RunReplicasCapped, "spec.completions", message));
+        }
+        let name = &workload.metadata.name;
+        let indexed = is_indexed(spec);
+        let slot = |index: u64| {
+            let (name, identity) = if indexed {
+                let number = format!("-{index}-");
+                (format!("{}{number}", derive::cut(name, 58usize.saturating_sub(number.len()))), Identity::Index(index))
+            } else {
+                (format!("{name}-"), Identity::None)
+            };
+            Slot { name, is_prefix: true, identity }
+        };
+        let uid = uid_of(&workload.kind, &workload.metadata);
+        let finish = |pod: &mut Pod, index: u64| {
+            let metadata = &mut pod.metadata;
+            for (key, value) in [
+                ("controller-uid", &uid),
+                ("batch.kubernetes.io/controller-uid", &uid),
+                ("job-name", name),
+                ("batch.kubernetes.io/job-name", name),
+            ] {
+                metadata.labels.insert(key.to_owned(), value.clone());
+            }
+            if indexed {
+                metadata.labels.insert(COMPLETION_INDEX.to_owned(), index.to_string());
+                metadata.annotations.insert(COMPLETION_INDEX.to_owned(), index.to_string());
+            }
+        };
+        self.fill(workload, &spec.template, at_a_time, u64::MAX, slot, finish);
+        findings
+    }
+
+    /// Makes the Pods that are missing of a workload's first `number`, within the room for Pods.
+    fn fill(
+        &mut self,
+        workload: &Workload,
+        template: &PodTemplateSpec,
+        number: u64,
+        at_most: u64,
+        slot: impl Fn(u64) -> Slot,
+        finish: impl Fn(&mut Pod, u64),
+    ) {
+        self.wanted = self.wanted.saturating_add(number);
+        let mut existing: Vec<Pod> = self.existing_pods(workload);
+        let looked_at = number.min(at_most).min(MAX_PODS.saturating_add(existing.len() as u64));
+        for index in 0..looked_at {
+            let slot = slot(index);
+            if let Some(position) = existing.iter().position(|pod| slot.is_filled_by(pod)) {
+                existing.remove(position);
+                self.shown = self.shown.saturating_add(1);
+            } else if self.room() > 0 {
+                let mut pod = made(workload, template);
+                self.give_name(workload, &mut pod, &slot, index);
+                finish(&mut pod, index);
+                pod.metadata.uid = derive::uid("Pod", &pod.metadata.namespace, &pod.metadata.name);
+                self.cluster.apply(Object::Pod(Box::new(pod)));
+                self.shown = self.shown.saturating_add(1);
+            }
+        }
+    }
+
+    /// Pods that the workload manages already, without those that failed: these are replaced.
+    fn existing_pods(&self, workload: &Workload) -> Vec<Pod> {
+        let (kind, namespace, name) = key(workload);
+        let names = self.owned_pods.get(&(kind, namespace.clone(), name)).map(Vec::as_slice).unwrap_or_default();
+        let pods = names.iter().filter_map(|name| self.cluster.pods().get(&(namespace.clone(), name.clone())));
+        pods.filter(|pod| pod.status.phase != "Failed").cloned().collect()
+    }
+
+    fn give_name(&self, workload: &Workload, pod: &mut Pod, slot: &Slot, index: u64) {
+        if !slot.is_prefix {
+            pod.metadata.name = slot.name.clone();
+            return;
+        }
+        pod.metadata.generate_name = slot.name.clone();
+        let owner = uid_of(&workload.kind, &workload.metadata);
+        // A name that is taken makes the controller try again, with other letters.
+        for attempt in 0..=MAX_PODS {
+            let name = derive::generated_name(&slot.name, &[&owner, &index.to_string(), &attempt.to_string()]);
+            let is_taken = self.cluster.pods().contains_key(&(pod.metadata.namespace.clone(), name.clone()));
+            pod.metadata.name = name;
+            if !is_taken {
+                break;
+            }
+        }
+    }
+}
+
+impl Slot {
+    fn is_filled_by(&self, pod: &Pod) -> bool {
+        match &self.identity {
+            Identity::None => true,
+            Identity::Name => pod.metadata.name == self.name,
+            Identity::Index(index) => {
+                let text = index.to_string();
+                pod.metadata.annotations.get(COMPLETION_INDEX) == Some(&text)
+            }
+            Identity::Node(node) => pod.spec.node_name == *node || pinned(&pod.spec) == Some(node),
+        }
+    }
+}
+
+/// How many Pods of a Job run at a time.
+pub(super) fn parallel(spec: &JobSpec) -> u64 {
+    let parallelism = count(spec.parallelism);
+    match spec.completions {
+        Some(completions) => parallelism.min(count(Some(completions))),
+        None => parallelism,
+    }
+}
+
+/// A Pod as its controller makes it, without a name.
+fn made(workload: &Workload, template: &PodTemplateSpec) -> Pod {
+    let metadata = ObjectMeta {
+        namespace: workload.metadata.namespace.clone(),
+        labels: template.metadata.labels.clone(),
+        annotations: template.metadata.annotations.clone(),
+        finalizers: template.metadata.finalizers.clone(),
+        owner_references: vec![owner_reference(&workload.api_version, &workload.kind, &workload.metadata)],
+        ..ObjectMeta::default()
+    };
+    Pod { metadata, spec: template.spec.clone(), ..Pod::default() }
+}
+
+/// What every Pod of a DaemonSet tolerates, network trouble aside.
+fn daemon_tolerations() -> impl Iterator<Item = NodeToleration> {
+    let taints = [
+        ("not-ready", "NoExecute"),
+        ("unreachable", "NoExecute"),
+        ("disk-pressure", "NoSchedule"),
+        ("memory-pressure", "NoSchedule"),
+        ("pid-pressure", "NoSchedule"),
+        ("unschedulable", "NoSchedule"),
+    ];
+    taints.into_iter().map(|(key, effect)| NodeToleration {
+        key: format!("node.kubernetes.io/{key}"),
+        operator: "Exists".to_owned(),
+        effect: effect.to_owned(),
+        ..NodeToleration::default()
+    })
+}
+
+/// Makes a Pod of a DaemonSet go to its node, by affinity: the scheduler still decides.
+fn pin(spec: &mut PodSpec, node: String) {
+    let requirement = NodeSelectorRequirement {
+        key: NAME_FIELD.to_owned(),
+        operator: NodeSelectorOperator::In,
+        values: vec![node],
+        ..NodeSelectorRequirement::default()
+    };
+    let affinity = spec.affinity.get_or_insert_with(Affinity::default);
+    let required = affinity
+        .node_affinity
+        .get_or_insert_with(NodeAffinity::default)
+        .required
+        .get_or_insert_with(NodeSelector::default);
+    if required.terms.is_empty() {
+        required.terms.push(NodeSelectorTerm::default());
+    }
+    for term in &mut required.terms {
+        term.match_fields = vec![requirement.clone()];
+    }
+}
+
+fn pinned(spec: &PodSpec) -> Option<&String> {
+    let selector = spec.affinity.as_ref()?.node_affinity.as_ref()?.required.as_ref()?;
+    let field = selector.terms.first()?.match_fields.first()?;
+    field.values.first()
+}

@@ -1,0 +1,160 @@
+//! Nodes where nobody wrote any: taken from what slices and Pods say about nodes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::api::node::{NAME_FIELD, Node, NodeSelector, NodeSelectorOperator, NodeSelectorTerm};
+use crate::api::object::Object;
+use crate::cluster::Cluster;
+use crate::finding::{Code, Finding};
+
+/// Marks a node that was inferred, so that a second run knows it.
+const INFERRED: &str = "apportion/inferred";
+
+/// The label that carries a node's name.
+const HOSTNAME: &str = "kubernetes.io/hostname";
+
+/// Longest list of node names in a message.
+const NAMES_SHOWN: usize = 6;
+
+/// Whether a node is not of the input.
+pub(crate) fn is_inferred(node: &Node) -> bool {
+    node.metadata.annotations.contains_key(INFERRED)
+}
+
+/// Adds the nodes that the slices speak of, where the cluster has no Node object of the input.
+///
+/// Names come from `nodeName` of slices, devices and Pods and from selectors on the name or the hostname label. A selector
+/// that names no node and matches none gets a node with the labels of its first term. If all that gives nothing, there is
+/// one node, `node-0`.
+pub(crate) fn infer_nodes(cluster: &mut Cluster, findings: &mut Vec<Finding>) {
+    if cluster.nodes().values().any(|node| !is_inferred(node)) {
+        report_unknown_nodes(cluster, findings);
+        return;
+    }
+    let mut nodes: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    let selectors = collect(cluster, &mut nodes);
+    for selector in &selectors {
+        for term in &selector.terms {
+            for name in named(term) {
+                add_labels(nodes.entry(name).or_default(), term);
+            }
+        }
+    }
+    for (name, labels) in &mut nodes {
+        labels.insert(HOSTNAME.to_owned(), name.clone());
+    }
+    for selector in &selectors {
+        if !nodes.iter().any(|(name, labels)| selector.matches(name, labels)) {
+            invent(&mut nodes, selector.terms.first());
+        }
+    }
+    if nodes.is_empty() {
+        invent(&mut nodes, None);
+    }
+    findings.push(inferred(&nodes));
+    for (name, labels) in nodes {
+        let known = cluster.nodes().get(&name);
+        if known.is_some_and(|node| node.metadata.labels == labels) {
+            continue;
+        }
+        let mut node = Node::default();
+        node.metadata.name = name;
+        node.metadata.labels = labels;
+        node.metadata.annotations.insert(INFERRED.to_owned(), "true".to_owned());
+        cluster.apply(Object::Node(Box::new(node)));
+    }
+}
+
+/// Enters the names that stand in the open and gives the selectors.
+fn collect(cluster: &Cluster, nodes: &mut BTreeMap<String, BTreeMap<String, String>>) -> Vec<NodeSelector> {
+    let mut selectors = Vec::new();
+    let mut names = BTreeSet::new();
+    for slice in cluster.slices().values() {
+        names.extend(slice.spec.node_name.clone());
+        selectors.extend(slice.spec.node_selector.clone());
+        for device in &slice.spec.devices {
+            names.extend(device.node_name.clone());
+            selectors.extend(device.node_selector.clone());
+        }
+    }
+    names.extend(cluster.pods().values().map(|pod| pod.spec.node_name.clone()));
+    names.remove("");
+    nodes.extend(names.into_iter().map(|name| (name, BTreeMap::new())));
+    selectors
+}
+
+/// The nodes that a term names.
+fn named(term: &NodeSelectorTerm) -> Vec<String> {
+    let by_field = term.match_fields.iter().filter(|requirement| requirement.key == NAME_FIELD);
+    let by_label = term.match_expressions.iter().filter(|requirement| requirement.key == HOSTNAME);
+    let mut lists = by_field.chain(by_label).filter(|requirement| requirement.operator == NodeSelectorOperator::In);
+    let Some(first) = lists.next() else { return Vec::new() };
+    let mut names = first.values.clone();
+    for other in lists {
+        names.retain(|name| other.values.contains(name));
+    }
+    names
+}
+
+/// Adds what a term wants to see, without touching labels that are there.
+fn add_labels(labels: &mut BTreeMap<String, String>, term: &NodeSelectorTerm) {
+    for requirement in &term.match_expressions {
+        let first = requirement.values.first().cloned().unwrap_or_default();
+        let shifted =
+            |by: i64| first.parse::<i64>().ok().and_then(|bound| bound.checked_add(by)).map(|v| v.to_string());
+        let value = match requirement.operator {
+            NodeSelectorOperator::In => requirement.values.first().cloned(),
+            NodeSelectorOperator::Exists => Some(String::new()),
+            NodeSelectorOperator::Gt => shifted(1),
+            NodeSelectorOperator::Lt => shifted(-1),
+            NodeSelectorOperator::NotIn | NodeSelectorOperator::DoesNotExist | NodeSelectorOperator::Unknown(_) => None,
+        };
+        if let Some(value) = value.filter(|_| requirement.key != HOSTNAME) {
+            labels.entry(requirement.key.clone()).or_insert(value);
+        }
+    }
+}
+
+/// Adds a node with the first free name `node-0`, `node-1` ..
+fn invent(nodes: &mut BTreeMap<String, BTreeMap<String, String>>, term: Option<&NodeSelectorTerm>) {
+    let free = (0..=nodes.len()).map(|number| format!("node-{number}")).find(|name| !nodes.contains_key(name));
+    let Some(name) = free else { return };
+    let mut labels = BTreeMap::from([(HOSTNAME.to_owned(), name.clone())]);
+    if let Some(term) = term {
+        add_labels(&mut labels, term);
+    }
+    nodes.insert(name, labels);
+}
+
+fn inferred(nodes: &BTreeMap<String, BTreeMap<String, String>>) -> Finding {
+    let number = nodes.len();
+    let what = if number == 1 { "1 node is" } else { &format!("{number} nodes are") };
+    let message = format!("no Node object is given, {what} inferred: {}", list(nodes.keys()));
+    Finding::new(Code::RunNodesInferred, "", message).with_hint(
+        "inferred nodes have no taints and any amount of CPU and memory; give Node objects to have these checked",
+    )
+}
+
+/// Nodes that slices name but nobody wrote: their devices are out of reach.
+fn report_unknown_nodes(cluster: &Cluster, findings: &mut Vec<Finding>) {
+    let mut named = BTreeMap::new();
+    collect(cluster, &mut named);
+    let pods: BTreeSet<&String> = cluster.pods().values().map(|pod| &pod.spec.node_name).collect();
+    let unknown: Vec<&String> =
+        named.keys().filter(|name| !cluster.nodes().contains_key(*name) && !pods.contains(name)).collect();
+    if !unknown.is_empty() {
+        let message = format!("slices name nodes that are not given: {}", list(unknown.into_iter()));
+        findings.push(
+            Finding::new(Code::RunUnknownNodes, "", message)
+                .with_hint("give these Node objects, too, or none at all to have every node inferred"),
+        );
+    }
+}
+
+/// Names in backticks, the first few where there are many.
+pub(crate) fn list<'n>(names: impl ExactSizeIterator<Item = &'n String>) -> String {
+    let more = names.len().saturating_sub(NAMES_SHOWN);
+    let shown: Vec<String> = names.take(NAMES_SHOWN).map(|name| format!("`{name}`")).collect();
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{rest}", shown.join(", "))
+}

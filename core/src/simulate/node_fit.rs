@@ -1,0 +1,251 @@
+//! What an ordinary scheduler asks of a node before anybody thinks of devices.
+//!
+//! Looked at: `unschedulable`, taints, node selector and required node affinity, resource requests, number of Pods.
+//! Not looked at: affinity to other Pods, topology spread, host ports, volumes, images.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::api::node::{Node, NodeSelector, NodeSelectorTerm, NodeTaint};
+use crate::api::pod::{Container, NodeToleration, Pod, ResourceRequirements};
+use crate::api::quantity::{Format, Quantity};
+
+use super::infer::is_inferred;
+
+/// Resources that a node which does not state them is taken to have enough of.
+const ORDINARY: [&str; 4] = ["cpu", "memory", "ephemeral-storage", PODS];
+
+/// The resource that counts Pods.
+const PODS: &str = "pods";
+
+/// Amounts by resource name.
+pub(crate) type Resources = BTreeMap<String, Quantity>;
+
+/// A node and what its Pods take of it.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeState {
+    /// The node.
+    pub(crate) node: Node,
+    used: Resources,
+}
+
+/// Why an ordinary scheduler refuses a node; ordered as kube-scheduler looks.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Refusal {
+    /// The node takes no new Pods.
+    Unschedulable,
+    /// A taint that the Pod does not tolerate.
+    Taint {
+        /// Key of the taint.
+        key: String,
+        /// Its value.
+        value: String,
+    },
+    /// Node selector or required node affinity.
+    Affinity,
+    /// Too little of a resource is left.
+    Insufficient {
+        /// The resource.
+        resource: String,
+        /// Whether the node has none at all.
+        is_absent: bool,
+    },
+}
+
+impl fmt::Display for Refusal {
+    /// In kube-scheduler's words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unschedulable => f.write_str("node(s) were unschedulable"),
+            Self::Taint { key, value } => write!(f, "node(s) had untolerated taint {{{key}: {value}}}"),
+            Self::Affinity => f.write_str("node(s) didn't match Pod's node affinity/selector"),
+            Self::Insufficient { resource, .. } if resource == PODS => f.write_str("Too many pods"),
+            Self::Insufficient { resource, .. } => write!(f, "Insufficient {resource}"),
+        }
+    }
+}
+
+impl NodeState {
+    /// A node without Pods.
+    pub(crate) fn new(node: Node) -> Self {
+        Self { node, used: Resources::new() }
+    }
+
+    /// Name of the node.
+    pub(crate) fn name(&self) -> &str {
+        &self.node.metadata.name
+    }
+
+    /// Counts a Pod that runs on the node.
+    pub(crate) fn add(&mut self, pod: &Pod) {
+        let requests = requests(pod);
+        for (name, amount) in &requests {
+            let used = self.used.entry(name.clone()).or_default();
+            *used = used.saturating_add(amount);
+        }
+    }
+
+    /// The reasons against a Pod, of the first of kube-scheduler's tests that fails; none where it fits.
+    pub(crate) fn refusals(&self, pod: &Pod, requests: &Resources) -> Vec<Refusal> {
+        let tolerations = &pod.spec.tolerations;
+        if self.node.spec.unschedulable && !is_tolerated(&unschedulable_taint(), tolerations) {
+            return vec![Refusal::Unschedulable];
+        }
+        let hard = |taint: &&NodeTaint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute");
+        if let Some(taint) = self.node.spec.taints.iter().filter(hard).find(|taint| !is_tolerated(taint, tolerations)) {
+            return vec![Refusal::Taint { key: taint.key.clone(), value: taint.value.clone() }];
+        }
+        if !matches_affinity(pod, &self.node) {
+            return vec![Refusal::Affinity];
+        }
+        self.insufficient(requests)
+    }
+
+    /// Whether a DaemonSet starts a Pod here: taints and affinity only.
+    pub(crate) fn takes_daemon(&self, pod: &Pod) -> bool {
+        self.refusals(pod, &Resources::new()).is_empty()
+    }
+
+    fn allocatable(&self) -> &Resources {
+        let status = &self.node.status;
+        if status.allocatable.is_empty() { &status.capacity } else { &status.allocatable }
+    }
+
+    fn insufficient(&self, requests: &Resources) -> Vec<Refusal> {
+        let allocatable = self.allocatable();
+        let none = Quantity::default();
+        let mut refusals = Vec::new();
+        for (resource, asked) in requests {
+            let total = match allocatable.get(resource) {
+                Some(total) => total,
+                None if ORDINARY.contains(&resource.as_str()) => continue,
+                None => &none,
+            };
+            let used = self.used.get(resource).unwrap_or(&none);
+            if asked.signum() > 0 && total.saturating_sub(used) < *asked {
+                let is_absent = total.signum() <= 0;
+                refusals.push(Refusal::Insufficient { resource: resource.clone(), is_absent });
+            }
+        }
+        refusals
+    }
+}
+
+/// What a Pod takes of a node: the larger of what its containers take together and what an init container takes while
+/// it runs beside the sidecars before it; at least what the Pod as a whole asks for; and its overhead.
+pub(crate) fn requests(pod: &Pod) -> Resources {
+    let spec = &pod.spec;
+    let mut running = Resources::new();
+    let mut peak = Resources::new();
+    for container in &spec.init_containers {
+        let own = container_requests(container);
+        if container.restart_policy == "Always" {
+            add(&mut running, &own);
+            maximum(&mut peak, &running);
+        } else {
+            let mut beside = running.clone();
+            add(&mut beside, &own);
+            maximum(&mut peak, &beside);
+        }
+    }
+    for container in &spec.containers {
+        add(&mut running, &container_requests(container));
+    }
+    maximum(&mut peak, &running);
+    if let Some(resources) = &spec.resources {
+        peak.extend(with_limits(resources));
+    }
+    add(&mut peak, &spec.overhead);
+    peak.insert(PODS.to_owned(), Quantity::from_i64(1, Format::DecimalSi));
+    peak
+}
+
+fn container_requests(container: &Container) -> Resources {
+    with_limits(&container.resources)
+}
+
+/// Requests, with limits where a request is left out.
+fn with_limits(resources: &ResourceRequirements) -> Resources {
+    let mut all = resources.limits.clone();
+    all.extend(resources.requests.clone());
+    all
+}
+
+fn add(sum: &mut Resources, more: &Resources) {
+    for (name, amount) in more {
+        let entry = sum.entry(name.clone()).or_default();
+        *entry = entry.saturating_add(amount);
+    }
+}
+
+fn maximum(highest: &mut Resources, other: &Resources) {
+    for (name, amount) in other {
+        let entry = highest.entry(name.clone()).or_default();
+        if *amount > *entry {
+            *entry = amount.clone();
+        }
+    }
+}
+
+fn unschedulable_taint() -> NodeTaint {
+    let (key, effect) = ("node.kubernetes.io/unschedulable".to_owned(), "NoSchedule".to_owned());
+    NodeTaint { key, effect, ..NodeTaint::default() }
+}
+
+fn is_tolerated(taint: &NodeTaint, tolerations: &[NodeToleration]) -> bool {
+    tolerations.iter().any(|toleration| {
+        let effect = toleration.effect.is_empty() || toleration.effect == taint.effect;
+        let key = toleration.key.is_empty() || toleration.key == taint.key;
+        let value = match toleration.operator.as_str() {
+            "Exists" => true,
+            "" | "Equal" => !toleration.key.is_empty() && toleration.value == taint.value,
+            _ => false,
+        };
+        effect && key && value
+    })
+}
+
+fn required(pod: &Pod) -> Option<&NodeSelector> {
+    pod.spec.affinity.as_ref()?.node_affinity.as_ref()?.required.as_ref()
+}
+
+/// Node selector and required node affinity.
+///
+/// Of an inferred node only few labels are known: a requirement on any other is taken to hold.
+fn matches_affinity(pod: &Pod, node: &Node) -> bool {
+    let labels = &node.metadata.labels;
+    let lenient = is_inferred(node);
+    let selected = pod.spec.node_selector.iter().all(|(key, value)| match labels.get(key) {
+        Some(label) => label == value,
+        None => lenient,
+    });
+    selected
+        && required(pod).is_none_or(|selector| {
+            if lenient {
+                selector.terms.iter().any(|term| matches_known(term, node))
+            } else {
+                selector.matches(&node.metadata.name, labels)
+            }
+        })
+}
+
+fn matches_known(term: &NodeSelectorTerm, node: &Node) -> bool {
+    let labels = &node.metadata.labels;
+    let mut known = term.clone();
+    known.match_expressions.retain(|requirement| labels.contains_key(&requirement.key));
+    if known.match_expressions.is_empty() && known.match_fields.is_empty() {
+        return !term.match_expressions.is_empty();
+    }
+    known.matches(&node.metadata.name, labels)
+}
+
+/// Labels that a Pod's node selector or affinity asks for and that no node has.
+pub(crate) fn unknown_labels(pod: &Pod, nodes: &[NodeState]) -> Vec<String> {
+    let terms = required(pod).map(|selector| selector.terms.as_slice()).unwrap_or_default();
+    let expressions = terms.iter().flat_map(|term| &term.match_expressions).map(|requirement| &requirement.key);
+    let mut keys: Vec<String> = pod.spec.node_selector.keys().chain(expressions).cloned().collect();
+    keys.sort();
+    keys.dedup();
+    keys.retain(|key| nodes.iter().all(|state| !state.node.metadata.labels.contains_key(key)));
+    keys
+}
