@@ -39,6 +39,17 @@ impl<'t, 'b> Builder<'t, 'b> {
         self.open.iter().any(|open| open.id == id)
     }
 
+    /// Whether the document is a mapping or a list, and finished.
+    pub(crate) fn is_complete(&self) -> bool {
+        let root = self.root.and_then(|root| self.nodes.get(root.0 as usize));
+        self.open.is_empty() && root.is_some_and(|root| matches!(root.kind, Kind::List(_) | Kind::Mapping(_)))
+    }
+
+    /// Where the last finished node ends.
+    pub(crate) fn end(&self) -> usize {
+        self.last_end as usize
+    }
+
     pub(crate) fn leaf(&mut self, kind: Kind<'t>, span: Span) -> Result<NodeId, Problem> {
         let id = self.add(kind, span)?;
         self.last_end = span.end;

@@ -8,7 +8,7 @@ use crate::build::Budget;
 use crate::event;
 use crate::json;
 use crate::positions::Positions;
-use crate::problem::{Problem, ProblemCode, Severity};
+use crate::problem::{Problem, ProblemCode, Problems};
 use crate::resolve;
 use crate::split;
 use crate::tree::Tree;
@@ -65,7 +65,7 @@ pub struct Document {
     pub positions: Positions,
     /// The bytes from its first value to the end of its last.
     pub span: Range<usize>,
-    /// Whether `kubectl` refuses it: it holds a problem of [`Severity::Error`], and what could not be read is null
+    /// Whether `kubectl` refuses it: it holds a problem of severity error, and what could not be read is null
     /// or left out.
     pub is_refused: bool,
 }
@@ -86,12 +86,11 @@ pub fn read(text: &[u8], limits: &Limits) -> Reading {
             alias_bytes: MAX_ALIAS_BYTES,
         },
         documents: Vec::new(),
-        problems: Vec::new(),
-        dropped: 0,
+        problems: Problems::new(limits.max_problems),
         is_full: false,
     };
     reader.read();
-    reader.finish()
+    Reading { documents: reader.documents, problems: reader.problems.finish(text.len()) }
 }
 
 struct Reader<'t, 'l> {
@@ -99,9 +98,7 @@ struct Reader<'t, 'l> {
     limits: &'l Limits,
     budget: Budget,
     documents: Vec<Document>,
-    problems: Vec<Problem>,
-    /// Problems beyond the limit.
-    dropped: usize,
+    problems: Problems,
     /// Whether a limit of the whole input was reached.
     is_full: bool,
 }
@@ -125,7 +122,7 @@ impl Reader<'_, '_> {
         let from = if self.text.starts_with(BOM) { BOM.len() } else { 0 };
         let first = json::skip_space(self.text, from);
         match self.text.get(first) {
-            Some(b'{' | b'[') => self.read_json(first),
+            Some(b'{') => self.read_json(first),
             _ => self.read_yaml(from, None),
         }
     }
@@ -137,7 +134,7 @@ impl Reader<'_, '_> {
         while at < self.text.len() && !self.is_full {
             match json::parse(self.text, at, &mut self.budget) {
                 Ok((tree, end)) => {
-                    self.add_tree(&tree, Vec::new());
+                    self.add_tree(&tree, Problems::new(self.limits.max_problems));
                     count += 1;
                     at = json::skip_space(self.text, end);
                 }
@@ -187,33 +184,33 @@ impl Reader<'_, '_> {
             self.add_problem(Problem::new(ProblemCode::Encoding, start..start + character.len_utf8(), message));
             return;
         }
-        let mut parsed = event::parse(chunk, base, &mut self.budget);
+        let mut parsed = event::parse(chunk, base, &mut self.budget, self.limits.max_problems);
         if parsed.tree.is_none() {
             // What begins like JSON is better explained by the JSON parser.
-            let looks_like_json = chunk.strip_prefix(['{', '[']).is_some_and(|rest| rest.trim_start().starts_with('"'));
+            let looks_like_json = chunk.strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with('"'));
             if let Some(json) = json
                 && looks_like_json
-                && let Some(last) = parsed.problems.last_mut()
+                && let Some(last) = parsed.problems.kept.last_mut()
                 && last.code == ProblemCode::Syntax
             {
                 *last = json;
             }
             // The bad separator explains what follows it.
             if is_behind_bad_separator {
-                parsed.problems.retain(|problem| problem.code != ProblemCode::Syntax);
+                parsed.problems.kept.retain(|problem| problem.code != ProblemCode::Syntax);
             }
         }
         match parsed.tree {
             Some(tree) => self.add_tree(&tree, parsed.problems),
-            None => parsed.problems.into_iter().for_each(|problem| self.add_problem(problem)),
+            None => self.add_problems(parsed.problems),
         }
     }
 
     /// Adds the document that a tree is, with the problems met in parsing it.
-    fn add_tree(&mut self, tree: &Tree<'_>, mut problems: Vec<Problem>) {
+    fn add_tree(&mut self, tree: &Tree<'_>, mut problems: Problems) {
         let resolved = resolve::resolve(tree, &mut self.budget, &mut problems);
-        let is_refused = problems.iter().any(|problem| problem.severity == Severity::Error);
-        problems.into_iter().for_each(|problem| self.add_problem(problem));
+        let is_refused = problems.errors > 0;
+        self.add_problems(problems);
         if let Some((value, positions)) = resolved {
             self.add_document(value, positions, is_refused);
         }
@@ -247,28 +244,17 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn add_problem(&mut self, mut problem: Problem) {
-        // Parsers point behind the last byte where something is missing at the end.
-        let end = self.text.len();
-        problem.span = problem.span.start.min(end)..problem.span.end.min(end);
+    fn add_problems(&mut self, problems: Problems) {
+        // A limit of the whole input, not of one document.
+        self.is_full |= self.budget.nodes == 0 && problems.errors > 0;
+        self.problems.absorb(problems);
+    }
+
+    fn add_problem(&mut self, problem: Problem) {
         if problem.code == ProblemCode::Limit && self.budget.nodes == 0 {
             self.is_full = true;
         }
-        if self.problems.len() < self.limits.max_problems {
-            self.problems.push(problem);
-        } else {
-            self.dropped += 1;
-        }
-    }
-
-    fn finish(mut self) -> Reading {
-        self.problems.sort_by_key(|problem| problem.span.start);
-        if self.dropped > 0 {
-            let end = self.text.len();
-            let message = format!("{} more problems are not listed", self.dropped);
-            self.problems.push(Problem::new(ProblemCode::Limit, end..end, message));
-        }
-        Reading { documents: self.documents, problems: self.problems }
+        self.problems.push(problem);
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, options};
 
 use crate::build::{Budget, Builder};
-use crate::problem::{Problem, ProblemCode, quoted};
+use crate::problem::{Problem, ProblemCode, Problems, quoted};
 use crate::strict::Strict;
 use crate::syntax;
 use crate::template;
@@ -16,16 +16,18 @@ use crate::tree::{Kind, NodeId, Span, Style, Tag, Tree};
 pub(crate) struct Parsed<'t> {
     /// The document; `None` when there is none or when it could not be read.
     pub(crate) tree: Option<Tree<'t>>,
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) problems: Problems,
 }
 
 /// Parses the first YAML document in `text`, which stands at byte `base` of the input.
-pub(crate) fn parse<'t>(text: &'t str, base: usize, budget: &mut Budget) -> Parsed<'t> {
-    let mut problems = Vec::new();
+///
+/// Keeps at most `max_problems`.
+pub(crate) fn parse<'t>(text: &'t str, base: usize, budget: &mut Budget, max_problems: usize) -> Parsed<'t> {
+    let mut problems = Problems::new(max_problems);
     let tree = match parse_events(text, base, budget, &mut problems) {
         Ok(tree) => tree,
         Err(problem) => {
-            problems.retain(|earlier| earlier.code != ProblemCode::Template);
+            problems.kept.retain(|earlier| earlier.code != ProblemCode::Template);
             problems.push(problem);
             None
         }
@@ -37,10 +39,11 @@ fn parse_events<'t>(
     text: &'t str,
     base: usize,
     budget: &mut Budget,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) -> Result<Option<Tree<'t>>, Problem> {
     let options = options! {
         emit_unresolved_aliases: true,
+        emit_anchor_events: true,
         flow_nesting_limit: budget.max_depth,
         block_nesting_limit: budget.max_depth,
     };
@@ -50,7 +53,16 @@ fn parse_events<'t>(
     let mut strict = Strict::default();
     let mut has_template = false;
     for next in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = next.map_err(|error| syntax::explain(&error, text, base, max_depth))?;
+        let (event, span) = match next {
+            Ok(next) => next,
+            // kubectl reads one node and only the first token of what stands behind it.
+            Err(error) if builder.is_complete() && syntax::is_beyond_first_token(&error) => {
+                let at = builder.end().saturating_sub(base);
+                problems.extend(ignored_text(text, at, base));
+                break;
+            }
+            Err(error) => return Err(syntax::explain(&error, text, base, max_depth)),
+        };
         let local = span.byte_range().unwrap_or(0..0);
         let span = Span::new(base + local.start, base + local.end);
         match event {
@@ -101,6 +113,7 @@ fn parse_events<'t>(
                 }
                 builder.close(end);
             }
+            Event::Anchor(_, name) => problems.extend(refused_name(&name, span.range())),
             Event::Alias(anchor) => {
                 strict.plain(text, &local);
                 let kind = match anchors.get(&anchor) {
@@ -113,7 +126,8 @@ fn parse_events<'t>(
                 };
                 builder.leaf(kind, span)?;
             }
-            Event::UnresolvedAlias(_) => {
+            Event::UnresolvedAlias(name) => {
+                problems.extend(refused_name(&name, span.range()));
                 problems.push(bad_alias(text, &local, span.range(), "has no anchor before it"));
                 builder.leaf(Kind::Broken, span)?;
             }
@@ -141,6 +155,15 @@ fn anchor_at(anchors: &mut BTreeMap<usize, NodeId>, anchor: usize, id: NodeId) {
 fn bad_alias(text: &str, local: &Range<usize>, span: Range<usize>, what: &str) -> Problem {
     let name = text.get(local.clone()).unwrap_or_default();
     Problem::new(ProblemCode::BadAlias, span, format!("alias {} {what}", quoted(name)))
+}
+
+/// An anchor's name that YAML 1.2 allows and kubectl does not: `&a.b`, `&name:`.
+fn refused_name(name: &str, span: Range<usize>) -> Option<Problem> {
+    let is_taken = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    (!is_taken).then(|| {
+        let message = format!("kubectl refuses the anchor name {}", quoted(name));
+        Problem::new(ProblemCode::BadAlias, span, message).with_hint("use letters, digits, `-` and `_` only")
+    })
 }
 
 /// A warning when more than comments follows a document's end.

@@ -24,6 +24,15 @@
 //! assert_eq!(&text[name.value], "yes");
 //! ```
 //!
+//! # Where it differs from `kubectl`
+//!
+//! - `kubectl` stops at the first document that it refuses; here the others are read too.
+//! - Of a document that `kubectl` refuses for a single value (an unknown alias, `.inf`, null as a key) the rest is
+//!   returned, marked by [`Document::is_refused`].
+//! - Rare layouts are told apart: a quoted text whose later lines begin with a tab, or at the first column, is refused
+//!   here and read there; a line of nothing but blanks and a tab is read here and at some places refused there.
+//!   `tests/kubectl.rs` lists them.
+//!
 //! # What holds here
 //!
 //! - Pure: no I/O, no clock, no global state. The same bytes give the same reading.

@@ -110,6 +110,64 @@ impl Problem {
     }
 }
 
+/// Problems as they are found; beyond a number they are only counted.
+#[derive(Debug)]
+pub(crate) struct Problems {
+    pub(crate) kept: Vec<Problem>,
+    max: usize,
+    pub(crate) dropped: usize,
+    /// Problems of [`Severity::Error`], kept or not.
+    pub(crate) errors: usize,
+    dropped_errors: usize,
+}
+
+impl Problems {
+    pub(crate) fn new(max: usize) -> Self {
+        Self { kept: Vec::new(), max, dropped: 0, errors: 0, dropped_errors: 0 }
+    }
+
+    pub(crate) fn push(&mut self, problem: Problem) {
+        let is_error = usize::from(problem.severity == Severity::Error);
+        self.errors += is_error;
+        if self.kept.len() < self.max {
+            self.kept.push(problem);
+        } else {
+            self.dropped += 1;
+            self.dropped_errors += is_error;
+        }
+    }
+
+    pub(crate) fn extend(&mut self, problems: impl IntoIterator<Item = Problem>) {
+        problems.into_iter().for_each(|problem| self.push(problem));
+    }
+
+    /// Takes over what was found elsewhere.
+    pub(crate) fn absorb(&mut self, other: Self) {
+        self.dropped += other.dropped;
+        self.errors += other.dropped_errors;
+        self.dropped_errors += other.dropped_errors;
+        self.extend(other.kept);
+    }
+
+    /// All problems in the order of the text, each within `end`; the last one tells how many are missing.
+    pub(crate) fn finish(mut self, end: usize) -> Vec<Problem> {
+        for problem in &mut self.kept {
+            // Parsers point behind the last byte where something is missing at the end.
+            problem.span = problem.span.start.min(end)..problem.span.end.min(end);
+        }
+        self.kept.sort_by_key(|problem| problem.span.start);
+        if self.dropped > 0 {
+            let message = format!("{} more problems are not listed", self.dropped);
+            let mut rest = Problem::new(ProblemCode::Limit, end..end, message);
+            if self.dropped_errors == 0 {
+                rest.severity = Severity::Warning;
+            }
+            self.kept.push(rest);
+        }
+        self.kept
+    }
+}
+
 /// The user's words for a message: one line, at most 40 characters.
 pub(crate) fn quoted(text: &str) -> String {
     let mut shown = String::from("`");

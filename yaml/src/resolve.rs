@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 use crate::build::{Budget, too_deep};
 use crate::number::Num;
 use crate::positions::{Field, Place, Positions, Shape};
-use crate::problem::{Problem, ProblemCode, quoted};
+use crate::problem::{Problem, ProblemCode, Problems, quoted};
 use crate::scalar::{self, Scalar};
 use crate::surprise;
 use crate::tree::{Kind, NodeId, Span, Style, Tag, Tree};
 
 /// The document's JSON and the places of its fields. `None` when a limit was reached; the problems say which.
-pub(crate) fn resolve(tree: &Tree<'_>, budget: &mut Budget, problems: &mut Vec<Problem>) -> Option<(Value, Positions)> {
+pub(crate) fn resolve(tree: &Tree<'_>, budget: &mut Budget, problems: &mut Problems) -> Option<(Value, Positions)> {
     let places = tree.nodes.iter().map(|node| Place { span: node.span, shape: Shape::Leaf }).collect();
     let mut resolver = Resolver { tree, budget, problems, places, is_stopped: false };
     let value = resolver.value(tree.root, "", 0, true);
@@ -28,7 +28,7 @@ pub(crate) fn resolve(tree: &Tree<'_>, budget: &mut Budget, problems: &mut Vec<P
 struct Resolver<'a, 't> {
     tree: &'a Tree<'t>,
     budget: &'a mut Budget,
-    problems: &'a mut Vec<Problem>,
+    problems: &'a mut Problems,
     places: Vec<Place>,
     is_stopped: bool,
 }
@@ -147,15 +147,12 @@ impl Resolver<'_, '_> {
             fields.fields.push(Field { name: name.as_str().into(), key, value: value_id });
         }
         let was_merged = fields.merged.remove(&name);
-        let message =
-            is_first.then(|| format!("key {} stands twice in this mapping, the last one counts", quoted(&name)));
-        if fields.values.insert(name, value).is_some()
-            && !was_merged
-            && let Some(message) = message
-        {
+        if is_first && !was_merged && fields.values.contains_key(&name) {
+            let message = format!("key {} stands twice in this mapping, the last one counts", quoted(&name));
             let problem = Problem::new(ProblemCode::DuplicateKey, key.range(), message);
             self.problems.push(problem.with_hint("remove one of them"));
         }
+        fields.values.insert(name, value);
     }
 
     /// A key's name; `None` when it cannot be one, which is told.

@@ -82,7 +82,9 @@ impl Strict {
         for tab in first.into_iter().chain(others) {
             let next = self.covered.partition_point(|range| range.end <= tab);
             if !self.covered.get(next).is_some_and(|range| range.contains(&tab)) {
+                // One is enough: kubectl stops there too.
                 self.found.push(tab_problem(tab));
+                return;
             }
         }
     }

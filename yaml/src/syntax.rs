@@ -22,11 +22,33 @@ pub(crate) fn explain(error: &ScanError, text: &str, base: usize, max_depth: usi
     if hint.is_empty() { problem } else { problem.with_hint(hint) }
 }
 
+/// Whether the error lies in how tokens follow each other, not in the first of them.
+pub(crate) fn is_beyond_first_token(error: &ScanError) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::UnclosedFlowCollection { .. }
+            | ErrorKind::MismatchedFlowCollectionEnd { .. }
+            | ErrorKind::MisplacedFlowCollectionEnd
+            | ErrorKind::BlockEntryInFlowCollection
+            | ErrorKind::ExpectedBlockMappingKey
+            | ErrorKind::ExpectedFlowMappingSeparator
+            | ErrorKind::ExpectedFlowSequenceSeparator
+    )
+}
+
 /// Message and hint; the hint may be empty.
 fn words(kind: &ErrorKind) -> (String, &'static str) {
     let (message, hint) = match kind {
-        ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation | ErrorKind::TabNotAllowed => {
-            ("a tab is used as indentation", "indent with spaces")
+        ErrorKind::TabInBlockIndentation
+        | ErrorKind::TabInIndentation
+        | ErrorKind::TabInPlainScalar
+        | ErrorKind::TabNotAllowed => ("a tab is used as indentation", "indent with spaces"),
+        ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => {
+            ("a `:` cannot stand here", "check the indentation, or quote the text that holds it")
+        }
+        ErrorKind::MappingKeyNotAllowed => ("a `?` cannot stand here", "quote the text that begins with it"),
+        ErrorKind::PlainScalarStartsWithDashFlowIndicator => {
+            ("a `-` cannot stand before a bracket or comma", "quote it")
         }
         ErrorKind::TabAtBlockScalarStart => ("block text begins with a tab", "indent with spaces"),
         ErrorKind::InvalidIndentation => ("the indentation fits no line above", "align it with its siblings"),
@@ -45,8 +67,13 @@ fn words(kind: &ErrorKind) -> (String, &'static str) {
         ErrorKind::InvalidTrailingDoubleQuotedScalar => {
             ("text follows a closing `\"`", "write `\\\"` for a quote inside a double-quoted text")
         }
-        ErrorKind::UnknownQuotedScalarEscape => {
-            ("unknown escape in a double-quoted text", "write `\\\\` for a backslash, or use single quotes")
+        ErrorKind::UnknownQuotedScalarEscape
+        | ErrorKind::InvalidQuotedScalarHexEscape
+        | ErrorKind::InvalidUnicodeEscape
+        | ErrorKind::InvalidLowSurrogate
+        | ErrorKind::MissingLowSurrogate
+        | ErrorKind::UnpairedLowSurrogate => {
+            ("this escape means nothing in a double-quoted text", "write `\\\\` for a backslash, or use single quotes")
         }
         ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
             ("this line needs a `:` after its key", "write `key: value`, or indent it if it continues the text above")
@@ -65,6 +92,9 @@ fn words(kind: &ErrorKind) -> (String, &'static str) {
         }
         ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
             return (format!("a `{open}` is closed by `{close}`"), "");
+        }
+        ErrorKind::MissingDirectiveName | ErrorKind::InvalidDirectiveName => {
+            ("a line cannot begin with `%`", "quote it, or indent it if it belongs to a text")
         }
         ErrorKind::MisplacedFlowCollectionEnd => ("a closing bracket without an opening one", ""),
         ErrorKind::UnexpectedEofFlowSequence => ("the text ends inside `[ ... ]`", "add the `]`"),

@@ -188,6 +188,7 @@ fn templates_are_told_apart_from_broken_yaml() {
 fn what_kubectl_drops_is_told() {
     assert_eq!(told("a: 1\n...\nb: 2\n---\nc: 3\n"), ["yaml/ignored-text b: 2"]);
     assert_eq!(told("a: 1\n...\n# done\n"), [""; 0]);
+    assert_eq!(told("  a: 1\n b: 2\n"), ["yaml/ignored-text b: 2"]);
     assert_eq!(told("a: 1\n--- b: 2\nc: 3\n"), ["yaml/separator b: 2"]);
     assert_eq!(told("-----BEGIN CERTIFICATE-----\nabc\n"), ["yaml/separator --BEGIN CERTIFICATE-----"]);
 }
@@ -199,6 +200,7 @@ fn syntax_errors_say_what_and_where() {
         (problem.message, problem.span.start)
     };
     assert_eq!(first("a:\n\tb: c\n"), ("a tab is used as indentation".into(), 4));
+    assert_eq!(first("a: b\n  c: d\n"), ("a `:` cannot stand here".into(), 8));
     assert_eq!(first("a: @x\n"), ("a value cannot begin with `@`".into(), 3));
     assert_eq!(first("{\"a\": 1 \"b\": 2}"), ("`,` or `}` was expected here".into(), 8));
     assert_eq!(first("a: *x\n"), ("alias `*x` has no anchor before it".into(), 3));
