@@ -280,6 +280,8 @@ api_struct! { closed
         "shareID" share_id: Option<String>,
         /// How much of the device is used up, by capacity name.
         "consumedCapacity" consumed_capacity: BTreeMap<String, Quantity>,
+        /// Steps on the node that the driver does not need.
+        "skipNodeOperations" skip_node_operations: Vec<String>,
     }
 }
 

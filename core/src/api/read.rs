@@ -102,7 +102,8 @@ pub trait Json: Sized {
     /// The JSON of the value; `None` where Kubernetes leaves the field out.
     fn write(&self) -> Option<Value>;
 
-    /// The JSON of the value as a field that need not be there: Kubernetes leaves out zero and `false`, too.
+    /// The JSON of the value as a field that need not be there: zero, `false` and objects without
+    /// fields are left out.
     fn write_field(&self) -> Option<Value> {
         self.write()
     }
@@ -354,6 +355,10 @@ macro_rules! api_struct {
                     map.insert($json.to_owned(), value);
                 })*
                 Some(serde_json::Value::Object(map))
+            }
+
+            fn write_field(&self) -> Option<serde_json::Value> {
+                self.write().filter(|value| value.as_object().is_none_or(|map| !map.is_empty()))
             }
         }
     };

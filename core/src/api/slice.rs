@@ -39,6 +39,10 @@ api_struct! { closed
         "devices" devices: Vec<Device>,
         /// Counter sets that devices of the pool draw from (KEP-4815).
         "sharedCounters" shared_counters: Vec<CounterSet>,
+        /// Attribute that tells partitions of one kind from those of another.
+        "partitionTypeAttribute" partition_type_attribute: Option<String>,
+        /// Steps on the node that the driver does not need.
+        "skipNodeOperations" skip_node_operations: Vec<String>,
     }
 }
 
@@ -82,6 +86,10 @@ api_struct! { closed
         "bindingFailureConditions" binding_failure_conditions: Option<Vec<String>>,
         /// Whether several claims may share the device (KEP-5075).
         "allowMultipleAllocations" allow_multiple_allocations: Option<bool>,
+        /// What the device takes of the node's ordinary resources (KEP-5517, the shape of 1.37).
+        "nodeAllocatableResources" node_allocatable_resources: Value,
+        /// The same in the shape of 1.36.
+        "nodeAllocatableResourceMappings" node_allocatable_resource_mappings: Value,
     }
 }
 
