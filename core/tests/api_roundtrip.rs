@@ -1,5 +1,13 @@
 //! The reader and writer of API objects against the API's own test data and against types generated from its schema.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test reads its cases from files and may fail"
+)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
