@@ -200,6 +200,34 @@ codes! {
         "A device must be made ready by its driver before the Pod is bound. A run takes the conditions as met.";
     RunSchedulerMessage = "run/scheduler-message", Info,
         "What kube-scheduler would write into the Pod's condition and events.";
+    AllocFeatureOff = "alloc/feature-off", Error,
+        "The claim uses a feature that is off in the stated Kubernetes. The scheduler refuses the Pod as long as the feature gate is off.";
+    AllocEmptySelector = "alloc/empty-selector", Error,
+        "A selector without a CEL expression. It may come from a newer API; the scheduler refuses the Pod rather than ignoring it.";
+    AllocNoClassName = "alloc/no-class-name", Error,
+        "A request without a device class. Every request, and every subrequest, needs `deviceClassName`.";
+    AllocUnknownClass = "alloc/unknown-class", Error,
+        "A request names a device class that does not exist. Create the DeviceClass, usually by installing the driver, or correct the name.";
+    AllocUnknownMode = "alloc/unknown-mode", Error,
+        "An allocation mode other than `ExactCount` and `All`. A newer Kubernetes may know it; this one refuses the Pod.";
+    AllocIncompletePool = "alloc/incomplete-pool", Error,
+        "A request for all devices cannot be answered while a pool of the node is being updated: not all slices of the newest generation are published yet. It concerns every pool of the node, whatever its driver. Usually it passes by itself; otherwise `resourceSliceCount` is wrong.";
+    AllocInvalidPool = "alloc/invalid-pool", Error,
+        "A pool whose slices contradict each other: a device or counter set is published twice, or a device draws from a counter that does not exist. Its devices are not given out until the driver publishes it again.";
+    AllocTooManyDevices = "alloc/too-many-devices", Error,
+        "The requests of a claim need more devices than one claim can have (32).";
+    AllocEmptyConstraint = "alloc/empty-constraint", Error,
+        "A constraint with neither `matchAttribute` nor `distinctAttribute`. It may come from a newer API; the scheduler refuses the Pod rather than ignoring it.";
+    AllocAllBreaksConstraint = "alloc/all-breaks-constraint", Error,
+        "A request for all devices, of which some are excluded by a constraint of the same claim. No node can satisfy both; narrow the request with selectors or drop the constraint.";
+    AllocSelectorCompile = "alloc/selector-compile", Error,
+        "A CEL expression of a device class or request that does not compile. It stops the Pod as soon as a device is compared with it.";
+    AllocSelectorRuntime = "alloc/selector-runtime", Error,
+        "A CEL expression that failed on a device, for instance because it reads an attribute that the device does not have. It stops the Pod, even if other devices would fit. Test for the attribute first (`has(...)`, `.?`, `orValue`).";
+    AllocBadNodeSelector = "alloc/bad-node-selector", Error,
+        "A slice or device with a node selector that cannot be read. It stops every Pod that asks for devices on a node that the slice may concern.";
+    AllocNodeSelectorTerms = "alloc/node-selector-terms", Error,
+        "A slice with a node selector of several terms. An allocation can carry only one, so its devices cannot be given out.";
     Internal = "internal/bug", Error,
         "Apportion contradicted itself. Please report it with the input.";
 }

@@ -3,14 +3,41 @@
 //! The answer is the one of kube-scheduler's DRA plugin: on one node, the first solution of a depth-first search in
 //! a fixed order (claims, requests, alternatives, devices); among nodes, the first that fits in the order asked.
 
+pub mod capacity;
+mod constraints;
+mod counters;
+mod failure;
+mod funnel;
+mod grid;
+mod json;
+mod node;
+mod pick;
+mod plan;
+mod pools;
+mod precheck;
+mod quirks;
+mod result;
+mod search;
+mod select;
+mod share;
+mod taints;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::api::claim::{AllocationResult, ResourceClaim};
+use crate::api::node::Node;
 use crate::api::quantity::Quantity;
-use crate::cluster::Cluster;
+use crate::cluster::selectors::Selectors;
+use crate::cluster::{Cluster, Usage};
 use crate::finding::Finding;
+use grid::Grid;
+use node::{NodeAnswer, ask};
+use plan::Plan;
+use pools::Overlay;
+use precheck::Stop;
+pub use taints::tolerates;
 
 /// Identity of a device. A pool is known only together with its driver.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -140,10 +167,103 @@ pub struct RequestFunnel {
     pub free: u64,
 }
 
+/// Steps taken, and how many may be.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    steps: u64,
+    limit: u64,
+}
+
+impl Budget {
+    fn unlimited() -> Self {
+        Self { steps: 0, limit: u64::MAX }
+    }
+
+    /// Takes one step.
+    fn step(&mut self) -> Result<(), Stop> {
+        if self.steps >= self.limit {
+            return Err(Stop::Limit);
+        }
+        self.steps += 1;
+        Ok(())
+    }
+}
+
 /// Answers a question about a cluster.
+///
+/// Where the question names no nodes, all nodes are candidates, by name; in a cluster without Node objects, those that
+/// slices name. A node without an object is one without labels.
 ///
 /// The same cluster, question and limits give the same answer, step count included, on every platform.
 pub fn allocate(cluster: &mut Cluster, question: &Question, limits: &Limits) -> Answer {
-    let _ = (cluster, question, limits);
-    Answer { outcome: Outcome::Unsatisfied { nodes: Vec::new() }, findings: Vec::new(), steps: 0 }
+    let mut selectors = cluster.lend_selectors();
+    let mut budget = Budget { steps: 0, limit: limits.max_steps };
+    let outcome = decide(cluster, &mut selectors, question, &mut budget);
+    cluster.return_selectors(selectors);
+    Answer { outcome, findings: Vec::new(), steps: budget.steps }
+}
+
+fn decide(cluster: &Cluster, selectors: &mut Selectors, question: &Question, budget: &mut Budget) -> Outcome {
+    let plan = Plan::new(&question.claims, cluster);
+    let overlay = overlay(cluster, &question.in_use);
+    let mut refused: Vec<(Node, Option<Failure>)> = Vec::new();
+    let mut stopped = None;
+    for node in candidates(cluster, question) {
+        match ask(cluster, &overlay, &plan, &node, selectors, budget) {
+            Ok(NodeAnswer::Fits(allocations)) => return Outcome::Allocated { node: node.metadata.name, allocations },
+            Ok(NodeAnswer::Refused(failure)) => refused.push((node, failure)),
+            Err(Stop::Failed(failure)) => return Outcome::Failed { node: node.metadata.name, failure: *failure },
+            Err(Stop::Limit) => {
+                stopped = Some(node.metadata.name);
+                break;
+            }
+        }
+    }
+    let nodes = refused.into_iter().map(|(node, failure)| {
+        let requests = funnel::funnels(cluster, &overlay, &plan, &node, selectors);
+        NodeRefusal { node: node.metadata.name, failure, requests }
+    });
+    let nodes = nodes.collect();
+    match stopped {
+        Some(node) => Outcome::GaveUp { node, nodes },
+        None => Outcome::Unsatisfied { nodes },
+    }
+}
+
+/// The nodes to try, in order.
+fn candidates<'c>(cluster: &'c Cluster, question: &'c Question) -> Box<dyn Iterator<Item = Node> + 'c> {
+    let bare = |name: &String| {
+        let mut node = Node::default();
+        node.metadata.name = name.clone();
+        node
+    };
+    let named = move |name: &String| cluster.nodes().get(name).cloned().unwrap_or_else(|| bare(name));
+    if !question.nodes.is_empty() {
+        Box::new(question.nodes.iter().map(named))
+    } else if cluster.nodes().is_empty() {
+        Box::new(cluster.node_names_of_slices().map(bare))
+    } else {
+        Box::new(cluster.nodes().values().cloned())
+    }
+}
+
+/// What the question says is taken, on top of what the cluster knows. Devices that nobody publishes do not matter.
+fn overlay(cluster: &Cluster, in_use: &InUse) -> Overlay {
+    let mut overlay = Overlay::new();
+    let mut change = |id: &DeviceId, taken: &dyn Fn(&mut Usage)| {
+        if let Some(device) = cluster.inventory().device(&id.driver, &id.pool, &id.device) {
+            let known = || cluster.inventory().usage(device).cloned().unwrap_or_default();
+            taken(overlay.entry(device).or_insert_with(known));
+        }
+    };
+    for id in &in_use.devices {
+        change(id, &|usage| usage.whole = usage.whole.saturating_add(1));
+    }
+    for (id, _) in &in_use.shares {
+        change(id, &|usage| usage.shares = usage.shares.saturating_add(1));
+    }
+    for (id, amounts) in &in_use.consumed {
+        change(id, &|usage| usage.consume(amounts));
+    }
+    overlay
 }

@@ -1,6 +1,13 @@
 //! All facts known: objects by key, and the indexes that questions need.
 
+mod inventory;
+pub mod node_selector;
+pub(crate) mod selectors;
+mod slots;
+mod usage;
+
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::api::claim::{ResourceClaim, ResourceClaimTemplate};
 use crate::api::class::{DeviceClass, DeviceTaintRule};
@@ -12,6 +19,11 @@ use crate::api::workload::Workload;
 use crate::finding::ObjectRef;
 use crate::profile::Profile;
 
+pub(crate) use inventory::{Inventory, SliceEntry};
+use selectors::Selectors;
+pub(crate) use slots::{DeviceIdx, PoolIdx};
+pub(crate) use usage::Usage;
+
 /// Namespace and name.
 pub type Key = (String, String);
 
@@ -22,7 +34,7 @@ pub struct Cluster {
     nodes: BTreeMap<String, Node>,
     namespaces: BTreeMap<String, Namespace>,
     classes: BTreeMap<String, DeviceClass>,
-    slices: BTreeMap<String, ResourceSlice>,
+    slices: BTreeMap<String, Arc<ResourceSlice>>,
     taint_rules: BTreeMap<String, DeviceTaintRule>,
     claims: BTreeMap<Key, ResourceClaim>,
     templates: BTreeMap<Key, ResourceClaimTemplate>,
@@ -30,6 +42,8 @@ pub struct Cluster {
     pods: BTreeMap<Key, Pod>,
     workloads: BTreeMap<(String, String, String), Workload>,
     arrivals: BTreeMap<(String, String, String), u64>,
+    inventory: Inventory,
+    selectors: Selectors,
 }
 
 macro_rules! views {
@@ -57,7 +71,7 @@ impl Cluster {
         /// Device classes by name.
         classes: String => DeviceClass;
         /// Slices by name.
-        slices: String => ResourceSlice;
+        slices: String => Arc<ResourceSlice>;
         /// Taint rules by name.
         taint_rules: String => DeviceTaintRule;
         /// Claims by namespace and name.
@@ -78,6 +92,26 @@ impl Cluster {
         self.arrivals.get(&key).copied().unwrap_or(u64::MAX)
     }
 
+    /// Names that slices give to nodes, whether or not a Node object of that name exists.
+    pub fn node_names_of_slices(&self) -> impl Iterator<Item = &String> {
+        self.inventory.node_names()
+    }
+
+    /// The indexes over slices and devices in use.
+    pub(crate) fn inventory(&self) -> &Inventory {
+        &self.inventory
+    }
+
+    /// Compiled selectors, out on loan: whoever takes them puts them back.
+    pub(crate) fn lend_selectors(&mut self) -> Selectors {
+        std::mem::take(&mut self.selectors)
+    }
+
+    /// Takes lent selectors back.
+    pub(crate) fn return_selectors(&mut self, selectors: Selectors) {
+        self.selectors = selectors;
+    }
+
     /// Adds an object or replaces the one with the same key.
     pub fn apply(&mut self, object: Object) {
         let metadata = object.metadata();
@@ -91,9 +125,20 @@ impl Cluster {
             Object::Node(node) => drop(self.nodes.insert(name, *node)),
             Object::Namespace(namespace) => drop(self.namespaces.insert(name, *namespace)),
             Object::DeviceClass(class) => drop(self.classes.insert(name, *class)),
-            Object::ResourceSlice(slice) => drop(self.slices.insert(name, *slice)),
+            Object::ResourceSlice(slice) => {
+                let slice = Arc::new(*slice);
+                self.inventory.add_slice(Arc::clone(&slice));
+                self.slices.insert(name, slice);
+            }
             Object::DeviceTaintRule(rule) => drop(self.taint_rules.insert(name, *rule)),
-            Object::ResourceClaim(claim) => drop(self.claims.insert(key, *claim)),
+            Object::ResourceClaim(claim) => {
+                let has_shares = self.profile.features.consumable_capacity;
+                if let Some(old) = self.claims.get(&key) {
+                    self.inventory.count_claim(old, has_shares, false);
+                }
+                self.inventory.count_claim(&claim, has_shares, true);
+                self.claims.insert(key, *claim);
+            }
             Object::ResourceClaimTemplate(template) => drop(self.templates.insert(key, *template)),
             Object::ClusterResourceClaimTemplate(template) => drop(self.cluster_templates.insert(name, *template)),
             Object::Pod(pod) => drop(self.pods.insert(key, *pod)),
@@ -110,9 +155,18 @@ impl Cluster {
             "Node" => self.nodes.remove(name).is_some(),
             "Namespace" => self.namespaces.remove(name).is_some(),
             "DeviceClass" => self.classes.remove(name).is_some(),
-            "ResourceSlice" => self.slices.remove(name).is_some(),
+            "ResourceSlice" => {
+                self.inventory.remove_slice(name);
+                self.slices.remove(name).is_some()
+            }
             "DeviceTaintRule" => self.taint_rules.remove(name).is_some(),
-            "ResourceClaim" => self.claims.remove(&key).is_some(),
+            "ResourceClaim" => {
+                let removed = self.claims.remove(&key);
+                if let Some(claim) = &removed {
+                    self.inventory.count_claim(claim, self.profile.features.consumable_capacity, false);
+                }
+                removed.is_some()
+            }
             "ResourceClaimTemplate" => self.templates.remove(&key).is_some(),
             "ClusterResourceClaimTemplate" => self.cluster_templates.remove(name).is_some(),
             "Pod" => self.pods.remove(&key).is_some(),
@@ -127,7 +181,7 @@ impl Cluster {
             "Node" => Object::Node(Box::new(self.nodes.get(name)?.clone())),
             "Namespace" => Object::Namespace(Box::new(self.namespaces.get(name)?.clone())),
             "DeviceClass" => Object::DeviceClass(Box::new(self.classes.get(name)?.clone())),
-            "ResourceSlice" => Object::ResourceSlice(Box::new(self.slices.get(name)?.clone())),
+            "ResourceSlice" => Object::ResourceSlice(Box::new(self.slices.get(name)?.as_ref().clone())),
             "DeviceTaintRule" => Object::DeviceTaintRule(Box::new(self.taint_rules.get(name)?.clone())),
             "ResourceClaim" => Object::ResourceClaim(Box::new(self.claims.get(&key)?.clone())),
             "ResourceClaimTemplate" => Object::ResourceClaimTemplate(Box::new(self.templates.get(&key)?.clone())),

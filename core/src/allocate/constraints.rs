@@ -1,0 +1,315 @@
+//! `matchAttribute` and `distinctAttribute` while devices are picked.
+//!
+//! Both are monotonic: what they refuse once, they refuse with more devices too.
+
+use std::collections::BTreeMap;
+
+use super::Grid;
+use super::failure::{Fatal, empty_constraint};
+use super::plan::{Plan, Unit};
+use super::pools::NodeDevice;
+use super::quirks::Quirks;
+use crate::api::claim::DeviceConstraint;
+use crate::api::slice::{Attribute, AttributeValue};
+
+/// What a device has for an attribute. Sets are numbered; equal sets have equal numbers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) enum Held {
+    /// Not looked up yet.
+    #[default]
+    Unread,
+    /// Nothing under that name.
+    Missing,
+    /// A value of no type that can be compared here.
+    Strange,
+    /// A set of values; a single value is a set of one.
+    Set(u32),
+}
+
+/// One value. Values of different types are never equal; versions are compared as texts.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Item<'c> {
+    Int(i64),
+    Bool(bool),
+    String(&'c str),
+    Version(&'c str),
+}
+
+/// The state of all constraints of a question on one node.
+pub(super) struct Constraints<'c> {
+    has_lists: bool,
+    quirks: Quirks,
+    constraints: Vec<Constraint<'c>>,
+    /// Positions of the constraints that cover each unit, in the order of the claim.
+    by_unit: Vec<Vec<usize>>,
+    held: Grid<Held>,
+    items: BTreeMap<Item<'c>, u32>,
+    sets: Vec<Vec<u32>>,
+    set_numbers: BTreeMap<Vec<u32>, u32>,
+    changes: Vec<Change>,
+}
+
+struct Constraint<'c> {
+    attribute: &'c str,
+    state: State,
+}
+
+enum State {
+    Match {
+        devices: u32,
+        /// What all devices have in common; of no meaning without devices.
+        common: Held,
+    },
+    Distinct {
+        devices: u32,
+        /// Values so far, each with the position of its request.
+        values: Vec<(usize, Held)>,
+    },
+}
+
+/// How to undo one accepted device for one constraint.
+struct Change {
+    constraint: usize,
+    request: usize,
+    /// Of `matchAttribute`: the common values before.
+    common: Held,
+}
+
+/// Where the changes stood.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark(usize);
+
+impl<'c> Constraints<'c> {
+    pub(super) fn new(plan: &Plan<'c>, devices: usize, has_lists: bool, quirks: Quirks) -> Self {
+        let mut constraints = Vec::new();
+        let mut by_unit = vec![Vec::new(); plan.units.len()];
+        for claim in &plan.claims {
+            for constraint in &claim.claim.spec.devices.constraints {
+                let position = constraints.len();
+                for request in plan.requests_of(claim) {
+                    for unit in plan.units_of(request) {
+                        if covers(constraint, &request.request.name, unit)
+                            && let Some(list) = by_unit.get_mut(unit.index)
+                        {
+                            list.push(position);
+                        }
+                    }
+                }
+                constraints.extend(Constraint::new(constraint));
+            }
+        }
+        let held = Grid::new(constraints.len(), devices);
+        Self {
+            has_lists,
+            quirks,
+            constraints,
+            by_unit,
+            held,
+            items: BTreeMap::new(),
+            sets: Vec::new(),
+            set_numbers: BTreeMap::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        Mark(self.changes.len())
+    }
+
+    /// Adds a device to every constraint that covers its unit; undone again if one of them refuses.
+    pub(super) fn add(&mut self, unit: &Unit<'_>, position: usize, device: &NodeDevice<'c>) -> bool {
+        let mark = self.mark();
+        for index in 0..self.by_unit.get(unit.index).map_or(0, Vec::len) {
+            let constraint = self.by_unit.get(unit.index).and_then(|list| list.get(index)).copied();
+            let Some(constraint) = constraint else {
+                break;
+            };
+            let held = self.held(constraint, position, device);
+            if !self.add_to(constraint, unit.request, held) {
+                self.undo(mark);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Undoes everything since a mark.
+    pub(super) fn undo(&mut self, mark: Mark) {
+        while self.changes.len() > mark.0
+            && let Some(change) = self.changes.pop()
+        {
+            let Some(constraint) = self.constraints.get_mut(change.constraint) else {
+                continue;
+            };
+            match &mut constraint.state {
+                State::Match { devices, common } => {
+                    *devices = devices.saturating_sub(1);
+                    if !self.quirks.list_match_restore {
+                        *common = change.common;
+                    }
+                }
+                State::Distinct { devices, values } => {
+                    *devices = devices.saturating_sub(1);
+                    if self.quirks.distinct_per_device {
+                        values.retain(|(request, _)| *request != change.request);
+                    } else {
+                        values.pop();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Forgets how to undo what was done since a mark; the effect stays for good.
+    pub(super) fn leak(&mut self, mark: Mark) {
+        self.changes.truncate(mark.0);
+    }
+
+    fn add_to(&mut self, index: usize, request: usize, held: Held) -> bool {
+        let Some(constraint) = self.constraints.get(index) else {
+            return true;
+        };
+        let (before, after) = match &constraint.state {
+            _ if held == Held::Missing => return false,
+            // The first device is taken as it is, except that lists must be readable to be intersected.
+            State::Match { devices: 0, common } if held != Held::Strange || !self.has_lists => (*common, held),
+            State::Match { common, .. } => {
+                let before = *common;
+                match self.intersection(before, held) {
+                    Some(both) => (before, both),
+                    None => return false,
+                }
+            }
+            State::Distinct { devices: 0, .. } => (Held::Unread, held),
+            State::Distinct { values, .. } => {
+                let is_new = |other: &(usize, Held)| held != Held::Strange && !self.overlaps(held, other.1);
+                if !values.iter().all(is_new) {
+                    return false;
+                }
+                (Held::Unread, held)
+            }
+        };
+        if let Some(constraint) = self.constraints.get_mut(index) {
+            match &mut constraint.state {
+                State::Match { devices, common } => {
+                    *devices += 1;
+                    *common = after;
+                }
+                State::Distinct { devices, values } => {
+                    *devices += 1;
+                    if self.quirks.distinct_per_device {
+                        values.retain(|(of, _)| *of != request);
+                    }
+                    values.push((request, after));
+                }
+            }
+        }
+        self.changes.push(Change { constraint: index, request, common: before });
+        true
+    }
+
+    /// The values in both, unless there are none.
+    fn intersection(&mut self, a: Held, b: Held) -> Option<Held> {
+        let (Held::Set(first), Held::Set(second)) = (a, b) else {
+            return None;
+        };
+        if first == second {
+            return Some(a);
+        }
+        let second = self.sets.get(second as usize)?;
+        let both: Vec<u32> =
+            self.sets.get(first as usize)?.iter().filter(|item| second.contains(item)).copied().collect();
+        (!both.is_empty()).then(|| self.number(both))
+    }
+
+    fn overlaps(&self, a: Held, b: Held) -> bool {
+        let (Held::Set(first), Held::Set(second)) = (a, b) else {
+            return false;
+        };
+        let sets = self.sets.get(first as usize).zip(self.sets.get(second as usize));
+        first == second || sets.is_some_and(|(first, second)| first.iter().any(|item| second.contains(item)))
+    }
+
+    fn number(&mut self, set: Vec<u32>) -> Held {
+        if let Some(known) = self.set_numbers.get(&set) {
+            return Held::Set(*known);
+        }
+        let number = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
+        self.sets.push(set.clone());
+        self.set_numbers.insert(set, number);
+        Held::Set(number)
+    }
+
+    /// What a device has for the attribute of a constraint.
+    pub(super) fn held(&mut self, constraint: usize, position: usize, device: &NodeDevice<'c>) -> Held {
+        let known = self.held.get(constraint, position);
+        if known != Held::Unread {
+            return known;
+        }
+        let attribute = self.constraints.get(constraint).map_or("", |constraint| constraint.attribute);
+        let held = match lookup(device, attribute) {
+            None => Held::Missing,
+            Some(attribute) => self.set_of(&attribute.value),
+        };
+        self.held.set(constraint, position, held);
+        held
+    }
+
+    fn set_of(&mut self, value: &'c AttributeValue) -> Held {
+        let items: Vec<Item<'c>> = match value {
+            AttributeValue::Int(value) => vec![Item::Int(*value)],
+            AttributeValue::Bool(value) => vec![Item::Bool(*value)],
+            AttributeValue::String(value) => vec![Item::String(value)],
+            AttributeValue::Version(value) => vec![Item::Version(value)],
+            AttributeValue::Unsupported => Vec::new(),
+            _ if !self.has_lists => Vec::new(),
+            AttributeValue::Ints(values) => values.iter().map(|value| Item::Int(*value)).collect(),
+            AttributeValue::Bools(values) => values.iter().map(|value| Item::Bool(*value)).collect(),
+            AttributeValue::Strings(values) => values.iter().map(|value| Item::String(value)).collect(),
+            AttributeValue::Versions(values) => values.iter().map(|value| Item::Version(value)).collect(),
+        };
+        let mut numbers = Vec::new();
+        for item in items {
+            let next = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
+            numbers.push(*self.items.entry(item).or_insert(next));
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        if numbers.is_empty() { Held::Strange } else { self.number(numbers) }
+    }
+}
+
+impl<'c> Constraint<'c> {
+    fn new(constraint: &'c DeviceConstraint) -> Option<Self> {
+        let (attribute, state) = match (&constraint.match_attribute, &constraint.distinct_attribute) {
+            (Some(attribute), _) => (attribute, State::Match { devices: 0, common: Held::Unread }),
+            (None, Some(attribute)) => (attribute, State::Distinct { devices: 0, values: Vec::new() }),
+            (None, None) => return None,
+        };
+        Some(Self { attribute, state })
+    }
+}
+
+/// A constraint must say what it is about.
+pub(super) fn check(claim: &crate::api::claim::ResourceClaim) -> Result<(), Fatal> {
+    let is_empty =
+        |constraint: &DeviceConstraint| constraint.match_attribute.is_none() && constraint.distinct_attribute.is_none();
+    match claim.spec.devices.constraints.iter().position(is_empty) {
+        Some(index) => Err(empty_constraint(claim, index)),
+        None => Ok(()),
+    }
+}
+
+fn covers(constraint: &DeviceConstraint, request: &str, unit: &Unit<'_>) -> bool {
+    constraint.requests.is_empty()
+        || constraint.requests.iter().any(|name| name == request || (unit.sub.is_some() && *name == unit.full_name))
+}
+
+/// The attribute of a fully qualified name. In the driver's own domain the device may leave the domain out.
+fn lookup<'c>(device: &NodeDevice<'c>, name: &str) -> Option<&'c Attribute> {
+    let attributes = &device.device.attributes;
+    attributes.get(name).or_else(|| {
+        let (domain, id) = name.split_once('/')?;
+        (domain == device.slice.spec.driver).then(|| attributes.get(id)).flatten()
+    })
+}

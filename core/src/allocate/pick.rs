@@ -1,0 +1,261 @@
+//! Taking one device for a unit, and putting it back.
+
+use std::collections::BTreeMap;
+
+use super::Grid;
+use super::capacity;
+use super::constraints::{Constraints, Mark};
+use super::counters::Counters;
+use super::plan::{Plan, Unit};
+use super::pools::{NodeDevice, NodeView, Overlay};
+use super::quirks::Quirks;
+use super::taints::tolerated;
+use crate::api::quantity::Quantity;
+use crate::cluster::Cluster;
+use crate::profile::Features;
+
+/// Amounts by capacity name.
+pub(super) type Amounts = BTreeMap<String, Quantity>;
+
+/// What has been picked on a node so far.
+pub(super) struct State<'s, 'c> {
+    cluster: &'c Cluster,
+    overlay: &'c Overlay,
+    view: &'s NodeView<'c>,
+    features: &'c Features,
+    quirks: Quirks,
+    /// By device: by how many claims it is held as a whole, and the latest of them plus one.
+    holders: Vec<(u32, usize)>,
+    /// By shared device that was picked: what is consumed.
+    consumed: BTreeMap<usize, Amounts>,
+    counters: Counters<'c>,
+    constraints: Constraints<'c>,
+    /// By unit and device: whether the device could grant what the unit asks for if nothing were taken.
+    grants: Grid<Grant>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Grant {
+    #[default]
+    Unknown,
+    Never,
+    /// Of a device that is not shared: as good as granted.
+    Always,
+    /// Depends on what else is consumed.
+    IfLeft,
+}
+
+/// A device taken for a unit, and how to put it back.
+pub(super) struct Picked {
+    /// The device.
+    pub(super) position: usize,
+    /// What a share consumes; absent for a device taken as a whole.
+    pub(super) share: Option<Amounts>,
+    /// The holders before.
+    holders: (u32, usize),
+    /// Of a share: what was consumed before.
+    consumed: Option<Amounts>,
+    has_counters: bool,
+    constraints: Mark,
+}
+
+/// A constraint of the claim refuses a device that mode `All` needs.
+pub(super) struct ConstraintRefused;
+
+impl<'s, 'c> State<'s, 'c> {
+    pub(super) fn new(
+        cluster: &'c Cluster,
+        overlay: &'c Overlay,
+        plan: &Plan<'c>,
+        view: &'s NodeView<'c>,
+        quirks: Quirks,
+    ) -> Self {
+        let features = &cluster.profile().features;
+        let devices = view.devices.len();
+        Self {
+            cluster,
+            overlay,
+            view,
+            features,
+            quirks,
+            holders: vec![(0, 0); devices],
+            consumed: BTreeMap::new(),
+            counters: Counters::new(view, quirks),
+            constraints: Constraints::new(plan, devices, features.list_type_attributes, quirks),
+            grants: Grid::new(if features.consumable_capacity { plan.units.len() } else { 0 }, devices),
+        }
+    }
+
+    /// Number of devices.
+    pub(super) fn len(&self) -> usize {
+        self.view.devices.len()
+    }
+
+    /// The device as the reference prints it.
+    pub(super) fn label(&self, position: usize) -> String {
+        self.view.devices.get(position).map(NodeDevice::label).unwrap_or_default()
+    }
+
+    /// Whether the device is out of reach, whatever the unit's selectors say.
+    ///
+    /// Admin access passes over what is in use, except that a claim cannot hold one device twice.
+    pub(super) fn is_in_use(&self, unit: &Unit<'c>, position: usize) -> bool {
+        let (count, latest) = self.holders.get(position).copied().unwrap_or_default();
+        if unit.has_admin_access() {
+            // INVARIANT: claims pick one after another, so the latest holder is this claim or an earlier one.
+            return count > 0 && latest == unit.claim + 1;
+        }
+        count > 0 || self.view.devices.get(position).is_some_and(NodeDevice::is_taken)
+    }
+
+    /// Whether the device can grant the unit's capacity request now.
+    pub(super) fn has_capacity(&mut self, unit: &Unit<'c>, position: usize) -> bool {
+        if !self.features.consumable_capacity {
+            return true;
+        }
+        let Some(device) = self.view.devices.get(position) else {
+            return false;
+        };
+        let capacities = &device.device.capacity;
+        let mut grant = self.grants.get(unit.index, position);
+        if grant == Grant::Unknown {
+            let taken = device.usage.map(|usage| &usage.consumed);
+            grant = match capacity::grantable(unit.capacity, capacities) {
+                Some(amounts) if !capacity::is_left(&amounts, capacities, taken) => Grant::Never,
+                None => Grant::Never,
+                Some(_) if device.is_shared => Grant::IfLeft,
+                Some(_) => Grant::Always,
+            };
+            self.grants.set(unit.index, position, grant);
+        }
+        match (grant, self.consumed.get(&position)) {
+            (Grant::Unknown | Grant::Never, _) => false,
+            (Grant::Always, _) | (Grant::IfLeft, None) => true,
+            (Grant::IfLeft, Some(picked)) => {
+                let amounts = capacity::consumed(unit.capacity, capacities);
+                let taken = device.usage.map(|usage| &usage.consumed).into_iter().chain([picked]);
+                capacity::is_left(&amounts, capacities, taken)
+            }
+        }
+    }
+
+    /// Takes a device that the unit's selectors accept and that has the capacity. `None` when it cannot be taken.
+    ///
+    /// A device that mode `All` needs is fixed: it was found to have the capacity before anything was picked.
+    ///
+    /// # Errors
+    ///
+    /// When only a constraint of the claim is in the way of a fixed device.
+    pub(super) fn take(
+        &mut self,
+        unit: &Unit<'c>,
+        position: usize,
+        is_fixed: bool,
+    ) -> Result<Option<Picked>, ConstraintRefused> {
+        let Some(device) = self.view.devices.get(position) else {
+            return Ok(None);
+        };
+        if self.is_in_use(unit, position) {
+            return Ok(None);
+        }
+        let draws = !device.device.consumes_counters.is_empty();
+        if draws && !self.features.partitionable_devices {
+            return Ok(None);
+        }
+        // The first share of a device draws for all of them.
+        let has_counters = draws && !(device.is_shared && self.has_shares(device, position));
+        if has_counters && !self.take_counters(device) {
+            return Ok(None);
+        }
+        if !tolerated(unit, device) {
+            self.reject(device, has_counters);
+            return Ok(None);
+        }
+        let constraints = self.constraints.mark();
+        if !self.constraints.add(unit, position, device) {
+            self.reject(device, has_counters);
+            return if is_fixed { Err(ConstraintRefused) } else { Ok(None) };
+        }
+        if is_fixed && !self.has_capacity(unit, position) {
+            self.reject(device, has_counters);
+            if self.quirks.counter_rollback {
+                self.constraints.leak(constraints);
+            } else {
+                self.constraints.undo(constraints);
+            }
+            return Ok(None);
+        }
+        Ok(Some(self.record(unit, position, device, has_counters, constraints)))
+    }
+
+    fn record(
+        &mut self,
+        unit: &Unit<'c>,
+        position: usize,
+        device: &NodeDevice<'c>,
+        has_counters: bool,
+        constraints: Mark,
+    ) -> Picked {
+        let holders = self.holders.get(position).copied().unwrap_or_default();
+        let mut picked = Picked { position, share: None, holders, consumed: None, has_counters, constraints };
+        if device.is_shared {
+            let amounts = capacity::consumed(unit.capacity, &device.device.capacity);
+            picked.consumed = self.consumed.get(&position).cloned();
+            let sum = self.consumed.entry(position).or_default();
+            for (name, amount) in &amounts {
+                let total = sum.entry(name.clone()).or_default();
+                *total = total.saturating_add(amount);
+            }
+            picked.share = Some(amounts);
+        } else if let Some(slot) = self.holders.get_mut(position) {
+            *slot = (holders.0.saturating_add(1), unit.claim + 1);
+        }
+        picked
+    }
+
+    /// Undoes [`State::take`]. Picks are put back in the reverse order of taking.
+    pub(super) fn put_back(&mut self, picked: Picked) {
+        let Some(device) = self.view.devices.get(picked.position) else {
+            return;
+        };
+        self.constraints.undo(picked.constraints);
+        let leaks = device.is_shared && self.quirks.counter_rollback;
+        if picked.has_counters && !leaks {
+            self.counters.give_back(device.pool, device.device);
+        }
+        if let Some(slot) = self.holders.get_mut(picked.position) {
+            *slot = picked.holders;
+        }
+        if let Some(amounts) = &picked.share {
+            match picked.consumed {
+                Some(before) => drop(self.consumed.insert(picked.position, before)),
+                // The defect: without any amount the device stays marked as one with shares.
+                None if leaks && amounts.is_empty() => {}
+                None => drop(self.consumed.remove(&picked.position)),
+            }
+        }
+    }
+
+    /// Whether a share of the device holds its counters already.
+    fn has_shares(&self, device: &NodeDevice<'c>, position: usize) -> bool {
+        let is_known = |usage: &crate::cluster::Usage| {
+            // The defect: a share of a device without capacities is overlooked.
+            !usage.consumed.is_empty() || (usage.shares > 0 && !self.quirks.counter_rollback)
+        };
+        self.consumed.contains_key(&position) || device.usage.is_some_and(is_known)
+    }
+
+    fn take_counters(&mut self, device: &NodeDevice<'c>) -> bool {
+        let Some(pool) = self.view.pools.get(device.pool) else {
+            return false;
+        };
+        self.counters.take(self.cluster, self.overlay, pool, device.pool, device.device)
+    }
+
+    /// Gives the counters of a rejected candidate back.
+    fn reject(&mut self, device: &NodeDevice<'c>, has_counters: bool) {
+        if has_counters && !self.quirks.counter_rollback {
+            self.counters.give_back(device.pool, device.device);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What is checked before any search, claim by claim, in the reference's order.
+
+use super::failure::{self, Fatal, MOST_DEVICES};
+use super::plan::{ClaimPlan, Plan, RequestPlan, Unit};
+use super::pools::{NodeDevice, NodeView, PoolState};
+use super::select::Verdicts;
+use super::{Budget, capacity, constraints};
+use crate::api::claim::AllocationMode;
+use crate::profile::Features;
+
+/// What a unit needs on a node.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Need {
+    /// Number of devices.
+    pub(super) count: u64,
+    /// Mode `All`: the devices, all of which are needed.
+    pub(super) all: Option<Vec<usize>>,
+}
+
+/// Why there is no search.
+pub(super) enum Stop {
+    /// The input is wrong.
+    Failed(Fatal),
+    /// The step limit.
+    Limit,
+}
+
+impl From<Fatal> for Stop {
+    fn from(failure: Fatal) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// Checks all claims and finds out what each unit needs.
+///
+/// # Errors
+///
+/// The first problem in the order of claims, requests and subrequests.
+pub(super) fn check<'c>(
+    plan: &Plan<'c>,
+    view: &NodeView<'c>,
+    features: &Features,
+    verdicts: &mut Verdicts<'_, 'c>,
+    budget: &mut Budget,
+) -> Result<Vec<Need>, Stop> {
+    let mut checker = Checker { plan, view, features, verdicts, budget, needs: Vec::new() };
+    for claim in &plan.claims {
+        let mut least: u128 = 0;
+        for request in plan.requests_of(claim) {
+            least = least.saturating_add(checker.request(claim, request)?);
+        }
+        if least > u128::from(MOST_DEVICES) {
+            return Err(failure::too_many_devices(claim.claim, least).into());
+        }
+        constraints::check(claim.claim)?;
+    }
+    Ok(checker.needs)
+}
+
+struct Checker<'s, 'v, 'c> {
+    plan: &'s Plan<'c>,
+    view: &'s NodeView<'c>,
+    features: &'s Features,
+    verdicts: &'s mut Verdicts<'v, 'c>,
+    budget: &'s mut Budget,
+    needs: Vec<Need>,
+}
+
+impl<'c> Checker<'_, '_, 'c> {
+    /// Checks one request; gives the fewest devices that satisfy it.
+    fn request(&mut self, claim: &ClaimPlan<'c>, request: &RequestPlan<'c>) -> Result<u128, Stop> {
+        let units = self.plan.units_of(request);
+        if request.has_alternatives && !self.features.prioritized_list {
+            let position = units.first().map_or(0, |unit| unit.request_in_claim);
+            return Err(failure::alternatives_disabled(claim.claim, position, &request.request.name).into());
+        }
+        if !self.features.consumable_capacity
+            && let Some(unit) = units.iter().find(|unit| unit.capacity.is_some())
+        {
+            return Err(failure::capacity_disabled(claim.claim, unit).into());
+        }
+        let mut least = u64::MAX;
+        for unit in units {
+            let need = self.unit(claim, unit)?;
+            least = least.min(need.count);
+            self.needs.push(need);
+        }
+        Ok(u128::from(least))
+    }
+
+    fn unit(&mut self, claim: &ClaimPlan<'c>, unit: &Unit<'c>) -> Result<Need, Stop> {
+        if let Some(index) = unit.selectors.iter().position(|selector| selector.cel.is_none()) {
+            return Err(failure::empty_selector(claim.claim, unit, index).into());
+        }
+        if unit.admin.is_some() && !self.features.admin_access {
+            return Err(failure::admin_disabled(claim.claim, unit).into());
+        }
+        if unit.class_name.is_empty() {
+            return Err(failure::no_class_name(claim.claim, unit).into());
+        }
+        if unit.class.is_none() {
+            return Err(failure::unknown_class(claim.claim, unit).into());
+        }
+        match unit.mode {
+            AllocationMode::ExactCount => Ok(Need { count: unit.count, all: None }),
+            AllocationMode::All => {
+                let all = self.all_devices(claim, unit)?;
+                Ok(Need { count: u64::try_from(all.len()).unwrap_or(u64::MAX), all: Some(all) })
+            }
+            AllocationMode::Unknown(_) => Err(failure::unknown_mode(claim.claim, unit).into()),
+        }
+    }
+
+    /// Every device that a unit in mode `All` gets, or the refusal of a pool of which nobody knows all devices.
+    fn all_devices(&mut self, claim: &ClaimPlan<'c>, unit: &Unit<'c>) -> Result<Vec<usize>, Stop> {
+        let mut all = Vec::new();
+        let mut devices = self.view.devices.iter().enumerate().peekable();
+        for (pool_position, pool) in self.view.pools.iter().enumerate() {
+            match &pool.state {
+                PoolState::Usable => {}
+                PoolState::Incomplete => {
+                    return Err(failure::all_of_incomplete_pool(claim.claim, unit, pool.driver, pool.name).into());
+                }
+                PoolState::Invalid(reason) => {
+                    return Err(failure::all_of_invalid_pool(claim.claim, unit, pool.driver, pool.name, reason).into());
+                }
+            }
+            while let Some((position, device)) = devices.next_if(|(_, device)| device.pool == pool_position) {
+                self.budget.step()?;
+                if self.verdicts.accepts(claim.claim, unit, position)? && self.has_capacity(unit, device) {
+                    all.push(position);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// A device that lacks the capacity asked for is not meant, rather than missing.
+    fn has_capacity(&self, unit: &Unit<'c>, device: &NodeDevice<'c>) -> bool {
+        if !self.features.consumable_capacity {
+            return true;
+        }
+        let capacities = &device.device.capacity;
+        capacity::grantable(unit.capacity, capacities)
+            .is_some_and(|amounts| capacity::is_left(&amounts, capacities, device.usage.map(|usage| &usage.consumed)))
+    }
+}

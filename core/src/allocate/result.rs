@@ -1,0 +1,183 @@
+//! From a solution to the allocation of each claim.
+
+use std::collections::BTreeMap;
+
+use super::failure::{Fatal, node_selector_terms};
+use super::plan::{ClaimPlan, Plan, Unit};
+use super::pools::{NodeDevice, NodeView};
+use super::quirks::Quirks;
+use super::search::Solution;
+use super::share;
+use crate::api::claim::{
+    AllocationConfigSource, AllocationResult, DeviceAllocationConfiguration, DeviceClaimConfiguration,
+    DeviceRequestAllocationResult,
+};
+use crate::api::node::{NodeSelector, NodeSelectorOperator, NodeSelectorRequirement, NodeSelectorTerm};
+use crate::profile::{Profile, Version};
+
+/// Builds the allocations, one per claim in the order of the question.
+///
+/// # Errors
+///
+/// A slice whose node selector cannot be carried over.
+pub(super) fn build(
+    plan: &Plan<'_>,
+    view: &NodeView<'_>,
+    node: &str,
+    profile: &Profile,
+    solution: &Solution,
+) -> Result<Vec<AllocationResult>, Fatal> {
+    let mut allocations = Vec::with_capacity(plan.claims.len());
+    for (position, claim) in plan.claims.iter().enumerate() {
+        let mut allocation = AllocationResult::default();
+        let mut devices = Vec::new();
+        for (unit, picked) in &solution.picks {
+            let (Some(unit), Some(device)) = (plan.units.get(*unit), view.devices.get(picked.position)) else {
+                continue;
+            };
+            if unit.claim != position {
+                continue;
+            }
+            let ordinal = allocation.devices.results.len();
+            let share_id = picked.share.is_some().then(|| share::id(claim.claim, position, &unit.full_name, ordinal));
+            let consumed = picked.share.clone().unwrap_or_default();
+            allocation.devices.results.push(DeviceRequestAllocationResult {
+                share_id,
+                consumed_capacity: consumed,
+                ..result(unit, device, profile)
+            });
+            devices.push(device);
+        }
+        allocation.devices.config = config(plan, claim, profile, solution);
+        allocation.node_selector = node_selector(&devices, node, claim)?;
+        allocations.push(allocation);
+    }
+    Ok(allocations)
+}
+
+fn result(unit: &Unit<'_>, device: &NodeDevice<'_>, profile: &Profile) -> DeviceRequestAllocationResult {
+    let waits = profile.features.device_binding_and_status;
+    let conditions = |list: &Option<Vec<String>>| list.clone().filter(|_| waits).unwrap_or_default();
+    DeviceRequestAllocationResult {
+        request: unit.full_name.clone(),
+        driver: device.slice.spec.driver.clone(),
+        pool: device.slice.spec.pool.name.clone(),
+        device: device.device.name.clone(),
+        admin_access: unit.has_admin_access().then_some(true),
+        tolerations: unit.tolerations.to_vec(),
+        binding_conditions: conditions(&device.device.binding_conditions),
+        binding_failure_conditions: conditions(&device.device.binding_failure_conditions),
+        ..DeviceRequestAllocationResult::default()
+    }
+}
+
+/// The units chosen for a claim's requests.
+fn chosen<'p, 'q>(plan: &'p Plan<'q>, claim: &ClaimPlan<'q>, solution: &Solution) -> Vec<&'p Unit<'q>> {
+    let units = solution.chosen.get(claim.requests.clone()).unwrap_or_default();
+    units.iter().filter_map(|unit| plan.units.get(*unit)).collect()
+}
+
+fn config(
+    plan: &Plan<'_>,
+    claim: &ClaimPlan<'_>,
+    profile: &Profile,
+    solution: &Solution,
+) -> Vec<DeviceAllocationConfiguration> {
+    let units = chosen(plan, claim, solution);
+    let mut config: Vec<DeviceAllocationConfiguration> = Vec::new();
+    let mut by_class: BTreeMap<&str, std::ops::Range<usize>> = BTreeMap::new();
+    for unit in &units {
+        if let Some(range) = by_class.get(unit.class_name) {
+            for entry in config.get_mut(range.clone()).into_iter().flatten() {
+                entry.requests.push(unit.full_name.clone());
+            }
+            continue;
+        }
+        let first = config.len();
+        for of_class in unit.class.iter().flat_map(|class| &class.spec.config) {
+            config.push(entry(AllocationConfigSource::FromClass, vec![unit.full_name.clone()], of_class));
+        }
+        by_class.insert(unit.class_name, first..config.len());
+    }
+    let requests = plan.requests_of(claim);
+    for of_claim in &claim.claim.spec.devices.config {
+        let names = &of_claim.requests;
+        let is_for = |name: &str, unit: &Unit<'_>| {
+            names.iter().any(|wanted| wanted == name || (unit.sub.is_some() && *wanted == unit.full_name))
+        };
+        let covered = requests.iter().zip(&units).filter(|(request, unit)| is_for(&request.request.name, unit)).count();
+        let times = match covered {
+            0 => usize::from(names.is_empty()),
+            _ if Quirks::of(profile).config_once => covered,
+            _ => 1,
+        };
+        // From 1.37 on, an entry for every request of the claim is written like one that names none.
+        let is_for_all = profile.version >= Version::V1_37 && covered == requests.len();
+        let requests = if is_for_all { Vec::new() } else { names.clone() };
+        for _ in 0..times {
+            config.push(entry(AllocationConfigSource::FromClaim, requests.clone(), of_claim));
+        }
+    }
+    config
+}
+
+fn entry(
+    source: AllocationConfigSource,
+    requests: Vec<String>,
+    from: &DeviceClaimConfiguration,
+) -> DeviceAllocationConfiguration {
+    DeviceAllocationConfiguration { source, requests, opaque: from.opaque.clone(), rest: from.rest.clone() }
+}
+
+/// Where the devices can be used together: on this node alone as soon as one of them is local to it, else where all
+/// their selectors hold.
+fn node_selector(
+    devices: &[&NodeDevice<'_>],
+    node: &str,
+    claim: &ClaimPlan<'_>,
+) -> Result<Option<NodeSelector>, Fatal> {
+    let mut term = NodeSelectorTerm::default();
+    for device in devices {
+        let spec = &device.slice.spec;
+        let (name, selector) = if spec.per_device_node_selection == Some(true) {
+            (&device.device.node_name, &device.device.node_selector)
+        } else {
+            (&spec.node_name, &spec.node_selector)
+        };
+        if name.is_some() || device.device.binds_to_node == Some(true) {
+            let requirement = NodeSelectorRequirement {
+                key: "metadata.name".to_owned(),
+                operator: NodeSelectorOperator::In,
+                values: vec![node.to_owned()],
+                ..NodeSelectorRequirement::default()
+            };
+            let term = NodeSelectorTerm { match_fields: vec![requirement], ..NodeSelectorTerm::default() };
+            return Ok(Some(NodeSelector { terms: vec![term], ..NodeSelector::default() }));
+        }
+        match selector.as_ref().map_or(&[] as &[NodeSelectorTerm], |selector| &selector.terms) {
+            [] => {}
+            [only] => {
+                add_new(&only.match_fields, &mut term.match_fields);
+                add_new(&only.match_expressions, &mut term.match_expressions);
+            }
+            terms => return Err(node_selector_terms(claim.claim, &device.slice.metadata.name, terms.len())),
+        }
+    }
+    let is_empty = term.match_fields.is_empty() && term.match_expressions.is_empty();
+    Ok((!is_empty).then(|| NodeSelector { terms: vec![term], ..NodeSelector::default() }))
+}
+
+fn add_new(from: &[NodeSelectorRequirement], to: &mut Vec<NodeSelectorRequirement>) {
+    let contains = |a: &[String], b: &[String]| b.iter().all(|value| a.contains(value));
+    for requirement in from {
+        let is_known = to.iter().any(|known| {
+            known.key == requirement.key
+                && known.operator == requirement.operator
+                && contains(&known.values, &requirement.values)
+                && contains(&requirement.values, &known.values)
+        });
+        if !is_known {
+            to.push(requirement.clone());
+        }
+    }
+}

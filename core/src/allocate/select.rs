@@ -1,0 +1,161 @@
+//! Which devices the class and the selectors of a request accept.
+//!
+//! A verdict is a property of (class, selectors, device) and is found at most once per node. Errors are verdicts too:
+//! they count only when the search reaches the pair, because the reference evaluates no earlier.
+
+use std::collections::BTreeMap;
+
+use super::failure::{Fatal, bad_device_selector};
+use super::plan::{Plan, Unit, label, reference};
+use super::pools::{NodeDevice, NodeView, device_matches};
+use super::{Failure, Grid};
+use crate::api::claim::{DeviceSelector, ResourceClaim};
+use crate::api::node::Node;
+use crate::cluster::selectors::{SelectorProblem, Selectors};
+use crate::finding::{Code, Finding, ObjectRef};
+use crate::profile::Features;
+
+/// What selection says about a device.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) enum Verdict {
+    /// Not asked yet.
+    #[default]
+    Unknown,
+    /// Some selector refuses it.
+    Refused,
+    /// All selectors accept it.
+    Accepted,
+    /// A selector could not be evaluated.
+    Failed,
+}
+
+/// A selector that could not be evaluated.
+struct SelectorError {
+    /// Whether it is one of the class's selectors, not of the request's.
+    of_class: bool,
+    index: usize,
+    problem: Problem,
+}
+
+enum Problem {
+    Selector(SelectorProblem),
+    NodeSelector(String),
+}
+
+/// The verdicts of one node.
+pub(super) struct Verdicts<'s, 'c> {
+    features: &'s Features,
+    node: &'s Node,
+    selectors: &'s mut Selectors,
+    devices: &'s [NodeDevice<'c>],
+    known: Grid<Verdict>,
+    errors: BTreeMap<(usize, usize), SelectorError>,
+}
+
+impl<'s, 'c> Verdicts<'s, 'c> {
+    pub(super) fn new(
+        plan: &Plan<'_>,
+        view: &'s NodeView<'c>,
+        node: &'s Node,
+        features: &'s Features,
+        selectors: &'s mut Selectors,
+    ) -> Self {
+        let known = Grid::new(plan.selections, view.devices.len());
+        Self { features, node, selectors, devices: &view.devices, known, errors: BTreeMap::new() }
+    }
+
+    /// The verdict on a device, found now if it is not known.
+    pub(super) fn verdict(&mut self, unit: &Unit<'_>, position: usize) -> Verdict {
+        let known = self.known.get(unit.selection, position);
+        if known != Verdict::Unknown {
+            return known;
+        }
+        let Some(device) = self.devices.get(position) else {
+            return Verdict::Refused;
+        };
+        let verdict = match self.evaluate(unit, device) {
+            Ok(true) => Verdict::Accepted,
+            Ok(false) => Verdict::Refused,
+            Err(error) => {
+                self.errors.insert((unit.selection, position), error);
+                Verdict::Failed
+            }
+        };
+        self.known.set(unit.selection, position, verdict);
+        verdict
+    }
+
+    /// Whether a device is accepted.
+    ///
+    /// # Errors
+    ///
+    /// The failure of a selector, in the words of the unit that asks.
+    pub(super) fn accepts(&mut self, claim: &ResourceClaim, unit: &Unit<'_>, position: usize) -> Result<bool, Fatal> {
+        match self.verdict(unit, position) {
+            Verdict::Accepted => Ok(true),
+            Verdict::Refused | Verdict::Unknown => Ok(false),
+            Verdict::Failed => match (self.errors.get(&(unit.selection, position)), self.devices.get(position)) {
+                (Some(error), Some(device)) => Err(error.failure(claim, unit, device)),
+                _ => Ok(false),
+            },
+        }
+    }
+
+    fn evaluate(&mut self, unit: &Unit<'_>, device: &NodeDevice<'_>) -> Result<bool, SelectorError> {
+        let waits = device.device.binding_conditions.as_ref().is_some_and(|conditions| !conditions.is_empty());
+        if waits && !self.features.device_binding_and_status {
+            return Ok(false);
+        }
+        let class = unit.class.map_or(&[] as &[DeviceSelector], |class| &class.spec.selectors);
+        let tagged = class.iter().enumerate().map(|(index, selector)| (true, index, selector));
+        let tagged = tagged.chain(unit.selectors.iter().enumerate().map(|(index, selector)| (false, index, selector)));
+        for (of_class, index, selector) in tagged {
+            let expression = selector.cel.as_ref().map_or("", |cel| cel.expression.as_str());
+            match self.selectors.matches(expression, device.slice, device.device) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(problem) => return Err(SelectorError { of_class, index, problem: Problem::Selector(problem) }),
+            }
+        }
+        if device.slice.spec.per_device_node_selection == Some(true) {
+            return device_matches(self.node, device.device).map_err(|error| SelectorError {
+                of_class: false,
+                index: 0,
+                problem: Problem::NodeSelector(error.to_string()),
+            });
+        }
+        Ok(true)
+    }
+}
+
+impl SelectorError {
+    fn failure(&self, claim: &ResourceClaim, unit: &Unit<'_>, device: &NodeDevice<'_>) -> Fatal {
+        let (code, word, text, message) = match &self.problem {
+            Problem::Selector(SelectorProblem::Compile(text)) => {
+                let message = format!("the selector does not compile: {text}");
+                (Code::AllocSelectorCompile, "CEL compile error", text, message)
+            }
+            Problem::Selector(SelectorProblem::Runtime(text)) => {
+                let message = format!("the selector fails on device `{}`: {text}", device.label());
+                (Code::AllocSelectorRuntime, "CEL runtime error", text, message)
+            }
+            Problem::NodeSelector(text) => {
+                return bad_device_selector(&device.slice.metadata.name, &device.device.name, text);
+            }
+        };
+        let index = self.index;
+        let (owner, path, object) = if self.of_class {
+            let object = ObjectRef {
+                kind: "DeviceClass".to_owned(),
+                namespace: String::new(),
+                name: unit.class_name.to_owned(),
+            };
+            (format!("class {}", unit.class_name), format!("spec.selectors[{index}].cel.expression"), object)
+        } else {
+            let path = format!("{}.selectors[{index}].cel.expression", unit.path());
+            (format!("claim {}", label(claim)), path, reference(claim))
+        };
+        let finding = Finding::new(code, path, message).about(object);
+        Box::new(Failure { finding, reference: format!("{owner}: selector #{index}: {word}: {text}") })
+    }
+}
