@@ -158,8 +158,6 @@ codes! {
         "A Pod names a claim template that does not exist. It stays Pending, and the claim is made as soon as there is one.";
     RunMissingClaim = "run/missing-claim", Error,
         "A Pod names a claim that does not exist in its namespace. It stays Pending until somebody makes the claim.";
-    RunMissingClass = "run/missing-class", Error,
-        "A request names a device class that does not exist. Pods that need the claim stay Pending.";
     RunClaimDeleting = "run/claim-deleting", Error,
         "A claim that the Pod needs is being deleted. Pods that use it may go on, others cannot start.";
     RunNoClaimSource = "run/no-claim-source", Error,
@@ -168,8 +166,6 @@ codes! {
         "The field `source` of an entry in `resourceClaims` was removed in Kubernetes 1.31; its fields now stand in the entry itself.";
     RunBadRequest = "run/bad-request", Error,
         "A request of the claim has neither a device class nor alternatives, so there is nothing to allocate.";
-    RunFeatureOff = "run/feature-off", Error,
-        "Something is used whose feature gate is off in the stated Kubernetes.";
     RunAdminNamespace = "run/admin-namespace", Error,
         "Admin access is allowed only in namespaces with the label `resource.kubernetes.io/admin-access: \"true\"`. The API server refuses the claim.";
     RunAdminUnchecked = "run/admin-unchecked", Info,

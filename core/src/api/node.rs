@@ -98,26 +98,6 @@ api_enum! {
     } default In
 }
 
-impl NodeSelector {
-    /// Whether a node of this name with these labels is selected. Without any term nothing is.
-    pub fn matches(&self, name: &str, labels: &BTreeMap<String, String>) -> bool {
-        self.terms.iter().any(|term| term.matches(name, labels))
-    }
-}
-
-impl NodeSelectorTerm {
-    /// Whether all requirements hold, of which there must be one.
-    pub fn matches(&self, name: &str, labels: &BTreeMap<String, String>) -> bool {
-        let is_empty = self.match_expressions.is_empty() && self.match_fields.is_empty();
-        !is_empty
-            && self.match_expressions.iter().all(|requirement| requirement.holds(labels.get(&requirement.key)))
-            && self.match_fields.iter().all(|requirement| {
-                let name = name.to_owned();
-                requirement.key == NAME_FIELD && requirement.values.len() == 1 && requirement.holds(Some(&name))
-            })
-    }
-}
-
 /// The only field that `matchFields` knows.
 pub const NAME_FIELD: &str = "metadata.name";
 
@@ -173,18 +153,7 @@ mod tests {
             (requirement("zone", Op::Unknown("Like".to_owned()), &["a"]), false),
         ];
         for (requirement, expected) in cases {
-            let term = NodeSelectorTerm { match_expressions: vec![requirement.clone()], ..Default::default() };
-            assert_eq!(term.matches("n", &labels), expected, "{requirement:?}");
+            assert_eq!(requirement.holds(labels.get(&requirement.key)), expected, "{requirement:?}");
         }
-    }
-
-    #[test]
-    fn terms_are_alternatives_and_empty_ones_select_nothing() {
-        let by_name = requirement(NAME_FIELD, NodeSelectorOperator::In, &["n"]);
-        let term = NodeSelectorTerm { match_fields: vec![by_name], ..Default::default() };
-        let selector = NodeSelector { terms: vec![NodeSelectorTerm::default(), term], ..Default::default() };
-        assert!(selector.matches("n", &BTreeMap::new()));
-        assert!(!selector.matches("m", &BTreeMap::new()));
-        assert!(!NodeSelector::default().matches("n", &BTreeMap::new()));
     }
 }

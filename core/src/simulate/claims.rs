@@ -280,7 +280,7 @@ impl Maker<'_> {
                 let field = "clusterResourceClaimTemplateName";
                 if !features.cluster_resource_claim_templates {
                     let message = format!("`{field}` needs the feature gate `ClusterResourceClaimTemplates`");
-                    return Err(self.origin.finding(Code::RunFeatureOff, &format!("{path}.{field}"), message));
+                    return Err(self.origin.finding(Code::AllocFeatureOff, &format!("{path}.{field}"), message));
                 }
                 let found = self.cluster.cluster_templates().get(&name).cloned();
                 (field, name, found)
@@ -296,13 +296,13 @@ impl Maker<'_> {
         if lists && !features.prioritized_list {
             let message =
                 format!("template `{name}` has `firstAvailable`, which needs the feature gate `DRAPrioritizedList`");
-            return Err(self.origin.finding(Code::RunFeatureOff, &path, message));
+            return Err(self.origin.finding(Code::AllocFeatureOff, &path, message));
         }
         if has_admin_access(requests) {
             if !features.admin_access {
                 let message =
                     format!("template `{name}` has `adminAccess`, which needs the feature gate `DRAAdminAccess`");
-                return Err(self.origin.finding(Code::RunFeatureOff, &path, message));
+                return Err(self.origin.finding(Code::AllocFeatureOff, &path, message));
             }
             self.check_admin(&namespace, &format!("a claim from template `{name}`"))
                 .map_err(|problem| self.located(problem, &path))?;

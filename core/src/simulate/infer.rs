@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::api::node::{NAME_FIELD, Node, NodeSelector, NodeSelectorOperator, NodeSelectorTerm};
 use crate::api::object::Object;
 use crate::cluster::Cluster;
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, ObjectRef};
+
+use super::node_fit::selects;
 
 /// Marks a node that was inferred, so that a second run knows it.
 const INFERRED: &str = "apportion/inferred";
@@ -28,6 +30,7 @@ pub(crate) fn is_inferred(node: &Node) -> bool {
 /// one node, `node-0`.
 pub(crate) fn infer_nodes(cluster: &mut Cluster, findings: &mut Vec<Finding>) {
     if cluster.nodes().values().any(|node| !is_inferred(node)) {
+        forget_inferred(cluster);
         report_unknown_nodes(cluster, findings);
         return;
     }
@@ -44,7 +47,7 @@ pub(crate) fn infer_nodes(cluster: &mut Cluster, findings: &mut Vec<Finding>) {
         labels.insert(HOSTNAME.to_owned(), name.clone());
     }
     for selector in &selectors {
-        if !nodes.iter().any(|(name, labels)| selector.matches(name, labels)) {
+        if !nodes.iter().any(|(name, labels)| selects(selector, &node(name, labels))) {
             invent(&mut nodes, selector.terms.first());
         }
     }
@@ -57,11 +60,25 @@ pub(crate) fn infer_nodes(cluster: &mut Cluster, findings: &mut Vec<Finding>) {
         if known.is_some_and(|node| node.metadata.labels == labels) {
             continue;
         }
-        let mut node = Node::default();
-        node.metadata.name = name;
-        node.metadata.labels = labels;
-        node.metadata.annotations.insert(INFERRED.to_owned(), "true".to_owned());
-        cluster.apply(Object::Node(Box::new(node)));
+        cluster.apply(Object::Node(Box::new(node(&name, &labels))));
+    }
+}
+
+/// An inferred node.
+fn node(name: &str, labels: &BTreeMap<String, String>) -> Node {
+    let mut node = Node::default();
+    node.metadata.name = name.to_owned();
+    node.metadata.labels = labels.clone();
+    node.metadata.annotations.insert(INFERRED.to_owned(), "true".to_owned());
+    node
+}
+
+/// Takes away what an earlier run inferred, now that real nodes are given.
+fn forget_inferred(cluster: &mut Cluster) {
+    let names: Vec<String> =
+        cluster.nodes().values().filter(|node| is_inferred(node)).map(|node| node.metadata.name.clone()).collect();
+    for name in names {
+        cluster.delete(&ObjectRef { kind: "Node".to_owned(), name, ..ObjectRef::default() });
     }
 }
 

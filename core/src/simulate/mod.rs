@@ -4,7 +4,7 @@
 //! and claims get devices through the same allocator that answers every other question.
 //!
 //! Time does not pass: Pods that got their place keep it. Names and ids are derived from what they belong to, so a second
-//! run over the resulting cluster changes nothing and reports the same.
+//! run over the resulting cluster changes nothing and reports the same nodes, Pods and claims.
 
 mod claims;
 mod derive;

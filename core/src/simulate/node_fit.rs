@@ -9,6 +9,7 @@ use std::fmt;
 use crate::api::node::{Node, NodeSelector, NodeSelectorTerm, NodeTaint};
 use crate::api::pod::{Container, NodeToleration, Pod, ResourceRequirements};
 use crate::api::quantity::{Format, Quantity};
+use crate::cluster::node_selector;
 
 use super::infer::is_inferred;
 
@@ -221,11 +222,7 @@ fn matches_affinity(pod: &Pod, node: &Node) -> bool {
     });
     selected
         && required(pod).is_none_or(|selector| {
-            if lenient {
-                selector.terms.iter().any(|term| matches_known(term, node))
-            } else {
-                selector.matches(&node.metadata.name, labels)
-            }
+            if lenient { selector.terms.iter().any(|term| matches_known(term, node)) } else { selects(selector, node) }
         })
 }
 
@@ -236,7 +233,12 @@ fn matches_known(term: &NodeSelectorTerm, node: &Node) -> bool {
     if known.match_expressions.is_empty() && known.match_fields.is_empty() {
         return !term.match_expressions.is_empty();
     }
-    known.matches(&node.metadata.name, labels)
+    selects(&NodeSelector { terms: vec![known], ..NodeSelector::default() }, node)
+}
+
+/// Whether a selector selects a node; a malformed one selects none.
+pub(crate) fn selects(selector: &NodeSelector, node: &Node) -> bool {
+    node_selector::matches(selector, node).unwrap_or_default()
 }
 
 /// Labels that a Pod's node selector or affinity asks for and that no node has.

@@ -122,14 +122,14 @@ pub(crate) fn request_problems(cluster: &Cluster, claim: &ResourceClaim) -> Vec<
 fn class_problem(cluster: &Cluster, claim: &str, label: &str, class: &str, path: &str) -> Option<(Finding, String)> {
     if class.is_empty() {
         let message = format!("request `{label}` of claim `{claim}` names no device class");
-        let finding = Finding::new(Code::RunBadRequest, path, message).with_hint("set `deviceClassName`");
+        let finding = Finding::new(Code::AllocNoClassName, path, message).with_hint("set `deviceClassName`");
         return Some((finding, format!("request {label}: unsupported request type")));
     }
     if cluster.classes().contains_key(class) {
         return None;
     }
     let message = format!("request `{label}` of claim `{claim}` needs device class `{class}`, which does not exist");
-    let finding = Finding::new(Code::RunMissingClass, path, message);
+    let finding = Finding::new(Code::AllocUnknownClass, path, message);
     let hint = match nearest(class, cluster.classes().keys()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if cluster.classes().is_empty() => "no DeviceClass is given; drivers usually come with theirs".to_owned(),

@@ -15,7 +15,7 @@ use crate::finding::{Code, Finding};
 
 use super::claims::{Entry, Origin, is_deleting, is_finished};
 use super::expand::uid_of;
-use super::node_fit::{NodeState, Refusal, requests, unknown_labels};
+use super::node_fit::{NodeState, Refusal, requests, selects, unknown_labels};
 use super::problems::request_problems;
 use super::reasons;
 
@@ -335,7 +335,7 @@ impl Scheduler<'_> {
 /// Whether the devices of an allocated claim can be used on a node.
 fn reaches(claim: &ResourceClaim, state: &NodeState) -> bool {
     let selector = claim.status.allocation.as_ref().and_then(|allocation| allocation.node_selector.as_ref());
-    selector.is_none_or(|selector| selector.matches(state.name(), &state.node.metadata.labels))
+    selector.is_none_or(|selector| selects(selector, &state.node))
 }
 
 fn consumer(pod: &Pod) -> ResourceClaimConsumerReference {

@@ -1,0 +1,280 @@
+//! Claims made from templates and found by name.
+
+use apportion_core::finding::Code;
+use apportion_core::profile::{Profile, Version};
+
+use crate::support::{CLASS, codes, gpu_pod, pod, run, run_with, slice};
+
+#[test]
+fn r_309_r_317_every_pod_gets_a_claim_of_its_own_from_a_template() {
+    let ran = run(&format!("{CLASS}{}{}{}", slice("a", 4), gpu_pod("one"), gpu_pod("two")));
+    let (one, two) = (ran.claim_of("one", "gpu"), ran.claim_of("two", "gpu"));
+    assert_ne!(one.name, two.name);
+    assert!(one.name.starts_with("one-gpu-") && one.name.len() == "one-gpu-".len() + 5);
+    assert_eq!(one.template.as_deref(), Some("one-gpu"));
+
+    let claim = ran.claim_object("default", &one.name);
+    let owner = &claim.metadata.owner_references[0];
+    let pod = ran.pod_object("one");
+    assert_eq!((owner.api_version.as_str(), owner.kind.as_str(), owner.name.as_str()), ("v1", "Pod", "one"));
+    assert_eq!((owner.controller, owner.block_owner_deletion), (Some(true), None));
+    assert_eq!(owner.uid, pod.metadata.uid);
+    assert!(!owner.uid.is_empty());
+    assert_eq!(claim.metadata.generate_name, "one-gpu-");
+    assert_eq!(claim.metadata.annotations["resource.kubernetes.io/pod-claim-name"], "gpu");
+    let status = &pod.status.resource_claim_statuses;
+    assert_eq!(status.len(), 1);
+    assert_eq!(status[0].name, "gpu");
+    assert_eq!(status[0].resource_claim_name.as_ref(), Some(&one.name));
+}
+
+#[test]
+fn labels_annotations_and_the_whole_spec_are_copied() {
+    let ran = run(&format!(
+        "{CLASS}
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {{ namespace: default, name: rich, labels: {{ of: template }} }}
+spec:
+  metadata: {{ labels: {{ team: x }}, annotations: {{ note: kept }} }}
+  spec:
+    devices:
+      newField: {{ kept: true }}
+      requests:
+      - {{ name: gpu, exactly: {{ deviceClassName: gpu.example.com, count: 2, futureField: 7 }} }}
+      config: [{{ opaque: {{ driver: gpu.example.com, parameters: {{ mode: shared }} }} }}]
+---
+{}{}",
+        slice("a", 4),
+        pod("p", "  resourceClaims: [{ name: g, resourceClaimTemplateName: rich }]")
+    ));
+    let name = &ran.claim_of("p", "g").name;
+    let claim = ran.claim_object("default", name);
+    assert_eq!(claim.metadata.labels.len(), 1);
+    assert_eq!(claim.metadata.labels["team"], "x");
+    assert_eq!(claim.metadata.annotations["note"], "kept");
+    let template = &ran.engine.cluster().templates()[&("default".to_owned(), "rich".to_owned())];
+    assert_eq!(claim.spec, template.spec.spec);
+    assert!(claim.spec.devices.rest.get("newField").is_some());
+}
+
+#[test]
+fn a_claim_that_the_pod_has_already_is_used() {
+    let given = |status: &str| {
+        format!(
+            "{CLASS}{}
+apiVersion: v1
+kind: Pod
+metadata: {{ name: p, namespace: default, uid: pod-uid }}
+spec: {{ containers: [{{ name: c }}], resourceClaims: [{{ name: gpu, resourceClaimTemplateName: one-gpu }}] }}
+{status}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata:
+  name: p-gpu-zzzzz
+  namespace: default
+  annotations: {{ resource.kubernetes.io/pod-claim-name: gpu }}
+  ownerReferences: [{{ apiVersion: v1, kind: Pod, name: p, uid: pod-uid, controller: true }}]
+spec: {{ devices: {{ requests: [{{ name: gpu, exactly: {{ deviceClassName: gpu.example.com }} }}] }} }}
+",
+            slice("a", 1)
+        )
+    };
+    for status in ["status: { resourceClaimStatuses: [{ name: gpu, resourceClaimName: p-gpu-zzzzz }] }", ""] {
+        let ran = run(&given(status));
+        assert_eq!(ran.claim_of("p", "gpu").name, "p-gpu-zzzzz", "{status}");
+        assert_eq!(ran.report.claims.len(), 1);
+    }
+    // A recorded claim that vanished is made again; one of another owner is replaced.
+    let vanished = given("status: { resourceClaimStatuses: [{ name: gpu, resourceClaimName: gone }] }");
+    assert_eq!(run(&vanished).claim_of("p", "gpu").name, "p-gpu-zzzzz");
+    let foreign = given("").replace("uid: pod-uid, controller", "uid: other, controller");
+    assert_ne!(run(&foreign).claim_of("p", "gpu").name, "p-gpu-zzzzz");
+}
+
+#[test]
+fn an_entry_that_needs_no_claim_is_left_alone() {
+    let ran = run(&format!(
+        "{CLASS}{}
+apiVersion: v1
+kind: Pod
+metadata: {{ name: p, namespace: default }}
+spec: {{ containers: [{{ name: c }}], resourceClaims: [{{ name: gpu, resourceClaimTemplateName: one-gpu }}] }}
+status: {{ resourceClaimStatuses: [{{ name: gpu }}] }}
+",
+        slice("a", 1)
+    ));
+    assert_eq!(ran.pod("p").node.as_deref(), Some("a"));
+    assert!(ran.report.claims.is_empty());
+}
+
+#[test]
+fn r_311_a_claim_named_by_a_pod_must_exist_in_its_namespace() {
+    let ran = run(&format!(
+        "{CLASS}
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {{ namespace: other, name: team }}
+spec: {{ devices: {{ requests: [] }} }}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {{ namespace: default, name: trainer }}
+spec: {{ devices: {{ requests: [] }} }}
+---
+{}{}{}",
+        pod("elsewhere", "  resourceClaims: [{ name: gpu, resourceClaimName: team }]"),
+        pod("typo", "  resourceClaims: [{ name: gpu, resourceClaimName: trianer }]"),
+        pod("template", "  resourceClaims: [{ name: gpu, resourceClaimName: one-gpu }]"),
+    ));
+    let reason = ran.reason("elsewhere");
+    assert_eq!(reason.code, Code::RunMissingClaim);
+    assert_eq!(reason.message, "there is no claim `team` in namespace `default`");
+    assert!(reason.hint.as_ref().unwrap().contains("namespace `other`"));
+    assert_eq!(reason.path, "spec.resourceClaims[0].resourceClaimName");
+    assert_eq!(ran.reason("typo").hint.as_deref(), Some("did you mean `trainer`?"));
+    assert_eq!(
+        ran.reason("template").hint.as_deref(),
+        Some("`one-gpu` is a template: use `resourceClaimTemplateName`")
+    );
+}
+
+#[test]
+fn a_missing_template_is_named_with_the_nearest_one() {
+    let deployment = "
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: d }
+spec:
+  template: { spec: { containers: [{ name: c }], resourceClaims: [{ name: gpu, resourceClaimTemplateName: one-gpus }] } }
+";
+    let ran = run(&format!("{CLASS}{deployment}"));
+    let reason = &ran.report.pods[0].reasons[0];
+    assert_eq!(reason.code, Code::RunMissingTemplate);
+    assert_eq!(reason.message, "there is no claim template `one-gpus` in namespace `default`");
+    assert_eq!(reason.hint.as_deref(), Some("did you mean `one-gpu`?"));
+    assert_eq!(reason.object.as_ref().unwrap().to_string(), "Deployment default/d");
+    assert_eq!(reason.path, "spec.template.spec.resourceClaims[0].resourceClaimTemplateName");
+    assert_eq!(ran.report.pods[0].claims[0].claim, None);
+}
+
+#[test]
+fn one_failing_entry_does_not_hide_the_others() {
+    let spec = "  resourceClaims:
+  - { name: a, resourceClaimTemplateName: none-at-all }
+  - { name: b, resourceClaimTemplateName: one-gpu }
+  - { name: c, resourceClaimName: missing-claim }";
+    let ran = run(&format!("{CLASS}{}{}", slice("a", 1), pod("p", spec)));
+    assert_eq!(codes(&ran.pod("p").reasons), [Code::RunMissingTemplate, Code::RunMissingClaim]);
+    assert!(ran.pod("p").claims[1].claim.is_some());
+}
+
+#[test]
+fn the_removed_field_source_is_explained() {
+    let ran = run(&pod("p", "  resourceClaims: [{ name: gpu, source: { resourceClaimTemplateName: one-gpu } }]"));
+    let reason = ran.reason("p");
+    assert_eq!(reason.code, Code::RunOldClaimSource);
+    assert_eq!(reason.hint.as_deref(), Some("write `resourceClaimTemplateName: one-gpu` directly into the entry"));
+    let ran = run(&pod("p", "  resourceClaims: [{ name: gpu }]"));
+    assert_eq!(ran.reason("p").code, Code::RunNoClaimSource);
+}
+
+#[test]
+fn a_missing_class_is_named_with_the_nearest_one() {
+    let ran = run(&format!(
+        "{CLASS}
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {{ namespace: default, name: typo }}
+spec: {{ spec: {{ devices: {{ requests: [
+  {{ name: x, exactly: {{ deviceClassName: gpu.exampel.com }} }},
+  {{ name: z, firstAvailable: [{{ name: s, deviceClassName: nic.example.org }}] }} ] }} }} }}
+---
+{}",
+        pod("p", "  resourceClaims: [{ name: gpu, resourceClaimTemplateName: typo }]")
+    ));
+    let reasons = &ran.pod("p").reasons;
+    assert_eq!(codes(reasons), [Code::AllocUnknownClass, Code::AllocUnknownClass, Code::RunSchedulerMessage]);
+    assert_eq!(reasons[0].hint.as_deref(), Some("did you mean `gpu.example.com`?"));
+    assert_eq!(reasons[0].object.as_ref().unwrap().to_string(), "ResourceClaimTemplate default/typo");
+    assert_eq!(reasons[0].path, "spec.spec.devices.requests[0].exactly.deviceClassName");
+    assert_eq!(reasons[1].path, "spec.spec.devices.requests[1].firstAvailable[0].deviceClassName");
+    assert_eq!(reasons[2].message, "0/1 nodes are available: request x: device class gpu.exampel.com does not exist");
+}
+
+#[test]
+fn a_claim_being_deleted_is_not_used() {
+    let ran = run(&format!(
+        "apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {{ name: c, namespace: default, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [x] }}
+spec: {{ devices: {{ requests: [] }} }}
+---
+{}",
+        pod("p", "  resourceClaims: [{ name: gpu, resourceClaimName: c }]")
+    ));
+    assert_eq!(ran.reason("p").code, Code::RunClaimDeleting);
+}
+
+const CLUSTER_TEMPLATE: &str = "
+apiVersion: resource.k8s.io/v1
+kind: ClusterResourceClaimTemplate
+metadata: { name: everywhere }
+spec: { spec: { devices: { requests: [{ name: gpu, exactly: { deviceClassName: gpu.example.com } }] } } }
+---
+";
+
+#[test]
+fn a_cluster_wide_template_makes_claims_where_the_gate_is_on() {
+    let manifests = format!(
+        "{CLASS}{CLUSTER_TEMPLATE}{}{}",
+        slice("a", 1),
+        pod("p", "  resourceClaims: [{ name: gpu, clusterResourceClaimTemplateName: everywhere }]")
+    );
+    let ran = run(&manifests);
+    let claim = ran.claim_of("p", "gpu");
+    assert_eq!((claim.namespace.as_str(), claim.template.as_deref()), ("default", Some("everywhere")));
+    let off = run_with(&manifests, Profile::of(Version::V1_36));
+    assert_eq!(off.reason("p").code, Code::AllocFeatureOff);
+}
+
+fn monitoring(namespace: &str) -> String {
+    format!(
+        "{CLASS}{}{namespace}
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {{ namespace: default, name: watch }}
+spec: {{ spec: {{ devices: {{ requests: [{{ name: gpus, exactly: {{ deviceClassName: gpu.example.com, adminAccess: true, allocationMode: All }} }}] }} }} }}
+---
+{}",
+        slice("a", 2),
+        pod("p", "  resourceClaims: [{ name: gpus, resourceClaimTemplateName: watch }]")
+    )
+}
+
+#[test]
+fn r_329_admin_access_needs_the_namespace_label() {
+    let namespace = |label: &str| {
+        format!("apiVersion: v1\nkind: Namespace\nmetadata: {{ name: default, labels: {{ {label} }} }}\n---\n")
+    };
+    for allowed in ["resource.kubernetes.io/admin-access: 'true'", "resource.k8s.io/admin-access: 'true'"] {
+        let ran = run(&monitoring(&namespace(allowed)));
+        assert!(ran.pod("p").claims[0].claim.is_some() && !ran.has(Code::RunAdminUnchecked), "{allowed}");
+    }
+    for refused in ["resource.kubernetes.io/admin-access: 'True'", "other: 'true'"] {
+        let ran = run(&monitoring(&namespace(refused)));
+        assert_eq!(ran.reason("p").code, Code::RunAdminNamespace, "{refused}");
+    }
+    let unknown = run(&monitoring(""));
+    assert!(unknown.pod("p").claims[0].claim.is_some() && unknown.has(Code::RunAdminUnchecked));
+}
+
+#[test]
+fn long_names_are_cut_as_kubernetes_cuts_them() {
+    let long = "a".repeat(60);
+    let ran = run(&format!("{CLASS}{}{}", slice("a", 1), gpu_pod(&long)));
+    let name = &ran.claim_of(&long, "gpu").name;
+    // 60*57/65 = 52 and 3*57/65 = 2 letters, a hyphen between them and none behind.
+    assert!(name.len() == 60 && name.starts_with(&format!("{}-gp", "a".repeat(52))), "{name}");
+}

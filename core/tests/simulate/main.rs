@@ -1,0 +1,12 @@
+//! What a run makes of manifests: nodes, Pods, claims, places and reasons.
+//!
+//! Names of tests carry the ids of the requirements that they show (`r_311`: R-311).
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests look at what must be there")]
+
+mod claims;
+mod nodes;
+mod places;
+mod reasons;
+mod support;
+mod workloads;

@@ -1,0 +1,239 @@
+//! Nodes, given and inferred, and what an ordinary scheduler asks of them.
+
+use apportion_core::finding::Code;
+
+use crate::support::{CLASS, codes, gpu_pod, pod, run, slice};
+
+#[test]
+fn nodes_are_inferred_from_slices_where_none_is_given() {
+    let ran = run(&format!("{}{}{}", slice("b", 2), slice("a", 1), pod("p", "")));
+    assert_eq!(ran.node_names(), ["a", "b"]);
+    assert!(ran.report.nodes.iter().all(|node| node.inferred));
+    assert_eq!(ran.report.nodes[1].local_devices, 2);
+    assert_eq!(ran.finding(Code::RunNodesInferred).message, "no Node object is given, 2 nodes are inferred: `a`, `b`");
+    assert_eq!(ran.pod("p").node.as_deref(), Some("a"));
+}
+
+#[test]
+fn r_315_selectors_and_devices_name_nodes_too() {
+    let ran = run("
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: { name: by-hostname }
+spec:
+  driver: d.example.com
+  nodeSelector: { nodeSelectorTerms: [
+    { matchExpressions: [{ key: kubernetes.io/hostname, operator: In, values: [h1, h2] }, { key: rack, operator: In, values: [r7] }] } ] }
+  pool: { name: p1, generation: 1, resourceSliceCount: 1 }
+  devices: [{ name: d }]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: { name: by-field }
+spec:
+  driver: d.example.com
+  nodeSelector: { nodeSelectorTerms: [{ matchFields: [{ key: metadata.name, operator: In, values: [f1] }] }] }
+  pool: { name: p2, generation: 1, resourceSliceCount: 1 }
+  devices: [{ name: d }]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: { name: per-device }
+spec:
+  driver: d.example.com
+  perDeviceNodeSelection: true
+  pool: { name: p3, generation: 1, resourceSliceCount: 1 }
+  devices: [{ name: d, nodeName: d1 }]
+");
+    assert_eq!(ran.node_names(), ["d1", "f1", "h1", "h2"]);
+    assert_eq!(ran.engine.cluster().nodes()["h2"].metadata.labels["rack"], "r7");
+}
+
+#[test]
+fn a_selector_on_other_labels_gets_a_node_that_it_matches() {
+    let selector = "
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: { name: s }
+spec:
+  driver: d.example.com
+  nodeSelector: { nodeSelectorTerms: [{ matchExpressions: [
+    { key: zone, operator: In, values: [a, b] }, { key: slots, operator: Gt, values: ['3'] },
+    { key: fabric, operator: Exists }, { key: old, operator: DoesNotExist } ] }] }
+  pool: { name: p, generation: 1, resourceSliceCount: 1 }
+  devices: [{ name: d }]
+";
+    let ran = run(selector);
+    assert_eq!(ran.node_names(), ["node-0"]);
+    let labels = &ran.engine.cluster().nodes()["node-0"].metadata.labels;
+    assert_eq!((labels["zone"].as_str(), labels["slots"].as_str()), ("a", "4"));
+
+    let with_other = run(&format!("{}{selector}", slice("node-0", 1)));
+    assert_eq!(with_other.node_names(), ["node-0", "node-1"]);
+}
+
+#[test]
+fn without_any_name_there_is_one_node() {
+    let all_nodes = "
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: { name: s }
+spec:
+  driver: d.example.com
+  allNodes: true
+  pool: { name: p, generation: 1, resourceSliceCount: 1 }
+  devices: [{ name: d }]
+";
+    assert_eq!(run(all_nodes).node_names(), ["node-0"]);
+    assert_eq!(run(&pod("p", "")).node_names(), ["node-0"]);
+}
+
+#[test]
+fn given_nodes_are_the_only_ones_and_others_are_said() {
+    let node = "apiVersion: v1\nkind: Node\nmetadata: { name: a }\n---\n";
+    let ran = run(&format!("{node}{}{}", slice("a", 1), slice("b", 1)));
+    assert_eq!(ran.node_names(), ["a"]);
+    assert!(!ran.report.nodes[0].inferred && !ran.has(Code::RunNodesInferred));
+    assert_eq!(ran.finding(Code::RunUnknownNodes).message, "slices name nodes that are not given: `b`");
+}
+
+#[test]
+fn nodes_given_after_a_run_replace_inferred_ones() {
+    let mut ran = run(&format!("{}{}", slice("a", 1), pod("p", "")));
+    crate::support::apply(&mut ran.engine, "apiVersion: v1\nkind: Node\nmetadata: { name: b }");
+    let names: Vec<String> = ran.engine.run().nodes.into_iter().map(|node| node.name).collect();
+    assert_eq!(names, ["b"]);
+}
+
+fn node(name: &str, more: &str) -> String {
+    format!("apiVersion: v1\nkind: Node\nmetadata: {{ name: {name}, labels: {{ zone: z-{name} }} }}\n{more}\n---\n")
+}
+
+#[test]
+fn r_326_a_node_selector_chooses_the_node() {
+    let nodes = [node("a", ""), node("b", ""), node("c", "")].concat();
+    let by_label = pod("p", "  nodeSelector: { zone: z-b }");
+    assert_eq!(run(&format!("{nodes}{by_label}")).pod("p").node.as_deref(), Some("b"));
+    let affinity = pod(
+        "p",
+        "  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [
+    { matchExpressions: [{ key: zone, operator: NotIn, values: [z-a, z-b] }] } ] } } }",
+    );
+    assert_eq!(run(&format!("{nodes}{affinity}")).pod("p").node.as_deref(), Some("c"));
+    let nowhere = run(&format!("{nodes}{}", pod("p", "  nodeSelector: { zone: none }")));
+    assert_eq!(codes(&nowhere.pod("p").reasons), [Code::RunNodeUnsuitable, Code::RunSchedulerMessage]);
+    assert_eq!(
+        nowhere.pod("p").reasons[1].message,
+        "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector"
+    );
+}
+
+#[test]
+fn taints_and_cordons_keep_pods_off() {
+    let nodes = [
+        node("a", "spec: { taints: [{ key: dedicated, value: x, effect: NoSchedule }] }"),
+        node("b", "spec: { unschedulable: true }"),
+        node("c", "spec: { taints: [{ key: soft, effect: PreferNoSchedule }] }"),
+    ]
+    .concat();
+    assert_eq!(run(&format!("{nodes}{}", pod("p", ""))).pod("p").node.as_deref(), Some("c"));
+    let tolerant = pod("p", "  tolerations: [{ key: dedicated, operator: Equal, value: x }]");
+    assert_eq!(run(&format!("{nodes}{tolerant}")).pod("p").node.as_deref(), Some("a"));
+}
+
+#[test]
+fn cpu_memory_and_pod_counts_fill_nodes() {
+    let allocatable =
+        |cpu: &str, pods: u32| format!("status: {{ allocatable: {{ cpu: '{cpu}', memory: 4Gi, pods: '{pods}' }} }}");
+    let nodes = [node("a", &allocatable("1", 10)), node("b", &allocatable("2", 1))].concat();
+    let asking = |name: &str, cpu: &str| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{ name: {name} }}\nspec: {{ containers: [{{ name: c, resources: {{ requests: {{ cpu: '{cpu}' }} }} }}] }}\n---\n"
+        )
+    };
+    let pods = [asking("one", "600m"), asking("two", "600m"), asking("three", "600m")].concat();
+    let ran = run(&format!("{nodes}{pods}"));
+    assert_eq!(ran.pod("one").node.as_deref(), Some("a"));
+    assert_eq!(ran.pod("two").node.as_deref(), Some("b"));
+    assert_eq!(
+        ran.pod("three").reasons.last().unwrap().message,
+        "0/2 nodes are available: 1 Insufficient cpu, 1 Too many pods"
+    );
+}
+
+#[test]
+fn init_containers_sidecars_and_overhead_count() {
+    let nodes = node("a", "status: { capacity: { cpu: '3' } }");
+    let spec = |init: &str| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{ name: p }}\nspec:\n  overhead: {{ cpu: 500m }}\n  containers: [{{ name: c, resources: {{ limits: {{ cpu: '1' }} }} }}]\n  initContainers:\n  - {{ name: side, restartPolicy: Always, resources: {{ requests: {{ cpu: '1' }} }} }}\n  - {{ name: init, resources: {{ requests: {{ cpu: {init} }} }} }}\n"
+        )
+    };
+    // While the init container runs, so does the sidecar: 1 + 1500m + 500m = 3.
+    assert!(run(&format!("{nodes}{}", spec("1500m"))).pod("p").node.is_some());
+    assert!(run(&format!("{nodes}{}", spec("1501m"))).pod("p").node.is_none());
+}
+
+#[test]
+fn an_extended_resource_that_no_node_has_is_named() {
+    let asking = "
+apiVersion: v1
+kind: Pod
+metadata: { name: p }
+spec: { containers: [{ name: c, resources: { limits: { example.com/gpu: 1, cpu: 64 } } }] }
+---
+";
+    let ran = run(&format!("{}{asking}", slice("a", 1)));
+    assert_eq!(ran.reason("p").message, "the only node, `a`, has no `example.com/gpu`");
+
+    let class = "
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: { name: gpus }
+spec: { extendedResourceName: example.com/gpu }
+";
+    let ran = run(&format!("{}{asking}{class}", slice("a", 1)));
+    assert!(ran.reason("p").hint.as_ref().unwrap().contains("device class `gpus` serves it"));
+}
+
+#[test]
+fn labels_of_inferred_nodes_are_taken_as_they_are_asked_for() {
+    let ran = run(&format!("{}{}", slice("a", 1), pod("p", "  nodeSelector: { accelerator: h100 }")));
+    assert_eq!(ran.pod("p").node.as_deref(), Some("a"));
+    assert_eq!(
+        ran.finding(Code::RunLabelsAssumed).message,
+        "inferred nodes are taken to have the labels asked for: `accelerator`"
+    );
+    let ran = run(&format!("{}{}", slice("a", 1), pod("p", "  nodeSelector: { kubernetes.io/hostname: b }")));
+    assert_eq!(ran.pod("p").node, None);
+}
+
+#[test]
+fn what_is_not_modelled_is_said_once_for_each_object() {
+    let deployment = "
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: d }
+spec:
+  replicas: 3
+  template: { spec: { schedulerName: other, topologySpreadConstraints: [{ maxSkew: 1 }], containers: [{ name: c }] } }
+";
+    let ran = run(deployment);
+    let said: Vec<_> = ran.report.findings.iter().filter(|finding| finding.code == Code::RunNotModelled).collect();
+    assert_eq!(said.len(), 2);
+}
+
+#[test]
+fn ordinary_reasons_keep_their_place_in_the_users_manifest() {
+    let deployment = "
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: d }
+spec: { template: { spec: { nodeSelector: { kubernetes.io/hostname: nowhere }, containers: [{ name: c }] } } }
+";
+    let ran = run(&format!("{CLASS}{}{}{deployment}", slice("a", 1), gpu_pod("p")));
+    let pending = ran.report.pods.iter().find(|pod| pod.name.starts_with("d-")).unwrap();
+    let reason = &pending.reasons[0];
+    assert_eq!(reason.object.as_ref().unwrap().to_string(), "Deployment default/d");
+    assert_eq!(reason.path, "spec.template.spec");
+}

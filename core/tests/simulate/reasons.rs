@@ -1,0 +1,136 @@
+//! Why Pods stay Pending, in words.
+
+use apportion_core::finding::Code;
+
+use crate::support::{CLASS, codes, gpu_pod, pod, run, slice};
+
+fn wanting(requests: &str, constraints: &str) -> String {
+    format!(
+        "apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {{ namespace: default, name: want }}
+spec: {{ devices: {{ requests: [{requests}], constraints: [{constraints}] }} }}
+---
+{}",
+        pod("p", "  resourceClaims: [{ name: gpu, resourceClaimName: want }]")
+    )
+}
+
+#[test]
+fn devices_in_use_are_counted() {
+    let pods = [gpu_pod("one"), gpu_pod("two"), gpu_pod("three")].concat();
+    let ran = run(&format!("{CLASS}{}{}{pods}", slice("a", 1), slice("b", 1)));
+    let reasons = &ran.pod("three").reasons;
+    assert_eq!(codes(reasons), [Code::RunDevicesInUse, Code::RunSchedulerMessage]);
+    let claim = &ran.claim_of("three", "gpu").name;
+    assert_eq!(
+        reasons[0].message,
+        format!(
+            "request `gpu` of claim `{claim}` needs 1 device; 2 nodes offer 2, 2 match class and selectors, 0 are free"
+        )
+    );
+    assert_eq!(reasons[0].object.as_ref().unwrap().to_string(), "ResourceClaimTemplate default/one-gpu");
+    assert_eq!(reasons[0].path, "spec.spec.devices.requests[0]");
+    assert_eq!(reasons[1].message, "0/2 nodes are available: 2 cannot allocate all claims");
+}
+
+#[test]
+fn too_few_devices_are_counted_per_node() {
+    let request = "{ name: gpus, exactly: { deviceClassName: gpu.example.com, count: 3 } }";
+    let ran = run(&format!("{CLASS}{}{}{}", slice("a", 2), slice("b", 1), wanting(request, "")));
+    let reason = ran.reason("p");
+    assert_eq!(reason.code, Code::RunTooFewDevices);
+    assert_eq!(
+        reason.message,
+        "request `gpus` of claim `want` needs 3 devices on one node; 2 nodes offer 3, at most 2 on one node"
+    );
+}
+
+#[test]
+fn devices_of_another_driver_do_not_match() {
+    let slices = slice("a", 2).replace("driver: gpu.example.com", "driver: fpga.example.com");
+    let request = "{ name: gpu, exactly: { deviceClassName: gpu.example.com } }";
+    let ran = run(&format!("{CLASS}{slices}{}", wanting(request, "")));
+    let reason = ran.reason("p");
+    assert_eq!(reason.code, Code::RunTooFewMatching);
+    assert_eq!(
+        reason.message,
+        "request `gpu` of claim `want` needs 1 device; `a` offers 2, 0 match class and selectors"
+    );
+}
+
+#[test]
+fn tainted_devices_are_named() {
+    let slices =
+        slice("a", 1).replace("{ name: gpu-0 }", "{ name: gpu-0, taints: [{ key: broken, effect: NoSchedule }] }");
+    let request = "{ name: gpu, exactly: { deviceClassName: gpu.example.com } }";
+    let ran = run(&format!("{CLASS}{slices}{}", wanting(request, "")));
+    let reason = ran.reason("p");
+    assert_eq!(reason.code, Code::RunDevicesTainted);
+    assert_eq!(
+        reason.message,
+        "request `gpu` of claim `want` needs 1 device; `a` offers 1, 1 matches class and selectors, 0 of these without taints"
+    );
+}
+
+#[test]
+fn alternatives_are_all_explained() {
+    let request = "{ name: gpus, firstAvailable: [
+  { name: many, deviceClassName: gpu.example.com, count: 4 }, { name: some, deviceClassName: gpu.example.com, count: 3 } ] }";
+    let ran = run(&format!("{CLASS}{}{}", slice("a", 2), wanting(request, "")));
+    assert_eq!(
+        ran.reason("p").message,
+        "no alternative of request `gpus` of claim `want` fits: `gpus/many` needs 4 devices; `a` offers 2; `gpus/some` needs 3 devices; `a` offers 2"
+    );
+}
+
+#[test]
+fn requests_that_compete_do_not_fit_together() {
+    let requests = "{ name: x, exactly: { deviceClassName: gpu.example.com, count: 2 } },
+  { name: z, exactly: { deviceClassName: gpu.example.com, count: 2 } }";
+    let ran = run(&format!("{CLASS}{}{}", slice("a", 3), wanting(requests, "")));
+    let reason = ran.reason("p");
+    assert_eq!(reason.code, Code::RunDevicesTogether);
+    assert_eq!(
+        reason.message,
+        "claim `want` does not fit on `a`: each request finds enough devices by itself, but not all of them together"
+    );
+}
+
+#[test]
+fn a_constraint_without_a_choice_is_named() {
+    let request = "{ name: gpus, exactly: { deviceClassName: gpu.example.com, count: 2 } }";
+    let ran = run(&format!("{CLASS}{}{}", slice("a", 3), wanting(request, "{ matchAttribute: example.com/root }")));
+    let reason = ran.reason("p");
+    assert_eq!(reason.code, Code::RunDevicesTogether);
+    assert!(reason.message.contains("no choice of them satisfies the constraints"), "{}", reason.message);
+}
+
+#[test]
+fn the_nearest_reason_comes_first_and_ordinary_ones_last() {
+    let nodes = "
+apiVersion: v1
+kind: Node
+metadata: { name: cordoned }
+spec: { unschedulable: true }
+---
+apiVersion: v1
+kind: Node
+metadata: { name: empty }
+---
+apiVersion: v1
+kind: Node
+metadata: { name: full }
+---
+";
+    let pods = [gpu_pod("one"), gpu_pod("two")].concat();
+    let ran = run(&format!("{nodes}{CLASS}{}{}{pods}", slice("cordoned", 4), slice("full", 1)));
+    let reasons = &ran.pod("two").reasons;
+    let expected = [Code::RunDevicesInUse, Code::RunTooFewDevices, Code::RunNodeUnsuitable, Code::RunSchedulerMessage];
+    assert_eq!(codes(reasons), expected);
+    assert_eq!(reasons[2].message, "node `cordoned` is marked as unschedulable");
+    assert_eq!(
+        reasons[3].message,
+        "0/3 nodes are available: 1 node(s) were unschedulable, 2 cannot allocate all claims"
+    );
+}

@@ -1,0 +1,262 @@
+//! Pods from workloads.
+
+use apportion_core::finding::Code;
+
+use crate::support::{Ran, run};
+
+fn run_workload(api_version: &str, kind: &str, spec: &str) -> Ran {
+    run(&format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{ namespace: ml, name: work }}\nspec:\n{spec}"))
+}
+
+const TEMPLATE: &str = "  template: { metadata: { labels: { app: x } }, spec: { containers: [{ name: c }] } }";
+
+/// Ends in five letters of the alphabet of generated names.
+fn is_generated(name: &str, prefix: &str) -> bool {
+    let letters = name.strip_prefix(prefix).unwrap_or_default();
+    letters.len() == 5 && letters.chars().all(|letter| "bcdfghjklmnpqrstvwxz2456789".contains(letter))
+}
+
+#[test]
+fn a_deployment_makes_a_replica_set_that_makes_pods() {
+    let ran = run_workload("apps/v1", "Deployment", &format!("  replicas: 3\n{TEMPLATE}"));
+    assert_eq!(ran.report.pods.len(), 3);
+    for pod in &ran.report.pods {
+        let owner = pod.owner.as_ref().unwrap();
+        assert_eq!((owner.kind.as_str(), owner.name.as_str()), ("Deployment", "work"));
+        let object = ran.pod_object(&pod.name);
+        let reference = &object.metadata.owner_references[0];
+        assert_eq!((reference.kind.as_str(), reference.controller), ("ReplicaSet", Some(true)));
+        let hash = &object.metadata.labels["pod-template-hash"];
+        assert_eq!(reference.name, format!("work-{hash}"));
+        assert!(is_generated(&pod.name, &format!("work-{hash}-")), "{}", pod.name);
+        assert_eq!(object.metadata.labels["app"], "x");
+        assert_eq!(object.metadata.generate_name, format!("work-{hash}-"));
+    }
+    let workloads = ran.engine.cluster().workloads();
+    let set = workloads.values().find(|workload| workload.kind == "ReplicaSet").unwrap();
+    assert_eq!(set.metadata.owner_references[0].kind, "Deployment");
+}
+
+#[test]
+fn replicas_default_to_one_and_may_be_none() {
+    assert_eq!(run_workload("apps/v1", "ReplicaSet", TEMPLATE).report.pods.len(), 1);
+    assert_eq!(run_workload("apps/v1", "ReplicaSet", &format!("  replicas: 0\n{TEMPLATE}")).report.pods.len(), 0);
+}
+
+#[test]
+fn a_stateful_set_numbers_its_pods() {
+    let ran = run_workload("apps/v1", "StatefulSet", &format!("  replicas: 2\n  ordinals: {{ start: 5 }}\n{TEMPLATE}"));
+    assert_eq!(ran.pod_names(), ["work-5", "work-6"]);
+    assert_eq!(ran.pod_object("work-6").metadata.labels["apps.kubernetes.io/pod-index"], "6");
+}
+
+#[test]
+fn a_daemon_set_has_one_pod_on_each_node_that_suits() {
+    let nodes = "
+apiVersion: v1
+kind: Node
+metadata: { name: a, labels: { gpu: 'yes' } }
+---
+apiVersion: v1
+kind: Node
+metadata: { name: b }
+---
+apiVersion: v1
+kind: Node
+metadata: { name: c, labels: { gpu: 'yes' } }
+spec: { unschedulable: true, taints: [{ key: node.kubernetes.io/unschedulable, effect: NoSchedule }] }
+---
+apiVersion: v1
+kind: Node
+metadata: { name: d, labels: { gpu: 'yes' } }
+spec: { taints: [{ key: reserved, effect: NoSchedule }] }
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: { namespace: ml, name: agent }
+spec: { template: { spec: { nodeSelector: { gpu: 'yes' }, containers: [{ name: c }] } } }
+";
+    let ran = run(nodes);
+    let placed: Vec<_> = ran.report.pods.iter().map(|pod| pod.node.as_deref().unwrap()).collect();
+    assert_eq!(placed, ["a", "c"]);
+    assert!(ran.report.pods.iter().all(|pod| is_generated(&pod.name, "agent-")));
+}
+
+#[test]
+fn a_job_makes_as_many_pods_as_run_at_a_time() {
+    let ran = run_workload("batch/v1", "Job", &format!("  parallelism: 2\n  completions: 5\n{TEMPLATE}"));
+    assert_eq!(ran.report.pods.len(), 2);
+    assert_eq!(ran.finding(Code::RunReplicasCapped).message, "2 of 5 Pods run at a time; the first are shown");
+    let labels = &ran.pod_object(&ran.report.pods[0].name).metadata.labels;
+    assert_eq!(labels["batch.kubernetes.io/job-name"], "work");
+
+    let few = run_workload("batch/v1", "Job", &format!("  parallelism: 4\n  completions: 3\n{TEMPLATE}"));
+    assert_eq!(few.report.pods.len(), 3);
+    assert_eq!(run_workload("batch/v1", "Job", TEMPLATE).report.pods.len(), 1);
+}
+
+#[test]
+fn an_indexed_job_numbers_its_pods() {
+    let spec = format!("  parallelism: 2\n  completions: 2\n  completionMode: Indexed\n{TEMPLATE}");
+    let ran = run_workload("batch/v1", "Job", &spec);
+    for (index, name) in ran.pod_names().into_iter().enumerate() {
+        assert!(is_generated(name, &format!("work-{index}-")), "{name}");
+        let annotations = &ran.pod_object(name).metadata.annotations;
+        assert_eq!(annotations["batch.kubernetes.io/job-completion-index"], index.to_string());
+    }
+}
+
+#[test]
+fn a_suspended_job_makes_no_pods_unless_kueue_admits_it() {
+    let spec = format!("  suspend: true\n{TEMPLATE}");
+    let ran = run_workload("batch/v1", "Job", &spec);
+    assert!(ran.report.pods.is_empty() && ran.has(Code::RunSuspended));
+
+    let ran = run(&format!(
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {{ name: work, labels: {{ kueue.x-k8s.io/queue-name: q }} }}\nspec:\n{spec}"
+    ));
+    assert!(ran.report.pods.len() == 1 && ran.has(Code::RunSuspended));
+}
+
+#[test]
+fn a_cron_job_is_shown_with_one_run() {
+    let ran = run_workload(
+        "batch/v1",
+        "CronJob",
+        "  schedule: '@daily'\n  jobTemplate: { spec: { parallelism: 2, template: { spec: { containers: [{ name: c }] } } } }",
+    );
+    assert_eq!(ran.report.pods.len(), 2);
+    assert_eq!(ran.report.pods[0].owner.as_ref().unwrap().kind, "CronJob");
+}
+
+#[test]
+fn a_job_set_makes_jobs_for_each_group() {
+    let ran = run_workload(
+        "jobset.x-k8s.io/v1alpha2",
+        "JobSet",
+        "  replicatedJobs:
+  - name: leader
+    template: { spec: { template: { spec: { containers: [{ name: c }] } } } }
+  - name: workers
+    replicas: 2
+    template: { spec: { parallelism: 2, completions: 2, template: { spec: { containers: [{ name: c }] } } } }",
+    );
+    let prefixes =
+        ["work-leader-0-0-", "work-workers-0-0-", "work-workers-0-1-", "work-workers-1-0-", "work-workers-1-1-"];
+    let names = ran.pod_names();
+    assert_eq!(names.len(), prefixes.len());
+    for (name, prefix) in names.iter().zip(prefixes) {
+        assert!(is_generated(name, prefix), "{name} {prefix}");
+        let labels = &ran.pod_object(name).metadata.labels;
+        assert_eq!(labels["jobset.sigs.k8s.io/jobset-name"], "work");
+    }
+    assert_eq!(ran.pod(names[0]).owner.as_ref().unwrap().kind, "JobSet");
+    assert_eq!(ran.engine.cluster().workloads().len(), 4);
+}
+
+#[test]
+fn a_leader_worker_set_makes_leaders_and_their_workers() {
+    let ran = run_workload(
+        "leaderworkerset.x-k8s.io/v1",
+        "LeaderWorkerSet",
+        "  replicas: 2
+  leaderWorkerTemplate:
+    size: 3
+    leaderTemplate: { spec: { containers: [{ name: leader }] } }
+    workerTemplate: { spec: { containers: [{ name: worker }] } }",
+    );
+    assert_eq!(ran.pod_names(), ["work-0", "work-1", "work-0-1", "work-0-2", "work-1-1", "work-1-2"]);
+    assert_eq!(ran.pod_object("work-1").spec.containers[0].name, "leader");
+    let worker = ran.pod_object("work-1-2");
+    assert_eq!(worker.spec.containers[0].name, "worker");
+    assert_eq!(worker.metadata.labels["leaderworkerset.sigs.k8s.io/group-index"], "1");
+    assert_eq!(worker.metadata.labels["leaderworkerset.sigs.k8s.io/worker-index"], "2");
+    assert!(ran.report.pods.iter().all(|pod| pod.owner.as_ref().unwrap().kind == "LeaderWorkerSet"));
+}
+
+#[test]
+fn large_numbers_are_cut_and_said() {
+    let ran = run_workload("apps/v1", "Deployment", &format!("  replicas: 5000000000\n{TEMPLATE}"));
+    assert_eq!(ran.report.pods.len(), 16);
+    assert_eq!(ran.finding(Code::RunReplicasCapped).message, "16 of 5000000000 Pods are shown");
+
+    let ran = run_workload(
+        "jobset.x-k8s.io/v1alpha2",
+        "JobSet",
+        "  replicatedJobs:
+  - name: w
+    replicas: 1000
+    template: { spec: { parallelism: 10, completions: 10, template: { spec: { containers: [{ name: c }] } } } }",
+    );
+    assert_eq!(ran.report.pods.len(), 16);
+    assert_eq!(ran.finding(Code::RunReplicasCapped).message, "16 of 10000 Pods are shown");
+
+    let ran = run_workload(
+        "leaderworkerset.x-k8s.io/v1",
+        "LeaderWorkerSet",
+        "  replicas: 100
+  leaderWorkerTemplate: { size: 4, workerTemplate: { spec: { containers: [{ name: c }] } } }",
+    );
+    assert_eq!(ran.report.pods.len(), 16);
+    assert_eq!(ran.finding(Code::RunReplicasCapped).message, "16 of 400 Pods are shown");
+}
+
+#[test]
+fn what_a_dump_holds_already_is_not_made_again() {
+    let deployment = format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{ namespace: ml, name: d, uid: u1 }}\nspec:\n  replicas: 3\n{TEMPLATE}"
+    );
+    let owned = |kind: &str, name: &str| {
+        format!("ownerReferences: [{{ apiVersion: apps/v1, kind: {kind}, name: {name}, uid: u, controller: true }}]")
+    };
+    let set = format!(
+        "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {{ namespace: ml, name: d-77, uid: u2, {} }}\nspec:\n  replicas: 3\n{TEMPLATE}",
+        owned("Deployment", "d")
+    );
+    let old = format!(
+        "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {{ namespace: ml, name: d-66, uid: u3, {} }}\nspec:\n  replicas: 0\n{TEMPLATE}",
+        owned("Deployment", "d")
+    );
+    let pod = format!(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{ namespace: ml, name: d-77-aaaaa, uid: u4, {} }}\nspec: {{ nodeName: n1, containers: [{{ name: c }}] }}",
+        owned("ReplicaSet", "d-77")
+    );
+    let ran = run(&[deployment, set, old, pod].join("\n---\n"));
+    assert_eq!(ran.report.pods.len(), 3);
+    assert_eq!(ran.pod("d-77-aaaaa").node.as_deref(), Some("n1"));
+    assert!(ran.report.pods.iter().all(|pod| pod.name.starts_with("d-77-")));
+}
+
+#[test]
+fn pods_are_scheduled_in_the_order_of_the_input_and_by_priority() {
+    let ran = run("
+apiVersion: v1
+kind: Pod
+metadata: { name: z }
+spec: { containers: [{ name: c }] }
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: { name: m }
+spec: { replicas: 2, template: { spec: { containers: [{ name: c }] } } }
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: a }
+spec: { containers: [{ name: c }] }
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: urgent }
+spec: { priority: 1000, containers: [{ name: c }] }
+");
+    assert_eq!(ran.pod_names(), ["urgent", "z", "m-0", "m-1", "a"]);
+}
+
+#[test]
+fn a_pod_with_a_generated_name_gets_one() {
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: { generateName: try- }\nspec: { containers: [{ name: c }] }";
+    let ran = run(&[pod, pod].join("\n---\n"));
+    let names = ran.pod_names();
+    assert!(names.len() == 2 && names.iter().all(|name| is_generated(name, "try-")), "{names:?}");
+}
