@@ -42,6 +42,8 @@ pub fn build(workspace: &Workspace) -> Result<Component> {
     eprintln!("xtask: building the component with {}", toolchain.describe());
     let module = wasm::module(workspace, &toolchain, "apportion-guest")?;
     let bytes = fs::read(&module).with_context(|| format!("`{}` cannot be read", module.display()))?;
+    let bytes = wasm::without_names(&bytes)
+        .with_context(|| format!("`{}` is not a WebAssembly module: remove it and try again", module.display()))?;
     let component = ComponentEncoder::default()
         .validate(true)
         .module(&bytes)

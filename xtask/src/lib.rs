@@ -13,4 +13,19 @@ pub mod toolchain;
 pub mod wasm;
 pub mod workspace;
 
+#[cfg(feature = "cli")]
+pub mod check;
+#[cfg(feature = "cli")]
+pub mod jobs;
+#[cfg(feature = "cli")]
+pub mod node;
+#[cfg(feature = "cli")]
+pub mod npm;
+#[cfg(feature = "cli")]
+pub mod size;
+#[cfg(feature = "cli")]
+pub mod suites;
+#[cfg(feature = "cli")]
+pub mod web;
+
 pub use workspace::Workspace;

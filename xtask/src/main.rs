@@ -1,18 +1,78 @@
-//! `cargo xtask`.
+//! `cargo xtask`: one command for everything that cargo alone cannot build.
 
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
 
-use xtask::{Workspace, component};
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use xtask::{Workspace, check, component, jobs, npm, size, suites, web};
+
+/// Builds, tests and installs Apportion. Every command builds what it needs and skips what is up to date.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Build the program and show what it does with examples/gpu-sharing
+    Demo,
+    /// Run every test of every language; the last line is `N passed, N failed`
+    Test,
+    /// Install the program `apportion` where cargo puts programs
+    Install,
+    /// Run the conformance cases, the recorded ones or those under the given paths
+    #[command(after_help = "Example: cargo xtask conformance --engine component ../shared/conformance/allocator")]
+    Conformance {
+        /// Ask only this engine; by default all of them, which must also agree with each other
+        #[arg(long, value_parser = ["native", "component", "npm"])]
+        engine: Option<String>,
+        /// Files or folders with cases
+        paths: Vec<String>,
+    },
+    /// Build the component: target/wasm/apportion.wasm
+    Component,
+    /// Build the npm package: npm/dist
+    Npm,
+    /// Build the web page: web/dist
+    Web,
+    /// Check format, lints and documentation, with warnings as errors
+    Check,
+    /// Print the sizes of the component and of the npm package's module, raw and after gzip
+    Size,
+}
 
 fn main() -> ExitCode {
-    match Workspace::find().and_then(|workspace| component::build(&workspace)) {
-        Ok(built) => {
-            println!("{}", built.path.display());
-            ExitCode::SUCCESS
-        }
+    match run(Arguments::parse().command) {
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
-            ExitCode::FAILURE
+            ExitCode::from(2)
         }
     }
+}
+
+fn run(task: Task) -> Result<ExitCode> {
+    let workspace = &Workspace::find()?;
+    match task {
+        Task::Demo => return Ok(code(jobs::demo(workspace)?)),
+        Task::Test => return Ok(if suites::run(workspace)? { ExitCode::SUCCESS } else { ExitCode::FAILURE }),
+        Task::Install => jobs::install(workspace)?,
+        Task::Conformance { engine, paths } => {
+            return Ok(code(jobs::conformance(workspace, engine.as_deref(), &paths)?));
+        }
+        Task::Component => println!("{}", component::build(workspace)?.path.display()),
+        Task::Npm => println!("{}", npm::build(workspace)?.display()),
+        Task::Web => println!("{}", web::build(workspace)?.display()),
+        Task::Check => check::run_all(workspace)?,
+        Task::Size => print!("{}", size::report(workspace)?),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The exit code of a program that ran, as ours.
+fn code(status: ExitStatus) -> ExitCode {
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    code.map_or(ExitCode::FAILURE, ExitCode::from)
 }

@@ -22,3 +22,47 @@ pub fn module(workspace: &Workspace, toolchain: &Toolchain, package: &str) -> Re
     run(&mut cargo, &format!("building `{package}` for {TARGET}"), way_out)?;
     Ok(target_dir.join(TARGET).join("wasm").join(format!("{}.wasm", package.replace('-', "_"))))
 }
+
+/// A core module without its `name` section, which tells functions' names to debuggers and is a good part of the bytes.
+/// `None` when the bytes are not a module.
+#[must_use]
+pub fn without_names(module: &[u8]) -> Option<Vec<u8>> {
+    let (header, mut rest) = module.split_at_checked(8)?;
+    let mut kept = header.to_vec();
+    while let Some((id, after_id)) = rest.split_first() {
+        let (length, after_length) = leb128(after_id)?;
+        let (body, next) = after_length.split_at_checked(length)?;
+        // Section 0 is custom, its name comes first: length, then bytes.
+        if !(*id == 0 && body.starts_with(b"\x04name")) {
+            kept.extend_from_slice(rest.get(..rest.len().checked_sub(next.len())?)?);
+        }
+        rest = next;
+    }
+    Some(kept)
+}
+
+fn leb128(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let mut value = 0;
+    for (at, byte) in bytes.iter().enumerate().take(5) {
+        value |= usize::from(byte & 0x7f) << (7 * at);
+        if byte & 0x80 == 0 {
+            return Some((value, bytes.get(at + 1..)?));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_name_section_goes() {
+        let header = b"\0asm\x01\0\0\0";
+        let module = [&header[..], &[1, 1, 0], &[0, 6, 4], b"name\x01", &[0, 5, 4], b"type", &[3, 1, 0]].concat();
+        let expected = [&header[..], &[1, 1, 0], &[0, 5, 4], b"type", &[3, 1, 0]].concat();
+        assert_eq!(without_names(&module), Some(expected));
+        assert_eq!(without_names(&module[..module.len() - 1]), None);
+        assert_eq!(without_names(b"text"), None);
+    }
+}

@@ -1,0 +1,127 @@
+//! Format, lints, documentation, and that wasmtime is compiled once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::Workspace;
+use crate::command::{cargo, output, run};
+use crate::suites::WITH_WASMTIME;
+use crate::{node, npm, web};
+
+/// Runs every check; stops at the first that fails.
+///
+/// # Errors
+///
+/// One sentence that names the check and the way out.
+pub fn run_all(workspace: &Workspace) -> Result<()> {
+    require_components(workspace)?;
+    let in_root = |arguments: &[&str]| {
+        let mut command = cargo();
+        command.current_dir(workspace.root()).args(arguments);
+        command
+    };
+    run(&mut in_root(&["fmt", "--all", "--check"]), "the format check", "run `cargo fmt --all`")?;
+    wasmtime_is_compiled_once(workspace)?;
+
+    let members = members(workspace)?;
+    let (heavy, light): (Vec<&str>, Vec<&str>) =
+        members.iter().map(String::as_str).partition(|name| WITH_WASMTIME.contains(name) || *name == "xtask");
+    for (profile, names) in [("dev", light), ("release", heavy)] {
+        let packages: Vec<&str> = names.iter().flat_map(|name| ["--package", *name]).collect();
+        let mut clippy = in_root(&["clippy", "--locked", "--all-targets", "--profile", profile]);
+        clippy.args(&packages).args(["--", "-D", "warnings"]);
+        run(&mut clippy, "the lint check", "the findings are above; `cargo clippy --fix` repairs some")?;
+        let mut docs = in_root(&["doc", "--locked", "--no-deps", "--document-private-items", "--profile", profile]);
+        docs.args(&packages).env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private-intra-doc-links");
+        run(&mut docs, "building the documentation", "the findings are above")?;
+    }
+    if web::exists(workspace) {
+        npm::build(workspace)?;
+        node::require()?;
+        node::install(workspace, "web")?;
+        for script in ["check", "lint"] {
+            if node::has_script(workspace, "web", script) {
+                let mut npm = node::npm(&workspace.path("web"), &["run", "--silent", script]);
+                run(&mut npm, &format!("the web page's `{script}`"), "the findings are above")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// rustfmt and clippy, from rustup where they are missing.
+fn require_components(workspace: &Workspace) -> Result<()> {
+    for (tool, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
+        let works = || output(cargo().args([tool, "--version"])).is_some();
+        if works() {
+            continue;
+        }
+        let _ = output(Command::new("rustup").args(["component", "add", component]).current_dir(workspace.root()));
+        if !works() {
+            bail!("`cargo {tool}` is missing: run `rustup component add {component}`, then try again");
+        }
+    }
+    Ok(())
+}
+
+fn members(workspace: &Workspace) -> Result<Vec<String>> {
+    let mut tree = cargo();
+    tree.current_dir(workspace.root()).args(["tree", "--locked", "--workspace", "--depth", "0", "--prefix", "none"]);
+    let text = output(tree.args(["-f", "{p}"])).context("`cargo tree` failed: run it by hand to see why")?;
+    Ok(text.lines().filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect())
+}
+
+/// Compares the features that the program and its build script give to everything below wasmtime. One difference, and
+/// cargo compiles that crate and all above it twice, several minutes long.
+///
+/// # Errors
+///
+/// Names the crates that differ.
+fn wasmtime_is_compiled_once(workspace: &Workspace) -> Result<()> {
+    let members = members(workspace)?;
+    let heavy = WITH_WASMTIME.into_iter().filter(|name| members.iter().any(|member| member == name));
+    let packages: Vec<&str> = heavy.flat_map(|name| ["--package", name]).collect();
+    let below: BTreeSet<String> = features(workspace, &["--package", "wasmtime"], "normal")?.into_keys().collect();
+    // With dev dependencies for `cargo test`, without for `cargo build`: the two must not differ either.
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (selected, edges) in [
+        (["--package", "apportion"].as_slice(), "normal,build"),
+        (packages.as_slice(), "normal,build"),
+        (packages.as_slice(), "normal,build,dev"),
+    ] {
+        for (package, sets) in features(workspace, selected, edges)? {
+            found.entry(package).or_default().extend(sets);
+        }
+    }
+    let differing: Vec<String> = found
+        .iter()
+        .filter(|(package, sets)| sets.len() > 1 && below.contains(*package))
+        .map(|(package, sets)| {
+            format!("{package} ({})", sets.iter().map(String::as_str).collect::<Vec<_>>().join(" / "))
+        })
+        .collect();
+    if !differing.is_empty() {
+        bail!(
+            "wasmtime would be compiled more than once, since these have different features in the program and in its \
+             build script: {}: add the missing features in host-wasmtime/Cargo.toml, where a comment explains",
+            differing.join(", ")
+        );
+    }
+    Ok(())
+}
+
+/// Package (name and version) to the feature sets it is built with.
+fn features(workspace: &Workspace, selected: &[&str], edges: &str) -> Result<BTreeMap<String, BTreeSet<String>>> {
+    let mut tree = cargo();
+    tree.current_dir(workspace.root()).args(["tree", "--locked", "--prefix", "none", "-f", "{p}|{f}", "-e", edges]);
+    let text = output(tree.args(selected)).context("`cargo tree` failed: run it by hand to see why")?;
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for line in text.lines() {
+        let Some((package, features)) = line.trim_end_matches(" (*)").split_once('|') else { continue };
+        let package = package.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+        found.entry(package).or_default().insert(features.to_owned());
+    }
+    Ok(found)
+}

@@ -1,0 +1,74 @@
+//! The commands that run what was built.
+
+use std::process::{Command, ExitStatus, Stdio};
+
+use anyhow::{Context, Result};
+
+use crate::Workspace;
+use crate::command::{cargo, run};
+
+/// What the demo feeds to the program.
+const DEMO: &str = "examples/gpu-sharing/";
+
+/// Builds the program in the release profile; cargo, through its build script, builds the component where needed.
+///
+/// # Errors
+///
+/// When the build fails.
+pub fn program(workspace: &Workspace) -> Result<std::path::PathBuf> {
+    let mut build = cargo();
+    build.current_dir(workspace.root()).args(["build", "--release", "--locked", "--package", "apportion"]);
+    run(&mut build, "building the program", "the compiler's message is above")?;
+    Ok(workspace.target_dir().join("release").join(format!("apportion{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Runs the main job on the examples.
+///
+/// # Errors
+///
+/// When the program cannot be built or started. Its own "no" (exit code 1) is passed on in the status.
+pub fn demo(workspace: &Workspace) -> Result<ExitStatus> {
+    let program = program(workspace)?;
+    eprintln!("\n$ apportion run -f {DEMO}");
+    let mut demo = Command::new(&program);
+    demo.current_dir(workspace.root()).args(["run", "-f", DEMO]).stdin(Stdio::null());
+    demo.status().with_context(|| format!("`{}` cannot be started: build again with `cargo clean`", program.display()))
+}
+
+/// Installs the program where cargo puts programs.
+///
+/// # Errors
+///
+/// When the build fails.
+pub fn install(workspace: &Workspace) -> Result<()> {
+    let mut install = cargo();
+    install.current_dir(workspace.root()).args(["install", "--locked", "--path", "host-wasmtime"]);
+    run(&mut install, "installing the program", "the message is above")
+}
+
+/// The conformance runner, with the arguments as they are. Its engine `npm` needs the package, which is built first
+/// unless another engine is asked for.
+///
+/// # Errors
+///
+/// When a build fails. A failed case is passed on in the status.
+pub fn conformance(workspace: &Workspace, engine: Option<&str>, paths: &[String]) -> Result<ExitStatus> {
+    let mut runner = conformance_command(workspace, engine, paths)?;
+    runner.status().context("cargo cannot be started: check that it is on the path")
+}
+
+pub(crate) fn conformance_command(workspace: &Workspace, engine: Option<&str>, paths: &[String]) -> Result<Command> {
+    if engine.is_none_or(|engine| engine == "npm") {
+        crate::npm::build(workspace)?;
+        crate::node::require()?;
+    }
+    let mut runner = cargo();
+    runner.args(["run", "--quiet", "--release", "--locked", "--package", "apportion-tests", "--bin", "conformance"]);
+    // The caller's folder stays: paths are relative to it.
+    runner.arg("--manifest-path").arg(workspace.path("Cargo.toml")).arg("--");
+    if let Some(engine) = engine {
+        runner.args(["--engine", engine]);
+    }
+    runner.args(paths).stdin(Stdio::null());
+    Ok(runner)
+}

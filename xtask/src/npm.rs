@@ -1,0 +1,81 @@
+//! The npm package: the crate `npm` built for wasm, its JavaScript made by wasm-bindgen's own library.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use wasm_bindgen_cli_support::Bindgen;
+
+use crate::fingerprint::{Fingerprint, lock};
+use crate::toolchain::Toolchain;
+use crate::{Workspace, wasm};
+
+/// Everything the package is made from.
+const INPUTS: [&str; 9] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "core",
+    "yaml",
+    "npm/Cargo.toml",
+    "npm/src",
+    "npm/entry",
+    "xtask/src/npm.rs",
+    "xtask/src/wasm.rs",
+];
+
+/// The module inside the package, below the checkout.
+pub const MODULE: &str = "npm/dist/apportion_bg.wasm";
+
+/// Builds `npm/dist` where it is missing or older than its inputs.
+///
+/// The folder holds `apportion.js` (for browsers, bundlers and workers: the module is loaded from beside it by
+/// `init()`), its types, the module, and the hand-written entries of `npm/entry`.
+///
+/// # Errors
+///
+/// When no toolchain is found or a build step fails.
+pub fn build(workspace: &Workspace) -> Result<PathBuf> {
+    let dist = workspace.path("npm/dist");
+    let stamp = dist.join("apportion_bg.wasm");
+    let _lock = lock(&workspace.wasm_dir(), ".npm.lock")?;
+    let inputs = Fingerprint::of(workspace, &INPUTS)?;
+    if inputs.is_of(&stamp) {
+        return Ok(dist);
+    }
+    let start = Instant::now();
+    let toolchain = Toolchain::find(workspace)?;
+    eprintln!("xtask: building the npm package with {}", toolchain.describe());
+    let module = wasm::module(workspace, &toolchain, "apportion-npm")?;
+    if dist.exists() {
+        fs::remove_dir_all(&dist).with_context(|| format!("`{}` cannot be removed", dist.display()))?;
+    }
+    Bindgen::new()
+        .input_path(&module)
+        .out_name("apportion")
+        .web(true)
+        .and_then(|bindgen| {
+            bindgen.typescript(true).remove_name_section(true).remove_producers_section(true).generate(&dist)
+        })
+        .context(
+            "wasm-bindgen cannot make JavaScript from the module: check that Cargo.toml pins the same version twice",
+        )?;
+    copy_entries(workspace, &dist)?;
+    inputs.note(&stamp)?;
+    let bytes = fs::metadata(&stamp).map(|data| data.len()).unwrap_or_default();
+    eprintln!("xtask: npm package built in {:.1} s, {bytes} bytes of wasm", start.elapsed().as_secs_f64());
+    Ok(dist)
+}
+
+fn copy_entries(workspace: &Workspace, dist: &Path) -> Result<()> {
+    let from = workspace.path("npm/entry");
+    for entry in fs::read_dir(&from).with_context(|| format!("`{}` cannot be listed", from.display()))? {
+        let entry = entry?;
+        if !entry.file_type()?.is_file() {
+            continue;
+        }
+        let to = dist.join(entry.file_name());
+        fs::copy(entry.path(), &to).with_context(|| format!("`{}` cannot be written", to.display()))?;
+    }
+    Ok(())
+}

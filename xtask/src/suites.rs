@@ -1,0 +1,182 @@
+//! Every test of every language, counted.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::Workspace;
+use crate::command::cargo;
+use crate::{component, jobs, node, npm, web};
+
+/// The crates that link wasmtime. They are built and tested in the release profile only: an unoptimised cranelift
+/// would be a second, slow copy.
+pub const WITH_WASMTIME: [&str; 2] = ["apportion", "apportion-tests"];
+
+/// What one group of tests came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Tests that passed.
+    pub passed: u64,
+    /// Tests that failed; a group that could not run counts as one.
+    pub failed: u64,
+}
+
+/// Builds what is missing, runs every group to its end even when an earlier one failed, prints a summary whose last line
+/// is `N passed, N failed`, and returns whether nothing failed.
+///
+/// # Errors
+///
+/// When standard output cannot be written.
+pub fn run(workspace: &Workspace) -> Result<bool> {
+    let mut rows: Vec<(&str, Tally, Duration)> = Vec::new();
+    let mut group = |name: &'static str, work: &mut dyn FnMut() -> Result<Tally>| {
+        eprintln!("\n==> {name}");
+        let start = Instant::now();
+        let tally = work().unwrap_or_else(|error| {
+            eprintln!("error: {error:#}");
+            Tally { passed: 0, failed: 1 }
+        });
+        rows.push((name, tally, start.elapsed()));
+    };
+
+    group("core, yaml, npm crate", &mut || {
+        let excluded = [&WITH_WASMTIME[..], &["apportion-guest", "xtask"]].concat();
+        count(cargo_test(workspace).arg("--workspace").args(excluded.iter().flat_map(|name| ["--exclude", name])))
+    });
+    group("xtask", &mut || count(cargo_test(workspace).args(["--release", "--package", "xtask"])));
+    group("program", &mut || {
+        component::build(workspace)?;
+        // The tests of the crate `tests` reach the package, too.
+        npm::build(workspace)?;
+        let packages = WITH_WASMTIME.into_iter().filter(|name| is_member(workspace, name));
+        count(cargo_test(workspace).arg("--release").args(packages.flat_map(|name| ["--package", name])))
+    });
+    if is_member(workspace, "apportion-tests") {
+        group("conformance, all engines", &mut || count(&mut jobs::conformance_command(workspace, None, &[])?));
+    }
+    group("npm package", &mut || {
+        npm::build(workspace)?;
+        node::require()?;
+        if workspace.path("npm/package-lock.json").is_file() {
+            node::install(workspace, "npm")?;
+        }
+        count(&mut node::npm(&workspace.path("npm"), &["test", "--silent"]))
+    });
+    if web::exists(workspace) {
+        group("web page", &mut || {
+            web::build(workspace)?;
+            let mut tally = Tally::default();
+            for script in ["test", "e2e"] {
+                if node::has_script(workspace, "web", script) {
+                    let found = count(&mut node::npm(&workspace.path("web"), &["run", "--silent", script]))?;
+                    tally.passed += found.passed;
+                    tally.failed += found.failed;
+                }
+            }
+            Ok(tally)
+        });
+    }
+    summary(&rows)
+}
+
+fn is_member(workspace: &Workspace, package: &str) -> bool {
+    let folder = if package == "apportion-tests" { "tests" } else { "host-wasmtime" };
+    workspace.path(folder).join("Cargo.toml").is_file()
+}
+
+fn cargo_test(workspace: &Workspace) -> Command {
+    let mut command = cargo();
+    command.current_dir(workspace.root()).args(["test", "--locked", "--no-fail-fast", "--quiet"]);
+    command
+}
+
+fn summary(rows: &[(&str, Tally, Duration)]) -> Result<bool> {
+    let mut total = Tally::default();
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "\n{:<26} {:>8} {:>8} {:>9}", "", "passed", "failed", "seconds")?;
+    for (name, tally, time) in rows {
+        total.passed += tally.passed;
+        total.failed += tally.failed;
+        writeln!(out, "{name:<26} {:>8} {:>8} {:>9.1}", tally.passed, tally.failed, time.as_secs_f64())?;
+    }
+    writeln!(out, "\n{} passed, {} failed", total.passed, total.failed)?;
+    Ok(total.failed == 0)
+}
+
+/// Runs a group, passes its output on and counts what its lines say.
+fn count(command: &mut Command) -> Result<Tally> {
+    command.env("NO_COLOR", "1").env("CI", "1").stdin(Stdio::null()).stdout(Stdio::piped());
+    let name = command.get_program().to_string_lossy().into_owned();
+    let name = Path::new(&name).file_stem().map_or(name.clone(), |stem| stem.to_string_lossy().into_owned());
+    let mut child =
+        command.spawn().with_context(|| format!("`{name}` cannot be started: check that it is on the path"))?;
+    let stdout = child.stdout.take().context("the output of a test run was not captured")?;
+    let mut tally = Tally::default();
+    let mut out = std::io::stdout().lock();
+    for line in BufReader::new(stdout).split(b'\n') {
+        let line = line?;
+        out.write_all(&line)?;
+        out.write_all(b"\n")?;
+        let found = read_line(&String::from_utf8_lossy(&line));
+        tally.passed += found.passed;
+        tally.failed += found.failed;
+    }
+    let status = child.wait()?;
+    if !status.success() && tally.failed == 0 {
+        tally.failed = 1;
+    }
+    Ok(tally)
+}
+
+/// Reads one line of any of our runners: cargo's `test result:`, ours `N passed, N failed`, Node's `# pass N` or
+/// `ℹ pass N`, Vitest's `Tests  1 failed | 2 passed (3)`, Playwright's `  2 passed (1s)`.
+fn read_line(line: &str) -> Tally {
+    let words: Vec<&str> = line.split([' ', ',', ';', '|']).filter(|word| !word.is_empty()).collect();
+    let before = |name: &str| {
+        let at = words.iter().position(|word| *word == name)?.checked_sub(1)?;
+        words.get(at)?.parse::<u64>().ok()
+    };
+    match *words.as_slice() {
+        ["#" | "ℹ", "pass", count] => Tally { passed: count.parse().unwrap_or_default(), failed: 0 },
+        ["#" | "ℹ", "fail", count] => Tally { passed: 0, failed: count.parse().unwrap_or_default() },
+        ["test", "result:", ..] | ["Tests", ..] | [_, "passed", _, "failed"] => {
+            Tally { passed: before("passed").unwrap_or_default(), failed: before("failed").unwrap_or_default() }
+        }
+        [count, "passed", time] if time.starts_with('(') => {
+            Tally { passed: count.parse().unwrap_or_default(), failed: 0 }
+        }
+        [count, "failed"] => Tally { passed: 0, failed: count.parse().unwrap_or_default() },
+        _ => Tally::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_runner_is_understood() {
+        let cases = [
+            ("test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.10s", 12, 0),
+            ("test result: FAILED. 3 passed; 2 failed; 0 ignored", 3, 2),
+            ("1034 passed, 2 failed", 1034, 2),
+            ("# pass 4", 4, 0),
+            ("ℹ pass 4", 4, 0),
+            ("ℹ fail 1", 0, 1),
+            ("      Tests  1 failed | 11 passed (12)", 11, 1),
+            ("      Tests  12 passed (12)", 12, 0),
+            (" Test Files  2 passed (2)", 0, 0),
+            ("  5 passed (3.1s)", 5, 0),
+            ("  1 failed", 0, 1),
+            ("running 12 tests", 0, 0),
+            ("ℹ tests 4", 0, 0),
+            ("", 0, 0),
+        ];
+        for (line, passed, failed) in cases {
+            assert_eq!(read_line(line), Tally { passed, failed }, "{line}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The web page, built by Vite.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::Result;
+
+use crate::command::run;
+use crate::fingerprint::Fingerprint;
+use crate::{Workspace, node, npm};
+
+/// Whether the checkout has a web page.
+#[must_use]
+pub fn exists(workspace: &Workspace) -> bool {
+    workspace.path("web/package.json").is_file()
+}
+
+/// Builds `web/dist` where it is missing or older than its inputs, the npm package among them.
+///
+/// # Errors
+///
+/// When Node.js is missing, its packages cannot be had, or Vite fails.
+pub fn build(workspace: &Workspace) -> Result<PathBuf> {
+    let page = workspace.path("web/dist/index.html");
+    let package = npm::build(workspace)?;
+    node::require()?;
+    node::install(workspace, "web")?;
+    let mut inputs = Fingerprint::of(workspace, &["web", "npm/package.json"])?;
+    for file in ["apportion.js", "apportion_bg.wasm"] {
+        inputs.add(&std::fs::read(package.join(file))?);
+    }
+    if inputs.is_of(&page) {
+        return Ok(page);
+    }
+    let start = Instant::now();
+    let mut vite = node::npm(&workspace.path("web"), &["run", "--silent", "build"]);
+    run(&mut vite, "building the web page", "Vite's message is above")?;
+    inputs.note(&page)?;
+    eprintln!("xtask: web page built in {:.1} s", start.elapsed().as_secs_f64());
+    Ok(page)
+}
