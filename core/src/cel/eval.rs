@@ -1,0 +1,588 @@
+//! Evaluation of instructions with a cost meter.
+
+use std::sync::Arc;
+
+use super::call::Func;
+use super::cost::Rule;
+use super::decls::{Binding, Overload};
+use super::device::DeviceView;
+use super::functions;
+use super::plan::{Bind, Call, Code, Key, ListItem, Loop, MapItem, Path, Root, Step, insert};
+use super::value::{Entries, Eval, Fault, List, Map, Value, fail, no_overload, to_i64, to_u64};
+
+/// One evaluation.
+pub(super) struct Machine<'a> {
+    device: Option<&'a DeviceView<'a>>,
+    slots: Vec<Slot<'a>>,
+    pub(super) cost: u64,
+    limit: u64,
+}
+
+/// A variable of a macro.
+enum Slot<'a> {
+    Empty,
+    /// Not computed yet.
+    Lazy(&'a Code),
+    Known(Eval<Value<'a>>),
+}
+
+/// The largest text or list that a function may build, in bytes or elements. The reference has no such bound and would
+/// run out of memory.
+pub(super) const LARGEST: usize = 16 << 20;
+
+pub(super) fn too_large<X>() -> Eval<X> {
+    Err(Fault::Abort("operation cancelled: value is too large".into()))
+}
+
+/// The value of a call of constants.
+pub(super) fn constant(call: &Call) -> Eval<Value<'static>> {
+    let args = call.args.iter().filter_map(|arg| match arg {
+        Code::Const(value) => Some(value.clone()),
+        _ => None,
+    });
+    dispatch(call, &args.collect::<Vec<_>>())
+}
+
+pub(super) fn not_optional_element(value: &Value<'_>) -> Fault {
+    Fault::Error(format!("cannot initialize optional list element from non-optional value {value}").into())
+}
+
+pub(super) fn not_optional_entry(key: &Value<'_>, value: &Value<'_>) -> Fault {
+    Fault::Error(format!("cannot initialize optional entry '{key}' from non-optional value {value}").into())
+}
+
+/// Whether the reference can use the value as a key; it crashes on others and reports that.
+pub(super) fn check_key(key: &Value<'_>) -> Eval<()> {
+    let name = match key {
+        Value::Bytes(_) => "types.Bytes",
+        Value::Semver(_) => "cel.Semver",
+        Value::Format(_) => "cel.Format",
+        _ => return Ok(()),
+    };
+    Err(Fault::Abort(format!("internal error: runtime error: hash of unhashable type {name}").into()))
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn new(device: &'a DeviceView<'a>, slots: usize, limit: u64) -> Self {
+        let slots = std::iter::repeat_with(|| Slot::Empty).take(slots).collect();
+        Self { device: Some(device), slots, cost: 0, limit }
+    }
+
+    fn charge(&mut self, price: u64) -> Eval<()> {
+        self.cost = self.cost.saturating_add(price);
+        if self.cost > self.limit {
+            return Err(Fault::Abort("operation cancelled: actual cost limit exceeded".into()));
+        }
+        Ok(())
+    }
+
+    pub(super) fn eval(&mut self, code: &'a Code) -> Eval<Value<'a>> {
+        match code {
+            Code::Const(value) => Ok(value.clone()),
+            Code::Failure(fault) => Err(fault.clone()),
+            Code::Path(path) => self.path(path, true),
+            Code::And(sides) => self.logic(sides, false),
+            Code::Or(sides) => self.logic(sides, true),
+            Code::Equal { sides, is_negated } => self.equal(sides, *is_negated),
+            Code::InSet(parts) => {
+                let value = self.eval(&parts.0)?;
+                check_key(&value)?;
+                Ok(Value::Bool(parts.1.iter().any(|member| is_member(member, &value))))
+            }
+            Code::Call(call) => self.call(call),
+            Code::List(items) => self.list(items),
+            Code::Map(items) => self.map(items),
+            Code::Fold(fold) => self.fold(fold),
+            Code::Bind(bind) => self.bind(bind),
+            Code::OrElse { sides, is_value } => self.or_else(sides, *is_value),
+            Code::Append { slot, items } => self.append(*slot, items),
+        }
+    }
+
+    /// `&&` with `decisive` false, `||` with true. The decisive value wins over errors of the other side.
+    fn logic(&mut self, sides: &'a [Code; 2], decisive: bool) -> Eval<Value<'a>> {
+        let mut failure = None;
+        for side in sides {
+            match self.eval(side) {
+                Ok(Value::Bool(value)) if value == decisive => return Ok(Value::Bool(decisive)),
+                Ok(Value::Bool(_)) => {}
+                Ok(_) => {
+                    failure.get_or_insert(Fault::Error("no such overload".into()));
+                }
+                Err(Fault::Abort(message)) => return Err(Fault::Abort(message)),
+                Err(fault) => {
+                    failure.get_or_insert(fault);
+                }
+            }
+        }
+        failure.map_or(Ok(Value::Bool(!decisive)), Err)
+    }
+
+    fn equal(&mut self, sides: &'a [Code; 2], is_negated: bool) -> Eval<Value<'a>> {
+        let [left, right] = sides;
+        let left = settle(self.eval(left))?;
+        let right = settle(self.eval(right))?;
+        let rule = if is_negated { Rule::Smaller } else { Rule::Equality };
+        match (left, right) {
+            (Ok(left), Ok(right)) => {
+                let result = equality(&left, &right);
+                self.charge(rule.price(&[left, right], None))?;
+                // An error compares as different, not as an error, when negated.
+                if is_negated { Ok(Value::Bool(result != Ok(true))) } else { result.map(Value::Bool) }
+            }
+            (left, right) => {
+                let or_null = |side: &Eval<Value<'a>>| side.as_ref().map_or(Value::Null, Value::clone);
+                self.charge(rule.price(&[or_null(&left), or_null(&right)], None))?;
+                left.and(right)
+            }
+        }
+    }
+
+    fn or_else(&mut self, sides: &'a [Code; 2], is_value: bool) -> Eval<Value<'a>> {
+        let [first, second] = sides;
+        match self.eval(first)? {
+            Value::Optional(None) => self.eval(second),
+            Value::Optional(Some(value)) if is_value => Ok((*value).clone()),
+            other => Ok(other),
+        }
+    }
+
+    fn call(&mut self, call: &'a Call) -> Eval<Value<'a>> {
+        let mut args = Vec::with_capacity(call.args.len());
+        let mut failure: Option<Fault> = None;
+        for (position, arg) in call.args.iter().enumerate() {
+            match settle(self.eval(arg))? {
+                Ok(value) => args.push(value),
+                Err(fault) => {
+                    let is_last = position.saturating_add(1) == call.args.len();
+                    if call.is_variadic && !is_last {
+                        return Err(fault);
+                    }
+                    failure.get_or_insert(fault);
+                    args.push(Value::Null);
+                }
+            }
+        }
+        let func = call.overload.map(|overload| overload.func);
+        if let Some(fault) = failure {
+            self.charge(call.rule.price(&args, None))?;
+            return if func == Some(Func::NotStrictlyFalse) { Ok(Value::Bool(true)) } else { Err(fault) };
+        }
+        if let (Some(Func::Range), Some(Value::Int(length))) = (func, args.first()) {
+            // Priced before it is built: the reference builds first, however long.
+            self.charge(u64::try_from(*length).unwrap_or(0).saturating_add(11))?;
+            return dispatch(call, &args);
+        }
+        let result = settle(dispatch(call, &args))?;
+        self.charge(call.rule.price(&args, result.as_ref().ok()))?;
+        result
+    }
+
+    fn list(&mut self, items: &'a [ListItem]) -> Eval<Value<'a>> {
+        let mut values = Vec::with_capacity(items.len());
+        let built = settle(self.list_items(items, &mut values))?;
+        self.charge(10)?;
+        built.map(|()| Value::list(values))
+    }
+
+    fn list_items(&mut self, items: &'a [ListItem], values: &mut Vec<Value<'a>>) -> Eval<()> {
+        for item in items {
+            let value = self.eval(&item.value)?;
+            match value {
+                value if !item.is_optional => values.push(value),
+                Value::Optional(None) => {}
+                Value::Optional(Some(value)) => values.push((*value).clone()),
+                other => return Err(not_optional_element(&other)),
+            }
+        }
+        Ok(())
+    }
+
+    fn map(&mut self, items: &'a [MapItem]) -> Eval<Value<'a>> {
+        let mut entries = Vec::with_capacity(items.len());
+        let built = settle(self.map_items(items, &mut entries))?;
+        self.charge(30)?;
+        built.map(|()| Value::Map(Map::Entries(Arc::new(entries))))
+    }
+
+    fn map_items(&mut self, items: &'a [MapItem], entries: &mut Entries<'a>) -> Eval<()> {
+        for item in items {
+            let key = self.eval(&item.key)?;
+            let value = self.eval(&item.value)?;
+            let value = match value {
+                value if !item.is_optional => value,
+                Value::Optional(Some(value)) => (*value).clone(),
+                Value::Optional(None) => {
+                    entries.retain(|(known, _)| super::value::key_order(known, &key).is_ne());
+                    continue;
+                }
+                other => return Err(not_optional_entry(&key, &other)),
+            };
+            check_key(&key)?;
+            insert(entries, key, value);
+        }
+        Ok(())
+    }
+
+    fn bind(&mut self, bind: &'a Bind) -> Eval<Value<'a>> {
+        self.set(bind.slot, Slot::Lazy(&bind.init));
+        self.eval(&bind.body)
+    }
+
+    fn set(&mut self, slot: usize, value: Slot<'a>) {
+        if let Some(place) = self.slots.get_mut(slot) {
+            *place = value;
+        }
+    }
+
+    fn variable(&mut self, slot: usize) -> Eval<Value<'a>> {
+        match self.slots.get(slot) {
+            Some(Slot::Known(value)) => value.clone(),
+            Some(Slot::Lazy(init)) => {
+                let init = *init;
+                let value = settle(self.eval(init))?;
+                self.set(slot, Slot::Known(value.clone()));
+                value
+            }
+            Some(Slot::Empty) | None => fail("no such attribute(s)"),
+        }
+    }
+
+    fn fold(&mut self, fold: &'a Loop) -> Eval<Value<'a>> {
+        let range = self.eval(&fold.range)?;
+        self.set(fold.accu, Slot::Lazy(&fold.init));
+        match &range {
+            Value::List(list) => {
+                for (index, value) in list.iter().enumerate() {
+                    let (first, second) = match fold.second {
+                        Some(_) => (Value::size(index), Some(value)),
+                        None => (value, None),
+                    };
+                    if !self.fold_step(fold, first, second)? {
+                        break;
+                    }
+                }
+            }
+            Value::Map(map) => {
+                for (key, value) in map.entries() {
+                    if !self.fold_step(fold, key, Some(value))? {
+                        break;
+                    }
+                }
+            }
+            other if fold.second.is_some() => {
+                return fail(format!("unsupported comprehension range type: {}", go_type(other)));
+            }
+            other => return fail(format!("got '{}', expected iterable type", go_type(other))),
+        }
+        self.eval(&fold.result)
+    }
+
+    /// False when the loop ends early.
+    fn fold_step(&mut self, fold: &'a Loop, first: Value<'a>, second: Option<Value<'a>>) -> Eval<bool> {
+        self.set(fold.first, Slot::Known(Ok(first)));
+        if let (Some(slot), Some(second)) = (fold.second, second) {
+            self.set(slot, Slot::Known(Ok(second)));
+        }
+        if let Ok(Value::Bool(false)) = settle(self.eval(&fold.condition))? {
+            return Ok(false);
+        }
+        let value = settle(self.eval(&fold.step))?;
+        self.set(fold.accu, Slot::Known(value));
+        Ok(true)
+    }
+
+    /// `accu + items`, moving the accumulator out of its slot, so that the list grows in place.
+    fn append(&mut self, slot: usize, items: &'a Code) -> Eval<Value<'a>> {
+        let accu = settle(self.variable(slot))?;
+        self.charge(1)?;
+        let items = settle(self.eval(items))?;
+        self.set(slot, Slot::Empty);
+        self.charge(1)?;
+        let (Value::List(accu), Value::List(items)) = (accu?, items?) else {
+            return no_overload();
+        };
+        let mut values = match accu {
+            List::Values(values) => values,
+            other => Arc::new(other.iter().collect()),
+        };
+        if values.len() >= LARGEST {
+            return too_large();
+        }
+        Arc::make_mut(&mut values).extend(items.iter());
+        Ok(Value::List(List::Values(values)))
+    }
+
+    /// The value of a path. `is_charged`: with the price of the path itself, which conditional branches and keys do not pay.
+    fn path(&mut self, path: &'a Path, is_charged: bool) -> Eval<Value<'a>> {
+        let value = settle(self.walk(path))?;
+        if is_charged && !path.is_test && !matches!(path.root, Root::Choice(_)) {
+            self.charge(1)?;
+        }
+        value
+    }
+
+    fn walk(&mut self, path: &'a Path) -> Eval<Value<'a>> {
+        let mut value = match &path.root {
+            Root::Device => match self.device {
+                Some(device) => Value::Map(Map::Device(device)),
+                None => return fail("no such attribute(s): device"),
+            },
+            Root::Slot(slot) => self.variable(*slot)?,
+            Root::Value(code) => self.eval(code)?,
+            Root::Choice(parts) => {
+                let [condition, yes, no] = &**parts;
+                match self.eval(condition)? {
+                    Value::Bool(true) => self.branch(yes)?,
+                    Value::Bool(false) => self.branch(no)?,
+                    _ => return no_overload(),
+                }
+            }
+        };
+        if path.steps.is_empty() {
+            return Ok(value);
+        }
+        let mut is_optional = false;
+        if let Value::Optional(inner) = value {
+            let Some(inner) = inner else {
+                return Ok(if path.is_test { Value::Bool(false) } else { Value::Optional(None) });
+            };
+            is_optional = true;
+            value = (*inner).clone();
+        }
+        for (position, step) in path.steps.iter().enumerate() {
+            is_optional |= step.is_optional;
+            let is_test = path.is_test && position.saturating_add(1) == path.steps.len();
+            match self.step(&value, step, is_optional, is_test)? {
+                Some(next) => value = next,
+                None if path.is_test => return Ok(Value::Bool(false)),
+                None => return Ok(Value::Optional(None)),
+            }
+        }
+        if path.is_test {
+            return Ok(if is_optional { Value::Bool(true) } else { value });
+        }
+        Ok(if is_optional { Value::some(value) } else { value })
+    }
+
+    /// A branch of a conditional: a path is not charged for itself.
+    fn branch(&mut self, code: &'a Code) -> Eval<Value<'a>> {
+        match code {
+            Code::Path(path) => self.path(path, false),
+            other => self.eval(other),
+        }
+    }
+
+    /// One selection. `None` if it is optional and not there; a test gives whether it is there.
+    fn step(&mut self, value: &Value<'a>, step: &'a Step, is_optional: bool, is_test: bool) -> Eval<Option<Value<'a>>> {
+        let key = match &step.key {
+            Key::Const(key) => Ok(key.clone()),
+            Key::Path(path) => settle(self.path(path, false))?,
+            Key::Value(code) => settle(self.eval(code))?,
+        };
+        let found = key.and_then(|key| select(value, &key));
+        match found {
+            Ok(Found::Value(found)) if is_test && !is_optional => {
+                self.charge(1)?;
+                drop(found);
+                Ok(Some(Value::Bool(true)))
+            }
+            Ok(Found::Value(found)) => {
+                self.charge(1)?;
+                Ok(Some(found))
+            }
+            Ok(Found::Missing(_)) if is_optional => Ok(None),
+            Ok(Found::Missing(_)) if is_test => {
+                self.charge(1)?;
+                Ok(Some(Value::Bool(false)))
+            }
+            Ok(Found::Missing(fault)) => {
+                self.charge(1)?;
+                Err(fault)
+            }
+            Err(fault) => {
+                if !is_optional {
+                    self.charge(1)?;
+                }
+                Err(fault)
+            }
+        }
+    }
+}
+
+enum Found<'a> {
+    Value(Value<'a>),
+    /// With the error for those who insist.
+    Missing(Fault),
+}
+
+fn select<'a>(value: &Value<'a>, key: &Value<'_>) -> Eval<Found<'a>> {
+    let missing_key = || Found::Missing(Fault::Error(format!("no such key: {key}").into()));
+    if !matches!(key, Value::Str(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)) {
+        return fail(format!("invalid qualifier type: {}", go_type(key)));
+    }
+    match value {
+        Value::Map(map) => Ok(map.find(key).map_or_else(missing_key, Found::Value)),
+        Value::List(list) => {
+            let index = list_index(key)?;
+            let found = usize::try_from(index).ok().and_then(|index| list.get(index));
+            let missing = || Found::Missing(Fault::Error(format!("index out of bounds: {key}").into()));
+            Ok(found.map_or_else(missing, Found::Value))
+        }
+        _ => Ok(missing_key()),
+    }
+}
+
+fn list_index(key: &Value<'_>) -> Eval<i64> {
+    let index = match key {
+        Value::Int(index) => Some(*index),
+        Value::Uint(index) => i64::try_from(*index).ok(),
+        Value::Double(index) => to_i64(*index),
+        other => return fail(format!("unsupported index type '{}' in list", other.type_name())),
+    };
+    index.map_or_else(|| fail(format!("unsupported index value {key} in list")), Ok)
+}
+
+/// Separates errors that the expression may absorb from the end of the evaluation.
+fn settle<T>(result: Eval<T>) -> Result<Eval<T>, Fault> {
+    match result {
+        Err(Fault::Abort(message)) => Err(Fault::Abort(message)),
+        other => Ok(other),
+    }
+}
+
+/// Calls the implementation of the overload, or the first one whose declared types fit.
+fn dispatch<'a>(call: &Call, args: &[Value<'a>]) -> Eval<Value<'a>> {
+    let function = call.function;
+    if call.regex.is_some() && !matches!(args.first(), Some(Value::Str(_))) {
+        // A constant pattern is matched without looking at the declaration.
+        return no_overload();
+    }
+    match function.binding {
+        Binding::Single(demanded) => {
+            let func = function.overloads.first().map_or(Func::Unreachable, |overload| overload.func);
+            if args.first().is_none_or(|first| demanded.is_met_by(first)) {
+                return functions::call(func, call, args);
+            }
+            // Texts and times answer member calls themselves, with an error that names nothing.
+            if matches!(args.first(), Some(Value::Str(_) | Value::Duration(_) | Value::Timestamp(_))) {
+                return no_overload();
+            }
+            fail(format!("no such overload: {}", function.name))
+        }
+        Binding::Overloads | Binding::Unguarded => {
+            let is_guarded = function.binding == Binding::Overloads;
+            let fits = |overload: &&Overload| {
+                overload.args.len() == args.len()
+                    && (!is_guarded || args.iter().zip(overload.args).all(|(arg, wanted)| arg.fits(*wanted)))
+            };
+            let found = match call.overload {
+                Some(overload) => Some(overload).filter(|overload| fits(overload)),
+                None => function.overloads.iter().find(fits),
+            };
+            match found {
+                Some(overload) => functions::call(overload.func, call, args),
+                None => {
+                    let types: Vec<&str> = args.iter().map(Value::type_name).collect();
+                    fail(format!("no such overload: {}({})", function.name, types.join(", ")))
+                }
+            }
+        }
+    }
+}
+
+/// Membership as the reference's sets of constants have it: numbers match across types where the conversion is exact.
+#[expect(clippy::cast_precision_loss, reason = "the reference converts the same way")]
+fn is_member(member: &Value<'_>, value: &Value<'_>) -> bool {
+    match (member, value) {
+        (Value::Bool(a), Value::Bool(b)) => a == b,
+        (Value::Str(a), Value::Str(b)) => a.as_str() == b.as_str(),
+        (Value::Int(a), Value::Int(b)) => a == b,
+        (Value::Uint(a), Value::Uint(b)) => a == b,
+        (Value::Double(a), Value::Double(b)) => a == b,
+        (Value::Int(a), Value::Uint(b)) => u64::try_from(*a).is_ok_and(|a| a == *b),
+        (Value::Uint(a), Value::Int(b)) => i64::try_from(*a).is_ok_and(|a| a == *b),
+        (Value::Int(a), Value::Double(b)) => *a as f64 == *b,
+        (Value::Uint(a), Value::Double(b)) => *a as f64 == *b,
+        (Value::Double(a), Value::Int(b)) => to_i64(*a) == Some(*b),
+        (Value::Double(a), Value::Uint(b)) => to_u64(*a) == Some(*b),
+        _ => false,
+    }
+}
+
+/// `==`. Values of different types differ; an error only for types that refuse to be compared.
+pub(super) fn equality(left: &Value<'_>, right: &Value<'_>) -> Eval<bool> {
+    if matches!(left, Value::Null) || matches!(right, Value::Null) {
+        return Ok(matches!((left, right), (Value::Null, Value::Null)));
+    }
+    equals(left, right)
+}
+
+/// The method of the left value, as containers use it.
+pub(super) fn equals(left: &Value<'_>, right: &Value<'_>) -> Eval<bool> {
+    use super::value::QuantityValue;
+    Ok(match (left, right) {
+        (Value::Bool(a), Value::Bool(b)) => a == b,
+        (Value::Str(a), Value::Str(b)) => a.as_str() == b.as_str(),
+        (Value::Bytes(a), Value::Bytes(b)) => a == b,
+        (Value::Duration(a), Value::Duration(b)) => a == b,
+        (Value::Timestamp(a), Value::Timestamp(b)) => a == b,
+        (Value::Type(a), Value::Type(b)) => a == b,
+        (Value::Null, Value::Null) => true,
+        (Value::Int(_) | Value::Uint(_) | Value::Double(_), Value::Int(_) | Value::Uint(_) | Value::Double(_)) => {
+            functions::compare_numbers(left, right).is_some_and(std::cmp::Ordering::is_eq)
+        }
+        (Value::List(a), Value::List(b)) => {
+            // An element that cannot be compared does not make lists different.
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equality(&a, &b) != Ok(false))
+        }
+        (Value::Map(a), Value::Map(b)) => {
+            a.len() == b.len()
+                && a.entries()
+                    .iter()
+                    .all(|(key, value)| b.find(key).is_some_and(|other| equality(value, &other) != Ok(false)))
+        }
+        (Value::Optional(a), Value::Optional(b)) => match (a, b) {
+            (None, None) => true,
+            (Some(a), Some(b)) => return equality(a, b),
+            (None, Some(_)) | (Some(_), None) => false,
+        },
+        (Value::Quantity(_), Value::Quantity(QuantityValue::Sum(_))) => return no_overload(),
+        (Value::Quantity(a), Value::Quantity(b)) => a.get() == b.get(),
+        (Value::Semver(a), Value::Semver(b)) => a == b,
+        (Value::Ip(a), Value::Ip(b)) => a == b,
+        (Value::Cidr(a), Value::Cidr(b)) => a == b,
+        (Value::Url(a), Value::Url(b)) => a == b,
+        (Value::Format(a), Value::Format(b)) => a == b,
+        (
+            Value::Quantity(_) | Value::Semver(_) | Value::Ip(_) | Value::Cidr(_) | Value::Url(_) | Value::Format(_),
+            _,
+        ) => return no_overload(),
+        _ => false,
+    })
+}
+
+/// The name that the reference's messages show for a value's representation.
+fn go_type(value: &Value<'_>) -> &'static str {
+    match value {
+        Value::Null => "types.Null",
+        Value::Bool(_) => "types.Bool",
+        Value::Int(_) => "types.Int",
+        Value::Uint(_) => "types.Uint",
+        Value::Double(_) => "types.Double",
+        Value::Str(_) => "types.String",
+        Value::Bytes(_) => "types.Bytes",
+        Value::Duration(_) => "types.Duration",
+        Value::Timestamp(_) => "types.Timestamp",
+        Value::Type(_) => "*types.Type",
+        Value::List(_) => "*types.baseList",
+        Value::Map(_) => "*types.baseMap",
+        Value::Optional(_) => "*types.Optional",
+        Value::Quantity(_) => "cel.Quantity",
+        Value::Semver(_) => "cel.Semver",
+        Value::Ip(_) => "cel.IP",
+        Value::Cidr(_) => "cel.CIDR",
+        Value::Url(_) => "cel.URL",
+        Value::Format(_) => "cel.Format",
+    }
+}

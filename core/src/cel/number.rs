@@ -1,0 +1,133 @@
+//! Numbers as Go reads and prints them.
+
+/// Reads a signed decimal integer.
+pub(super) fn parse_int(text: &str) -> Option<i64> {
+    text.parse().ok()
+}
+
+/// Reads a floating point number; `None` where it is none or out of range.
+pub(super) fn parse_float(text: &str) -> Option<f64> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_signed = unsigned.len() < text.len();
+    let is_named = unsigned.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
+    if let Some(hex) = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X")) {
+        return hex_float(hex).map(|value| if text.starts_with('-') { -value } else { value });
+    }
+    let value: f64 = text.parse().ok()?;
+    let is_fine = if is_named { value.is_infinite() || !is_signed } else { value.is_finite() };
+    is_fine.then_some(value)
+}
+
+/// `1.8p3`: a hexadecimal mantissa with a binary exponent.
+fn hex_float(text: &str) -> Option<f64> {
+    let (mantissa, exponent) = text.split_once(['p', 'P'])?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    // Longer mantissas would need rounding; nobody writes them.
+    let bits = u64::from_str_radix(&digits, 16).ok().filter(|_| digits.len() <= 13)?;
+    let exponent: i32 = exponent.parse().ok()?;
+    let shift = exponent.checked_sub(i32::try_from(fraction.len()).ok()?.checked_mul(4)?)?;
+    #[expect(clippy::cast_precision_loss, reason = "at most 52 bits")]
+    let value = bits as f64 * 2f64.powi(shift);
+    value.is_finite().then_some(value)
+}
+
+/// The shortest text that reads back as the same number: Go's `%g`.
+pub(super) fn shortest(value: f64) -> String {
+    if !value.is_finite() {
+        let name = if value.is_nan() {
+            "NaN"
+        } else if value > 0.0 {
+            "+Inf"
+        } else {
+            "-Inf"
+        };
+        return name.to_owned();
+    }
+    let scientific = format!("{value:e}");
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    // Go's rule for `%g`, unlike `%v` that goes on to 21.
+    if (-4..6).contains(&exponent) {
+        return format!("{value}");
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs())
+}
+
+/// With so many digits after the point, without separators: Go's `%f`.
+pub(super) fn fixed_plain(value: f64, precision: usize) -> String {
+    if value.is_finite() { format!("{value:.precision$}") } else { shortest(value) }
+}
+
+/// With so many digits after the point, and commas between thousands: the English form of Go's message printer.
+pub(super) fn fixed(value: f64, precision: usize) -> String {
+    if !value.is_finite() {
+        return named(value);
+    }
+    let plain = format!("{value:.precision$}");
+    let (sign, unsigned) = plain.strip_prefix('-').map_or(("", plain.as_str()), |unsigned| ("-", unsigned));
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let mut grouped = String::with_capacity(plain.len().saturating_mul(2));
+    for (position, digit) in whole.chars().enumerate() {
+        let left = whole.len().saturating_sub(position);
+        if position > 0 && left % 3 == 0 {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{grouped}{point}{fraction}")
+}
+
+fn named(value: f64) -> String {
+    let name = if value.is_nan() {
+        "NaN"
+    } else if value > 0.0 {
+        "∞"
+    } else {
+        "-∞"
+    };
+    name.to_owned()
+}
+
+/// With an exponent, as the English form of Go's message printer writes it.
+pub(super) fn scientific(value: f64, precision: usize) -> String {
+    if !value.is_finite() {
+        return named(value);
+    }
+    let text = format!("{value:.precision$e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (sign, digits) = exponent.strip_prefix('-').map_or(("", exponent), |digits| ("⁻", digits));
+    let raised: String = format!("{digits:0>2}").chars().map(raise).collect();
+    format!("{mantissa}\u{202f}×\u{202f}10{sign}{raised}")
+}
+
+fn raise(digit: char) -> char {
+    let position = digit.to_digit(10).unwrap_or(0) as usize;
+    "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(position).unwrap_or(digit)
+}
+
+/// In quotes with escapes: Go's `%q`.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len().saturating_add(2));
+    quoted.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\u{7}' => quoted.push_str("\\a"),
+            '\u{8}' => quoted.push_str("\\b"),
+            '\u{c}' => quoted.push_str("\\f"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            '\u{b}' => quoted.push_str("\\v"),
+            c if c.is_ascii_control() => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
+            c if c.is_control() => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
