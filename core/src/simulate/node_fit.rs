@@ -48,9 +48,27 @@ pub(crate) enum Refusal {
     Insufficient {
         /// The resource.
         resource: String,
-        /// Whether the node has none at all.
-        is_absent: bool,
+        /// How far it falls short.
+        lack: Lack,
     },
+}
+
+/// How far a node falls short of a resource.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Lack {
+    /// It has none at all.
+    Absent,
+    /// It has less than is asked for.
+    TooSmall,
+    /// It would have enough, but for the Pods that run there.
+    InUse,
+}
+
+impl Refusal {
+    /// Whether the Pod would fit if other Pods left.
+    pub(crate) fn is_curable(&self) -> bool {
+        matches!(self, Self::Insufficient { lack: Lack::InUse, .. })
+    }
 }
 
 impl fmt::Display for Refusal {
@@ -124,8 +142,14 @@ impl NodeState {
             };
             let used = self.used.get(resource).unwrap_or(&none);
             if asked.signum() > 0 && total.saturating_sub(used) < *asked {
-                let is_absent = total.signum() <= 0;
-                refusals.push(Refusal::Insufficient { resource: resource.clone(), is_absent });
+                let lack = if total.signum() <= 0 {
+                    Lack::Absent
+                } else if total < asked {
+                    Lack::TooSmall
+                } else {
+                    Lack::InUse
+                };
+                refusals.push(Refusal::Insufficient { resource: resource.clone(), lack });
             }
         }
         refusals

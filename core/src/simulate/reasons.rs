@@ -12,7 +12,7 @@ use crate::finding::{Code, Finding};
 
 use super::claims::Origin;
 use super::infer::list;
-use super::node_fit::{NodeState, Refusal};
+use super::node_fit::{Lack, NodeState, Refusal};
 use super::problems::about_claim;
 
 /// What was asked, for the words of the answer.
@@ -25,6 +25,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) claims: &'a [&'a ResourceClaim],
     /// All nodes.
     pub(crate) nodes: &'a [NodeState],
+    /// Nodes where the Pod would fit if other Pods left.
+    pub(crate) curable: usize,
 }
 
 /// The first test that leaves too few devices; a later one is nearer to fitting.
@@ -51,11 +53,12 @@ pub(crate) fn pending(
         Some(Outcome::Unsatisfied { nodes }) => {
             refused(asked, &nodes, &mut reasons, &mut texts);
         }
-        Some(Outcome::Failed { node, failure }) => {
-            texts.push((0, format!("node {node}: {}", failure.reference)));
-            let finding = failure.finding;
-            let object = finding.object.clone().unwrap_or_else(|| asked.origin.object.clone());
-            reasons.push(finding.about(object));
+        Some(Outcome::Failed { failure, .. }) => {
+            // One node with such an error ends the Pod's cycle, whatever the others say.
+            reasons.push(of_template(asked, failure.finding));
+            let message = format!("running \"DynamicResources\" filter plugin: {}", failure.reference);
+            reasons.push(Finding::new(Code::RunSchedulerMessage, "", message));
+            return reasons;
         }
         Some(Outcome::GaveUp { node, nodes }) => {
             let message = format!("the search for devices was given up at its step limit, on node `{node}`");
@@ -81,21 +84,43 @@ pub(crate) fn pending(
         reasons.push(unsuitable(asked, refusal, nodes));
         texts.push((nodes.len(), refusal.to_string()));
     }
-    reasons.push(scheduler_message(asked.nodes.len(), texts));
+    let after = if asked.claims.is_empty() { "no new claims to deallocate" } else { "still not schedulable" };
+    reasons.push(scheduler_message(asked.nodes.len(), &counted(texts), after, asked.curable));
     reasons
 }
 
-/// kube-scheduler's line: reasons with the number of nodes, sorted as texts.
-fn scheduler_message(nodes: usize, texts: Vec<(usize, String)>) -> Finding {
+/// kube-scheduler's line about a Pod: what its filters said, what came after, and what preemption would do.
+pub(crate) fn scheduler_message(nodes: usize, filters: &str, after: &str, curable: usize) -> Finding {
+    let none = format!("0/{nodes} nodes are available");
+    let preemption = counted(vec![
+        (nodes.saturating_sub(curable), "Preemption is not helpful for scheduling.".to_owned()),
+        (curable, "No preemption victims found for incoming pod.".to_owned()),
+    ]);
+    let message = format!("{none}: {filters}. {after}, preemption: {none}: {preemption}");
+    Finding::new(Code::RunSchedulerMessage, "", message)
+}
+
+/// Texts with the number of nodes that they hold for, sorted as texts.
+fn counted(texts: Vec<(usize, String)>) -> String {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for (count, text) in texts {
         let entry = counts.entry(text).or_default();
         *entry = entry.saturating_add(count);
     }
     let mut parts: Vec<String> =
-        counts.into_iter().map(|(text, count)| if count == 0 { text } else { format!("{count} {text}") }).collect();
+        counts.into_iter().filter(|(_, count)| *count > 0).map(|(text, count)| format!("{count} {text}")).collect();
     parts.sort();
-    Finding::new(Code::RunSchedulerMessage, "", format!("0/{nodes} nodes are available: {}", parts.join(", ")))
+    parts.join(", ")
+}
+
+/// Turns a finding about a generated claim to its template.
+fn of_template(asked: &Asked<'_>, finding: Finding) -> Finding {
+    let Some(object) = finding.object.clone() else { return finding.about(asked.origin.object.clone()) };
+    let claim = asked.claims.iter().find(|claim| object.kind == "ResourceClaim" && claim.metadata.name == object.name);
+    match claim {
+        Some(claim) => about_claim(asked.cluster, claim, finding),
+        None => finding,
+    }
 }
 
 fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String]) -> Finding {
@@ -112,9 +137,12 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String]) -> Finding
         Refusal::Affinity => {
             finding("spec", format!("{named} does not match the Pod's node selector or required node affinity"))
         }
-        Refusal::Insufficient { resource, is_absent } => {
-            let lack = if *is_absent { "has no" } else { "has too little" };
-            let message = format!("{named} {lack} `{resource}`{}", if *is_absent { "" } else { " left" });
+        Refusal::Insufficient { resource, lack } => {
+            let message = match lack {
+                Lack::Absent => format!("{named} has no `{resource}`"),
+                Lack::TooSmall => format!("{named} has less `{resource}` than the Pod asks for"),
+                Lack::InUse => format!("{named} has too little `{resource}` left"),
+            };
             let class = asked.cluster.classes().values().find(|class| {
                 class.spec.extended_resource_name.as_deref() == Some(resource)
                     || resource.strip_prefix("deviceclass.resource.kubernetes.io/") == Some(&class.metadata.name)
@@ -161,7 +189,7 @@ fn refused(asked: &Asked<'_>, nodes: &[NodeRefusal], reasons: &mut Vec<Finding>,
     }
     for (finding, nodes) in failed {
         let message = format!("{} ({})", finding.message, nodes_named(&nodes, asked.nodes.len()));
-        reasons.push(Finding { message, ..finding });
+        reasons.push(of_template(asked, Finding { message, ..finding }));
     }
 }
 

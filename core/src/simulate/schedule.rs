@@ -162,8 +162,7 @@ impl Scheduler<'_> {
         let unallocated = needed.iter().filter(|needed| !needed.is_allocated);
         let problems: Vec<_> = unallocated.flat_map(|needed| request_problems(self.cluster, &needed.claim)).collect();
         let Some((_, first)) = problems.first() else { return Ok(()) };
-        let message = format!("0/{} nodes are available: {first}", self.nodes.len());
-        let reference = Finding::new(Code::RunSchedulerMessage, "", message);
+        let reference = reasons::scheduler_message(self.nodes.len(), first, "no new claims to deallocate", 0);
         Err(problems.into_iter().map(|(finding, _)| finding).chain([reference]).collect())
     }
 
@@ -178,6 +177,7 @@ impl Scheduler<'_> {
         let mut ordinary: BTreeMap<Refusal, Vec<String>> = BTreeMap::new();
         let mut elsewhere: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         let mut candidates = Vec::new();
+        let mut curable = 0usize;
         for state in &self.nodes {
             let refusals = state.refusals(pod, &requests);
             let unreachable = needed.iter().position(|needed| !reaches(&needed.claim, state));
@@ -186,6 +186,7 @@ impl Scheduler<'_> {
             } else if refusals.is_empty() {
                 candidates.push(state.name().to_owned());
             }
+            curable += usize::from(!refusals.is_empty() && refusals.iter().all(Refusal::is_curable));
             for refusal in refusals {
                 ordinary.entry(refusal).or_default().push(state.name().to_owned());
             }
@@ -204,7 +205,7 @@ impl Scheduler<'_> {
             return Ok((node.clone(), answer));
         }
         let claims: Vec<&ResourceClaim> = needed.iter().map(|needed| &needed.claim).collect();
-        let asked = reasons::Asked { cluster: self.cluster, origin, claims: &claims, nodes: &self.nodes };
+        let asked = reasons::Asked { cluster: self.cluster, origin, claims: &claims, nodes: &self.nodes, curable };
         Err(reasons::pending(&asked, answer.map(|answer| answer.outcome), &elsewhere, &ordinary))
     }
 

@@ -31,7 +31,11 @@ fn devices_in_use_are_counted() {
     );
     assert_eq!(reasons[0].object.as_ref().unwrap().to_string(), "ResourceClaimTemplate default/one-gpu");
     assert_eq!(reasons[0].path, "spec.spec.devices.requests[0]");
-    assert_eq!(reasons[1].message, "0/2 nodes are available: 2 cannot allocate all claims");
+    assert!(
+        reasons[1].message.starts_with("0/2 nodes are available: 2 cannot allocate all claims. "),
+        "{}",
+        reasons[1].message
+    );
 }
 
 #[test]
@@ -129,8 +133,62 @@ metadata: { name: full }
     let expected = [Code::RunDevicesInUse, Code::RunTooFewDevices, Code::RunNodeUnsuitable, Code::RunSchedulerMessage];
     assert_eq!(codes(reasons), expected);
     assert_eq!(reasons[2].message, "node `cordoned` is marked as unschedulable");
-    assert_eq!(
-        reasons[3].message,
-        "0/3 nodes are available: 1 node(s) were unschedulable, 2 cannot allocate all claims"
+    assert!(
+        reasons[3]
+            .message
+            .starts_with("0/3 nodes are available: 1 node(s) were unschedulable, 2 cannot allocate all claims. "),
+        "{}",
+        reasons[3].message
     );
+}
+
+#[test]
+fn the_schedulers_line_is_whole() {
+    let line = |ran: &crate::support::Ran| ran.pod("p").reasons.last().unwrap().message.clone();
+    let request = "{ name: gpu, exactly: { deviceClassName: gpu.example.com, count: 2 } }";
+    let ran = run(&format!("{CLASS}{}{}", slice("a", 1), wanting(request, "")));
+    assert_eq!(
+        line(&ran),
+        "0/1 nodes are available: 1 cannot allocate all claims. still not schedulable, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+    );
+
+    let node = |name: &str, cpu: u32| {
+        format!(
+            "apiVersion: v1\nkind: Node\nmetadata: {{ name: {name} }}\nstatus: {{ allocatable: {{ cpu: '{cpu}' }} }}\n---\n"
+        )
+    };
+    let asking = |name: &str| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{ name: {name} }}\nspec: {{ containers: [{{ name: c, resources: {{ requests: {{ cpu: '2' }} }} }}] }}\n---\n"
+        )
+    };
+    let ran = run(&format!("{}{}{}{}", node("small", 1), node("full", 2), asking("first"), asking("p")));
+    assert_eq!(
+        line(&ran),
+        "0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod., 1 Preemption is not helpful for scheduling."
+    );
+    let reasons = &ran.pod("p").reasons;
+    assert_eq!(reasons[0].message, "node `small` has less `cpu` than the Pod asks for");
+    assert_eq!(reasons[1].message, "node `full` has too little `cpu` left");
+}
+
+#[test]
+fn a_broken_claim_is_shown_in_its_template() {
+    let spec = "  resourceClaims: [{ name: gpu, resourceClaimTemplateName: broken }]";
+    let ran = run(&format!(
+        "{CLASS}{}
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {{ namespace: default, name: broken }}
+spec: {{ spec: {{ devices: {{
+  requests: [{{ name: gpu, exactly: {{ deviceClassName: gpu.example.com, selectors: [{{ }}] }} }}] }} }} }}
+---
+{}",
+        slice("a", 1),
+        pod("p", spec)
+    ));
+    let reason = ran.reason("p");
+    assert_eq!(reason.object.as_ref().unwrap().to_string(), "ResourceClaimTemplate default/broken");
+    assert!(reason.path.starts_with("spec.spec.devices.requests[0].exactly.selectors[0]"), "{}", reason.path);
+    assert!(ran.pod("p").reasons[1].message.starts_with("running \"DynamicResources\" filter plugin: "));
 }
