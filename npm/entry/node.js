@@ -1,10 +1,9 @@
-// The package's entry in Node.js: the module is read from disk and is ready when the import returns.
+// The package for Node.js and its like: the module lies beside this file and is ready when the import returns.
+
 import { readFileSync } from "node:fs";
-import { initSync } from "./apportion.js";
 
-initSync({ module: readFileSync(new URL("./apportion_bg.wasm", import.meta.url)) });
+import { initSync } from "./start.js";
 
-export * from "./apportion.js";
+initSync(readFileSync(new URL("./apportion_bg.wasm", import.meta.url)));
 
-// The same call as elsewhere, so that code runs unchanged in Node.js and in browsers.
-export default async function init() {}
+export * from "./index.js";

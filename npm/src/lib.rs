@@ -1,10 +1,121 @@
-//! The npm package: core and the YAML reader through wasm-bindgen.
+//! The JavaScript door: core and the YAML reader through wasm-bindgen. It translates and decides nothing.
+//!
+//! Everything crosses as text. Objects, questions and answers are JSON texts, because one `JSON.parse` is faster than
+//! building values piece by piece, and because integers beyond 2^53 survive in a text. The JavaScript in `entry/` makes
+//! typed values of them; its functions ending in `Text` hand the texts through as they are.
 
+mod manifests;
+mod question;
+
+use apportion_core::engine::Engine as Core;
+use apportion_core::finding::{Finding, ObjectRef};
+use apportion_core::wire;
+use serde::Serialize;
+use serde_json::Value;
 use wasm_bindgen::prelude::wasm_bindgen;
+
+pub use manifests::Manifests;
+pub use question::answer;
 
 /// The version of the package.
 #[wasm_bindgen]
 #[must_use]
 pub fn version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
+}
+
+/// A cluster's facts and the questions about them.
+#[wasm_bindgen]
+#[derive(Clone, Debug)]
+pub struct Engine(Core);
+
+#[wasm_bindgen]
+impl Engine {
+    /// An engine over an empty cluster. `settings` is the JSON text that `wire::settings` reads.
+    ///
+    /// # Errors
+    ///
+    /// The findings as a JSON text, when a setting is not known.
+    #[wasm_bindgen(constructor)]
+    pub fn new(settings: &str) -> Result<Self, String> {
+        let settings = question::parse(settings).map_err(|finding| text(&[finding]))?;
+        let (profile, limits) = wire::settings(settings).map_err(|findings| text(&findings))?;
+        Ok(Self(Core::new(profile, limits)))
+    }
+
+    /// Takes objects in, each one JSON text. Returns a list of findings per object.
+    pub fn apply(&mut self, objects: Vec<String>) -> String {
+        text(&self.0.apply(objects.iter().map(String::as_str)))
+    }
+
+    /// Takes all usable documents of a text in. Returns what is to be told about all of them, with places.
+    #[wasm_bindgen(js_name = applyManifests)]
+    pub fn apply_manifests(&mut self, manifests: &Manifests) -> String {
+        let findings: Vec<(usize, Vec<Finding>)> = manifests
+            .usable()
+            .map(|(number, value)| (number, self.0.apply([value.to_string().as_str()]).into_iter().flatten().collect()))
+            .collect();
+        manifests.placed(findings)
+    }
+
+    /// Removes an object. False when there is none.
+    pub fn remove(&mut self, kind: &str, namespace: &str, name: &str) -> bool {
+        self.0.delete(&object_ref(kind, namespace, name))
+    }
+
+    /// An object as a JSON text, as it is now.
+    pub fn get(&self, kind: &str, namespace: &str, name: &str) -> Option<String> {
+        self.0.get(&object_ref(kind, namespace, name)).map(|object| object.to_string())
+    }
+
+    /// Answers a question, both JSON texts. A question that cannot be read has the status `unreadable`.
+    pub fn allocate(&mut self, question: &str) -> String {
+        question::allocate(&mut self.0, question::parse(question)).to_string()
+    }
+
+    /// Plays the cluster's controllers and scheduler until nothing changes. Returns the report.
+    pub fn run(&mut self) -> String {
+        text(&self.0.run())
+    }
+
+    /// An engine with the same facts, to try something out.
+    pub fn fork(&self) -> Self {
+        self.clone()
+    }
+}
+
+fn object_ref(kind: &str, namespace: &str, name: &str) -> ObjectRef {
+    ObjectRef { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
+}
+
+/// The JSON text of an answer. All keys of our maps are text, so writing cannot fail.
+pub(crate) fn text<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| Value::Null.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLASS: &str =
+        r#"{"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","metadata":{"name":"c"},"spec":{"extra":1}}"#;
+
+    #[test]
+    fn objects_go_in_and_come_out() {
+        let mut engine = Engine::new("{}").unwrap();
+        let findings = engine.apply(vec![CLASS.to_owned(), "garbage".to_owned()]);
+        assert!(findings.starts_with(r#"[[{"code":"read/unknown-field""#), "{findings}");
+        assert!(findings.contains("read/bad-json"), "{findings}");
+        let class = engine.get("DeviceClass", "", "c").unwrap();
+        assert!(class.contains(r#""extra":1"#), "{class}");
+        let mut fork = engine.fork();
+        assert!(fork.remove("DeviceClass", "", "c") && !fork.remove("DeviceClass", "", "c"));
+        assert!(engine.get("DeviceClass", "", "c").is_some() && fork.get("DeviceClass", "", "c").is_none());
+    }
+
+    #[test]
+    fn bad_settings_are_refused_with_findings() {
+        assert!(Engine::new("{").unwrap_err().contains("read/bad-json"));
+        assert!(Engine::new(r#"{"version":"2.0"}"#).unwrap_err().contains("read/bad-settings"));
+    }
 }

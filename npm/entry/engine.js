@@ -1,0 +1,129 @@
+// A cluster's facts, and the questions about them.
+
+import { Engine as Raw, answer } from "./apportion.js";
+import { parse, stringify } from "./json.js";
+import { Manifests, readYaml } from "./manifests.js";
+import { makeDisposable, needStarted } from "./start.js";
+
+/** @import { Answer, Asked, Finding, ObjectRef, PlacedFinding, Question, Report, Settings } from "./types.d.ts" */
+
+export class SettingsError extends Error {
+  name = "SettingsError";
+
+  /** @param {readonly Finding[]} findings */
+  constructor(findings) {
+    super(findings.map((finding) => finding.message).join("; "));
+    this.findings = findings;
+  }
+}
+
+export class Engine {
+  #raw;
+
+  /** @param {Settings} [settings] */
+  constructor(settings = {}) {
+    needStarted();
+    try {
+      this.#raw = new Raw(stringify(settings));
+    } catch (error) {
+      if (typeof error !== "string") throw error;
+      throw new SettingsError(parse(error));
+    }
+  }
+
+  /**
+   * @param {Iterable<unknown>} objects
+   * @returns {Finding[][]}
+   */
+  apply(objects) {
+    const texts = Array.from(objects, (object) => (typeof object === "string" ? object : stringify(object)));
+    return parse(this.#raw.apply(texts));
+  }
+
+  /**
+   * @param {string | Manifests} text
+   * @returns {PlacedFinding[]}
+   */
+  applyYaml(text) {
+    if (typeof text !== "string") return this.#applyManifests(text);
+    const manifests = readYaml(text);
+    try {
+      return this.#applyManifests(manifests);
+    } finally {
+      manifests.free();
+    }
+  }
+
+  /** @param {Manifests} manifests */
+  #applyManifests(manifests) {
+    /** @type {PlacedFinding[]} */
+    const findings = parse(this.#raw.applyManifests(Manifests.raw(manifests)));
+    const start = (/** @type {PlacedFinding} */ finding) => finding.place?.utf16Range.start ?? 0;
+    return [...manifests.problems, ...findings].sort((left, right) => start(left) - start(right));
+  }
+
+  /** @param {ObjectRef} object */
+  delete({ kind, namespace, name }) {
+    return this.#raw.remove(kind, namespace, name);
+  }
+
+  /** @param {ObjectRef} object */
+  get(object) {
+    const text = this.getText(object);
+    return text === undefined ? undefined : parse(text);
+  }
+
+  /** @param {ObjectRef} object */
+  getText({ kind, namespace, name }) {
+    return this.#raw.get(kind, namespace, name);
+  }
+
+  /**
+   * @param {Question} question
+   * @returns {Answer}
+   */
+  allocate(question) {
+    return parse(this.allocateText(stringify(question)));
+  }
+
+  /** @param {string} question */
+  allocateText(question) {
+    return this.#raw.allocate(question);
+  }
+
+  /** @returns {Report} */
+  run() {
+    return parse(this.runText());
+  }
+
+  runText() {
+    return this.#raw.run();
+  }
+
+  fork() {
+    const fork = new Engine();
+    fork.#raw.free();
+    fork.#raw = this.#raw.fork();
+    return fork;
+  }
+
+  free() {
+    this.#raw.free();
+  }
+}
+
+makeDisposable(Engine);
+
+/**
+ * @param {Asked} asked
+ * @returns {Answer}
+ */
+export function allocate(asked) {
+  return parse(allocateText(stringify(asked)));
+}
+
+/** @param {string} asked */
+export function allocateText(asked) {
+  needStarted();
+  return answer(asked);
+}

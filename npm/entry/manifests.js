@@ -1,0 +1,67 @@
+// Texts of YAML and JSON documents, with the place of every field.
+
+import { Manifests as Raw } from "./apportion.js";
+import { parse, stringify } from "./json.js";
+import { makeDisposable, needStarted } from "./start.js";
+
+/** @import { Field, ManifestDocument, ObjectRef, Place, PlacedFinding } from "./types.d.ts" */
+
+export class Manifests {
+  #raw;
+
+  /** @param {string} text */
+  constructor(text) {
+    needStarted();
+    this.#raw = new Raw(text);
+    /** @type {readonly ManifestDocument[]} */
+    this.documents = parse(this.#raw.documents());
+    /** @type {readonly PlacedFinding[]} */
+    this.problems = parse(this.#raw.problems());
+  }
+
+  /** @param {number} document */
+  json(document) {
+    const text = this.jsonText(document);
+    return text === undefined ? undefined : parse(text);
+  }
+
+  /** @param {number} document */
+  jsonText(document) {
+    return this.#raw.json(document);
+  }
+
+  /**
+   * @param {ObjectRef} object
+   * @param {string} [path]
+   */
+  locate(object, path) {
+    return this.locateAll([{ object, path }])[0];
+  }
+
+  /**
+   * @param {readonly Field[]} fields
+   * @returns {(Place | undefined)[]}
+   */
+  locateAll(fields) {
+    const wanted = fields.map(({ object, path }) => ({ ...object, path: path ?? "" }));
+    /** @type {(Place | null)[]} */
+    const places = parse(this.#raw.locate(stringify(wanted)));
+    return places.map((place) => place ?? undefined);
+  }
+
+  free() {
+    this.#raw.free();
+  }
+
+  /** @param {Manifests} manifests */
+  static raw(manifests) {
+    return manifests.#raw;
+  }
+}
+
+makeDisposable(Manifests);
+
+/** @param {string} text */
+export function readYaml(text) {
+  return new Manifests(text);
+}

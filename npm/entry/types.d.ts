@@ -1,0 +1,374 @@
+// The package as TypeScript sees it. Tests hold it against the JavaScript beside it and against what the module answers.
+
+/**
+ * An integer of up to 64 bits: a `number` where JavaScript can hold it exactly, a `bigint` beyond 2^53.
+ */
+export type Integer = number | bigint;
+
+/** Any value that JSON can hold; integers beyond 2^53 are `bigint`. */
+export type Json = null | boolean | Integer | string | Json[] | { [name: string]: Json };
+
+/** Which object is meant. */
+export interface ObjectRef {
+  /** Kind, for instance `ResourceClaim`; empty when unknown. */
+  kind: string;
+  /** Namespace; empty for cluster-scoped kinds. */
+  namespace: string;
+  /** Name. */
+  name: string;
+}
+
+/** How much a finding matters: not usable, usable but not as its author is likely to think, worth knowing. */
+export type Severity = "error" | "warning" | "info";
+
+/** A problem in the input. Findings are data: nothing throws because of what somebody wrote in a manifest. */
+export interface Finding {
+  /** Published code, for instance `read/unknown-field`; never renamed or reused. */
+  code: string;
+  severity: Severity;
+  /** The object it is about, where there is one. */
+  object?: ObjectRef;
+  /** Field path in the API server's notation, for instance `spec.devices.requests[0].exactly.count`. */
+  path?: string;
+  /** What is wrong, in one line. */
+  message: string;
+  /** What to do about it. */
+  hint?: string;
+}
+
+/** A range of a JavaScript string: `text.slice(start, end)`. */
+export interface Utf16Range {
+  start: number;
+  end: number;
+}
+
+/** Where a field stands in a text. */
+export interface Place {
+  /** Number of the document, from zero; absent where a text is no document. */
+  document?: number;
+  /** Line, from one. */
+  line: number;
+  /** Column in characters, from one. */
+  column: number;
+  /** What to underline: the value where it is short, else its key. */
+  utf16Range: Utf16Range;
+  /** False when the field itself is not there: then this is the place where it is missing. */
+  isExact: boolean;
+}
+
+/** A finding together with its place. */
+export interface PlacedFinding extends Finding {
+  /** Where it is, when it belongs to the text. */
+  place?: Place;
+}
+
+/** One document of a text. */
+export interface ManifestDocument {
+  /** The object that it says it is; parts that it does not name are empty. */
+  object: ObjectRef;
+  /** Its first line, from one. */
+  line: number;
+  utf16Range: Utf16Range;
+  /** Whether `kubectl` refuses it; the engine then leaves it out. */
+  isRefused: boolean;
+}
+
+/** Settings of an engine; all may be left out. */
+export interface Settings {
+  /** Whose rules hold; `all`, the default, is the newest version with every gate on. */
+  version?: "1.34" | "1.35" | "1.36" | "1.37" | "all";
+  /** Feature gates that differ from the version's defaults, by name. */
+  featureGates?: Record<string, boolean>;
+  /** The correct answer, or the version's own with its known defects. */
+  mode?: "sound" | "reference";
+  /** Search steps that one question may take: one step is one device tried for one request. */
+  maxSteps?: Integer;
+}
+
+/** Identity of a device. A pool is known only together with its driver. */
+export interface DeviceId {
+  driver: string;
+  pool: string;
+  device: string;
+}
+
+/** "Allocate these claims together, on one of these nodes." */
+export interface Question {
+  /** Unallocated ResourceClaims of one Pod, in its order. They need not be in the cluster. */
+  claims: unknown[];
+  /** Candidate nodes in the order of trying; empty or left out for all nodes by name. */
+  nodes?: string[];
+  /** Devices that are taken beyond what the claims in the cluster say. */
+  inUse?: {
+    /** Devices taken as a whole. */
+    devices?: DeviceId[];
+    /** Shares of shared devices. */
+    shares?: (DeviceId & { shareID: string })[];
+    /** Capacity taken of shared devices: Kubernetes quantities by name. */
+    consumed?: (DeviceId & { capacity: Record<string, string> })[];
+  };
+}
+
+/** How many devices of a node survive each test of one request. */
+export interface RequestFunnel {
+  /** Name of the claim. */
+  claim: string;
+  /** `request` or `request/subrequest`. */
+  request: string;
+  /** Devices needed. */
+  needed: Integer;
+  /** Devices that the node has access to, in usable pools. */
+  devices: Integer;
+  /** Of these, devices that the class and the request's selectors accept. */
+  matching: Integer;
+  /** Of these, devices without taints that the request does not tolerate. */
+  tolerated: Integer;
+  /** Of these, devices that are free and have enough capacity and counters left. */
+  free: Integer;
+}
+
+/** A refusal with a text of its own. */
+export interface Failure {
+  /** Code of the finding. */
+  code: string;
+  /** Message of the finding. */
+  error: string;
+  /** The reference implementation's words, for comparison. */
+  reference: string;
+  /** Whether it concerns one node only, so that other nodes are tried. */
+  nodeLocal: boolean;
+  finding: Finding;
+}
+
+/** Why a node was refused. */
+export interface NodeRefusal {
+  node: string;
+  /** What each request found on the node, in the order of the claims and requests. */
+  requests: RequestFunnel[];
+  /** Set where the reference gives a reason of its own; otherwise the claims just do not fit. */
+  failure?: Failure;
+}
+
+interface AnswerBase {
+  /** Worth knowing beside the decision. */
+  findings: Finding[];
+  /** Search steps taken. */
+  steps: Integer;
+}
+
+/** The claims fit. */
+export interface Allocated extends AnswerBase {
+  status: "allocated";
+  node: string;
+  /** For each claim, in the order of the question, what becomes its `status.allocation`. */
+  allocations: { [field: string]: Json }[];
+}
+
+/** The claims fit on none of the nodes. */
+export interface Unsatisfied extends AnswerBase {
+  status: "none";
+  /** One entry per node tried, in the order of trying. */
+  nodes: NodeRefusal[];
+}
+
+/** The input is wrong: kube-scheduler gives up the Pod, other nodes are not tried. */
+export interface Failed extends AnswerBase, Failure {
+  status: "error";
+  /** The node on which it was noticed. */
+  node: string;
+}
+
+/** The step limit was reached before an answer was found. */
+export interface GaveUp extends AnswerBase {
+  status: "gave-up";
+  /** The node that was being searched. */
+  node: string;
+  /** Nodes that were refused before. */
+  nodes: NodeRefusal[];
+}
+
+/** The question itself cannot be read. */
+export interface Unreadable {
+  status: "unreadable";
+  findings: Finding[];
+}
+
+/** The answer to a {@link Question}. */
+export type Answer = Allocated | Unsatisfied | Failed | GaveUp | Unreadable;
+
+/** A device of an allocated claim. */
+export interface AllocatedDevice extends DeviceId {
+  /** `request` or `request/subrequest`. */
+  request: string;
+  /** Whether it was taken with admin access. */
+  adminAccess: boolean;
+  /** Which share of a shared device this is. */
+  shareId?: string;
+  /** What the share uses up: quantities by name. */
+  consumedCapacity?: Record<string, string>;
+}
+
+/** One node of a {@link Report}. */
+export interface NodeReport {
+  name: string;
+  /** Whether no Node object was given and the name was taken from the slices. */
+  inferred: boolean;
+  /** Devices in pools of this node alone. */
+  localDevices: number;
+  /** Of these, devices that are allocated, as a whole or in part. */
+  allocatedDevices: number;
+  /** Pods on the node, as `namespace/name`. */
+  pods: string[];
+}
+
+/** One entry of a Pod's `spec.resourceClaims`. */
+export interface PodClaimReport {
+  /** Name of the entry. */
+  name: string;
+  /** Name of the claim; absent where it could not be made or found. */
+  claim?: string;
+}
+
+/** One Pod of a {@link Report}. */
+export interface PodReport {
+  namespace: string;
+  name: string;
+  /** The workload controller that made it, where there is one. */
+  owner?: ObjectRef;
+  /** The node it landed on; absent while it is Pending. */
+  node?: string;
+  /** Why it is Pending, most important first; empty when it has a node. */
+  reasons: Finding[];
+  /** Its claims in the order of `spec.resourceClaims`. */
+  claims: PodClaimReport[];
+}
+
+/** One claim of a {@link Report}. */
+export interface ClaimReport {
+  namespace: string;
+  name: string;
+  /** The template that it was generated from, where there is one. */
+  template?: string;
+  /** Whether it has devices. */
+  allocated: boolean;
+  /** Its devices in the order of picking. */
+  devices: AllocatedDevice[];
+  /** Pods that may use it, as `namespace/name`. */
+  reservedFor: string[];
+}
+
+/** What DRA did with the objects of a cluster. */
+export interface Report {
+  /** Nodes by name. */
+  nodes: NodeReport[];
+  /** Pods in the order in which they were scheduled. */
+  pods: PodReport[];
+  /** Claims by namespace and name. */
+  claims: ClaimReport[];
+  /** What is worth knowing about the run as a whole. */
+  findings: Finding[];
+}
+
+/** A field of an object, or the object where there is no path. */
+export interface Field {
+  object: ObjectRef;
+  /** Field path in the API server's notation. */
+  path?: string | undefined;
+}
+
+/** One question about one cluster. */
+export interface Asked {
+  settings?: Settings;
+  /** Objects of the cluster, as values. What is wrong with them is not told: ask an {@link Engine} for that. */
+  objects?: unknown[];
+  question: Question;
+}
+
+/** Where the module comes from, when not from beside the package: its address, its bytes, or itself. */
+export type ModuleSource = string | URL | ArrayBuffer | Uint8Array | WebAssembly.Module;
+
+/** Loads the module. Needed once before anything else in browsers and workers; in Node.js it has already happened. */
+export function init(source?: ModuleSource): Promise<void>;
+
+/** As {@link init}, at once. */
+export function initSync(source: ArrayBuffer | Uint8Array | WebAssembly.Module): void;
+
+/** The version of the package. */
+export function version(): string;
+
+/** Thrown when the settings of an engine cannot be used: that is the program's mistake, not its user's. */
+export class SettingsError extends Error {
+  constructor(findings: readonly Finding[]);
+  /** What is wrong with them. */
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * The facts of one cluster, and the questions about them. Facts go in, questions are answered; the same calls give the
+ * same answers everywhere.
+ *
+ * Holds memory of the module until `free()` is called or the garbage collector comes by. Where the platform has
+ * `Symbol.dispose`, `using` works too.
+ */
+export class Engine {
+  /** An engine over an empty cluster. @throws {@link SettingsError} */
+  constructor(settings?: Settings);
+  /**
+   * Takes objects in, given as values or as JSON texts; those with the same key are replaced. An object with an error
+   * among its findings is left out. Returns the findings of each object.
+   */
+  apply(objects: Iterable<unknown>): Finding[][];
+  /** Takes all documents of a text in and returns all that is to be told about them, in the order of the text. */
+  applyYaml(text: string | Manifests): PlacedFinding[];
+  /** Removes an object. False when there is none. */
+  delete(object: ObjectRef): boolean;
+  /** An object as it is now, in the newest version of its API; undefined when there is none. */
+  get(object: ObjectRef): Json | undefined;
+  /** As {@link get}, as a JSON text. */
+  getText(object: ObjectRef): string | undefined;
+  /** Allocates claims together on one of the nodes asked for. The cluster is not changed. */
+  allocate(question: Question): Answer;
+  /** As {@link allocate}, JSON text in and JSON text out: the very bytes that every other shell answers. */
+  allocateText(question: string): string;
+  /** Plays the cluster's controllers and scheduler until nothing changes. The cluster then holds what they made. */
+  run(): Report;
+  /** As {@link run}, as a JSON text. */
+  runText(): string;
+  /** An engine with the same facts, to try something out. */
+  fork(): Engine;
+  /** Gives the memory back. The engine cannot be used afterwards. */
+  free(): void;
+}
+
+/** Answers one question about one cluster. */
+export function allocate(asked: Asked): Answer;
+
+/** As {@link allocate}, JSON text in and JSON text out. */
+export function allocateText(asked: string): string;
+
+/**
+ * A text of YAML or JSON documents, read as `kubectl` reads it, with the place of every field. What cannot be read is
+ * a problem; the other documents are there all the same.
+ *
+ * Holds memory of the module until `free()` is called or the garbage collector comes by.
+ */
+export class Manifests {
+  constructor(text: string);
+  /** The documents, lists taken apart, in the order of the text. */
+  readonly documents: readonly ManifestDocument[];
+  /** What the reader has to tell, in the order of the text. */
+  readonly problems: readonly PlacedFinding[];
+  /** A document as the JSON that `kubectl` makes of it; undefined when there is no such document. */
+  json(document: number): Json | undefined;
+  /** As {@link json}, as a text. */
+  jsonText(document: number): string | undefined;
+  /** Where a field stands, or the nearest field above it; undefined when the object is not in the text. */
+  locate(object: ObjectRef, path?: string): Place | undefined;
+  /** As {@link locate} for many fields: the text is gone through once. */
+  locateAll(fields: readonly Field[]): (Place | undefined)[];
+  /** Gives the memory back. The object cannot be used afterwards. */
+  free(): void;
+}
+
+/** Reads a text of YAML or JSON documents. */
+export function readYaml(text: string): Manifests;

@@ -1,0 +1,75 @@
+//! Questions without state: everything in one JSON text, the answer in another.
+
+use apportion_core::engine::Engine;
+use apportion_core::finding::{Code, Finding};
+use apportion_core::wire;
+use serde_json::{Value, json};
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// Answers `{"settings": .., "objects": [..], "question": ..}`, all but `question` optional, with an answer as
+/// `Engine.allocate` gives it. What is found in the objects is not told; ask an engine for that.
+#[wasm_bindgen]
+#[must_use]
+pub fn answer(asked: &str) -> String {
+    match parse(asked) {
+        Ok(asked) => answer_value(asked),
+        Err(finding) => unreadable(&[finding]),
+    }
+    .to_string()
+}
+
+fn answer_value(mut asked: Value) -> Value {
+    let mut part = |name: &str| asked.get_mut(name).map(Value::take);
+    let (profile, limits) = match wire::settings(part("settings").unwrap_or_else(|| json!({}))) {
+        Ok(settings) => settings,
+        Err(findings) => return unreadable(&findings),
+    };
+    let objects = match part("objects") {
+        None => Vec::new(),
+        Some(Value::Array(objects)) => objects,
+        Some(_) => return unreadable(&[bad("objects", "`objects` is not a list")]),
+    };
+    let question = part("question").ok_or_else(|| bad("question", "there is no `question`"));
+    let mut engine = Engine::new(profile, limits);
+    let objects: Vec<String> = objects.iter().map(Value::to_string).collect();
+    engine.apply(objects.iter().map(String::as_str));
+    allocate(&mut engine, question)
+}
+
+pub(crate) fn allocate(engine: &mut Engine, question: Result<Value, Finding>) -> Value {
+    match question.map_err(|finding| vec![finding]).and_then(wire::question) {
+        Ok(question) => engine.allocate(&question).to_json(),
+        Err(findings) => unreadable(&findings),
+    }
+}
+
+fn unreadable(findings: &[Finding]) -> Value {
+    json!({ "status": "unreadable", "findings": findings })
+}
+
+fn bad(path: &str, message: &str) -> Finding {
+    Finding::new(Code::ReadBadSettings, path, message)
+}
+
+pub(crate) fn parse(text: &str) -> Result<Value, Finding> {
+    serde_json::from_str(text).map_err(|error| Finding::new(Code::ReadBadJson, "", format!("not valid JSON: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        for (asked, code) in [
+            ("", "read/bad-json"),
+            ("[]", "read/bad-settings"),
+            (r#"{"settings":{"version":"x"},"question":{}}"#, "read/bad-settings"),
+            (r#"{"objects":1,"question":{}}"#, "read/bad-settings"),
+            (r#"{"question":{"claims":[{}]}}"#, "read/no-kind"),
+        ] {
+            let answer = answer(asked);
+            assert!(answer.contains(r#""status":"unreadable""#) && answer.contains(code), "{asked}: {answer}");
+        }
+    }
+}
