@@ -64,6 +64,7 @@ fn problem(case: &Value) -> Option<String> {
     let contains = expected["errorContains"].as_str().unwrap_or_default();
     let is_right = got.status == expected["status"]
         && got.error.contains(contains)
+        && (cost("maxCost").is_none() || cost("maxCost") == got.max_cost)
         && (cost("actualCost").is_none() || cost("actualCost") == got.actual_cost)
         // Syntax errors of the reference name all that its parser generator would have accepted.
         && (contains_syntax(expected) || got.error == expected["error"].as_str().unwrap_or_default());

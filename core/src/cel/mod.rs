@@ -13,6 +13,7 @@ mod cost;
 mod decls;
 mod device;
 mod error;
+mod estimate;
 mod eval;
 mod format;
 mod format_names;
@@ -222,7 +223,8 @@ pub fn compile(source: &str, env: &Environment) -> Result<Program, CompileError>
         Refusal::Unsupported(what) => not_supported(source, None, &what),
     })?;
     let reads = reads::reads(&code);
-    Ok(Program { code, slots, has_lists: env.has_list_attributes(), max_cost: u64::MAX, reads })
+    let max_cost = estimate::max_cost(&ast, root, &checked);
+    Ok(Program { code, slots, has_lists: env.has_list_attributes(), max_cost, reads })
 }
 
 fn invalid(report: &Report<'_>) -> CompileError {
