@@ -124,7 +124,7 @@ func allocate(p *problem) (answer outcome) {
 			answer = outcome{Status: "panic", Error: fmt.Sprint(why)}
 		}
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	byName := classes{}
 	for _, class := range p.Classes {
