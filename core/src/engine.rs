@@ -125,6 +125,11 @@ pub fn read_quantity(value: Value) -> Result<Quantity, Finding> {
     })
 }
 
-fn parse(text: &str) -> Result<Value, Finding> {
+/// Parses a JSON text.
+///
+/// # Errors
+///
+/// The finding, when it is none.
+pub fn parse(text: &str) -> Result<Value, Finding> {
     serde_json::from_str(text).map_err(|error| Finding::new(Code::ReadBadJson, "", format!("not valid JSON: {error}")))
 }

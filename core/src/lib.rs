@@ -16,6 +16,7 @@ pub mod api;
 pub mod cel;
 pub mod cluster;
 pub mod engine;
+pub mod evaluate;
 pub mod finding;
 pub mod profile;
 pub mod simulate;

@@ -6,7 +6,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::allocate::{DeviceId, InUse, Limits, Question};
+use crate::cel::Environment;
 use crate::engine::{read_claim_value, read_quantity};
+use crate::evaluate::{Evaluation, evaluate, read_device};
 use crate::finding::{Code, Finding};
 use crate::profile::{Features, Mode, Profile, Version};
 
@@ -39,15 +41,7 @@ pub fn settings(value: Value) -> Result<(Profile, Limits), Vec<Finding>> {
             ]);
         }
     };
-    let version = match settings.version.as_deref() {
-        None => Version::All,
-        Some(text) => Version::parse(text).ok_or_else(|| {
-            let message = format!("unknown Kubernetes version `{text}`");
-            vec![
-                Finding::new(Code::ReadBadSettings, "version", message).with_hint("one of 1.34, 1.35, 1.36, 1.37, all"),
-            ]
-        })?,
-    };
+    let version = settings.version.as_deref().map_or(Ok(Version::All), version)?;
     let gates = settings.feature_gates.iter().map(|(name, on)| (name.as_str(), *on));
     let profile = profile(version, gates, mode)?;
     let limits = settings.max_steps.map_or_else(Limits::default, |max_steps| Limits { max_steps });
@@ -151,6 +145,63 @@ pub fn question(value: Value) -> Result<Question, Vec<Finding>> {
     }
     question.in_use = in_use;
     if findings.is_empty() { Ok(question) } else { Err(findings) }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct WireEvaluation {
+    expression: String,
+    #[serde(default)]
+    environment: Option<String>,
+    #[serde(default)]
+    version: Option<String>,
+    #[serde(default)]
+    features: WireFeatures,
+    device: Value,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct WireFeatures {
+    consumable_capacity: bool,
+    list_type_attributes: bool,
+}
+
+/// Answers a question about one selector: `{"expression", "environment": "stored" | "new", "version": "1.36",
+/// "features": {"consumableCapacity", "listTypeAttributes"}, "device": {"driver", "attributes", "capacity",
+/// "allowMultipleAllocations"}}`. The environment is `stored` and the version 1.36 where left out.
+///
+/// # Errors
+///
+/// A finding for everything that cannot be read.
+pub fn evaluation(value: Value) -> Result<Evaluation, Vec<Finding>> {
+    let wire: WireEvaluation = serde_json::from_value(value)
+        .map_err(|error| vec![Finding::new(Code::ReadBadSettings, "", error.to_string())])?;
+    let stored = match wire.environment.as_deref() {
+        None | Some("stored") => true,
+        Some("new") => false,
+        Some(other) => {
+            let message = format!("unknown environment `{other}`");
+            return Err(vec![
+                Finding::new(Code::ReadBadSettings, "environment", message).with_hint("one of stored, new"),
+            ]);
+        }
+    };
+    let version = version(wire.version.as_deref().unwrap_or("1.36"))?;
+    let environment = Environment {
+        stored,
+        consumable_capacity: wire.features.consumable_capacity,
+        list_type_attributes: wire.features.list_type_attributes,
+        version,
+    };
+    Ok(evaluate(&wire.expression, &read_device(wire.device)?, &environment))
+}
+
+fn version(text: &str) -> Result<Version, Vec<Finding>> {
+    Version::parse(text).ok_or_else(|| {
+        let message = format!("unknown Kubernetes version `{text}`");
+        vec![Finding::new(Code::ReadBadSettings, "version", message).with_hint("one of 1.34, 1.35, 1.36, 1.37, all")]
+    })
 }
 
 #[cfg(test)]

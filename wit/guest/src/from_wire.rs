@@ -4,26 +4,49 @@ use std::collections::BTreeMap;
 
 use apportion_core::allocate::{DeviceId, InUse, Question};
 use apportion_core::api::quantity::Quantity;
-use apportion_core::engine::{read_claim, read_quantity};
+use apportion_core::cel::Environment;
+use apportion_core::engine::{self, read_claim, read_quantity};
+use apportion_core::evaluate::{DeviceSample, read_device};
 use apportion_core::finding::{Finding, ObjectRef};
 use apportion_core::profile::{Mode, Profile, Version};
 use apportion_core::wire;
 
 use crate::bindings::exports::apportion::dra::decisions as wit;
+use crate::bindings::exports::apportion::dra::selectors;
 
 pub(crate) fn profile(profile: &wit::Profile) -> Result<Profile, Vec<Finding>> {
-    let version = match profile.version {
+    let mode = match profile.mode {
+        wit::Mode::Sound => Mode::Sound,
+        wit::Mode::Reference => Mode::Reference,
+    };
+    wire::profile(version(profile.version), profile.gates.iter().map(|gate| (gate.name.as_str(), gate.enabled)), mode)
+}
+
+fn version(version: wit::Version) -> Version {
+    match version {
         wit::Version::V1Dot34 => Version::V1_34,
         wit::Version::V1Dot35 => Version::V1_35,
         wit::Version::V1Dot36 => Version::V1_36,
         wit::Version::V1Dot37 => Version::V1_37,
         wit::Version::All => Version::All,
-    };
-    let mode = match profile.mode {
-        wit::Mode::Sound => Mode::Sound,
-        wit::Mode::Reference => Mode::Reference,
-    };
-    wire::profile(version, profile.gates.iter().map(|gate| (gate.name.as_str(), gate.enabled)), mode)
+    }
+}
+
+pub(crate) fn device(text: &str) -> Result<DeviceSample, Vec<Finding>> {
+    read_device(engine::parse(text).map_err(|finding| vec![finding])?)
+}
+
+pub(crate) fn environment(
+    environment: selectors::Environment,
+    of: wit::Version,
+    features: selectors::Features,
+) -> Environment {
+    Environment {
+        stored: environment == selectors::Environment::Stored,
+        consumable_capacity: features.consumable_capacity,
+        list_type_attributes: features.list_type_attributes,
+        version: version(of),
+    }
 }
 
 pub(crate) fn object_ref(object: wit::ObjectRef) -> ObjectRef {

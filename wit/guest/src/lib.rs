@@ -11,6 +11,7 @@ use apportion_core::engine::Engine;
 use bindings::exports::apportion::dra::decisions::{
     Answer, Cluster, Finding, Guest, GuestCluster, Limits, ObjectRef, Profile, Question, Report,
 };
+use bindings::exports::apportion::dra::selectors;
 
 mod bindings {
     wit_bindgen::generate!({ path: "../apportion.wit", world: "dra" });
@@ -52,6 +53,20 @@ impl GuestCluster for Session {
 
     fn get(&self, object: ObjectRef) -> Option<String> {
         self.0.borrow().get(&from_wire::object_ref(object)).map(|value| value.to_string())
+    }
+}
+
+impl selectors::Guest for Component {
+    fn evaluate(
+        expression: String,
+        device: String,
+        environment: selectors::Environment,
+        version: selectors::Version,
+        features: selectors::Features,
+    ) -> Result<selectors::Evaluation, Vec<Finding>> {
+        let device = from_wire::device(&device).map_err(to_wire::findings)?;
+        let environment = from_wire::environment(environment, version, features);
+        Ok(to_wire::evaluation(apportion_core::evaluate::evaluate(&expression, &device, &environment)))
     }
 }
 

@@ -3,11 +3,14 @@
 use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, RequestFunnel};
 use apportion_core::api::claim::AllocationResult;
 use apportion_core::api::read::Json;
+use apportion_core::cel::CompileErrorKind;
+use apportion_core::evaluate::{Evaluation, Verdict};
 use apportion_core::finding::{Finding, ObjectRef, Severity};
 use apportion_core::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 
 use crate::bindings::apportion::dra::types::Severity as WitSeverity;
 use crate::bindings::exports::apportion::dra::decisions as wit;
+use crate::bindings::exports::apportion::dra::selectors;
 
 pub(crate) fn findings(findings: Vec<Finding>) -> Vec<wit::Finding> {
     findings.into_iter().map(finding).collect()
@@ -138,5 +141,28 @@ fn device(device: AllocatedDevice) -> wit::AllocatedDevice {
             .into_iter()
             .map(|(name, quantity)| wit::Amount { name, quantity })
             .collect(),
+    }
+}
+
+pub(crate) fn evaluation(evaluation: Evaluation) -> selectors::Evaluation {
+    selectors::Evaluation {
+        verdict: match evaluation.verdict {
+            Verdict::Match => selectors::Verdict::Match,
+            Verdict::NoMatch => selectors::Verdict::NoMatch,
+            Verdict::CompileError(error) => selectors::Verdict::CompileError(selectors::CompileError {
+                kind: match error.kind {
+                    CompileErrorKind::Invalid => selectors::CompileErrorKind::Invalid,
+                    CompileErrorKind::WrongResult => selectors::CompileErrorKind::WrongResult,
+                    CompileErrorKind::NotSupportedHere => selectors::CompileErrorKind::NotSupportedHere,
+                },
+                message: error.message,
+                offset: error.offset as u64,
+                line: error.line,
+                column: error.column,
+            }),
+            Verdict::RuntimeError(message) => selectors::Verdict::RuntimeError(message),
+        },
+        actual_cost: evaluation.actual_cost,
+        max_cost: evaluation.max_cost,
     }
 }
