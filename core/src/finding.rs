@@ -102,6 +102,11 @@ macro_rules! codes {
                 match self { $(Self::$variant => $text,)* }
             }
 
+            /// The code of a printed text; `None` when no finding has it.
+            pub fn of(text: &str) -> Option<Self> {
+                match text { $($text => Some(Self::$variant),)* _ => None }
+            }
+
             /// The severity that a finding of this code has unless the place says otherwise.
             pub const fn severity(self) -> Severity {
                 match self { $(Self::$variant => Severity::$severity,)* }
@@ -226,6 +231,12 @@ codes! {
         "A slice with a node selector of several terms. An allocation can carry only one, so its devices cannot be given out.";
     Internal = "internal/bug", Error,
         "Apportion contradicted itself. Please report it with the input.";
+    InternalTrap = "internal/trap", Error,
+        "The WebAssembly module stopped in the middle of a call. The call has no answer; the host made a new instance and filled it with the objects applied before. Please report it with the input.";
+    LimitMemory = "limit/memory", Error,
+        "The module needed more memory than the host allows it. Give it fewer or smaller objects, or a higher limit.";
+    LimitFuel = "limit/fuel", Error,
+        "A call executed more instructions than the host allows. This last resort stands behind the step limit of a search; ask about fewer objects, or raise it.";
 }
 
 impl fmt::Display for Code {

@@ -73,6 +73,14 @@ macro_rules! features {
                 false
             }
 
+            /// Whether the features behind one gate are on. `None` when no feature has that gate.
+            pub fn get(&self, gate: &str) -> Option<bool> {
+                $(if $gates.split(' ').any(|name| name == gate) {
+                    return Some(self.$field);
+                })*
+                None
+            }
+
             /// Names of all known gates, in the order of the fields.
             pub fn gates() -> impl Iterator<Item = &'static str> {
                 [$($gates,)*].into_iter().flat_map(|names| names.split(' '))
