@@ -1,25 +1,36 @@
-//! The runner: the component, embedded and compiled ahead of time, behind a small API.
+//! The runner: the component that decides, embedded and compiled ahead of time, behind a small API.
+//!
+//! A [`Runner`] is made once per program. It gives out [`Cluster`]s, each in an instance of its own, with limits on
+//! memory and instructions. Objects go in as the JSON that Kubernetes speaks; questions are answered in the types of
+//! [`apportion_core`], so that whoever shows them does not care which side of the border they come from.
+//!
+//! ```no_run
+//! use apportion::{Door, HostLimits, Runner};
+//! use apportion_core::{allocate::Limits, profile::Profile};
+//!
+//! let runner = Runner::new()?;
+//! let mut cluster = runner.cluster(&Profile::default(), Limits::default(), HostLimits::default())?;
+//! cluster.apply(&[r#"{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-a"}}"#.to_owned()])?;
+//! println!("{:?}", cluster.run()?.nodes);
+//! # Ok::<(), apportion::Error>(())
+//! ```
+//!
+//! The linker is empty: the component can call nothing. A call that traps costs that call only; the instance is
+//! dropped and the next one is filled with the objects that were applied before.
 
+mod bindings;
+mod cache;
+mod cluster;
+mod door;
+mod error;
+mod from_wit;
+mod guard;
+mod runner;
 mod settings;
+mod to_wit;
 
-use anyhow::Result;
-use wasmtime::component::Component;
-use wasmtime::{Config, Engine};
-
-/// The component as machine code of the program's target, with baseline instructions only.
-static COMPILED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/apportion.cwasm"));
-
-/// Loads the embedded component.
-///
-/// # Errors
-///
-/// When the embedded code does not fit this build of wasmtime.
-#[expect(unsafe_code, reason = "the bytes come from this crate's own build script, made by the same wasmtime")]
-pub fn load() -> Result<(Engine, Component)> {
-    let mut config = Config::new();
-    settings::apply(&mut config);
-    let engine = Engine::new(&config).map_err(anyhow::Error::msg)?;
-    // SAFETY: see the reason above; nothing else can write to a static of the program.
-    let component = unsafe { Component::deserialize(&engine, COMPILED) }.map_err(anyhow::Error::msg)?;
-    Ok((engine, component))
-}
+pub use cluster::Cluster;
+pub use door::{Door, Native};
+pub use error::{Error, Stop};
+pub use guard::HostLimits;
+pub use runner::Runner;

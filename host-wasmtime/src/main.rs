@@ -1,11 +1,9 @@
-//! The command line.
+//! The command line. stdout is the answer, stderr everything else.
 
-fn main() -> anyhow::Result<()> {
-    let start = std::time::Instant::now();
-    let (engine, component) = apportion::load()?;
-    for (name, _) in component.component_type().exports(&engine) {
-        println!("{name}");
-    }
-    eprintln!("{:?}", start.elapsed());
-    Ok(())
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
 }

@@ -1,0 +1,89 @@
+//! `apportion allocate`.
+
+use std::io;
+
+use anyhow::{Result, anyhow, bail};
+use apportion_core::allocate::{Outcome, Question};
+use apportion_core::api::claim::ResourceClaim;
+use apportion_core::engine::read_claim_value;
+use apportion_core::finding::ObjectRef;
+use serde_json::json;
+
+use super::args::{AllocateArguments, Output};
+use super::diagnose::diagnose;
+use super::input::{Document, Input};
+use super::pen::Pen;
+use super::{Shown, Verdict, ask, input, machine, show_allocate};
+
+pub(crate) fn allocate(arguments: &AllocateArguments) -> Result<Shown> {
+    let view = &arguments.view;
+    let mut door = ask::cluster(&arguments.engine)?;
+    let input = input::load(&arguments.input.files)?;
+    let claims = arguments.claims.iter().map(|name| claim(&input, name)).collect::<Result<Vec<ResourceClaim>>>()?;
+    let taken = input.apply(door.as_mut())?;
+    let question = Question { claims, nodes: arguments.nodes.clone(), ..Question::default() };
+    let answer = door.allocate(&question)?;
+    let stdout = match view.output {
+        Output::Table => {
+            let pen = Pen::new(view, &io::stdout());
+            show_allocate::show(&answer, &question, &input, pen, view.verbose)
+        }
+        Output::Json | Output::Yaml => {
+            let body = json!({ "input": machine::input(&input, &taken), "answer": answer.to_json() });
+            machine::write("Allocation", &arguments.engine, body, view.output)
+        }
+    };
+    let stderr = diagnose(&taken.notes, &input.sources, Pen::new(view, &io::stderr()), view.verbose);
+    let is_allocated = matches!(answer.outcome, Outcome::Allocated { .. });
+    let verdict = if is_allocated && !taken.has_errors() { Verdict::Yes } else { Verdict::No };
+    Ok(Shown { stdout, stderr, verdict })
+}
+
+/// The claim that the user named.
+fn claim(input: &Input, name: &str) -> Result<ResourceClaim> {
+    let (namespace, bare) = match name.split_once('/') {
+        Some((namespace, bare)) => (Some(namespace), bare),
+        None => (None, name),
+    };
+    let of_kind = |kind: &str| -> Vec<(ObjectRef, &Document)> {
+        let all = input.documents.iter().map(|document| (document.reference(), document));
+        all.filter(|(object, _)| object.kind == kind).collect()
+    };
+    let is_meant =
+        |object: &ObjectRef| object.name == bare && namespace.is_none_or(|wanted| object.namespace == wanted);
+    let claims = of_kind("ResourceClaim");
+    let mut found: Vec<&(ObjectRef, &Document)> = claims.iter().filter(|(object, _)| is_meant(object)).collect();
+    // Of one object given twice the later counts, as with kubectl.
+    found.reverse();
+    found.dedup_by(|some, others| some.0 == others.0);
+    let (object, document) = match found.as_slice() {
+        [only] => *only,
+        [] => {
+            let known: Vec<String> =
+                claims.iter().map(|(object, _)| format!("`{}/{}`", object.namespace, object.name)).collect();
+            if of_kind("ResourceClaimTemplate").iter().any(|(object, _)| is_meant(object)) {
+                bail!(
+                    "`{name}` is a ResourceClaimTemplate: claims are made from it when a Pod uses it, which `apportion run` shows"
+                );
+            }
+            match known.is_empty() {
+                true => bail!("the manifests hold no ResourceClaim"),
+                false => bail!("the manifests hold no ResourceClaim `{name}`; there are {}", known.join(", ")),
+            }
+        }
+        several => {
+            let names: Vec<String> =
+                several.iter().map(|(object, _)| format!("`{}/{}`", object.namespace, object.name)).collect();
+            bail!("`{name}` could be {}: name one with its namespace", names.join(" or "));
+        }
+    };
+    let mut claim = read_claim_value(document.value.clone()).map_err(|findings| {
+        let first = findings.first().map(|finding| format!(": {}: {}", finding.path, finding.message));
+        anyhow!("{object} cannot be used{}", first.unwrap_or_default())
+    })?;
+    if claim.status.allocation.is_some() {
+        bail!("{object} is allocated already; take `status.allocation` out of the manifest to ask for it anew");
+    }
+    claim.metadata.namespace.clone_from(&object.namespace);
+    Ok(claim)
+}

@@ -1,0 +1,190 @@
+//! The arguments.
+
+use apportion_core::profile::{Mode, Version};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Decides Kubernetes Dynamic Resource Allocation (DRA): which claim gets which devices, on which node, and why not.
+///
+/// Answers as kube-scheduler would, from manifests alone: no cluster is needed and none is touched.
+#[derive(Parser, Debug)]
+#[command(version, propagate_version = true, subcommand_required = true, arg_required_else_help = true)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 yes, 1 no (an error in the input, or something that stays Pending), 2 could not ask \
+(arguments, unreadable files, a limit), 101 a defect of apportion, 130 interrupted";
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Show what DRA does with manifests: Pods, their claims, the devices they get, and why the rest is Pending
+    #[command(after_help = RUN_EXAMPLE)]
+    Run(RunArguments),
+    /// Allocate single claims together, without a Pod
+    #[command(after_help = ALLOCATE_EXAMPLE)]
+    Allocate(AllocateArguments),
+    /// Say what a code such as `read/unknown-field` means
+    #[command(alias = "explain-code", after_help = EXPLAIN_EXAMPLE)]
+    Explain(ExplainArguments),
+}
+
+const RUN_EXAMPLE: &str = "\
+Example:
+  apportion run -f examples/gpu-sharing/
+  kubectl get resourceslices,deviceclasses -o yaml | apportion run -f - -f my-job.yaml --kubernetes-version 1.36";
+
+const ALLOCATE_EXAMPLE: &str = "\
+Example:
+  apportion allocate -f examples/gpu-sharing/ --claim ml/team-gpu --node node-c";
+
+const EXPLAIN_EXAMPLE: &str = "\
+Example:
+  apportion explain read/unknown-field";
+
+#[derive(Args, Debug)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    #[command(flatten)]
+    pub(crate) engine: EngineArguments,
+    #[command(flatten)]
+    pub(crate) view: ViewArguments,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AllocateArguments {
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    /// A ResourceClaim of the manifests, as NAMESPACE/NAME; the name alone where it is the only one. Several are
+    /// allocated together, as those of one Pod
+    #[arg(long = "claim", short = 'c', value_name = "CLAIM", required = true, num_args = 1..)]
+    pub(crate) claims: Vec<String>,
+    /// Nodes to try, in this order; without any, all nodes by name
+    #[arg(long = "node", short = 'n', value_name = "NODE", num_args = 1..)]
+    pub(crate) nodes: Vec<String>,
+    #[command(flatten)]
+    pub(crate) engine: EngineArguments,
+    #[command(flatten)]
+    pub(crate) view: ViewArguments,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExplainArguments {
+    /// The code; without one, all codes are listed
+    pub(crate) code: Option<String>,
+    #[command(flatten)]
+    pub(crate) view: ViewArguments,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct InputArguments {
+    /// Manifests: files, folders (with all .yaml, .yml and .json below them), `-` for standard input
+    #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH", required = true, num_args = 1..)]
+    pub(crate) files: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Kubernetes")]
+pub(crate) struct EngineArguments {
+    /// The Kubernetes that answers: 1.34, 1.35, 1.36, 1.37, or all for the newest with every feature on
+    #[arg(long, value_name = "VERSION", default_value = "all", value_parser = parse_version)]
+    pub(crate) kubernetes_version: Version,
+    /// Feature gates that differ from the version's defaults, for instance DRADeviceTaints=false
+    #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', value_parser = parse_gate)]
+    pub(crate) feature_gates: Vec<(String, bool)>,
+    /// Whether known defects of that version are reproduced
+    #[arg(long, value_enum, default_value_t = ModeChoice::Sound)]
+    pub(crate) mode: ModeChoice,
+    /// Devices that one search may try before it gives up
+    #[arg(long, value_name = "N", default_value_t = apportion_core::allocate::Limits::default().max_steps)]
+    pub(crate) max_steps: u64,
+    /// Ask the same code outside of the component, for comparison
+    #[arg(long)]
+    pub(crate) native: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct ViewArguments {
+    /// How the answer is written
+    #[arg(long, short = 'o', value_enum, default_value_t = Output::Table)]
+    pub(crate) output: Output,
+    /// Colour; `auto` is on a terminal only, and honours NO_COLOR
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub(crate) color: Color,
+    /// ASCII only, no colour, reads well aloud
+    #[arg(long)]
+    pub(crate) plain: bool,
+    /// Show every remark, also those that are only worth knowing
+    #[arg(long, short = 'v')]
+    pub(crate) verbose: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Output {
+    /// For people
+    Table,
+    /// For programs, format `apportion/v1`
+    Json,
+    /// The same as YAML
+    Yaml,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ModeChoice {
+    /// No: the correct answer
+    Sound,
+    /// Yes: the version's answer
+    Reference,
+}
+
+impl From<ModeChoice> for Mode {
+    fn from(choice: ModeChoice) -> Self {
+        match choice {
+            ModeChoice::Sound => Self::Sound,
+            ModeChoice::Reference => Self::Reference,
+        }
+    }
+}
+
+fn parse_version(text: &str) -> Result<Version, String> {
+    Version::parse(text).ok_or_else(|| "known are 1.34, 1.35, 1.36, 1.37 and all".to_owned())
+}
+
+fn parse_gate(text: &str) -> Result<(String, bool), String> {
+    let (name, value) = text.split_once('=').ok_or("write it as GATE=true or GATE=false")?;
+    let value = match value.to_ascii_lowercase().as_str() {
+        "true" | "t" | "1" => true,
+        "false" | "f" | "0" => false,
+        _ => return Err(format!("`{value}` is neither true nor false")),
+    };
+    Ok((name.to_owned(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_do_not_contradict_each_other() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn gates_are_written_as_for_kubernetes() {
+        assert_eq!(parse_gate("DRADeviceTaints=False"), Ok(("DRADeviceTaints".to_owned(), false)));
+        assert!(parse_gate("DRADeviceTaints").is_err() && parse_gate("X=yes").is_err());
+    }
+}

@@ -1,0 +1,86 @@
+//! From the paths of `-f` to texts.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+/// Folders below a folder of `-f`; symbolic links can make a circle.
+const MAX_DEPTH: usize = 32;
+
+/// What a file of manifests ends with.
+const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
+
+/// A file as it was read.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// As a user would name it.
+    pub(crate) name: String,
+    pub(crate) text: Vec<u8>,
+}
+
+/// Reads what `-f` names, each file once: files, folders recursively in the order of names, `-`.
+pub(crate) fn read(paths: &[String]) -> Result<Vec<Source>> {
+    let mut sources = Vec::new();
+    let mut seen: Vec<PathBuf> = Vec::new();
+    let mut has_stdin = false;
+    for name in paths {
+        if name == "-" {
+            if has_stdin {
+                bail!("`-f -` can be given once: standard input can be read once");
+            }
+            has_stdin = true;
+            let mut text = Vec::new();
+            std::io::stdin().read_to_end(&mut text).context("standard input cannot be read")?;
+            sources.push(Source { name: "standard input".to_owned(), text });
+            continue;
+        }
+        let mut files = Vec::new();
+        let path = Path::new(name);
+        let metadata = fs::metadata(path).with_context(|| format!("`{name}` cannot be read"))?;
+        if metadata.is_dir() {
+            collect(path, MAX_DEPTH, &mut files)?;
+            if files.is_empty() {
+                bail!("folder `{name}` holds no .yaml, .yml or .json file");
+            }
+        } else {
+            files.push(path.to_owned());
+        }
+        for file in files {
+            let place = fs::canonicalize(&file).unwrap_or_else(|_| file.clone());
+            if seen.contains(&place) {
+                continue;
+            }
+            seen.push(place);
+            let text = fs::read(&file).with_context(|| format!("`{}` cannot be read", file.display()))?;
+            sources.push(Source { name: file.display().to_string(), text });
+        }
+    }
+    Ok(sources)
+}
+
+fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<()> {
+    let Some(depth) = depth.checked_sub(1) else {
+        bail!("folders below `{}` are nested too deeply", folder.display());
+    };
+    let unreadable = || format!("folder `{}` cannot be read", folder.display());
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder).with_context(unreadable)? {
+        entries.push(entry.with_context(unreadable)?.path());
+    }
+    entries.sort();
+    for path in entries {
+        let is_manifest = path.extension().and_then(|ending| ending.to_str()).is_some_and(|e| ENDINGS.contains(&e));
+        // A dangling link that is no manifest is nobody's concern.
+        match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => collect(&path, depth, files)?,
+            Err(error) if is_manifest => {
+                return Err(error).with_context(|| format!("`{}` cannot be read", path.display()));
+            }
+            Ok(_) if is_manifest => files.push(path),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! From files to objects in a cluster, with everything there is to say about them.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use apportion::Door;
+use apportion_core::finding::{Code, ObjectRef, Severity};
+use apportion_yaml::{Limits, Positions, read};
+use serde_json::Value;
+
+use super::files::{self, Source};
+use super::note::{Note, Places};
+use super::text;
+
+/// All that was read.
+#[derive(Debug)]
+pub(crate) struct Input {
+    pub(crate) sources: Vec<Source>,
+    pub(crate) documents: Vec<Document>,
+    /// What the reader said.
+    problems: Vec<Note>,
+    /// Documents that kubectl refuses as text.
+    refused: usize,
+}
+
+/// One object.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(crate) source: usize,
+    pub(crate) value: Value,
+    pub(crate) positions: Positions,
+}
+
+impl Document {
+    /// Kind, namespace (`default` where none is written) and name, as far as the document has them.
+    pub(crate) fn reference(&self) -> ObjectRef {
+        let text = |pointer: &str| self.value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let namespace = text("/metadata/namespace");
+        ObjectRef {
+            kind: text("/kind"),
+            namespace: if namespace.is_empty() { "default".to_owned() } else { namespace },
+            name: text("/metadata/name"),
+        }
+    }
+}
+
+/// What became of the documents.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    /// Objects in the cluster, by kind.
+    pub(crate) kinds: BTreeMap<String, usize>,
+    /// Objects that play no part.
+    pub(crate) aside: usize,
+    /// Documents with an error.
+    pub(crate) refused: usize,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// Reads the files.
+pub(crate) fn load(paths: &[String]) -> Result<Input> {
+    let sources = files::read(paths)?;
+    let mut input = Input { sources: Vec::new(), documents: Vec::new(), problems: Vec::new(), refused: 0 };
+    for (index, source) in sources.iter().enumerate() {
+        let reading = read(&source.text, &Limits::default());
+        input.problems.extend(reading.problems.into_iter().map(|problem| Note::of_problem(index, problem)));
+        for document in reading.documents {
+            if document.is_refused {
+                input.refused = input.refused.saturating_add(1);
+                continue;
+            }
+            input.documents.push(Document { source: index, value: document.value, positions: document.positions });
+        }
+    }
+    input.sources = sources;
+    Ok(input)
+}
+
+impl Input {
+    /// Gives all documents to a cluster.
+    pub(crate) fn apply(&self, door: &mut dyn Door) -> Result<Taken> {
+        let texts: Vec<String> = self.documents.iter().map(|document| document.value.to_string()).collect();
+        let findings = door.apply(&texts)?;
+        let places = Places::new(self);
+        let mut taken = Taken { refused: self.refused, notes: self.problems.clone(), ..Taken::default() };
+        for (index, (document, findings)) in self.documents.iter().zip(findings).enumerate() {
+            if findings.iter().any(|finding| finding.severity == Severity::Error) {
+                taken.refused = taken.refused.saturating_add(1);
+            } else if findings.iter().any(|finding| finding.code == Code::ReadUnknownKind) {
+                taken.aside = taken.aside.saturating_add(1);
+            } else {
+                let kind = taken.kinds.entry(document.reference().kind).or_default();
+                *kind = kind.saturating_add(1);
+            }
+            taken.notes.extend(findings.into_iter().map(|finding| {
+                let place = places.of_document(index, &finding.path);
+                Note::of_finding(finding, place)
+            }));
+        }
+        taken.notes.sort_by_key(order);
+        Ok(taken)
+    }
+}
+
+/// By place; what has none comes first.
+fn order(note: &Note) -> (Option<(usize, usize)>, Severity) {
+    (note.place.as_ref().map(|place| (place.source, place.span.start)), note.severity)
+}
+
+/// Kinds in the order in which they matter for allocation; others come behind by name.
+const KINDS: [&str; 7] =
+    ["Node", "ResourceSlice", "DeviceClass", "ResourceClaimTemplate", "ResourceClaim", "Pod", "Namespace"];
+
+impl Taken {
+    pub(crate) fn has_errors(&self) -> bool {
+        self.notes.iter().any(|note| note.severity == Severity::Error)
+    }
+
+    /// What was read, in one sentence.
+    pub(crate) fn sentence(&self, sources: &[Source]) -> String {
+        let mut kinds: Vec<(&String, &usize)> = self.kinds.iter().collect();
+        kinds.sort_by_key(|(kind, _)| KINDS.iter().position(|known| known == kind).unwrap_or(KINDS.len()));
+        let mut parts: Vec<String> = kinds.into_iter().map(|(kind, number)| text::count(*number, kind)).collect();
+        if self.aside > 0 {
+            parts.push(format!("{} without a part in allocation", self.aside));
+        }
+        if self.refused > 0 {
+            parts.push(format!("{} with errors, left out", self.refused));
+        }
+        let all = self.kinds.values().copied().fold(self.aside.saturating_add(self.refused), usize::saturating_add);
+        let place = match sources {
+            [only] => format!("`{}`", only.name),
+            _ => text::count(sources.len(), "file"),
+        };
+        match parts.is_empty() {
+            true => format!("Read no object from {place}"),
+            false => format!("Read {} from {place}: {}", text::count(all, "object"), parts.join(", ")),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The answer to a question about claims, for people.
+
+use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, Question, RequestFunnel};
+use apportion_core::api::claim::AllocationResult;
+use apportion_core::api::read::Json;
+use apportion_core::simulate::AllocatedDevice;
+use serde_json::Value;
+
+use super::input::Input;
+use super::note::{Note, Places};
+use super::pen::{Ink, Pen};
+use super::show_pending;
+use super::show_run::{device_lines, hang};
+use super::text::{WIDTH, clean, count, plural, table, wrap};
+
+/// Columns of a device's configuration that are shown.
+const MAX_CONFIG: usize = 72;
+
+pub(crate) fn show(answer: &Answer, question: &Question, input: &Input, pen: Pen, is_verbose: bool) -> String {
+    let mut out = match &answer.outcome {
+        Outcome::Allocated { node, allocations } => allocated(node, allocations, question, pen),
+        Outcome::Unsatisfied { nodes } => {
+            let title = match nodes.as_slice() {
+                [] => "Not allocated: there is no node to try".to_owned(),
+                [only] => format!("Not allocated: it does not fit on node {}", only.node),
+                several => format!("Not allocated: it fits on none of {}", count(several.len(), "node")),
+            };
+            let mut lines = vec![pen.paint(Ink::Bad, &clean(&title))];
+            lines.extend(refusals(nodes, pen));
+            lines
+        }
+        Outcome::Failed { node, failure } => {
+            let title = format!("Not allocated: the input is wrong, noticed on node {node}; no other node is tried");
+            let mut lines = vec![pen.paint(Ink::Bad, &clean(&title))];
+            lines.extend(failure_lines(failure));
+            lines
+        }
+        Outcome::GaveUp { node, nodes } => {
+            let title = format!("Given up on node {node} after {} steps; `--max-steps` raises the limit", answer.steps);
+            let mut lines = vec![pen.paint(Ink::Bad, &clean(&title))];
+            lines.extend(refusals(nodes, pen));
+            lines
+        }
+    };
+    if !answer.findings.is_empty() {
+        let places = Places::new(input);
+        let notes: Vec<Note> =
+            answer.findings.iter().map(|finding| Note::of_finding(finding.clone(), places.find(finding))).collect();
+        out.push(String::new());
+        out.push(pen.paint(Ink::Strong, "NOTES"));
+        out.extend(show_pending::notes(&notes, pen, is_verbose));
+    }
+    out.push(String::new());
+    out.join("\n")
+}
+
+fn allocated(node: &str, allocations: &[AllocationResult], question: &Question, pen: Pen) -> Vec<String> {
+    let mut lines = vec![pen.paint(Ink::Good, &clean(&format!("Allocated on node {node}")))];
+    let blocks = question.claims.iter().zip(allocations).map(|(claim, allocation)| {
+        let name = clean(&format!("{}/{}", claim.metadata.namespace, claim.metadata.name)).into_owned();
+        let mut block = vec![format!("claim {}", pen.paint(Ink::Strong, &name))];
+        let devices: Vec<AllocatedDevice> = allocation.devices.results.iter().map(AllocatedDevice::of).collect();
+        let mut leaves: Vec<Vec<String>> =
+            device_lines(devices.iter(), pen).into_iter().map(|line| vec![line]).collect();
+        leaves.push(vec![reachable(allocation)]);
+        leaves
+            .extend(allocation.devices.config.iter().filter_map(|config| Some(vec![configuration(&config.write()?)])));
+        block.extend(hang(leaves, pen));
+        block
+    });
+    lines.extend(hang(blocks.collect(), pen));
+    lines
+}
+
+/// Where the devices can be used.
+fn reachable(allocation: &AllocationResult) -> String {
+    let Some(selector) = allocation.node_selector.as_ref().and_then(Json::write) else {
+        return "usable on every node".to_owned();
+    };
+    let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+    let requirement = |value: &Value| {
+        let values: Vec<String> = list(value.get("values")).iter().map(|value| text(Some(value))).collect();
+        let (key, operator) = (text(value.get("key")), text(value.get("operator")));
+        match (operator.as_str(), values.as_slice()) {
+            ("In", [only]) => format!("{key}={only}"),
+            (_, []) => format!("{key} {operator}"),
+            _ => format!("{key} {operator} ({})", values.join(", ")),
+        }
+    };
+    let terms: Vec<String> = list(selector.get("nodeSelectorTerms"))
+        .iter()
+        .map(|term| {
+            let mut parts = list(term.get("matchFields"));
+            parts.extend(list(term.get("matchExpressions")));
+            parts.iter().map(requirement).collect::<Vec<String>>().join(" and ")
+        })
+        .collect();
+    clean(&format!("usable on nodes with {}", terms.join(" or "))).into_owned()
+}
+
+fn configuration(config: &Value) -> String {
+    let text = |pointer: &str| config.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let origin = match text("/source") {
+        "FromClass" => " of the class",
+        "FromClaim" => " of the claim",
+        _ => "",
+    };
+    let requests: Vec<&str> =
+        config.get("requests").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let meant = if requests.is_empty() { String::new() } else { format!(", for {}", requests.join(", ")) };
+    let parameters = config.pointer("/opaque/parameters").map(Value::to_string).unwrap_or_default();
+    let cut: String = parameters.chars().take(MAX_CONFIG).collect();
+    let dots = if cut.len() < parameters.len() { "..." } else { "" };
+    clean(&format!("configuration{origin}{meant}, to {}: {cut}{dots}", text("/opaque/driver"))).into_owned()
+}
+
+fn failure_lines(failure: &Failure) -> Vec<String> {
+    let finding = &failure.finding;
+    let mut lines = wrap(&clean(&format!("{} [{}]", finding.message, finding.code)), WIDTH);
+    if let Some(hint) = &finding.hint {
+        lines.extend(wrap(&clean(&format!("help: {hint}")), WIDTH));
+    }
+    if !failure.reference.is_empty() {
+        lines.extend(wrap(&clean(&format!("kube-scheduler says: {}", failure.reference)), WIDTH));
+    }
+    lines
+}
+
+/// Which tests the devices of each node passed, for each request; equal nodes together.
+fn refusals(nodes: &[NodeRefusal], pen: Pen) -> Vec<String> {
+    let mut groups: Vec<(&NodeRefusal, Vec<&str>)> = Vec::new();
+    for refusal in nodes {
+        let is_alike = |known: &NodeRefusal| known.failure == refusal.failure && known.requests == refusal.requests;
+        match groups.iter_mut().find(|(known, _)| is_alike(known)) {
+            Some((_, names)) => names.push(&refusal.node),
+            None => groups.push((refusal, vec![&refusal.node])),
+        }
+    }
+    let head = ["NODE", "REQUEST", "NEEDED", "DEVICES", "MATCHING", "TOLERATED", "FREE", ""];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let mut failures = Vec::new();
+    for (refusal, names) in groups {
+        let name = match names.as_slice() {
+            [first, rest @ ..] if rest.len() > 1 => {
+                format!("{first} and {} {} alike", rest.len(), plural(rest.len(), "node"))
+            }
+            several => several.join(", "),
+        };
+        let name = clean(&name).into_owned();
+        if let Some(failure) = &refusal.failure {
+            failures.push(pen.paint(Ink::Strong, &format!("node {name}")));
+            failures.extend(failure_lines(failure));
+        }
+        for (index, funnel) in refusal.requests.iter().enumerate() {
+            rows.push(row(if index == 0 { &name } else { "" }, funnel));
+        }
+    }
+    let mut lines = Vec::new();
+    if rows.len() > 1 {
+        lines.push(String::new());
+        let mut table = table(&rows, &[2, 3, 4, 5, 6]);
+        if let Some(head) = table.first_mut() {
+            *head = pen.paint(Ink::Strong, head);
+        }
+        lines.extend(table);
+        let legend = "Every column counts those of the column before that pass one test more: the node reaches them; \
+                      class and selectors match; their taints are tolerated; they are free, with enough capacity left.";
+        lines.push(String::new());
+        lines.extend(wrap(legend, WIDTH).iter().map(|line| pen.paint(Ink::Faint, line)));
+    }
+    if !failures.is_empty() {
+        lines.push(String::new());
+        lines.extend(failures);
+    }
+    lines
+}
+
+fn row(node: &str, funnel: &RequestFunnel) -> Vec<String> {
+    let needed = funnel.needed.max(1);
+    let tests = [
+        (funnel.devices, "no devices here"),
+        (funnel.matching, "too few match"),
+        (funnel.tolerated, "tainted"),
+        (funnel.free, "in use"),
+    ];
+    let why = tests.iter().find(|(left, _)| *left < needed).map_or("not all together", |(_, why)| why);
+    let mut row = vec![node.to_owned(), clean(&format!("{} {}", funnel.claim, funnel.request)).into_owned()];
+    row.push(funnel.needed.to_string());
+    row.extend(tests.iter().map(|(left, _)| left.to_string()));
+    row.push(why.to_owned());
+    row
+}

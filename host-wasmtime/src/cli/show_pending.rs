@@ -1,0 +1,154 @@
+//! Why Pods stay Pending, and what is worth knowing about a run.
+
+use apportion_core::finding::{Code, Finding, Severity};
+use apportion_core::simulate::PodReport;
+
+use super::files::Source;
+use super::note::{Note, Places, line_column};
+use super::pen::{Ink, Pen};
+use super::text::{WIDTH, clean, count, wrap};
+
+/// Pods of one group that are named.
+const MAX_NAMES: usize = 5;
+
+/// Pods with the same reasons together.
+pub(crate) fn show(pods: &[&PodReport], places: &Places<'_>, sources: &[Source], pen: Pen) -> Vec<String> {
+    let mut groups: Vec<(Vec<String>, Vec<&PodReport>)> = Vec::new();
+    for pod in pods {
+        let likeness = likeness(pod);
+        let is_alike = |(known, members): &(Vec<String>, Vec<&PodReport>)| {
+            *known == likeness && members.first().is_some_and(|first| first.owner == pod.owner)
+        };
+        match groups.iter().position(is_alike).and_then(|index| groups.get_mut(index)) {
+            Some((_, members)) => members.push(pod),
+            None => groups.push((likeness, vec![pod])),
+        }
+    }
+    let mut lines = Vec::new();
+    for (_, members) in groups {
+        let Some(first) = members.first() else { continue };
+        lines.push(title(&members, pen));
+        if first.reasons.is_empty() {
+            lines.push("  no reason is known".to_owned());
+        }
+        for reason in &first.reasons {
+            lines.extend(reason_lines(reason, places, sources, pen));
+        }
+    }
+    lines
+}
+
+/// What the reasons say, without the names that differ between Pods of one owner.
+fn likeness(pod: &PodReport) -> Vec<String> {
+    let generated = pod.claims.iter().filter_map(|entry| entry.claim.as_ref()).filter(|_| pod.owner.is_some());
+    let claims: Vec<&String> = generated.collect();
+    let anonymous = |text: &str| {
+        // Claims first: the names of generated ones begin with the Pod's.
+        let text = claims.iter().fold(text.to_owned(), |text, claim| text.replace(claim.as_str(), "<claim>"));
+        text.replace(&pod.name, "<pod>")
+    };
+    pod.reasons.iter().map(|reason| format!("{} {}", reason.code, anonymous(&reason.message))).collect()
+}
+
+fn title(members: &[&PodReport], pen: Pen) -> String {
+    let Some(first) = members.first() else { return String::new() };
+    let name = |pod: &PodReport| format!("{}/{}", pod.namespace, pod.name);
+    let owner = first.owner.as_ref().map(|owner| clean(&owner.to_string()).into_owned());
+    if let [only] = members {
+        let of = owner.map(|owner| pen.paint(Ink::Faint, &format!("  of {owner}"))).unwrap_or_default();
+        return format!("{}{of}", pen.paint(Ink::Bad, &clean(&name(only))));
+    }
+    let names: Vec<String> = members.iter().take(MAX_NAMES).map(|pod| name(pod)).collect();
+    let more = if members.len() > MAX_NAMES { ", ..." } else { "" };
+    let names = clean(&format!("{}{more}", names.join(", "))).into_owned();
+    match owner {
+        Some(owner) => format!("{}: {}, {names}", pen.paint(Ink::Bad, &owner), count(members.len(), "Pod")),
+        None => pen.paint(Ink::Bad, &names),
+    }
+}
+
+fn reason_lines(reason: &Finding, places: &Places<'_>, sources: &[Source], pen: Pen) -> Vec<String> {
+    if reason.code == Code::RunSchedulerMessage {
+        let text = format!("kube-scheduler says: {}", reason.message);
+        return indented(&text, 4).iter().map(|line| pen.paint(Ink::Faint, line)).collect();
+    }
+    let mut lines = bullet(&reason.message, reason.code.text(), pen);
+    let place = places.find(reason).and_then(|place| {
+        let source = sources.get(place.source)?;
+        let (line, column) = line_column(&source.text, place.span.start);
+        Some(format!("{}:{line}:{column}", source.name))
+    });
+    let object = reason.object.as_ref().filter(|object| !object.name.is_empty());
+    let at = match (place, object) {
+        (Some(place), Some(object)) => Some(format!("{place}, {object}")),
+        (Some(place), None) => Some(place),
+        (None, Some(object)) if !reason.path.is_empty() => Some(format!("{object}, {}", reason.path)),
+        (None, _) => None,
+    };
+    if let Some(at) = at {
+        lines.push(pen.paint(Ink::Faint, &clean(&format!("    at {at}"))));
+    }
+    if let Some(hint) = &reason.hint {
+        lines.extend(indented(&format!("help: {hint}"), 4));
+    }
+    lines
+}
+
+/// Everything else there is to say about a run, by code; of many alike only the first.
+pub(crate) fn notes(notes: &[Note], pen: Pen, is_verbose: bool) -> Vec<String> {
+    let mut codes: Vec<&str> = Vec::new();
+    for note in notes {
+        if !codes.contains(&note.code) {
+            codes.push(note.code);
+        }
+    }
+    let mut lines = Vec::new();
+    for code in codes {
+        let alike: Vec<&Note> = notes.iter().filter(|note| note.code == code).collect();
+        let shown = if is_verbose || alike.len() <= 3 { alike.len() } else { 1 };
+        for note in alike.iter().take(shown) {
+            let word = match note.severity {
+                Severity::Error => format!("{}: ", pen.paint(Ink::Bad, "error")),
+                Severity::Warning => format!("{}: ", pen.paint(Ink::Doubt, "warning")),
+                Severity::Info => String::new(),
+            };
+            let object = note.object.as_ref().filter(|object| !object.name.is_empty());
+            let about = object.map(|object| format!("{object}: ")).unwrap_or_default();
+            let mut text = bullet(&format!("{about}{}", note.message), note.code, pen);
+            if let Some(first) = text.first_mut() {
+                *first = first.replacen("- ", &format!("- {word}"), 1);
+            }
+            lines.extend(text);
+            if let Some(hint) = &note.hint {
+                lines.extend(indented(&format!("help: {hint}"), 4));
+            }
+        }
+        let hidden = alike.len().saturating_sub(shown);
+        if hidden > 0 {
+            lines.push(pen.paint(Ink::Faint, &format!("    {hidden} more like this; `-v` shows them")));
+        }
+    }
+    lines
+}
+
+/// An entry of a list with the code behind its text.
+fn bullet(message: &str, code: &str, pen: Pen) -> Vec<String> {
+    let text = format!("{} [{code}]", clean(message));
+    let mut lines: Vec<String> = Vec::new();
+    for (index, line) in wrap(&text, WIDTH.saturating_sub(4)).into_iter().enumerate() {
+        lines.push(format!("{}{line}", if index == 0 { "  - " } else { "    " }));
+    }
+    // The code is for looking up, not for reading.
+    if let Some(last) = lines.last_mut() {
+        let tail = format!("[{code}]");
+        if let Some(body) = last.strip_suffix(&tail) {
+            *last = format!("{body}{}", pen.paint(Ink::Faint, &tail));
+        }
+    }
+    lines
+}
+
+fn indented(text: &str, depth: usize) -> Vec<String> {
+    let lead = " ".repeat(depth);
+    wrap(&clean(text), WIDTH.saturating_sub(depth)).into_iter().map(|line| format!("{lead}{line}")).collect()
+}

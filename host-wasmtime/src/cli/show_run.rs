@@ -1,0 +1,280 @@
+//! What DRA did, for people: the verdict, nodes, Pods with their devices, and at the end, where a terminal stops
+//! scrolling, what stays Pending.
+
+use std::collections::BTreeMap;
+
+use apportion_core::finding::ObjectRef;
+use apportion_core::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
+
+use super::input::{Input, Taken};
+use super::note::{Note, Places};
+use super::pen::{Ink, Pen};
+use super::show_pending;
+use super::text::{WIDTH, and, clean, columns, count, pad, table, wrap};
+
+/// Nodes that are listed; of further ones only the number is told, those without Pods first.
+const MAX_NODES: usize = 20;
+
+/// Devices of one claim that are listed.
+const MAX_DEVICES: usize = 24;
+
+pub(crate) fn show(
+    report: &Report,
+    input: &Input,
+    taken: &Taken,
+    kubernetes: &str,
+    pen: Pen,
+    is_verbose: bool,
+) -> String {
+    let mut out = Vec::new();
+    out.push(verdict(report, pen));
+    out.extend(faint(&format!("{}.", taken.sentence(&input.sources)), pen));
+    out.extend(faint(&format!("Answered as {kubernetes} would."), pen));
+
+    if !report.nodes.is_empty() {
+        out.push(String::new());
+        out.extend(nodes(&report.nodes, pen, is_verbose));
+    }
+    let placed: Vec<&PodReport> = report.pods.iter().filter(|pod| pod.node.is_some()).collect();
+    if !placed.is_empty() {
+        out.push(String::new());
+        out.push(pen.paint(Ink::Strong, "PODS"));
+        out.extend(Tree { report, pen, is_verbose, told: BTreeMap::new() }.pods(&placed));
+    }
+    let idle: Vec<&ClaimReport> = report.claims.iter().filter(|claim| !is_used(claim, report)).collect();
+    if !idle.is_empty() {
+        out.push(String::new());
+        out.push(pen.paint(Ink::Strong, "CLAIMS THAT NO POD USES"));
+        let mut tree = Tree { report, pen, is_verbose, told: BTreeMap::new() };
+        for claim in idle {
+            out.extend(tree.idle_claim(claim));
+        }
+    }
+    let places = Places::new(input);
+    let pending: Vec<&PodReport> = report.pods.iter().filter(|pod| pod.node.is_none()).collect();
+    if !pending.is_empty() {
+        out.push(String::new());
+        out.push(pen.paint(Ink::Strong, "PENDING"));
+        out.extend(show_pending::show(&pending, &places, &input.sources, pen));
+    }
+    let notes: Vec<Note> =
+        report.findings.iter().map(|finding| Note::of_finding(finding.clone(), places.find(finding))).collect();
+    if !notes.is_empty() {
+        out.push(String::new());
+        out.push(pen.paint(Ink::Strong, "NOTES"));
+        out.extend(show_pending::notes(&notes, pen, is_verbose));
+    }
+    out.push(String::new());
+    out.join("\n")
+}
+
+/// Whether a Pod names the claim.
+fn is_used(claim: &ClaimReport, report: &Report) -> bool {
+    report.pods.iter().any(|pod| {
+        pod.namespace == claim.namespace && pod.claims.iter().any(|entry| entry.claim.as_ref() == Some(&claim.name))
+    })
+}
+
+fn verdict(report: &Report, pen: Pen) -> String {
+    let all = report.pods.len();
+    let pending = report.pods.iter().filter(|pod| pod.node.is_none()).count();
+    let placed = all.saturating_sub(pending);
+    match (placed, pending) {
+        (0, 0) => pen.paint(Ink::Strong, "There is no Pod, so nothing was scheduled"),
+        (1, 0) => pen.paint(Ink::Good, "The Pod has a node"),
+        (_, 0) => pen.paint(Ink::Good, &format!("All {all} Pods have a node")),
+        (0, 1) => pen.paint(Ink::Bad, "The Pod is Pending"),
+        (0, _) => pen.paint(Ink::Bad, &format!("All {all} Pods are Pending")),
+        (_, 1) => pen.paint(Ink::Bad, &format!("{placed} of {all} Pods have a node, 1 is Pending")),
+        (_, _) => pen.paint(Ink::Bad, &format!("{placed} of {all} Pods have a node, {pending} are Pending")),
+    }
+}
+
+fn faint(text: &str, pen: Pen) -> Vec<String> {
+    wrap(&clean(text), WIDTH).iter().map(|line| pen.paint(Ink::Faint, line)).collect()
+}
+
+fn nodes(nodes: &[NodeReport], pen: Pen, is_verbose: bool) -> Vec<String> {
+    let mut shown: Vec<&NodeReport> = nodes.iter().collect();
+    if shown.len() > MAX_NODES && !is_verbose {
+        shown.sort_by_key(|node| std::cmp::Reverse(node.pods.len()));
+        shown.truncate(MAX_NODES);
+        shown.sort_by(|some, others| some.name.cmp(&others.name));
+    }
+    let is_mixed = nodes.iter().any(|node| node.inferred) && nodes.iter().any(|node| !node.inferred);
+    let mut rows = vec![["NODE", "DEVICES", "IN USE", "PODS"].map(str::to_owned).to_vec()];
+    for node in &shown {
+        let mut row = vec![
+            clean(&node.name).into_owned(),
+            node.local_devices.to_string(),
+            node.allocated_devices.to_string(),
+            node.pods.len().to_string(),
+        ];
+        if is_mixed && node.inferred {
+            row.push("inferred".to_owned());
+        }
+        rows.push(row);
+    }
+    let mut lines = table(&rows, &[1, 2, 3]);
+    if let Some(head) = lines.first_mut() {
+        *head = pen.paint(Ink::Strong, head);
+    }
+    let hidden: Vec<&NodeReport> =
+        nodes.iter().filter(|node| !shown.iter().any(|known| known.name == node.name)).collect();
+    if !hidden.is_empty() {
+        let pods = hidden.iter().map(|node| node.pods.len()).fold(0, usize::saturating_add);
+        let more = format!("and {}, with {}; `-v` lists them", count(hidden.len(), "more node"), count(pods, "Pod"));
+        lines.push(pen.paint(Ink::Faint, &more));
+    }
+    lines
+}
+
+/// Pods with their claims and devices.
+struct Tree<'r> {
+    report: &'r Report,
+    pen: Pen,
+    is_verbose: bool,
+    /// Claims whose devices were listed, with the Pod they stand under.
+    told: BTreeMap<(&'r str, &'r str), &'r str>,
+}
+
+impl<'r> Tree<'r> {
+    /// Pods of one owner together, in the order of their first.
+    fn pods(&mut self, pods: &[&'r PodReport]) -> Vec<String> {
+        let mut groups: Vec<(Option<&ObjectRef>, Vec<&'r PodReport>)> = Vec::new();
+        for pod in pods {
+            let owner = pod.owner.as_ref();
+            match groups.iter_mut().find(|(known, _)| owner.is_some() && *known == owner) {
+                Some((_, members)) => members.push(pod),
+                None => groups.push((owner, vec![pod])),
+            }
+        }
+        let mut lines = Vec::new();
+        for (owner, members) in groups {
+            let Some(owner) = owner else {
+                for pod in members {
+                    lines.extend(self.pod(pod, true));
+                }
+                continue;
+            };
+            let owner = clean(&owner.to_string()).into_owned();
+            lines.push(format!("{}, {}", self.pen.paint(Ink::Strong, &owner), count(members.len(), "Pod")));
+            let blocks: Vec<Vec<String>> = members.into_iter().map(|pod| self.pod(pod, false)).collect();
+            lines.extend(self.hang(blocks));
+        }
+        lines
+    }
+
+    fn pod(&mut self, pod: &'r PodReport, with_namespace: bool) -> Vec<String> {
+        let name = match with_namespace {
+            true => format!("{}/{}", pod.namespace, pod.name),
+            false => pod.name.clone(),
+        };
+        let node = clean(pod.node.as_deref().unwrap_or_default()).into_owned();
+        let mut line = format!("{} {} {node}", self.pen.paint(Ink::Strong, &clean(&name)), self.pen.arrow());
+        if pod.claims.is_empty() {
+            line.push_str(&self.pen.paint(Ink::Faint, "  no claims"));
+        }
+        let mut lines = vec![line];
+        let blocks: Vec<Vec<String>> = pod.claims.iter().map(|entry| self.entry(pod, entry)).collect();
+        lines.extend(self.hang(blocks));
+        lines
+    }
+
+    fn entry(&mut self, pod: &'r PodReport, entry: &'r PodClaimReport) -> Vec<String> {
+        let claim = entry.claim.as_ref().and_then(|name| {
+            self.report.claims.iter().find(|claim| claim.namespace == pod.namespace && claim.name == *name)
+        });
+        let Some(claim) = claim else {
+            return vec![format!("{} needs no claim", clean(&entry.name))];
+        };
+        let mut remarks = Vec::new();
+        if let Some(template) = &claim.template {
+            remarks.push(format!("from template {template}"));
+        }
+        let shared = claim.reserved_for.len();
+        if shared > 1 {
+            remarks.push(format!("shared by {shared} Pods"));
+        }
+        let known = self.told.get(&(claim.namespace.as_str(), claim.name.as_str())).copied();
+        if let Some(first) = known {
+            remarks.push(format!("devices: see {first}"));
+        }
+        let mut lines = vec![self.claim_line(&claim.name, &remarks)];
+        if known.is_none() {
+            self.told.insert((&claim.namespace, &claim.name), &pod.name);
+            lines.extend(self.devices(&claim.devices));
+        }
+        lines
+    }
+
+    fn claim_line(&self, name: &str, remarks: &[String]) -> String {
+        let mut line = format!("claim {}", clean(name));
+        if !remarks.is_empty() {
+            line.push_str(&self.pen.paint(Ink::Faint, &clean(&format!(" ({})", remarks.join(", ")))));
+        }
+        line
+    }
+
+    fn idle_claim(&mut self, claim: &'r ClaimReport) -> Vec<String> {
+        let state = if claim.allocated { "" } else { "  not allocated: devices are picked when a Pod uses it" };
+        let name = clean(&format!("{}/{}", claim.namespace, claim.name)).into_owned();
+        let mut lines = vec![format!("{}{}", self.pen.paint(Ink::Strong, &name), self.pen.paint(Ink::Faint, state))];
+        lines.extend(self.devices(&claim.devices));
+        lines
+    }
+
+    fn devices(&self, devices: &[AllocatedDevice]) -> Vec<String> {
+        let shown = if self.is_verbose { devices.len() } else { MAX_DEVICES };
+        let mut lines = device_lines(devices.iter().take(shown), self.pen);
+        let hidden = devices.len().saturating_sub(shown);
+        if hidden > 0 {
+            lines.push(self.pen.paint(Ink::Faint, &format!("and {}; `-v` lists them", count(hidden, "more device"))));
+        }
+        self.hang(lines.into_iter().map(|line| vec![line]).collect())
+    }
+
+    fn hang(&self, blocks: Vec<Vec<String>>) -> Vec<String> {
+        hang(blocks, self.pen)
+    }
+}
+
+/// Hangs blocks of lines below a line, as the branches of a tree.
+pub(crate) fn hang(blocks: Vec<Vec<String>>, pen: Pen) -> Vec<String> {
+    let count = blocks.len();
+    let mut lines = Vec::new();
+    for (index, block) in blocks.into_iter().enumerate() {
+        let (first, further) = pen.branch(index.saturating_add(1) == count);
+        for (row, line) in block.into_iter().enumerate() {
+            let lead = pen.paint(Ink::Faint, if row == 0 { first } else { further });
+            lines.push(format!("{lead}{line}"));
+        }
+    }
+    lines
+}
+
+/// One line per device: request, driver/pool/device, and what is special about it.
+pub(crate) fn device_lines<'d>(devices: impl Iterator<Item = &'d AllocatedDevice> + Clone, pen: Pen) -> Vec<String> {
+    let width = devices.clone().map(|device| columns(&device.request)).max().unwrap_or_default();
+    devices
+        .map(|device| {
+            let id = format!("{}/{}/{}", device.driver, device.pool, device.device);
+            let mut line = format!("{}  {}", pad(&clean(&device.request), width), pen.paint(Ink::Device, &clean(&id)));
+            let mut remarks = Vec::new();
+            if !device.consumed_capacity.is_empty() {
+                let parts: Vec<String> =
+                    device.consumed_capacity.iter().map(|(name, amount)| format!("{amount} of {name}")).collect();
+                remarks.push(format!("takes {}", and(&parts)));
+            } else if device.share_id.is_some() {
+                remarks.push("a share".to_owned());
+            }
+            if device.admin_access {
+                remarks.push("admin access, stays free for others".to_owned());
+            }
+            if !remarks.is_empty() {
+                line.push_str(&format!("  {}", clean(&remarks.join("; "))));
+            }
+            line
+        })
+        .collect()
+}

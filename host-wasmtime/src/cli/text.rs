@@ -1,0 +1,118 @@
+//! Words and columns.
+
+use std::borrow::Cow;
+
+/// Columns that text for people is wrapped at. Not the terminal's width, so that the same input gives the same text.
+pub(crate) const WIDTH: usize = 100;
+
+/// Text of the user's without control characters, which could change what the terminal shows.
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    if text.chars().any(|character| character.is_control() && character != '\n') {
+        let shown = |character: char| if character.is_control() && character != '\n' { '\u{fffd}' } else { character };
+        Cow::Owned(text.chars().map(shown).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// `1 Pod`, `2 Pods`, `2 ResourceClasses`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    format!("{number} {}", plural(number, noun))
+}
+
+/// The noun for that many.
+pub(crate) fn plural(number: usize, noun: &str) -> Cow<'_, str> {
+    match number {
+        1 => Cow::Borrowed(noun),
+        _ if noun.ends_with('s') => Cow::Owned(format!("{noun}es")),
+        _ => Cow::Owned(format!("{noun}s")),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn and(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [only] => only.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// Lines of at most `width` columns, cut between words; a longer word has a line of its own.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in text.lines() {
+        let mut line = String::new();
+        for word in paragraph.split_whitespace() {
+            if !line.is_empty() && columns(&line).saturating_add(1).saturating_add(columns(word)) > width {
+                lines.push(std::mem::take(&mut line));
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+/// Columns that a text takes up.
+pub(crate) fn columns(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The text, filled up with spaces.
+pub(crate) fn pad(text: &str, width: usize) -> String {
+    let missing = width.saturating_sub(columns(text));
+    format!("{text}{}", " ".repeat(missing))
+}
+
+/// Rows with aligned columns, two spaces apart; columns named in `right` are aligned to the right.
+pub(crate) fn table(rows: &[Vec<String>], right: &[usize]) -> Vec<String> {
+    let count = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..count)
+        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| columns(cell)).max().unwrap_or_default())
+        .collect();
+    let line = |row: &Vec<String>| {
+        let cells: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(column, (cell, width))| match right.contains(&column) {
+                true => format!("{}{cell}", " ".repeat(width.saturating_sub(columns(cell)))),
+                false => pad(cell, *width),
+            })
+            .collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_between_words() {
+        assert_eq!(wrap("one two three\nfour", 8), ["one two", "three", "four"]);
+        assert_eq!(wrap("a-very-long-word b", 4), ["a-very-long-word", "b"]);
+    }
+
+    #[test]
+    fn numbers_are_aligned_to_the_right() {
+        let rows = [["node", "n"], ["a", "10"], ["bcdef", "2"]].map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(table(&rows, &[1]), ["node    n", "a      10", "bcdef   2"]);
+    }
+
+    #[test]
+    fn escape_sequences_do_not_reach_the_terminal() {
+        assert_eq!(clean("a\u{1b}[31mb"), "a\u{fffd}[31mb");
+    }
+
+    #[test]
+    fn nouns_agree_with_their_number() {
+        assert_eq!(count(1, "DeviceClass"), "1 DeviceClass");
+        assert_eq!(count(0, "DeviceClass"), "0 DeviceClasses");
+    }
+}

@@ -1,0 +1,201 @@
+//! A cluster inside the component.
+
+use std::fmt;
+
+use apportion_core::allocate::{Answer, Limits, Question};
+use apportion_core::finding::{Finding, ObjectRef, Severity};
+use apportion_core::profile::Profile;
+use apportion_core::simulate::Report;
+use serde_json::Value;
+use wasmtime::component::ResourceAny;
+use wasmtime::{Store, Trap};
+
+use crate::bindings::Dra;
+use crate::bindings::exports::apportion::dra::decisions::{GuestCluster, Limits as WitLimits, Profile as WitProfile};
+use crate::cache::Cache;
+use crate::door::Door;
+use crate::error::{Error, Stop};
+use crate::from_wit;
+use crate::guard::{Guard, HostLimits, OutOfMemory};
+use crate::runner::Runner;
+use crate::to_wit;
+
+/// Text that crosses the border in one call, in bytes: what is copied at once, and what one trap can cost.
+const BATCH: usize = 1 << 20;
+
+/// The facts of one cluster, kept in an instance of the component.
+///
+/// A call that makes the component stop fails, and the instance is dropped. The next call finds a fresh one with all
+/// objects that were applied; what [`Door::run`] made of them is not in it.
+pub struct Cluster {
+    runner: Runner,
+    profile: WitProfile,
+    limits: WitLimits,
+    host_limits: HostLimits,
+    cache: Cache,
+    live: Option<Live>,
+    stops: u64,
+}
+
+/// An instance that has not stopped.
+struct Live {
+    store: Store<Guard>,
+    instance: Dra,
+    handle: ResourceAny,
+}
+
+impl fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cluster").field("host_limits", &self.host_limits).field("stops", &self.stops).finish()
+    }
+}
+
+impl Cluster {
+    pub(crate) fn new(
+        runner: Runner,
+        profile: &Profile,
+        limits: Limits,
+        host_limits: HostLimits,
+    ) -> Result<Self, Error> {
+        let mut cluster = Self {
+            runner,
+            profile: to_wit::profile(profile),
+            limits: WitLimits { max_steps: limits.max_steps },
+            host_limits,
+            cache: Cache::default(),
+            live: None,
+            stops: 0,
+        };
+        cluster.call(|_, _, _| Ok(()))?;
+        Ok(cluster)
+    }
+
+    /// How often the component stopped in the middle of a call.
+    pub fn stops(&self) -> u64 {
+        self.stops
+    }
+
+    /// Asks the live instance, or else a fresh one.
+    fn call<T>(
+        &mut self,
+        ask: impl FnOnce(GuestCluster<'_>, &mut Store<Guard>, ResourceAny) -> wasmtime::Result<T>,
+    ) -> Result<T, Error> {
+        let mut live = match self.live.take() {
+            Some(live) => live,
+            None => self.revive()?,
+        };
+        let Live { store, instance, handle } = &mut live;
+        let answer = store
+            .set_fuel(self.host_limits.fuel)
+            .and_then(|()| ask(instance.apportion_dra_decisions().cluster(), store, *handle));
+        match answer {
+            Ok(answer) => {
+                self.live = Some(live);
+                Ok(answer)
+            }
+            Err(error) => Err(self.stopped(&error)),
+        }
+    }
+
+    /// A fresh instance filled from the cache.
+    fn revive(&mut self) -> Result<Live, Error> {
+        let created = self.runner.instantiate(self.host_limits).and_then(|(mut store, instance)| {
+            let cluster = instance.apportion_dra_decisions().cluster();
+            let handle = cluster.call_create(&mut store, &self.profile, self.limits)?;
+            Ok((store, instance, handle))
+        });
+        let (mut store, instance, handle) = created.map_err(|error| self.stopped(&error))?;
+        let handle = handle.map_err(|findings| Error::Refused(from_wit::findings(findings)))?;
+        let objects: Vec<String> = self.cache.objects().into_iter().map(str::to_owned).collect();
+        for batch in batches(&objects) {
+            let applied = store
+                .set_fuel(self.host_limits.fuel)
+                .and_then(|()| instance.apportion_dra_decisions().cluster().call_apply(&mut store, handle, batch));
+            applied.map_err(|error| self.stopped(&error))?;
+        }
+        Ok(Live { store, instance, handle })
+    }
+
+    fn stopped(&mut self, error: &wasmtime::Error) -> Error {
+        self.stops = self.stops.saturating_add(1);
+        Error::Stopped(if error.downcast_ref::<OutOfMemory>().is_some() {
+            Stop::Memory { limit: self.host_limits.memory }
+        } else {
+            match error.downcast_ref::<Trap>() {
+                Some(Trap::OutOfFuel) => Stop::Fuel { limit: self.host_limits.fuel },
+                Some(trap) => Stop::Trap(trap.to_string()),
+                None => Stop::Trap(error.to_string()),
+            }
+        })
+    }
+}
+
+impl Door for Cluster {
+    fn apply(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error> {
+        let mut findings = Vec::with_capacity(objects.len());
+        for batch in batches(objects) {
+            let found = self.call(|cluster, store, handle| cluster.call_apply(store, handle, batch))?;
+            for (text, found) in batch.iter().zip(found) {
+                let found = from_wit::findings(found);
+                if found.iter().all(|finding| finding.severity != Severity::Error) {
+                    self.cache.insert(text);
+                }
+                findings.push(found);
+            }
+        }
+        Ok(findings)
+    }
+
+    fn delete(&mut self, object: &ObjectRef) -> Result<bool, Error> {
+        // Out of the cache first: whatever happens to the call, the object is not to come back.
+        self.cache.remove(object);
+        let object = to_wit::object_ref(object);
+        self.call(|cluster, store, handle| cluster.call_delete(store, handle, &object))
+    }
+
+    fn allocate(&mut self, question: &Question) -> Result<Answer, Error> {
+        let question = to_wit::question(question);
+        self.call(|cluster, store, handle| cluster.call_allocate(store, handle, &question))?
+            .map_err(from_wit::findings)
+            .and_then(from_wit::answer)
+            .map_err(Error::Refused)
+    }
+
+    fn run(&mut self) -> Result<Report, Error> {
+        self.call(|cluster, store, handle| cluster.call_run(store, handle)).map(from_wit::report)
+    }
+
+    fn get(&mut self, object: &ObjectRef) -> Result<Option<Value>, Error> {
+        let object = to_wit::object_ref(object);
+        let text = self.call(|cluster, store, handle| cluster.call_get(store, handle, &object))?;
+        text.map(|text| from_wit::json(&text)).transpose().map_err(|finding| Error::Refused(vec![finding]))
+    }
+}
+
+/// Cuts a list of texts into pieces of at most [`BATCH`] bytes, or one text.
+fn batches(mut objects: &[String]) -> impl Iterator<Item = &[String]> {
+    std::iter::from_fn(move || {
+        let mut bytes = 0_usize;
+        let fits = objects.iter().take_while(|text| {
+            bytes = bytes.saturating_add(text.len());
+            bytes <= BATCH
+        });
+        let count = fits.count().max(1).min(objects.len());
+        let (batch, rest) = objects.split_at_checked(count)?;
+        objects = rest;
+        (!batch.is_empty()).then_some(batch)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_cover_everything_in_order() {
+        let objects: Vec<String> = [1, BATCH, BATCH + 5, 3, 4].iter().map(|length| "x".repeat(*length)).collect();
+        let lengths: Vec<Vec<usize>> = batches(&objects).map(|batch| batch.iter().map(String::len).collect()).collect();
+        assert_eq!(lengths, [vec![1], vec![BATCH], vec![BATCH + 5], vec![3, 4]]);
+        assert_eq!(batches(&[]).count(), 0);
+    }
+}

@@ -1,0 +1,85 @@
+//! What can be asked, whoever answers: the component, or the same code without a border around it.
+
+use apportion_core::allocate::{Answer, Limits, Question};
+use apportion_core::engine::Engine;
+use apportion_core::finding::{Finding, ObjectRef};
+use apportion_core::profile::Profile;
+use apportion_core::simulate::Report;
+use serde_json::Value;
+
+use crate::error::Error;
+
+/// The facts of one cluster: events go in, questions are answered.
+///
+/// Every call fails with [`Error::Stopped`] when the component stops in the middle of it.
+pub trait Door {
+    /// Takes objects in, each one JSON text; those with the same key are replaced.
+    ///
+    /// Findings come per object, in order. An object with an error among its findings is left out.
+    ///
+    /// # Errors
+    ///
+    /// See [`Door`]. What was taken in before the stop is kept, the rest is not.
+    fn apply(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error>;
+
+    /// Removes an object. False when there is none.
+    ///
+    /// # Errors
+    ///
+    /// See [`Door`].
+    fn delete(&mut self, object: &ObjectRef) -> Result<bool, Error>;
+
+    /// Allocates claims together on one of the nodes asked for.
+    ///
+    /// # Errors
+    ///
+    /// See [`Door`].
+    fn allocate(&mut self, question: &Question) -> Result<Answer, Error>;
+
+    /// Plays the cluster's controllers and scheduler until nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// See [`Door`].
+    fn run(&mut self) -> Result<Report, Error>;
+
+    /// An object as it is now.
+    ///
+    /// # Errors
+    ///
+    /// See [`Door`].
+    fn get(&mut self, object: &ObjectRef) -> Result<Option<Value>, Error>;
+}
+
+/// The core linked into this program, for comparison with the component. Never stops.
+#[derive(Debug)]
+pub struct Native(Engine);
+
+impl Native {
+    /// An empty cluster of a given Kubernetes.
+    pub fn new(profile: Profile, limits: Limits) -> Self {
+        Self(Engine::new(profile, limits))
+    }
+}
+
+impl Door for Native {
+    fn apply(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error> {
+        Ok(self.0.apply(objects.iter().map(String::as_str)))
+    }
+
+    fn delete(&mut self, object: &ObjectRef) -> Result<bool, Error> {
+        Ok(self.0.delete(object))
+    }
+
+    fn allocate(&mut self, question: &Question) -> Result<Answer, Error> {
+        Ok(self.0.allocate(question))
+    }
+
+    fn run(&mut self) -> Result<Report, Error> {
+        Ok(self.0.run())
+    }
+
+    fn get(&mut self, object: &ObjectRef) -> Result<Option<Value>, Error> {
+        Ok(self.0.get(object))
+    }
+}

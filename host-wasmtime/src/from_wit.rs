@@ -1,0 +1,134 @@
+//! Records of the contract to the core's types.
+
+use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, RequestFunnel};
+use apportion_core::api::claim::AllocationResult;
+use apportion_core::api::read::{Json, Path};
+use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
+use apportion_core::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
+use serde_json::Value;
+
+use crate::bindings::apportion::dra::types::Severity as WitSeverity;
+use crate::bindings::exports::apportion::dra::decisions as wit;
+
+pub(crate) fn findings(findings: Vec<wit::Finding>) -> Vec<Finding> {
+    findings.into_iter().map(finding).collect()
+}
+
+fn finding(finding: wit::Finding) -> Finding {
+    let severity = match finding.severity {
+        WitSeverity::Error => Severity::Error,
+        WitSeverity::Warning => Severity::Warning,
+        WitSeverity::Info => Severity::Info,
+    };
+    // A component newer than this program may know codes that the program does not: the text carries them.
+    let (code, message) = match Code::of(&finding.code) {
+        Some(code) => (code, finding.message),
+        None => (Code::Internal, format!("{}: {}", finding.code, finding.message)),
+    };
+    let object = finding.object.map(object_ref);
+    Finding { code, severity, object, path: finding.path, message, hint: finding.hint }
+}
+
+fn object_ref(object: wit::ObjectRef) -> ObjectRef {
+    ObjectRef { kind: object.kind, namespace: object.namespace, name: object.name }
+}
+
+pub(crate) fn json(text: &str) -> Result<Value, Finding> {
+    serde_json::from_str(text)
+        .map_err(|error| Finding::new(Code::Internal, "", format!("the component wrote bad JSON: {error}")))
+}
+
+pub(crate) fn answer(answer: wit::Answer) -> Result<Answer, Vec<Finding>> {
+    let outcome = match answer.outcome {
+        wit::Outcome::Allocated(allocated) => Outcome::Allocated {
+            node: allocated.node,
+            allocations: allocated
+                .claims
+                .iter()
+                .map(|claim| allocation(&claim.allocation))
+                .collect::<Result<_, _>>()?,
+        },
+        wit::Outcome::Unsatisfied(nodes) => Outcome::Unsatisfied { nodes: refusals(nodes) },
+        wit::Outcome::Failed(failed) => Outcome::Failed { node: failed.node, failure: failure(failed.failure) },
+        wit::Outcome::GaveUp(gave_up) => Outcome::GaveUp { node: gave_up.node, nodes: refusals(gave_up.nodes) },
+    };
+    Ok(Answer { outcome, findings: findings(answer.findings), steps: answer.steps })
+}
+
+fn allocation(text: &str) -> Result<AllocationResult, Vec<Finding>> {
+    let value = json(text).map_err(|finding| vec![finding])?;
+    let mut findings = Vec::new();
+    AllocationResult::read(value, &Path::ROOT, &mut findings).map_err(|_| findings)
+}
+
+fn refusals(nodes: Vec<wit::NodeRefusal>) -> Vec<NodeRefusal> {
+    nodes
+        .into_iter()
+        .map(|refusal| NodeRefusal {
+            node: refusal.node,
+            failure: refusal.failure.map(failure),
+            requests: refusal.requests.into_iter().map(funnel).collect(),
+        })
+        .collect()
+}
+
+fn failure(failure: wit::Failure) -> Failure {
+    Failure { finding: finding(failure.finding), reference: failure.reference }
+}
+
+fn funnel(funnel: wit::RequestFunnel) -> RequestFunnel {
+    let wit::RequestFunnel { claim, request, needed, devices, matching, tolerated, free } = funnel;
+    RequestFunnel { claim, request, needed, devices, matching, tolerated, free }
+}
+
+pub(crate) fn report(report: wit::Report) -> Report {
+    Report {
+        nodes: report.nodes.into_iter().map(node_report).collect(),
+        pods: report.pods.into_iter().map(pod_report).collect(),
+        claims: report.claims.into_iter().map(claim_report).collect(),
+        findings: findings(report.findings),
+    }
+}
+
+fn node_report(node: wit::NodeReport) -> NodeReport {
+    let wit::NodeReport { name, inferred, local_devices, allocated_devices, pods } = node;
+    NodeReport { name, inferred, local_devices, allocated_devices, pods }
+}
+
+fn pod_report(pod: wit::PodReport) -> PodReport {
+    PodReport {
+        namespace: pod.namespace,
+        name: pod.name,
+        owner: pod.owner.map(object_ref),
+        node: pod.node,
+        reasons: findings(pod.reasons),
+        claims: pod
+            .claims
+            .into_iter()
+            .map(|wit::PodClaimReport { name, claim }| PodClaimReport { name, claim })
+            .collect(),
+    }
+}
+
+fn claim_report(claim: wit::ClaimReport) -> ClaimReport {
+    ClaimReport {
+        namespace: claim.namespace,
+        name: claim.name,
+        template: claim.template,
+        allocated: claim.allocated,
+        devices: claim.devices.into_iter().map(device).collect(),
+        reserved_for: claim.reserved_for,
+    }
+}
+
+fn device(device: wit::AllocatedDevice) -> AllocatedDevice {
+    AllocatedDevice {
+        request: device.request,
+        driver: device.id.driver,
+        pool: device.id.pool,
+        device: device.id.device,
+        admin_access: device.admin_access,
+        share_id: device.share_id,
+        consumed_capacity: device.consumed_capacity.into_iter().map(|amount| (amount.name, amount.quantity)).collect(),
+    }
+}
