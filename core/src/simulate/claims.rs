@@ -45,7 +45,7 @@ impl Origin {
     /// Looks up a Pod's origin.
     pub(crate) fn of(cluster: &Cluster, pod: &Pod) -> Self {
         match root_of(cluster, pod) {
-            Some(root) => Self { object: reference(&root), prefix: template_path(&root, pod) },
+            Some(root) => Self { object: reference(root), prefix: template_path(root, pod) },
             None => Self { object: pod_reference(pod), prefix: String::new() },
         }
     }

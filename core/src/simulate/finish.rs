@@ -1,21 +1,25 @@
-//! What finished Pods leave behind: their reservations go, and with the last one the devices.
+//! What finished Pods leave behind: their reservations go, with the last one the devices, and then claims made for them.
 
 use std::collections::BTreeSet;
 
 use crate::api::claim::ResourceClaim;
 use crate::api::object::Object;
 use crate::cluster::Cluster;
+use crate::finding::ObjectRef;
 
 use super::claims::is_finished;
+use super::expand::controller;
+use super::problems::claim_reference;
 use super::schedule::FINALIZER;
 
-/// Takes finished Pods out of the claims' reservations; a claim that loses its last one is deallocated.
+/// Takes finished Pods out of the claims' reservations. A claim that loses its last one is deallocated; a claim that was
+/// made for a finished Pod and that nobody uses is deleted.
 pub(crate) fn release_finished(cluster: &mut Cluster) {
-    let finished: BTreeSet<String> =
+    let mut finished: BTreeSet<String> =
         cluster.pods().values().filter(|pod| is_finished(pod)).map(|pod| pod.metadata.uid.clone()).collect();
-    let holds = |claim: &&ResourceClaim| {
-        claim.status.reserved_for.iter().any(|consumer| !consumer.uid.is_empty() && finished.contains(&consumer.uid))
-    };
+    finished.remove("");
+    let holds =
+        |claim: &&ResourceClaim| claim.status.reserved_for.iter().any(|consumer| finished.contains(&consumer.uid));
     let claims: Vec<ResourceClaim> = cluster.claims().values().filter(holds).cloned().collect();
     for mut claim in claims {
         let status = &mut claim.status;
@@ -26,5 +30,13 @@ pub(crate) fn release_finished(cluster: &mut Cluster) {
             claim.metadata.finalizers.retain(|finalizer| finalizer != FINALIZER);
         }
         cluster.apply(Object::ResourceClaim(Box::new(claim)));
+    }
+    let made_for_finished = |claim: &&ResourceClaim| {
+        let owner = controller(&claim.metadata);
+        claim.status.reserved_for.is_empty() && owner.is_some_and(|owner| finished.contains(&owner.uid))
+    };
+    let left: Vec<ObjectRef> = cluster.claims().values().filter(made_for_finished).map(claim_reference).collect();
+    for claim in left {
+        cluster.delete(&claim);
     }
 }

@@ -145,9 +145,12 @@ pub(crate) fn about_claim(cluster: &Cluster, claim: &ResourceClaim, finding: Fin
             let path = if finding.path.is_empty() { String::new() } else { format!("spec.{}", finding.path) };
             Finding { path, ..finding }.about(template)
         }
-        None => {
-            let (namespace, name) = (claim.metadata.namespace.clone(), claim.metadata.name.clone());
-            finding.about(ObjectRef { kind: "ResourceClaim".to_owned(), namespace, name })
-        }
+        None => finding.about(claim_reference(claim)),
     }
+}
+
+/// Kind, namespace and name of a claim.
+pub(crate) fn claim_reference(claim: &ResourceClaim) -> ObjectRef {
+    let (namespace, name) = (claim.metadata.namespace.clone(), claim.metadata.name.clone());
+    ObjectRef { kind: "ResourceClaim".to_owned(), namespace, name }
 }

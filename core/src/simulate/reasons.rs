@@ -69,11 +69,8 @@ pub(crate) fn pending(
     }
     for (index, nodes) in elsewhere {
         if let Some(claim) = asked.claims.get(*index) {
-            let message = format!(
-                "claim `{}` has devices that cannot be reached from {}",
-                claim.metadata.name,
-                nodes_named(nodes, asked.nodes.len())
-            );
+            let subject = subject(nodes, asked.nodes.len(), "has", "have");
+            let message = format!("{subject} no access to the devices of claim `{}`", claim.metadata.name);
             reasons.push(about_claim(asked.cluster, claim, Finding::new(Code::RunClaimElsewhere, "", message)));
             texts.push((nodes.len(), "resourceclaim not available on the node".to_owned()));
         }
@@ -124,24 +121,26 @@ fn of_template(asked: &Asked<'_>, finding: Finding) -> Finding {
 }
 
 fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String]) -> Finding {
-    let named = nodes_named(nodes, asked.nodes.len());
+    let subject = |one: &str, several: &str| subject(nodes, asked.nodes.len(), one, several);
+    let has = || subject("has", "have");
     let finding = |path: &str, message: String| asked.origin.finding(Code::RunNodeUnsuitable, path, message);
     match refusal {
-        Refusal::Unschedulable => finding("", format!("{named} is marked as unschedulable"))
+        Refusal::Unschedulable => finding("", format!("{} marked as unschedulable", subject("is", "are")))
             .with_hint("`kubectl uncordon` makes a node schedulable again"),
         Refusal::Taint { key, value } => {
             let taint = if value.is_empty() { key.clone() } else { format!("{key}={value}") };
-            finding("spec.tolerations", format!("{named} has the taint `{taint}`, which the Pod does not tolerate"))
+            finding("spec.tolerations", format!("{} the taint `{taint}`, which the Pod does not tolerate", has()))
                 .with_hint("add a toleration to the Pod")
         }
         Refusal::Affinity => {
-            finding("spec", format!("{named} does not match the Pod's node selector or required node affinity"))
+            let does = subject("does", "do");
+            finding("spec", format!("{does} not match the Pod's node selector or required node affinity"))
         }
         Refusal::Insufficient { resource, lack } => {
             let message = match lack {
-                Lack::Absent => format!("{named} has no `{resource}`"),
-                Lack::TooSmall => format!("{named} has less `{resource}` than the Pod asks for"),
-                Lack::InUse => format!("{named} has too little `{resource}` left"),
+                Lack::Absent => format!("{} no `{resource}`", has()),
+                Lack::TooSmall => format!("{} less `{resource}` than the Pod asks for", has()),
+                Lack::InUse => format!("{} too little `{resource}` left", has()),
             };
             let class = asked.cluster.classes().values().find(|class| {
                 class.spec.extended_resource_name.as_deref() == Some(resource)
@@ -188,7 +187,7 @@ fn refused(asked: &Asked<'_>, nodes: &[NodeRefusal], reasons: &mut Vec<Finding>,
         });
     }
     for (finding, nodes) in failed {
-        let message = format!("{} ({})", finding.message, nodes_named(&nodes, asked.nodes.len()));
+        let message = format!("{} (on {})", finding.message, list(nodes.iter()));
         reasons.push(of_template(asked, Finding { message, ..finding }));
     }
 }
@@ -308,7 +307,7 @@ fn counts(funnels: &[&RequestFunnel], place: &str) -> String {
         text.push_str(&format!(", {matching} match{} class and selectors", if matching == 1 { "es" } else { "" }));
     }
     if worst >= Stage::Tolerated && tolerated < matching {
-        text.push_str(&format!(", {tolerated} of these without taints"));
+        text.push_str(&format!(", {tolerated} of these without untolerated taints"));
     }
     if worst >= Stage::Free {
         text.push_str(&format!(", {free} {} free", if free == 1 { "is" } else { "are" }));
@@ -329,13 +328,13 @@ fn located(claim: &ResourceClaim, request: &str, finding: Finding) -> Finding {
     }
 }
 
-/// Nodes by name, or their number.
-fn nodes_named(nodes: &[String], all: usize) -> String {
+/// Nodes by name as the subject of a sentence, with the verb that fits their number.
+fn subject(nodes: &[String], all: usize, one: &str, several: &str) -> String {
     match nodes.len() {
-        1 if all == 1 => format!("the only node, {},", list(nodes.iter())),
-        1 => format!("node {}", list(nodes.iter())),
-        count if count == all => format!("every one of the {count} nodes"),
-        _ => format!("each of {}", list(nodes.iter())),
+        1 if all == 1 => format!("the only node, {}, {one}", list(nodes.iter())),
+        1 => format!("node {} {one}", list(nodes.iter())),
+        count if count == all => format!("all {count} nodes {several}"),
+        count => format!("{count} nodes ({}) {several}", list(nodes.iter())),
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn report(
             PodReport {
                 namespace: key.0.clone(),
                 name: key.1.clone(),
-                owner: root.as_ref().map(reference),
+                owner: root.map(reference),
                 node: verdict.node,
                 reasons: verdict.reasons,
                 claims: claims

@@ -2,11 +2,17 @@
 //!
 //! Names of tests carry the ids of the requirements that they show (`r_311`: R-311).
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests look at what must be there")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests read files and look at what must be there"
+)]
 
 mod claims;
 mod nodes;
 mod places;
+mod real;
 mod reasons;
 mod support;
 mod workloads;

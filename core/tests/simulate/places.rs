@@ -152,6 +152,38 @@ status:
 }
 
 #[test]
+fn r_308_r_310_a_generated_claim_goes_with_its_pod_and_a_users_own_stays() {
+    let done = format!(
+        "{CLASS}{SHARED}{}
+apiVersion: v1
+kind: Pod
+metadata: {{ name: done, namespace: default, uid: done-uid }}
+spec:
+  nodeName: a
+  containers: [{{ name: c }}]
+  resourceClaims: [{{ name: gpu, resourceClaimTemplateName: one-gpu }}, {{ name: team, resourceClaimName: shared }}]
+status: {{ phase: Failed, resourceClaimStatuses: [{{ name: gpu, resourceClaimName: done-gpu-zzzzz }}] }}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata:
+  namespace: default
+  name: done-gpu-zzzzz
+  annotations: {{ resource.kubernetes.io/pod-claim-name: gpu }}
+  ownerReferences: [{{ apiVersion: v1, kind: Pod, name: done, uid: done-uid, controller: true }}]
+spec: {{ devices: {{ requests: [{{ name: gpu, exactly: {{ deviceClassName: gpu.example.com }} }}] }} }}
+status:
+  allocation: {{ devices: {{ results: [{{ request: gpu, driver: gpu.example.com, pool: a, device: gpu-0 }}] }} }}
+  reservedFor: [{{ resource: pods, name: done, uid: done-uid }}]
+",
+        slice("a", 1)
+    );
+    let ran = run(&done);
+    let names: Vec<_> = ran.report.claims.iter().map(|claim| claim.name.as_str()).collect();
+    assert_eq!(names, ["shared"]);
+}
+
+#[test]
 fn a_free_allocation_in_the_way_is_given_up() {
     let allocated = |reserved: &str| {
         format!(

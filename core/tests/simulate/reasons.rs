@@ -73,7 +73,7 @@ fn tainted_devices_are_named() {
     assert_eq!(reason.code, Code::RunDevicesTainted);
     assert_eq!(
         reason.message,
-        "request `gpu` of claim `want` needs 1 device; `a` offers 1, 1 matches class and selectors, 0 of these without taints"
+        "request `gpu` of claim `want` needs 1 device; `a` offers 1, 1 matches class and selectors, 0 of these without untolerated taints"
     );
 }
 

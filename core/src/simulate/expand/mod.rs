@@ -50,8 +50,8 @@ pub(crate) fn expand(cluster: &mut Cluster, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The workload of the input that an object comes from, and the object itself where it comes from none.
-pub(crate) fn root_of(cluster: &Cluster, pod: &Pod) -> Option<Workload> {
+/// The workload of the input that a Pod comes from.
+pub(crate) fn root_of<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Workload> {
     let namespace = &pod.metadata.namespace;
     let mut owner = controller(&pod.metadata).cloned();
     let mut root = None;
@@ -60,7 +60,7 @@ pub(crate) fn root_of(cluster: &Cluster, pod: &Pod) -> Option<Workload> {
         let key = (kind, namespace.clone(), name);
         if let Some(workload) = cluster.workloads().get(&key) {
             owner = controller(&workload.metadata).cloned();
-            root = Some(workload.clone());
+            root = Some(workload);
         } else {
             // The workers of a LeaderWorkerSet belong to the leader, a Pod.
             let pod = (key.0 == "Pod").then(|| cluster.pods().get(&(key.1, key.2))).flatten();

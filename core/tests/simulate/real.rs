@@ -1,0 +1,74 @@
+//! Manifests that real projects publish: every one runs, twice alike, and nothing panics.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use apportion_core::allocate::Limits;
+use apportion_core::engine::Engine;
+use apportion_core::profile::Profile;
+use apportion_core::simulate::Report;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Files below a folder, in order; none where the folder is missing.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+            if path.is_dir() {
+                folders.push(path);
+            } else if matches!(extension, "yaml" | "yml" | "json") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The objects of a file.
+fn objects(path: &Path) -> Vec<String> {
+    let bytes = fs::read(path).unwrap();
+    let reading = apportion_yaml::read(&bytes, &apportion_yaml::Limits::default());
+    reading.documents.iter().map(|document| document.value.to_string()).collect()
+}
+
+fn run(objects: &[String]) -> Report {
+    let mut engine = Engine::new(Profile::default(), Limits::default());
+    engine.apply(objects.iter().map(String::as_str));
+    let report = engine.run();
+    let again = engine.run();
+    assert_eq!((&report.nodes, &report.pods, &report.claims), (&again.nodes, &again.pods, &again.claims));
+    report
+}
+
+#[test]
+fn real_manifests_run() {
+    let files = files(&root().join("../shared/realworld"));
+    let mut pods = 0;
+    for path in &files {
+        let report = run(&objects(path));
+        for pod in &report.pods {
+            assert!(pod.node.is_some() || !pod.reasons.is_empty(), "{}: {}", path.display(), pod.name);
+        }
+        pods += report.pods.len();
+    }
+    println!("{} files with {pods} Pods", files.len());
+}
+
+#[test]
+fn every_pod_of_the_tour_is_explained() {
+    let folder = root().join("examples/gpu-sharing");
+    let objects: Vec<String> = files(&folder).iter().flat_map(|path| objects(path)).collect();
+    let report = run(&objects);
+    assert_eq!(report.nodes.len(), 3);
+    assert_eq!(report.pods.len(), 10);
+    for pod in &report.pods {
+        assert!(pod.node.is_some() || !pod.reasons.is_empty(), "{}", pod.name);
+    }
+}
