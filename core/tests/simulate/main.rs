@@ -6,6 +6,7 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::disallowed_methods,
     reason = "tests read files and look at what must be there"
 )]
 
