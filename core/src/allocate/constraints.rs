@@ -26,6 +26,18 @@ pub(super) enum Held {
     Set(u32),
 }
 
+impl Held {
+    /// A number that only equal values have; at least 1.
+    pub(super) fn number(self) -> u32 {
+        match self {
+            Self::Unread => 1,
+            Self::Missing => 2,
+            Self::Strange => 3,
+            Self::Set(number) => number.saturating_add(4),
+        }
+    }
+}
+
 /// One value. Values of different types are never equal; versions are compared as texts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Item<'c> {
@@ -110,6 +122,54 @@ impl<'c> Constraints<'c> {
             set_numbers: BTreeMap::new(),
             changes: Vec::new(),
         }
+    }
+
+    /// How many constraints there are.
+    pub(super) fn len(&self) -> usize {
+        self.constraints.len()
+    }
+
+    /// Positions of the constraints that cover a unit.
+    pub(super) fn covering(&self, unit: usize) -> &[usize] {
+        self.by_unit.get(unit).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a constraint is `matchAttribute`.
+    pub(super) fn is_match(&self, constraint: usize) -> bool {
+        matches!(self.constraints.get(constraint).map(|constraint| &constraint.state), Some(State::Match { .. }))
+    }
+
+    /// The numbers of the values in a set.
+    pub(super) fn items(&self, held: Held) -> &[u32] {
+        match held {
+            Held::Set(number) => self.sets.get(number as usize).map_or(&[], Vec::as_slice),
+            Held::Unread | Held::Missing | Held::Strange => &[],
+        }
+    }
+
+    /// Appends all that a constraint remembers of the devices picked: what decides about further ones.
+    pub(super) fn describe(&self, constraint: usize, key: &mut Vec<u32>) {
+        match self.constraints.get(constraint).map(|constraint| &constraint.state) {
+            None | Some(State::Match { devices: 0, .. }) => key.push(0),
+            Some(State::Match { common, .. }) => key.push(common.number()),
+            Some(State::Distinct { values, .. }) => {
+                let first = key.len();
+                key.extend(values.iter().map(|(_, held)| held.number()));
+                if let Some(values) = key.get_mut(first..) {
+                    values.sort_unstable();
+                }
+            }
+        }
+        key.push(u32::MAX);
+    }
+
+    /// Whether what the reference does wrong with constraints can show.
+    pub(super) fn has_defects(&self) -> bool {
+        let is_affected = |constraint: &Constraint<'_>| match constraint.state {
+            State::Match { .. } => self.has_lists && self.quirks.list_match_restore,
+            State::Distinct { .. } => self.quirks.distinct_per_device,
+        };
+        self.constraints.iter().any(is_affected)
     }
 
     pub(super) fn mark(&self) -> Mark {

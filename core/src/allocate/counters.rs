@@ -1,6 +1,7 @@
 //! Shared counters of partitionable devices (KEP-4815).
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use super::pools::{NodeDevice, NodeView, Overlay, PoolView, usage_of};
 use super::quirks::Quirks;
@@ -65,6 +66,36 @@ impl<'c> Counters<'c> {
         if let Some(table) = table.and_then(|table| self.tables.get_mut(table)) {
             table.draw(device, false);
         }
+    }
+
+    /// What all counters of one name in a pool have left, together. Nothing if the pool has none.
+    pub(super) fn left(
+        &mut self,
+        cluster: &'c Cluster,
+        overlay: &'c Overlay,
+        pool: &PoolView<'c>,
+        pool_position: usize,
+        counter: &str,
+    ) -> Quantity {
+        let table = self.table(cluster, overlay, pool, pool_position);
+        let Some(table) = self.tables.get(table) else {
+            return Quantity::default();
+        };
+        let of_name = table.positions.iter().filter(|((_, name), _)| *name == counter);
+        let left = of_name.filter_map(|(_, position)| table.counters.get(*position)).map(|counter| &counter.left);
+        left.fold(Quantity::default(), |sum, left| sum.saturating_add(left))
+    }
+
+    /// All that some pools have left, as text: equal texts mean equal states.
+    pub(super) fn describe(&self, is_seen: impl Fn(usize) -> bool) -> String {
+        let mut text = String::new();
+        for (pool, table) in self.by_pool.iter().enumerate().filter(|(pool, _)| is_seen(*pool)) {
+            for counter in table.and_then(|table| self.tables.get(table)).iter().flat_map(|table| &table.counters) {
+                // Writing to a string cannot fail.
+                let _ = write!(text, "{pool}:{:?} ", counter.left);
+            }
+        }
+        text
     }
 
     fn table(

@@ -24,7 +24,7 @@ pub(super) fn funnels<'c>(
     let Ok(view) = gather(cluster, overlay, node) else {
         return Vec::new();
     };
-    let mut verdicts = Verdicts::new(plan, &view, node, features, selectors);
+    let mut verdicts = Verdicts::new(plan, &view, node, cluster.profile(), selectors);
     let needs = check(plan, &view, features, &mut verdicts, &mut Budget::unlimited()).unwrap_or_default();
     let mut funnels = Vec::new();
     for unit in &plan.units {

@@ -3,14 +3,19 @@
 //! The answer is the one of kube-scheduler's DRA plugin: on one node, the first solution of a depth-first search in
 //! a fixed order (claims, requests, alternatives, devices); among nodes, the first that fits in the order asked.
 
+mod bits;
+mod bounds;
 pub mod capacity;
 mod constraints;
 mod counters;
 mod failure;
+mod flow;
 mod funnel;
 mod grid;
+mod guide;
 mod json;
 mod node;
+mod outlook;
 mod pick;
 mod plan;
 mod pools;
@@ -196,20 +201,31 @@ impl Budget {
 ///
 /// The same cluster, question and limits give the same answer, step count included, on every platform.
 pub fn allocate(cluster: &mut Cluster, question: &Question, limits: &Limits) -> Answer {
+    allocate_with(cluster, question, limits, node::PATIENCE)
+}
+
+/// The same with another patience, which must not change the outcome.
+fn allocate_with(cluster: &mut Cluster, question: &Question, limits: &Limits, patience: u64) -> Answer {
     let mut selectors = cluster.lend_selectors();
     let mut budget = Budget { steps: 0, limit: limits.max_steps };
-    let outcome = decide(cluster, &mut selectors, question, &mut budget);
+    let outcome = decide(cluster, &mut selectors, question, patience, &mut budget);
     cluster.return_selectors(selectors);
     Answer { outcome, findings: Vec::new(), steps: budget.steps }
 }
 
-fn decide(cluster: &Cluster, selectors: &mut Selectors, question: &Question, budget: &mut Budget) -> Outcome {
+fn decide(
+    cluster: &Cluster,
+    selectors: &mut Selectors,
+    question: &Question,
+    patience: u64,
+    budget: &mut Budget,
+) -> Outcome {
     let plan = Plan::new(&question.claims, cluster);
     let overlay = overlay(cluster, &question.in_use);
     let mut refused: Vec<(Node, Option<Failure>)> = Vec::new();
     let mut stopped = None;
     for node in candidates(cluster, question) {
-        match ask(cluster, &overlay, &plan, &node, selectors, budget) {
+        match ask(cluster, &overlay, &plan, &node, selectors, patience, budget) {
             Ok(NodeAnswer::Fits(allocations)) => return Outcome::Allocated { node: node.metadata.name, allocations },
             Ok(NodeAnswer::Refused(failure)) => refused.push((node, failure)),
             Err(Stop::Failed(failure)) => return Outcome::Failed { node: node.metadata.name, failure: *failure },

@@ -2,18 +2,23 @@
 
 use super::Budget;
 use super::failure::{Fatal, invalid_pools};
+use super::guide::{Prospect, prospect};
 use super::pick::State;
 use super::plan::Plan;
 use super::pools::{NodeView, Overlay, PoolState, gather};
 use super::precheck::{Stop, check};
 use super::quirks::Quirks;
-use super::search::Search;
+use super::search::{End, Search};
 use super::select::Verdicts;
 use super::{Failure, result};
 use crate::api::claim::AllocationResult;
 use crate::api::node::Node;
 use crate::cluster::Cluster;
 use crate::cluster::selectors::Selectors;
+
+/// How many picks a plain search takes back before the node is looked at as a whole. Most questions need none; looking at a
+/// node as a whole evaluates every selector on every device.
+pub(super) const PATIENCE: u64 = 32;
 
 /// What one node says.
 pub(super) enum NodeAnswer {
@@ -34,19 +39,35 @@ pub(super) fn ask<'c>(
     plan: &Plan<'c>,
     node: &Node,
     selectors: &mut Selectors,
+    patience: u64,
     budget: &mut Budget,
 ) -> Result<NodeAnswer, Stop> {
     let profile = cluster.profile();
     let view = gather(cluster, overlay, node)?;
-    let mut verdicts = Verdicts::new(plan, &view, node, &profile.features, selectors);
+    let mut verdicts = Verdicts::new(plan, &view, node, profile, selectors);
     let needs = check(plan, &view, &profile.features, &mut verdicts, budget)?;
-    let state = State::new(cluster, overlay, plan, &view, Quirks::of(profile));
-    match Search::new(plan, &needs, &mut verdicts, budget, state).run()? {
-        Some(solution) => {
+    let new_state = || State::new(cluster, overlay, plan, &view, Quirks::of(profile));
+    let state = new_state();
+    let may_skip = !state.has_defects();
+    let patience = if may_skip { patience } else { u64::MAX };
+    let mut end =
+        Search { plan, needs: &needs, verdicts: &mut verdicts, budget, state, guide: None, patience }.run()?;
+    if matches!(end, End::Tired) {
+        let mut state = new_state();
+        end = match prospect(plan, &view, &needs, &mut state, &mut verdicts, budget)? {
+            Prospect::Hopeless => End::Exhausted,
+            Prospect::Open(guide) => {
+                let (guide, patience) = (Some(guide), u64::MAX);
+                Search { plan, needs: &needs, verdicts: &mut verdicts, budget, state, guide, patience }.run()?
+            }
+        };
+    }
+    match end {
+        End::Solved(solution) => {
             let allocations: Result<_, Fatal> = result::build(plan, &view, &node.metadata.name, profile, &solution);
             Ok(NodeAnswer::Fits(allocations?))
         }
-        None => Ok(NodeAnswer::Refused(refusal(&view))),
+        End::Exhausted | End::Tired => Ok(NodeAnswer::Refused(refusal(&view))),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Grid;
 use super::capacity;
-use super::constraints::{Constraints, Mark};
+use super::constraints::{Constraints, Held, Mark};
 use super::counters::Counters;
 use super::plan::{Plan, Unit};
 use super::pools::{NodeDevice, NodeView, Overlay};
@@ -137,6 +137,102 @@ impl<'s, 'c> State<'s, 'c> {
                 capacity::is_left(&amounts, capacities, taken)
             }
         }
+    }
+
+    /// Whether the device could be picked for the unit if the unit came first, selectors and constraints left aside.
+    pub(super) fn is_usable(&mut self, unit: &Unit<'c>, position: usize) -> bool {
+        let Some(device) = self.view.devices.get(position) else {
+            return false;
+        };
+        if self.is_in_use(unit, position) || !tolerated(unit, device) || !self.has_capacity(unit, position) {
+            return false;
+        }
+        if device.device.consumes_counters.is_empty() {
+            return true;
+        }
+        if !self.features.partitionable_devices {
+            return false;
+        }
+        if device.is_shared && self.has_shares(device, position) {
+            return true;
+        }
+        let has_counters = self.take_counters(device);
+        if has_counters {
+            self.counters.give_back(device.pool, device.device);
+        }
+        has_counters
+    }
+
+    /// Positions of the constraints that cover a unit.
+    pub(super) fn constraints_of(&self, unit: &Unit<'c>) -> &[usize] {
+        self.constraints.covering(unit.index)
+    }
+
+    /// Number of constraints of all claims.
+    pub(super) fn constraints(&self) -> usize {
+        self.constraints.len()
+    }
+
+    /// Whether a constraint is `matchAttribute`.
+    pub(super) fn is_match(&self, constraint: usize) -> bool {
+        self.constraints.is_match(constraint)
+    }
+
+    /// What a device has for the attribute of a constraint.
+    pub(super) fn held(&mut self, constraint: usize, position: usize) -> Held {
+        match self.view.devices.get(position) {
+            Some(device) => self.constraints.held(constraint, position, device),
+            None => Held::Missing,
+        }
+    }
+
+    /// The numbers of the values in a set.
+    pub(super) fn items(&self, held: Held) -> &[u32] {
+        self.constraints.items(held)
+    }
+
+    /// What a pool's counters of one name have left, all sets together.
+    pub(super) fn counters_left(&mut self, pool_position: usize, counter: &str) -> Quantity {
+        match self.view.pools.get(pool_position) {
+            Some(pool) => self.counters.left(self.cluster, self.overlay, pool, pool_position, counter),
+            None => Quantity::default(),
+        }
+    }
+
+    /// All that counters of some pools have left, as text.
+    pub(super) fn counters_text(&self, is_seen: impl Fn(usize) -> bool) -> String {
+        self.counters.describe(is_seen)
+    }
+
+    /// Appends what a constraint remembers.
+    pub(super) fn describe_constraint(&self, constraint: usize, key: &mut Vec<u32>) {
+        self.constraints.describe(constraint, key);
+    }
+
+    /// What is consumed of a shared device that was picked.
+    pub(super) fn share_text(&self, position: usize) -> Option<String> {
+        self.consumed.get(&position).map(|amounts| format!("{amounts:?}"))
+    }
+
+    /// Who holds a device that is not shared: nobody (0), earlier claims (1), or this one (2).
+    pub(super) fn holder(&self, position: usize, claim: usize) -> u32 {
+        match self.holders.get(position) {
+            None | Some((0, _)) => 0,
+            Some((_, latest)) if *latest == claim + 1 => 2,
+            Some(_) => 1,
+        }
+    }
+
+    /// Whether two devices of one class are in the same state, so that one can stand for the other.
+    pub(super) fn is_same_state(&self, a: usize, b: usize, claim: usize) -> bool {
+        self.holder(a, claim) == self.holder(b, claim) && self.consumed.get(&a) == self.consumed.get(&b)
+    }
+
+    /// Whether a defect of the reference that is reproduced can show on this node. Then nothing may be skipped.
+    pub(super) fn has_defects(&self) -> bool {
+        let draws = |device: &NodeDevice<'_>| device.is_shared || !device.device.consumes_counters.is_empty();
+        let has_leaks = self.quirks.counter_rollback || self.quirks.counters_by_pool_id;
+        self.constraints.has_defects() || (has_leaks && self.view.devices.iter().any(draws))
     }
 
     /// Takes a device that the unit's selectors accept and that has the capacity. `None` when it cannot be taken.

@@ -2,9 +2,11 @@
 //!
 //! The order is the contract: claims, requests, alternatives and devices as given; devices of one request in
 //! ascending positions; the first complete assignment wins. The stack is explicit, its depth at most the number of claims,
-//! requests and devices asked for.
+//! requests and devices asked for. What a [`Guide`] lets it skip, and why that keeps the answer, is said there.
 
+use super::bits::Bits;
 use super::failure::{Fatal, MOST_DEVICES};
+use super::guide::Guide;
 use super::pick::{Picked, State};
 use super::plan::{Plan, Unit};
 use super::precheck::{Need, Stop};
@@ -19,16 +21,35 @@ pub(super) struct Solution {
     pub(super) chosen: Vec<usize>,
 }
 
+/// How a search ended.
+pub(super) enum End {
+    Solved(Solution),
+    /// There is no solution.
+    Exhausted,
+    /// Too many picks were taken back; nothing is known.
+    Tired,
+}
+
 /// The search on one node.
 pub(super) struct Search<'s, 'v, 'c> {
-    plan: &'s Plan<'c>,
-    needs: &'s [Need],
-    verdicts: &'s mut Verdicts<'v, 'c>,
-    budget: &'s mut Budget,
-    state: State<'s, 'c>,
+    pub(super) plan: &'s Plan<'c>,
+    pub(super) needs: &'s [Need],
+    pub(super) verdicts: &'s mut Verdicts<'v, 'c>,
+    pub(super) budget: &'s mut Budget,
+    pub(super) state: State<'s, 'c>,
+    pub(super) guide: Option<Box<Guide>>,
+    /// How many picks may be taken back before the search is [`End::Tired`].
+    pub(super) patience: u64,
+}
+
+/// A search under way.
+struct Walk<'s, 'v, 'c> {
+    search: Search<'s, 'v, 'c>,
     frames: Vec<Frame>,
     /// Devices picked for each claim.
     results: Vec<u64>,
+    /// While going back from a request that failed: earlier requests that it could see.
+    blame: Bits,
 }
 
 /// A decision that can still be changed.
@@ -43,16 +64,24 @@ enum Frame {
         unit: usize,
         /// Whether every alternative so far asked for more devices than a claim can have.
         all_exceed: bool,
+        /// The state in which the request was entered, where dead ends are remembered.
+        key: Option<Vec<u32>>,
+        /// Requests that failures below could see.
+        blame: Bits,
     },
     /// A device is being tried.
-    Device {
-        unit: usize,
-        /// How many devices the unit has already.
-        had: u64,
-        /// The next candidate: a position, or an index into the fixed devices of mode `All`.
-        next: usize,
-        picked: Option<Picked>,
-    },
+    Device(DeviceFrame),
+}
+
+struct DeviceFrame {
+    unit: usize,
+    /// How many devices the unit has already.
+    had: u64,
+    /// Index of the next candidate.
+    next: usize,
+    picked: Option<Picked>,
+    /// Devices that failed here.
+    failed: Vec<usize>,
 }
 
 /// Where the search goes next.
@@ -63,59 +92,70 @@ enum Step {
     Device { unit: usize, had: u64, start: usize },
     /// To another candidate of the innermost decision.
     Retry,
-    /// Back: nothing works here.
+    /// Back: the unit being tried has no further candidate.
     Back,
+    /// Back: a request failed, whatever is picked for it. `blame` says who could change that.
+    BackFromRequest,
     /// Back: the claim would get more devices than it can have, whichever they are.
     BackTooMany,
 }
 
-impl<'s, 'v, 'c> Search<'s, 'v, 'c> {
-    pub(super) fn new(
-        plan: &'s Plan<'c>,
-        needs: &'s [Need],
-        verdicts: &'s mut Verdicts<'v, 'c>,
-        budget: &'s mut Budget,
-        state: State<'s, 'c>,
-    ) -> Self {
-        let results = vec![0; plan.claims.len()];
-        Self { plan, needs, verdicts, budget, state, frames: Vec::new(), results }
-    }
-
-    /// The first solution, or none.
+impl Search<'_, '_, '_> {
+    /// Searches.
     ///
     /// # Errors
     ///
-    /// What stops the search before either is known.
-    pub(super) fn run(mut self) -> Result<Option<Solution>, Stop> {
+    /// What stops the search before it ends.
+    pub(super) fn run(self) -> Result<End, Stop> {
+        let results = vec![0; self.plan.claims.len()];
+        let mut walk = Walk { search: self, frames: Vec::new(), results, blame: Bits::default() };
         let mut step = Step::Request { claim: 0, request: 0 };
         loop {
             step = match step {
-                Step::Request { claim, request } => match self.enter(claim, request) {
+                Step::Request { claim, request } => match walk.enter(claim, request) {
                     Some(step) => step,
-                    None => return Ok(Some(self.solution())),
+                    None => return Ok(End::Solved(walk.solution())),
                 },
-                Step::Device { unit, had, start } => self.enter_device(unit, had, start),
-                Step::Retry => self.try_devices()?,
-                Step::Back | Step::BackTooMany if self.frames.is_empty() => return Ok(None),
-                Step::Back => self.back(false),
-                Step::BackTooMany => self.back(true),
+                Step::Device { unit, had, start } => walk.enter_device(unit, had, start),
+                Step::Retry => walk.try_devices()?,
+                back => match walk.frames.pop() {
+                    None => return Ok(End::Exhausted),
+                    Some(_) if walk.search.patience == 0 => return Ok(End::Tired),
+                    Some(frame) => walk.back(frame, &back),
+                },
             };
         }
     }
+}
 
+impl<'c> Walk<'_, '_, 'c> {
     /// Goes on to a request; `None` when there is nothing left to do.
     fn enter(&mut self, mut claim: usize, request: usize) -> Option<Step> {
-        while self.plan.claims.get(claim)?.requests.end <= request {
+        while self.search.plan.claims.get(claim)?.requests.end <= request {
             self.frames.push(Frame::ClaimDone);
             claim += 1;
         }
-        let unit = self.plan.requests.get(request)?.units.start;
-        self.frames.push(Frame::Request { request, unit, all_exceed: true });
-        Some(Step::Device { unit, had: 0, start: 0 })
+        let first = self.search.plan.requests.get(request)?.units.start;
+        let mut key = None;
+        if let Some(guide) = &mut self.search.guide {
+            let picked = self.frames.iter().filter_map(|frame| match frame {
+                Frame::Device(device) => device.picked.as_ref().map(|picked| picked.position),
+                Frame::ClaimDone | Frame::Request { .. } => None,
+            });
+            let results = self.results.get(claim).copied().unwrap_or_default();
+            let state = guide.describe(self.search.plan, &self.search.state, request, claim, picked, results);
+            if let Some(blame) = guide.dead_end(&state) {
+                self.blame = blame.clone();
+                return Some(Step::BackFromRequest);
+            }
+            key = Some(state);
+        }
+        self.frames.push(Frame::Request { request, unit: first, all_exceed: true, key, blame: Bits::default() });
+        Some(Step::Device { unit: first, had: 0, start: 0 })
     }
 
     fn enter_device(&mut self, position: usize, had: u64, start: usize) -> Step {
-        let (Some(unit), Some(need)) = (self.plan.units.get(position), self.needs.get(position)) else {
+        let (Some(unit), Some(need)) = (self.search.plan.units.get(position), self.search.needs.get(position)) else {
             return Step::Back;
         };
         if need.all.as_ref().is_some_and(Vec::is_empty) {
@@ -128,104 +168,181 @@ impl<'s, 'v, 'c> Search<'s, 'v, 'c> {
         if has.saturating_add(need.count - had) > MOST_DEVICES {
             return Step::BackTooMany;
         }
+        if self.search.guide.as_ref().is_some_and(|guide| guide.is_dead(position)) {
+            return Step::Back;
+        }
         let next = if need.all.is_some() { usize::try_from(had).unwrap_or(usize::MAX) } else { start };
-        self.frames.push(Frame::Device { unit: position, had, next, picked: None });
+        self.frames.push(Frame::Device(DeviceFrame { unit: position, had, next, picked: None, failed: Vec::new() }));
         Step::Retry
     }
 
     /// Tries candidates of the innermost decision, which is about a device, until one can be taken.
     fn try_devices(&mut self) -> Result<Step, Stop> {
-        let Some(Frame::Device { unit: unit_position, had, next, .. }) = self.frames.last() else {
+        let Some(Frame::Device(mut frame)) = self.frames.pop() else {
             return Ok(Step::Back);
         };
-        let (unit_position, had, mut next) = (*unit_position, *had, *next);
-        let (Some(unit), Some(need)) = (self.plan.units.get(unit_position), self.needs.get(unit_position)) else {
+        let search = &self.search;
+        let (Some(unit), Some(need)) = (search.plan.units.get(frame.unit), search.needs.get(frame.unit)) else {
             return Ok(Step::Back);
         };
-        let mut taken = None;
-        if let Some(all) = &need.all {
+        let picked = match &need.all {
             // Which device comes next is fixed, so there is one try. A constraint that refuses it is an error.
-            if let Some(position) = all.get(next) {
-                self.budget.step()?;
-                taken =
-                    self.state.take(unit, *position, true).map_err(|refusal| self.refused(unit, *position, refusal))?;
-            }
-        } else {
-            while taken.is_none() && next < self.state.len() {
-                self.budget.step()?;
-                taken = self.try_device(unit, next)?;
-                next += 1;
-            }
-        }
-        let Some(picked) = taken else {
-            self.frames.pop();
-            return Ok(Step::Back);
+            Some(all) => self.try_fixed(unit, all.get(frame.next).copied())?,
+            None => self.try_candidates(unit, &mut frame)?,
         };
+        if picked.is_none() {
+            return Ok(Step::Back);
+        }
         if let Some(results) = self.results.get_mut(unit.claim) {
             *results += 1;
         }
-        self.frames.pop();
-        self.frames.push(Frame::Device { unit: unit_position, had, next, picked: Some(picked) });
-        Ok(Step::Device { unit: unit_position, had: had + 1, start: next })
+        let step = Step::Device { unit: frame.unit, had: frame.had + 1, start: frame.next };
+        self.frames.push(Frame::Device(DeviceFrame { picked, ..frame }));
+        Ok(step)
+    }
+
+    fn try_fixed(&mut self, unit: &Unit<'c>, position: Option<usize>) -> Result<Option<Picked>, Stop> {
+        let (Some(position), Some(claim)) = (position, self.search.plan.claims.get(unit.claim)) else {
+            return Ok(None);
+        };
+        self.search.budget.step()?;
+        let taken = self.search.state.take(unit, position, true);
+        Ok(taken.map_err(|_| failure::all_breaks_constraint(claim.claim, unit, &self.search.state.label(position)))?)
+    }
+
+    fn try_candidates(&mut self, unit: &Unit<'c>, frame: &mut DeviceFrame) -> Result<Option<Picked>, Stop> {
+        while let Some(position) = self.candidate(unit, frame.next) {
+            frame.next += 1;
+            if self.is_like_one_that_failed(unit, position, &frame.failed) {
+                continue;
+            }
+            self.search.budget.step()?;
+            if let Some(picked) = self.try_device(unit, position)? {
+                return Ok(Some(picked));
+            }
+        }
+        Ok(None)
+    }
+
+    fn candidate(&self, unit: &Unit<'c>, index: usize) -> Option<usize> {
+        match &self.search.guide {
+            Some(guide) => guide.candidate(unit.index, index),
+            None => (index < self.search.state.len()).then_some(index),
+        }
+    }
+
+    fn is_like_one_that_failed(&self, unit: &Unit<'c>, position: usize, failed: &[usize]) -> bool {
+        let Some(guide) = self.search.guide.as_ref().filter(|_| !failed.is_empty()) else {
+            return false;
+        };
+        let class = guide.class(position);
+        failed
+            .iter()
+            .any(|other| guide.class(*other) == class && self.search.state.is_same_state(*other, position, unit.claim))
     }
 
     /// The tests in the reference's order: what is cheap and cannot fail comes before the selectors.
     fn try_device(&mut self, unit: &Unit<'c>, position: usize) -> Result<Option<Picked>, Fatal> {
-        if self.state.is_in_use(unit, position) {
-            return Ok(None);
-        }
-        let Some(claim) = self.plan.claims.get(unit.claim) else {
+        let search = &mut self.search;
+        let Some(claim) = search.plan.claims.get(unit.claim) else {
             return Ok(None);
         };
-        if !self.verdicts.accepts(claim.claim, unit, position)? || !self.state.has_capacity(unit, position) {
+        if search.state.is_in_use(unit, position)
+            || !search.verdicts.accepts(claim.claim, unit, position)?
+            || !search.state.has_capacity(unit, position)
+        {
             return Ok(None);
         }
-        Ok(self.state.take(unit, position, false).unwrap_or(None))
+        Ok(search.state.take(unit, position, false).unwrap_or(None))
     }
 
-    fn refused(&self, unit: &Unit<'c>, position: usize, _: super::pick::ConstraintRefused) -> Stop {
-        match self.plan.claims.get(unit.claim) {
-            Some(claim) => Stop::Failed(failure::all_breaks_constraint(claim.claim, unit, &self.state.label(position))),
-            None => Stop::Limit,
+    /// Leaves the current choice of a decision.
+    fn back(&mut self, frame: Frame, step: &Step) -> Step {
+        let too_many = matches!(step, Step::BackTooMany);
+        match frame {
+            Frame::ClaimDone if too_many => {
+                // Which devices earlier claims got makes no difference, but the reference tries on.
+                self.blame = Bits::default();
+                Step::BackFromRequest
+            }
+            Frame::ClaimDone => Step::BackFromRequest,
+            Frame::Request { request, unit, all_exceed, key, mut blame } => {
+                if matches!(step, Step::BackFromRequest) {
+                    // No device was picked for this request, so another choice can only be another unit.
+                    blame.extend(&self.blame);
+                }
+                let all_exceed = all_exceed && too_many;
+                let is_last = self.search.plan.requests.get(request).is_none_or(|plan| unit + 1 >= plan.units.end);
+                if !is_last {
+                    self.frames.push(Frame::Request { request, unit: unit + 1, all_exceed, key, blame });
+                    return Step::Device { unit: unit + 1, had: 0, start: 0 };
+                }
+                if all_exceed {
+                    return Step::BackTooMany;
+                }
+                if let Some(guide) = &mut self.search.guide {
+                    blame.extend(&guide.conflicts(request));
+                    guide.remember(key.unwrap_or_default(), blame.clone());
+                }
+                self.blame = blame;
+                Step::BackFromRequest
+            }
+            Frame::Device(mut frame) => {
+                let request = self.search.plan.units.get(frame.unit).map_or(usize::MAX, |unit| unit.request);
+                self.put_back(&mut frame);
+                // Other devices are as many.
+                if too_many {
+                    return Step::BackTooMany;
+                }
+                if matches!(step, Step::BackFromRequest) {
+                    let may_jump = self.search.guide.as_ref().is_some_and(|guide| guide.may_jump());
+                    if may_jump && !self.blame.contains(request) {
+                        self.leave_request();
+                        return Step::BackFromRequest;
+                    }
+                    self.pass_blame();
+                }
+                if self.search.needs.get(frame.unit).is_some_and(|need| need.all.is_some()) {
+                    return Step::Back;
+                }
+                self.frames.push(Frame::Device(frame));
+                Step::Retry
+            }
         }
     }
 
-    /// Leaves the innermost decision's current candidate.
-    fn back(&mut self, too_many: bool) -> Step {
-        match self.frames.pop() {
-            None => Step::Back,
-            // Another choice for an earlier claim may leave a smaller alternative to the later one.
-            Some(Frame::ClaimDone) => Step::Back,
-            Some(Frame::Request { request, unit, all_exceed }) => {
-                let all_exceed = all_exceed && too_many;
-                let is_last = self.plan.requests.get(request).is_none_or(|request| unit + 1 >= request.units.end);
-                let has_alternatives = self.plan.requests.get(request).is_some_and(|request| request.has_alternatives);
-                if is_last {
-                    return if all_exceed { Step::BackTooMany } else { Step::Back };
-                }
-                debug_assert!(has_alternatives, "a request without alternatives has one unit");
-                self.frames.push(Frame::Request { request, unit: unit + 1, all_exceed });
-                Step::Device { unit: unit + 1, had: 0, start: 0 }
+    fn put_back(&mut self, frame: &mut DeviceFrame) {
+        let Some(picked) = frame.picked.take() else {
+            return;
+        };
+        frame.failed.push(picked.position);
+        self.search.state.put_back(picked);
+        self.search.patience = self.search.patience.saturating_sub(1);
+        let claim = self.search.plan.units.get(frame.unit).map_or(usize::MAX, |unit| unit.claim);
+        if let Some(results) = self.results.get_mut(claim) {
+            *results = results.saturating_sub(1);
+        }
+    }
+
+    /// Takes back all picks of the innermost request, whose choices did not matter.
+    fn leave_request(&mut self) {
+        while let Some(frame) = self.frames.pop() {
+            match frame {
+                Frame::Device(mut frame) => self.put_back(&mut frame),
+                Frame::Request { .. } => return,
+                Frame::ClaimDone => {}
             }
-            Some(Frame::Device { unit, had, next, picked }) => {
-                if let Some(picked) = picked {
-                    self.state.put_back(picked);
-                    let claim = self.plan.units.get(unit).map_or(usize::MAX, |unit| unit.claim);
-                    if let Some(results) = self.results.get_mut(claim) {
-                        *results = results.saturating_sub(1);
-                    }
-                }
-                let is_fixed = self.needs.get(unit).is_some_and(|need| need.all.is_some());
-                if too_many {
-                    // Other devices are as many.
-                    return Step::BackTooMany;
-                }
-                if is_fixed {
-                    return Step::Back;
-                }
-                self.frames.push(Frame::Device { unit, had, next, picked: None });
-                Step::Retry
-            }
+        }
+    }
+
+    /// Keeps in mind, at the innermost request, whom a failure below it could see.
+    fn pass_blame(&mut self) {
+        let inner = self.frames.iter_mut().rev().find_map(|frame| match frame {
+            Frame::Request { blame, .. } => Some(blame),
+            Frame::ClaimDone | Frame::Device(_) => None,
+        });
+        if let Some(blame) = inner {
+            blame.extend(&self.blame);
         }
     }
 
@@ -235,7 +352,9 @@ impl<'s, 'v, 'c> Search<'s, 'v, 'c> {
             match frame {
                 Frame::ClaimDone => {}
                 Frame::Request { unit, .. } => solution.chosen.push(unit),
-                Frame::Device { unit, picked, .. } => solution.picks.extend(picked.map(|picked| (unit, picked))),
+                Frame::Device(DeviceFrame { unit, picked, .. }) => {
+                    solution.picks.extend(picked.map(|picked| (unit, picked)));
+                }
             }
         }
         solution

@@ -13,7 +13,7 @@ use crate::api::claim::{DeviceSelector, ResourceClaim};
 use crate::api::node::Node;
 use crate::cluster::selectors::{SelectorProblem, Selectors};
 use crate::finding::{Code, Finding, ObjectRef};
-use crate::profile::Features;
+use crate::profile::Profile;
 
 /// What selection says about a device.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -44,7 +44,7 @@ enum Problem {
 
 /// The verdicts of one node.
 pub(super) struct Verdicts<'s, 'c> {
-    features: &'s Features,
+    profile: &'s Profile,
     node: &'s Node,
     selectors: &'s mut Selectors,
     devices: &'s [NodeDevice<'c>],
@@ -57,11 +57,11 @@ impl<'s, 'c> Verdicts<'s, 'c> {
         plan: &Plan<'_>,
         view: &'s NodeView<'c>,
         node: &'s Node,
-        features: &'s Features,
+        profile: &'s Profile,
         selectors: &'s mut Selectors,
     ) -> Self {
         let known = Grid::new(plan.selections, view.devices.len());
-        Self { features, node, selectors, devices: &view.devices, known, errors: BTreeMap::new() }
+        Self { profile, node, selectors, devices: &view.devices, known, errors: BTreeMap::new() }
     }
 
     /// The verdict on a device, found now if it is not known.
@@ -103,7 +103,7 @@ impl<'s, 'c> Verdicts<'s, 'c> {
 
     fn evaluate(&mut self, unit: &Unit<'_>, device: &NodeDevice<'_>) -> Result<bool, SelectorError> {
         let waits = device.device.binding_conditions.as_ref().is_some_and(|conditions| !conditions.is_empty());
-        if waits && !self.features.device_binding_and_status {
+        if waits && !self.profile.features.device_binding_and_status {
             return Ok(false);
         }
         let class = unit.class.map_or(&[] as &[DeviceSelector], |class| &class.spec.selectors);
@@ -111,7 +111,7 @@ impl<'s, 'c> Verdicts<'s, 'c> {
         let tagged = tagged.chain(unit.selectors.iter().enumerate().map(|(index, selector)| (false, index, selector)));
         for (of_class, index, selector) in tagged {
             let expression = selector.cel.as_ref().map_or("", |cel| cel.expression.as_str());
-            match self.selectors.matches(expression, device.slice, device.device) {
+            match self.selectors.matches(self.profile, expression, device.slice, device.device) {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
                 Err(problem) => return Err(SelectorError { of_class, index, problem: Problem::Selector(problem) }),

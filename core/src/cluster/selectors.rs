@@ -1,10 +1,27 @@
 //! Compiled selectors, kept because the same few expressions are asked again and again.
 
-use crate::api::slice::{Device, ResourceSlice};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// Selectors by their text.
+use crate::api::slice::{Device, ResourceSlice};
+use crate::cel::{COST_LIMIT, DeviceView, Environment, Program, compile};
+use crate::profile::Profile;
+
+/// How many different expressions are kept. Far more than real clusters have; it bounds what hostile ones can make it hold.
+const MOST_KEPT: usize = 10_000;
+
+/// Selectors by their text, those that do not compile included.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Selectors {}
+pub(crate) struct Selectors {
+    programs: BTreeMap<String, Compiled>,
+}
+
+/// A program, or why there is none.
+#[derive(Clone, Debug)]
+enum Compiled {
+    Program(Arc<Program>),
+    Failed(Arc<str>),
+}
 
 /// Why a selector gives no answer.
 #[derive(Clone, PartialEq, Debug)]
@@ -19,15 +36,40 @@ impl Selectors {
     /// Whether an expression accepts a device.
     pub(crate) fn matches(
         &mut self,
+        profile: &Profile,
         expression: &str,
         slice: &ResourceSlice,
-        _device: &Device,
+        device: &Device,
     ) -> Result<bool, SelectorProblem> {
-        let driver = expression.strip_prefix("device.driver == \"").and_then(|rest| rest.strip_suffix('"'));
-        match driver {
-            Some(driver) => Ok(driver == slice.spec.driver),
-            None if expression.is_empty() => Err(SelectorProblem::Compile("the expression is empty".to_owned())),
-            None => Err(SelectorProblem::Runtime("only comparisons of `device.driver` are understood yet".to_owned())),
+        let program = match self.program(profile, expression) {
+            Compiled::Program(program) => program,
+            Compiled::Failed(message) => return Err(SelectorProblem::Compile(message.as_ref().to_owned())),
+        };
+        let view = DeviceView {
+            driver: &slice.spec.driver,
+            attributes: &device.attributes,
+            capacity: &device.capacity,
+            allow_multiple_allocations: device.allow_multiple_allocations == Some(true),
+        };
+        match program.matches(&view, COST_LIMIT) {
+            Ok(evaluation) => Ok(evaluation.matched),
+            Err(error) => Err(SelectorProblem::Runtime(error.message)),
         }
+    }
+
+    fn program(&mut self, profile: &Profile, expression: &str) -> Compiled {
+        if let Some(known) = self.programs.get(expression) {
+            return known.clone();
+        }
+        let environment = Environment::stored(profile.version, &profile.features);
+        let compiled = match compile(expression, &environment) {
+            Ok(program) => Compiled::Program(Arc::new(program)),
+            Err(error) => Compiled::Failed(error.message.into()),
+        };
+        if self.programs.len() >= MOST_KEPT {
+            self.programs.clear();
+        }
+        self.programs.insert(expression.to_owned(), compiled.clone());
+        compiled
     }
 }
