@@ -7,8 +7,8 @@ use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
 use apportion_core::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use serde_json::Value;
 
-use crate::bindings::apportion::dra::types::Severity as WitSeverity;
 use crate::bindings::exports::apportion::dra::decisions as wit;
+use crate::bindings::exports::apportion::dra::types::Severity as WitSeverity;
 
 pub(crate) fn findings(findings: Vec<wit::Finding>) -> Vec<Finding> {
     findings.into_iter().map(finding).collect()

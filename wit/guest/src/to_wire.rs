@@ -8,7 +8,7 @@ use apportion_core::evaluate::{Evaluation, Verdict};
 use apportion_core::finding::{Finding, ObjectRef, Severity};
 use apportion_core::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 
-use crate::bindings::apportion::dra::types::Severity as WitSeverity;
+use crate::bindings::exports::apportion::dra::types::Severity as WitSeverity;
 use crate::bindings::exports::apportion::dra::decisions as wit;
 use crate::bindings::exports::apportion::dra::selectors;
 
