@@ -92,7 +92,7 @@ impl Input {
                 *kind = kind.saturating_add(1);
             }
             taken.notes.extend(findings.into_iter().map(|finding| {
-                let place = places.of_document(index, &finding.path);
+                let place = places.of_document(index, &finding);
                 Note::of_finding(finding, place)
             }));
         }
@@ -113,6 +113,22 @@ const KINDS: [&str; 7] =
 impl Taken {
     pub(crate) fn has_errors(&self) -> bool {
         self.notes.iter().any(|note| note.severity == Severity::Error)
+    }
+
+    /// Where the answer is not about all that is written: errors and warnings in numbers.
+    pub(crate) fn problems(&self) -> Option<String> {
+        let number = |severity| self.notes.iter().filter(|note| note.severity == severity).count();
+        let (errors, warnings) = (number(Severity::Error), number(Severity::Warning));
+        let warned = text::count(warnings, "warning");
+        match (errors, warnings) {
+            (0, 0) => None,
+            (0, _) => Some(format!("The input has {warned}, told on standard error.")),
+            (_, _) => {
+                let and = if warnings > 0 { format!(" and {warned}") } else { String::new() };
+                let errors = text::count(errors, "error");
+                Some(format!("The input has {errors}{and}, told on standard error; what has an error is left out."))
+            }
+        }
     }
 
     /// What was read, in one sentence.

@@ -57,9 +57,16 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => {
             // A closed stderr leaves nobody to tell.
             let _ = writeln!(io::stderr(), "error: {}", text::clean(&format!("{error:#}")));
-            let is_ours = error.downcast_ref::<apportion::Error>().is_some_and(apportion::Error::is_ours);
-            ExitCode::from(if is_ours { 101 } else { 2 })
+            ExitCode::from(failure_code(&error))
         }
+    }
+}
+
+/// What is our defect, and what is the input's, the arguments' or a limit's.
+fn failure_code(error: &anyhow::Error) -> u8 {
+    match error.downcast_ref::<apportion::Error>() {
+        Some(error) if error.is_ours() => 101,
+        _ => 2,
     }
 }
 
@@ -73,4 +80,20 @@ fn print(shown: Shown) -> Result<Verdict> {
     let mut stdout = io::stdout().lock();
     quietly(stdout.write_all(shown.stdout.as_bytes()).and_then(|()| stdout.flush()))?;
     Ok(shown.verdict)
+}
+
+#[cfg(test)]
+mod tests {
+    use apportion::{Error, Stop};
+
+    use super::*;
+
+    #[test]
+    fn a_trap_is_our_defect_and_a_limit_is_not() {
+        let code = |stop| failure_code(&anyhow::Error::new(Error::Stopped(stop)).context("while running"));
+        assert_eq!(code(Stop::Trap("unreachable".to_owned())), 101);
+        assert_eq!(code(Stop::Memory { limit: 1 << 20 }), 2);
+        assert_eq!(code(Stop::Fuel { limit: 1 }), 2);
+        assert_eq!(failure_code(&anyhow::anyhow!("no such file")), 2);
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use apportion_core::finding::{Finding, ObjectRef, Severity};
+use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
 use apportion_yaml::{Located, Problem, Severity as YamlSeverity};
 use serde_json::{Value, json};
 
@@ -110,15 +110,20 @@ impl<'i> Places<'i> {
         if object.namespace.is_empty() {
             object.namespace = "default".to_owned();
         }
-        self.of_document(*self.documents.get(&object)?, &finding.path)
+        self.of_document(*self.documents.get(&object)?, finding)
     }
 
-    /// The place of a field of a document.
-    pub(crate) fn of_document(&self, document: usize, path: &str) -> Option<Place> {
+    /// The place of a finding in the document that it is about.
+    pub(crate) fn of_document(&self, document: usize, finding: &Finding) -> Option<Place> {
         let document = self.input.documents.get(document)?;
         let source = self.input.sources.get(document.source)?;
-        let located = document.positions.find(path)?;
-        Some(Place { source: document.source, span: to_underline(&located, &source.text) })
+        let located = document.positions.find(&finding.path)?;
+        // Of a field that nobody knows the name matters, not the value.
+        let span = match (&located.key, finding.code) {
+            (Some(key), Code::ReadUnknownField) => key.clone(),
+            _ => to_underline(&located, &source.text),
+        };
+        Some(Place { source: document.source, span })
     }
 }
 

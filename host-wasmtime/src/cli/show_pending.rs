@@ -1,6 +1,6 @@
 //! Why Pods stay Pending, and what is worth knowing about a run.
 
-use apportion_core::finding::{Code, Finding, Severity};
+use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
 use apportion_core::simulate::PodReport;
 
 use super::files::Source;
@@ -47,7 +47,11 @@ fn likeness(pod: &PodReport) -> Vec<String> {
         let text = claims.iter().fold(text.to_owned(), |text, claim| text.replace(claim.as_str(), "<claim>"));
         text.replace(&pod.name, "<pod>")
     };
-    pod.reasons.iter().map(|reason| format!("{} {}", reason.code, anonymous(&reason.message))).collect()
+    let reasons = pod.reasons.iter().map(|reason| {
+        let about = reason.object.as_ref().map(ObjectRef::to_string).unwrap_or_default();
+        format!("{} {} {}", reason.code, anonymous(&about), anonymous(&reason.message))
+    });
+    reasons.collect()
 }
 
 fn title(members: &[&PodReport], pen: Pen) -> String {

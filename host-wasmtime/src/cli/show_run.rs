@@ -30,6 +30,9 @@ pub(crate) fn show(
     out.push(verdict(report, pen));
     out.extend(faint(&format!("{}.", taken.sentence(&input.sources)), pen));
     out.extend(faint(&format!("Answered as {kubernetes} would."), pen));
+    if let Some(problems) = taken.problems() {
+        out.push(pen.paint(Ink::Doubt, &problems));
+    }
 
     if !report.nodes.is_empty() {
         out.push(String::new());
@@ -51,18 +54,18 @@ pub(crate) fn show(
         }
     }
     let places = Places::new(input);
-    let pending: Vec<&PodReport> = report.pods.iter().filter(|pod| pod.node.is_none()).collect();
-    if !pending.is_empty() {
-        out.push(String::new());
-        out.push(pen.paint(Ink::Strong, "PENDING"));
-        out.extend(show_pending::show(&pending, &places, &input.sources, pen));
-    }
     let notes: Vec<Note> =
         report.findings.iter().map(|finding| Note::of_finding(finding.clone(), places.find(finding))).collect();
     if !notes.is_empty() {
         out.push(String::new());
         out.push(pen.paint(Ink::Strong, "NOTES"));
         out.extend(show_pending::notes(&notes, pen, is_verbose));
+    }
+    let pending: Vec<&PodReport> = report.pods.iter().filter(|pod| pod.node.is_none()).collect();
+    if !pending.is_empty() {
+        out.push(String::new());
+        out.push(pen.paint(Ink::Strong, "PENDING"));
+        out.extend(show_pending::show(&pending, &places, &input.sources, pen));
     }
     out.push(String::new());
     out.join("\n")
@@ -79,14 +82,18 @@ fn verdict(report: &Report, pen: Pen) -> String {
     let all = report.pods.len();
     let pending = report.pods.iter().filter(|pod| pod.node.is_none()).count();
     let placed = all.saturating_sub(pending);
+    let pods = count(all, "Pod");
     match (placed, pending) {
-        (0, 0) => pen.paint(Ink::Strong, "There is no Pod, so nothing was scheduled"),
-        (1, 0) => pen.paint(Ink::Good, "The Pod has a node"),
-        (_, 0) => pen.paint(Ink::Good, &format!("All {all} Pods have a node")),
-        (0, 1) => pen.paint(Ink::Bad, "The Pod is Pending"),
-        (0, _) => pen.paint(Ink::Bad, &format!("All {all} Pods are Pending")),
-        (_, 1) => pen.paint(Ink::Bad, &format!("{placed} of {all} Pods have a node, 1 is Pending")),
-        (_, _) => pen.paint(Ink::Bad, &format!("{placed} of {all} Pods have a node, {pending} are Pending")),
+        (0, 0) => pen.paint(Ink::Strong, "No Pod is given, so nothing is scheduled"),
+        (1, 0) => pen.paint(Ink::Good, &format!("{pods}: it has a node")),
+        (_, 0) => pen.paint(Ink::Good, &format!("{pods}: all have a node")),
+        (0, 1) => pen.paint(Ink::Bad, &format!("{pods}: it is Pending")),
+        (0, _) => pen.paint(Ink::Bad, &format!("{pods}: all are Pending")),
+        (_, _) => {
+            let has = if placed == 1 { "has" } else { "have" };
+            let is = if pending == 1 { "is" } else { "are" };
+            pen.paint(Ink::Bad, &format!("{pods}: {placed} {has} a node, {pending} {is} Pending"))
+        }
     }
 }
 

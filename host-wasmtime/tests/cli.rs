@@ -1,0 +1,222 @@
+//! The command line as its users see it: what is printed where, and the exit code.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The root of the repository, where the command is run, so that paths in the output are short and stable.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_apportion"));
+    command.args(arguments).current_dir(root()).env_clear();
+    command
+}
+
+fn run_with(arguments: &[&str], stdin: &[u8]) -> Output {
+    let mut command = command(arguments);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let bytes = stdin.to_vec();
+    let writer = std::thread::spawn(move || drop(input.write_all(&bytes)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+/// Everything that a call showed.
+fn shown(arguments: &[&str], stdin: &str) -> String {
+    let output = run_with(arguments, stdin.as_bytes());
+    let mut text = format!("$ apportion {}\n", arguments.join(" "));
+    for (name, bytes) in [("stderr", &output.stderr), ("stdout", &output.stdout)] {
+        let stream = String::from_utf8(bytes.clone()).unwrap();
+        if !stream.is_empty() {
+            write!(text, "----- {name}\n{stream}").unwrap();
+        }
+    }
+    writeln!(text, "----- exit code {}", output.status.code().unwrap()).unwrap();
+    text
+}
+
+fn code(arguments: &[&str]) -> i32 {
+    run_with(arguments, b"").status.code().unwrap()
+}
+
+macro_rules! snapshots {
+    ($($name:ident: $arguments:expr $(, $stdin:expr)?;)*) => {
+        $(#[test] fn $name() {
+            let stdin: &str = [$($stdin,)? ""][0];
+            insta::assert_snapshot!(stringify!($name), shown(&$arguments, stdin));
+        })*
+    };
+}
+
+const SMALL: &str = "host-wasmtime/tests/cli/small.yaml";
+
+snapshots! {
+    run_shows_the_tour: ["run", "-f", "examples/gpu-sharing/"];
+    run_in_plain_text: ["run", "--plain", "-f", "examples/gpu-sharing/"];
+    run_in_colour: ["run", "--color", "always", "-f", "examples/gpu-sharing/"];
+    run_where_everything_fits: ["run", "-f", SMALL];
+    run_as_json: ["run", "-o", "json", "-f", SMALL];
+    run_as_yaml: ["run", "-o", "yaml", "-f", SMALL, "--kubernetes-version", "1.36", "--feature-gates", "DRADeviceTaints=false"];
+    run_shows_findings_under_their_line: ["run", "-f", "host-wasmtime/tests/cli/wrong.yaml"];
+    run_shows_every_remark_when_asked: ["run", "-v", "-f", "host-wasmtime/tests/cli/wrong.yaml"];
+    run_groups_what_is_alike: ["run", "-f", "-"], &alike();
+    run_groups_replicas_that_are_pending_alike: ["run", "-f", "host-wasmtime/tests/cli/replicas.yaml"];
+    run_reads_json_lists_from_stdin: ["run", "-f", "-"], LIST;
+    run_without_pods: ["run", "-f", "examples/gpu-sharing/00-cluster.yaml"];
+    run_of_nothing: ["run", "-f", "-"];
+    run_keeps_escape_sequences_from_the_terminal: ["run", "-f", "-"], ESCAPES;
+    allocate_shows_devices_and_configuration: ["allocate", "-f", SMALL, "--claim", "ml/tuned"];
+    allocate_tries_the_nodes_given: ["allocate", "-f", "examples/gpu-sharing/", "--claim", "team-gpu", "--node", "node-c"];
+    allocate_of_several_claims: ["allocate", "-f", "examples/gpu-sharing/", "--claim", "ml/team-gpu", "ml/flexible"];
+    allocate_shows_why_not: ["allocate", "-f", "examples/gpu-sharing/", "--claim", "ml/huge"];
+    allocate_as_json: ["allocate", "-o", "json", "-f", SMALL, "--claim", "ml/tuned"];
+    allocate_names_the_claims_there_are: ["allocate", "-f", "examples/gpu-sharing/", "--claim", "ml/hug"];
+    allocate_says_when_a_template_is_meant: ["allocate", "-f", "examples/gpu-sharing/", "--claim", "ml/small-gpu"];
+    explain_a_code: ["explain", "read/unknown-field"];
+    explain_a_code_as_json: ["explain-code", "yaml/syntax", "-o", "json"];
+    explain_a_code_that_does_not_exist: ["explain", "unknown-field"];
+    help: ["--help"];
+    help_of_run: ["run", "--help"];
+    help_of_allocate: ["allocate", "--help"];
+    a_missing_file: ["run", "-f", "no-such-file.yaml"];
+    a_folder_without_manifests: ["run", "-f", "host-wasmtime/src"];
+    an_unknown_gate: ["run", "-f", SMALL, "--feature-gates", "DRAMagic=true"];
+    a_missing_argument: ["run"];
+}
+
+/// Many objects that are wrong in the same way, and many that play no part.
+fn alike() -> String {
+    let mut text = String::new();
+    for index in 0..300 {
+        writeln!(text, "---\napiVersion: v1\nkind: Secret\nmetadata: {{ name: secret-{index} }}").unwrap();
+    }
+    for index in 0..40 {
+        writeln!(text, "---\napiVersion: v1\nkind: Node\nmetadata: {{ name: node-{index}, lables: {{}} }}").unwrap();
+    }
+    text
+}
+
+const LIST: &str = r#"{"apiVersion": "v1", "kind": "List", "items": [
+  {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-a"}},
+  {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "idle"}, "spec": {"containers": []}}
+]}"#;
+
+const ESCAPES: &str = "apiVersion: v1\nkind: Node\nmetadata: { name: \"\\e[31mred\" }\n";
+
+#[test]
+fn version_is_the_package_version() {
+    let output = run_with(&["--version"], b"");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("apportion {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn exit_code_says_yes_no_or_could_not_ask() {
+    assert_eq!(code(&["run", "-f", SMALL]), 0);
+    assert_eq!(code(&["run", "-f", "examples/gpu-sharing/"]), 1);
+    assert_eq!(code(&["run", "-f", "no-such-file.yaml"]), 2);
+    assert_eq!(code(&["run", "--no-such-option"]), 2);
+    assert_eq!(code(&["allocate", "-f", SMALL, "--claim", "ml/tuned"]), 0);
+    assert_eq!(code(&["allocate", "-f", "examples/gpu-sharing/", "--claim", "ml/huge"]), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_with_130_as_shells_see_it() {
+    use std::os::unix::process::ExitStatusExt;
+
+    let mut child = command(&["run", "-f", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let status = child.wait().unwrap();
+    assert_eq!(status.signal().map_or(status.code(), |signal| Some(128 + signal)), Some(130));
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let mut child = command(&["run", "-v", "-f", "examples/"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    drop(child.stderr.take());
+    let code = child.wait().unwrap().code();
+    assert!(matches!(code, Some(0 | 1)), "{code:?}");
+}
+
+#[test]
+fn no_colour_and_a_pipe_mean_no_colour() {
+    let plain = |extra: &[&str]| {
+        let output = run_with(&[&["run", "-f", "examples/typos/"], extra].concat(), b"");
+        [output.stdout, output.stderr].iter().all(|stream| !stream.contains(&0x1b))
+    };
+    assert!(plain(&[]) && plain(&["--color", "never"]) && plain(&["--color", "always", "--plain"]));
+    assert!(!plain(&["--color", "always"]));
+}
+
+#[test]
+fn plain_text_is_ascii() {
+    let output = run_with(&["run", "--plain", "-f", "examples/gpu-sharing/"], b"");
+    assert!(output.stdout.is_ascii() && output.stderr.is_ascii());
+}
+
+#[test]
+fn the_component_and_the_native_core_print_the_same() {
+    let mut folders: Vec<PathBuf> =
+        std::fs::read_dir(root().join("examples")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.retain(|path| path.is_dir());
+    folders.sort();
+    for folder in folders {
+        let path = folder.to_str().unwrap();
+        let [component, native] =
+            [&["run", "-v", "-o", "json", "-f", path][..], &["run", "-v", "-o", "json", "--native", "-f", path]]
+                .map(|arguments| run_with(arguments, b""));
+        assert_eq!(component, native, "{path}");
+    }
+}
+
+#[test]
+fn nothing_that_is_read_is_our_defect() {
+    let whole = std::fs::read(root().join("examples/gpu-sharing/40-fallback.yaml")).unwrap();
+    let mut inputs: Vec<Vec<u8>> = (0..whole.len()).step_by(97).map(|end| whole[..end].to_vec()).collect();
+    inputs.push(b"\xff\xfe\0\x01{[".to_vec());
+    inputs.push("[".repeat(100_000).into_bytes());
+    inputs.push(format!("a: {}", "{a: ".repeat(50_000)).into_bytes());
+    inputs.push("- ".repeat(100_000).into_bytes());
+    inputs.push("x: &a [1]\n".repeat(10_000).into_bytes());
+    for input in inputs {
+        let output = run_with(&["run", "-f", "-"], &input);
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{:?}: {input:.40?}", output.status);
+    }
+}
+
+#[test]
+fn every_real_manifest_is_read() {
+    let folder = root().parent().unwrap().join("shared/realworld");
+    let mut files = Vec::new();
+    collect(&folder, &mut files);
+    for file in &files {
+        let code = code(&["run", "-f", file.to_str().unwrap()]);
+        assert!(matches!(code, 0 | 1), "{}: exit code {code}", file.display());
+    }
+    eprintln!("{} real manifests", files.len());
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml" || ending == "json") {
+            files.push(path);
+        }
+    }
+    files.sort();
+}

@@ -1,0 +1,121 @@
+//! The runner as a library: what holds when the component stops, and what it may do at all.
+
+use apportion::{Cluster, Door, Error, HostLimits, Native, Runner, Stop};
+use apportion_core::allocate::Limits;
+use apportion_core::finding::{Code, ObjectRef};
+use apportion_core::profile::{Profile, Version};
+
+const NODE: &str = r#"{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-a"}}"#;
+
+fn cluster(host_limits: HostLimits) -> Cluster {
+    Runner::new().unwrap().cluster(&Profile::default(), Limits::default(), host_limits).unwrap()
+}
+
+fn node() -> ObjectRef {
+    ObjectRef { kind: "Node".to_owned(), namespace: String::new(), name: "node-a".to_owned() }
+}
+
+/// A slice with many devices, as one JSON text.
+fn slice(devices: usize) -> String {
+    let devices: Vec<String> = (0..devices).map(|index| format!(r#"{{"name": "device-{index}"}}"#)).collect();
+    format!(
+        r#"{{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {{"name": "s"}}, "spec": {{
+            "driver": "gpu.example.com", "nodeName": "node-a", "devices": [{}],
+            "pool": {{"name": "node-a", "generation": 1, "resourceSliceCount": 1}}}}}}"#,
+        devices.join(", ")
+    )
+}
+
+#[test]
+fn the_component_imports_nothing() {
+    assert_eq!(Runner::new().unwrap().imports(), [""; 0]);
+}
+
+#[test]
+fn a_component_that_imports_something_is_refused() {
+    let header = b"\0asm\x0d\0\x01\0";
+    let function_type = [0x07, 0x05, 0x01, 0x40, 0x00, 0x01, 0x00];
+    let import_of_now = [0x0a, 0x08, 0x01, 0x00, 0x03, b'n', b'o', b'w', 0x01, 0x00];
+    let bytes = [&header[..], &function_type, &import_of_now].concat();
+    let Err(Error::Load(text)) = Runner::from_wasm(&bytes) else { panic!("loaded") };
+    assert!(text.contains("now"), "{text}");
+    assert!(matches!(Runner::from_wasm(b"no component"), Err(Error::Load(_))));
+}
+
+#[test]
+fn facts_stay_between_calls() {
+    let mut cluster = cluster(HostLimits::default());
+    assert_eq!(cluster.apply(&[NODE.to_owned()]).unwrap(), [[]]);
+    assert_eq!(cluster.get(&node()).unwrap().unwrap()["metadata"]["name"], "node-a");
+    assert!(cluster.delete(&node()).unwrap());
+    assert!(!cluster.delete(&node()).unwrap());
+    assert_eq!(cluster.get(&node()).unwrap(), None);
+}
+
+#[test]
+fn findings_come_per_object() {
+    let mut cluster = cluster(HostLimits::default());
+    let objects = [NODE.to_owned(), "{".to_owned(), r#"{"apiVersion": "v1", "kind": "Secret"}"#.to_owned()];
+    let codes: Vec<Vec<Code>> = cluster
+        .apply(&objects)
+        .unwrap()
+        .iter()
+        .map(|found| found.iter().map(|finding| finding.code).collect())
+        .collect();
+    assert_eq!(codes, [vec![], vec![Code::ReadBadJson], vec![Code::ReadUnknownKind]]);
+}
+
+#[test]
+fn too_much_memory_costs_the_call_and_nothing_else() {
+    let limits = HostLimits { memory: 16 << 20, ..HostLimits::default() };
+    let mut cluster = cluster(limits);
+    cluster.apply(&[NODE.to_owned()]).unwrap();
+    let error = cluster.apply(&[slice(1_000_000)]).unwrap_err();
+    assert!(matches!(&error, Error::Stopped(Stop::Memory { limit }) if *limit == limits.memory), "{error}");
+    assert_eq!(error.findings()[0].code, Code::LimitMemory);
+    assert_eq!(cluster.stops(), 1);
+    assert!(cluster.get(&node()).unwrap().is_some(), "the fresh instance has the objects applied before");
+    assert_eq!(cluster.run().unwrap().nodes.len(), 1);
+    assert_eq!(cluster.stops(), 1);
+}
+
+#[test]
+fn too_many_instructions_cost_the_call_and_nothing_else() {
+    let mut cluster = cluster(HostLimits { fuel: 5_000_000, ..HostLimits::default() });
+    cluster.apply(&[NODE.to_owned()]).unwrap();
+    let error = cluster.apply(&[slice(20_000)]).unwrap_err();
+    assert!(matches!(error, Error::Stopped(Stop::Fuel { limit: 5_000_000 })), "{error}");
+    assert_eq!((error.findings()[0].code, error.is_ours()), (Code::LimitFuel, false));
+    assert!(cluster.get(&node()).unwrap().is_some());
+    assert_eq!(cluster.stops(), 1);
+}
+
+#[test]
+fn a_stop_happens_at_the_same_place_each_time() {
+    let applied = |fuel| cluster(HostLimits { fuel, ..HostLimits::default() }).apply(&[slice(50)]).is_ok();
+    let (mut too_little, mut enough) = (10_000, 100_000_000);
+    while enough - too_little > 1 {
+        let middle = (too_little + enough) / 2;
+        if applied(middle) { enough = middle } else { too_little = middle }
+    }
+    assert!((0..3).all(|_| applied(enough) && !applied(too_little)));
+}
+
+#[test]
+fn an_instance_that_does_not_fit_its_limits_is_not_had() {
+    let limits = HostLimits { memory: 1 << 16, ..HostLimits::default() };
+    let refused = Runner::new().unwrap().cluster(&Profile::default(), Limits::default(), limits);
+    assert!(matches!(refused, Err(Error::Stopped(Stop::Memory { .. }))));
+}
+
+#[test]
+fn the_profile_crosses_the_border() {
+    let mut profile = Profile::of(Version::V1_34);
+    assert!(profile.features.set("DRADeviceTaints", true));
+    let mut component = Runner::new().unwrap().cluster(&profile, Limits::default(), HostLimits::default()).unwrap();
+    let mut native = Native::new(profile, Limits::default());
+    for door in [&mut component as &mut dyn Door, &mut native] {
+        door.apply(&[NODE.to_owned(), slice(3)]).unwrap();
+    }
+    assert_eq!(component.run().unwrap(), native.run().unwrap());
+}
