@@ -170,6 +170,35 @@ impl Rule {
     }
 }
 
+impl Rule {
+    /// The message of the reference's crash when it cannot price the call, given the arguments and which of them failed.
+    pub(super) fn crash(self, args: &[Value<'_>], failed: impl Fn(usize) -> bool) -> Option<String> {
+        let name = |position: usize| match args.get(position) {
+            _ if failed(position) => "*types.Err",
+            Some(value) => super::eval::go_type(value),
+            None => "nil",
+        };
+        match self {
+            Self::Sort { argument } => match args.get(argument) {
+                Some(Value::List(_)) if !failed(argument) => None,
+                found => {
+                    let can_add =
+                        !failed(argument) && found.is_some_and(|value| super::call::Trait::Add.is_met_by(value));
+                    let method = if can_add { "Contains" } else { "Add" };
+                    Some(format!(
+                        "interface conversion: {} is not traits.Lister: missing method {method}",
+                        name(argument)
+                    ))
+                }
+            },
+            Self::Flatten if args.len() > 1 && (failed(1) || !matches!(args.get(1), Some(Value::Int(_)))) => {
+                Some(format!("interface conversion: ref.Val is {}, not types.Int", name(1)))
+            }
+            _ => None,
+        }
+    }
+}
+
 fn pattern(text: u64, pattern: u64) -> u64 {
     tenths(text.saturating_add(1), 1).saturating_mul(pattern.div_ceil(4))
 }

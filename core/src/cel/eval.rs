@@ -150,6 +150,7 @@ impl<'a> Machine<'a> {
     fn call(&mut self, call: &'a Call) -> Eval<Value<'a>> {
         let mut args = Vec::with_capacity(call.args.len());
         let mut failure: Option<Fault> = None;
+        let mut failed = 0u32;
         for (position, arg) in call.args.iter().enumerate() {
             match settle(self.eval(arg))? {
                 Ok(value) => args.push(value),
@@ -159,9 +160,16 @@ impl<'a> Machine<'a> {
                         return Err(fault);
                     }
                     failure.get_or_insert(fault);
+                    failed |= 1u32.checked_shl(u32::try_from(position).unwrap_or(0)).unwrap_or(0);
                     args.push(Value::Null);
                 }
             }
+        }
+        if let Some(message) = call
+            .rule
+            .crash(&args, |position| failed & 1u32.checked_shl(u32::try_from(position).unwrap_or(0)).unwrap_or(0) != 0)
+        {
+            return Err(Fault::Abort(format!("internal error: {message}").into()));
         }
         let func = call.overload.map(|overload| overload.func);
         if let Some(fault) = failure {
@@ -563,7 +571,7 @@ pub(super) fn equals(left: &Value<'_>, right: &Value<'_>) -> Eval<bool> {
 }
 
 /// The name that the reference's messages show for a value's representation.
-fn go_type(value: &Value<'_>) -> &'static str {
+pub(super) fn go_type(value: &Value<'_>) -> &'static str {
     match value {
         Value::Null => "types.Null",
         Value::Bool(_) => "types.Bool",

@@ -73,7 +73,7 @@ const LABEL_1035: &str = "a DNS-1035 label must consist of lower case alphanumer
 const NAME: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
                     alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
                     '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-const QUALIFIED: &str = "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end \
+const QUALIFIED: &str = "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end \
                          with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for \
                          validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix \
                          and '/' (e.g. 'example.com/MyName')";
@@ -193,7 +193,8 @@ fn is_base64(text: &str) -> bool {
 }
 
 fn is_date(text: &str) -> bool {
-    Timestamp::parse(&format!("{text}T00:00:00Z")).is_ok() || text == "0000-01-01"
+    // Year 0 is a year here, although it is out of range as a timestamp.
+    Timestamp::parse(&format!("{text}T00:00:00Z")) != Err(false)
 }
 
 fn is_datetime(text: &str) -> bool {

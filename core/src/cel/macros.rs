@@ -42,7 +42,7 @@ pub(super) fn member_call(
 ) -> NodeId {
     let mut expansion = Expansion { ast, offset };
     let expanded = match (&**function, args.as_slice()) {
-        ("all" | "exists" | "exists_one" | "existsOne", [var, predicate]) => {
+        ("all" | "exists" | "exists_one", [var, predicate]) => {
             expansion.quantifier(function, target, &[*var], *predicate)
         }
         ("all" | "exists" | "exists_one" | "existsOne", [var, var2, predicate]) => {

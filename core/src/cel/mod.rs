@@ -32,6 +32,7 @@ mod types;
 mod url;
 mod validators;
 mod value;
+mod zones;
 
 use std::fmt;
 

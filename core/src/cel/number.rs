@@ -13,9 +13,18 @@ pub(super) fn parse_float(text: &str) -> Option<f64> {
     if let Some(hex) = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X")) {
         return hex_float(hex).map(|value| if text.starts_with('-') { -value } else { value });
     }
-    let value: f64 = text.parse().ok()?;
+    let value: f64 = if text.contains('_') { without_underscores(text)?.parse() } else { text.parse() }.ok()?;
     let is_fine = if is_named { value.is_infinite() || !is_signed } else { value.is_finite() };
     is_fine.then_some(value)
+}
+
+/// The text without the underscores that stand between digits.
+fn without_underscores(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let is_digit = |position: Option<usize>| position.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+    let is_between = |at: usize| is_digit(at.checked_sub(1)) && is_digit(at.checked_add(1));
+    let is_fine = text.match_indices('_').all(|(at, _)| is_between(at));
+    is_fine.then(|| text.replace('_', ""))
 }
 
 /// `1.8p3`: a hexadecimal mantissa with a binary exponent.
@@ -92,15 +101,19 @@ fn named(value: f64) -> String {
 }
 
 /// With an exponent, as the English form of Go's message printer writes it.
-pub(super) fn scientific(value: f64, precision: usize) -> String {
-    if !value.is_finite() {
-        return named(value);
-    }
-    let text = format!("{value:.precision$e}");
+///
+/// The reference takes what should be the precision as the width.
+pub(super) fn scientific(value: f64, width: usize) -> String {
+    let text = if value.is_finite() { scientific_plain(value) } else { named(value) };
+    format!("{text:>width$}")
+}
+
+fn scientific_plain(value: f64) -> String {
+    let text = format!("{value:.6e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let (sign, digits) = exponent.strip_prefix('-').map_or(("", exponent), |digits| ("⁻", digits));
     let raised: String = format!("{digits:0>2}").chars().map(raise).collect();
-    format!("{mantissa}\u{202f}×\u{202f}10{sign}{raised}")
+    format!("{mantissa}×10{sign}{raised}")
 }
 
 fn raise(digit: char) -> char {

@@ -10,6 +10,7 @@ use super::decls::{Binding, Function, Overload};
 use super::eval;
 use super::regex::Regex;
 use super::value::{Entries, Fault, List, Map, Value, key_order};
+use super::zones;
 
 /// An instruction.
 pub(super) enum Code {
@@ -396,6 +397,11 @@ fn plain_call(function: &'static Function, overload: Option<&'static Overload>, 
         }
         _ => None,
     };
+    if let (true, Some(Code::Const(Value::Str(zone)))) = (function.name.starts_with("get"), args.get(1))
+        && zones::is_unsupported(zone.as_str())
+    {
+        return Err(Refusal::Unsupported(format!("time zone `{}`", zone.as_str())));
+    }
     let is_variadic = match (function.binding, overload) {
         _ if regex.is_some() => true,
         (Binding::Single(_), _) => args.len() > 2 || args.is_empty(),

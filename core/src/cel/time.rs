@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::call::Func;
 use super::value::{Eval, Value, fail, no_overload};
+use super::zones::{self, NoOffset};
 
 /// A point in time and the offset it was written with.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +19,7 @@ pub(super) struct Timestamp {
 
 const FIRST_SECOND: i64 = -62_135_596_800;
 const LAST_SECOND: i64 = 253_402_300_799;
-const DAY: i64 = 86_400;
+pub(super) const DAY: i64 = 86_400;
 const BILLION: i64 = 1_000_000_000;
 
 impl PartialEq for Timestamp {
@@ -77,7 +78,7 @@ impl Timestamp {
 }
 
 /// Year, month (from 1), day (from 1) of a day since 1970.
-fn civil(days: i64) -> (i64, i64, i64) {
+pub(super) fn civil(days: i64) -> (i64, i64, i64) {
     // Years start in March here, so that the leap day is the last one.
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
@@ -91,7 +92,7 @@ fn civil(days: i64) -> (i64, i64, i64) {
 }
 
 /// Days since 1970.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+pub(super) fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);
@@ -256,7 +257,7 @@ pub(super) fn part<'a>(func: Func, value: &Value<'a>, zone: Option<&Value<'a>>) 
     };
     let offset = match zone.map(|zone| zone.as_str()) {
         None => 0,
-        Some(Some(zone)) => zone_offset(zone).or_else(fail)?,
+        Some(Some(zone)) => zone_offset(zone, time.seconds).or_else(fail)?,
         Some(None) => return no_overload(),
     };
     let local = time.seconds.saturating_add(offset);
@@ -281,10 +282,13 @@ pub(super) fn part<'a>(func: Func, value: &Value<'a>, zone: Option<&Value<'a>>) 
 ///
 /// # Errors
 ///
-/// For names: there is no time zone database here.
-pub(super) fn zone_offset(zone: &str) -> Result<i64, String> {
+/// For unknown names and for what is not known here about known ones.
+fn zone_offset(zone: &str, seconds: i64) -> Result<i64, String> {
     let Some((hours, minutes)) = zone.split_once(':') else {
-        return if matches!(zone, "" | "UTC") { Ok(0) } else { Err(format!("unknown time zone {zone}")) };
+        return zones::offset(zone, seconds).map_err(|reason| match reason {
+            NoOffset::Unknown => format!("unknown time zone {zone}"),
+            NoOffset::Unsupported => format!("time zone {zone} at that time is not supported here"),
+        });
     };
     let number = |text: &str| {
         let bad = || format!("strconv.Atoi: parsing \"{text}\": invalid syntax");

@@ -9,9 +9,11 @@ use super::{format, time};
 
 /// Checks every literal below the root that is an argument of a conversion or a pattern, and that collections are homogeneous.
 pub(super) fn validate(ast: &Ast, root: NodeId, checked: &Checked, report: &mut Report<'_>) {
-    let mut stack = vec![root];
-    while let Some(id) = stack.pop() {
+    // With whether the node is part of a call of `format`, whose lists may mix types.
+    let mut stack = vec![(root, false)];
+    while let Some((id, is_exempt)) = stack.pop() {
         match ast.kind(id) {
+            Kind::List(_) | Kind::Map(_) if is_exempt => {}
             Kind::Call { function, target, args } => call(ast, checked, id, (function, *target, args), report),
             Kind::List(elements) => {
                 let values = elements.iter().map(|element| (element.value, element.is_optional));
@@ -24,7 +26,8 @@ pub(super) fn validate(ast: &Ast, root: NodeId, checked: &Checked, report: &mut 
             }
             _ => {}
         }
-        ast.children(id, |child| stack.push(child));
+        let is_exempt = is_exempt || matches!(ast.kind(id), Kind::Call { function, .. } if **function == *"format");
+        ast.children(id, |child| stack.push((child, is_exempt)));
     }
 }
 

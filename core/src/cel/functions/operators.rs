@@ -118,7 +118,9 @@ fn subtract<'a>(a: &Value<'a>, b: &Value<'a>) -> Eval<Value<'a>> {
             let later = nanos.checked_neg().and_then(|nanos| time.add(nanos));
             later.map_or_else(|| fail("timestamp overflow"), |time| Ok(Value::Timestamp(time)))
         }
-        (Value::Timestamp(a), Value::Timestamp(b)) => duration(a.since(*b)),
+        (Value::Timestamp(a), Value::Timestamp(b)) => {
+            a.since(*b).map_or_else(|| fail("integer overflow"), |nanos| Ok(Value::Duration(nanos)))
+        }
         _ => no_overload(),
     }
 }

@@ -475,27 +475,39 @@ fn fold(ranges: &mut Vec<(char, char)>) {
     ranges.extend(folded);
 }
 
+/// Letters with more than two forms, beside those that upper and lower case give.
+const THIRD_FORMS: [(char, char); 13] = [
+    ('k', '\u{212a}'),
+    ('s', '\u{17f}'),
+    ('å', '\u{212b}'),
+    ('ß', 'ẞ'),
+    ('μ', 'µ'),
+    ('β', 'ϐ'),
+    ('ε', 'ϵ'),
+    ('θ', 'ϑ'),
+    ('κ', 'ϰ'),
+    ('π', 'ϖ'),
+    ('ρ', 'ϱ'),
+    ('σ', 'ς'),
+    ('φ', 'ϕ'),
+];
+
 /// Characters that differ from this one only by case.
 fn case_variants(c: char) -> Vec<char> {
-    let single = |mut chars: Box<dyn Iterator<Item = char>>| {
-        let first = chars.next();
-        first.filter(|_| chars.next().is_none())
-    };
-    let lower = single(Box::new(c.to_lowercase())).unwrap_or(c);
-    let upper = single(Box::new(c.to_uppercase())).unwrap_or(c);
-    let mut variants = vec![lower, upper];
-    // The few letters with three forms.
-    match lower {
-        'k' => variants.push('\u{212a}'),
-        's' => variants.push('\u{17f}'),
-        'å' => variants.push('\u{212b}'),
-        'µ' | 'μ' => variants.extend(['µ', 'μ', 'Μ']),
-        _ => {}
-    }
-    if c == '\u{17f}' {
-        variants.extend(['s', 'S']);
+    let lower = |c: char| single(c.to_lowercase()).unwrap_or(c);
+    let upper = |c: char| single(c.to_uppercase()).unwrap_or(c);
+    let mut variants = vec![lower(c), upper(c), upper(lower(c)), lower(upper(c))];
+    for (letter, third) in THIRD_FORMS {
+        if variants.contains(&letter) || c == third {
+            variants.extend([letter, upper(letter), third]);
+        }
     }
     variants
+}
+
+fn single(mut chars: impl Iterator<Item = char>) -> Option<char> {
+    let first = chars.next();
+    first.filter(|_| chars.next().is_none())
 }
 
 fn normalize(mut ranges: Vec<(char, char)>) -> Vec<(char, char)> {
