@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::allocate::{DeviceId, InUse, Limits, Question};
 use crate::cel::Environment;
 use crate::engine::{read_claim_value, read_quantity};
-use crate::evaluate::{Evaluation, evaluate, read_device};
+use crate::evaluate::{DeviceSample, read_device};
 use crate::finding::{Code, Finding};
 use crate::profile::{Features, Mode, Profile, Version};
 
@@ -167,14 +167,25 @@ struct WireFeatures {
     list_type_attributes: bool,
 }
 
-/// Answers a question about one selector: `{"expression", "environment": "stored" | "new", "version": "1.36",
+/// A question about one selector, for [`crate::evaluate::evaluate`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct SelectorQuestion {
+    /// The expression.
+    pub expression: String,
+    /// The device.
+    pub device: DeviceSample,
+    /// What the expression may use.
+    pub environment: Environment,
+}
+
+/// Reads a question about one selector: `{"expression", "environment": "stored" | "new", "version": "1.36",
 /// "features": {"consumableCapacity", "listTypeAttributes"}, "device": {"driver", "attributes", "capacity",
 /// "allowMultipleAllocations"}}`. The environment is `stored` and the version 1.36 where left out.
 ///
 /// # Errors
 ///
 /// A finding for everything that cannot be read.
-pub fn evaluation(value: Value) -> Result<Evaluation, Vec<Finding>> {
+pub fn selector(value: Value) -> Result<SelectorQuestion, Vec<Finding>> {
     let wire: WireEvaluation = serde_json::from_value(value)
         .map_err(|error| vec![Finding::new(Code::ReadBadSettings, "", error.to_string())])?;
     let stored = match wire.environment.as_deref() {
@@ -194,7 +205,7 @@ pub fn evaluation(value: Value) -> Result<Evaluation, Vec<Finding>> {
         list_type_attributes: wire.features.list_type_attributes,
         version,
     };
-    Ok(evaluate(&wire.expression, &read_device(wire.device)?, &environment))
+    Ok(SelectorQuestion { expression: wire.expression, device: read_device(wire.device)?, environment })
 }
 
 fn version(text: &str) -> Result<Version, Vec<Finding>> {

@@ -26,6 +26,7 @@ mod error;
 mod from_wit;
 mod guard;
 mod runner;
+mod selectors;
 mod settings;
 mod to_wit;
 

@@ -14,13 +14,7 @@ use crate::bindings::exports::apportion::dra::decisions as wit;
 pub(crate) fn profile(profile: &Profile) -> wit::Profile {
     let usual = Features::of(profile.version);
     wit::Profile {
-        version: match profile.version {
-            Version::V1_34 => wit::Version::V1Dot34,
-            Version::V1_35 => wit::Version::V1Dot35,
-            Version::V1_36 => wit::Version::V1Dot36,
-            Version::V1_37 => wit::Version::V1Dot37,
-            Version::All => wit::Version::All,
-        },
+        version: version(profile.version),
         gates: Features::gates()
             .filter_map(|name| Some((name, profile.features.get(name)?)))
             .filter(|(name, enabled)| usual.get(name) != Some(*enabled))
@@ -30,6 +24,16 @@ pub(crate) fn profile(profile: &Profile) -> wit::Profile {
             Mode::Sound => wit::Mode::Sound,
             Mode::Reference => wit::Mode::Reference,
         },
+    }
+}
+
+pub(crate) fn version(version: Version) -> wit::Version {
+    match version {
+        Version::V1_34 => wit::Version::V1Dot34,
+        Version::V1_35 => wit::Version::V1Dot35,
+        Version::V1_36 => wit::Version::V1Dot36,
+        Version::V1_37 => wit::Version::V1Dot37,
+        Version::All => wit::Version::All,
     }
 }
 

@@ -1,13 +1,14 @@
 //! Questions without state: everything in one JSON text, the answer in another.
 
 use apportion_core::engine::Engine;
+use apportion_core::evaluate::evaluate;
 use apportion_core::finding::{Code, Finding};
 use apportion_core::wire;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Answers `{"settings": .., "objects": [..], "question": ..}`, all but `question` optional, with an answer as
-/// `Engine.allocate` gives it. What is found in the objects is not told; ask an engine for that.
+/// `Engine.allocate` gives it; or `{"evaluate": ..}`, a selector and a device as `wire::selector` reads them. What is found in the objects is not told; ask an engine for that.
 #[wasm_bindgen]
 #[must_use]
 pub fn answer(asked: &str) -> String {
@@ -20,6 +21,12 @@ pub fn answer(asked: &str) -> String {
 
 fn answer_value(mut asked: Value) -> Value {
     let mut part = |name: &str| asked.get_mut(name).map(Value::take);
+    if let Some(selector) = part("evaluate") {
+        return match wire::selector(selector) {
+            Ok(question) => evaluate(&question.expression, &question.device, &question.environment).to_json(),
+            Err(findings) => unreadable(&findings),
+        };
+    }
     let (profile, limits) = match wire::settings(part("settings").unwrap_or_else(|| json!({}))) {
         Ok(settings) => settings,
         Err(findings) => return unreadable(&findings),

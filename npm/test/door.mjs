@@ -2,6 +2,7 @@
 // answer per line out. Texts go through as they are, so that the answers can be compared byte by byte.
 //
 //   {"settings": {..}, "objects": [..], "question": {..}}
+//   {"evaluate": {"expression": .., "device": {..}, ..}}
 
 import { createInterface } from "node:readline";
 

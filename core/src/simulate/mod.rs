@@ -17,7 +17,6 @@ mod problems;
 mod reasons;
 mod report;
 mod schedule;
-mod shortfall;
 mod suggest;
 
 pub(crate) use derive::generated_name;

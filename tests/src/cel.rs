@@ -1,0 +1,44 @@
+//! Selectors recorded from the reference: an expression and a device in, status and costs out.
+
+use serde_json::{Value, json};
+
+use crate::door::{Asked, Question};
+
+/// What an entry asks.
+pub fn asked(entry: &Value) -> Asked {
+    Asked {
+        settings: Value::Null,
+        objects: Vec::new(),
+        question: Question::Evaluate(json!({
+            "expression": entry.get("expression"),
+            "environment": entry.get("environment"),
+            "features": entry.get("features"),
+            "device": entry.get("device"),
+        })),
+    }
+}
+
+/// Compares an answer `{"status", "error", "actualCost", "maxCost"}` with what the entry expects.
+///
+/// # Errors
+///
+/// What differs, in one line.
+pub fn check(entry: &Value, answer: &str) -> Result<(), String> {
+    let answer: Value = serde_json::from_str(answer).map_err(|error| format!("the answer is not JSON: {error}"))?;
+    let expected = entry.get("expected").ok_or("the entry has no outcome")?;
+    let differs = |name: &str| {
+        let (expected, got) = (expected.get(name), answer.get(name));
+        expected.is_some() && expected != got
+    };
+    for name in ["status", "actualCost", "maxCost"] {
+        if differs(name) {
+            return Err(format!(
+                "{name} of `{}`: expected {expected}, got {answer}",
+                entry.get("expression").unwrap_or(&Value::Null)
+            ));
+        }
+    }
+    let part = expected.get("errorContains").and_then(Value::as_str).unwrap_or_default();
+    let error = answer.get("error").and_then(Value::as_str).unwrap_or_default();
+    if error.contains(part) { Ok(()) } else { Err(format!("expected an error with `{part}`, got `{error}`")) }
+}

@@ -1,0 +1,103 @@
+//! Where the cases are: the project's own corpus, the shared one where it is there, or any path in the same schemas.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::allocator::{self, Mode};
+use crate::door::Door;
+use crate::{Verdict, cel, units};
+
+/// One case with the id that names it everywhere.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Case {
+    /// File below the corpus, and the case's own id or line.
+    pub id: String,
+    /// What it holds.
+    pub content: Value,
+}
+
+/// Folders read when no path is given, those that exist; the second may be absent.
+pub fn default_paths(root: &Path) -> Vec<PathBuf> {
+    let shared = root.join("../shared/conformance");
+    let candidates =
+        [root.join("tests/conformance"), shared.join("allocator"), shared.join("cel"), shared.join("units")];
+    candidates.into_iter().filter(|path| path.exists()).collect()
+}
+
+/// Reads every case below a path: `.json` (one case, or a list) and `.jsonl` (a case per line).
+///
+/// # Errors
+///
+/// When a file cannot be read or is not JSON.
+pub fn read(path: &Path) -> Result<Vec<Case>> {
+    let mut files = Vec::new();
+    collect(path, &mut files)?;
+    files.sort();
+    let mut cases = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        let parsed: Result<Vec<Value>, _> = if file.extension().is_some_and(|extension| extension == "jsonl") {
+            text.lines().filter(|line| !line.trim().is_empty()).map(serde_json::from_str).collect()
+        } else {
+            serde_json::from_str(&text).map(|value| match value {
+                Value::Array(items) => items,
+                one => vec![one],
+            })
+        };
+        let parsed = parsed.with_context(|| format!("{} is not JSON", file.display()))?;
+        let folder = file.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        for (index, content) in parsed.into_iter().enumerate() {
+            let name = content.get("id").and_then(Value::as_str).map_or((index + 1).to_string(), str::to_owned);
+            let id = if name == stem { format!("{folder}/{stem}") } else { format!("{folder}/{stem}/{name}") };
+            cases.push(Case { id, content });
+        }
+    }
+    Ok(cases)
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    if path.is_dir() {
+        for entry in fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))? {
+            collect(&entry?.path(), files)?;
+        }
+    } else if path.extension().is_some_and(|extension| extension == "json" || extension == "jsonl") {
+        files.push(path.to_owned());
+    } else if !path.exists() {
+        anyhow::bail!("{} does not exist", path.display());
+    }
+    Ok(())
+}
+
+/// Asks a door about every case. `answers` gets each raw answer by id, to compare doors.
+pub fn run(cases: &[Case], door: &mut dyn Door, answers: &mut BTreeMap<String, String>) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    for Case { id, content } in cases {
+        if content.get("claims").is_some() && content.get("expected").is_some() {
+            for mode in [Mode::Sound, Mode::Reference] {
+                let id = format!("{id}@{}", mode.name());
+                let result = door.ask(&allocator::asked(content, mode)).map_err(|error| error.to_string());
+                let result = result.and_then(|answer| {
+                    let result = allocator::check(content, mode, &answer);
+                    answers.insert(id.clone(), answer);
+                    result
+                });
+                verdicts.push(Verdict::new(id, result));
+            }
+        } else if content.get("expression").is_some() {
+            let result = door.ask(&cel::asked(content)).map_err(|error| error.to_string()).and_then(|answer| {
+                let result = cel::check(content, &answer);
+                answers.insert(id.clone(), answer);
+                result
+            });
+            verdicts.push(Verdict::new(id.clone(), result));
+        } else {
+            verdicts.push(Verdict::new(id.clone(), units::check(content, door)));
+        }
+    }
+    verdicts
+}

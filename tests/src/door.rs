@@ -1,0 +1,184 @@
+//! The doors: the same question as JSON, answered by the native core, the component or the npm package.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use apportion::{HostLimits, Runner};
+use apportion_core::allocate::Limits;
+use apportion_core::evaluate::evaluate;
+use apportion_core::finding::Finding;
+use apportion_core::profile::Profile;
+use apportion_core::wire;
+use serde_json::{Value, json};
+
+/// What every door is asked.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Asked {
+    /// Settings of the engine, as `wire::settings` reads them.
+    pub settings: Value,
+    /// Objects of the cluster.
+    pub objects: Vec<Value>,
+    /// The question: `{"allocate": ..}` as `wire::question` reads it, or `{"evaluate": ..}` as `wire::selector` does.
+    pub question: Question,
+}
+
+/// One question.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Question {
+    /// Allocate claims; as `wire::question` reads it.
+    Allocate(Value),
+    /// Evaluate a selector; as `wire::selector` reads it.
+    Evaluate(Value),
+}
+
+/// One way to ask the engine.
+pub trait Door {
+    /// The name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// The canonical JSON text of the answer.
+    ///
+    /// # Errors
+    ///
+    /// When the door itself breaks; a question that cannot be read is an answer, `{"status": "unreadable"}`.
+    fn ask(&mut self, asked: &Asked) -> Result<String>;
+}
+
+/// Opens a door by name.
+///
+/// # Errors
+///
+/// When the name is unknown or the door cannot be opened.
+pub fn open(name: &str, root: &Path) -> Result<Box<dyn Door>> {
+    Ok(match name {
+        "native" => Box::new(Native),
+        "component" => Box::new(Component { runner: Runner::new()? }),
+        "npm" => Box::new(Npm::start(root)?),
+        other => bail!("no engine `{other}`: choose native, component or npm"),
+    })
+}
+
+/// The core, linked into this program.
+struct Native;
+
+impl Door for Native {
+    fn name(&self) -> &'static str {
+        "native"
+    }
+
+    fn ask(&mut self, asked: &Asked) -> Result<String> {
+        match &asked.question {
+            Question::Evaluate(question) => Ok(text(
+                wire::selector(question.clone())
+                    .map(|question| evaluate(&question.expression, &question.device, &question.environment).to_json()),
+            )),
+            Question::Allocate(question) => {
+                allocate(asked, question, |profile, limits| Ok(Box::new(apportion::Native::new(profile, limits))))
+            }
+        }
+    }
+}
+
+/// The component in wasmtime.
+struct Component {
+    runner: Runner,
+}
+
+impl Door for Component {
+    fn name(&self) -> &'static str {
+        "component"
+    }
+
+    fn ask(&mut self, asked: &Asked) -> Result<String> {
+        match &asked.question {
+            Question::Evaluate(question) => Ok(text(match wire::selector(question.clone()) {
+                Err(findings) => Err(findings),
+                Ok(question) => {
+                    let answer = self.runner.evaluate(&question.expression, &question.device, &question.environment);
+                    Ok(answer?.to_json())
+                }
+            })),
+            Question::Allocate(question) => allocate(asked, question, |profile, limits| {
+                Ok(Box::new(self.runner.cluster(&profile, limits, HostLimits::default())?))
+            }),
+        }
+    }
+}
+
+/// Asks through one of the runner's two typed doors.
+fn allocate(
+    asked: &Asked,
+    question: &Value,
+    open: impl FnOnce(Profile, Limits) -> Result<Box<dyn apportion::Door>>,
+) -> Result<String> {
+    let (profile, limits) = match wire::settings(asked.settings.clone()) {
+        Ok(settings) => settings,
+        Err(findings) => return Ok(text(Err(findings))),
+    };
+    let mut cluster = open(profile, limits)?;
+    let texts: Vec<String> = asked.objects.iter().map(Value::to_string).collect();
+    cluster.apply(&texts)?;
+    Ok(text(match wire::question(question.clone()) {
+        Ok(question) => Ok(cluster.allocate(&question)?.to_json()),
+        Err(findings) => Err(findings),
+    }))
+}
+
+fn text(answer: Result<Value, Vec<Finding>>) -> String {
+    answer.unwrap_or_else(|findings| json!({ "status": "unreadable", "findings": findings })).to_string()
+}
+
+/// The npm package in Node.js: one line of JSON in, one line out.
+struct Npm {
+    child: Child,
+    questions: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Npm {
+    fn start(root: &Path) -> Result<Self> {
+        let script = root.join("npm/test/door.mjs");
+        let mut child = Command::new("node")
+            .arg(&script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("Node.js does not start: install Node.js 20 or newer")?;
+        let questions = child.stdin.take();
+        let answers = BufReader::new(child.stdout.take().context("no output of Node.js")?);
+        Ok(Self { child, questions, answers })
+    }
+}
+
+impl Door for Npm {
+    fn name(&self) -> &'static str {
+        "npm"
+    }
+
+    fn ask(&mut self, asked: &Asked) -> Result<String> {
+        let line = match &asked.question {
+            Question::Evaluate(question) => json!({ "evaluate": question }),
+            Question::Allocate(question) => {
+                json!({ "settings": asked.settings, "objects": asked.objects, "question": question })
+            }
+        };
+        let questions = self.questions.as_mut().context("Node.js was closed")?;
+        writeln!(questions, "{line}")?;
+        questions.flush()?;
+        let mut answer = String::new();
+        if self.answers.read_line(&mut answer)? == 0 {
+            bail!("Node.js ended: is the package built? run `cargo xtask npm`");
+        }
+        Ok(answer.trim_end().to_owned())
+    }
+}
+
+impl Drop for Npm {
+    fn drop(&mut self) {
+        self.questions = None;
+        // The process ends by itself when its input does.
+        drop(self.child.wait());
+    }
+}

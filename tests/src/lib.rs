@@ -1,0 +1,29 @@
+//! Conformance vectors through every door of the engine, and the doors compared with each other.
+//!
+//! A *door* is one way to ask: the native core, the component in wasmtime, the npm package in Node.js. All of them get
+//! the same settings, objects and question as JSON and must answer with the same bytes.
+
+pub mod allocator;
+pub mod baseline;
+pub mod cel;
+pub mod corpus;
+pub mod door;
+pub mod generate;
+pub mod reference;
+pub mod units;
+
+/// One test of the corpus and how it went.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Verdict {
+    /// Unique id: folder, file, and the case's own id.
+    pub id: String,
+    /// What was wrong; absent when the case passes.
+    pub failure: Option<String>,
+}
+
+impl Verdict {
+    /// A verdict from a check's result.
+    pub fn new(id: impl Into<String>, result: Result<(), String>) -> Self {
+        Self { id: id.into(), failure: result.err() }
+    }
+}

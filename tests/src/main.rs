@@ -1,0 +1,84 @@
+//! `conformance [--engine native|component|npm] [PATH ...]`: one line per failure, last line `N passed, N failed`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use apportion_tests::baseline::Baseline;
+use apportion_tests::{Verdict, corpus, door};
+use clap::Parser;
+
+/// Asks the recorded cases through every door and compares the answers, with the recording and with each other.
+#[derive(Parser)]
+struct Arguments {
+    /// The engine to ask; all three, compared with each other, when left out.
+    #[arg(long, value_parser = ["native", "component", "npm"])]
+    engine: Vec<String>,
+    /// Print the ids that fail, as the baseline lists them.
+    #[arg(long)]
+    list_failures: bool,
+    /// Files or folders of cases; the project's corpus and the shared one when left out.
+    paths: Vec<PathBuf>,
+}
+
+fn main() -> Result<ExitCode> {
+    let arguments = Arguments::parse();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
+    let paths = if arguments.paths.is_empty() { corpus::default_paths(root) } else { arguments.paths };
+    let baseline_file = root.join("tests/conformance/baseline.txt");
+    let baseline = Baseline::parse(&std::fs::read_to_string(baseline_file).unwrap_or_default());
+    let engines = if arguments.engine.is_empty() {
+        vec!["native".to_owned(), "component".to_owned(), "npm".to_owned()]
+    } else {
+        arguments.engine
+    };
+
+    let mut cases = Vec::new();
+    for path in &paths {
+        let read = corpus::read(path)?;
+        eprintln!("{} cases below {}", read.len(), path.display());
+        cases.extend(read);
+    }
+
+    let (mut passed, mut failed) = (0_usize, 0_usize);
+    let mut first: Option<(String, BTreeMap<String, String>)> = None;
+    for engine in engines {
+        let mut door = door::open(&engine, root)?;
+        let mut answers = BTreeMap::new();
+        let mut verdicts: Vec<Verdict> = corpus::run(&cases, door.as_mut(), &mut answers);
+        if !arguments.list_failures {
+            verdicts = verdicts.into_iter().map(|verdict| baseline.judge(verdict)).collect();
+        }
+        if let Some((other, others)) = &first {
+            verdicts.extend(answers.iter().map(|(id, answer)| {
+                let equal = others.get(id) == Some(answer);
+                Verdict::new(
+                    format!("{id} = {other}"),
+                    equal.then_some(()).ok_or_else(|| "the answers differ".to_owned()),
+                )
+            }));
+        }
+        for Verdict { id, failure } in &verdicts {
+            match failure {
+                None => passed += 1,
+                Some(_) if arguments.list_failures => {
+                    failed += 1;
+                    println!("{id}");
+                }
+                Some(why) => {
+                    failed += 1;
+                    println!("FAILED {engine} {id}: {}", why.replace('\n', " / "));
+                }
+            }
+        }
+        if first.is_none() {
+            first = Some((engine, answers));
+        }
+    }
+    if !baseline.is_empty() {
+        eprintln!("{} cases are listed as not passing yet", baseline.len());
+    }
+    println!("{passed} passed, {failed} failed");
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
