@@ -26,6 +26,8 @@ mod search;
 mod select;
 mod share;
 mod taints;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 

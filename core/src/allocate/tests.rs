@@ -1,0 +1,211 @@
+//! Laws of the search, on generated questions that are short of devices.
+
+use serde_json::{Value, json};
+
+use super::{Answer, DeviceId, Limits, Outcome, Question, allocate_with};
+use crate::api::object::read_object;
+use crate::cluster::Cluster;
+use crate::engine::read_claim_value;
+use crate::profile::{Mode, Profile, Version};
+
+/// Numbers that look random and are the same on every run.
+struct Dice(u64);
+
+impl Dice {
+    /// A number below `bound`.
+    fn roll(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+
+    fn one_in(&mut self, chances: u64) -> bool {
+        self.roll(chances) == 0
+    }
+
+    fn pick<'a>(&mut self, texts: &[&'a str]) -> &'a str {
+        texts[usize::try_from(self.roll(texts.len() as u64)).unwrap()]
+    }
+}
+
+const SELECTORS: [&str; 7] = [
+    r#"device.attributes["a.example.com"].kind == "k0""#,
+    r#"device.attributes["a.example.com"].kind != "k1""#,
+    r#"has(device.attributes["a.example.com"].numa) && device.attributes["a.example.com"].numa == 0"#,
+    r#"device.attributes["a.example.com"].?numa.orValue(1) > 0"#,
+    r#"device.attributes["a.example.com"].?kind.orValue("") in ["k1", "k2"]"#,
+    "true",
+    // An error on devices without the attribute.
+    r#"device.attributes["a.example.com"].rare == 1"#,
+];
+
+fn device(dice: &mut Dice, name: &str, style: u64) -> Value {
+    let mut attributes = json!({});
+    if !dice.one_in(30) {
+        attributes["a.example.com/kind"] = json!({ "string": format!("k{}", dice.roll(3)) });
+    }
+    if !dice.one_in(20) {
+        attributes["a.example.com/numa"] = json!({ "int": dice.roll(2) });
+    }
+    if !dice.one_in(4) {
+        attributes["a.example.com/rare"] = json!({ "int": dice.roll(2) });
+    }
+    if style == 1 {
+        let links: Vec<u64> = (0..=dice.roll(2)).map(|_| dice.roll(4)).collect();
+        attributes["a.example.com/links"] = json!({ "ints": links });
+    }
+    let mut device = json!({ "name": name, "attributes": attributes });
+    if style == 2 {
+        let slices = dice.roll(4) + 1;
+        let set = format!("set-{}", dice.roll(2));
+        device["consumesCounters"] =
+            json!([{ "counterSet": set, "counters": { "slices": { "value": slices.to_string() } } }]);
+    }
+    if style == 3 {
+        device["allowMultipleAllocations"] = json!(dice.one_in(2));
+        device["capacity"] = json!({ "bandwidth": { "value": (dice.roll(3) + 1).to_string() } });
+    }
+    if dice.one_in(8) {
+        device["taints"] = json!([{ "key": "t", "effect": dice.pick(&["NoSchedule", "NoExecute", "None"]) }]);
+    }
+    device
+}
+
+fn slices(dice: &mut Dice, most_devices: u64) -> Vec<Value> {
+    let mut slices = Vec::new();
+    for driver in ["a.example.com", "b.example.com"] {
+        let style = dice.roll(4);
+        let devices: Vec<Value> =
+            (0..=dice.roll(most_devices)).map(|index| device(dice, &format!("d{index}"), style)).collect();
+        let pool = json!({ "name": "n", "generation": 1, "resourceSliceCount": if style == 2 { 2 } else { 1 } });
+        let slice = |name: String, field: &str, content: Value| {
+            json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": name },
+                "spec": { "driver": driver, "nodeName": "n", "pool": pool, field: content } })
+        };
+        slices.push(slice(format!("devices-{driver}"), "devices", json!(devices)));
+        if style == 2 {
+            let counters = |value: u64| json!({ "slices": { "value": value.to_string() } });
+            let sets: Vec<Value> = (0..2)
+                .map(|set| json!({ "name": format!("set-{set}"), "counters": counters(dice.roll(6) + 2) }))
+                .collect();
+            slices.push(slice(format!("counters-{driver}"), "sharedCounters", json!(sets)));
+        }
+    }
+    slices
+}
+
+fn request(dice: &mut Dice, has_admin: bool) -> Value {
+    let mut fields = json!({ "deviceClassName": dice.pick(&["any", "any", "a"]), "allocationMode": "ExactCount" });
+    if dice.one_in(20) {
+        fields["allocationMode"] = json!("All");
+    } else {
+        fields["count"] = json!(dice.roll(3) + 1);
+    }
+    if dice.one_in(2) {
+        let safe = &SELECTORS[2..6];
+        let expression = if dice.one_in(5) { dice.pick(&SELECTORS) } else { dice.pick(safe) };
+        fields["selectors"] = json!([{ "cel": { "expression": expression } }]);
+    }
+    if dice.one_in(4) {
+        fields["tolerations"] = json!([{ "key": "t", "operator": "Exists" }]);
+    }
+    if has_admin && dice.one_in(8) {
+        fields["adminAccess"] = json!(true);
+    }
+    if dice.one_in(8) {
+        fields["capacity"] = json!({ "requests": { "bandwidth": (dice.roll(2) + 1).to_string() } });
+    }
+    fields
+}
+
+fn claim(dice: &mut Dice, name: &str, most_requests: u64) -> Value {
+    let mut requests = Vec::new();
+    for index in 0..=dice.roll(most_requests) {
+        let name = format!("r{index}");
+        if dice.one_in(5) {
+            let alternatives: Vec<Value> = (0..=dice.roll(3))
+                .map(|sub| {
+                    let mut fields = request(dice, false);
+                    fields["name"] = json!(format!("s{sub}"));
+                    fields
+                })
+                .collect();
+            requests.push(json!({ "name": name, "firstAvailable": alternatives }));
+        } else {
+            requests.push(json!({ "name": name, "exactly": request(dice, true) }));
+        }
+    }
+    let mut constraints = Vec::new();
+    while dice.one_in(2) && constraints.len() < 3 {
+        let attribute = format!("a.example.com/{}", dice.pick(&["kind", "numa", "links"]));
+        let kind = dice.pick(&["matchAttribute", "matchAttribute", "distinctAttribute"]);
+        let mut constraint = json!({ kind: attribute });
+        if dice.one_in(3) {
+            constraint["requests"] = json!([dice.pick(&["r0", "r1", "r1/s0"]), "r2"]);
+        }
+        constraints.push(constraint);
+    }
+    json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": name, "namespace": "d" },
+        "spec": { "devices": { "requests": requests, "constraints": constraints } } })
+}
+
+fn world(seed: u64, mode: Mode) -> (Cluster, Question) {
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
+    let (most_devices, most_requests) = if dice.one_in(3) { (12, 4) } else { (5, 2) };
+    let mut profile = Profile::of(Version::V1_36);
+    profile.mode = mode;
+    profile.features.list_type_attributes = true;
+    let mut cluster = Cluster::new(profile);
+    let class = |name: &str, selectors: Value| {
+        json!({ "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": { "name": name },
+            "spec": { "selectors": selectors } })
+    };
+    let of_driver = json!([{ "cel": { "expression": "device.driver == \"a.example.com\"" } }]);
+    let node = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "n" } });
+    let mut objects = vec![node, class("any", json!([])), class("a", of_driver)];
+    objects.extend(slices(&mut dice, most_devices));
+    for object in objects {
+        cluster.apply(read_object(object).object.unwrap());
+    }
+    let mut question = Question::default();
+    for index in 0..=dice.roll(2) {
+        let claim = claim(&mut dice, &format!("c{index}"), most_requests);
+        question.claims.push(read_claim_value(claim).unwrap());
+    }
+    while dice.one_in(2) {
+        let driver = dice.pick(&["a.example.com", "b.example.com"]).to_owned();
+        let device = format!("d{}", dice.roll(5));
+        question.in_use.devices.push(DeviceId { driver, pool: "n".to_owned(), device });
+    }
+    (cluster, question)
+}
+
+fn ask(seed: u64, mode: Mode, patience: u64) -> Answer {
+    let (mut cluster, question) = world(seed, mode);
+    allocate_with(&mut cluster, &question, &Limits { max_steps: 300_000 }, patience)
+}
+
+#[test]
+fn a_guided_search_gives_the_answer_of_the_plain_one() {
+    let mut counts = [0; 5];
+    for seed in 0..SEEDS {
+        let plain = ask(seed, Mode::Sound, u64::MAX);
+        let kind = match plain.outcome {
+            Outcome::Allocated { .. } => 0,
+            Outcome::Unsatisfied { .. } => 1,
+            Outcome::Failed { .. } => 2,
+            Outcome::GaveUp { .. } => 3,
+        };
+        counts[kind] += 1;
+        if kind == 3 {
+            continue;
+        }
+        let guided = ask(seed, Mode::Sound, 0);
+        assert_eq!(guided.outcome, plain.outcome, "seed {seed}");
+        let usual = ask(seed, Mode::Sound, super::node::PATIENCE);
+        assert_eq!(usual.outcome, plain.outcome, "seed {seed}");
+    }
+    println!("allocated, none, error, gave up: {counts:?}");
+    assert!(counts[0] > SEEDS / 5 && counts[1] > SEEDS / 10 && counts[2] > SEEDS / 50 && counts[3] < SEEDS / 20);
+}
+
+const SEEDS: u64 = 2_000;
