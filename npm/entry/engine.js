@@ -1,11 +1,12 @@
 // A cluster's facts, and the questions about them.
 
-import { Engine as Raw, answer } from "./apportion.js";
+import { Engine as Raw, answer, evaluate as rawEvaluate } from "./apportion.js";
 import { parse, stringify } from "./json.js";
 import { Manifests, readYaml } from "./manifests.js";
 import { makeDisposable, needStarted } from "./start.js";
 
-/** @import { Answer, Asked, Finding, ObjectRef, PlacedFinding, Question, Report, Settings } from "./types.d.ts" */
+/** @import { Answer, Asked, Evaluation, Finding, ObjectRef, PlacedFinding, Question } from "./types.d.ts" */
+/** @import { Report, SelectorQuestion, Settings } from "./types.d.ts" */
 
 export class SettingsError extends Error {
   name = "SettingsError";
@@ -126,4 +127,18 @@ export function allocate(asked) {
 export function allocateText(asked) {
   needStarted();
   return answer(asked);
+}
+
+/**
+ * @param {SelectorQuestion} question
+ * @returns {Evaluation}
+ */
+export function evaluate(question) {
+  return parse(evaluateText(stringify(question)));
+}
+
+/** @param {string} question */
+export function evaluateText(question) {
+  needStarted();
+  return rawEvaluate(question);
 }

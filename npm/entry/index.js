@@ -1,6 +1,6 @@
 // The package for browsers, workers and bundlers: `init` loads the module from beside this file.
 
 export { version } from "./apportion.js";
-export { Engine, SettingsError, allocate, allocateText } from "./engine.js";
+export { Engine, SettingsError, allocate, allocateText, evaluate, evaluateText } from "./engine.js";
 export { Manifests, readYaml } from "./manifests.js";
 export { init, initSync } from "./start.js";

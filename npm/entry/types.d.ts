@@ -284,6 +284,32 @@ export interface Asked {
   question: Question;
 }
 
+/** "Does this selector accept this device?" */
+export interface SelectorQuestion {
+  /** The CEL expression. */
+  expression: string;
+  /** The device, as in a ResourceSlice. */
+  device: {
+    driver: string;
+    attributes?: Record<string, unknown>;
+    capacity?: Record<string, unknown>;
+    allowMultipleAllocations?: boolean;
+  };
+  /** Whether the expression is stored already, as for the scheduler, or new, as for the API server; `stored` if left out. */
+  environment?: "stored" | "new";
+  /** Whose rules hold; `1.36` if left out. */
+  version?: NonNullable<Settings["version"]>;
+  /** What the expression may use. */
+  features?: { consumableCapacity?: boolean; listTypeAttributes?: boolean };
+}
+
+/** The answer to a {@link SelectorQuestion}. Costs are in Kubernetes' units. */
+export type Evaluation =
+  | { status: "match" | "noMatch"; actualCost: Integer; maxCost: Integer }
+  | { status: "compileError"; error: string; line: number; column: number }
+  | { status: "runtimeError"; error: string; actualCost?: Integer; maxCost: Integer }
+  | Unreadable;
+
 /** Where the module comes from, when not from beside the package: its address, its bytes, or itself. */
 export type ModuleSource = string | URL | ArrayBuffer | Uint8Array | WebAssembly.Module;
 
@@ -345,6 +371,12 @@ export function allocate(asked: Asked): Answer;
 
 /** As {@link allocate}, JSON text in and JSON text out. */
 export function allocateText(asked: string): string;
+
+/** Evaluates one CEL selector for one device. */
+export function evaluate(question: SelectorQuestion): Evaluation;
+
+/** As {@link evaluate}, JSON text in and JSON text out. */
+export function evaluateText(question: string): string;
 
 /**
  * A text of YAML or JSON documents, read as `kubectl` reads it, with the place of every field. What cannot be read is

@@ -1,14 +1,14 @@
 //! Questions without state: everything in one JSON text, the answer in another.
 
 use apportion_core::engine::Engine;
-use apportion_core::evaluate::evaluate;
+use apportion_core::evaluate;
 use apportion_core::finding::{Code, Finding};
 use apportion_core::wire;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Answers `{"settings": .., "objects": [..], "question": ..}`, all but `question` optional, with an answer as
-/// `Engine.allocate` gives it; or `{"evaluate": ..}`, a selector and a device as `wire::selector` reads them. What is found in the objects is not told; ask an engine for that.
+/// `Engine.allocate` gives it. What is found in the objects is not told; ask an engine for that.
 #[wasm_bindgen]
 #[must_use]
 pub fn answer(asked: &str) -> String {
@@ -21,12 +21,6 @@ pub fn answer(asked: &str) -> String {
 
 fn answer_value(mut asked: Value) -> Value {
     let mut part = |name: &str| asked.get_mut(name).map(Value::take);
-    if let Some(selector) = part("evaluate") {
-        return match wire::selector(selector) {
-            Ok(question) => evaluate(&question.expression, &question.device, &question.environment).to_json(),
-            Err(findings) => unreadable(&findings),
-        };
-    }
     let (profile, limits) = match wire::settings(part("settings").unwrap_or_else(|| json!({}))) {
         Ok(settings) => settings,
         Err(findings) => return unreadable(&findings),
@@ -48,6 +42,17 @@ pub(crate) fn allocate(engine: &mut Engine, question: Result<Value, Finding>) ->
         Ok(question) => engine.allocate(&question).to_json(),
         Err(findings) => unreadable(&findings),
     }
+}
+
+/// Evaluates one selector for one device, as `wire::selector` reads the question; both are JSON texts.
+#[wasm_bindgen]
+#[must_use]
+pub fn evaluate(question: &str) -> String {
+    match parse(question).map_err(|finding| vec![finding]).and_then(wire::selector) {
+        Ok(question) => evaluate::evaluate(&question.expression, &question.device, &question.environment).to_json(),
+        Err(findings) => unreadable(&findings),
+    }
+    .to_string()
 }
 
 fn unreadable(findings: &[Finding]) -> Value {
@@ -78,5 +83,12 @@ mod tests {
             let answer = answer(asked);
             assert!(answer.contains(r#""status":"unreadable""#) && answer.contains(code), "{asked}: {answer}");
         }
+        assert!(evaluate("{}").contains("read/bad-settings") && evaluate("{").contains("read/bad-json"));
+    }
+
+    #[test]
+    fn a_selector_is_evaluated() {
+        let answer = evaluate(r#"{"expression":"device.driver == 'd'","device":{"driver":"d"}}"#);
+        assert!(answer.contains(r#""status":"match""#), "{answer}");
     }
 }

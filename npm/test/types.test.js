@@ -8,7 +8,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { Engine, allocateText, readYaml } from "apportion";
+import { Engine, allocateText, evaluateText, readYaml } from "apportion";
 
 const EXAMPLES = new URL("../../examples/", import.meta.url);
 const path = (below) => fileURLToPath(new URL(below, import.meta.url));
@@ -28,9 +28,14 @@ test("reports, findings, places and answers of all examples fit the types", () =
     engine.free();
   }
   add("Answer", allocateText("{}"));
+  const device = { driver: "d", attributes: { n: { int: 1 } } };
+  for (const expression of ["true", "false", "1", "device", "nothing", "device.attributes['d'].m > 0", "device.attributes["]) {
+    add("Evaluation", evaluateText(JSON.stringify({ expression, device })));
+  }
+  add("Evaluation", evaluateText("{}"));
   add("PlacedFinding[]", JSON.stringify(readYaml("a: [\n---\nb: yes").problems));
   const folder = mkdtempSync(join(tmpdir(), "apportion-types-"));
-  const types = `import type { Answer, ManifestDocument, PlacedFinding, Report } from ${JSON.stringify(path("../dist/types.js"))};`;
+  const types = `import type { Answer, Evaluation, ManifestDocument, PlacedFinding, Report } from ${JSON.stringify(path("../dist/types.js"))};`;
   writeFileSync(join(folder, "answers.ts"), `${types}\n${values.join("\n")}\n`);
   const options = ["--noEmit", "--strict", "--target", "es2022", "--module", "preserve", "--lib", "es2023,dom", "answers.ts"];
   const compiler = spawnSync(path("../node_modules/.bin/tsc"), options, { cwd: folder, encoding: "utf8" });
