@@ -25,7 +25,7 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     let package = npm::build(workspace)?;
     node::require()?;
     node::install(workspace, "web")?;
-    let mut inputs = Fingerprint::of(workspace, &["web", "npm/package.json"])?;
+    let mut inputs = Fingerprint::of(workspace, &["web", "npm/package.json", "npm/entry", "examples/gpu-sharing"])?;
     for file in ["apportion.js", "apportion_bg.wasm"] {
         inputs.add(&std::fs::read(package.join(file))?);
     }

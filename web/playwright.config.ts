@@ -1,0 +1,22 @@
+import { defineConfig } from "@playwright/test";
+
+const PORT = 4173;
+
+/** The browser: the system's own, none is downloaded. */
+export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+
+export default defineConfig({
+  testDir: "e2e",
+  outputDir: "node_modules/.e2e",
+  workers: 1,
+  reporter: "line",
+  use: {
+    baseURL: `http://localhost:${PORT}/`,
+    viewport: { width: 1360, height: 860 },
+    launchOptions: {
+      executablePath: CHROMIUM,
+      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+    },
+  },
+  webServer: { command: `npx vite preview --port ${PORT} --strictPort`, port: PORT, reuseExistingServer: false },
+});

@@ -1,0 +1,51 @@
+import type { AllocatedDevice } from "apportion";
+import { expect, test } from "vitest";
+
+import { answer } from "../src/answer";
+import { exampleText, join } from "../src/example";
+import { capacityText, claimsWithoutPod, deviceName, plural, podRows, summary } from "../src/rows";
+
+const DEVICE: AllocatedDevice = { request: "r", driver: "d", pool: "p", device: "x", adminAccess: false };
+
+test("the example becomes rows with nodes, devices and reasons", () => {
+  const rows = podRows(answer({ text: exampleText, version: "all" }));
+  const row = (name: string) => rows.find((row) => row.name === name);
+  expect(row("notebook")).toMatchObject({ node: "node-a", owner: undefined, reasons: [] });
+  expect(row("notebook")?.claims[0]?.devices[0]).toMatchObject({ pool: "node-a", device: "gpu-0" });
+  const inference = rows.filter(({ owner }) => owner === "Deployment inference");
+  expect(inference.map(({ node }) => node)).toEqual(["node-b", "node-b", "node-b"]);
+  expect(inference[0]?.claims[0]?.template).toBe("small-gpu");
+  const pending = row("huge-model");
+  expect(pending?.node).toBeUndefined();
+  expect(pending?.reasons[0]?.place?.line).toBeGreaterThan(300);
+  const line = exampleText.split("\n")[(inference[0]?.place?.line ?? 0) - 1];
+  expect(line).toBe("apiVersion: apps/v1");
+});
+
+test("broken text gives findings with lines, and the rest is answered", () => {
+  const result = answer({ text: `kind: [\n---\n${exampleText}`, version: "all" });
+  expect(result.findings[0]).toMatchObject({ code: "yaml/syntax", severity: "error" });
+  expect(podRows(result).length).toBeGreaterThan(5);
+  expect(summary(result)).toMatch(/^\d+ of \d+ Pods placed, \d+ of \d+ claims allocated, 3 nodes, 1 error/);
+});
+
+test("claims that no Pod names are listed apart", () => {
+  const claim = "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: { name: alone, namespace: ml }\nspec: {}\n";
+  const result = answer({ text: `${exampleText}---\n${claim}`, version: "all" });
+  expect(claimsWithoutPod(result).map(({ name }) => name)).toEqual(["alone"]);
+});
+
+test("a pool is named where it is not the node's", () => {
+  expect(deviceName({ ...DEVICE, pool: "node-a" }, "node-a")).toBe("x");
+  expect(deviceName(DEVICE, "node-a")).toBe("p/x");
+});
+
+test("amounts and counts read well", () => {
+  expect(capacityText({ ...DEVICE, consumedCapacity: { memory: "1Gi", lanes: "2" } })).toBe("1Gi memory, 2 lanes");
+  expect(capacityText(DEVICE)).toBe("");
+  expect([plural(0, "Pod"), plural(1, "Pod")]).toEqual(["0 Pods", "1 Pod"]);
+});
+
+test("files are joined in the order of their names", () => {
+  expect(join({ "b.yaml": "b\n\n", "a.yaml": "a\n" })).toBe("a\n---\nb\n");
+});
