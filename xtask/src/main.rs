@@ -56,7 +56,7 @@ fn main() -> ExitCode {
 fn run(task: Task) -> Result<ExitCode> {
     let workspace = &Workspace::find()?;
     match task {
-        Task::Demo => return Ok(code(jobs::demo(workspace)?)),
+        Task::Demo => jobs::demo(workspace)?,
         Task::Test => return Ok(if suites::run(workspace)? { ExitCode::SUCCESS } else { ExitCode::FAILURE }),
         Task::Install => jobs::install(workspace)?,
         Task::Conformance { engine, paths } => {
