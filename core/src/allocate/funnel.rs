@@ -1,32 +1,34 @@
 //! Why a node was refused: how many devices survive each test of each request.
 
+use super::failure::invalid_pools;
 use super::plan::{Plan, Unit};
-use super::pools::{NodeDevice, NodeView, Overlay, gather};
+use super::pools::{NodeDevice, NodeView, Overlay, PoolState, PoolView, gather};
 use super::precheck::check;
 use super::select::{Verdict, Verdicts};
 use super::taints::tolerated;
-use super::{Budget, RequestFunnel, capacity};
+use super::{Budget, Failure, NodeRefusal, RequestFunnel, capacity};
 use crate::api::node::Node;
 use crate::cluster::Cluster;
 use crate::cluster::selectors::Selectors;
 
-/// What each request of a question finds on a node that was refused.
+/// Why the claims do not fit on a node that was refused, and what each request finds on it.
 ///
 /// Every request is looked at alone, as if it came first. Selectors that fail count as refusing.
-pub(super) fn funnels<'c>(
+pub(super) fn refusal<'c>(
     cluster: &'c Cluster,
     overlay: &'c Overlay,
     plan: &Plan<'c>,
     node: &Node,
     selectors: &mut Selectors,
-) -> Vec<RequestFunnel> {
+) -> NodeRefusal {
+    let mut refusal = NodeRefusal { node: node.metadata.name.clone(), failure: None, requests: Vec::new() };
     let features = &cluster.profile().features;
     let Ok(view) = gather(cluster, overlay, node) else {
-        return Vec::new();
+        return refusal;
     };
+    refusal.failure = failure(&view);
     let mut verdicts = Verdicts::new(plan, &view, node, cluster.profile(), selectors);
     let needs = check(plan, &view, features, &mut verdicts, &mut Budget::unlimited()).unwrap_or_default();
-    let mut funnels = Vec::new();
     for unit in &plan.units {
         let claim = plan.claims.get(unit.claim).map(|claim| claim.claim.metadata.name.clone());
         let mut funnel = RequestFunnel {
@@ -50,9 +52,19 @@ pub(super) fn funnels<'c>(
             funnel.tolerated += u64::from(survives.iter().take(2).all(|test| *test));
             funnel.free += u64::from(survives.iter().all(|test| *test));
         }
-        funnels.push(funnel);
+        refusal.requests.push(funnel);
     }
-    funnels
+    refusal
+}
+
+/// The reference names invalid pools, of whatever driver, when nothing fits.
+fn failure(view: &NodeView<'_>) -> Option<Failure> {
+    let describe = |pool: &PoolView<'_>| match &pool.state {
+        PoolState::Invalid(reason) => Some(format!("`{}` of `{}`: {reason}", pool.name, pool.driver)),
+        PoolState::Usable | PoolState::Incomplete => None,
+    };
+    let invalid: Vec<String> = view.pools.iter().filter_map(describe).collect();
+    (!invalid.is_empty()).then(|| invalid_pools(&invalid))
 }
 
 /// Whether nothing that claims in the cluster hold keeps the device from the unit.

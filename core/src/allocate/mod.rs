@@ -15,6 +15,7 @@ mod grid;
 mod guide;
 mod json;
 mod node;
+mod nodes;
 mod outlook;
 mod pick;
 mod plan;
@@ -34,13 +35,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::api::claim::{AllocationResult, ResourceClaim};
-use crate::api::node::Node;
 use crate::api::quantity::Quantity;
 use crate::cluster::selectors::Selectors;
 use crate::cluster::{Cluster, Usage};
 use crate::finding::Finding;
 use grid::Grid;
-use node::{NodeAnswer, ask};
 use plan::Plan;
 use pools::Overlay;
 use precheck::Stop;
@@ -224,44 +223,26 @@ fn decide(
 ) -> Outcome {
     let plan = Plan::new(&question.claims, cluster);
     let overlay = overlay(cluster, &question.in_use);
-    let mut refused: Vec<(Node, Option<Failure>)> = Vec::new();
     let mut stopped = None;
-    for node in candidates(cluster, question) {
-        match ask(cluster, &overlay, &plan, &node, selectors, patience, budget) {
-            Ok(NodeAnswer::Fits(allocations)) => return Outcome::Allocated { node: node.metadata.name, allocations },
-            Ok(NodeAnswer::Refused(failure)) => refused.push((node, failure)),
-            Err(Stop::Failed(failure)) => return Outcome::Failed { node: node.metadata.name, failure: *failure },
+    for name in nodes::worth_asking(cluster, question, &plan) {
+        let node = nodes::named(cluster, name);
+        match node::ask(cluster, &overlay, &plan, &node, selectors, patience, budget) {
+            Ok(Some(allocations)) => return Outcome::Allocated { node: name.to_owned(), allocations },
+            Ok(None) => {}
+            Err(Stop::Failed(failure)) => return Outcome::Failed { node: name.to_owned(), failure: *failure },
             Err(Stop::Limit) => {
-                stopped = Some(node.metadata.name);
+                stopped = Some(name);
                 break;
             }
         }
     }
-    let nodes = refused.into_iter().map(|(node, failure)| {
-        let requests = funnel::funnels(cluster, &overlay, &plan, &node, selectors);
-        NodeRefusal { node: node.metadata.name, failure, requests }
-    });
-    let nodes = nodes.collect();
+    // The reasons are looked for only now: mostly some node fits, and nobody asks about the others.
+    let refused = nodes::candidates(cluster, question).take_while(|name| Some(*name) != stopped);
+    let refusal = |name| funnel::refusal(cluster, &overlay, &plan, &nodes::named(cluster, name), selectors);
+    let nodes = refused.map(refusal).collect();
     match stopped {
-        Some(node) => Outcome::GaveUp { node, nodes },
+        Some(node) => Outcome::GaveUp { node: node.to_owned(), nodes },
         None => Outcome::Unsatisfied { nodes },
-    }
-}
-
-/// The nodes to try, in order.
-fn candidates<'c>(cluster: &'c Cluster, question: &'c Question) -> Box<dyn Iterator<Item = Node> + 'c> {
-    let bare = |name: &String| {
-        let mut node = Node::default();
-        node.metadata.name = name.clone();
-        node
-    };
-    let named = move |name: &String| cluster.nodes().get(name).cloned().unwrap_or_else(|| bare(name));
-    if !question.nodes.is_empty() {
-        Box::new(question.nodes.iter().map(named))
-    } else if cluster.nodes().is_empty() {
-        Box::new(cluster.node_names_of_slices().map(bare))
-    } else {
-        Box::new(cluster.nodes().values().cloned())
     }
 }
 

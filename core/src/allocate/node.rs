@@ -1,16 +1,16 @@
 //! One node: its pools, the checks, the search.
 
 use super::Budget;
-use super::failure::{Fatal, invalid_pools};
+use super::failure::Fatal;
 use super::guide::{Prospect, prospect};
 use super::pick::State;
 use super::plan::Plan;
-use super::pools::{NodeView, Overlay, PoolState, gather};
+use super::pools::{Overlay, gather};
 use super::precheck::{Stop, check};
 use super::quirks::Quirks;
+use super::result;
 use super::search::{End, Search};
 use super::select::Verdicts;
-use super::{Failure, result};
 use crate::api::claim::AllocationResult;
 use crate::api::node::Node;
 use crate::cluster::Cluster;
@@ -20,15 +20,7 @@ use crate::cluster::selectors::Selectors;
 /// node as a whole evaluates every selector on every device.
 pub(super) const PATIENCE: u64 = 32;
 
-/// What one node says.
-pub(super) enum NodeAnswer {
-    /// One allocation per claim.
-    Fits(Vec<AllocationResult>),
-    /// No fit; with a reason of its own where there is one.
-    Refused(Option<Failure>),
-}
-
-/// Asks one node.
+/// Asks one node: one allocation per claim, or nothing when the claims do not fit.
 ///
 /// # Errors
 ///
@@ -41,7 +33,7 @@ pub(super) fn ask<'c>(
     selectors: &mut Selectors,
     patience: u64,
     budget: &mut Budget,
-) -> Result<NodeAnswer, Stop> {
+) -> Result<Option<Vec<AllocationResult>>, Stop> {
     let profile = cluster.profile();
     let view = gather(cluster, overlay, node)?;
     let mut verdicts = Verdicts::new(plan, &view, node, profile, selectors);
@@ -65,18 +57,8 @@ pub(super) fn ask<'c>(
     match end {
         End::Solved(solution) => {
             let allocations: Result<_, Fatal> = result::build(plan, &view, &node.metadata.name, profile, &solution);
-            Ok(NodeAnswer::Fits(allocations?))
+            Ok(Some(allocations?))
         }
-        End::Exhausted | End::Tired => Ok(NodeAnswer::Refused(refusal(&view))),
+        End::Exhausted | End::Tired => Ok(None),
     }
-}
-
-/// The reference names invalid pools, of whatever driver, when nothing fits.
-fn refusal(view: &NodeView<'_>) -> Option<Failure> {
-    let describe = |pool: &super::pools::PoolView<'_>| match &pool.state {
-        PoolState::Invalid(reason) => Some(format!("`{}` of `{}`: {reason}", pool.name, pool.driver)),
-        PoolState::Usable | PoolState::Incomplete => None,
-    };
-    let invalid: Vec<String> = view.pools.iter().filter_map(describe).collect();
-    (!invalid.is_empty()).then(|| invalid_pools(&invalid))
 }

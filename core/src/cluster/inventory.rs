@@ -24,6 +24,8 @@ pub(crate) struct Inventory {
     slices_without_node: BTreeMap<String, SliceIdx>,
     /// Slices with counter sets, with or without a node name.
     slices_with_counters: BTreeMap<String, SliceIdx>,
+    /// How many slices with that node name have a device that is not taken as a whole. Never zero.
+    open_by_node: BTreeMap<String, u32>,
 }
 
 /// A published slice.
@@ -35,6 +37,8 @@ pub(crate) struct SliceEntry {
     pub(crate) pool: PoolIdx,
     /// Its devices, in its order.
     pub(crate) devices: Vec<DeviceIdx>,
+    /// How many of them are not taken as a whole.
+    free: usize,
 }
 
 /// A pool: driver and name.
@@ -52,8 +56,8 @@ pub(crate) struct PoolEntry {
 #[derive(Clone, Debug)]
 struct DeviceEntry {
     usage: Usage,
-    /// How often slices publish it; more than once while a pool is updated or where a driver errs.
-    published: u32,
+    /// The slices that publish it; several while a pool is updated or where a driver errs.
+    slices: Vec<SliceIdx>,
 }
 
 impl Inventory {
@@ -86,6 +90,11 @@ impl Inventory {
         self.slices_by_node.keys()
     }
 
+    /// Names of nodes with a device of their own that is not taken as a whole.
+    pub(crate) fn open_nodes(&self) -> &BTreeMap<String, u32> {
+        &self.open_by_node
+    }
+
     /// What is taken of a device.
     pub(crate) fn usage(&self, device: DeviceIdx) -> Option<&Usage> {
         self.devices.get(device).map(|entry| &entry.usage).filter(|usage| !usage.is_empty())
@@ -103,12 +112,22 @@ impl Inventory {
         let name = slice.metadata.name.clone();
         let spec = &slice.spec;
         let pool = self.intern_pool(&spec.driver, &spec.pool.name);
-        let devices = spec.devices.iter().map(|device| self.publish(pool, &device.name)).collect();
-        let node = spec.node_name.clone().filter(|node| !node.is_empty());
+        let devices: Vec<DeviceIdx> =
+            spec.devices.iter().map(|device| self.intern_device(pool, &device.name)).collect();
+        let free = devices.iter().filter(|device| !self.is_taken(**device)).count();
+        let node = node_of(&slice).map(str::to_owned);
         let has_counters = !spec.shared_counters.is_empty();
-        let index = self.slices.insert(SliceEntry { slice, pool, devices });
+        let index = self.slices.insert(SliceEntry { slice, pool, devices: devices.clone(), free });
+        for device in devices {
+            if let Some(entry) = self.devices.get_mut(device) {
+                entry.slices.push(index);
+            }
+        }
         if let Some(entry) = self.pools.get_mut(pool) {
             entry.slices.insert(name.clone(), index);
+        }
+        if free > 0 {
+            self.count_open(node.as_deref(), true);
         }
         match node {
             Some(node) => self.slices_by_node.entry(node).or_default().insert(name.clone(), index),
@@ -122,9 +141,15 @@ impl Inventory {
 
     /// Takes a slice out, if there is one of that name.
     pub(crate) fn remove_slice(&mut self, name: &str) {
-        let Some(entry) = self.slices_by_name.remove(name).and_then(|index| self.slices.remove(index)) else {
+        let Some(index) = self.slices_by_name.remove(name) else {
             return;
         };
+        let Some(entry) = self.slices.remove(index) else {
+            return;
+        };
+        if entry.free > 0 {
+            self.count_open(node_of(&entry.slice), false);
+        }
         self.slices_without_node.remove(name);
         self.slices_with_counters.remove(name);
         if let Some(node) = &entry.slice.spec.node_name
@@ -138,11 +163,11 @@ impl Inventory {
         if let Some(pool) = self.pools.get_mut(entry.pool) {
             pool.slices.remove(name);
         }
-        for (device, index) in entry.slice.spec.devices.iter().zip(&entry.devices) {
-            if let Some(known) = self.devices.get_mut(*index) {
-                known.published = known.published.saturating_sub(1);
+        for (device, device_index) in entry.slice.spec.devices.iter().zip(&entry.devices) {
+            if let Some(known) = self.devices.get_mut(*device_index) {
+                known.slices.retain(|slice| *slice != index);
             }
-            self.forget_device(entry.pool, &device.name, *index);
+            self.forget_device(entry.pool, &device.name, *device_index);
         }
         self.forget_pool(entry.pool);
     }
@@ -152,12 +177,16 @@ impl Inventory {
         for result in usage::results(claim) {
             let pool = self.intern_pool(&result.driver, &result.pool);
             let index = self.intern_device(pool, &result.device);
+            let was_taken = self.is_taken(index);
             if let Some(entry) = self.devices.get_mut(index) {
                 if is_added {
                     entry.usage.take(result, has_shares);
                 } else {
                     entry.usage.release(result, has_shares);
                 }
+            }
+            if was_taken != self.is_taken(index) {
+                self.count_free(index, was_taken);
             }
             if !is_added {
                 self.forget_device(pool, &result.device, index);
@@ -185,24 +214,51 @@ impl Inventory {
         if let Some(index) = known {
             return *index;
         }
-        let index = self.devices.insert(DeviceEntry { usage: Usage::default(), published: 0 });
+        let index = self.devices.insert(DeviceEntry { usage: Usage::default(), slices: Vec::new() });
         if let Some(pool) = self.pools.get_mut(pool) {
             pool.devices_by_name.insert(name.to_owned(), index);
         }
         index
     }
 
-    fn publish(&mut self, pool: PoolIdx, name: &str) -> DeviceIdx {
-        let index = self.intern_device(pool, name);
-        if let Some(entry) = self.devices.get_mut(index) {
-            entry.published = entry.published.saturating_add(1);
+    fn is_taken(&self, device: DeviceIdx) -> bool {
+        self.devices.get(device).is_some_and(|entry| entry.usage.whole > 0)
+    }
+
+    /// Tells the slices of a device that it became free or taken.
+    fn count_free(&mut self, device: DeviceIdx, is_free: bool) {
+        let slices = self.devices.get(device).map(|entry| entry.slices.clone()).unwrap_or_default();
+        for index in slices {
+            let Some(entry) = self.slices.get_mut(index) else {
+                continue;
+            };
+            let was_open = entry.free > 0;
+            entry.free = if is_free { entry.free + 1 } else { entry.free.saturating_sub(1) };
+            if was_open != (entry.free > 0) {
+                let slice = Arc::clone(&entry.slice);
+                self.count_open(node_of(&slice), !was_open);
+            }
         }
-        index
+    }
+
+    /// Counts a slice that became open or ceased to be.
+    fn count_open(&mut self, node: Option<&str>, is_open: bool) {
+        let Some(node) = node else {
+            return;
+        };
+        if is_open {
+            *self.open_by_node.entry(node.to_owned()).or_default() += 1;
+        } else if let Some(count) = self.open_by_node.get_mut(node) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.open_by_node.remove(node);
+            }
+        }
     }
 
     /// Drops a device that nobody speaks of any more.
     fn forget_device(&mut self, pool: PoolIdx, name: &str, index: DeviceIdx) {
-        let is_gone = self.devices.get(index).is_some_and(|entry| entry.published == 0 && entry.usage.is_empty());
+        let is_gone = self.devices.get(index).is_some_and(|entry| entry.slices.is_empty() && entry.usage.is_empty());
         if is_gone {
             self.devices.remove(index);
             if let Some(pool) = self.pools.get_mut(pool) {
@@ -223,5 +279,68 @@ impl Inventory {
                 self.pools_by_driver.remove(&pool.driver);
             }
         }
+    }
+}
+
+/// The node that a slice names.
+fn node_of(slice: &ResourceSlice) -> Option<&str> {
+    slice.spec.node_name.as_deref().filter(|node| !node.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::api::object::{Object, read_object};
+
+    fn slice(name: &str, node: Option<&str>, devices: &[&str]) -> Arc<ResourceSlice> {
+        let devices: Vec<Value> = devices.iter().map(|name| json!({ "name": name })).collect();
+        let value = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": name },
+            "spec": { "driver": "d", "nodeName": node, "devices": devices,
+                "pool": { "name": "p", "generation": 1, "resourceSliceCount": 1 } } });
+        match read_object(value).object {
+            Some(Object::ResourceSlice(slice)) => Arc::new(*slice),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn claim(devices: &[&str]) -> ResourceClaim {
+        let results: Vec<Value> =
+            devices.iter().map(|name| json!({ "driver": "d", "pool": "p", "device": name })).collect();
+        let value = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "c" },
+            "status": { "allocation": { "devices": { "results": results } } } });
+        match read_object(value).object {
+            Some(Object::ResourceClaim(claim)) => *claim,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_node_is_open_while_one_of_its_devices_is_free() {
+        let mut inventory = Inventory::default();
+        inventory.count_claim(&claim(&["a"]), true, true);
+        inventory.add_slice(slice("s", Some("n"), &["a", "b"]));
+        assert!(inventory.open_nodes().contains_key("n"));
+        inventory.count_claim(&claim(&["b"]), true, true);
+        assert!(inventory.open_nodes().is_empty());
+        inventory.count_claim(&claim(&["a"]), true, false);
+        assert!(inventory.open_nodes().contains_key("n"));
+        inventory.add_slice(slice("s", None, &["a"]));
+        assert!(inventory.open_nodes().is_empty());
+        inventory.add_slice(slice("s", Some("m"), &["a"]));
+        inventory.remove_slice("s");
+        assert!(inventory.open_nodes().is_empty());
+    }
+
+    #[test]
+    fn nothing_is_kept_of_what_is_gone() {
+        let mut inventory = Inventory::default();
+        inventory.add_slice(slice("s", Some("n"), &["a", "b"]));
+        inventory.count_claim(&claim(&["b", "c"]), true, true);
+        inventory.remove_slice("s");
+        assert!(inventory.device("d", "p", "a").is_none() && inventory.device("d", "p", "c").is_some());
+        inventory.count_claim(&claim(&["b", "c"]), true, false);
+        assert!(inventory.device("d", "p", "b").is_none() && inventory.pools_by_driver.is_empty());
     }
 }
