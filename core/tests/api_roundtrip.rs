@@ -306,6 +306,16 @@ fn a_kind_of_another_group_is_another_kind() {
     assert_eq!(reading.findings[0].code, Code::ReadUnknownKind);
 }
 
+#[test]
+fn another_case_of_a_key_is_noticed() {
+    let finding = read(json!({ "apiversion": "v1", "kind": "Pod" })).findings.remove(0);
+    assert_eq!(finding.code, Code::ReadNoKind);
+    assert_eq!(
+        finding.hint.as_deref(),
+        Some("write `apiVersion` instead of `apiversion`: upper and lower case matter")
+    );
+}
+
 /// Code and path of the findings about a value, in order.
 fn said(value: Value) -> Vec<(Code, String)> {
     read(value).findings.into_iter().map(|finding| (finding.code, finding.path)).collect()

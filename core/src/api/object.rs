@@ -142,7 +142,7 @@ pub fn read_object(mut value: Value) -> Reading {
         let missing = if kind.is_empty() { "kind" } else { "apiVersion" };
         findings.push(
             Finding::new(Code::ReadNoKind, missing, format!("the document has no `{missing}`"))
-                .with_hint("every Kubernetes object starts with `apiVersion` and `kind`"),
+                .with_hint(no_kind_hint(&value, missing)),
         );
         return Reading { object: None, findings };
     }
@@ -186,6 +186,15 @@ pub fn read_object(mut value: Value) -> Reading {
         }
     }
     Reading { object, findings }
+}
+
+/// The way out for a document without kind: another spelling of the field, if there is one.
+fn no_kind_hint(value: &Value, missing: &str) -> String {
+    let keys = value.as_object().into_iter().flat_map(|map| map.keys());
+    match keys.into_iter().find(|key| key.eq_ignore_ascii_case(missing)) {
+        Some(key) if key != missing => format!("write `{missing}` instead of `{key}`: upper and lower case matter"),
+        _ => "every Kubernetes object starts with `apiVersion` and `kind`".to_owned(),
+    }
 }
 
 fn convert_flat(kind: &str, value: &mut Value) {

@@ -17,6 +17,7 @@ mod problems;
 mod reasons;
 mod report;
 mod schedule;
+mod shortfall;
 mod suggest;
 
 pub(crate) use derive::generated_name;

@@ -11,7 +11,7 @@ use crate::api::claim::{ResourceClaim, ResourceClaimConsumerReference};
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, Severity};
 
 use super::claims::{Entry, Origin, is_deleting, is_finished};
 use super::expand::uid_of;
@@ -295,6 +295,14 @@ impl Scheduler<'_> {
     fn note_unmodelled(&mut self, pod: &Pod, origin: &Origin) {
         if let Some(message) = reasons::unmodelled(pod) {
             self.note(origin.finding(Code::RunNotModelled, "spec", message));
+        }
+        if let Some(group) = &pod.spec.scheduling_group {
+            let name = &group.pod_group_name;
+            let message = format!(
+                "PodGroup `{name}` is not played yet: its Pods are scheduled one by one, with claims of their own"
+            );
+            let finding = origin.finding(Code::RunNotModelled, "spec.schedulingGroup", message);
+            self.note(Finding { severity: Severity::Warning, ..finding });
         }
         let scheduler = &pod.spec.scheduler_name;
         if !SCHEDULERS.contains(&scheduler.as_str()) {

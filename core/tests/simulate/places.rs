@@ -93,6 +93,105 @@ spec: {{ devices: {{ requests: [{{ name: gpus, exactly: {{ deviceClassName: gpu.
 }
 
 #[test]
+fn r_331_r_332_the_first_alternative_that_fits_is_taken() {
+    let slices = |colour: &str| {
+        let slice = slice("a", 3);
+        slice
+            .replace(
+                "{ name: gpu-0 }",
+                &format!(
+                    "{{ name: gpu-0, attributes: {{ size: {{ string: large }}, color: {{ string: {colour} }} }} }}"
+                ),
+            )
+            .replace(
+                "{ name: gpu-1 }",
+                "{ name: gpu-1, attributes: { size: { string: small }, color: { string: white } } }",
+            )
+            .replace(
+                "{ name: gpu-2 }",
+                "{ name: gpu-2, attributes: { size: { string: small }, color: { string: white } } }",
+            )
+    };
+    let cats = format!(
+        "apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {{ namespace: default, name: cats }}
+spec:
+  devices:
+    requests:
+    - name: cats
+      firstAvailable:
+      - name: large-black
+        deviceClassName: gpu.example.com
+        selectors:
+        - cel:
+            expression: |-
+              device.attributes[\"gpu.example.com\"].color == \"black\" && device.attributes[\"gpu.example.com\"].size == \"large\"
+      - name: small-white
+        deviceClassName: gpu.example.com
+        count: 2
+        selectors:
+        - cel:
+            expression: |-
+              device.attributes[\"gpu.example.com\"].color == \"white\" && device.attributes[\"gpu.example.com\"].size == \"small\"
+---
+{}",
+        pod("p", "  resourceClaims: [{ name: cats, resourceClaimName: cats }]")
+    );
+    let requests = |ran: &Ran| {
+        let claim = ran.claim_of("p", "cats");
+        claim.devices.iter().map(|device| format!("{} {}", device.request, device.device)).collect::<Vec<_>>()
+    };
+    let black = run(&format!("{CLASS}{}{cats}", slices("black")));
+    assert_eq!(requests(&black), ["cats/large-black gpu-0"]);
+    let grey = run(&format!("{CLASS}{}{cats}", slices("grey")));
+    assert_eq!(requests(&grey), ["cats/small-white gpu-1", "cats/small-white gpu-2"]);
+}
+
+#[test]
+fn r_302_r_304_r_307_classes_and_selectors_choose_and_class_config_is_applied() {
+    let manifests = format!(
+        "apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {{ name: big }}
+spec:
+  selectors: [{{ cel: {{ expression: 'device.capacity[\"gpu.example.com\"].memory.compareTo(quantity(\"40Gi\")) >= 0' }} }}]
+  config: [{{ opaque: {{ driver: gpu.example.com, parameters: {{ mode: exclusive }} }} }}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {{ namespace: default, name: want }}
+spec:
+  devices:
+    requests:
+    - name: gpu
+      exactly:
+        deviceClassName: big
+        selectors: [{{ cel: {{ expression: 'device.attributes[\"gpu.example.com\"].model.startsWith(\"atlas\")' }} }}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {{ name: s }}
+spec:
+  driver: gpu.example.com
+  nodeName: a
+  pool: {{ name: a, generation: 1, resourceSliceCount: 1 }}
+  devices:
+  - {{ name: small, attributes: {{ model: {{ string: atlas-24 }} }}, capacity: {{ memory: {{ value: 24Gi }} }} }}
+  - {{ name: other, attributes: {{ model: {{ string: zephyr }} }}, capacity: {{ memory: {{ value: 80Gi }} }} }}
+  - {{ name: right, attributes: {{ model: {{ string: atlas-80 }} }}, capacity: {{ memory: {{ value: 80Gi }} }} }}
+---
+{}",
+        pod("p", "  resourceClaims: [{ name: gpu, resourceClaimName: want }]")
+    );
+    let ran = run(&manifests);
+    assert_eq!(devices(&ran, "p", "gpu"), ["a/right"]);
+    let allocation = ran.claim_object("default", "want").status.allocation.as_ref().unwrap();
+    assert_eq!(allocation.devices.config[0].source.text(), "FromClass");
+    assert_eq!(allocation.devices.config[0].opaque.as_ref().unwrap().parameters["mode"], "exclusive");
+}
+
+#[test]
 fn r_322_r_324_a_placed_pod_gets_no_allocation() {
     let spec = "  nodeName: a\n  resourceClaims: [{ name: gpu, resourceClaimTemplateName: one-gpu }]";
     let ran = run(&format!("{CLASS}{}{}", slice("a", 1), pod("placed", spec)));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use apportion_core::allocate::Limits;
 use apportion_core::engine::Engine;
+use apportion_core::finding::Code;
 use apportion_core::profile::Profile;
 use apportion_core::simulate::Report;
 
@@ -62,13 +63,17 @@ fn real_manifests_run() {
 }
 
 #[test]
-fn every_pod_of_the_tour_is_explained() {
+fn the_tour_gives_what_its_comments_say() {
     let folder = root().join("examples/gpu-sharing");
     let objects: Vec<String> = files(&folder).iter().flat_map(|path| objects(path)).collect();
     let report = run(&objects);
-    assert_eq!(report.nodes.len(), 3);
-    assert_eq!(report.pods.len(), 10);
-    for pod in &report.pods {
-        assert!(pod.node.is_some() || !pod.reasons.is_empty(), "{}", pod.name);
-    }
+    let names: Vec<&str> = report.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["node-a", "node-b", "node-c"]);
+    let places: Vec<&str> = report.pods.iter().map(|pod| pod.node.as_deref().unwrap_or("-")).collect();
+    let expected = ["node-a", "node-a", "node-b", "node-b", "node-b", "node-a", "node-c", "node-b", "node-a", "-"];
+    assert_eq!(places, expected);
+    assert_eq!(report.pods[9].reasons[0].code, Code::RunTooFewMatching);
+    let claim = |name: &str| report.claims.iter().find(|claim| claim.name == name).unwrap();
+    assert_eq!(claim("team-gpu").reserved_for, ["ml/notebook", "ml/profiler"]);
+    assert_eq!(claim("flexible").devices[0].request, "gpus/small");
 }

@@ -26,7 +26,7 @@ fn devices_in_use_are_counted() {
     assert_eq!(
         reasons[0].message,
         format!(
-            "request `gpu` of claim `{claim}` needs 1 device; 2 nodes offer 2, 2 match class and selectors, 0 are free"
+            "request `gpu` of claim `{claim}` needs 1 device; each of 2 nodes offers 1, 1 matches class and selectors, 0 are free"
         )
     );
     assert_eq!(reasons[0].object.as_ref().unwrap().to_string(), "ResourceClaimTemplate default/one-gpu");

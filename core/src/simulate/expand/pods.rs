@@ -1,5 +1,7 @@
 //! Controllers that make Pods: ReplicaSet, StatefulSet, DaemonSet, Job.
 
+use std::collections::BTreeMap;
+
 use crate::api::meta::ObjectMeta;
 use crate::api::node::{NAME_FIELD, NodeSelector, NodeSelectorOperator, NodeSelectorRequirement, NodeSelectorTerm};
 use crate::api::object::Object;
@@ -20,26 +22,40 @@ struct Slot {
     /// Full name, or prefix of a generated one.
     name: String,
     is_prefix: bool,
-    identity: Identity,
+    /// What tells it from its siblings, see [`Identity`].
+    identity: String,
 }
 
 /// What tells a Pod of a workload from its siblings.
+#[derive(Clone, Copy)]
 enum Identity {
     /// Nothing.
     None,
     /// Its name.
     Name,
     /// Its number in an Indexed Job.
-    Index(u64),
+    Index,
     /// The node that it is meant for.
-    Node(String),
+    Node,
+}
+
+impl Identity {
+    fn of(self, pod: &Pod) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::Name => pod.metadata.name.clone(),
+            Self::Index => pod.metadata.annotations.get(COMPLETION_INDEX).cloned().unwrap_or_default(),
+            Self::Node if pod.spec.node_name.is_empty() => pinned(&pod.spec).cloned().unwrap_or_default(),
+            Self::Node => pod.spec.node_name.clone(),
+        }
+    }
 }
 
 impl Expansion<'_> {
     pub(super) fn replica_set(&mut self, workload: &Workload, spec: &ReplicaSetSpec) -> Vec<Finding> {
         let prefix = format!("{}-", workload.metadata.name);
-        let slot = |_| Slot { name: prefix.clone(), is_prefix: true, identity: Identity::None };
-        self.fill(workload, &spec.template, count(spec.replicas), u64::MAX, slot, |_, _| {});
+        let slot = |_| Slot { name: prefix.clone(), is_prefix: true, identity: String::new() };
+        self.fill(workload, &spec.template, count(spec.replicas), Identity::None, slot, |_, _| {});
         Vec::new()
     }
 
@@ -51,7 +67,7 @@ impl Expansion<'_> {
     ) -> Vec<Finding> {
         let start = spec.ordinals.as_ref().map_or(0, |ordinals| count(Some(ordinals.start)));
         let name = |ordinal: u64| format!("{}-{}", workload.metadata.name, start.saturating_add(ordinal));
-        let slot = |ordinal| Slot { name: name(ordinal), is_prefix: false, identity: Identity::Name };
+        let slot = |ordinal| Slot { name: name(ordinal), is_prefix: false, identity: name(ordinal) };
         let finish = |pod: &mut Pod, ordinal: u64| {
             let number = start.saturating_add(ordinal).to_string();
             let name = pod.metadata.name.clone();
@@ -64,7 +80,10 @@ impl Expansion<'_> {
             labels.insert("statefulset.kubernetes.io/pod-name".to_owned(), name);
             labels.insert("apps.kubernetes.io/pod-index".to_owned(), number);
         };
-        self.fill(workload, &spec.template, count(spec.replicas), at_most.unwrap_or(u64::MAX), slot, finish);
+        let number = count(spec.replicas);
+        let shown = number.min(at_most.unwrap_or(u64::MAX));
+        self.wanted = self.wanted.saturating_add(number.saturating_sub(shown));
+        self.fill(workload, &spec.template, shown, Identity::Name, slot, finish);
         Vec::new()
     }
 
@@ -79,9 +98,9 @@ impl Expansion<'_> {
             .collect();
         let prefix = format!("{}-", workload.metadata.name);
         let node = |index: u64| usize::try_from(index).ok().and_then(|i| names.get(i)).cloned().unwrap_or_default();
-        let slot = |index| Slot { name: prefix.clone(), is_prefix: true, identity: Identity::Node(node(index)) };
+        let slot = |index| Slot { name: prefix.clone(), is_prefix: true, identity: node(index) };
         let finish = |pod: &mut Pod, index: u64| pin(&mut pod.spec, node(index));
-        self.fill(workload, &template, names.len() as u64, u64::MAX, slot, finish);
+        self.fill(workload, &template, names.len() as u64, Identity::Node, slot, finish);
         Vec::new()
     }
 
@@ -101,9 +120,9 @@ impl Expansion<'_> {
         let slot = |index: u64| {
             let (name, identity) = if indexed {
                 let number = format!("-{index}-");
-                (format!("{}{number}", derive::cut(name, 58usize.saturating_sub(number.len()))), Identity::Index(index))
+                (format!("{}{number}", derive::cut(name, 58usize.saturating_sub(number.len()))), index.to_string())
             } else {
-                (format!("{name}-"), Identity::None)
+                (format!("{name}-"), String::new())
             };
             Slot { name, is_prefix: true, identity }
         };
@@ -123,7 +142,8 @@ impl Expansion<'_> {
                 metadata.annotations.insert(COMPLETION_INDEX.to_owned(), index.to_string());
             }
         };
-        self.fill(workload, &spec.template, at_a_time, u64::MAX, slot, finish);
+        let identity = if indexed { Identity::Index } else { Identity::None };
+        self.fill(workload, &spec.template, at_a_time, identity, slot, finish);
         findings
     }
 
@@ -133,17 +153,16 @@ impl Expansion<'_> {
         workload: &Workload,
         template: &PodTemplateSpec,
         number: u64,
-        at_most: u64,
+        identity: Identity,
         slot: impl Fn(u64) -> Slot,
         finish: impl Fn(&mut Pod, u64),
     ) {
         self.wanted = self.wanted.saturating_add(number);
-        let mut existing: Vec<Pod> = self.existing_pods(workload);
-        let looked_at = number.min(at_most).min(MAX_PODS.saturating_add(existing.len() as u64));
-        for index in 0..looked_at {
+        let (mut existing, count) = self.existing_pods(workload, identity);
+        for index in 0..number.min(MAX_PODS.saturating_add(count)) {
             let slot = slot(index);
-            if let Some(position) = existing.iter().position(|pod| slot.is_filled_by(pod)) {
-                existing.remove(position);
+            if let Some(left) = existing.get_mut(&slot.identity).filter(|left| **left > 0) {
+                *left = left.saturating_sub(1);
                 self.shown = self.shown.saturating_add(1);
             } else if self.room() > 0 {
                 let mut pod = made(workload, template);
@@ -156,12 +175,19 @@ impl Expansion<'_> {
         }
     }
 
-    /// Pods that the workload manages already, without those that failed: these are replaced.
-    fn existing_pods(&self, workload: &Workload) -> Vec<Pod> {
+    /// How many Pods of each identity the workload manages already, and of all; without those that failed, which are
+    /// replaced.
+    fn existing_pods(&self, workload: &Workload, identity: Identity) -> (BTreeMap<String, u64>, u64) {
         let (kind, namespace, name) = key(workload);
         let names = self.owned_pods.get(&(kind, namespace.clone(), name)).map(Vec::as_slice).unwrap_or_default();
         let pods = names.iter().filter_map(|name| self.cluster.pods().get(&(namespace.clone(), name.clone())));
-        pods.filter(|pod| pod.status.phase != "Failed").cloned().collect()
+        let mut existing: BTreeMap<String, u64> = BTreeMap::new();
+        for pod in pods.filter(|pod| pod.status.phase != "Failed") {
+            let number = existing.entry(identity.of(pod)).or_default();
+            *number = number.saturating_add(1);
+        }
+        let count = existing.values().fold(0u64, |sum, number| sum.saturating_add(*number));
+        (existing, count)
     }
 
     fn give_name(&self, workload: &Workload, pod: &mut Pod, slot: &Slot, index: u64) {
@@ -179,20 +205,6 @@ impl Expansion<'_> {
             if !is_taken {
                 break;
             }
-        }
-    }
-}
-
-impl Slot {
-    fn is_filled_by(&self, pod: &Pod) -> bool {
-        match &self.identity {
-            Identity::None => true,
-            Identity::Name => pod.metadata.name == self.name,
-            Identity::Index(index) => {
-                let text = index.to_string();
-                pod.metadata.annotations.get(COMPLETION_INDEX) == Some(&text)
-            }
-            Identity::Node(node) => pod.spec.node_name == *node || pinned(&pod.spec) == Some(node),
         }
     }
 }

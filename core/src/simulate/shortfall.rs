@@ -1,0 +1,214 @@
+//! Where the allocator ran out of devices, from its counts.
+
+use std::collections::BTreeMap;
+
+use crate::allocate::{NodeRefusal, RequestFunnel};
+use crate::api::claim::ResourceClaim;
+use crate::finding::{Code, Finding};
+
+use super::infer::list;
+use super::problems::about_claim;
+use super::reasons::{Asked, of_template};
+
+/// The first test that leaves too few devices; a later one is nearer to fitting.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Stage {
+    Access,
+    Matching,
+    Tolerated,
+    Free,
+    Together,
+}
+
+/// Groups refused nodes by what stopped them.
+pub(crate) fn refused(
+    asked: &Asked<'_>,
+    nodes: &[NodeRefusal],
+    reasons: &mut Vec<Finding>,
+    texts: &mut Vec<(usize, String)>,
+) {
+    let mut failed: Vec<(Finding, Vec<String>)> = Vec::new();
+    let mut groups: BTreeMap<(Stage, String, String), Vec<&NodeRefusal>> = BTreeMap::new();
+    for refusal in nodes {
+        if let Some(failure) = &refusal.failure {
+            texts.push((1, failure.reference.clone()));
+            match failed.iter_mut().find(|(finding, _)| *finding == failure.finding) {
+                Some((_, nodes)) => nodes.push(refusal.node.clone()),
+                None => failed.push((failure.finding.clone(), vec![refusal.node.clone()])),
+            }
+            continue;
+        }
+        texts.push((1, "cannot allocate all claims".to_owned()));
+        let (stage, claim, request) = bottleneck(&refusal.requests);
+        groups.entry((stage, claim, request)).or_default().push(refusal);
+    }
+    // Nearest to fitting first, then what holds for most nodes.
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by(|((left, ..), some), ((right, ..), others)| right.cmp(left).then(others.len().cmp(&some.len())));
+    for ((stage, claim, request), refusals) in groups {
+        let finding = describe(stage, &claim, &request, &refusals);
+        reasons.push(match asked.claims.iter().find(|known| known.metadata.name == claim) {
+            Some(known) => about_claim(asked.cluster, known, located(known, &request, finding)),
+            None => finding.about(asked.origin.object.clone()),
+        });
+    }
+    for (finding, nodes) in failed {
+        let message = format!("{} (on {})", finding.message, list(nodes.iter()));
+        reasons.push(of_template(asked, Finding { message, ..finding }));
+    }
+}
+
+/// The request that fails first on a node, and at which test; alternatives of a request fail only together.
+fn bottleneck(funnels: &[RequestFunnel]) -> (Stage, String, String) {
+    let mut best: BTreeMap<(usize, String, String), Stage> = BTreeMap::new();
+    let mut order: Vec<(String, String)> = Vec::new();
+    for funnel in funnels {
+        let key = (funnel.claim.clone(), main(&funnel.request).to_owned());
+        let position = order.iter().position(|known| *known == key).unwrap_or_else(|| {
+            order.push(key.clone());
+            order.len().saturating_sub(1)
+        });
+        let stage = stage(funnel);
+        let entry = best.entry((position, key.0, key.1)).or_insert(stage);
+        *entry = (*entry).max(stage);
+    }
+    let first = best.iter().find(|(_, stage)| **stage != Stage::Together);
+    match first.or_else(|| best.iter().next()) {
+        Some(((_, claim, request), Stage::Together)) => {
+            let (claim, request) =
+                if order.len() > 1 { (claim.clone(), String::new()) } else { (claim.clone(), request.clone()) };
+            (Stage::Together, claim, request)
+        }
+        Some(((_, claim, request), stage)) => (*stage, claim.clone(), request.clone()),
+        None => (Stage::Together, String::new(), String::new()),
+    }
+}
+
+fn main(request: &str) -> &str {
+    request.split_once('/').map_or(request, |(main, _)| main)
+}
+
+fn stage(funnel: &RequestFunnel) -> Stage {
+    let counts = [
+        (funnel.devices, Stage::Access),
+        (funnel.matching, Stage::Matching),
+        (funnel.tolerated, Stage::Tolerated),
+        (funnel.free, Stage::Free),
+    ];
+    // `All` may need nothing that is counted, but at least one device.
+    let needed = funnel.needed.max(1);
+    counts.into_iter().find(|(count, _)| *count < needed).map_or(Stage::Together, |(_, stage)| stage)
+}
+
+fn describe(stage: Stage, claim: &str, request: &str, refusals: &[&NodeRefusal]) -> Finding {
+    let nodes: Vec<String> = refusals.iter().map(|refusal| refusal.node.clone()).collect();
+    let place = if nodes.len() == 1 { list(nodes.iter()) } else { format!("{} nodes", nodes.len()) };
+    if stage == Stage::Together {
+        let what = if request.is_empty() {
+            "each request finds enough devices by itself, but not all of them together".to_owned()
+        } else {
+            format!("enough devices match request `{request}`, but no choice of them satisfies the constraints")
+        };
+        let message = format!("claim `{claim}` does not fit on {place}: {what}");
+        return Finding::new(Code::RunDevicesTogether, "", message)
+            .with_hint("requests compete for the same devices, or a constraint leaves no choice");
+    }
+    let mut alternatives: Vec<&str> = Vec::new();
+    for funnel in refusals.iter().flat_map(|refusal| &refusal.requests) {
+        let is_asked = funnel.claim == claim && main(&funnel.request) == request;
+        if is_asked && !alternatives.contains(&funnel.request.as_str()) {
+            alternatives.push(&funnel.request);
+        }
+    }
+    let clauses: Vec<String> = alternatives
+        .iter()
+        .map(|name| {
+            let funnels: Vec<&RequestFunnel> = refusals
+                .iter()
+                .flat_map(|refusal| &refusal.requests)
+                .filter(|funnel| funnel.claim == claim && funnel.request == **name)
+                .collect();
+            counts(&funnels, &place)
+        })
+        .collect();
+    let message = match (alternatives.as_slice(), clauses.as_slice()) {
+        ([_], [clause]) => format!("request `{request}` of claim `{claim}` {clause}"),
+        _ => {
+            let parts: Vec<String> =
+                alternatives.iter().zip(&clauses).map(|(name, clause)| format!("`{name}` {clause}")).collect();
+            format!("no alternative of request `{request}` of claim `{claim}` fits: {}", parts.join("; "))
+        }
+    };
+    let (code, hint) = match stage {
+        Stage::Access => {
+            (Code::RunTooFewDevices, "check that slices of the driver are given and their pools are complete")
+        }
+        Stage::Matching => {
+            (Code::RunTooFewMatching, "compare class and selectors with the devices' attributes and capacity")
+        }
+        Stage::Tolerated => (Code::RunDevicesTainted, "add a toleration to the request, or remove the taint"),
+        Stage::Free | Stage::Together => {
+            (Code::RunDevicesInUse, "ask for less, let Pods share a claim, or add devices")
+        }
+    };
+    Finding::new(code, "", message).with_hint(hint)
+}
+
+/// `needs 2 devices; each of 3 nodes offers 2, 2 match class and selectors, 1 is free`.
+///
+/// Nodes that differ are summed up, so that a device that several of them reach counts several times.
+fn counts(funnels: &[&RequestFunnel], place: &str) -> String {
+    let Some(first) = funnels.first() else { return String::new() };
+    let numbers =
+        |funnel: &RequestFunnel| [funnel.needed.max(1), funnel.devices, funnel.matching, funnel.tolerated, funnel.free];
+    let alike = funnels.iter().all(|funnel| numbers(funnel) == numbers(first));
+    let sum = |field: fn(&RequestFunnel) -> u64| match alike {
+        true => field(first),
+        false => funnels.iter().map(|funnel| field(funnel)).fold(0u64, u64::saturating_add),
+    };
+    let worst = funnels.iter().map(|funnel| stage(funnel)).max().unwrap_or(Stage::Access);
+    let needed = first.needed.max(1);
+    let mut text = if funnels.iter().all(|funnel| funnel.needed.max(1) == needed) {
+        format!("needs {needed} device{}", if needed == 1 { "" } else { "s" })
+    } else {
+        "needs all devices that match".to_owned()
+    };
+    let devices = sum(|funnel| funnel.devices);
+    text.push_str(&match (funnels.len(), alike) {
+        (1, _) => format!("; {place} offers {devices}"),
+        (_, true) => format!("; each of {place} offers {devices}"),
+        (_, false) if needed > 1 => format!(" on one node; {place} offer {devices}"),
+        (_, false) => format!("; {place} offer {devices}"),
+    });
+    let (matching, tolerated) = (sum(|funnel| funnel.matching), sum(|funnel| funnel.tolerated));
+    let free = sum(|funnel| funnel.free);
+    if worst >= Stage::Matching {
+        text.push_str(&format!(", {matching} match{} class and selectors", if matching == 1 { "es" } else { "" }));
+    }
+    if worst >= Stage::Tolerated && tolerated < matching {
+        text.push_str(&format!(", {tolerated} of these without untolerated taints"));
+    }
+    if worst >= Stage::Free {
+        text.push_str(&format!(", {free} {} free", if free == 1 { "is" } else { "are" }));
+    }
+    let left = |funnel: &&RequestFunnel| match worst {
+        Stage::Access => funnel.devices,
+        Stage::Matching => funnel.matching,
+        Stage::Tolerated => funnel.tolerated,
+        Stage::Free | Stage::Together => funnel.free,
+    };
+    let most = funnels.iter().map(left).max().unwrap_or_default();
+    if !alike && needed > 1 && most > 0 {
+        text.push_str(&format!(", at most {most} on one node"));
+    }
+    text
+}
+
+/// The path of a request in its claim.
+fn located(claim: &ResourceClaim, request: &str, finding: Finding) -> Finding {
+    let requests = &claim.spec.devices.requests;
+    match requests.iter().position(|known| known.name == request) {
+        Some(index) => Finding { path: format!("spec.devices.requests[{index}]"), ..finding },
+        None => finding,
+    }
+}
