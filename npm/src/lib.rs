@@ -113,6 +113,37 @@ mod tests {
         assert!(engine.get("DeviceClass", "", "c").is_some() && fork.get("DeviceClass", "", "c").is_none());
     }
 
+    /// The same fixture that `npm/test/engine.test.js` holds against the module: native and wasm report the same.
+    #[test]
+    fn the_example_is_reported_as_the_module_does() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
+        let mut files: Vec<_> = std::fs::read_dir(format!("{root}../examples/gpu-sharing"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|ending| ending == "yaml"))
+            .collect();
+        files.sort();
+        let mut engine = Engine::new("{}").unwrap();
+        for file in files {
+            assert_eq!(engine.apply_manifests(&Manifests::new(std::fs::read_to_string(file).unwrap())), "[]");
+        }
+        let mut report: Value = serde_json::from_str(&engine.run()).unwrap();
+        remove_words(&mut report);
+        let fixture = std::fs::read_to_string(format!("{root}test/gpu-sharing.report.json")).unwrap();
+        assert_eq!(report, serde_json::from_str::<Value>(&fixture).unwrap());
+    }
+
+    fn remove_words(value: &mut Value) {
+        match value {
+            Value::Object(map) => {
+                map.retain(|name, _| name != "message" && name != "hint");
+                map.values_mut().for_each(remove_words);
+            }
+            Value::Array(items) => items.iter_mut().for_each(remove_words),
+            _ => {}
+        }
+    }
+
     #[test]
     fn bad_settings_are_refused_with_findings() {
         assert!(Engine::new("{").unwrap_err().contains("read/bad-json"));
