@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 
+use apportion_core::allocate::capacity::Rounding;
 use apportion_core::allocate::{capacity, tolerates};
 use apportion_core::api::claim::{CapacityRequirements, DeviceToleration};
 use apportion_core::api::node::{Node, NodeSelector};
@@ -32,8 +33,8 @@ fn requests_consume_capacity_as_recorded() {
         let request: Option<CapacityRequirements> = read(&case["request"]);
         let taken: BTreeMap<String, Quantity> = read(&case["consumedByOthers"]);
         let consumed: BTreeMap<String, Quantity> = read(&case["consumed"]);
-        assert_eq!(capacity::consumed(request.as_ref(), &capacities), consumed, "{case}");
-        let fits = capacity::grantable(request.as_ref(), &capacities)
+        assert_eq!(capacity::consumed(request.as_ref(), &capacities, Rounding::Whole), consumed, "{case}");
+        let fits = capacity::grantable(request.as_ref(), &capacities, Rounding::Whole)
             .is_some_and(|amounts| capacity::is_left(&amounts, &capacities, [&taken]));
         assert_eq!(fits, case["fits"].as_bool().unwrap(), "{case}");
     }

@@ -5,6 +5,23 @@ use std::collections::BTreeMap;
 use crate::api::claim::CapacityRequirements;
 use crate::api::quantity::{Format, Quantity};
 use crate::api::slice::{CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity};
+use crate::profile::Features;
+
+/// In which unit ranges are counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rounding {
+    /// In whole numbers, each bound rounded up first.
+    Whole,
+    /// In thousandths where a bound has a fraction (feature `DRAFractionalCapacityRange`), else in whole numbers.
+    Fractions,
+}
+
+impl Rounding {
+    /// What features ask for.
+    pub fn of(features: &Features) -> Self {
+        if features.fractional_capacity_range { Self::Fractions } else { Self::Whole }
+    }
+}
 
 /// A device's capacities by qualified name.
 pub type Capacities = BTreeMap<String, DeviceCapacity>;
@@ -13,10 +30,14 @@ pub type Capacities = BTreeMap<String, DeviceCapacity>;
 /// policy says; the policy's default, or the whole capacity, where none is asked for.
 ///
 /// Names that the device does not have are left out.
-pub fn consumed(request: Option<&CapacityRequirements>, capacities: &Capacities) -> BTreeMap<String, Quantity> {
+pub fn consumed(
+    request: Option<&CapacityRequirements>,
+    capacities: &Capacities,
+    rounding: Rounding,
+) -> BTreeMap<String, Quantity> {
     let amount = |(name, capacity): (&String, &DeviceCapacity)| {
         let asked = request.and_then(|request| request.requests.get(name));
-        (name.clone(), amount(asked, capacity))
+        (name.clone(), amount(asked, capacity, rounding))
     };
     capacities.iter().map(amount).collect()
 }
@@ -27,11 +48,12 @@ pub fn consumed(request: Option<&CapacityRequirements>, capacities: &Capacities)
 pub fn grantable(
     request: Option<&CapacityRequirements>,
     capacities: &Capacities,
+    rounding: Rounding,
 ) -> Option<BTreeMap<String, Quantity>> {
     let is_known = request.is_none_or(|request| request.requests.keys().all(|name| capacities.contains_key(name)));
-    let amounts = is_known.then(|| consumed(request, capacities))?;
+    let amounts = is_known.then(|| consumed(request, capacities, rounding))?;
     let is_allowed = |(amount, capacity): (&Quantity, &DeviceCapacity)| match &capacity.request_policy {
-        Some(policy) => is_allowed(amount, policy),
+        Some(policy) => is_allowed(amount, policy, rounding),
         None => true,
     };
     amounts.values().zip(capacities.values()).all(is_allowed).then_some(amounts)
@@ -54,23 +76,23 @@ pub fn is_left<'a>(
     })
 }
 
-fn amount(asked: Option<&Quantity>, capacity: &DeviceCapacity) -> Quantity {
+fn amount(asked: Option<&Quantity>, capacity: &DeviceCapacity, rounding: Rounding) -> Quantity {
     let policy = capacity.request_policy.as_deref();
     match (asked, policy) {
         (None, policy) => policy.and_then(|policy| policy.default.clone()).unwrap_or_else(|| capacity.value.clone()),
         (Some(asked), None) => asked.clone(),
-        (Some(asked), Some(policy)) => rounded_up(asked, policy),
+        (Some(asked), Some(policy)) => rounded_up(asked, policy, rounding),
     }
 }
 
-fn rounded_up(asked: &Quantity, policy: &CapacityRequestPolicy) -> Quantity {
+fn rounded_up(asked: &Quantity, policy: &CapacityRequestPolicy, rounding: Rounding) -> Quantity {
     match &policy.valid_range {
-        Some(range) if range.min.is_some() => round_in_range(asked, range),
+        Some(range) if range.min.is_some() => round_in_range(asked, range, rounding),
         _ => policy.valid_values.iter().find(|value| asked <= *value).unwrap_or(asked).clone(),
     }
 }
 
-fn round_in_range(asked: &Quantity, range: &CapacityRequestPolicyRange) -> Quantity {
+fn round_in_range(asked: &Quantity, range: &CapacityRequestPolicyRange, rounding: Rounding) -> Quantity {
     let Some(min) = &range.min else {
         return asked.clone();
     };
@@ -80,16 +102,41 @@ fn round_in_range(asked: &Quantity, range: &CapacityRequestPolicyRange) -> Quant
     let Some(step) = &range.step else {
         return asked.clone();
     };
-    // In whole numbers, each rounded up first.
-    let (asked, step, min) = (whole(asked), whole(step), whole(min));
+    let unit = Unit::of(range, rounding);
+    let (asked, step, min) = (unit.count(asked), unit.count(step), unit.count(min));
     let steps = asked.saturating_sub(min).checked_div(step).unwrap_or(0);
     let steps = if is_multiple(asked.saturating_sub(min), step) { steps } else { steps.saturating_add(1) };
-    let rounded = min.saturating_add(step.saturating_mul(steps));
-    Quantity::from_i64(i64::try_from(rounded).unwrap_or(i64::MAX), Format::BinarySi)
+    unit.quantity(min.saturating_add(step.saturating_mul(steps)))
 }
 
-fn whole(quantity: &Quantity) -> i128 {
-    i128::from(quantity.value_rounded_up())
+/// What a range is counted in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    One,
+    Thousandth,
+}
+
+impl Unit {
+    fn of(range: &CapacityRequestPolicyRange, rounding: Rounding) -> Self {
+        let is_fraction = |bound: &Quantity| *bound != Quantity::from_i64(bound.value_rounded_up(), Format::DecimalSi);
+        let mut bounds = [&range.min, &range.max, &range.step].into_iter().flatten();
+        if rounding == Rounding::Fractions && bounds.any(is_fraction) { Self::Thousandth } else { Self::One }
+    }
+
+    fn count(self, quantity: &Quantity) -> i128 {
+        i128::from(match self {
+            Self::One => quantity.value_rounded_up(),
+            Self::Thousandth => quantity.milli_rounded_up(),
+        })
+    }
+
+    fn quantity(self, count: i128) -> Quantity {
+        let whole = Quantity::from_i64(i64::try_from(count).unwrap_or(i64::MAX), Format::BinarySi);
+        match self {
+            Self::One => whole,
+            Self::Thousandth => Quantity::parse(&format!("{count}m")).unwrap_or(whole),
+        }
+    }
 }
 
 /// A step of zero allows every amount; the API server refuses it.
@@ -97,18 +144,41 @@ fn is_multiple(distance: i128, step: i128) -> bool {
     distance.checked_rem(step).is_none_or(|rest| rest == 0)
 }
 
-fn is_allowed(amount: &Quantity, policy: &CapacityRequestPolicy) -> bool {
+fn is_allowed(amount: &Quantity, policy: &CapacityRequestPolicy, rounding: Rounding) -> bool {
     if policy.default.as_ref() == Some(amount) {
         return true;
     }
     match &policy.valid_range {
         Some(range) => {
             let is_below = range.max.as_ref().is_none_or(|max| amount <= max);
-            let min = range.min.as_ref().map_or(0, whole);
-            let on_step =
-                range.step.as_ref().is_none_or(|step| is_multiple(whole(amount).saturating_sub(min), whole(step)));
+            let unit = Unit::of(range, rounding);
+            let min = range.min.as_ref().map_or(0, |min| unit.count(min));
+            let is_step = |step| is_multiple(unit.count(amount).saturating_sub(min), unit.count(step));
+            let on_step = range.step.as_ref().is_none_or(is_step);
             is_below && on_step
         }
         None => policy.valid_values.is_empty() || policy.valid_values.contains(amount),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Option<Quantity> {
+        Some(Quantity::parse(text).unwrap())
+    }
+
+    #[test]
+    fn fractions_in_a_range_are_counted_in_thousandths_where_the_feature_is_on() {
+        let range =
+            CapacityRequestPolicyRange { min: text("500m"), max: text("2"), step: text("250m"), ..Default::default() };
+        let asked = Quantity::parse("600m").unwrap();
+        assert_eq!(round_in_range(&asked, &range, Rounding::Fractions), Quantity::parse("750m").unwrap());
+        // Without it all bounds are rounded up: one step of 1 from 1.
+        assert_eq!(round_in_range(&asked, &range, Rounding::Whole), Quantity::parse("1").unwrap());
+        let policy = CapacityRequestPolicy { valid_range: Some(range), ..Default::default() };
+        assert!(is_allowed(&Quantity::parse("750m").unwrap(), &policy, Rounding::Fractions));
+        assert!(!is_allowed(&Quantity::parse("600m").unwrap(), &policy, Rounding::Fractions));
     }
 }

@@ -79,7 +79,7 @@ fn is_free<'c>(
     let is_reachable = unit.has_admin_access() || !device.is_taken();
     let capacities = &device.device.capacity;
     let has_capacity = !features.consumable_capacity
-        || capacity::grantable(unit.capacity, capacities)
+        || capacity::grantable(unit.capacity, capacities, capacity::Rounding::of(features))
             .is_some_and(|amounts| capacity::is_left(&amounts, capacities, device.usage.map(|usage| &usage.consumed)));
     is_reachable && has_capacity && super::counters::has_counters(cluster, overlay, view, device)
 }

@@ -18,7 +18,7 @@ use crate::cluster::selectors::Selectors;
 
 /// How many picks a plain search takes back before the node is looked at as a whole. Most questions need none; looking at a
 /// node as a whole evaluates every selector on every device.
-pub(super) const PATIENCE: u64 = 32;
+pub(super) const PATIENCE: u64 = 8;
 
 /// Asks one node: one allocation per claim, or nothing when the claims do not fit.
 ///

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Grid;
-use super::capacity;
+use super::capacity::{self, Rounding};
 use super::constraints::{Constraints, Held, Mark};
 use super::counters::Counters;
 use super::plan::{Plan, Unit};
@@ -120,7 +120,7 @@ impl<'s, 'c> State<'s, 'c> {
         let mut grant = self.grants.get(unit.index, position);
         if grant == Grant::Unknown {
             let taken = device.usage.map(|usage| &usage.consumed);
-            grant = match capacity::grantable(unit.capacity, capacities) {
+            grant = match capacity::grantable(unit.capacity, capacities, Rounding::of(self.features)) {
                 Some(amounts) if !capacity::is_left(&amounts, capacities, taken) => Grant::Never,
                 None => Grant::Never,
                 Some(_) if device.is_shared => Grant::IfLeft,
@@ -132,7 +132,7 @@ impl<'s, 'c> State<'s, 'c> {
             (Grant::Unknown | Grant::Never, _) => false,
             (Grant::Always, _) | (Grant::IfLeft, None) => true,
             (Grant::IfLeft, Some(picked)) => {
-                let amounts = capacity::consumed(unit.capacity, capacities);
+                let amounts = capacity::consumed(unit.capacity, capacities, Rounding::of(self.features));
                 let taken = device.usage.map(|usage| &usage.consumed).into_iter().chain([picked]);
                 capacity::is_left(&amounts, capacities, taken)
             }
@@ -295,7 +295,7 @@ impl<'s, 'c> State<'s, 'c> {
         let holders = self.holders.get(position).copied().unwrap_or_default();
         let mut picked = Picked { position, share: None, holders, consumed: None, has_counters, constraints };
         if device.is_shared {
-            let amounts = capacity::consumed(unit.capacity, &device.device.capacity);
+            let amounts = capacity::consumed(unit.capacity, &device.device.capacity, Rounding::of(self.features));
             picked.consumed = self.consumed.get(&position).cloned();
             let sum = self.consumed.entry(position).or_default();
             for (name, amount) in &amounts {

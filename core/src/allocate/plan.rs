@@ -17,6 +17,8 @@ pub(super) struct Plan<'q> {
     pub(super) units: Vec<Unit<'q>>,
     /// How many different pairs of class and selectors the units have.
     pub(super) selections: usize,
+    /// How many different classes they name.
+    pub(super) classes: usize,
 }
 
 /// One claim.
@@ -52,6 +54,8 @@ pub(super) struct Unit<'q> {
     pub(super) full_name: String,
     pub(super) class_name: &'q str,
     pub(super) class: Option<&'q DeviceClass>,
+    /// Which class this is; equal names have equal numbers.
+    pub(super) class_number: usize,
     pub(super) selectors: &'q [DeviceSelector],
     /// Which pair of class and selectors this is; equal pairs have equal numbers.
     pub(super) selection: usize,
@@ -124,7 +128,7 @@ impl<'q> Fields<'q> {
 impl<'q> Plan<'q> {
     /// Lays out claims; classes are looked up, not checked.
     pub(super) fn new(claims: &'q [ResourceClaim], cluster: &'q Cluster) -> Self {
-        let mut plan = Self { claims: Vec::new(), requests: Vec::new(), units: Vec::new(), selections: 0 };
+        let mut plan = Self { claims: Vec::new(), requests: Vec::new(), units: Vec::new(), selections: 0, classes: 0 };
         for claim in claims {
             let first = plan.requests.len();
             for (request_in_claim, request) in claim.spec.devices.requests.iter().enumerate() {
@@ -168,6 +172,13 @@ impl<'q> Plan<'q> {
                 self.selections - 1
             }
         };
+        let class_number = match self.units.iter().find(|unit| unit.class_name == fields.class_name) {
+            Some(unit) => unit.class_number,
+            None => {
+                self.classes += 1;
+                self.classes - 1
+            }
+        };
         self.units.push(Unit {
             index: self.units.len(),
             claim: self.claims.len(),
@@ -178,6 +189,7 @@ impl<'q> Plan<'q> {
             full_name,
             class_name: fields.class_name,
             class: cluster.classes().get(fields.class_name),
+            class_number,
             selectors: fields.selectors,
             selection,
             mode: fields.mode,

@@ -141,7 +141,7 @@ impl<'c> Checker<'_, '_, 'c> {
             return true;
         }
         let capacities = &device.device.capacity;
-        capacity::grantable(unit.capacity, capacities)
+        capacity::grantable(unit.capacity, capacities, capacity::Rounding::of(self.features))
             .is_some_and(|amounts| capacity::is_left(&amounts, capacities, device.usage.map(|usage| &usage.consumed)))
     }
 }

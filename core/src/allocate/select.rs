@@ -48,7 +48,10 @@ pub(super) struct Verdicts<'s, 'c> {
     node: &'s Node,
     selectors: &'s mut Selectors,
     devices: &'s [NodeDevice<'c>],
+    /// By pair of class and selectors.
     known: Grid<Verdict>,
+    /// By class: what its selectors alone say. Errors are not kept here.
+    of_class: Grid<Verdict>,
     errors: BTreeMap<(usize, usize), SelectorError>,
 }
 
@@ -61,7 +64,8 @@ impl<'s, 'c> Verdicts<'s, 'c> {
         selectors: &'s mut Selectors,
     ) -> Self {
         let known = Grid::new(plan.selections, view.devices.len());
-        Self { profile, node, selectors, devices: &view.devices, known, errors: BTreeMap::new() }
+        let of_class = Grid::new(plan.classes, view.devices.len());
+        Self { profile, node, selectors, devices: &view.devices, known, of_class, errors: BTreeMap::new() }
     }
 
     /// The verdict on a device, found now if it is not known.
@@ -73,7 +77,7 @@ impl<'s, 'c> Verdicts<'s, 'c> {
         let Some(device) = self.devices.get(position) else {
             return Verdict::Refused;
         };
-        let verdict = match self.evaluate(unit, device) {
+        let verdict = match self.evaluate(unit, position, device) {
             Ok(true) => Verdict::Accepted,
             Ok(false) => Verdict::Refused,
             Err(error) => {
@@ -101,21 +105,26 @@ impl<'s, 'c> Verdicts<'s, 'c> {
         }
     }
 
-    fn evaluate(&mut self, unit: &Unit<'_>, device: &NodeDevice<'_>) -> Result<bool, SelectorError> {
+    fn evaluate(&mut self, unit: &Unit<'_>, position: usize, device: &NodeDevice<'_>) -> Result<bool, SelectorError> {
         let waits = device.device.binding_conditions.as_ref().is_some_and(|conditions| !conditions.is_empty());
         if waits && !self.profile.features.device_binding_and_status {
             return Ok(false);
         }
-        let class = unit.class.map_or(&[] as &[DeviceSelector], |class| &class.spec.selectors);
-        let tagged = class.iter().enumerate().map(|(index, selector)| (true, index, selector));
-        let tagged = tagged.chain(unit.selectors.iter().enumerate().map(|(index, selector)| (false, index, selector)));
-        for (of_class, index, selector) in tagged {
-            let expression = selector.cel.as_ref().map_or("", |cel| cel.expression.as_str());
-            match self.selectors.matches(self.profile, expression, device.slice, device.device) {
-                Ok(true) => {}
-                Ok(false) => return Ok(false),
-                Err(problem) => return Err(SelectorError { of_class, index, problem: Problem::Selector(problem) }),
+        match self.of_class.get(unit.class_number, position) {
+            Verdict::Refused => return Ok(false),
+            Verdict::Accepted => {}
+            Verdict::Unknown | Verdict::Failed => {
+                let selectors = unit.class.map_or(&[] as &[DeviceSelector], |class| &class.spec.selectors);
+                let accepts = self.all_match(selectors, true, device)?;
+                let verdict = if accepts { Verdict::Accepted } else { Verdict::Refused };
+                self.of_class.set(unit.class_number, position, verdict);
+                if !accepts {
+                    return Ok(false);
+                }
             }
+        }
+        if !self.all_match(unit.selectors, false, device)? {
+            return Ok(false);
         }
         if device.slice.spec.per_device_node_selection == Some(true) {
             return device_matches(self.node, device.device).map_err(|error| SelectorError {
@@ -123,6 +132,25 @@ impl<'s, 'c> Verdicts<'s, 'c> {
                 index: 0,
                 problem: Problem::NodeSelector(error.to_string()),
             });
+        }
+        Ok(true)
+    }
+}
+
+impl Verdicts<'_, '_> {
+    fn all_match(
+        &mut self,
+        selectors: &[DeviceSelector],
+        of_class: bool,
+        device: &NodeDevice<'_>,
+    ) -> Result<bool, SelectorError> {
+        for (index, selector) in selectors.iter().enumerate() {
+            let expression = selector.cel.as_ref().map_or("", |cel| cel.expression.as_str());
+            match self.selectors.matches(self.profile, expression, device.slice, device.device) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(problem) => return Err(SelectorError { of_class, index, problem: Problem::Selector(problem) }),
+            }
         }
         Ok(true)
     }
