@@ -41,7 +41,8 @@ pub fn install(workspace: &Workspace, folder: &str) -> Result<bool> {
     if !workspace.path(&lock).is_file() {
         bail!("`{lock}` is missing: run `npm install --ignore-scripts` in `{folder}` and commit it");
     }
-    let modules = workspace.path(folder).join("node_modules");
+    // npm writes this file last.
+    let modules = workspace.path(folder).join("node_modules/.package-lock.json");
     let inputs = Fingerprint::of(workspace, &[&lock, &format!("{folder}/package.json")])?;
     if inputs.is_of(&modules) {
         return Ok(false);
