@@ -139,6 +139,8 @@ codes! {
         "An object needs `metadata.name` (or `metadata.generateName` when it is created).";
     ReadUnknownValue = "read/unknown-value", Warning,
         "A value outside the closed set that the field allows. A newer Kubernetes may know it; this one does not.";
+    ReadRepeatedObject = "read/repeated-object", Warning,
+        "The input holds an object of this kind, namespace and name twice. As with kubectl, the later one replaces the earlier. Often a file is a variant of another and not meant to be used together with it.";
     ReadTooDeep = "read/too-deep", Error,
         "The document nests deeper than the limit and was not read further.";
     ReadBadSettings = "read/bad-settings", Error,

@@ -1,5 +1,7 @@
 //! The command line as its users see it: what is printed where, and the exit code.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -45,11 +47,21 @@ fn code(arguments: &[&str]) -> i32 {
     run_with(arguments, b"").status.code().unwrap()
 }
 
+macro_rules! or_empty {
+    () => {
+        ""
+    };
+    ($text:expr) => {
+        $text
+    };
+}
+
 macro_rules! snapshots {
     ($($name:ident: $arguments:expr $(, $stdin:expr)?;)*) => {
         $(#[test] fn $name() {
-            let stdin: &str = [$($stdin,)? ""][0];
-            insta::assert_snapshot!(stringify!($name), shown(&$arguments, stdin));
+            insta::with_settings!({ omit_expression => true }, {
+                insta::assert_snapshot!(stringify!($name), shown(&$arguments, or_empty!($($stdin)?)));
+            });
         })*
     };
 }
@@ -67,6 +79,7 @@ snapshots! {
     run_shows_every_remark_when_asked: ["run", "-v", "-f", "host-wasmtime/tests/cli/wrong.yaml"];
     run_groups_what_is_alike: ["run", "-f", "-"], &alike();
     run_groups_replicas_that_are_pending_alike: ["run", "-f", "host-wasmtime/tests/cli/replicas.yaml"];
+    run_says_when_an_object_replaces_another: ["run", "-f", "-"], TWICE;
     run_reads_json_lists_from_stdin: ["run", "-f", "-"], LIST;
     run_without_pods: ["run", "-f", "examples/gpu-sharing/00-cluster.yaml"];
     run_of_nothing: ["run", "-f", "-"];
@@ -97,7 +110,8 @@ fn alike() -> String {
         writeln!(text, "---\napiVersion: v1\nkind: Secret\nmetadata: {{ name: secret-{index} }}").unwrap();
     }
     for index in 0..40 {
-        writeln!(text, "---\napiVersion: v1\nkind: Node\nmetadata: {{ name: node-{index}, lables: {{}} }}").unwrap();
+        let head = "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\n";
+        writeln!(text, "{head}metadata: {{ name: claim-{index} }}\nspec: {{ device: {{}} }}").unwrap();
     }
     text
 }
@@ -106,6 +120,20 @@ const LIST: &str = r#"{"apiVersion": "v1", "kind": "List", "items": [
   {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-a"}},
   {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "idle"}, "spec": {"containers": []}}
 ]}"#;
+
+const TWICE: &str = "\
+apiVersion: v1
+kind: Node
+metadata: { name: node-a }
+---
+apiVersion: v1
+kind: Node
+metadata: { name: node-a, labels: { zone: a } }
+---
+apiVersion: v1
+kind: Node
+metadata: { name: node-a, labels: { zone: a } }
+";
 
 const ESCAPES: &str = "apiVersion: v1\nkind: Node\nmetadata: { name: \"\\e[31mred\" }\n";
 

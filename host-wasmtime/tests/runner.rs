@@ -1,5 +1,7 @@
 //! The runner as a library: what holds when the component stops, and what it may do at all.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
 use apportion::{Cluster, Door, Error, HostLimits, Native, Runner, Stop};
 use apportion_core::allocate::Limits;
 use apportion_core::finding::{Code, ObjectRef};

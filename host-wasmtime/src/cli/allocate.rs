@@ -26,7 +26,7 @@ pub(crate) fn allocate(arguments: &AllocateArguments) -> Result<Shown> {
     let stdout = match view.output {
         Output::Table => {
             let pen = Pen::new(view, &io::stdout());
-            show_allocate::show(&answer, &question, &input, pen, view.verbose)
+            show_allocate::show(&answer, &question, &input, &taken, pen, view.verbose)
         }
         Output::Json | Output::Yaml => {
             let body = json!({ "input": machine::input(&input, &taken), "answer": answer.to_json() });

@@ -97,6 +97,7 @@ fn render(note: &Note, sources: &[Source], pen: Pen) -> String {
     }
     if let Some(object) = &note.object {
         let field = if note.path.is_empty() { String::new() } else { format!(", field `{}`", note.path) };
+        let object = if object.name.is_empty() { object.kind.clone() } else { object.to_string() };
         group = group.element(Level::NOTE.message(clean(&format!("{object}{field}")).into_owned()));
     }
     if let Some(hint) = &note.hint {

@@ -12,6 +12,9 @@ const MAX_DEPTH: usize = 32;
 /// What a file of manifests ends with.
 const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 
+/// How standard input is named.
+pub(crate) const STDIN: &str = "standard input";
+
 /// A file as it was read.
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -33,7 +36,7 @@ pub(crate) fn read(paths: &[String]) -> Result<Vec<Source>> {
             has_stdin = true;
             let mut text = Vec::new();
             std::io::stdin().read_to_end(&mut text).context("standard input cannot be read")?;
-            sources.push(Source { name: "standard input".to_owned(), text });
+            sources.push(Source { name: STDIN.to_owned(), text });
             continue;
         }
         let mut files = Vec::new();

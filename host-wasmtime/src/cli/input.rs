@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use apportion::Door;
-use apportion_core::finding::{Code, ObjectRef, Severity};
+use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
 use apportion_yaml::{Limits, Positions, read};
 use serde_json::Value;
 
-use super::files::{self, Source};
-use super::note::{Note, Places};
+use super::files::{self, STDIN, Source};
+use super::note::{Note, Places, line_column};
 use super::text;
 
 /// All that was read.
@@ -96,8 +96,45 @@ impl Input {
                 Note::of_finding(finding, place)
             }));
         }
+        taken.notes.extend(self.repeated(&places));
         taken.notes.sort_by_key(order);
         Ok(taken)
+    }
+}
+
+impl Input {
+    /// Objects that replace an earlier one. Equal ones, as Namespaces that stand in every file, are worth no warning.
+    fn repeated(&self, places: &Places<'_>) -> Vec<Note> {
+        let mut known: BTreeMap<(String, ObjectRef), &Document> = BTreeMap::new();
+        let mut notes = Vec::new();
+        for (index, document) in self.documents.iter().enumerate() {
+            let api_version = document.value.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+            let group = api_version.split_once('/').map_or("", |(group, _)| group).to_owned();
+            let object = document.reference();
+            if object.kind.is_empty() || object.name.is_empty() {
+                continue;
+            }
+            let Some(earlier) = known.insert((group, object.clone()), document) else { continue };
+            if earlier.value == document.value {
+                continue;
+            }
+            let (line, file) = self.line_of(earlier);
+            let message = format!("{} `{}` replaces the one at {file}:{line}", object.kind, object.name);
+            let finding = Finding::new(Code::ReadRepeatedObject, "metadata.name", message)
+                .with_hint("give the files apart where they are variants of one another");
+            let place = places.of_document(index, &finding);
+            // As it is written: without a namespace it may be of a kind that has none.
+            let written = document.value.pointer("/metadata/namespace").and_then(Value::as_str).unwrap_or_default();
+            let object = ObjectRef { namespace: written.to_owned(), ..object };
+            notes.push(Note::of_finding(finding.about(object), place));
+        }
+        notes
+    }
+
+    fn line_of(&self, document: &Document) -> (usize, &str) {
+        let Some(source) = self.sources.get(document.source) else { return (0, "") };
+        let start = document.positions.find("").map_or(0, |located| located.value.start);
+        (line_column(&source.text, start).0, &source.name)
     }
 }
 
@@ -144,6 +181,7 @@ impl Taken {
         }
         let all = self.kinds.values().copied().fold(self.aside.saturating_add(self.refused), usize::saturating_add);
         let place = match sources {
+            [only] if only.name == STDIN => STDIN.to_owned(),
             [only] => format!("`{}`", only.name),
             _ => text::count(sources.len(), "file"),
         };

@@ -6,17 +6,24 @@ use apportion_core::api::read::Json;
 use apportion_core::simulate::AllocatedDevice;
 use serde_json::Value;
 
-use super::input::Input;
+use super::input::{Input, Taken};
 use super::note::{Note, Places};
 use super::pen::{Ink, Pen};
 use super::show_pending;
 use super::show_run::{device_lines, hang};
-use super::text::{WIDTH, clean, count, plural, table, wrap};
+use super::text::{WIDTH, clean, columns, count, plural, table, wrap};
 
-/// Columns of a device's configuration that are shown.
-const MAX_CONFIG: usize = 72;
+/// Columns that the tree takes up before a leaf.
+const TREE: usize = 6;
 
-pub(crate) fn show(answer: &Answer, question: &Question, input: &Input, pen: Pen, is_verbose: bool) -> String {
+pub(crate) fn show(
+    answer: &Answer,
+    question: &Question,
+    input: &Input,
+    taken: &Taken,
+    pen: Pen,
+    is_verbose: bool,
+) -> String {
     let mut out = match &answer.outcome {
         Outcome::Allocated { node, allocations } => allocated(node, allocations, question, pen),
         Outcome::Unsatisfied { nodes } => {
@@ -42,6 +49,9 @@ pub(crate) fn show(answer: &Answer, question: &Question, input: &Input, pen: Pen
             lines
         }
     };
+    if let Some(problems) = taken.problems() {
+        out.insert(1, pen.paint(Ink::Doubt, &problems));
+    }
     if !answer.findings.is_empty() {
         let places = Places::new(input);
         let notes: Vec<Note> =
@@ -83,6 +93,7 @@ fn reachable(allocation: &AllocationResult) -> String {
         let values: Vec<String> = list(value.get("values")).iter().map(|value| text(Some(value))).collect();
         let (key, operator) = (text(value.get("key")), text(value.get("operator")));
         match (operator.as_str(), values.as_slice()) {
+            ("In", [only]) if key == "metadata.name" => format!("name {only}"),
             ("In", [only]) => format!("{key}={only}"),
             (_, []) => format!("{key} {operator}"),
             _ => format!("{key} {operator} ({})", values.join(", ")),
@@ -96,7 +107,11 @@ fn reachable(allocation: &AllocationResult) -> String {
             parts.iter().map(requirement).collect::<Vec<String>>().join(" and ")
         })
         .collect();
-    clean(&format!("usable on nodes with {}", terms.join(" or "))).into_owned()
+    let nodes = match terms.as_slice() {
+        [only] if only.starts_with("name ") => only.replacen("name", "node", 1),
+        several => format!("nodes with {}", several.join(" or ")),
+    };
+    clean(&format!("usable on {nodes}")).into_owned()
 }
 
 fn configuration(config: &Value) -> String {
@@ -109,10 +124,21 @@ fn configuration(config: &Value) -> String {
     let requests: Vec<&str> =
         config.get("requests").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     let meant = if requests.is_empty() { String::new() } else { format!(", for {}", requests.join(", ")) };
-    let parameters = config.pointer("/opaque/parameters").map(Value::to_string).unwrap_or_default();
-    let cut: String = parameters.chars().take(MAX_CONFIG).collect();
-    let dots = if cut.len() < parameters.len() { "..." } else { "" };
-    clean(&format!("configuration{origin}{meant}, to {}: {cut}{dots}", text("/opaque/driver"))).into_owned()
+    let mut parameters = config.pointer("/opaque/parameters").cloned().unwrap_or_default();
+    // What it is, in a word; then what it says.
+    let kind = parameters.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
+    if let Some(map) = parameters.as_object_mut().filter(|_| !kind.is_empty()) {
+        map.remove("apiVersion");
+        map.remove("kind");
+    }
+    let space = if kind.is_empty() { "" } else { " " };
+    let whole = clean(&format!("configuration{origin}{meant}: {kind}{space}{parameters}")).into_owned();
+    let width = WIDTH.saturating_sub(TREE);
+    if columns(&whole) <= width {
+        return whole;
+    }
+    let cut: String = whole.chars().take(width.saturating_sub(3)).collect();
+    format!("{cut}...")
 }
 
 fn failure_lines(failure: &Failure) -> Vec<String> {
@@ -152,8 +178,9 @@ fn refusals(nodes: &[NodeRefusal], pen: Pen) -> Vec<String> {
             failures.push(pen.paint(Ink::Strong, &format!("node {name}")));
             failures.extend(failure_lines(failure));
         }
+        let fits_alone = each_fits_alone(&refusal.requests);
         for (index, funnel) in refusal.requests.iter().enumerate() {
-            rows.push(row(if index == 0 { &name } else { "" }, funnel));
+            rows.push(row(if index == 0 { &name } else { "" }, funnel, fits_alone));
         }
     }
     let mut lines = Vec::new();
@@ -176,15 +203,26 @@ fn refusals(nodes: &[NodeRefusal], pen: Pen) -> Vec<String> {
     lines
 }
 
-fn row(node: &str, funnel: &RequestFunnel) -> Vec<String> {
+/// Whether every request, or one alternative of it, finds enough devices when nothing else is asked for.
+fn each_fits_alone(funnels: &[RequestFunnel]) -> bool {
+    let main = |funnel: &RequestFunnel| {
+        let request = funnel.request.split_once('/').map_or(funnel.request.as_str(), |(main, _)| main);
+        (funnel.claim.clone(), request.to_owned())
+    };
+    let has_enough = |funnel: &RequestFunnel| funnel.free >= funnel.needed.max(1);
+    funnels.iter().all(|funnel| funnels.iter().any(|other| main(other) == main(funnel) && has_enough(other)))
+}
+
+fn row(node: &str, funnel: &RequestFunnel, fits_alone: bool) -> Vec<String> {
     let needed = funnel.needed.max(1);
     let tests = [
-        (funnel.devices, "no devices here"),
+        (funnel.devices, "too few here"),
         (funnel.matching, "too few match"),
-        (funnel.tolerated, "tainted"),
-        (funnel.free, "in use"),
+        (funnel.tolerated, "too few without taints"),
+        (funnel.free, "too few free"),
     ];
-    let why = tests.iter().find(|(left, _)| *left < needed).map_or("not all together", |(_, why)| why);
+    let enough = if fits_alone { "enough, but not together" } else { "enough" };
+    let why = tests.iter().find(|(left, _)| *left < needed).map_or(enough, |(_, why)| why);
     let mut row = vec![node.to_owned(), clean(&format!("{} {}", funnel.claim, funnel.request)).into_owned()];
     row.push(funnel.needed.to_string());
     row.extend(tests.iter().map(|(left, _)| left.to_string()));

@@ -27,7 +27,7 @@ pub(crate) fn show(pods: &[&PodReport], places: &Places<'_>, sources: &[Source],
     let mut lines = Vec::new();
     for (_, members) in groups {
         let Some(first) = members.first() else { continue };
-        lines.push(title(&members, pen));
+        lines.extend(title(&members, pen));
         if first.reasons.is_empty() {
             lines.push("  no reason is known".to_owned());
         }
@@ -54,26 +54,37 @@ fn likeness(pod: &PodReport) -> Vec<String> {
     reasons.collect()
 }
 
-fn title(members: &[&PodReport], pen: Pen) -> String {
-    let Some(first) = members.first() else { return String::new() };
-    let name = |pod: &PodReport| format!("{}/{}", pod.namespace, pod.name);
-    let owner = first.owner.as_ref().map(|owner| clean(&owner.to_string()).into_owned());
-    if let [only] = members {
-        let of = owner.map(|owner| pen.paint(Ink::Faint, &format!("  of {owner}"))).unwrap_or_default();
-        return format!("{}{of}", pen.paint(Ink::Bad, &clean(&name(only))));
-    }
-    let names: Vec<String> = members.iter().take(MAX_NAMES).map(|pod| name(pod)).collect();
+/// The Pods of a group, which is one owner's where it has several with generated names.
+fn title(members: &[&PodReport], pen: Pen) -> Vec<String> {
+    let name = |pod: &PodReport| clean(&format!("{}/{}", pod.namespace, pod.name)).into_owned();
+    let owner =
+        members.first().and_then(|first| first.owner.as_ref()).map(|owner| clean(&owner.to_string()).into_owned());
+    let shown: Vec<&PodReport> = members.iter().copied().take(MAX_NAMES).collect();
     let more = if members.len() > MAX_NAMES { ", ..." } else { "" };
-    let names = clean(&format!("{}{more}", names.join(", "))).into_owned();
-    match owner {
-        Some(owner) => format!("{}: {}, {names}", pen.paint(Ink::Bad, &owner), count(members.len(), "Pod")),
-        None => pen.paint(Ink::Bad, &names),
+    match (owner, members) {
+        (None, _) => {
+            let names: Vec<String> = shown.into_iter().map(name).collect();
+            vec![pen.paint(Ink::Bad, &format!("{}{more}", names.join(", ")))]
+        }
+        (Some(owner), [only]) => {
+            vec![format!("{}{}", pen.paint(Ink::Bad, &name(only)), pen.paint(Ink::Faint, &format!("  of {owner}")))]
+        }
+        (Some(owner), _) => {
+            // Pods live in the namespace of what made them.
+            let names: Vec<&str> = shown.into_iter().map(|pod| pod.name.as_str()).collect();
+            let mut lines = vec![format!("{}, {}", pen.paint(Ink::Bad, &owner), count(members.len(), "Pod"))];
+            let names = indented(&format!("{}{more}", names.join(", ")), 4);
+            lines.extend(names.iter().map(|line| pen.paint(Ink::Faint, line)));
+            lines
+        }
     }
 }
 
 fn reason_lines(reason: &Finding, places: &Places<'_>, sources: &[Source], pen: Pen) -> Vec<String> {
     if reason.code == Code::RunSchedulerMessage {
-        let text = format!("kube-scheduler says: {}", reason.message);
+        // Source that it quotes stands above already.
+        let first = reason.message.lines().next().unwrap_or_default();
+        let text = format!("kube-scheduler says: {first}");
         return indented(&text, 4).iter().map(|line| pen.paint(Ink::Faint, line)).collect();
     }
     let mut lines = bullet(&reason.message, reason.code.text(), pen);
@@ -137,16 +148,19 @@ pub(crate) fn notes(notes: &[Note], pen: Pen, is_verbose: bool) -> Vec<String> {
 
 /// An entry of a list with the code behind its text.
 fn bullet(message: &str, code: &str, pen: Pen) -> Vec<String> {
-    let text = format!("{} [{code}]", clean(message));
+    // Behind the first line, since source that a message quotes ends with the place it points to.
+    let (first, rest) = message.split_once('\n').map_or((message, None), |(first, rest)| (first, Some(rest)));
+    let rest = rest.map(|rest| format!("\n{rest}")).unwrap_or_default();
+    let text = format!("{} [{code}]{}", clean(first), clean(&rest));
     let mut lines: Vec<String> = Vec::new();
     for (index, line) in wrap(&text, WIDTH.saturating_sub(4)).into_iter().enumerate() {
         lines.push(format!("{}{line}", if index == 0 { "  - " } else { "    " }));
     }
     // The code is for looking up, not for reading.
-    if let Some(last) = lines.last_mut() {
-        let tail = format!("[{code}]");
-        if let Some(body) = last.strip_suffix(&tail) {
-            *last = format!("{body}{}", pen.paint(Ink::Faint, &tail));
+    let tail = format!("[{code}]");
+    for line in &mut lines {
+        if let Some(body) = line.strip_suffix(&tail) {
+            *line = format!("{body}{}", pen.paint(Ink::Faint, &tail));
         }
     }
     lines

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use apportion_core::finding::ObjectRef;
+use apportion_core::finding::{Code, Finding, ObjectRef};
 use apportion_core::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 
 use super::input::{Input, Taken};
@@ -17,6 +17,9 @@ const MAX_NODES: usize = 20;
 
 /// Devices of one claim that are listed.
 const MAX_DEVICES: usize = 24;
+
+/// Claims without devices that are named.
+const MAX_IDLE: usize = 12;
 
 pub(crate) fn show(
     report: &Report,
@@ -48,14 +51,12 @@ pub(crate) fn show(
     if !idle.is_empty() {
         out.push(String::new());
         out.push(pen.paint(Ink::Strong, "CLAIMS THAT NO POD USES"));
-        let mut tree = Tree { report, pen, is_verbose, told: BTreeMap::new() };
-        for claim in idle {
-            out.extend(tree.idle_claim(claim));
-        }
+        out.extend(Tree { report, pen, is_verbose, told: BTreeMap::new() }.idle_claims(&idle));
     }
     let places = Places::new(input);
-    let notes: Vec<Note> =
-        report.findings.iter().map(|finding| Note::of_finding(finding.clone(), places.find(finding))).collect();
+    let told_above = |finding: &&Finding| finding.code == Code::RunNodesInferred && !is_verbose;
+    let findings = report.findings.iter().filter(|finding| !told_above(finding));
+    let notes: Vec<Note> = findings.map(|finding| Note::of_finding(finding.clone(), places.find(finding))).collect();
     if !notes.is_empty() {
         out.push(String::new());
         out.push(pen.paint(Ink::Strong, "NOTES"));
@@ -108,8 +109,9 @@ fn nodes(nodes: &[NodeReport], pen: Pen, is_verbose: bool) -> Vec<String> {
         shown.truncate(MAX_NODES);
         shown.sort_by(|some, others| some.name.cmp(&others.name));
     }
-    let is_mixed = nodes.iter().any(|node| node.inferred) && nodes.iter().any(|node| !node.inferred);
-    let mut rows = vec![["NODE", "DEVICES", "IN USE", "PODS"].map(str::to_owned).to_vec()];
+    let all_inferred = nodes.iter().all(|node| node.inferred);
+    let is_mixed = !all_inferred && nodes.iter().any(|node| node.inferred);
+    let mut rows = vec![["NODE", "LOCAL DEVICES", "IN USE", "PODS"].map(str::to_owned).to_vec()];
     for node in &shown {
         let mut row = vec![
             clean(&node.name).into_owned(),
@@ -132,6 +134,10 @@ fn nodes(nodes: &[NodeReport], pen: Pen, is_verbose: bool) -> Vec<String> {
         let pods = hidden.iter().map(|node| node.pods.len()).fold(0, usize::saturating_add);
         let more = format!("and {}, with {}; `-v` lists them", count(hidden.len(), "more node"), count(pods, "Pod"));
         lines.push(pen.paint(Ink::Faint, &more));
+    }
+    if all_inferred {
+        let why = "No Node is given, so they are inferred, without taints and with any amount of CPU and memory.";
+        lines.extend(faint(why, pen));
     }
     lines
 }
@@ -223,11 +229,24 @@ impl<'r> Tree<'r> {
         line
     }
 
-    fn idle_claim(&mut self, claim: &'r ClaimReport) -> Vec<String> {
-        let state = if claim.allocated { "" } else { "  not allocated: devices are picked when a Pod uses it" };
-        let name = clean(&format!("{}/{}", claim.namespace, claim.name)).into_owned();
-        let mut lines = vec![format!("{}{}", self.pen.paint(Ink::Strong, &name), self.pen.paint(Ink::Faint, state))];
-        lines.extend(self.devices(&claim.devices));
+    /// Claims of Pods that are not given, and those that nobody asked for yet.
+    fn idle_claims(&self, claims: &[&'r ClaimReport]) -> Vec<String> {
+        let name = |claim: &ClaimReport| clean(&format!("{}/{}", claim.namespace, claim.name)).into_owned();
+        let mut lines = Vec::new();
+        for claim in claims.iter().filter(|claim| claim.allocated) {
+            lines.push(self.pen.paint(Ink::Strong, &name(claim)));
+            lines.extend(self.devices(&claim.devices));
+        }
+        let mut names: Vec<String> = claims.iter().filter(|claim| !claim.allocated).map(|claim| name(claim)).collect();
+        let hidden = if self.is_verbose { 0 } else { names.len().saturating_sub(MAX_IDLE) };
+        if hidden > 0 {
+            names.truncate(MAX_IDLE);
+            names.push(format!("{hidden} more"));
+        }
+        if !names.is_empty() {
+            let text = format!("{}: not allocated, devices are picked when a Pod uses the claim", and(&names));
+            lines.extend(wrap(&text, WIDTH));
+        }
         lines
     }
 
@@ -268,15 +287,15 @@ pub(crate) fn device_lines<'d>(devices: impl Iterator<Item = &'d AllocatedDevice
             let id = format!("{}/{}/{}", device.driver, device.pool, device.device);
             let mut line = format!("{}  {}", pad(&clean(&device.request), width), pen.paint(Ink::Device, &clean(&id)));
             let mut remarks = Vec::new();
-            if !device.consumed_capacity.is_empty() {
-                let parts: Vec<String> =
-                    device.consumed_capacity.iter().map(|(name, amount)| format!("{amount} of {name}")).collect();
+            let taken = device.consumed_capacity.iter().filter(|(_, amount)| *amount != "0");
+            let parts: Vec<String> = taken.map(|(name, amount)| format!("{amount} of {name}")).collect();
+            if !parts.is_empty() {
                 remarks.push(format!("takes {}", and(&parts)));
             } else if device.share_id.is_some() {
                 remarks.push("a share".to_owned());
             }
             if device.admin_access {
-                remarks.push("admin access, stays free for others".to_owned());
+                remarks.push("admin access".to_owned());
             }
             if !remarks.is_empty() {
                 line.push_str(&format!("  {}", clean(&remarks.join("; "))));

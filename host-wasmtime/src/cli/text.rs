@@ -38,10 +38,15 @@ pub(crate) fn and(parts: &[String]) -> String {
     }
 }
 
-/// Lines of at most `width` columns, cut between words; a longer word has a line of its own.
+/// Lines of at most `width` columns, cut between words; a longer word has a line of its own, and so has quoted source.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.lines() {
+        // A line that points into the one above it keeps its spaces.
+        if paragraph.starts_with(" | ") {
+            lines.push(paragraph.trim_end().to_owned());
+            continue;
+        }
         let mut line = String::new();
         for word in paragraph.split_whitespace() {
             if !line.is_empty() && columns(&line).saturating_add(1).saturating_add(columns(word)) > width {
@@ -97,6 +102,7 @@ mod tests {
     fn text_is_cut_between_words() {
         assert_eq!(wrap("one two three\nfour", 8), ["one two", "three", "four"]);
         assert_eq!(wrap("a-very-long-word b", 4), ["a-very-long-word", "b"]);
+        assert_eq!(wrap("no such\n | a.bc\n | ..^", 4), ["no", "such", " | a.bc", " | ..^"]);
     }
 
     #[test]
