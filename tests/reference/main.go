@@ -1,7 +1,8 @@
 // Command reference answers allocation problems and selectors with the reference implementation.
 //
 // It reads one case per line (the schema of the conformance vectors) and writes one outcome per line, in the same
-// order. Only tests use it; nothing in the product needs Go.
+// order. With -bench it reads benchmark scenarios instead and writes how long one operation takes. Only tests use it;
+// nothing in the product needs Go.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"time"
@@ -93,7 +95,18 @@ func (c classes) Get(name string) (*resourceapi.DeviceClass, error) {
 }
 
 func main() {
+	isBench := flag.Bool("bench", false, "measure benchmark scenarios")
+	budget := flag.Duration("budget", time.Second, "time for the operations of one scenario")
+	timeout := flag.Duration("timeout", 10*time.Second, "limit of one operation")
+	flag.Parse()
 	structured.EnableAllocators("experimental")
+	if *isBench {
+		if err := bench(*budget, *timeout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<28)
 	out := json.NewEncoder(os.Stdout)

@@ -5,6 +5,7 @@
 
 pub mod allocator;
 pub mod baseline;
+pub mod bench;
 pub mod cel;
 pub mod corpus;
 pub mod door;

@@ -14,6 +14,8 @@ pub mod wasm;
 pub mod workspace;
 
 #[cfg(feature = "cli")]
+pub mod bench;
+#[cfg(feature = "cli")]
 pub mod check;
 #[cfg(feature = "cli")]
 pub mod jobs;

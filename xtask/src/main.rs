@@ -4,7 +4,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::{Workspace, check, component, jobs, npm, size, suites, web};
+use xtask::{Workspace, bench, check, component, jobs, npm, size, suites, web};
 
 /// Builds, tests and installs Apportion. Every command builds what it needs and skips what is up to date.
 #[derive(Parser)]
@@ -30,6 +30,13 @@ enum Task {
         engine: Option<String>,
         /// Files or folders with cases
         paths: Vec<String>,
+    },
+    /// Measure the engine on all workloads and write docs/benchmarks.md; `--quick` takes seconds and writes nothing
+    #[command(after_help = "Example: cargo xtask bench --only nodes-5000")]
+    Bench {
+        /// What the measuring program understands: --quick, --only TEXT, --no-reference, --date DAY, --output FILE
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
     },
     /// Build the component: target/wasm/apportion.wasm
     Component,
@@ -62,6 +69,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Conformance { engine, paths } => {
             return Ok(code(jobs::conformance(workspace, engine.as_deref(), &paths)?));
         }
+        Task::Bench { arguments } => return Ok(code(bench::bench(workspace, &arguments)?)),
         Task::Component => println!("{}", component::build(workspace)?.path.display()),
         Task::Npm => println!("{}", npm::build(workspace)?.display()),
         Task::Web => println!("{}", web::build(workspace)?.display()),
