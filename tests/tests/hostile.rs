@@ -15,7 +15,9 @@ fn feed(text: &[u8]) -> (usize, usize) {
     let mut engine = Engine::new(Profile::default(), Limits { max_steps: 10_000 });
     let findings = engine.apply(texts.iter().map(String::as_str)).iter().map(Vec::len).sum::<usize>();
     let report = engine.run();
-    assert_eq!(report, Engine::run(&mut engine), "a second run changes nothing");
+    // What is said about a decision is said once; the decisions stand.
+    let again = engine.run();
+    assert_eq!((&report.nodes, &report.claims), (&again.nodes, &again.claims), "a second run changes nothing");
     (texts.len(), findings + reading.problems.len() + report.findings.len())
 }
 

@@ -8,9 +8,9 @@ use apportion_core::evaluate::{Evaluation, Verdict};
 use apportion_core::finding::{Finding, ObjectRef, Severity};
 use apportion_core::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 
-use crate::bindings::exports::apportion::dra::types::Severity as WitSeverity;
 use crate::bindings::exports::apportion::dra::decisions as wit;
 use crate::bindings::exports::apportion::dra::selectors;
+use crate::bindings::exports::apportion::dra::types::Severity as WitSeverity;
 
 pub(crate) fn findings(findings: Vec<Finding>) -> Vec<wit::Finding> {
     findings.into_iter().map(finding).collect()
