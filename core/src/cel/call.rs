@@ -189,4 +189,6 @@ pub(super) enum Func {
     Reverse,
     Distinct,
     Includes,
+    /// The same for lists of at most 48 elements.
+    IncludesFew,
 }

@@ -157,6 +157,7 @@ impl Checker<'_, '_, '_> {
         Some(Type::Meta(Rc::new(named)))
     }
 
+    #[inline(never)]
     fn check_ident(&mut self, id: NodeId, name: &str) -> Type {
         match self.lookup(id, name) {
             Some(found) => found,
@@ -167,6 +168,7 @@ impl Checker<'_, '_, '_> {
         }
     }
 
+    #[inline(never)]
     fn check_select(&mut self, id: NodeId, operand: NodeId, field: &str, is_test: bool) -> Type {
         if let Some(name) = self.ast.qualified_name(id)
             && let Some(found) = self.lookup(id, &name)
@@ -177,6 +179,7 @@ impl Checker<'_, '_, '_> {
         if is_test { Type::Bool } else { self.bindings.substitute(&found, false) }
     }
 
+    #[inline(never)]
     fn check_field(&mut self, id: NodeId, operand: NodeId, field: &str, is_optional: bool) -> Type {
         self.check(operand);
         let operand_type = self.bindings.substitute(&self.type_of(operand), false);
@@ -208,6 +211,7 @@ impl Checker<'_, '_, '_> {
         if was_optional || is_optional { Type::optional(found) } else { found }
     }
 
+    #[inline(never)]
     fn check_call(&mut self, id: NodeId, function: &Arc<str>, target: Option<NodeId>, args: &[NodeId]) -> Type {
         if let ("_?._", [operand, field]) = (&**function, args)
             && let Kind::Literal(Literal::Str(name)) = self.ast.kind(*field).clone()
@@ -246,6 +250,7 @@ impl Checker<'_, '_, '_> {
         }
     }
 
+    #[inline(never)]
     fn resolve(&mut self, id: NodeId, function: &'static Function, target: Option<NodeId>, args: &[NodeId]) -> Type {
         let arg_types: Vec<Type> = target.iter().chain(args).map(|arg| self.type_of(*arg)).collect();
         if matches!(function.name, "_&&_" | "_||_") {
@@ -315,6 +320,7 @@ impl Checker<'_, '_, '_> {
     }
 
     /// The type of an element that may be written with `?`.
+    #[inline(never)]
     fn element_type(&mut self, id: NodeId, is_optional: bool) -> Type {
         self.check(id);
         let found = self.type_of(id);
@@ -329,6 +335,7 @@ impl Checker<'_, '_, '_> {
         value
     }
 
+    #[inline(never)]
     fn check_list(&mut self, elements: &[Element]) -> Type {
         let mut joined = None;
         for element in elements {
@@ -338,6 +345,7 @@ impl Checker<'_, '_, '_> {
         Type::list(joined.unwrap_or_else(|| self.bindings.new_var()))
     }
 
+    #[inline(never)]
     fn check_map(&mut self, entries: &[Entry]) -> Type {
         let (mut keys, mut values) = (None, None);
         for entry in entries {
@@ -351,6 +359,7 @@ impl Checker<'_, '_, '_> {
         Type::map(key, values.unwrap_or_else(|| self.bindings.new_var()))
     }
 
+    #[inline(never)]
     fn check_struct(&mut self, id: NodeId, name: &str, values: &[NodeId]) -> Type {
         match self.lookup(id, name) {
             None => {
@@ -367,6 +376,7 @@ impl Checker<'_, '_, '_> {
         Type::Error
     }
 
+    #[inline(never)]
     fn check_fold(&mut self, fold: &Fold) -> Type {
         self.check(fold.range);
         self.check(fold.init);
@@ -452,6 +462,6 @@ impl Environment {
 
     /// The libraries that not every environment has.
     pub(super) fn optionals(&self) -> Optionals {
-        Optionals { lists: self.has_lists(), includes: self.has_includes() }
+        Optionals { lists: self.has_lists(), includes: self.includes() }
     }
 }

@@ -63,6 +63,7 @@ fn by_function(function: &str, overload: &str) -> Option<Rule> {
         "check" => Rule::Fixed(350_000),
         "fieldSelector" | "labelSelector" => Rule::Selector,
         "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => Rule::Traversal,
+        "includes" if overload == "list_includes_dyn_dyn" => Rule::Traversal,
         "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" => Rule::Tenths(1),
         "replace" | "split" | "ip.isCanonical" => Rule::Tenths(2),
         "join" => Rule::Result,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::semver::Semver;
-use super::value::{Entries, List, Map, QuantityValue, Str, Value};
+use super::value::{Entries, Eval, List, Map, QuantityValue, Str, Value, fail};
 use crate::api::slice::{Attribute, AttributeValue, DeviceCapacity};
 
 /// The device that an expression is evaluated for.
@@ -19,13 +19,28 @@ pub struct DeviceView<'a> {
     pub allow_multiple_allocations: bool,
 }
 
-/// A map of the device: by domain, or by id within one domain.
-#[derive(Clone)]
+/// The attributes or the capacities of a device: a map by domain, or by id within one domain that the device has.
+#[derive(Clone, Copy)]
 pub(super) struct DeviceMap<'a> {
     device: &'a DeviceView<'a>,
-    is_capacity: bool,
     /// `None`: all domains.
-    domain: Option<Str<'a>>,
+    domain: Option<&'a str>,
+}
+
+/// Which of the two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Which {
+    Attributes,
+    Capacity,
+}
+
+/// One attribute or capacity, named in the expression.
+pub(super) struct Direct {
+    which: Which,
+    domain: Box<str>,
+    id: Box<str>,
+    /// Domain and id.
+    name: Box<str>,
 }
 
 impl<'a> DeviceView<'a> {
@@ -56,14 +71,45 @@ impl<'a> DeviceView<'a> {
 
     /// A field of `device`.
     pub(super) fn field(&'a self, name: &str) -> Option<Value<'a>> {
-        let map = |is_capacity| Value::Map(Map::Of(DeviceMap { device: self, is_capacity, domain: None }));
+        let map = DeviceMap { device: self, domain: None };
         match name {
             "driver" => Some(Value::Str(Str::Borrowed(self.driver))),
-            "attributes" => Some(map(false)),
-            "capacity" => Some(map(true)),
+            "attributes" => Some(Value::Map(Map::Attributes(map))),
+            "capacity" => Some(Value::Map(Map::Capacity(map))),
             "allowMultipleAllocations" => Some(Value::Bool(self.allow_multiple_allocations)),
             _ => None,
         }
+    }
+
+    fn value(&self, which: Which, name: &str) -> Option<Value<'a>> {
+        match which {
+            Which::Attributes => convert(self.attributes.get(name)?),
+            Which::Capacity => Some(Value::Quantity(QuantityValue::Borrowed(&self.capacity.get(name)?.value))),
+        }
+    }
+}
+
+impl Direct {
+    /// `device.attributes["domain"].id` and its other spellings.
+    pub(super) fn new(field: &str, domain: &str, id: &str) -> Option<Self> {
+        let which = match field {
+            "attributes" => Which::Attributes,
+            "capacity" => Which::Capacity,
+            _ => return None,
+        };
+        let name = format!("{domain}/{id}").into();
+        Some(Self { which, domain: domain.into(), id: id.into(), name })
+    }
+
+    /// The value, or the error of a missing one.
+    pub(super) fn find<'a>(&self, device: &'a DeviceView<'a>) -> Eval<Value<'a>> {
+        // A name is split at its first slash, so no name has this domain if there is one in it.
+        let long = if self.domain.contains('/') { None } else { device.value(self.which, &self.name) };
+        let has_short = *self.domain == *device.driver && !self.id.contains('/');
+        let short = if has_short { device.value(self.which, &self.id) } else { None };
+        // Two spellings of one name: the reference keeps either; here it is the later one.
+        let found = if self.id > self.name { short.or(long) } else { long.or(short) };
+        found.map_or_else(|| fail(format!("no such key: {}", self.id)), Ok)
     }
 }
 
@@ -87,41 +133,31 @@ fn convert(attribute: &Attribute) -> Option<Value<'_>> {
 }
 
 impl<'a> DeviceMap<'a> {
-    fn names(&self) -> Names<'a> {
-        if self.is_capacity {
-            Names::Capacity(self.device.capacity.keys())
-        } else {
-            Names::Attributes(self.device.attributes.keys())
+    fn names(self, which: Which) -> Names<'a> {
+        match which {
+            Which::Attributes => Names::Attributes(self.device.attributes.keys()),
+            Which::Capacity => Names::Capacity(self.device.capacity.keys()),
         }
     }
 
-    fn value(&self, name: &str) -> Option<Value<'a>> {
-        if self.is_capacity {
-            let capacity = self.device.capacity.get(name)?;
-            Some(Value::Quantity(QuantityValue::Borrowed(&capacity.value)))
-        } else {
-            convert(self.device.attributes.get(name)?)
-        }
+    fn split(self, name: &'a str) -> (&'a str, &'a str) {
+        split(name, self.device.driver)
     }
 
-    fn in_domain(&self, domain: &str) -> Value<'a> {
-        let known = self.names().find_map(|name| {
-            let (found, _) = split(name, self.device.driver);
-            (found == domain).then_some(Str::Borrowed(found))
-        });
-        let domain = known.unwrap_or_else(|| Str::Owned(domain.into()));
-        Value::Map(Map::Of(Self { device: self.device, is_capacity: self.is_capacity, domain: Some(domain) }))
+    fn in_domain(self, which: Which, domain: &'a str) -> Value<'a> {
+        let map = Self { device: self.device, domain: Some(domain) };
+        Value::Map(match which {
+            Which::Attributes => Map::Attributes(map),
+            Which::Capacity => Map::Capacity(map),
+        })
     }
 
     /// The names of the device that belong to this map, without those that a later spelling replaces.
-    fn members(&self) -> Vec<(&'a str, &'a str)> {
+    fn members(self, which: Which) -> Vec<(&'a str, &'a str)> {
         let mut members: Vec<(&str, &str)> = Vec::new();
-        for name in self.names() {
-            let (domain, id) = split(name, self.device.driver);
-            let (key, is_member) = match &self.domain {
-                None => (domain, true),
-                Some(wanted) => (id, wanted.as_str() == domain),
-            };
+        for name in self.names(which) {
+            let (domain, id) = self.split(name);
+            let (key, is_member) = self.domain.map_or((domain, true), |wanted| (id, wanted == domain));
             if is_member {
                 match members.iter_mut().find(|(known, _)| *known == key) {
                     // Two spellings of one name: the reference keeps either; here it is the later one.
@@ -134,36 +170,38 @@ impl<'a> DeviceMap<'a> {
         members
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.members().len()
+    pub(super) fn len(self, which: Which) -> usize {
+        self.members(which).len()
     }
 
-    pub(super) fn contains(&self, key: &str) -> bool {
-        self.names().any(|name| {
-            let (domain, id) = split(name, self.device.driver);
-            match &self.domain {
-                None => domain == key,
-                Some(wanted) => wanted.as_str() == domain && id == key,
-            }
+    pub(super) fn contains(self, which: Which, key: &str) -> bool {
+        self.names(which).any(|name| {
+            let (domain, id) = self.split(name);
+            self.domain.map_or(domain == key, |wanted| wanted == domain && id == key)
         })
     }
 
     /// A domain is always found: one that the device does not have is empty.
-    pub(super) fn find(&self, key: &str) -> Option<Value<'a>> {
-        let Some(wanted) = &self.domain else {
-            return Some(self.in_domain(key));
-        };
-        let driver = self.device.driver;
-        let name = self.names().filter(|name| split(name, driver) == (wanted.as_str(), key)).last()?;
-        self.value(name)
+    pub(super) fn find(self, which: Which, key: &str) -> Option<Value<'a>> {
+        match self.domain {
+            None => {
+                let domain = self.names(which).map(|name| self.split(name).0).find(|domain| *domain == key);
+                Some(domain.map_or(Value::Map(Map::Empty), |domain| self.in_domain(which, domain)))
+            }
+            Some(wanted) => {
+                let name = self.names(which).filter(|name| self.split(name) == (wanted, key)).last()?;
+                self.device.value(which, name)
+            }
+        }
     }
 
-    pub(super) fn entries(&self) -> Entries<'a> {
+    pub(super) fn entries(self, which: Which) -> Entries<'a> {
         let entry = |(key, name): (&'a str, &'a str)| {
-            let value = if self.domain.is_some() { self.value(name) } else { Some(self.in_domain(key)) };
+            let value =
+                if self.domain.is_some() { self.device.value(which, name) } else { Some(self.in_domain(which, key)) };
             Some((Value::Str(Str::Borrowed(key)), value?))
         };
-        self.members().into_iter().filter_map(entry).collect()
+        self.members(which).into_iter().filter_map(entry).collect()
     }
 }
 

@@ -30,17 +30,31 @@ enum Slot<'a> {
 /// run out of memory.
 pub(super) const LARGEST: usize = 16 << 20;
 
+/// The most arguments of a function.
+const MOST_ARGS: usize = 4;
+
 pub(super) fn too_large<X>() -> Eval<X> {
     Err(Fault::Abort("operation cancelled: value is too large".into()))
 }
 
 /// The value of a call of constants.
 pub(super) fn constant(call: &Call) -> Eval<Value<'static>> {
-    let args = call.args.iter().filter_map(|arg| match arg {
+    dispatch(call, &constants(call))
+}
+
+/// The price and the value of a call of constants.
+pub(super) fn priced(call: &Call) -> (u64, Eval<Value<'static>>) {
+    let args = constants(call);
+    let value = dispatch(call, &args);
+    (call.rule.price(&args, value.as_ref().ok()), value)
+}
+
+fn constants(call: &Call) -> Vec<Value<'static>> {
+    let values = call.args.iter().filter_map(|arg| match arg {
         Code::Const(value) => Some(value.clone()),
         _ => None,
     });
-    dispatch(call, &args.collect::<Vec<_>>())
+    values.collect()
 }
 
 pub(super) fn not_optional_element(value: &Value<'_>) -> Fault {
@@ -95,11 +109,16 @@ impl<'a> Machine<'a> {
             Code::Fold(fold) => self.fold(fold),
             Code::Bind(bind) => self.bind(bind),
             Code::OrElse { sides, is_value } => self.or_else(sides, *is_value),
+            Code::Known { price, value } => {
+                self.charge(*price)?;
+                value.clone()
+            }
             Code::Append { slot, items } => self.append(*slot, items),
         }
     }
 
     /// `&&` with `decisive` false, `||` with true. The decisive value wins over errors of the other side.
+    #[inline(never)]
     fn logic(&mut self, sides: &'a [Code; 2], decisive: bool) -> Eval<Value<'a>> {
         let mut failure = None;
         for side in sides {
@@ -118,6 +137,7 @@ impl<'a> Machine<'a> {
         failure.map_or(Ok(Value::Bool(!decisive)), Err)
     }
 
+    #[inline(never)]
     fn equal(&mut self, sides: &'a [Code; 2], is_negated: bool) -> Eval<Value<'a>> {
         let [left, right] = sides;
         let left = settle(self.eval(left))?;
@@ -138,6 +158,7 @@ impl<'a> Machine<'a> {
         }
     }
 
+    #[inline(never)]
     fn or_else(&mut self, sides: &'a [Code; 2], is_value: bool) -> Eval<Value<'a>> {
         let [first, second] = sides;
         match self.eval(first)? {
@@ -147,45 +168,47 @@ impl<'a> Machine<'a> {
         }
     }
 
+    #[inline(never)]
     fn call(&mut self, call: &'a Call) -> Eval<Value<'a>> {
-        let mut args = Vec::with_capacity(call.args.len());
+        // No function has more arguments.
+        let mut buffer = [const { Value::Null }; MOST_ARGS];
+        let count = call.args.len().min(MOST_ARGS);
         let mut failure: Option<Fault> = None;
-        let mut failed = 0u32;
-        for (position, arg) in call.args.iter().enumerate() {
+        let mut failed = [false; MOST_ARGS];
+        for (position, (arg, (value, has_failed))) in
+            call.args.iter().zip(buffer.iter_mut().zip(failed.iter_mut())).enumerate()
+        {
             match settle(self.eval(arg))? {
-                Ok(value) => args.push(value),
+                Ok(found) => *value = found,
                 Err(fault) => {
-                    let is_last = position.saturating_add(1) == call.args.len();
-                    if call.is_variadic && !is_last {
+                    if call.is_variadic && position.saturating_add(1) < count {
                         return Err(fault);
                     }
                     failure.get_or_insert(fault);
-                    failed |= 1u32.checked_shl(u32::try_from(position).unwrap_or(0)).unwrap_or(0);
-                    args.push(Value::Null);
+                    *has_failed = true;
                 }
             }
         }
-        if let Some(message) = call
-            .rule
-            .crash(&args, |position| failed & 1u32.checked_shl(u32::try_from(position).unwrap_or(0)).unwrap_or(0) != 0)
-        {
+        let args = buffer.get(..count).unwrap_or_default();
+        if let Some(message) = call.rule.crash(args, |position| failed.get(position).copied().unwrap_or_default()) {
             return Err(Fault::Abort(format!("internal error: {message}").into()));
         }
         let func = call.overload.map(|overload| overload.func);
         if let Some(fault) = failure {
-            self.charge(call.rule.price(&args, None))?;
+            self.charge(call.rule.price(args, None))?;
             return if func == Some(Func::NotStrictlyFalse) { Ok(Value::Bool(true)) } else { Err(fault) };
         }
         if let (Some(Func::Range), Some(Value::Int(length))) = (func, args.first()) {
             // Priced before it is built: the reference builds first, however long.
             self.charge(u64::try_from(*length).unwrap_or(0).saturating_add(11))?;
-            return dispatch(call, &args);
+            return dispatch(call, args);
         }
-        let result = settle(dispatch(call, &args))?;
-        self.charge(call.rule.price(&args, result.as_ref().ok()))?;
+        let result = settle(dispatch(call, args))?;
+        self.charge(call.rule.price(args, result.as_ref().ok()))?;
         result
     }
 
+    #[inline(never)]
     fn list(&mut self, items: &'a [ListItem]) -> Eval<Value<'a>> {
         let mut values = Vec::with_capacity(items.len());
         let built = settle(self.list_items(items, &mut values))?;
@@ -193,6 +216,7 @@ impl<'a> Machine<'a> {
         built.map(|()| Value::list(values))
     }
 
+    #[inline(never)]
     fn list_items(&mut self, items: &'a [ListItem], values: &mut Vec<Value<'a>>) -> Eval<()> {
         for item in items {
             let value = self.eval(&item.value)?;
@@ -206,6 +230,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    #[inline(never)]
     fn map(&mut self, items: &'a [MapItem]) -> Eval<Value<'a>> {
         let mut entries = Vec::with_capacity(items.len());
         let built = settle(self.map_items(items, &mut entries))?;
@@ -213,6 +238,7 @@ impl<'a> Machine<'a> {
         built.map(|()| Value::Map(Map::Entries(Arc::new(entries))))
     }
 
+    #[inline(never)]
     fn map_items(&mut self, items: &'a [MapItem], entries: &mut Entries<'a>) -> Eval<()> {
         for item in items {
             let key = self.eval(&item.key)?;
@@ -232,6 +258,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    #[inline(never)]
     fn bind(&mut self, bind: &'a Bind) -> Eval<Value<'a>> {
         self.set(bind.slot, Slot::Lazy(&bind.init));
         self.eval(&bind.body)
@@ -256,6 +283,7 @@ impl<'a> Machine<'a> {
         }
     }
 
+    #[inline(never)]
     fn fold(&mut self, fold: &'a Loop) -> Eval<Value<'a>> {
         let range = self.eval(&fold.range)?;
         self.set(fold.accu, Slot::Lazy(&fold.init));
@@ -287,6 +315,7 @@ impl<'a> Machine<'a> {
     }
 
     /// False when the loop ends early.
+    #[inline(never)]
     fn fold_step(&mut self, fold: &'a Loop, first: Value<'a>, second: Option<Value<'a>>) -> Eval<bool> {
         self.set(fold.first, Slot::Known(Ok(first)));
         if let (Some(slot), Some(second)) = (fold.second, second) {
@@ -301,6 +330,7 @@ impl<'a> Machine<'a> {
     }
 
     /// `accu + items`, moving the accumulator out of its slot, so that the list grows in place.
+    #[inline(never)]
     fn append(&mut self, slot: usize, items: &'a Code) -> Eval<Value<'a>> {
         let accu = settle(self.variable(slot))?;
         self.charge(1)?;
@@ -330,8 +360,16 @@ impl<'a> Machine<'a> {
         value
     }
 
+    #[inline(never)]
     fn walk(&mut self, path: &'a Path) -> Eval<Value<'a>> {
-        let mut value = match &path.root {
+        if let (Some(direct), Some(device)) = (&path.direct, self.device) {
+            self.charge(1)?;
+            self.charge(1)?;
+            self.charge(1)?;
+            let value = direct.find(device)?;
+            return self.steps(path, value, path.steps.get(3..).unwrap_or_default());
+        }
+        let value = match &path.root {
             Root::Device => match self.device {
                 Some(device) => Value::Map(Map::Device(device)),
                 None => return fail("no such attribute(s): device"),
@@ -347,7 +385,11 @@ impl<'a> Machine<'a> {
                 }
             }
         };
-        if path.steps.is_empty() {
+        self.steps(path, value, &path.steps)
+    }
+
+    fn steps(&mut self, path: &'a Path, mut value: Value<'a>, steps: &'a [Step]) -> Eval<Value<'a>> {
+        if steps.is_empty() {
             return Ok(value);
         }
         let mut is_optional = false;
@@ -358,9 +400,9 @@ impl<'a> Machine<'a> {
             is_optional = true;
             value = (*inner).clone();
         }
-        for (position, step) in path.steps.iter().enumerate() {
+        for (position, step) in steps.iter().enumerate() {
             is_optional |= step.is_optional;
-            let is_test = path.is_test && position.saturating_add(1) == path.steps.len();
+            let is_test = path.is_test && position.saturating_add(1) == steps.len();
             match self.step(&value, step, is_optional, is_test)? {
                 Some(next) => value = next,
                 None if path.is_test => return Ok(Value::Bool(false)),
@@ -382,6 +424,7 @@ impl<'a> Machine<'a> {
     }
 
     /// One selection. `None` if it is optional and not there; a test gives whether it is there.
+    #[inline(never)]
     fn step(&mut self, value: &Value<'a>, step: &'a Step, is_optional: bool, is_test: bool) -> Eval<Option<Value<'a>>> {
         let key = match &step.key {
             Key::Const(key) => Ok(key.clone()),

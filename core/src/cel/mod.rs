@@ -42,6 +42,7 @@ pub use device::DeviceView;
 pub use reads::{Field, Reads};
 
 use crate::profile::{Features, Version};
+use decls::Includes;
 use error::Report;
 use eval::Machine;
 use plan::{Code, Refusal};
@@ -102,8 +103,18 @@ impl Environment {
         self.stored || self.consumable_capacity
     }
 
-    fn has_includes(&self) -> bool {
-        self.list_type_attributes || (self.stored && !matches!(self.version, Version::V1_34 | Version::V1_35))
+    fn includes(&self) -> Includes {
+        match self.version {
+            Version::V1_34 | Version::V1_35 | Version::V1_36 if self.list_type_attributes => Includes::Device,
+            Version::V1_36 if self.stored => Includes::Device,
+            Version::V1_37 | Version::All if self.stored || self.list_type_attributes => Includes::Library,
+            Version::V1_34 | Version::V1_35 | Version::V1_36 | Version::V1_37 | Version::All => Includes::Nowhere,
+        }
+    }
+
+    /// Whether a device may have lists. After 1.36 they are converted whatever the features.
+    fn converts_lists(&self) -> bool {
+        self.list_type_attributes || self.is_after_1_36()
     }
 
     /// The list library came with 1.34, so that new expressions can use it one version later.
@@ -225,7 +236,7 @@ pub fn compile(source: &str, env: &Environment) -> Result<Program, CompileError>
     })?;
     let reads = reads::reads(&code);
     let max_cost = estimate::max_cost(&ast, root, &checked);
-    Ok(Program { code, slots, has_lists: env.has_list_attributes(), max_cost, reads })
+    Ok(Program { code, slots, has_lists: env.converts_lists(), max_cost, reads })
 }
 
 fn invalid(report: &Report<'_>) -> CompileError {

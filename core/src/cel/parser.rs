@@ -75,8 +75,25 @@ const RESERVED: [&str; 17] = [
     "while",
 ];
 
-const RELATIONS: [(&str, &str); 6] =
-    [("<", "_<_"), ("<=", "_<=_"), (">=", "_>=_"), (">", "_>_"), ("==", "_==_"), ("!=", "_!=_")];
+/// How strongly `&&` binds; `||` binds less, everything else more.
+const AND: u8 = 1;
+
+/// Binary operators, their functions, and how strongly they bind.
+const OPERATORS: [(&str, &str, u8); 13] = [
+    ("||", "_||_", 0),
+    ("&&", "_&&_", AND),
+    ("<", "_<_", 2),
+    ("<=", "_<=_", 2),
+    (">=", "_>=_", 2),
+    (">", "_>_", 2),
+    ("==", "_==_", 2),
+    ("!=", "_!=_", 2),
+    ("+", "_+_", 3),
+    ("-", "_-_", 3),
+    ("*", "_*_", 4),
+    ("/", "_/_", 4),
+    ("%", "_%_", 4),
+];
 
 impl<'a> Parser<'a, '_> {
     fn peek(&self) -> Token {
@@ -143,11 +160,11 @@ impl<'a> Parser<'a, '_> {
             self.report.add(NOWHERE, "expression is too large");
             return Err(Stop);
         }
-        let (condition, height) = self.logic_or()?;
+        let (condition, height) = self.operation(0)?;
         let result = match self.take("?") {
             None => (condition, height),
             Some(offset) => {
-                let (yes, yes_height) = self.logic_or()?;
+                let (yes, yes_height) = self.operation(0)?;
                 self.expect(":")?;
                 let (no, no_height) = self.expression()?;
                 let node = self.call(offset, "_?_:_", vec![condition, yes, no]);
@@ -158,28 +175,48 @@ impl<'a> Parser<'a, '_> {
         Ok(result)
     }
 
-    fn logic_or(&mut self) -> Parsed {
-        let (first, mut height) = self.logic_and()?;
-        let (mut terms, mut offsets) = (vec![first], Vec::new());
-        while let Some(offset) = self.take("||") {
-            let (term, term_height) = self.logic_and()?;
-            height = height.max(term_height);
-            terms.push(term);
-            offsets.push(offset);
+    /// Operands and operators that bind at least as strongly as `level`.
+    fn operation(&mut self, level: u8) -> Parsed {
+        let mut left = self.unary()?;
+        while let Some((function, strength)) = self.operator()
+            && strength >= level
+        {
+            let offset = self.next().offset;
+            let right = self.operation(strength.saturating_add(1))?;
+            left = if strength <= AND {
+                self.chain(function, strength, offset, [left, right])?
+            } else {
+                (self.call(offset, function, vec![left.0, right.0]), left.1.max(right.1).saturating_add(1))
+            };
         }
-        Ok((self.balanced("_||_", &terms, &offsets), height))
+        Ok(left)
     }
 
-    fn logic_and(&mut self) -> Parsed {
-        let (first, mut height) = self.relation()?;
-        let (mut terms, mut offsets) = (vec![first], Vec::new());
-        while let Some(offset) = self.take("&&") {
-            let (term, term_height) = self.relation()?;
+    /// The binary operator that comes next and how strongly it binds.
+    fn operator(&self) -> Option<(&'static str, u8)> {
+        match self.peek() {
+            Token::In => Some(("@in", AND + 1)),
+            Token::Sign(sign) => {
+                let found = OPERATORS.iter().find(|(operator, _, _)| *operator == sign);
+                found.map(|(_, function, strength)| (*function, *strength))
+            }
+            _ => None,
+        }
+    }
+
+    /// All operands of one kind of logical operator in a row.
+    #[inline(never)]
+    fn chain(&mut self, function: &'static str, strength: u8, offset: u32, first: [(NodeId, usize); 2]) -> Parsed {
+        let [left, right] = first;
+        let mut height = left.1.max(right.1);
+        let (mut terms, mut offsets) = (vec![left.0, right.0], vec![offset]);
+        while self.operator() == Some((function, strength)) {
+            offsets.push(self.next().offset);
+            let (term, term_height) = self.operation(strength.saturating_add(1))?;
             height = height.max(term_height);
             terms.push(term);
-            offsets.push(offset);
         }
-        Ok((self.balanced("_&&_", &terms, &offsets), height))
+        Ok((self.balanced(function, &terms, &offsets), height))
     }
 
     /// A tree of small depth: the operator in the middle is the root.
@@ -194,53 +231,6 @@ impl<'a> Parser<'a, '_> {
         let left = self.balanced(function, left, offsets.get(..middle).unwrap_or_default());
         let right = self.balanced(function, right, offsets.get(middle.saturating_add(1)..).unwrap_or_default());
         self.call(*offset, function, vec![left, right])
-    }
-
-    fn relation(&mut self) -> Parsed {
-        let mut left = self.calculation(1)?;
-        loop {
-            let function = match self.peek() {
-                Token::In => "@in",
-                Token::Sign(sign) => match RELATIONS.iter().find(|(relation, _)| *relation == sign) {
-                    Some((_, function)) => function,
-                    None => break,
-                },
-                _ => break,
-            };
-            let offset = self.next().offset;
-            let right = self.calculation(1)?;
-            left = self.binary(offset, function, left, right);
-        }
-        Ok(left)
-    }
-
-    /// Level 1: sums; level 2: products.
-    fn calculation(&mut self, level: u8) -> Parsed {
-        let mut left = if level == 1 { self.calculation(2)? } else { self.unary()? };
-        loop {
-            let function = match self.peek() {
-                Token::Sign("+") if level == 1 => "_+_",
-                Token::Sign("-") if level == 1 => "_-_",
-                Token::Sign("*") if level == 2 => "_*_",
-                Token::Sign("/") if level == 2 => "_/_",
-                Token::Sign("%") if level == 2 => "_%_",
-                _ => break,
-            };
-            let offset = self.next().offset;
-            let right = if level == 1 { self.calculation(2)? } else { self.unary()? };
-            left = self.binary(offset, function, left, right);
-        }
-        Ok(left)
-    }
-
-    fn binary(
-        &mut self,
-        offset: u32,
-        function: &str,
-        left: (NodeId, usize),
-        right: (NodeId, usize),
-    ) -> (NodeId, usize) {
-        (self.call(offset, function, vec![left.0, right.0]), left.1.max(right.1).saturating_add(1))
     }
 
     fn unary(&mut self) -> Parsed {
@@ -320,6 +310,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Arguments up to and with the closing bracket.
+    #[inline(never)]
     fn arguments(&mut self) -> Result<(Vec<NodeId>, usize), Stop> {
         let (mut args, mut height) = (Vec::new(), 0);
         if self.take(")").is_some() {
@@ -360,6 +351,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// An identifier or a call of a global function.
+    #[inline(never)]
     fn name(&mut self, has_dot: bool) -> Parsed {
         let name = self.next();
         if RESERVED.contains(&name.text) {
@@ -375,6 +367,7 @@ impl<'a> Parser<'a, '_> {
         Ok((macros::global_call(&mut self.ast, self.report, open, &text, args), height))
     }
 
+    #[inline(never)]
     fn list(&mut self) -> Parsed {
         let offset = self.next().offset;
         let (mut elements, mut height) = (Vec::new(), 0);
@@ -395,6 +388,7 @@ impl<'a> Parser<'a, '_> {
         Ok((self.ast.add(offset, Kind::List(elements)), height))
     }
 
+    #[inline(never)]
     fn map(&mut self) -> Parsed {
         let offset = self.next().offset;
         let (mut entries, mut height) = (Vec::new(), 0);
@@ -418,6 +412,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// The fields of a message after its type's name.
+    #[inline(never)]
     fn message(&mut self, name: &str) -> Result<NodeId, Stop> {
         let offset = self.next().offset;
         let mut values = Vec::new();
@@ -438,6 +433,7 @@ impl<'a> Parser<'a, '_> {
         Ok(self.ast.add(offset, Kind::Struct { name: name.into(), values }))
     }
 
+    #[inline(never)]
     fn literal(&mut self) -> Option<Kind> {
         let sign = if self.is("-") { self.next().text } else { "" };
         let token = self.current();

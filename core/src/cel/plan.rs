@@ -7,9 +7,10 @@ use super::ast::{Ast, Element, Entry, Fold, Kind, Literal, NodeId};
 use super::check::{Checked, Reference};
 use super::cost::{Rule, rule};
 use super::decls::{Binding, Function, Overload};
+use super::device::Direct;
 use super::eval;
 use super::regex::Regex;
-use super::value::{Entries, Fault, List, Map, Value, key_order};
+use super::value::{Entries, Eval, Fault, List, Map, Value, key_order};
 use super::zones;
 
 /// An instruction.
@@ -38,6 +39,11 @@ pub(super) enum Code {
         sides: Box<[Code; 2]>,
         is_value: bool,
     },
+    /// A call whose arguments are constants, with its price.
+    Known {
+        price: u64,
+        value: Eval<Value<'static>>,
+    },
     /// `accu + [..]` in a loop: appends in place.
     Append {
         slot: usize,
@@ -62,6 +68,8 @@ pub(super) struct Path {
     pub(super) steps: Vec<Step>,
     /// `has(..)`: the last step is only tested.
     pub(super) is_test: bool,
+    /// What the first three steps from the device come to.
+    pub(super) direct: Option<Box<Direct>>,
 }
 
 pub(super) enum Root {
@@ -97,21 +105,21 @@ pub(super) struct Call {
 }
 
 pub(super) struct Loop {
-    pub(super) range: Code,
+    pub(super) range: Box<Code>,
     /// The slots: accumulator, first variable, second variable.
     pub(super) accu: usize,
     pub(super) first: usize,
     pub(super) second: Option<usize>,
-    pub(super) init: Code,
-    pub(super) condition: Code,
-    pub(super) step: Code,
-    pub(super) result: Code,
+    pub(super) init: Box<Code>,
+    pub(super) condition: Box<Code>,
+    pub(super) step: Box<Code>,
+    pub(super) result: Box<Code>,
 }
 
 pub(super) struct Bind {
     pub(super) slot: usize,
-    pub(super) init: Code,
-    pub(super) body: Code,
+    pub(super) init: Box<Code>,
+    pub(super) body: Box<Code>,
 }
 
 /// Why no program can be made, although everything type checks.
@@ -140,6 +148,10 @@ struct Planner<'p> {
 const CONVERSIONS: [&str; 10] =
     ["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"];
 
+/// Functions that are computed once if their arguments are constants. Unlike conversions they keep their price.
+const PARSERS: [&str; 10] =
+    ["quantity", "isQuantity", "semver", "isSemver", "ip", "isIP", "cidr", "isCIDR", "url", "isURL"];
+
 impl Planner<'_> {
     fn plan(&mut self, id: NodeId) -> Planned {
         match self.ast.kind(id) {
@@ -155,18 +167,20 @@ impl Planner<'_> {
         }
     }
 
+    #[inline(never)]
     fn reference(&self, id: NodeId) -> Planned {
         match self.checked.reference(id) {
             Reference::Variable(name) => {
                 let slot = self.scopes.get(name).and_then(|slots| slots.last());
                 let root = slot.map_or(Root::Device, |slot| Root::Slot(*slot));
-                Ok(Code::Path(Box::new(Path { root, steps: Vec::new(), is_test: false })))
+                Ok(Code::Path(Box::new(path_of(root))))
             }
             Reference::Type(name) => Ok(Code::Const(Value::Type(type_name(name)))),
             Reference::Call(..) | Reference::None => Err(Refusal::Invalid("undefined name".to_owned())),
         }
     }
 
+    #[inline(never)]
     fn select(&mut self, id: NodeId, operand: NodeId, field: &Arc<str>, is_test: bool) -> Planned {
         if matches!(self.checked.reference(id), Reference::Variable(_) | Reference::Type(_)) {
             return self.reference(id);
@@ -174,9 +188,11 @@ impl Planner<'_> {
         let mut path = path(self.plan(operand)?);
         path.steps.push(Step { key: Key::Const(Value::text(Arc::clone(field))), is_optional: false });
         path.is_test = is_test;
+        set_direct(&mut path);
         Ok(Code::Path(Box::new(path)))
     }
 
+    #[inline(never)]
     fn call(&mut self, id: NodeId, name: &str, target: Option<NodeId>, args: &[NodeId]) -> Planned {
         if let ("_?._", [operand, field]) = (name, args) {
             let (operand, key) = (self.plan(*operand)?, self.plan(*field)?);
@@ -186,28 +202,21 @@ impl Planner<'_> {
             return Err(Refusal::Invalid("undefined function".to_owned()));
         };
         let (function, overload) = (*function, if let [only] = overloads.as_slice() { Some(*only) } else { None });
-        let codes: Vec<Code> = target.iter().chain(args).map(|arg| self.plan(*arg)).collect::<Result<_, _>>()?;
-        match (function.name, <[Code; 2]>::try_from(codes)) {
-            ("_&&_", Ok(sides)) => Ok(Code::And(Box::new(sides))),
-            ("_||_", Ok(sides)) => Ok(Code::Or(Box::new(sides))),
-            ("_==_", Ok(sides)) => Ok(Code::Equal { sides: Box::new(sides), is_negated: false }),
-            ("_!=_", Ok(sides)) => Ok(Code::Equal { sides: Box::new(sides), is_negated: true }),
-            ("_[_]", Ok([operand, key])) => Ok(index(operand, key, false)),
-            ("_[?_]", Ok([operand, key])) => Ok(index(operand, key, true)),
-            ("or", Ok(sides)) => Ok(Code::OrElse { sides: Box::new(sides), is_value: false }),
-            ("orValue", Ok(sides)) => Ok(Code::OrElse { sides: Box::new(sides), is_value: true }),
-            ("@in", Ok([element, list])) if overload.is_some_and(|overload| overload.id == "in_list") => {
-                in_list(element, list, function, overload)
-            }
-            (_, Ok(args)) => plain_call(function, overload, args.into()),
-            ("_?_:_", Err(args)) => match <[Code; 3]>::try_from(args) {
-                Ok(parts) => Ok(Code::Path(Box::new(path_of(Root::Choice(Box::new(parts)))))),
-                Err(_) => Err(Refusal::Invalid("wrong number of arguments".to_owned())),
-            },
-            (_, Err(args)) => plain_call(function, overload, args),
-        }
+        let codes = self.all(target, args)?;
+        build_call(function, overload, codes)
     }
 
+    // A loop, and functions that are not inlined: this recursion is as deep as expressions nest.
+    #[inline(never)]
+    fn all(&mut self, target: Option<NodeId>, args: &[NodeId]) -> Planned<Vec<Code>> {
+        let mut codes = Vec::with_capacity(args.len().saturating_add(1));
+        for arg in target.iter().chain(args) {
+            codes.push(self.plan(*arg)?);
+        }
+        Ok(codes)
+    }
+
+    #[inline(never)]
     fn list(&mut self, elements: &[Element]) -> Planned {
         let mut items = Vec::with_capacity(elements.len());
         for element in elements {
@@ -228,6 +237,7 @@ impl Planner<'_> {
         Ok(Code::Const(Value::list(values)))
     }
 
+    #[inline(never)]
     fn map(&mut self, entries: &[Entry]) -> Planned {
         let mut items = Vec::with_capacity(entries.len());
         for entry in entries {
@@ -260,51 +270,57 @@ impl Planner<'_> {
         slot
     }
 
-    /// How many variables were in use at most while `work` planned.
-    fn with_peak<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> (usize, R) {
-        let total = std::mem::replace(&mut self.slots, self.used);
-        let result = work(self);
-        let peak = self.slots;
-        self.slots = total.max(peak);
-        (peak, result)
-    }
-
     fn leave(&mut self, name: &Arc<str>) {
         if let Some(slots) = self.scopes.get_mut(name) {
             slots.pop();
         }
     }
 
+    #[inline(never)]
+    fn boxed(&mut self, id: NodeId) -> Planned<Box<Code>> {
+        self.plan(id).map(Box::new)
+    }
+
+    #[inline(never)]
     fn fold(&mut self, fold: &Fold) -> Planned {
         let before = self.used;
         let is_bind = matches!(self.ast.kind(fold.range), Kind::List(elements) if elements.is_empty())
             && matches!(self.ast.kind(fold.condition), Kind::Literal(Literal::Bool(false)));
-        if is_bind {
-            let slot = self.enter(&fold.accu_var);
-            let (peak, body) = self.with_peak(|planner| planner.plan(fold.result));
-            let body = body?;
-            self.leave(&fold.accu_var);
-            // The value is computed in the middle of the body: its own variables come after all of the body's.
-            self.used = peak;
-            let init = self.plan(fold.init)?;
-            self.used = before;
-            return Ok(Code::Bind(Box::new(Bind { slot, init, body })));
-        }
-        let init = self.plan(fold.init)?;
-        let range = self.plan(fold.range)?;
+        let code = if is_bind { self.bind(fold).map(Code::Bind) } else { self.repeat(fold).map(Code::Fold) };
+        self.used = before;
+        code
+    }
+
+    #[inline(never)]
+    fn bind(&mut self, fold: &Fold) -> Planned<Box<Bind>> {
+        let slot = self.enter(&fold.accu_var);
+        let total = std::mem::replace(&mut self.slots, self.used);
+        let body = self.boxed(fold.result)?;
+        self.leave(&fold.accu_var);
+        // The value is computed in the middle of the body: its own variables come after all of the body's.
+        self.used = self.slots;
+        self.slots = self.slots.max(total);
+        let init = self.boxed(fold.init)?;
+        Ok(Box::new(Bind { slot, init, body }))
+    }
+
+    #[inline(never)]
+    fn repeat(&mut self, fold: &Fold) -> Planned<Box<Loop>> {
+        let init = self.boxed(fold.init)?;
+        let range = self.boxed(fold.range)?;
         let accu = self.enter(&fold.accu_var);
         let first = self.enter(&fold.iter_var);
         let second = fold.iter_var2.as_ref().map(|name| self.enter(name));
-        let condition = self.plan(fold.condition)?;
-        let step = appending(self.plan(fold.step)?, accu);
+        let condition = self.boxed(fold.condition)?;
+        let mut step = self.boxed(fold.step)?;
+        make_appending(&mut step, accu);
         if let Some(name) = &fold.iter_var2 {
             self.leave(name);
         }
         self.leave(&fold.iter_var);
-        let result = self.plan(fold.result)?;
+        let result = self.boxed(fold.result)?;
         self.leave(&fold.accu_var);
-        self.used = before;
-        Ok(Code::Fold(Box::new(Loop { range, accu, first, second, init, condition, step, result })))
+        Ok(Box::new(Loop { range, accu, first, second, init, condition, step, result }))
     }
 }
 
@@ -343,7 +359,7 @@ fn type_name(name: &str) -> &'static str {
 }
 
 fn path_of(root: Root) -> Path {
-    Path { root, steps: Vec::new(), is_test: false }
+    Path { root, steps: Vec::new(), is_test: false, direct: None }
 }
 
 /// The path to select more from.
@@ -362,7 +378,21 @@ fn index(operand: Code, key: Code, is_optional: bool) -> Code {
         other => Key::Value(other),
     };
     path.steps.push(Step { key, is_optional });
+    set_direct(&mut path);
     Code::Path(Box::new(path))
+}
+
+/// Remembers the attribute or capacity that the path has come to, if it is named.
+fn set_direct(path: &mut Path) {
+    let text = |step: &Step| match (&step.key, step.is_optional) {
+        (Key::Const(Value::Str(text)), false) => Some(text.as_str().to_owned()),
+        _ => None,
+    };
+    if let (Root::Device, [field, domain, id], false) = (&path.root, path.steps.as_slice(), path.is_test)
+        && let (Some(field), Some(domain), Some(id)) = (text(field), text(domain), text(id))
+    {
+        path.direct = Direct::new(&field, &domain, &id).map(Box::new);
+    }
 }
 
 fn is_plain_key(value: &Value<'_>) -> bool {
@@ -381,6 +411,30 @@ fn in_list(element: Code, list: Code, function: &'static Function, overload: Opt
             Ok(Code::InSet(Box::new((element, values.to_vec()))))
         }
         list => plain_call(function, overload, vec![element, list]),
+    }
+}
+
+/// The instruction for a call with its arguments planned.
+#[inline(never)]
+fn build_call(function: &'static Function, overload: Option<&'static Overload>, codes: Vec<Code>) -> Planned {
+    match (function.name, <[Code; 2]>::try_from(codes)) {
+        ("_&&_", Ok(sides)) => Ok(Code::And(Box::new(sides))),
+        ("_||_", Ok(sides)) => Ok(Code::Or(Box::new(sides))),
+        ("_==_", Ok(sides)) => Ok(Code::Equal { sides: Box::new(sides), is_negated: false }),
+        ("_!=_", Ok(sides)) => Ok(Code::Equal { sides: Box::new(sides), is_negated: true }),
+        ("_[_]", Ok([operand, key])) => Ok(index(operand, key, false)),
+        ("_[?_]", Ok([operand, key])) => Ok(index(operand, key, true)),
+        ("or", Ok(sides)) => Ok(Code::OrElse { sides: Box::new(sides), is_value: false }),
+        ("orValue", Ok(sides)) => Ok(Code::OrElse { sides: Box::new(sides), is_value: true }),
+        ("@in", Ok([element, list])) if overload.is_some_and(|overload| overload.id == "in_list") => {
+            in_list(element, list, function, overload)
+        }
+        (_, Ok(args)) => plain_call(function, overload, args.into()),
+        ("_?_:_", Err(args)) => match <[Code; 3]>::try_from(args) {
+            Ok(parts) => Ok(Code::Path(Box::new(path_of(Root::Choice(Box::new(parts)))))),
+            Err(_) => Err(Refusal::Invalid("wrong number of arguments".to_owned())),
+        },
+        (_, Err(args)) => plain_call(function, overload, args),
     }
 }
 
@@ -414,6 +468,11 @@ fn plain_call(function: &'static Function, overload: Option<&'static Overload>, 
     let rule = rule(function.name, id);
     let is_conversion = CONVERSIONS.contains(&function.name) && matches!(args.as_slice(), [Code::Const(_)]);
     let call = Call { function, overload, args, rule, is_variadic, regex };
+    let is_parser = PARSERS.contains(&function.name) && call.args.iter().all(|arg| matches!(arg, Code::Const(_)));
+    if is_parser {
+        let (price, value) = eval::priced(&call);
+        return Ok(Code::Known { price, value });
+    }
     if is_conversion {
         return match eval::constant(&call) {
             Ok(value) => Ok(Code::Const(value)),
@@ -441,29 +500,23 @@ pub(super) fn insert<'a>(entries: &mut Entries<'a>, key: Value<'a>, value: Value
 }
 
 /// Turns the growth of a loop's list into appending, also behind a condition.
-fn appending(step: Code, accu: usize) -> Code {
-    let is_accu = |code: &Code| matches!(code, Code::Path(path) if path.steps.is_empty() && matches!(path.root, Root::Slot(slot) if slot == accu));
+#[inline(never)]
+fn make_appending(step: &mut Code, accu: usize) {
     match step {
+        Code::Path(path) if path.steps.is_empty() => {
+            if let Root::Choice(parts) = &mut path.root {
+                let [_, yes, _] = &mut **parts;
+                make_appending(yes, accu);
+            }
+        }
         Code::Call(call) if call.function.name == "_+_" => {
-            let Call { function, overload, args, rule, is_variadic, regex } = *call;
-            match <[Code; 2]>::try_from(args) {
-                Ok([left, right]) if is_accu(&left) && is_list(&right) => {
-                    Code::Append { slot: accu, items: Box::new(right) }
-                }
-                Ok(args) => {
-                    Code::Call(Box::new(Call { function, overload, args: args.into(), rule, is_variadic, regex }))
-                }
-                Err(args) => Code::Call(Box::new(Call { function, overload, args, rule, is_variadic, regex })),
+            let is_growth = matches!(call.args.as_slice(), [Code::Path(left), right]
+                if left.steps.is_empty() && matches!(left.root, Root::Slot(slot) if slot == accu) && is_list(right));
+            if is_growth && let Some(items) = call.args.pop() {
+                *step = Code::Append { slot: accu, items: Box::new(items) };
             }
         }
-        Code::Path(mut path) if path.steps.is_empty() => {
-            if let Root::Choice(parts) = path.root {
-                let [condition, yes, no] = *parts;
-                path.root = Root::Choice(Box::new([condition, appending(yes, accu), no]));
-            }
-            Code::Path(path)
-        }
-        other => other,
+        _ => {}
     }
 }
 

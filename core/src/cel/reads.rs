@@ -59,7 +59,7 @@ struct Collector {
 impl Collector {
     fn code(&mut self, code: &Code) {
         match code {
-            Code::Const(_) | Code::Failure(_) => {}
+            Code::Const(_) | Code::Failure(_) | Code::Known { .. } => {}
             Code::Path(path) => self.path(path),
             Code::And(sides) | Code::Or(sides) | Code::Equal { sides, .. } | Code::OrElse { sides, .. } => {
                 sides.iter().for_each(|side| self.code(side));

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::decls::T;
-use super::device::{DeviceMap, DeviceView};
+use super::device::{DeviceMap, DeviceView, Which};
 use super::net::{Cidr, Ip};
 use super::semver::Semver;
 use super::time::Timestamp;
@@ -88,7 +88,9 @@ pub(super) enum List<'a> {
 pub(super) enum Map<'a> {
     /// The variable `device`.
     Device(&'a DeviceView<'a>),
-    Of(DeviceMap<'a>),
+    Attributes(DeviceMap<'a>),
+    Capacity(DeviceMap<'a>),
+    Empty,
     /// Sorted by key.
     Entries(Arc<Entries<'a>>),
 }
@@ -144,7 +146,9 @@ impl<'a> Map<'a> {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Device(_) => 4,
-            Self::Of(map) => map.len(),
+            Self::Attributes(map) => map.len(Which::Attributes),
+            Self::Capacity(map) => map.len(Which::Capacity),
+            Self::Empty => 0,
             Self::Entries(entries) => entries.len(),
         }
     }
@@ -153,7 +157,9 @@ impl<'a> Map<'a> {
     pub(super) fn find(&self, key: &Value<'_>) -> Option<Value<'a>> {
         match self {
             Self::Device(device) => device.field(key.as_str()?),
-            Self::Of(map) => map.find(key.as_str()?),
+            Self::Attributes(map) => map.find(Which::Attributes, key.as_str()?),
+            Self::Capacity(map) => map.find(Which::Capacity, key.as_str()?),
+            Self::Empty => None,
             Self::Entries(entries) => find_entry(entries, key),
         }
     }
@@ -161,8 +167,9 @@ impl<'a> Map<'a> {
     /// Whether the key is really there.
     pub(super) fn contains(&self, key: &Value<'_>) -> bool {
         match self {
-            Self::Of(map) => key.as_str().is_some_and(|key| map.contains(key)),
-            Self::Device(_) | Self::Entries(_) => self.find(key).is_some(),
+            Self::Attributes(map) => key.as_str().is_some_and(|key| map.contains(Which::Attributes, key)),
+            Self::Capacity(map) => key.as_str().is_some_and(|key| map.contains(Which::Capacity, key)),
+            Self::Device(_) | Self::Empty | Self::Entries(_) => self.find(key).is_some(),
         }
     }
 
@@ -174,7 +181,9 @@ impl<'a> Map<'a> {
                 let entry = |name: &'static str| Some((Value::Str(Str::Borrowed(name)), device.field(name)?));
                 fields.into_iter().filter_map(entry).collect()
             }
-            Self::Of(map) => map.entries(),
+            Self::Attributes(map) => map.entries(Which::Attributes),
+            Self::Capacity(map) => map.entries(Which::Capacity),
+            Self::Empty => Vec::new(),
             Self::Entries(entries) => (**entries).clone(),
         }
     }

@@ -359,5 +359,9 @@ pub(super) static LISTS: &[Function] = &[
 ];
 
 /// `includes` of the DRA environment.
-pub(super) static INCLUDES: &[Function] =
-    &[function("includes", &[member("dra_includes_dyn_dyn", &[T::Dyn, T::Dyn], T::Bool, Func::Includes)])];
+pub(super) static DEVICE_INCLUDES: &[Function] =
+    &[function("includes", &[member("dra_includes_dyn_dyn", &[T::Dyn, T::Dyn], T::Bool, Func::IncludesFew)])];
+
+/// `includes` of the base library.
+pub(super) static LIBRARY_INCLUDES: &[Function] =
+    &[function("includes", &[member("list_includes_dyn_dyn", &[T::Dyn, T::Dyn], T::Bool, Func::Includes)])];

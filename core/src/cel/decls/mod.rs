@@ -97,7 +97,17 @@ pub(super) struct Optionals {
     /// The list library of Kubernetes 1.34.
     pub(super) lists: bool,
     /// `includes` of KEP-5491.
-    pub(super) includes: bool,
+    pub(super) includes: Includes,
+}
+
+/// Where `includes` comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Includes {
+    Nowhere,
+    /// The DRA environment of 1.36, with a limit on the length of lists.
+    Device,
+    /// The base library of 1.37.
+    Library,
 }
 
 /// The function of that name.
@@ -106,7 +116,11 @@ pub(super) fn find(name: &str, has: Optionals) -> Option<&'static Function> {
     in_table(standard::FUNCTIONS)
         .or_else(|| in_table(libraries::FUNCTIONS))
         .or_else(|| has.lists.then(|| in_table(libraries::LISTS)).flatten())
-        .or_else(|| has.includes.then(|| in_table(libraries::INCLUDES)).flatten())
+        .or_else(|| match has.includes {
+            Includes::Nowhere => None,
+            Includes::Device => in_table(libraries::DEVICE_INCLUDES),
+            Includes::Library => in_table(libraries::LIBRARY_INCLUDES),
+        })
 }
 
 /// The type that a type's name stands for in an expression.

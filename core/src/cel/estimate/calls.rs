@@ -34,6 +34,7 @@ struct Call<'c, 'e> {
 }
 
 impl Estimator<'_> {
+    #[inline(never)]
     pub(super) fn call(&mut self, id: NodeId, function: &str, target: Option<NodeId>, args: &[NodeId]) -> Range {
         if let ("dyn", [arg]) = (function, args) {
             let cost = self.cost(*arg);
@@ -79,6 +80,7 @@ impl Estimator<'_> {
     }
 
     /// With the arguments' costs.
+    #[inline(never)]
     fn overload(&mut self, call: &Call<'_, '_>, costs: &[Range]) -> Estimate {
         let all = costs.iter().fold(ZERO, |sum, cost| sum.add(*cost));
         let found = lists(self.ast, call).or_else(|| library(self.ast, call));
@@ -110,6 +112,7 @@ impl Estimator<'_> {
         }
     }
 
+    #[inline(never)]
     fn standard(&mut self, call: &Call<'_, '_>) -> Estimate {
         let arg = |position: usize| call.args.get(position).map_or(UNKNOWN, Operand::size_or_unknown);
         let target = || call.target.map_or(UNKNOWN, Operand::size_or_unknown);
@@ -223,7 +226,11 @@ fn sort_factor(overload: &str) -> f64 {
 fn library(ast: &Ast, call: &Call<'_, '_>) -> Option<Estimate> {
     let first = call.args.first().map(Operand::library_size);
     match (call.function, call.target, call.args) {
-        ("includes", Some(_), _) => cost(Range { min: 0, max: 48 }),
+        ("includes", Some(_), _) if call.overload == "dra_includes_dyn_dyn" => cost(Range { min: 0, max: 48 }),
+        ("includes", Some(target), _) => {
+            let is_collection = element(target).is_some();
+            cost(if is_collection { traversal(target) } else { target.library_size() })
+        }
         ("check", _, _) => cost(exactly(350_000)),
         (
             "serviceAccount"

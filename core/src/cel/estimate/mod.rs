@@ -92,6 +92,7 @@ impl<'e> Estimator<'e> {
         ONE
     }
 
+    #[inline(never)]
     fn select(&mut self, id: NodeId, operand: NodeId, field: &str, is_test: bool) -> Range {
         match self.checked.reference(id) {
             Reference::Variable(name) | Reference::Type(name) => return self.ident(id, name),
@@ -107,6 +108,7 @@ impl<'e> Estimator<'e> {
         if has_price { cost.add(ONE) } else { cost }
     }
 
+    #[inline(never)]
     fn list(&mut self, id: NodeId, elements: &[Element]) -> Range {
         let mut cost = exactly(10);
         let mut value = Range { min: if elements.is_empty() { 0 } else { u64::MAX }, max: 0 };
@@ -118,6 +120,7 @@ impl<'e> Estimator<'e> {
         cost
     }
 
+    #[inline(never)]
     fn map(&mut self, id: NodeId, entries: &[Entry]) -> Range {
         let mut cost = exactly(30);
         let start = Range { min: if entries.is_empty() { 0 } else { u64::MAX }, max: 0 };
@@ -132,6 +135,7 @@ impl<'e> Estimator<'e> {
         cost
     }
 
+    #[inline(never)]
     fn bind(&mut self, id: NodeId, fold: &Fold) -> Range {
         let cost = self.cost(fold.range);
         let cost = cost.add(self.cost(fold.init));
@@ -142,6 +146,7 @@ impl<'e> Estimator<'e> {
         cost
     }
 
+    #[inline(never)]
     fn fold(&mut self, id: NodeId, fold: &Fold) -> Range {
         let cost = self.cost(fold.range);
         let cost = cost.add(self.cost(fold.init));

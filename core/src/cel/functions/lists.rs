@@ -45,7 +45,10 @@ pub(super) fn unary<'a>(func: Func, a: &Value<'a>) -> Eval<Value<'a>> {
 
 pub(super) fn binary<'a>(func: Func, a: &Value<'a>, b: &Value<'a>) -> Eval<Value<'a>> {
     match (func, a, b) {
-        (Func::Includes, _, _) => includes(a, b),
+        (Func::Includes, Value::List(list), _) => {
+            Ok(Value::Bool(list.iter().any(|value| equals(&value, b) == Ok(true))))
+        }
+        (Func::Includes | Func::IncludesFew, _, _) => includes(a, b),
         (Func::ListIndexOf, Value::List(list), item) => {
             let found = list.iter().position(|value| equals(&value, item) == Ok(true));
             Ok(found.map_or(Value::Int(-1), Value::size))

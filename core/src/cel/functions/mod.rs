@@ -121,6 +121,7 @@ fn binary<'a>(func: Func, a: &Value<'a>, b: &Value<'a>, call: &Call) -> Eval<Val
         | Func::SortByKeys
         | Func::Join
         | Func::Includes
+        | Func::IncludesFew
         | Func::MapInsert => lists::binary(func, a, b),
         _ => kubernetes::binary(func, a, b),
     }
