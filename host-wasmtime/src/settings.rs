@@ -7,4 +7,6 @@ use wasmtime::Config;
 pub(crate) fn apply(config: &mut Config) {
     // Epochs would stop a call at another place on every machine; fuel stops it at the same one.
     config.consume_fuel(true);
+    // Selectors may nest 250 deep. A thread of Rust's has 2 MiB, of which the component may take three quarters.
+    config.max_wasm_stack(3 << 19);
 }

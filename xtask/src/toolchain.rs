@@ -92,6 +92,8 @@ impl Toolchain {
             flags.push(home);
             flags.push("=/cargo");
         }
+        // Selectors may nest 250 deep; a megabyte, the default, is not enough for the deepest.
+        flags.push("\u{1f}-Clink-arg=-zstack-size=8388608");
         command.env("CARGO_ENCODED_RUSTFLAGS", flags);
         if let Self::Debian { linker } = self {
             command
