@@ -205,6 +205,8 @@ codes! {
         "What kube-scheduler would write into the Pod's condition and events.";
     AllocFeatureOff = "alloc/feature-off", Error,
         "The claim uses a feature that is off in the stated Kubernetes. The scheduler refuses the Pod as long as the feature gate is off.";
+    AllocReferenceDiffers = "alloc/reference-differs", Warning,
+        "The scheduler of the stated Kubernetes version has a known defect that changes this decision. The answer given is the correct one; mode `reference` gives the version's own.";
     AllocEmptySelector = "alloc/empty-selector", Error,
         "A selector without a CEL expression. It may come from a newer API; the scheduler refuses the Pod rather than ignoring it.";
     AllocNoClassName = "alloc/no-class-name", Error,

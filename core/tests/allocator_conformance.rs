@@ -81,3 +81,25 @@ fn defects_of_the_reference_are_reproduced_or_not_as_asked() {
         run("quirks", &folder("quirks"), wanted);
     }
 }
+
+#[test]
+fn a_defect_that_changes_the_answer_is_named() {
+    let mut named = 0;
+    for vector in folder("quirks").iter().chain(&lines("random.jsonl")) {
+        let case = read(vector, Wanted::Sound);
+        let (profile, limits) = wire::settings(case.settings.clone()).unwrap();
+        let mut engine = Engine::new(profile, limits);
+        let texts: Vec<String> = case.objects.iter().map(Value::to_string).collect();
+        engine.apply(texts.iter().map(String::as_str));
+        let answer = engine.allocate(&wire::question(case.question).unwrap());
+        let messages: Vec<String> = answer.findings.into_iter().map(|finding| finding.message).collect();
+        let quirks = vector.get("referenceQuirks").and_then(Value::as_array).cloned().unwrap_or_default();
+        assert_eq!(messages.is_empty(), quirks.is_empty(), "{}: {messages:?} {quirks:?}", case.id);
+        for quirk in quirks {
+            let name = quirk.as_str().unwrap().to_owned();
+            assert!(messages.concat().contains(&name), "{}: {name} is not in {messages:?}", case.id);
+            named += 1;
+        }
+    }
+    println!("{named} defects named");
+}

@@ -8,6 +8,7 @@ mod bounds;
 pub mod capacity;
 mod constraints;
 mod counters;
+mod differences;
 mod failure;
 mod flow;
 mod funnel;
@@ -40,9 +41,11 @@ use crate::cluster::selectors::Selectors;
 use crate::cluster::{Cluster, Usage};
 use crate::finding::Finding;
 use grid::Grid;
+use node::Way;
 use plan::Plan;
 use pools::Overlay;
 use precheck::Stop;
+use quirks::Quirks;
 pub use taints::tolerates;
 
 /// Identity of a device. A pool is known only together with its driver.
@@ -209,24 +212,20 @@ pub fn allocate(cluster: &mut Cluster, question: &Question, limits: &Limits) -> 
 fn allocate_with(cluster: &mut Cluster, question: &Question, limits: &Limits, patience: u64) -> Answer {
     let mut selectors = cluster.lend_selectors();
     let mut budget = Budget { steps: 0, limit: limits.max_steps };
-    let outcome = decide(cluster, &mut selectors, question, patience, &mut budget);
+    let way = Way { quirks: Quirks::of(cluster.profile()), patience };
+    let outcome = decide(cluster, &mut selectors, question, way, &mut budget);
+    let findings = differences::find(cluster, &mut selectors, question, &outcome, limits);
     cluster.return_selectors(selectors);
-    Answer { outcome, findings: Vec::new(), steps: budget.steps }
+    Answer { outcome, findings, steps: budget.steps }
 }
 
-fn decide(
-    cluster: &Cluster,
-    selectors: &mut Selectors,
-    question: &Question,
-    patience: u64,
-    budget: &mut Budget,
-) -> Outcome {
+fn decide(cluster: &Cluster, selectors: &mut Selectors, question: &Question, way: Way, budget: &mut Budget) -> Outcome {
     let plan = Plan::new(&question.claims, cluster);
     let overlay = overlay(cluster, &question.in_use);
     let mut stopped = None;
     for name in nodes::worth_asking(cluster, question, &plan) {
         let node = nodes::named(cluster, name);
-        match node::ask(cluster, &overlay, &plan, &node, selectors, patience, budget) {
+        match node::ask(cluster, &overlay, &plan, &node, selectors, way, budget) {
             Ok(Some(allocations)) => return Outcome::Allocated { node: name.to_owned(), allocations },
             Ok(None) => {}
             Err(Stop::Failed(failure)) => return Outcome::Failed { node: name.to_owned(), failure: *failure },

@@ -20,6 +20,15 @@ use crate::cluster::selectors::Selectors;
 /// node as a whole evaluates every selector on every device.
 pub(super) const PATIENCE: u64 = 8;
 
+/// How nodes are asked.
+#[derive(Clone, Copy)]
+pub(super) struct Way {
+    /// Defects to reproduce.
+    pub(super) quirks: Quirks,
+    /// Picks that a plain search may take back.
+    pub(super) patience: u64,
+}
+
 /// Asks one node: one allocation per claim, or nothing when the claims do not fit.
 ///
 /// # Errors
@@ -31,17 +40,17 @@ pub(super) fn ask<'c>(
     plan: &Plan<'c>,
     node: &Node,
     selectors: &mut Selectors,
-    patience: u64,
+    way: Way,
     budget: &mut Budget,
 ) -> Result<Option<Vec<AllocationResult>>, Stop> {
     let profile = cluster.profile();
     let view = gather(cluster, overlay, node)?;
     let mut verdicts = Verdicts::new(plan, &view, node, profile, selectors);
     let needs = check(plan, &view, &profile.features, &mut verdicts, budget)?;
-    let new_state = || State::new(cluster, overlay, plan, &view, Quirks::of(profile));
+    let new_state = || State::new(cluster, overlay, plan, &view, way.quirks);
     let state = new_state();
     let may_skip = !state.has_defects();
-    let patience = if may_skip { patience } else { u64::MAX };
+    let patience = if may_skip { way.patience } else { u64::MAX };
     let mut end =
         Search { plan, needs: &needs, verdicts: &mut verdicts, budget, state, guide: None, patience }.run()?;
     if matches!(end, End::Tired) {
@@ -56,7 +65,8 @@ pub(super) fn ask<'c>(
     }
     match end {
         End::Solved(solution) => {
-            let allocations: Result<_, Fatal> = result::build(plan, &view, &node.metadata.name, profile, &solution);
+            let allocations: Result<_, Fatal> =
+                result::build(plan, &view, &node.metadata.name, profile, way.quirks, &solution);
             Ok(Some(allocations?))
         }
         End::Exhausted | End::Tired => Ok(None),

@@ -18,15 +18,36 @@ pub(super) struct Quirks {
 }
 
 impl Quirks {
-    /// What a profile asks for. All five defects were repaired for 1.37.
+    /// All of them.
+    pub(super) const ALL: Self = Self {
+        counter_rollback: true,
+        list_match_restore: true,
+        distinct_per_device: true,
+        counters_by_pool_id: true,
+        config_once: true,
+    };
+
+    /// What a profile asks for.
     pub(super) fn of(profile: &Profile) -> Self {
-        let has_defects = profile.mode == Mode::Reference && profile.version <= Version::V1_36;
-        Self {
-            counter_rollback: has_defects,
-            list_match_restore: has_defects,
-            distinct_per_device: has_defects,
-            counters_by_pool_id: has_defects,
-            config_once: has_defects,
-        }
+        if profile.mode == Mode::Reference { Self::known_in(profile.version) } else { Self::default() }
+    }
+
+    /// The defects of a version. All five were repaired for 1.37.
+    pub(super) fn known_in(version: Version) -> Self {
+        if version <= Version::V1_36 { Self::ALL } else { Self::default() }
+    }
+
+    /// Each of them alone, with its name.
+    pub(super) fn each(self) -> impl Iterator<Item = (&'static str, Self)> {
+        let none = Self::default();
+        [
+            ("counter-rollback", self.counter_rollback, Self { counter_rollback: true, ..none }),
+            ("list-match-restore", self.list_match_restore, Self { list_match_restore: true, ..none }),
+            ("distinct-per-device", self.distinct_per_device, Self { distinct_per_device: true, ..none }),
+            ("counters-by-pool-id", self.counters_by_pool_id, Self { counters_by_pool_id: true, ..none }),
+            ("config-once", self.config_once, Self { config_once: true, ..none }),
+        ]
+        .into_iter()
+        .filter_map(|(name, is_on, alone)| is_on.then_some((name, alone)))
     }
 }

@@ -25,6 +25,7 @@ pub(super) fn build(
     view: &NodeView<'_>,
     node: &str,
     profile: &Profile,
+    quirks: Quirks,
     solution: &Solution,
 ) -> Result<Vec<AllocationResult>, Fatal> {
     let mut allocations = Vec::with_capacity(plan.claims.len());
@@ -48,7 +49,7 @@ pub(super) fn build(
             });
             devices.push(device);
         }
-        allocation.devices.config = config(plan, claim, profile, solution);
+        allocation.devices.config = config(plan, claim, profile, quirks, solution);
         allocation.node_selector = node_selector(&devices, node, claim)?;
         allocations.push(allocation);
     }
@@ -81,6 +82,7 @@ fn config(
     plan: &Plan<'_>,
     claim: &ClaimPlan<'_>,
     profile: &Profile,
+    quirks: Quirks,
     solution: &Solution,
 ) -> Vec<DeviceAllocationConfiguration> {
     let units = chosen(plan, claim, solution);
@@ -108,7 +110,7 @@ fn config(
         let covered = requests.iter().zip(&units).filter(|(request, unit)| is_for(&request.request.name, unit)).count();
         let times = match covered {
             0 => usize::from(names.is_empty()),
-            _ if Quirks::of(profile).config_once => covered,
+            _ if quirks.config_once => covered,
             _ => 1,
         };
         // From 1.37 on, an entry for every request of the claim is written like one that names none.

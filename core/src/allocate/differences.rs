@@ -1,0 +1,73 @@
+//! Whether the stated Kubernetes version would decide otherwise, because of a known defect.
+
+use super::node::{PATIENCE, Way};
+use super::quirks::Quirks;
+use super::{Budget, Limits, Outcome, Question, decide};
+use crate::cluster::Cluster;
+use crate::cluster::selectors::Selectors;
+use crate::finding::{Code, Finding};
+use crate::profile::Mode;
+
+/// How many steps of the comparison are worth a finding. Where a defect can show nothing may be skipped, so it could take long.
+const MOST_STEPS: u64 = 100_000;
+
+/// A finding when the stated version's answer is another one, in sound mode; it names the defects.
+///
+/// The question is asked again with the defects only where one of them can show at all. What the version does is not
+/// known when that takes too long; then nothing is said.
+pub(super) fn find(
+    cluster: &Cluster,
+    selectors: &mut Selectors,
+    question: &Question,
+    outcome: &Outcome,
+    limits: &Limits,
+) -> Vec<Finding> {
+    let profile = cluster.profile();
+    let known = possible(cluster, question, Quirks::known_in(profile.version));
+    if profile.mode == Mode::Reference || known == Quirks::default() || matches!(outcome, Outcome::GaveUp { .. }) {
+        return Vec::new();
+    }
+    let mut differs = |quirks: Quirks| {
+        let mut budget = Budget { steps: 0, limit: limits.max_steps.min(MOST_STEPS) };
+        let other = decide(cluster, selectors, question, Way { quirks, patience: PATIENCE }, &mut budget);
+        !matches!(other, Outcome::GaveUp { .. }) && other != *outcome
+    };
+    if !differs(known) {
+        return Vec::new();
+    }
+    // Defects can need each other to show; then all that are possible are named.
+    let mut names: Vec<&str> = known.each().filter(|(_, alone)| differs(*alone)).map(|(name, _)| name).collect();
+    if names.is_empty() {
+        names = known.each().map(|(name, _)| name).collect();
+    }
+    let version = profile.version;
+    let names = names.join("`, `");
+    let message = format!("the scheduler of Kubernetes {version} decides otherwise, because of its defect `{names}`");
+    vec![
+        Finding::new(Code::AllocReferenceDiffers, "", message)
+            .with_hint("mode `reference` shows what it does; the answer given here is the correct one"),
+    ]
+}
+
+/// The defects that can show in a question on this cluster.
+fn possible(cluster: &Cluster, question: &Question, known: Quirks) -> Quirks {
+    if known == Quirks::default() {
+        return known;
+    }
+    let features = &cluster.profile().features;
+    let claims = || question.claims.iter().map(|claim| &claim.spec.devices);
+    let constraints = || claims().flat_map(|devices| &devices.constraints);
+    let has_counters = features.partitionable_devices && cluster.inventory().slices_with_counters().next().is_some();
+    let names_several = claims().flat_map(|devices| &devices.config).any(|config| config.requests.len() > 1);
+    Quirks {
+        // Shares leak too, but only counters and mode `All` make it show.
+        counter_rollback: known.counter_rollback && has_counters,
+        counters_by_pool_id: known.counters_by_pool_id && has_counters,
+        list_match_restore: known.list_match_restore
+            && features.list_type_attributes
+            && constraints().any(|constraint| constraint.match_attribute.is_some()),
+        distinct_per_device: known.distinct_per_device
+            && constraints().any(|constraint| constraint.distinct_attribute.is_some()),
+        config_once: known.config_once && names_several,
+    }
+}
