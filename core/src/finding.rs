@@ -37,6 +37,66 @@ impl fmt::Display for ObjectRef {
     }
 }
 
+/// The API server's own class of an error about a field.
+///
+/// Source: apimachinery `pkg/util/validation/field/errors.go`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ErrorKind {
+    /// `FieldValueRequired`: a value is missing.
+    Required,
+    /// `FieldValueInvalid`: the value breaks a rule.
+    Invalid,
+    /// `FieldValueNotSupported`: not one of the values of a closed set.
+    NotSupported,
+    /// `FieldValueDuplicate`: an earlier entry has the same key.
+    Duplicate,
+    /// `FieldValueTooMany`: a list or map with too many entries.
+    TooMany,
+    /// `FieldValueTooLong`: a text with too many bytes.
+    TooLong,
+    /// `FieldValueForbidden`: the field may not be set or changed here.
+    Forbidden,
+    /// `FieldValueNotFound`: it names something that is not there.
+    NotFound,
+    /// `FieldValueTypeInvalid`: the JSON does not fit the type of the field, and nothing else was looked at.
+    TypeInvalid,
+    /// `InternalError`: the API server could not decide.
+    Internal,
+}
+
+impl ErrorKind {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Required,
+        Self::Invalid,
+        Self::NotSupported,
+        Self::Duplicate,
+        Self::TooMany,
+        Self::TooLong,
+        Self::Forbidden,
+        Self::NotFound,
+        Self::TypeInvalid,
+        Self::Internal,
+    ];
+
+    /// The name that the API server puts into the causes of a `Status`.
+    pub const fn reference(self) -> &'static str {
+        match self {
+            Self::Required => "FieldValueRequired",
+            Self::Invalid => "FieldValueInvalid",
+            Self::NotSupported => "FieldValueNotSupported",
+            Self::Duplicate => "FieldValueDuplicate",
+            Self::TooMany => "FieldValueTooMany",
+            Self::TooLong => "FieldValueTooLong",
+            Self::Forbidden => "FieldValueForbidden",
+            Self::NotFound => "FieldValueNotFound",
+            Self::TypeInvalid => "FieldValueTypeInvalid",
+            Self::Internal => "InternalError",
+        }
+    }
+}
+
 /// A problem in the input.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Finding {
@@ -44,6 +104,9 @@ pub struct Finding {
     pub code: Code,
     /// How much it matters.
     pub severity: Severity,
+    /// The API server's class of the error, where the finding is one that the API server of the stated version gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ErrorKind>,
     /// The object it is about, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub object: Option<ObjectRef>,
@@ -63,6 +126,7 @@ impl Finding {
         Self {
             code,
             severity: code.severity(),
+            kind: None,
             object: None,
             path: path.to_string(),
             message: message.into(),
@@ -233,6 +297,40 @@ codes! {
         "A slice or device with a node selector that cannot be read. It stops every Pod that asks for devices on a node that the slice may concern.";
     AllocNodeSelectorTerms = "alloc/node-selector-terms", Error,
         "A slice with a node selector of several terms. An allocation can carry only one, so its devices cannot be given out.";
+    ValidateRequired = "validate/required", Error,
+        "A field that must have a value has none. The API server refuses the object.";
+    ValidateInvalid = "validate/invalid", Error,
+        "A value that breaks a rule of its field: the format of a name, a range, a combination with other fields. The API server refuses the object.";
+    ValidateImmutable = "validate/immutable", Error,
+        "A field that cannot be changed once the object exists. Delete the object and create it anew, or give the new one another name.";
+    ValidateNotSupported = "validate/not-supported", Error,
+        "A value outside the closed set that the field allows. The API server refuses the object.";
+    ValidateDuplicate = "validate/duplicate", Error,
+        "Two entries of a list that must be unique by their key. The API server refuses the object.";
+    ValidateTooMany = "validate/too-many", Error,
+        "A list or map with more entries than the API allows. The API server refuses the object.";
+    ValidateTooLong = "validate/too-long", Error,
+        "A text with more bytes than the API allows. The API server refuses the object.";
+    ValidateForbidden = "validate/forbidden", Error,
+        "A field that may not be set or changed in this place, by this operation or with these feature gates. The API server refuses the object.";
+    ValidateNotFound = "validate/not-found", Error,
+        "A field names an entry of the same object that does not exist. The API server refuses the object.";
+    ValidateInternal = "validate/internal", Error,
+        "The API server could not decide and refuses the object with an internal error.";
+    ValidateSelector = "validate/selector", Error,
+        "A CEL expression that does not compile, or whose result cannot be a boolean. The API server refuses the object.";
+    ValidateSelectorCost = "validate/selector-cost", Error,
+        "A CEL expression that may cost more than the limit of 1000000 units, by the API server's worst-case estimate. Loops over attributes and repeated text searches are what costs.";
+    ValidateCrash = "validate/crash", Error,
+        "The validation code of the stated Kubernetes stops with a crash on this value, so the request fails without a reason.";
+    ValidateDroppedField = "validate/dropped-field", Warning,
+        "The API server of the stated version with the stated feature gates silently drops the field, so it has no effect. Turn the gate on, or leave the field out.";
+    ValidateNotServed = "validate/not-served", Warning,
+        "The API server of the stated version with the stated feature gates does not serve this kind in this version. Its rules are applied all the same.";
+    ValidateProposed = "validate/proposed-field", Warning,
+        "A field of a proposal (KEP-5729 or KEP-5978) that no released Kubernetes has. It is understood here; an API server drops it or refuses the object.";
+    ValidateUppercase = "validate/uppercase-driver", Warning,
+        "A driver name with upper-case letters. The API server accepts it with a warning; write driver names in lower case, since selectors and class names compare exactly.";
     Internal = "internal/bug", Error,
         "Apportion contradicted itself. Please report it with the input.";
     InternalTrap = "internal/trap", Error,

@@ -9,6 +9,7 @@
 //! ```text
 //! engine    ->  simulate, allocate       allocate -> cluster, cel
 //! simulate  ->  allocate                 cluster  -> api, profile      cel -> api
+//!                                        validate -> cel, api, profile
 //! ```
 
 pub mod allocate;
@@ -20,4 +21,5 @@ pub mod evaluate;
 pub mod finding;
 pub mod profile;
 pub mod simulate;
+pub mod validate;
 pub mod wire;

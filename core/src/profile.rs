@@ -123,6 +123,34 @@ features! {
     device_compatibility_groups: "DRADeviceCompatibilityGroups", [false false false false];
     /// Fractional steps in request policies.
     fractional_capacity_range: "DRAFractionalCapacityRange", [false false false true];
+    /// Claims of Pods at all; locked on.
+    dynamic_resource_allocation: "DynamicResourceAllocation", [true true true true];
+    /// `status.devices` of claims (KEP-4817).
+    resource_claim_device_status: "DRAResourceClaimDeviceStatus", [true true true true];
+    /// Extra permissions for changes of a claim's status.
+    granular_status_authorization: "DRAResourceClaimGranularStatusAuthorization", [false false true true];
+    /// ResourcePoolStatusRequest objects (KEP-5677).
+    resource_pool_status: "DRAResourcePoolStatus", [false false false false];
+    /// Scheduling of gangs (KEP-4671).
+    gang_scheduling: "GangScheduling", [false false false true];
+    /// `schedulingConstraints` of PodGroups (KEP-5732).
+    topology_aware_scheduling: "TopologyAwareWorkloadScheduling", [false false false false];
+    /// Disruption mode and priority of PodGroups (KEP-5710).
+    workload_aware_preemption: "WorkloadAwarePreemption", [false false false true];
+    /// `preemptionPolicy` of PodGroups.
+    pod_group_preemption_policy: "PodGroupPreemptionPolicy", [false false false false];
+    /// Groups of PodGroups.
+    composite_pod_group: "CompositePodGroup", [false false false false];
+    /// `skipNodeOperations` of slices.
+    optional_node_operations: "DRAOptionalNodeOperations", [false false false false];
+    /// `partitionTypeAttribute` of slices.
+    partitionable_devices_type: "DRAPartitionableDevicesType", [false false false false];
+    /// Time limit of the scheduler's filter; changes no decision here.
+    scheduler_filter_timeout: "DRASchedulerFilterTimeout", [true true true true];
+    /// Health of devices in the Pod's status; changes no decision here.
+    resource_health_status: "ResourceHealthStatus", [false false true true];
+    /// Resizing of a Pod's own resources.
+    pod_level_resize: "InPlacePodLevelResourcesVerticalScaling", [false false true true];
 }
 
 /// Whether known defects of the stated version are reproduced.

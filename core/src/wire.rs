@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::allocate::{DeviceId, InUse, Limits, Question};
 use crate::cel::Environment;
@@ -11,6 +11,7 @@ use crate::engine::{read_claim_value, read_quantity};
 use crate::evaluate::{DeviceSample, read_device};
 use crate::finding::{Code, Finding};
 use crate::profile::{Features, Mode, Profile, Version};
+use crate::validate::{Circumstances, Operation, Submission, validate, validate_set};
 
 /// Settings of an engine: `{"version": "1.36", "featureGates": {"DRAListTypeAttributes": true}, "mode": "sound",
 /// "maxSteps": 1000000}`; every field may be left out.
@@ -208,6 +209,85 @@ pub fn selector(value: Value) -> Result<SelectorQuestion, Vec<Finding>> {
     Ok(SelectorQuestion { expression: wire.expression, device: read_device(wire.device)?, environment })
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct WireSubmission {
+    object: Value,
+    #[serde(default)]
+    old_object: Option<Value>,
+    #[serde(default)]
+    operation: Option<String>,
+    #[serde(default)]
+    admin_namespace: Option<bool>,
+    #[serde(default)]
+    authorized: Option<bool>,
+}
+
+/// Reads a request to the API server: `{"object": {..}, "oldObject": {..}, "operation": "create" | "update" |
+/// "statusUpdate", "adminNamespace": true, "authorized": true}`. All but `object` may be left out; the operation is then
+/// `create`, nothing is known of the namespace, and the user may do everything.
+///
+/// # Errors
+///
+/// A finding for everything that cannot be read.
+pub fn submission(value: Value) -> Result<Submission, Vec<Finding>> {
+    let wire: WireSubmission = serde_json::from_value(value)
+        .map_err(|error| vec![Finding::new(Code::ReadBadSettings, "", error.to_string())])?;
+    let operation = match wire.operation.as_deref() {
+        None | Some("create") => Operation::Create,
+        Some("update") => Operation::Update,
+        Some("statusUpdate") => Operation::StatusUpdate,
+        Some(other) => {
+            let message = format!("unknown operation `{other}`");
+            return Err(vec![
+                Finding::new(Code::ReadBadSettings, "operation", message)
+                    .with_hint("one of create, update, statusUpdate"),
+            ]);
+        }
+    };
+    let circumstances =
+        Circumstances { admin_namespace: wire.admin_namespace, authorized: wire.authorized.unwrap_or(true) };
+    Ok(Submission { object: wire.object, old: wire.old_object, operation, circumstances })
+}
+
+/// A question about manifests.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ValidationQuestion {
+    /// What the API server answers to one request.
+    One(Profile, Box<Submission>),
+    /// What only shows when objects are seen together.
+    Set(Profile, Vec<Value>),
+}
+
+impl ValidationQuestion {
+    /// The answer: `{"findings": [..]}`; for a set a list per object.
+    pub fn answer(self) -> Value {
+        match self {
+            Self::One(profile, submission) => json!({ "findings": validate(*submission, &profile) }),
+            Self::Set(profile, objects) => json!({ "findings": validate_set(&objects, &profile) }),
+        }
+    }
+}
+
+/// Reads a question about manifests: `{"settings": .., "submission": ..}` or `{"settings": .., "objects": [..]}`, the
+/// parts as [`settings`] and [`submission`] read them; the settings may be left out.
+///
+/// # Errors
+///
+/// A finding for everything that cannot be read.
+pub fn validation(mut value: Value) -> Result<ValidationQuestion, Vec<Finding>> {
+    let mut part = |name: &str| value.get_mut(name).map(Value::take);
+    let (profile, _) = settings(part("settings").unwrap_or_else(|| json!({})))?;
+    match (part("submission"), part("objects")) {
+        (Some(one), None) => Ok(ValidationQuestion::One(profile, Box::new(submission(one)?))),
+        (None, Some(Value::Array(objects))) => Ok(ValidationQuestion::Set(profile, objects)),
+        _ => {
+            let message = "a question about manifests has either a `submission` or a list `objects`";
+            Err(vec![Finding::new(Code::ReadBadSettings, "", message)])
+        }
+    }
+}
+
 fn version(text: &str) -> Result<Version, Vec<Finding>> {
     Version::parse(text).ok_or_else(|| {
         let message = format!("unknown Kubernetes version `{text}`");
@@ -217,8 +297,6 @@ fn version(text: &str) -> Result<Version, Vec<Finding>> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -7,8 +7,8 @@ use apportion_core::finding::{Finding, ObjectRef, Severity};
 use apportion_core::profile::Profile;
 use apportion_core::simulate::Report;
 use serde_json::Value;
+use wasmtime::Store;
 use wasmtime::component::ResourceAny;
-use wasmtime::{Store, Trap};
 
 use crate::bindings::Dra;
 use crate::bindings::exports::apportion::dra::decisions::{GuestCluster, Limits as WitLimits, Profile as WitProfile};
@@ -16,7 +16,7 @@ use crate::cache::Cache;
 use crate::door::Door;
 use crate::error::{Error, Stop};
 use crate::from_wit;
-use crate::guard::{Guard, HostLimits, OutOfMemory};
+use crate::guard::{Guard, HostLimits};
 use crate::runner::Runner;
 use crate::to_wit;
 
@@ -118,15 +118,7 @@ impl Cluster {
 
     fn stopped(&mut self, error: &wasmtime::Error) -> Error {
         self.stops = self.stops.saturating_add(1);
-        Error::Stopped(if error.downcast_ref::<OutOfMemory>().is_some() {
-            Stop::Memory { limit: self.host_limits.memory }
-        } else {
-            match error.downcast_ref::<Trap>() {
-                Some(Trap::OutOfFuel) => Stop::Fuel { limit: self.host_limits.fuel },
-                Some(trap) => Stop::Trap(trap.to_string()),
-                None => Stop::Trap(error.to_string()),
-            }
-        })
+        Error::Stopped(Stop::of(error, self.host_limits))
     }
 }
 

@@ -3,6 +3,9 @@
 use std::fmt;
 
 use apportion_core::finding::{Code, Finding};
+use wasmtime::Trap;
+
+use crate::guard::{HostLimits, OutOfMemory};
 
 /// Why a call has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +36,20 @@ pub enum Stop {
     },
     /// It trapped, which is a defect of ours. The text is the engine's.
     Trap(String),
+}
+
+impl Stop {
+    /// Why a call stopped that was made within these limits.
+    pub(crate) fn of(error: &wasmtime::Error, limits: HostLimits) -> Self {
+        if error.downcast_ref::<OutOfMemory>().is_some() {
+            return Self::Memory { limit: limits.memory };
+        }
+        match error.downcast_ref::<Trap>() {
+            Some(Trap::OutOfFuel) => Self::Fuel { limit: limits.fuel },
+            Some(trap) => Self::Trap(trap.to_string()),
+            None => Self::Trap(error.to_string()),
+        }
+    }
 }
 
 impl fmt::Display for Stop {

@@ -3,12 +3,12 @@
 use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, RequestFunnel};
 use apportion_core::api::claim::AllocationResult;
 use apportion_core::api::read::{Json, Path};
-use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
+use apportion_core::finding::{Code, ErrorKind, Finding, ObjectRef, Severity};
 use apportion_core::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use serde_json::Value;
 
 use crate::bindings::exports::apportion::dra::decisions as wit;
-use crate::bindings::exports::apportion::dra::types::Severity as WitSeverity;
+use crate::bindings::exports::apportion::dra::types::{ErrorKind as WitErrorKind, Severity as WitSeverity};
 
 pub(crate) fn findings(findings: Vec<wit::Finding>) -> Vec<Finding> {
     findings.into_iter().map(finding).collect()
@@ -26,7 +26,23 @@ fn finding(finding: wit::Finding) -> Finding {
         None => (Code::Internal, format!("{}: {}", finding.code, finding.message)),
     };
     let object = finding.object.map(object_ref);
-    Finding { code, severity, object, path: finding.path, message, hint: finding.hint }
+    let kind = finding.kind.map(error_kind);
+    Finding { code, severity, kind, object, path: finding.path, message, hint: finding.hint }
+}
+
+fn error_kind(kind: WitErrorKind) -> ErrorKind {
+    match kind {
+        WitErrorKind::Required => ErrorKind::Required,
+        WitErrorKind::Invalid => ErrorKind::Invalid,
+        WitErrorKind::NotSupported => ErrorKind::NotSupported,
+        WitErrorKind::Duplicate => ErrorKind::Duplicate,
+        WitErrorKind::TooMany => ErrorKind::TooMany,
+        WitErrorKind::TooLong => ErrorKind::TooLong,
+        WitErrorKind::Forbidden => ErrorKind::Forbidden,
+        WitErrorKind::NotFound => ErrorKind::NotFound,
+        WitErrorKind::TypeInvalid => ErrorKind::TypeInvalid,
+        WitErrorKind::Internal => ErrorKind::Internal,
+    }
 }
 
 fn object_ref(object: wit::ObjectRef) -> ObjectRef {

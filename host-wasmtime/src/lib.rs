@@ -29,9 +29,11 @@ mod runner;
 mod selectors;
 mod settings;
 mod to_wit;
+mod validator;
 
 pub use cluster::Cluster;
 pub use door::{Door, Native};
 pub use error::{Error, Stop};
 pub use guard::HostLimits;
 pub use runner::Runner;
+pub use validator::{NativeValidator, Validate, Validator};

@@ -1,12 +1,18 @@
 // A cluster's facts, and the questions about them.
 
-import { Engine as Raw, answer, evaluate as rawEvaluate } from "./apportion.js";
+import {
+  Engine as Raw,
+  answer,
+  convert as rawConvert,
+  evaluate as rawEvaluate,
+  validate as rawValidate,
+} from "./apportion.js";
 import { parse, stringify } from "./json.js";
 import { Manifests, readYaml } from "./manifests.js";
 import { makeDisposable, needStarted } from "./start.js";
 
 /** @import { Answer, Asked, Evaluation, Finding, ObjectRef, PlacedFinding, Question } from "./types.d.ts" */
-/** @import { Report, SelectorQuestion, Settings } from "./types.d.ts" */
+/** @import { Json, Report, SelectorQuestion, Settings, Submission } from "./types.d.ts" */
 
 export class SettingsError extends Error {
   name = "SettingsError";
@@ -141,4 +147,47 @@ export function evaluate(question) {
 export function evaluateText(question) {
   needStarted();
   return rawEvaluate(question);
+}
+
+/**
+ * @param {Submission} submission
+ * @param {Settings} [settings]
+ * @returns {Finding[]}
+ */
+export function validate(submission, settings = {}) {
+  return findingsOf(validateText(stringify({ settings, submission })));
+}
+
+/**
+ * @param {Iterable<unknown>} objects
+ * @param {Settings} [settings]
+ * @returns {Finding[][]}
+ */
+export function validateSet(objects, settings = {}) {
+  return findingsOf(validateText(stringify({ settings, objects: Array.from(objects) })));
+}
+
+/** @param {string} asked */
+export function validateText(asked) {
+  needStarted();
+  return rawValidate(asked);
+}
+
+/**
+ * @param {unknown} object
+ * @param {string} version
+ * @returns {Json}
+ */
+export function convert(object, version) {
+  needStarted();
+  const answer = parse(rawConvert(stringify(object), version));
+  if (answer.status === "unreadable") throw new SettingsError(answer.findings);
+  return answer.object;
+}
+
+/** @param {string} text */
+function findingsOf(text) {
+  const answer = parse(text);
+  if (answer.status === "unreadable") throw new SettingsError(answer.findings);
+  return answer.findings;
 }

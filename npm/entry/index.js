@@ -1,6 +1,17 @@
 // The package for browsers, workers and bundlers: `init` loads the module from beside this file.
 
 export { version } from "./apportion.js";
-export { Engine, SettingsError, allocate, allocateText, evaluate, evaluateText } from "./engine.js";
+export {
+  Engine,
+  SettingsError,
+  allocate,
+  allocateText,
+  convert,
+  evaluate,
+  evaluateText,
+  validate,
+  validateSet,
+  validateText,
+} from "./engine.js";
 export { Manifests, readYaml } from "./manifests.js";
 export { init, initSync } from "./start.js";

@@ -21,11 +21,26 @@ export interface ObjectRef {
 /** How much a finding matters: not usable, usable but not as its author is likely to think, worth knowing. */
 export type Severity = "error" | "warning" | "info";
 
+/** The API server's own class of an error about a field. */
+export type ErrorKind =
+  | "required"
+  | "invalid"
+  | "notSupported"
+  | "duplicate"
+  | "tooMany"
+  | "tooLong"
+  | "forbidden"
+  | "notFound"
+  | "typeInvalid"
+  | "internal";
+
 /** A problem in the input. Findings are data: nothing throws because of what somebody wrote in a manifest. */
 export interface Finding {
   /** Published code, for instance `read/unknown-field`; never renamed or reused. */
   code: string;
   severity: Severity;
+  /** The API server's class of the error, where the finding is one that the API server gives. */
+  kind?: ErrorKind;
   /** The object it is about, where there is one. */
   object?: ObjectRef;
   /** Field path in the API server's notation, for instance `spec.devices.requests[0].exactly.count`. */
@@ -404,3 +419,42 @@ export class Manifests {
 
 /** Reads a text of YAML or JSON documents. */
 export function readYaml(text: string): Manifests;
+
+/** One request to the API server. */
+export interface Submission {
+  /** The object as it is sent. */
+  object: unknown;
+  /** The object as it is stored; for updates. */
+  oldObject?: unknown;
+  /** What is done with it; `create` when left out. */
+  operation?: "create" | "update" | "statusUpdate";
+  /** Whether the object's namespace has the label that allows admin access; left out where that is not known. */
+  adminNamespace?: boolean;
+  /** Whether the user has the extra permissions that some changes of a claim's status need; true when left out. */
+  authorized?: boolean;
+}
+
+/**
+ * What the API server answers: findings with a `kind` are its errors, the others are ours.
+ *
+ * @throws {SettingsError} when a setting or the operation is not known.
+ */
+export function validate(submission: Submission, settings?: Settings): Finding[];
+
+/**
+ * What only shows when objects are seen together: references to what is not there, contradictions, who gains what.
+ * Findings come per object, in order.
+ *
+ * @throws {SettingsError} when a setting is not known.
+ */
+export function validateSet(objects: Iterable<unknown>, settings?: Settings): Finding[][];
+
+/** As {@link validate} (`{settings, submission}`) and {@link validateSet} (`{settings, objects}`), JSON text in and out. */
+export function validateText(asked: string): string;
+
+/**
+ * The same object in another version of its API group, for instance `v1`.
+ *
+ * @throws {SettingsError} when there is no way to that version.
+ */
+export function convert(object: unknown, version: string): Json;

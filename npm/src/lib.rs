@@ -15,7 +15,7 @@ use serde_json::Value;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 pub use manifests::Manifests;
-pub use question::{answer, evaluate};
+pub use question::{answer, convert, evaluate, validate};
 
 /// The version of the package.
 #[wasm_bindgen]

@@ -3,6 +3,7 @@
 use apportion_core::engine::Engine;
 use apportion_core::evaluate;
 use apportion_core::finding::{Code, Finding};
+use apportion_core::validate;
 use apportion_core::wire;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -50,6 +51,30 @@ pub(crate) fn allocate(engine: &mut Engine, question: Result<Value, Finding>) ->
 pub fn evaluate(question: &str) -> String {
     match parse(question).map_err(|finding| vec![finding]).and_then(wire::selector) {
         Ok(question) => evaluate::evaluate(&question.expression, &question.device, &question.environment).to_json(),
+        Err(findings) => unreadable(&findings),
+    }
+    .to_string()
+}
+
+/// Answers `{"settings": .., "submission": ..}`, the latter as `wire::submission` reads it, with `{"findings": [..]}`; or
+/// `{"settings": .., "objects": [..]}` with `{"findings": [[..], ..]}`, what only shows when objects are seen together.
+#[wasm_bindgen]
+#[must_use]
+pub fn validate(asked: &str) -> String {
+    match parse(asked).map_err(|finding| vec![finding]).and_then(wire::validation) {
+        Ok(question) => question.answer().to_string(),
+        Err(findings) => unreadable(&findings).to_string(),
+    }
+}
+
+/// The object of a JSON text in another version of its API group, as `{"object": ..}`.
+#[wasm_bindgen]
+#[must_use]
+pub fn convert(object: &str, version: &str) -> String {
+    let converted =
+        parse(object).map_err(|finding| vec![finding]).and_then(|object| validate::convert(object, version));
+    match converted {
+        Ok(object) => json!({ "object": object }),
         Err(findings) => unreadable(&findings),
     }
     .to_string()

@@ -3,14 +3,16 @@
 //
 //   {"settings": {..}, "objects": [..], "question": {..}}     one allocation
 //   {"evaluate": {..}}                                        one CEL selector
+//   {"validate": {"settings": {..}, "submission": {..}}}      one request to the API server
 
 import { createInterface } from "node:readline";
 
-import { allocateText, evaluateText } from "apportion";
+import { allocateText, evaluateText, validateText } from "apportion";
 
-const EVALUATE = '{"evaluate":';
+const ASK = { evaluate: evaluateText, validate: validateText };
 
 for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
-  const answer = line.startsWith(EVALUATE) ? evaluateText(line.slice(EVALUATE.length, -1)) : allocateText(line);
+  const name = line.match(/^\{"(evaluate|validate)":/)?.[1];
+  const answer = name ? ASK[name](line.slice(name.length + 4, -1)) : allocateText(line);
   process.stdout.write(`${answer}\n`);
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::allocator::{self, Mode};
 use crate::door::Door;
-use crate::{Verdict, cel, units};
+use crate::{Verdict, cel, units, validation};
 
 /// One case with the id that names it everywhere.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,9 +23,8 @@ pub struct Case {
 /// Folders read when no path is given, those that exist; the second may be absent.
 pub fn default_paths(root: &Path) -> Vec<PathBuf> {
     let shared = root.join("../shared/conformance");
-    let candidates =
-        [root.join("tests/conformance"), shared.join("allocator"), shared.join("cel"), shared.join("units")];
-    candidates.into_iter().filter(|path| path.exists()).collect()
+    let candidates = ["allocator", "cel", "units", "validation"].map(|folder| shared.join(folder));
+    std::iter::once(root.join("tests/conformance")).chain(candidates).filter(|path| path.exists()).collect()
 }
 
 /// Reads every case below a path: `.json` (one case, or a list) and `.jsonl` (a case per line).
@@ -91,6 +90,13 @@ pub fn run(cases: &[Case], door: &mut dyn Door, answers: &mut BTreeMap<String, S
         } else if content.get("expression").is_some() {
             let result = door.ask(&cel::asked(content)).map_err(|error| error.to_string()).and_then(|answer| {
                 let result = cel::check(content, &answer);
+                answers.insert(id.clone(), answer);
+                result
+            });
+            verdicts.push(Verdict::new(id.clone(), result));
+        } else if validation::is_case(content) {
+            let result = door.ask(&validation::asked(content)).map_err(|error| error.to_string()).and_then(|answer| {
+                let result = validation::check(content, &answer);
                 answers.insert(id.clone(), answer);
                 result
             });

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use apportion::{HostLimits, Runner};
+use apportion::{HostLimits, Runner, Validate as _};
 use apportion_core::allocate::Limits;
 use apportion_core::evaluate::evaluate;
 use apportion_core::finding::Finding;
@@ -20,7 +20,8 @@ pub struct Asked {
     pub settings: Value,
     /// Objects of the cluster.
     pub objects: Vec<Value>,
-    /// The question: `{"allocate": ..}` as `wire::question` reads it, or `{"evaluate": ..}` as `wire::selector` does.
+    /// The question: `{"allocate": ..}` as `wire::question` reads it, `{"evaluate": ..}` as `wire::selector`
+    /// does, or `{"validate": ..}` as `wire::submission` does.
     pub question: Question,
 }
 
@@ -31,6 +32,8 @@ pub enum Question {
     Allocate(Value),
     /// Evaluate a selector; as `wire::selector` reads it.
     Evaluate(Value),
+    /// Validate a manifest; as `wire::submission` reads it.
+    Validate(Value),
 }
 
 /// One way to ask the engine.
@@ -74,6 +77,10 @@ impl Door for Native {
                 wire::selector(question.clone())
                     .map(|question| evaluate(&question.expression, &question.device, &question.environment).to_json()),
             )),
+            Question::Validate(question) => Ok(text(
+                wire::validation(json!({ "settings": asked.settings, "submission": question }))
+                    .map(wire::ValidationQuestion::answer),
+            )),
             Question::Allocate(question) => {
                 allocate(asked, question, |profile, limits| Ok(Box::new(apportion::Native::new(profile, limits))))
             }
@@ -100,10 +107,25 @@ impl Door for Component {
                     Ok(answer?.to_json())
                 }
             })),
+            Question::Validate(question) => self.validate(asked, question),
             Question::Allocate(question) => allocate(asked, question, |profile, limits| {
                 Ok(Box::new(self.runner.cluster(&profile, limits, HostLimits::default())?))
             }),
         }
+    }
+}
+
+impl Component {
+    fn validate(&mut self, asked: &Asked, question: &Value) -> Result<String> {
+        let asked = wire::settings(asked.settings.clone())
+            .and_then(|(profile, _)| Ok((profile, wire::submission(question.clone())?)));
+        let (profile, submission) = match asked {
+            Ok(asked) => asked,
+            Err(findings) => return Ok(text(Err(findings))),
+        };
+        let mut validator = self.runner.validator(&profile, HostLimits::default());
+        let findings = validator.validate(vec![submission])?.pop().unwrap_or_default();
+        Ok(json!({ "findings": findings }).to_string())
     }
 }
 
@@ -160,6 +182,9 @@ impl Door for Npm {
     fn ask(&mut self, asked: &Asked) -> Result<String> {
         let line = match &asked.question {
             Question::Evaluate(question) => json!({ "evaluate": question }),
+            Question::Validate(question) => {
+                json!({ "validate": { "settings": asked.settings, "submission": question } })
+            }
             Question::Allocate(question) => {
                 json!({ "settings": asked.settings, "objects": asked.objects, "question": question })
             }

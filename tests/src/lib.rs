@@ -12,6 +12,7 @@ pub mod door;
 pub mod generate;
 pub mod reference;
 pub mod units;
+pub mod validation;
 
 /// One test of the corpus and how it went.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -9,10 +9,11 @@ use apportion_core::engine::{self, read_claim, read_quantity};
 use apportion_core::evaluate::{DeviceSample, read_device};
 use apportion_core::finding::{Finding, ObjectRef};
 use apportion_core::profile::{Mode, Profile, Version};
+use apportion_core::validate::{Circumstances, Operation, Submission};
 use apportion_core::wire;
 
 use crate::bindings::exports::apportion::dra::decisions as wit;
-use crate::bindings::exports::apportion::dra::selectors;
+use crate::bindings::exports::apportion::dra::{selectors, validation};
 
 pub(crate) fn profile(profile: &wit::Profile) -> Result<Profile, Vec<Finding>> {
     let mode = match profile.mode {
@@ -47,6 +48,24 @@ pub(crate) fn environment(
         list_type_attributes: features.list_type_attributes,
         version: version(of),
     }
+}
+
+pub(crate) fn submission(submission: validation::Submission) -> Result<Submission, Finding> {
+    let old = submission.old.as_deref().map(engine::parse).transpose();
+    let circumstances = submission.circumstances;
+    Ok(Submission {
+        object: engine::parse(&submission.object)?,
+        old: old?,
+        operation: match submission.operation {
+            validation::Operation::Create => Operation::Create,
+            validation::Operation::Update => Operation::Update,
+            validation::Operation::StatusUpdate => Operation::StatusUpdate,
+        },
+        circumstances: Circumstances {
+            admin_namespace: circumstances.admin_namespace,
+            authorized: circumstances.authorized,
+        },
+    })
 }
 
 pub(crate) fn object_ref(object: wit::ObjectRef) -> ObjectRef {

@@ -7,11 +7,11 @@ mod to_wire;
 
 use std::cell::RefCell;
 
-use apportion_core::engine::Engine;
+use apportion_core::engine::{Engine, parse};
 use bindings::exports::apportion::dra::decisions::{
     Answer, Cluster, Finding, Guest, GuestCluster, Limits, ObjectRef, Profile, Question, Report,
 };
-use bindings::exports::apportion::dra::selectors;
+use bindings::exports::apportion::dra::{selectors, validation};
 
 mod bindings {
     wit_bindgen::generate!({ path: "../apportion.wit", world: "dra" });
@@ -67,6 +67,33 @@ impl selectors::Guest for Component {
         let device = from_wire::device(&device).map_err(to_wire::findings)?;
         let environment = from_wire::environment(environment, version, features);
         Ok(to_wire::evaluation(apportion_core::evaluate::evaluate(&expression, &device, &environment)))
+    }
+}
+
+impl validation::Guest for Component {
+    fn validate(submissions: Vec<validation::Submission>, profile: Profile) -> Result<Vec<Vec<Finding>>, Vec<Finding>> {
+        let profile = from_wire::profile(&profile).map_err(to_wire::findings)?;
+        let answer = |submission| match from_wire::submission(submission) {
+            Ok(submission) => apportion_core::validate::validate(submission, &profile),
+            Err(finding) => vec![finding],
+        };
+        Ok(submissions.into_iter().map(answer).map(to_wire::findings).collect())
+    }
+
+    fn validate_set(objects: Vec<String>, profile: Profile) -> Result<Vec<Vec<Finding>>, Vec<Finding>> {
+        let profile = from_wire::profile(&profile).map_err(to_wire::findings)?;
+        // A text that is no JSON refers to nothing; `validate` reports it.
+        let objects: Vec<_> = objects.iter().map(|text| parse(text).unwrap_or_default()).collect();
+        let findings = apportion_core::validate::validate_set(&objects, &profile);
+        Ok(findings.into_iter().map(to_wire::findings).collect())
+    }
+
+    fn convert(object: String, version: String) -> Result<String, Vec<Finding>> {
+        let object = parse(&object).map_err(|finding| to_wire::findings(vec![finding]))?;
+        match apportion_core::validate::convert(object, &version) {
+            Ok(converted) => Ok(converted.to_string()),
+            Err(findings) => Err(to_wire::findings(findings)),
+        }
     }
 }
 

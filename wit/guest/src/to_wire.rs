@@ -5,12 +5,12 @@ use apportion_core::api::claim::AllocationResult;
 use apportion_core::api::read::Json;
 use apportion_core::cel::CompileErrorKind;
 use apportion_core::evaluate::{Evaluation, Verdict};
-use apportion_core::finding::{Finding, ObjectRef, Severity};
+use apportion_core::finding::{ErrorKind, Finding, ObjectRef, Severity};
 use apportion_core::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 
 use crate::bindings::exports::apportion::dra::decisions as wit;
 use crate::bindings::exports::apportion::dra::selectors;
-use crate::bindings::exports::apportion::dra::types::Severity as WitSeverity;
+use crate::bindings::exports::apportion::dra::types::{ErrorKind as WitErrorKind, Severity as WitSeverity};
 
 pub(crate) fn findings(findings: Vec<Finding>) -> Vec<wit::Finding> {
     findings.into_iter().map(finding).collect()
@@ -24,10 +24,26 @@ fn finding(finding: Finding) -> wit::Finding {
             Severity::Warning => WitSeverity::Warning,
             Severity::Info => WitSeverity::Info,
         },
+        kind: finding.kind.map(error_kind),
         object: finding.object.map(object_ref),
         path: finding.path,
         message: finding.message,
         hint: finding.hint,
+    }
+}
+
+fn error_kind(kind: ErrorKind) -> WitErrorKind {
+    match kind {
+        ErrorKind::Required => WitErrorKind::Required,
+        ErrorKind::Invalid => WitErrorKind::Invalid,
+        ErrorKind::NotSupported => WitErrorKind::NotSupported,
+        ErrorKind::Duplicate => WitErrorKind::Duplicate,
+        ErrorKind::TooMany => WitErrorKind::TooMany,
+        ErrorKind::TooLong => WitErrorKind::TooLong,
+        ErrorKind::Forbidden => WitErrorKind::Forbidden,
+        ErrorKind::NotFound => WitErrorKind::NotFound,
+        ErrorKind::TypeInvalid => WitErrorKind::TypeInvalid,
+        ErrorKind::Internal => WitErrorKind::Internal,
     }
 }
 

@@ -1,0 +1,85 @@
+//! What the API server of a stated version answers when an object is created or changed, and what it would only reveal
+//! later.
+//!
+//! A submission goes through the steps of an API server: its JSON is held against the [`schema`] of its kind and
+//! version, older versions become the internal form, defaults are set, fields of disabled features are dropped, fields
+//! that the operation may not touch are reset, and the rules of the kind look at what is left. Each step reports what
+//! it sees.
+//!
+//! Source: `pkg/apis/{resource,scheduling,core}/validation` and the registry strategies of Kubernetes 1.36.
+
+use serde_json::Value;
+
+use crate::finding::Finding;
+use crate::profile::Profile;
+
+/// What is done with an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Operation {
+    /// It is created.
+    #[default]
+    Create,
+    /// The object itself is changed, not its status.
+    Update,
+    /// Its status is changed, through the subresource.
+    StatusUpdate,
+}
+
+/// What the answer depends on beside the object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Circumstances {
+    /// Whether the object's namespace has the label that allows admin access; `None` where that is not known.
+    pub admin_namespace: Option<bool>,
+    /// Whether the user has the extra permissions that some changes of a claim's status need.
+    pub authorized: bool,
+}
+
+impl Default for Circumstances {
+    /// Nothing is known of the namespace, and the user may do everything.
+    fn default() -> Self {
+        Self { admin_namespace: None, authorized: true }
+    }
+}
+
+/// One request to the API server.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Submission {
+    /// The object as it is sent.
+    pub object: Value,
+    /// The object as it is stored; for updates.
+    pub old: Option<Value>,
+    /// What is done with it.
+    pub operation: Operation,
+    /// What else matters.
+    pub circumstances: Circumstances,
+}
+
+impl Submission {
+    /// The creation of an object.
+    pub fn create(object: Value) -> Self {
+        Self { object, ..Self::default() }
+    }
+}
+
+/// What the API server answers: findings with a [`kind`](Finding::kind) are its errors, the others are ours.
+///
+/// Paths are those of the version that was submitted.
+pub fn validate(_submission: Submission, _profile: &Profile) -> Vec<Finding> {
+    Vec::new()
+}
+
+/// What only shows when objects are seen together: references to what is not there, contradictions, who gains what.
+///
+/// Findings come per object, in the order given.
+pub fn validate_set(objects: &[Value], _profile: &Profile) -> Vec<Vec<Finding>> {
+    vec![Vec::new(); objects.len()]
+}
+
+/// The same object in another version of its API group, for instance `v1`.
+///
+/// # Errors
+///
+/// The findings, when there is no way to that version.
+pub fn convert(object: Value, _version: &str) -> Result<Value, Vec<Finding>> {
+    Ok(object)
+}

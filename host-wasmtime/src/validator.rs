@@ -1,0 +1,151 @@
+//! Validation inside the component.
+
+use std::fmt;
+
+use apportion_core::finding::Finding;
+use apportion_core::profile::Profile;
+use apportion_core::validate::{self, Operation, Submission};
+use serde_json::Value;
+use wasmtime::Store;
+
+use crate::bindings::Dra;
+use crate::bindings::exports::apportion::dra::decisions::Profile as WitProfile;
+use crate::bindings::exports::apportion::dra::validation as wit;
+use crate::error::{Error, Stop};
+use crate::from_wit;
+use crate::guard::{Guard, HostLimits};
+use crate::runner::Runner;
+use crate::to_wit;
+
+/// What can be asked about manifests, whoever answers: the component, or the same code without a border around it.
+pub trait Validate {
+    /// What the API server answers, per submission in the order given.
+    ///
+    /// # Errors
+    ///
+    /// When the component stops in the middle of it.
+    fn validate(&mut self, submissions: Vec<Submission>) -> Result<Vec<Vec<Finding>>, Error>;
+
+    /// What only shows when objects are seen together, per object in the order given.
+    ///
+    /// # Errors
+    ///
+    /// When the component stops in the middle of it.
+    fn validate_set(&mut self, objects: &[Value]) -> Result<Vec<Vec<Finding>>, Error>;
+
+    /// The same object in another version of its API group.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] when there is no way; or when the component stops in the middle of it.
+    fn convert(&mut self, object: Value, version: &str) -> Result<Value, Error>;
+}
+
+/// The core linked into this program, for comparison with the component. Never stops.
+#[derive(Debug)]
+pub struct NativeValidator(pub Profile);
+
+impl Validate for NativeValidator {
+    fn validate(&mut self, submissions: Vec<Submission>) -> Result<Vec<Vec<Finding>>, Error> {
+        Ok(submissions.into_iter().map(|submission| validate::validate(submission, &self.0)).collect())
+    }
+
+    fn validate_set(&mut self, objects: &[Value]) -> Result<Vec<Vec<Finding>>, Error> {
+        Ok(validate::validate_set(objects, &self.0))
+    }
+
+    fn convert(&mut self, object: Value, version: &str) -> Result<Value, Error> {
+        validate::convert(object, version).map_err(Error::Refused)
+    }
+}
+
+/// An instance of the component that validates for one Kubernetes. It keeps nothing between calls; after a stop the
+/// next call finds a fresh one.
+pub struct Validator {
+    runner: Runner,
+    profile: WitProfile,
+    limits: HostLimits,
+    live: Option<(Store<Guard>, Dra)>,
+}
+
+impl fmt::Debug for Validator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Validator").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+impl Runner {
+    /// A validator for a given Kubernetes in an instance of its own.
+    pub fn validator(&self, profile: &Profile, limits: HostLimits) -> Validator {
+        Validator { runner: self.clone(), profile: to_wit::profile(profile), limits, live: None }
+    }
+}
+
+impl Validator {
+    fn call<T>(
+        &mut self,
+        ask: impl FnOnce(&wit::Guest, &mut Store<Guard>, &WitProfile) -> wasmtime::Result<T>,
+    ) -> Result<T, Error> {
+        let limits = self.limits;
+        let live = match self.live.take() {
+            Some(live) => Ok(live),
+            None => self.runner.instantiate(limits),
+        };
+        let answer = live.and_then(|(mut store, instance)| {
+            store.set_fuel(limits.fuel)?;
+            let answer = ask(instance.apportion_dra_validation(), &mut store, &self.profile)?;
+            Ok((answer, (store, instance)))
+        });
+        match answer {
+            Ok((answer, live)) => {
+                self.live = Some(live);
+                Ok(answer)
+            }
+            Err(error) => Err(Error::Stopped(Stop::of(&error, limits))),
+        }
+    }
+}
+
+impl Validate for Validator {
+    fn validate(&mut self, submissions: Vec<Submission>) -> Result<Vec<Vec<Finding>>, Error> {
+        let submissions: Vec<wit::Submission> = submissions.into_iter().map(submission).collect();
+        let answer = self.call(|guest, store, profile| guest.call_validate(store, &submissions, profile))?;
+        lists(answer)
+    }
+
+    fn validate_set(&mut self, objects: &[Value]) -> Result<Vec<Vec<Finding>>, Error> {
+        let objects: Vec<String> = objects.iter().map(Value::to_string).collect();
+        let answer = self.call(|guest, store, profile| guest.call_validate_set(store, &objects, profile))?;
+        lists(answer)
+    }
+
+    fn convert(&mut self, object: Value, version: &str) -> Result<Value, Error> {
+        let object = object.to_string();
+        let answer = self.call(|guest, store, _| guest.call_convert(store, &object, version))?;
+        let text = answer.map_err(|findings| Error::Refused(from_wit::findings(findings)))?;
+        from_wit::json(&text).map_err(|finding| Error::Refused(vec![finding]))
+    }
+}
+
+fn lists(answer: Result<Vec<Vec<wit::Finding>>, Vec<wit::Finding>>) -> Result<Vec<Vec<Finding>>, Error> {
+    match answer {
+        Ok(lists) => Ok(lists.into_iter().map(from_wit::findings).collect()),
+        Err(findings) => Err(Error::Refused(from_wit::findings(findings))),
+    }
+}
+
+fn submission(submission: Submission) -> wit::Submission {
+    wit::Submission {
+        object: submission.object.to_string(),
+        old: submission.old.map(|old| old.to_string()),
+        operation: match submission.operation {
+            Operation::Create => wit::Operation::Create,
+            Operation::Update => wit::Operation::Update,
+            Operation::StatusUpdate => wit::Operation::StatusUpdate,
+        },
+        circumstances: wit::Circumstances {
+            admin_namespace: submission.circumstances.admin_namespace,
+            authorized: submission.circumstances.authorized,
+        },
+    }
+}
