@@ -7,8 +7,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::Workspace;
 use crate::command::{cargo, output, run};
+use crate::node::Node;
 use crate::suites::WITH_WASMTIME;
-use crate::{node, npm, web};
+use crate::{npm, web};
 
 /// Runs every check; stops at the first that fails.
 ///
@@ -39,11 +40,11 @@ pub fn run_all(workspace: &Workspace) -> Result<()> {
     }
     if web::exists(workspace) {
         npm::build(workspace)?;
-        node::require()?;
-        node::install(workspace, "web")?;
+        let node = Node::find(workspace)?;
+        node.install(workspace, "web")?;
         for script in ["check", "lint"] {
-            if node::has_script(workspace, "web", script) {
-                let mut npm = node::npm(&workspace.path("web"), &["run", "--silent", script]);
+            if node.has_script(workspace, "web", script) {
+                let mut npm = node.npm(&workspace.path("web"), &["run", "--silent", script]);
                 run(&mut npm, &format!("the web page's `{script}`"), "the findings are above")?;
             }
         }

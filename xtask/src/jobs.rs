@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::Workspace;
 use crate::command::{cargo, run};
+use crate::node::Node;
 
 /// What the demo feeds to the program.
 const DEMO: &str = "examples/gpu-sharing/";
@@ -67,11 +68,11 @@ pub fn conformance(workspace: &Workspace, engine: Option<&str>, paths: &[String]
 }
 
 pub(crate) fn conformance_command(workspace: &Workspace, engine: Option<&str>, paths: &[String]) -> Result<Command> {
+    let mut runner = cargo();
     if engine.is_none_or(|engine| engine == "npm") {
         crate::npm::build(workspace)?;
-        crate::node::require()?;
+        Node::find(workspace)?.put_on_path(&mut runner);
     }
-    let mut runner = cargo();
     runner.args(["run", "--quiet", "--release", "--locked", "--package", "apportion-tests", "--bin", "conformance"]);
     // The caller's folder stays: paths are relative to it.
     runner.arg("--manifest-path").arg(workspace.path("Cargo.toml")).arg("--");

@@ -8,6 +8,7 @@
 
 pub mod command;
 pub mod component;
+pub mod debian;
 pub mod fingerprint;
 pub mod toolchain;
 pub mod wasm;
@@ -15,6 +16,8 @@ pub mod workspace;
 
 #[cfg(feature = "cli")]
 pub mod bench;
+#[cfg(feature = "cli")]
+pub mod browser;
 #[cfg(feature = "cli")]
 pub mod check;
 #[cfg(feature = "cli")]

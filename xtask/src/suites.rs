@@ -9,7 +9,8 @@ use anyhow::{Context, Result};
 
 use crate::Workspace;
 use crate::command::cargo;
-use crate::{component, jobs, node, npm, web};
+use crate::node::Node;
+use crate::{browser, component, jobs, npm, web};
 
 /// The crates that link wasmtime. They are built and tested in the release profile only: an unoptimised cranelift
 /// would be a second, slow copy.
@@ -52,26 +53,32 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
         // The tests of the crate `tests` reach the package, too.
         npm::build(workspace)?;
         let packages = WITH_WASMTIME.into_iter().filter(|name| is_member(workspace, name));
-        count(cargo_test(workspace).arg("--release").args(packages.flat_map(|name| ["--package", name])))
+        let mut test = cargo_test(workspace);
+        Node::find(workspace)?.put_on_path(&mut test);
+        count(test.arg("--release").args(packages.flat_map(|name| ["--package", name])))
     });
     if is_member(workspace, "apportion-tests") {
         group("conformance, all engines", &mut || count(&mut jobs::conformance_command(workspace, None, &[])?));
     }
     group("npm package", &mut || {
         npm::build(workspace)?;
-        node::require()?;
-        if workspace.path("npm/package-lock.json").is_file() {
-            node::install(workspace, "npm")?;
-        }
-        count(&mut node::npm(&workspace.path("npm"), &["test", "--silent"]))
+        let node = Node::find(workspace)?;
+        node.install(workspace, "npm")?;
+        count(&mut node.npm(&workspace.path("npm"), &["test", "--silent"]))
     });
     if web::exists(workspace) {
         group("web page", &mut || {
             web::build(workspace)?;
+            let node = Node::find(workspace)?;
+            let browser = browser::find(workspace);
             let mut tally = Tally::default();
             for script in ["test", "e2e"] {
-                if node::has_script(workspace, "web", script) {
-                    let found = count(&mut node::npm(&workspace.path("web"), &["run", "--silent", script]))?;
+                if node.has_script(workspace, "web", script) {
+                    let mut npm = node.npm(&workspace.path("web"), &["run", "--silent", script]);
+                    if let Some(browser) = &browser {
+                        npm.env("CHROMIUM", browser);
+                    }
+                    let found = count(&mut npm)?;
                     tally.passed += found.passed;
                     tally.failed += found.failed;
                 }

@@ -8,12 +8,12 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::Workspace;
 use crate::command::{self, output, program};
+use crate::{Workspace, debian};
 
 /// What both modules are built for.
 pub const TARGET: &str = "wasm32-unknown-unknown";
@@ -55,9 +55,9 @@ impl Toolchain {
             }
         }
         if only != "active" {
-            let found = match debian() {
+            let found = match debians() {
                 Some(found) => Some(found),
-                None if install_debian_packages(workspace) => debian(),
+                None if install_debian_packages(workspace) => debians(),
                 None => None,
             };
             if let Some(found) = found {
@@ -137,7 +137,7 @@ fn rustup_adds_target(workspace: &Workspace) -> bool {
     output(&mut rustup).is_some()
 }
 
-fn debian() -> Option<Toolchain> {
+fn debians() -> Option<Toolchain> {
     let rustc = version(&"/usr/bin/rustc".into())?;
     let is_new_enough = minor(&rustc).is_some_and(|minor| minor >= OLDEST_MINOR);
     let has_sources = Path::new("/usr/lib/rustlib/src/rust/library/std/Cargo.toml").is_file();
@@ -159,31 +159,12 @@ fn newest_linker() -> Option<PathBuf> {
     Some(PathBuf::from(format!("/usr/bin/wasm-ld-{newest}")))
 }
 
-/// Installs Debian's packages as root or through a sudo that asks nothing. The log lies in `target/wasm/apt.log`.
 fn install_debian_packages(workspace: &Workspace) -> bool {
-    if !Path::new("/etc/debian_version").is_file() || fs::create_dir_all(workspace.wasm_dir()).is_err() {
-        return false;
-    }
-    let log = workspace.wasm_dir().join("apt.log");
-    eprintln!("xtask: installing Debian's Rust for WebAssembly (log: {})", log.display());
-    let packages = || {
+    debian::install(workspace, "Rust for WebAssembly", || {
         let linker = newest_linker_package()?;
-        has_candidate("rust-web-src").then_some([
-            "rustc-web".to_owned(),
-            "cargo-web".into(),
-            "rust-web-src".into(),
-            linker,
-        ])
-    };
-    let install = |packages: &[String]| {
-        // `--no-remove`: a compiler that is already there is never replaced behind the user's back.
-        let fixed = ["install", "-y", "--no-install-recommends", "--no-remove"].map(str::to_owned);
-        apt_get(&[&fixed, packages].concat(), &log)
-    };
-    if packages().is_some_and(|packages| install(&packages)) {
-        return true;
-    }
-    apt_get(&["update".to_owned()], &log) && packages().is_some_and(|packages| install(&packages))
+        let packages = ["rustc-web", "cargo-web", "rust-web-src", &linker];
+        debian::has_candidate("rust-web-src").then(|| packages.map(str::to_owned).to_vec())
+    })
 }
 
 /// Debian 12 has `lld-13` to `lld-22`; a linker should not be older than the compiler's LLVM.
@@ -191,24 +172,6 @@ fn newest_linker_package() -> Option<String> {
     let found = output(Command::new("apt-cache").args(["pkgnames", "lld-"]))?;
     let newest = found.lines().filter_map(|name| name.strip_prefix("lld-")?.parse::<u32>().ok()).max()?;
     Some(format!("lld-{newest}"))
-}
-
-fn has_candidate(package: &str) -> bool {
-    output(Command::new("apt-cache").args(["policy", package]))
-        .is_some_and(|text| text.contains("Candidate:") && !text.contains("Candidate: (none)"))
-}
-
-fn apt_get(arguments: &[String], log: &Path) -> bool {
-    let is_root = output(Command::new("id").arg("-u")).is_some_and(|id| id == "0");
-    let mut command = Command::new(if is_root { "apt-get" } else { "sudo" });
-    if !is_root {
-        command.args(["-n", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
-    }
-    let Ok(log) = fs::OpenOptions::new().create(true).append(true).open(log) else { return false };
-    let Ok(errors) = log.try_clone() else { return false };
-    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
-    command.stdin(Stdio::null()).stdout(log).stderr(errors);
-    command.status().is_ok_and(|status| status.success())
 }
 
 #[cfg(test)]

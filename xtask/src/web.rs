@@ -7,7 +7,8 @@ use anyhow::Result;
 
 use crate::command::run;
 use crate::fingerprint::Fingerprint;
-use crate::{Workspace, node, npm};
+use crate::node::Node;
+use crate::{Workspace, npm};
 
 /// Whether the checkout has a web page.
 #[must_use]
@@ -23,8 +24,8 @@ pub fn exists(workspace: &Workspace) -> bool {
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     let page = workspace.path("web/dist/index.html");
     let package = npm::build(workspace)?;
-    node::require()?;
-    node::install(workspace, "web")?;
+    let node = Node::find(workspace)?;
+    node.install(workspace, "web")?;
     let mut inputs = Fingerprint::of(workspace, &["web", "npm/package.json", "npm/entry", "examples/gpu-sharing"])?;
     for file in ["apportion.js", "apportion_bg.wasm"] {
         inputs.add(&std::fs::read(package.join(file))?);
@@ -33,7 +34,7 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
         return Ok(page);
     }
     let start = Instant::now();
-    let mut vite = node::npm(&workspace.path("web"), &["run", "--silent", "build"]);
+    let mut vite = node.npm(&workspace.path("web"), &["run", "--silent", "build"]);
     run(&mut vite, "building the web page", "Vite's message is above")?;
     inputs.note(&page)?;
     eprintln!("xtask: web page built in {:.1} s", start.elapsed().as_secs_f64());
