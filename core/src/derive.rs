@@ -2,6 +2,8 @@
 //!
 //! The same object gets the same name and the same id in every run, so runs can be compared and repeated.
 
+use crate::api::meta::ObjectMeta;
+
 /// Letters and digits of generated suffixes: no vowels and nothing that looks alike.
 const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 
@@ -9,10 +11,26 @@ const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 const MAX_NAME: usize = 63;
 const SUFFIX: usize = 5;
 
-/// A UUID for an object, from its kind, namespace and name.
+/// The UUID of an object, from its kind, namespace and name.
 pub(crate) fn uid(kind: &str, namespace: &str, name: &str) -> String {
-    // Version 8 (custom) and the usual variant, so that readers of UUIDs accept it.
-    let bits = digest(&[kind, namespace, name]) & !(0xf << 76) & !(0b11 << 62) | (8 << 76) | (0b10 << 62);
+    uuid(&[kind, namespace, name])
+}
+
+/// The id of one share of a device that several claims may hold: a UUID made from the claim it is given to, the claim's
+/// position in the question, the request, and the share's position among the claim's results.
+///
+/// The claim is known by its UID, or by namespace and name where it has none yet.
+pub(crate) fn share_id(claim: &ObjectMeta, position: usize, request: &str, ordinal: usize) -> String {
+    let [position, ordinal] = [position, ordinal].map(|number| number.to_string());
+    match claim.uid.as_str() {
+        "" => uuid(&["share", &claim.namespace, &claim.name, &position, request, &ordinal]),
+        owner => uuid(&["share", owner, &position, request, &ordinal]),
+    }
+}
+
+/// A UUID derived from texts: version 8 of RFC 9562 ("custom") with the usual variant, so that readers accept it.
+fn uuid(parts: &[&str]) -> String {
+    let bits = digest(parts) & !(0xf << 76) & !(0b11 << 62) | (8 << 76) | (0b10 << 62);
     let hex = format!("{bits:032x}");
     let groups = [(0, 8), (8, 4), (12, 4), (16, 4), (20, 12)];
     groups.map(|(start, length)| hex.chars().skip(start).take(length).collect::<String>()).join("-")
@@ -98,6 +116,23 @@ mod tests {
         let bytes = id.as_bytes();
         assert_eq!(bytes[14], b'8');
         assert!(matches!(bytes[19], b'8' | b'9' | b'a' | b'b'));
+    }
+
+    #[test]
+    fn a_share_id_depends_on_every_part() {
+        let claim = ObjectMeta { name: "training".to_owned(), ..ObjectMeta::default() };
+        let known = ObjectMeta { uid: "training".to_owned(), ..claim.clone() };
+        let ids = [
+            share_id(&claim, 0, "nic", 0),
+            share_id(&claim, 1, "nic", 0),
+            share_id(&claim, 0, "nic", 1),
+            share_id(&claim, 0, "gpu", 0),
+            share_id(&known, 0, "nic", 0),
+        ];
+        for (index, text) in ids.iter().enumerate() {
+            assert!(!ids[..index].contains(text));
+        }
+        assert_eq!(ids[0], share_id(&claim, 0, "nic", 0));
     }
 
     #[test]

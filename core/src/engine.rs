@@ -8,9 +8,10 @@ use crate::api::object::{Object, read_object};
 use crate::api::quantity::Quantity;
 use crate::api::read::{Json, Path};
 use crate::cluster::Cluster;
+use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::Profile;
-use crate::simulate::{Report, generated_name, run};
+use crate::simulate::{Report, run};
 
 /// A cluster and the limits on what a question may cost.
 #[derive(Clone, Debug)]
@@ -65,7 +66,7 @@ impl Engine {
         self.generated = self.generated.saturating_add(1);
         let (kind, metadata) = (object.kind().to_owned(), object.metadata_mut());
         let belongs_to = [kind.as_str(), &metadata.namespace, &metadata.generate_name, &self.generated.to_string()];
-        metadata.name = generated_name(&metadata.generate_name, &belongs_to);
+        metadata.name = derive::generated_name(&metadata.generate_name, &belongs_to);
     }
 
     /// Allocates claims together on one of the nodes asked for.

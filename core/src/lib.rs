@@ -16,6 +16,7 @@ pub mod allocate;
 pub mod api;
 pub mod cel;
 pub mod cluster;
+mod derive;
 pub mod engine;
 pub mod evaluate;
 pub mod finding;

@@ -26,7 +26,6 @@ mod quirks;
 mod result;
 mod search;
 mod select;
-mod share;
 mod taints;
 #[cfg(test)]
 mod tests;

@@ -7,12 +7,12 @@ use super::plan::{ClaimPlan, Plan, Unit};
 use super::pools::{NodeDevice, NodeView};
 use super::quirks::Quirks;
 use super::search::Solution;
-use super::share;
 use crate::api::claim::{
     AllocationConfigSource, AllocationResult, DeviceAllocationConfiguration, DeviceClaimConfiguration,
     DeviceRequestAllocationResult,
 };
 use crate::api::node::{NodeSelector, NodeSelectorOperator, NodeSelectorRequirement, NodeSelectorTerm};
+use crate::derive;
 use crate::profile::{Profile, Version};
 
 /// Builds the allocations, one per claim in the order of the question.
@@ -40,7 +40,10 @@ pub(super) fn build(
                 continue;
             }
             let ordinal = allocation.devices.results.len();
-            let share_id = picked.share.is_some().then(|| share::id(claim.claim, position, &unit.full_name, ordinal));
+            let share_id = picked
+                .share
+                .is_some()
+                .then(|| derive::share_id(&claim.claim.metadata, position, &unit.full_name, ordinal));
             let consumed = picked.share.clone().unwrap_or_default();
             allocation.devices.results.push(DeviceRequestAllocationResult {
                 share_id,

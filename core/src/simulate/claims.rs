@@ -11,9 +11,9 @@ use crate::api::pod::{Pod, PodResourceClaim, PodResourceClaimStatus};
 use crate::cluster::{Cluster, Key};
 use crate::finding::{Code, Finding, ObjectRef};
 
-use super::derive;
 use super::expand::{controller, reference, root_of, template_path, uid_of};
 use super::problems;
+use crate::derive;
 
 /// Annotation of a generated claim: the entry of the Pod that it was made for.
 const POD_CLAIM_NAME: &str = "resource.kubernetes.io/pod-claim-name";

@@ -7,7 +7,6 @@
 //! run over the resulting cluster changes nothing and reports the same nodes, Pods and claims.
 
 mod claims;
-mod derive;
 mod expand;
 mod finish;
 mod infer;
@@ -20,7 +19,6 @@ mod schedule;
 mod shortfall;
 mod suggest;
 
-pub(crate) use derive::generated_name;
 pub use expand::MAX_PODS;
 
 use std::collections::BTreeMap;

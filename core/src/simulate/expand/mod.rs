@@ -15,7 +15,7 @@ use crate::api::workload::{Workload, WorkloadSpec};
 use crate::cluster::Cluster;
 use crate::finding::{Code, Finding, ObjectRef};
 
-use super::derive;
+use crate::derive;
 
 /// Most Pods that one workload of the input is shown with.
 pub const MAX_PODS: u64 = 16;

@@ -7,8 +7,8 @@ use crate::api::node::{NAME_FIELD, NodeSelector, NodeSelectorOperator, NodeSelec
 use crate::api::object::Object;
 use crate::api::pod::{Affinity, NodeAffinity, NodeToleration, Pod, PodSpec, PodTemplateSpec};
 use crate::api::workload::{DaemonSetSpec, JobSpec, ReplicaSetSpec, StatefulSetSpec, Workload};
+use crate::derive;
 use crate::finding::{Code, Finding};
-use crate::simulate::derive;
 use crate::simulate::node_fit::NodeState;
 
 use super::workloads::{LWS_GROUP, LWS_NAME, LWS_WORKER, count, is_indexed, suspended};

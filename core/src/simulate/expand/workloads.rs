@@ -8,8 +8,8 @@ use crate::api::workload::{
     CronJobSpec, JobSetSpec, JobSpec, LeaderWorkerSetSpec, ReplicaSetSpec, StatefulSetOrdinals, StatefulSetSpec,
     Workload, WorkloadSpec,
 };
+use crate::derive;
 use crate::finding::{Code, Finding};
-use crate::simulate::derive;
 
 use super::{Expansion, MAX_PODS, owner_reference, pods};
 
