@@ -25,16 +25,6 @@ import (
 	"k8s.io/dynamic-resource-allocation/structured"
 )
 
-type features struct {
-	AdminAccess            bool `json:"adminAccess"`
-	ConsumableCapacity     bool `json:"consumableCapacity"`
-	DeviceBindingAndStatus bool `json:"deviceBindingAndStatus"`
-	DeviceTaints           bool `json:"deviceTaints"`
-	ListTypeAttributes     bool `json:"listTypeAttributes"`
-	PartitionableDevices   bool `json:"partitionableDevices"`
-	PrioritizedList        bool `json:"prioritizedList"`
-}
-
 type deviceRef struct {
 	Driver   string                       `json:"driver"`
 	Pool     string                       `json:"pool"`
@@ -161,15 +151,7 @@ func allocate(p *problem) (answer outcome) {
 		}
 		state.AggregatedCapacity.Insert(structured.NewDeviceConsumedCapacity(device.id(), amounts))
 	}
-	wanted := structured.Features{
-		AdminAccess:            p.Features.AdminAccess,
-		ConsumableCapacity:     p.Features.ConsumableCapacity,
-		DeviceBindingAndStatus: p.Features.DeviceBindingAndStatus,
-		DeviceTaints:           p.Features.DeviceTaints,
-		ListTypeAttributes:     p.Features.ListTypeAttributes,
-		PartitionableDevices:   p.Features.PartitionableDevices,
-		PrioritizedList:        p.Features.PrioritizedList,
-	}
+	wanted := p.Features.wanted()
 	cache := cel.NewCache(64, cel.Features{
 		EnableConsumableCapacity: p.Features.ConsumableCapacity,
 		EnableListTypeAttributes: p.Features.ListTypeAttributes,

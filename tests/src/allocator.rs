@@ -7,13 +7,17 @@ use serde_json::{Map, Value, json};
 
 use crate::door::{Asked, Question};
 
-/// Feature names of the vectors and the gate behind each.
-const GATES: [(&str, &str); 7] = [
+/// Feature names of the vectors, and of what is newer than the vectors, and the gate behind each.
+const GATES: [(&str, &str); 11] = [
     ("adminAccess", "DRAAdminAccess"),
+    ("compatibilityGroups", "DRADeviceCompatibilityGroups"),
     ("consumableCapacity", "DRAConsumableCapacity"),
+    ("derivedAttributes", "DRADerivedAttributes"),
     ("deviceBindingAndStatus", "DRADeviceBindingConditions"),
     ("deviceTaints", "DRADeviceTaints"),
+    ("fractionalCapacityRange", "DRAFractionalCapacityRange"),
     ("listTypeAttributes", "DRAListTypeAttributes"),
+    ("optionalNodeOperations", "DRAOptionalNodeOperations"),
     ("partitionableDevices", "DRAPartitionableDevices"),
     ("prioritizedList", "DRAPrioritizedList"),
 ];
@@ -50,7 +54,7 @@ pub fn asked(case: &Value, mode: Mode) -> Asked {
     objects.extend(distinct_names(list("slices")));
     let node = case.pointer("/node/metadata/name").cloned().unwrap_or_default();
     Asked {
-        settings: json!({ "version": "1.36", "featureGates": gates, "mode": mode.name() }),
+        settings: json!({ "version": case.get("version").map_or("1.36", |version| version.as_str().unwrap_or_default()), "featureGates": gates, "mode": mode.name() }),
         objects,
         question: Question::Allocate(json!({
             "claims": list("claims"),

@@ -13,6 +13,7 @@ pub fn asked(entry: &Value) -> Asked {
             "expression": entry.get("expression"),
             "environment": entry.get("environment"),
             "features": entry.get("features"),
+            "version": entry.get("version").map_or("1.36", |version| version.as_str().unwrap_or_default()),
             "device": entry.get("device"),
         })),
     }

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+#[cfg(feature = "hosts")]
 use apportion::{HostLimits, Runner, Validate as _};
-use apportion_core::allocate::Limits;
+use apportion_core::engine::Engine;
 use apportion_core::evaluate::evaluate;
 use apportion_core::finding::Finding;
-use apportion_core::profile::Profile;
 use apportion_core::wire;
 use serde_json::{Value, json};
 
@@ -57,6 +57,7 @@ pub trait Door {
 pub fn open(name: &str, root: &Path) -> Result<Box<dyn Door>> {
     Ok(match name {
         "native" => Box::new(Native),
+        #[cfg(feature = "hosts")]
         "component" => Box::new(Component { runner: Runner::new()? }),
         "npm" => Box::new(Npm::start(root)?),
         other => bail!("no engine `{other}`: choose native, component or npm"),
@@ -82,17 +83,26 @@ impl Door for Native {
                     .map(wire::ValidationQuestion::answer),
             )),
             Question::Allocate(question) => {
-                allocate(asked, question, |profile, limits| Ok(Box::new(apportion::Native::new(profile, limits))))
+                let (profile, limits) = match wire::settings(asked.settings.clone()) {
+                    Ok(settings) => settings,
+                    Err(findings) => return Ok(text(Err(findings))),
+                };
+                let mut engine = Engine::new(profile, limits);
+                let texts: Vec<String> = asked.objects.iter().map(Value::to_string).collect();
+                engine.apply(texts.iter().map(String::as_str));
+                Ok(text(wire::question(question.clone()).map(|question| engine.allocate(&question).to_json())))
             }
         }
     }
 }
 
 /// The component in wasmtime.
+#[cfg(feature = "hosts")]
 struct Component {
     runner: Runner,
 }
 
+#[cfg(feature = "hosts")]
 impl Door for Component {
     fn name(&self) -> &'static str {
         "component"
@@ -107,14 +117,25 @@ impl Door for Component {
                     Ok(answer?.to_json())
                 }
             })),
+            Question::Allocate(question) => {
+                let (profile, limits) = match wire::settings(asked.settings.clone()) {
+                    Ok(settings) => settings,
+                    Err(findings) => return Ok(text(Err(findings))),
+                };
+                let mut cluster = self.runner.cluster(&profile, limits, HostLimits::default())?;
+                let texts: Vec<String> = asked.objects.iter().map(Value::to_string).collect();
+                apportion::Door::apply(&mut cluster, &texts)?;
+                Ok(text(match wire::question(question.clone()) {
+                    Ok(question) => Ok(apportion::Door::allocate(&mut cluster, &question)?.to_json()),
+                    Err(findings) => Err(findings),
+                }))
+            }
             Question::Validate(question) => self.validate(asked, question),
-            Question::Allocate(question) => allocate(asked, question, |profile, limits| {
-                Ok(Box::new(self.runner.cluster(&profile, limits, HostLimits::default())?))
-            }),
         }
     }
 }
 
+#[cfg(feature = "hosts")]
 impl Component {
     fn validate(&mut self, asked: &Asked, question: &Value) -> Result<String> {
         let asked = wire::settings(asked.settings.clone())
@@ -127,25 +148,6 @@ impl Component {
         let findings = validator.validate(vec![submission])?.pop().unwrap_or_default();
         Ok(json!({ "findings": findings }).to_string())
     }
-}
-
-/// Asks through one of the runner's two typed doors.
-fn allocate(
-    asked: &Asked,
-    question: &Value,
-    open: impl FnOnce(Profile, Limits) -> Result<Box<dyn apportion::Door>>,
-) -> Result<String> {
-    let (profile, limits) = match wire::settings(asked.settings.clone()) {
-        Ok(settings) => settings,
-        Err(findings) => return Ok(text(Err(findings))),
-    };
-    let mut cluster = open(profile, limits)?;
-    let texts: Vec<String> = asked.objects.iter().map(Value::to_string).collect();
-    cluster.apply(&texts)?;
-    Ok(text(match wire::question(question.clone()) {
-        Ok(question) => Ok(cluster.allocate(&question)?.to_json()),
-        Err(findings) => Err(findings),
-    }))
 }
 
 fn text(answer: Result<Value, Vec<Finding>>) -> String {

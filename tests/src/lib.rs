@@ -5,11 +5,14 @@
 
 pub mod allocator;
 pub mod baseline;
+#[cfg(feature = "hosts")]
 pub mod bench;
 pub mod cel;
 pub mod corpus;
+pub mod differential;
 pub mod door;
 pub mod generate;
+pub mod record;
 pub mod reference;
 pub mod units;
 pub mod validation;

@@ -7,6 +7,33 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+/// A release of the reference.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Release {
+    /// `v0.36.2`, with which the vectors were recorded.
+    V1_36,
+    /// `v0.37.2`: its defects repaired, with derived attributes, compatibility groups and more.
+    V1_37,
+}
+
+impl Release {
+    /// The Kubernetes version.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::V1_36 => "1.36",
+            Self::V1_37 => "1.37",
+        }
+    }
+
+    /// What `go build` needs beside the defaults.
+    fn flags(self) -> &'static [&'static str] {
+        match self {
+            Self::V1_36 => &[],
+            Self::V1_37 => &["-modfile=next.mod", "-tags=next"],
+        }
+    }
+}
+
 /// Whether Go is on this machine.
 pub fn is_available() -> bool {
     Command::new("go")
@@ -17,15 +44,17 @@ pub fn is_available() -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Asks the reference about every case, in order.
+/// Asks a release about every case, in order.
 ///
 /// # Errors
 ///
 /// When the program does not build or breaks.
-pub fn outcomes(root: &Path, cases: &[Value]) -> Result<Vec<Value>> {
-    let binary = root.join("target/reference");
+pub fn outcomes(root: &Path, release: Release, cases: &[Value]) -> Result<Vec<Value>> {
+    let binary = root.join(format!("target/reference-{}", release.name()));
     let built = Command::new("go")
-        .args(["build", "-o"])
+        .arg("build")
+        .args(release.flags())
+        .arg("-o")
         .arg(&binary)
         .arg(".")
         .current_dir(root.join("tests/reference"))

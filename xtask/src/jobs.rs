@@ -82,3 +82,21 @@ pub(crate) fn conformance_command(workspace: &Workspace, engine: Option<&str>, p
     runner.args(paths).stdin(Stdio::null());
     Ok(runner)
 }
+
+/// The comparison with the reference, with the arguments as they are. It needs no engine but the native one, so nothing of
+/// wasmtime is compiled for it.
+///
+/// # Errors
+///
+/// When cargo cannot be started. A difference is passed on in the status.
+pub fn differential(workspace: &Workspace, arguments: &[String]) -> Result<ExitStatus> {
+    differential_command(workspace, arguments).status().context("cargo cannot be started: check that it is on the path")
+}
+
+pub(crate) fn differential_command(workspace: &Workspace, arguments: &[String]) -> Command {
+    let mut differential = cargo();
+    differential.args(["run", "--quiet", "--locked", "--package", "apportion-tests", "--no-default-features"]);
+    differential.args(["--bin", "differential", "--manifest-path"]).arg(workspace.path("Cargo.toml"));
+    differential.arg("--").args(arguments).stdin(Stdio::null());
+    differential
+}

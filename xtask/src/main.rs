@@ -31,6 +31,13 @@ enum Task {
         /// Files or folders with cases
         paths: Vec<String>,
     },
+    /// Compare the native core with the reference on generated cases; needs Go
+    #[command(after_help = "Example: cargo xtask differential --cases 5000 --seed 1000")]
+    Differential {
+        /// What the comparing program understands: --cases N, --seed S, --release 1.36, --only scenarios
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Measure the engine on all workloads and write docs/benchmarks.md; `--quick` takes seconds and writes nothing
     #[command(after_help = "Example: cargo xtask bench --only nodes-5000")]
     Bench {
@@ -69,6 +76,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Conformance { engine, paths } => {
             return Ok(code(jobs::conformance(workspace, engine.as_deref(), &paths)?));
         }
+        Task::Differential { arguments } => return Ok(code(jobs::differential(workspace, &arguments)?)),
         Task::Bench { arguments } => return Ok(code(bench::bench(workspace, &arguments)?)),
         Task::Component => println!("{}", component::build(workspace)?.path.display()),
         Task::Npm => println!("{}", npm::build(workspace)?.display()),

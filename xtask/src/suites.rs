@@ -60,6 +60,10 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
     if is_member(workspace, "apportion-tests") {
         group("conformance, all engines", &mut || count(&mut jobs::conformance_command(workspace, None, &[])?));
     }
+    group("generated cases against the reference", &mut || {
+        // Without Go the program says so in one line and counts nothing.
+        count(&mut jobs::differential_command(workspace, &["--cases".to_owned(), "150".to_owned()]))
+    });
     group("npm package", &mut || {
         npm::build(workspace)?;
         let node = Node::find(workspace)?;

@@ -1,30 +1,40 @@
-//! `differential [--count N] [--seed S]`: generated scenarios, answered by the native core and by the reference.
+//! `differential [--cases N] [--seed S] [--release R]`: generated scenarios and selectors, answered by the native core and
+//! by the reference.
 //!
 //! A difference is written as a case file, ready for the corpus. `--record` writes all scenarios with the reference's
-//! outcome instead; that is how the project's own corpus was made.
+//! outcome instead, and with the correct one where a defect shows; that is how the project's own corpus is made.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{fs, iter};
 
 use anyhow::Result;
-use apportion_tests::allocator::{self, Mode};
-use apportion_tests::{door, generate, reference};
+use apportion_tests::reference::{self, Release};
+use apportion_tests::{differential, generate, record};
 use clap::Parser;
 use serde_json::Value;
 
-/// Compares the native core with the reference on generated scenarios.
+/// Compares the native core with the reference on generated cases.
 #[derive(Parser)]
 struct Arguments {
-    /// How many scenarios.
-    #[arg(long, default_value_t = 500)]
-    count: u64,
+    /// How many scenarios and how many selectors for each release.
+    #[arg(long, default_value_t = 300)]
+    cases: u64,
     /// The first seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Only this release: 1.36 or 1.37.
+    #[arg(long, value_parser = ["1.36", "1.37"])]
+    release: Option<String>,
+    /// Only scenarios, or only selectors.
+    #[arg(long, value_parser = ["scenarios", "selectors"])]
+    only: Option<String>,
     /// Write every scenario with the reference's outcome to this file, one per line, and compare nothing.
     #[arg(long)]
     record: Option<PathBuf>,
+    /// Record the scenarios of this file, one per line, instead of generated ones.
+    #[arg(long, requires = "record")]
+    from: Option<PathBuf>,
 }
 
 fn main() -> Result<ExitCode> {
@@ -35,46 +45,37 @@ fn main() -> Result<ExitCode> {
         println!("0 passed, 0 failed");
         return Ok(ExitCode::SUCCESS);
     }
-    let mut cases: Vec<Value> =
-        (arguments.seed..arguments.seed.saturating_add(arguments.count)).map(generate::scenario).collect();
-    let outcomes = reference::outcomes(root, &cases)?;
-    for (case, outcome) in cases.iter_mut().zip(outcomes) {
-        let mut outcome = outcome;
-        if let (Some(case), Some(fields)) = (case.as_object_mut(), outcome.as_object_mut()) {
-            fields.remove("nanoseconds");
-            case.insert("expected".to_owned(), outcome);
-        }
-    }
+    let seeds = || arguments.seed..arguments.seed.saturating_add(arguments.cases);
     if let Some(file) = arguments.record {
+        let cases = match arguments.from {
+            None => seeds().map(|seed| generate::scenario(seed, Release::V1_36)).collect(),
+            Some(file) => {
+                let lines: Result<_, _> = fs::read_to_string(file)?.lines().map(serde_json::from_str).collect();
+                lines?
+            }
+        };
+        let cases = record::corpus(root, cases)?;
         let lines: Vec<String> = cases.iter().map(Value::to_string).collect();
         fs::write(&file, lines.join("\n") + "\n")?;
         println!("{} cases written to {}", cases.len(), file.display());
         return Ok(ExitCode::SUCCESS);
     }
-
-    let mut native = door::open("native", root)?;
-    let (mut passed, mut failed) = (0_usize, 0_usize);
-    let mut statuses = std::collections::BTreeMap::<String, usize>::new();
-    for case in &cases {
-        let expected = case.pointer("/expected/status").and_then(Value::as_str).unwrap_or_default();
-        *statuses.entry(expected.to_owned()).or_default() += 1;
-        if expected == "panic" || expected == "timeout" {
+    let wants = |kind: &str| arguments.only.as_deref().is_none_or(|only| only == kind);
+    let (mut passed, mut failed) = (0, 0);
+    for release in [Release::V1_36, Release::V1_37] {
+        if arguments.release.as_deref().is_some_and(|wanted| wanted != release.name()) {
             continue;
         }
-        let answer = native.ask(&allocator::asked(case, Mode::Reference))?;
-        match allocator::check(case, Mode::Reference, &answer) {
-            Ok(()) => passed += 1,
-            Err(why) => {
-                failed += 1;
-                let id = case.get("id").and_then(Value::as_str).unwrap_or_default();
-                let file = root.join("target/differences").join(format!("{id}.json"));
-                fs::create_dir_all(root.join("target/differences"))?;
-                fs::write(&file, serde_json::to_string_pretty(case)?)?;
-                println!("FAILED {id} ({}): {why}", file.display());
-            }
+        let scenarios = wants("scenarios").then(|| differential::scenarios(root, release, seeds()));
+        let selectors = wants("selectors").then(|| differential::selectors(root, release, seeds()));
+        for (kind, cases) in iter::zip(["scenarios", "selectors"], [scenarios, selectors]) {
+            let Some(cases) = cases.transpose()? else { continue };
+            let tally = differential::compare(root, &cases)?;
+            eprintln!("{kind} of {}: {tally:?}", release.name());
+            passed += tally.passed;
+            failed += tally.failed;
         }
     }
-    eprintln!("outcomes of the reference: {statuses:?}");
     println!("{passed} passed, {failed} failed");
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

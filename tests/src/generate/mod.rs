@@ -1,0 +1,137 @@
+//! Seeded scenarios in the schema of the allocation vectors: small clusters in which every feature meets every other.
+
+mod claims;
+mod dice;
+mod expressions;
+mod pools;
+
+use serde_json::{Map, Value, json};
+
+use crate::reference::Release;
+use dice::Dice;
+pub use expressions::selector;
+
+const DRIVERS: [&str; 3] = ["a.example.com", "b.example.com", "c.example.com"];
+const MODELS: [&str; 3] = ["small", "medium", "large"];
+
+/// The features of one scenario, and what it dwells on.
+struct Features {
+    on: Map<String, Value>,
+    release: Release,
+    theme: Theme,
+}
+
+/// What a scenario has more of than others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Theme {
+    /// A little of everything.
+    Mixed,
+    /// Partitions that draw from counter sets.
+    Counters,
+    /// Shared devices and capacity.
+    Capacity,
+    /// Constraints, over lists where the feature is on.
+    Constraints,
+    /// Pools that are incomplete, outdated or invalid.
+    Pools,
+    /// Many devices, mode `All`, the limit of a claim.
+    Limits,
+}
+
+impl Features {
+    fn on(&self, name: &str) -> bool {
+        self.on.get(name) == Some(&Value::Bool(true))
+    }
+
+    fn is(&self, theme: Theme) -> bool {
+        self.theme == theme
+    }
+
+    /// Whether the release has what the vectors do not know yet.
+    fn is_next(&self) -> bool {
+        self.release == Release::V1_37
+    }
+}
+
+/// Features of the vectors, with the chance of each in percent.
+const KNOWN: [(&str, u64); 7] = [
+    ("adminAccess", 70),
+    ("consumableCapacity", 70),
+    ("deviceBindingAndStatus", 70),
+    ("deviceTaints", 70),
+    ("listTypeAttributes", 30),
+    ("partitionableDevices", 75),
+    ("prioritizedList", 75),
+];
+
+/// Features that came with 1.37.
+const NEXT: [(&str, u64); 4] = [
+    ("compatibilityGroups", 60),
+    ("derivedAttributes", 60),
+    ("fractionalCapacityRange", 60),
+    ("optionalNodeOperations", 60),
+];
+
+/// Makes the scenario of a seed; the same seed and release make the same scenario for ever.
+pub fn scenario(seed: u64, release: Release) -> Value {
+    let mut dice = Dice(seed.wrapping_mul(2) + u64::from(release == Release::V1_37));
+    let themes =
+        [Theme::Mixed, Theme::Mixed, Theme::Counters, Theme::Capacity, Theme::Constraints, Theme::Pools, Theme::Limits];
+    let theme = dice.pick(&themes).copied().unwrap_or(Theme::Mixed);
+    let mut on = Map::new();
+    let next = if release == Release::V1_37 { &NEXT[..] } else { &[] };
+    for (name, likely) in KNOWN.iter().chain(next) {
+        on.insert((*name).to_owned(), Value::Bool(dice.chance(*likely)));
+    }
+    let needed = match theme {
+        Theme::Counters => "partitionableDevices",
+        Theme::Capacity => "consumableCapacity",
+        Theme::Constraints => "listTypeAttributes",
+        Theme::Mixed | Theme::Pools | Theme::Limits => "prioritizedList",
+    };
+    if theme != Theme::Mixed && dice.chance(80) {
+        on.insert(needed.to_owned(), Value::Bool(true));
+    }
+    let features = Features { on, release, theme };
+    let mut slices = Vec::new();
+    let mut devices = Vec::new();
+    for pool in 0..dice.between(2, 5) {
+        pools::make(&mut dice, &features, pool, &mut slices, &mut devices);
+    }
+    let (in_use, shares, consumed) = pools::usage(&mut dice, &features, &devices);
+    let classes: Vec<Value> = ["any", "picky"].iter().map(|name| claims::class(&mut dice, &features, name)).collect();
+    let claims: Vec<Value> = (0..dice.between(1, 3)).map(|index| claims::claim(&mut dice, &features, index)).collect();
+    let mut node = json!({
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": { "name": "node-0", "labels": { "zone": "z0", "cores": "8", "kubernetes.io/hostname": "node-0" } },
+    });
+    if let (true, Some(map)) = (features.is_next() && dice.chance(70), node.as_object_mut()) {
+        map.insert("status".to_owned(), json!({ "declaredFeatures": ["DRAOptionalNodeOperations"] }));
+    }
+    json!({
+        "id": format!("seed-{seed}"),
+        "source": "generated",
+        "version": release.name(),
+        "features": features.on,
+        "node": node,
+        "classes": classes,
+        "claims": claims,
+        "slices": slices,
+        "allocatedDevices": in_use,
+        "allocatedSharedDevices": shares,
+        "consumedCapacity": consumed,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_makes_the_same_scenario_every_time() {
+        assert_eq!(scenario(7, Release::V1_36), scenario(7, Release::V1_36));
+        assert_ne!(scenario(7, Release::V1_36), scenario(8, Release::V1_36));
+        assert_ne!(scenario(7, Release::V1_36), scenario(7, Release::V1_37));
+        assert_eq!(selector(7, Release::V1_36), selector(7, Release::V1_36));
+    }
+}
