@@ -86,7 +86,7 @@ pub fn selector(seed: u64, release: Release) -> Value {
         "expression": expression,
         "device": {
             "driver": "dra.example.com",
-            "allowMultipleAllocations": seed % 2 == 0,
+            "allowMultipleAllocations": seed.is_multiple_of(2),
             "attributes": attributes,
             "capacity": { "memory": { "value": "80Gi" }, "cores": { "value": "1500m" } },
         },
