@@ -72,6 +72,17 @@ pub(crate) fn claim_prefix(owner: &str, entry: &str) -> String {
     format!("{}-{}", part(owner), part(entry))
 }
 
+/// The same as the reference makes it, which may be no valid name.
+pub(crate) fn claim_prefix_of_reference(owner: &str, entry: &str) -> String {
+    const ROOM: usize = MAX_NAME - SUFFIX - 1;
+    let length = owner.len() + entry.len() + 2;
+    if length <= ROOM {
+        return format!("{owner}-{entry}-");
+    }
+    let part = |text: &str| cut(text, text.len() * ROOM / length).to_owned();
+    format!("{}-{}", part(owner), part(entry))
+}
+
 /// At most `length` bytes of a text, cut between characters.
 pub(crate) fn cut(text: &str, length: usize) -> &str {
     let mut end = length.min(text.len());

@@ -8,8 +8,8 @@
 //!
 //! ```text
 //! engine    ->  simulate, allocate       allocate -> cluster, cel
-//! simulate  ->  allocate                 cluster  -> api, profile      cel -> api
-//!                                        validate -> cel, api, profile
+//! simulate  ->  lifecycle, allocate      cluster  -> api, profile      cel -> api
+//! lifecycle ->  allocate, cluster        validate -> cel, api, profile
 //! ```
 
 pub mod allocate;
@@ -20,6 +20,7 @@ mod derive;
 pub mod engine;
 pub mod evaluate;
 pub mod finding;
+pub mod lifecycle;
 pub mod profile;
 pub mod simulate;
 pub mod validate;

@@ -49,3 +49,15 @@ api_struct! { closed
         "blockOwnerDeletion" block_owner_deletion: Option<bool>,
     }
 }
+
+impl ObjectMeta {
+    /// Whether somebody asked for the object to be deleted.
+    pub fn is_deleting(&self) -> bool {
+        !self.deletion_timestamp.is_empty()
+    }
+
+    /// The owner that manages the object.
+    pub fn controller(&self) -> Option<&OwnerReference> {
+        self.owner_references.iter().find(|owner| owner.controller == Some(true))
+    }
+}

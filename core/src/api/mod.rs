@@ -3,6 +3,7 @@
 pub mod claim;
 pub mod class;
 mod convert;
+pub mod group;
 pub mod meta;
 pub mod node;
 pub mod object;

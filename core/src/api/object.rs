@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::claim::{ResourceClaim, ResourceClaimTemplate};
 use super::class::{DeviceClass, DeviceTaintRule};
 use super::convert;
+use super::group::PodGroup;
 use super::meta::ObjectMeta;
 use super::node::Node;
 use super::pod::{Namespace, Pod};
@@ -61,6 +62,10 @@ macro_rules! kinds {
                 };
                 let mut value = written.unwrap_or_default();
                 if let Some(map) = value.as_object_mut() {
+                    let api_version = match self {
+                        Self::PodGroup(group) => group.api_version.clone(),
+                        _ => api_version,
+                    };
                     map.insert("apiVersion".to_owned(), Value::String(api_version));
                     map.insert("kind".to_owned(), Value::String(self.kind().to_owned()));
                 }
@@ -96,6 +101,8 @@ kinds! {
     ResourceSlice(ResourceSlice) = "ResourceSlice" in "resource.k8s.io";
     /// A rule that taints devices.
     DeviceTaintRule(DeviceTaintRule) = "DeviceTaintRule" in "resource.k8s.io";
+    /// A group of Pods.
+    PodGroup(PodGroup) = "PodGroup" in "scheduling.k8s.io";
 }
 
 impl Object {
@@ -108,7 +115,14 @@ impl Object {
 
     /// Whether objects of this kind live in a namespace.
     pub fn is_namespaced(&self) -> bool {
-        matches!(self, Self::Pod(_) | Self::ResourceClaim(_) | Self::ResourceClaimTemplate(_) | Self::Workload(_))
+        matches!(
+            self,
+            Self::Pod(_)
+                | Self::ResourceClaim(_)
+                | Self::ResourceClaimTemplate(_)
+                | Self::PodGroup(_)
+                | Self::Workload(_)
+        )
     }
 }
 
@@ -161,7 +175,10 @@ pub fn read_object(mut value: Value) -> Reading {
             .with_hint("use `resource.k8s.io/v1`"),
         );
     }
-    let object = read_kind(&kind, &api_version, group, value, &mut findings);
+    let mut object = read_kind(&kind, &api_version, group, value, &mut findings);
+    if let Some(Object::PodGroup(group)) = &mut object {
+        group.api_version.clone_from(&api_version);
+    }
     match &object {
         None if findings.iter().all(|finding| finding.severity != Severity::Error) => {
             findings.push(Finding::new(

@@ -50,6 +50,8 @@ api_struct! { open
         "resourceClaims" resource_claims: Vec<PodResourceClaim>,
         /// The PodGroup that it is part of (KEP-5832).
         "schedulingGroup" scheduling_group: Option<PodSchedulingGroup>,
+        /// The same in `v1alpha1`.
+        "workloadRef" workload_ref: Option<PodSchedulingGroup>,
         /// Which scheduler is responsible.
         "schedulerName" scheduler_name: String,
         /// What must go away before the Pod may be scheduled.
@@ -156,8 +158,14 @@ api_struct! { open
     PodStatus {
         /// `Pending`, `Running`, `Succeeded`, `Failed`; empty for `Pending`.
         "phase" phase: String,
+        /// Conditions.
+        "conditions" conditions: Vec<Value>,
+        /// The node on which the scheduler is about to place the Pod.
+        "nominatedNodeName" nominated_node_name: String,
         /// Names of the claims made for the Pod.
         "resourceClaimStatuses" resource_claim_statuses: Vec<PodResourceClaimStatus>,
+        /// The claim made for extended resources that devices serve (KEP-5004).
+        "extendedResourceClaimStatus" extended_resource_claim_status: Option<PodExtendedResourceClaimStatus>,
     }
 }
 
@@ -172,9 +180,37 @@ api_struct! { closed
 }
 
 api_struct! { open
+    /// `PodExtendedResourceClaimStatus`.
+    PodExtendedResourceClaimStatus {
+        /// The claim.
+        "resourceClaimName" resource_claim_name: String,
+        /// Which request of the claim serves which resource of which container.
+        "requestMappings" request_mappings: Vec<Value>,
+    }
+}
+
+api_struct! { open
     /// `v1` Namespace; its labels permit admin access.
     Namespace {
         /// Metadata.
         "metadata" metadata: ObjectMeta,
+    }
+}
+
+impl Pod {
+    /// Name of the PodGroup that the Pod says it is part of, whether or not that exists.
+    pub fn group_name(&self) -> Option<&str> {
+        let group = self.spec.scheduling_group.as_ref().or(self.spec.workload_ref.as_ref())?;
+        Some(group.pod_group_name.as_str()).filter(|name| !name.is_empty())
+    }
+
+    /// Name of the claim that the scheduler made for the Pod's extended resources (KEP-5004).
+    pub fn extended_resource_claim(&self) -> Option<&String> {
+        self.status.extended_resource_claim_status.as_ref().map(|status| &status.resource_claim_name)
+    }
+
+    /// Whether the Pod has run to its end.
+    pub fn is_finished(&self) -> bool {
+        matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
     }
 }

@@ -9,6 +9,7 @@
 mod ast;
 mod call;
 mod check;
+pub(crate) mod clock;
 mod cost;
 mod decls;
 mod device;

@@ -47,6 +47,10 @@ impl Timestamp {
         (FIRST_SECOND..=LAST_SECOND).contains(&seconds).then_some(Self { seconds, nanos: 0, offset: 0 })
     }
 
+    pub(super) fn nearest(seconds: i64) -> Self {
+        Self { seconds: seconds.clamp(FIRST_SECOND, LAST_SECOND), nanos: 0, offset: 0 }
+    }
+
     /// Reads RFC 3339.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! All facts known: objects by key, and the indexes that questions need.
 
 mod inventory;
+mod links;
 pub mod node_selector;
 pub(crate) mod selectors;
 mod slots;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use crate::api::claim::{ResourceClaim, ResourceClaimTemplate};
 use crate::api::class::{DeviceClass, DeviceTaintRule};
+use crate::api::group::PodGroup;
 use crate::api::node::Node;
 use crate::api::object::Object;
 use crate::api::pod::{Namespace, Pod};
@@ -20,6 +22,7 @@ use crate::finding::ObjectRef;
 use crate::profile::Profile;
 
 pub(crate) use inventory::{Inventory, SliceEntry};
+pub(crate) use links::Links;
 use selectors::Selectors;
 pub(crate) use slots::{DeviceIdx, PoolIdx};
 pub(crate) use usage::Usage;
@@ -40,9 +43,11 @@ pub struct Cluster {
     templates: BTreeMap<Key, ResourceClaimTemplate>,
     cluster_templates: BTreeMap<String, ResourceClaimTemplate>,
     pods: BTreeMap<Key, Pod>,
+    pod_groups: BTreeMap<Key, PodGroup>,
     workloads: BTreeMap<(String, String, String), Workload>,
     arrivals: BTreeMap<(String, String, String), u64>,
     inventory: Inventory,
+    links: Links,
     selectors: Selectors,
 }
 
@@ -61,6 +66,20 @@ impl Cluster {
     /// The Kubernetes that it runs.
     pub fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    /// Makes it a cluster of another Kubernetes; the objects stay.
+    pub fn set_profile(&mut self, profile: Profile) {
+        let has_shares = self.profile.features.consumable_capacity;
+        let counts_anew = has_shares != profile.features.consumable_capacity;
+        if counts_anew {
+            for claim in self.claims.values() {
+                self.inventory.count_claim(claim, has_shares, false);
+                self.inventory.count_claim(claim, profile.features.consumable_capacity, true);
+            }
+        }
+        self.selectors = Selectors::default();
+        self.profile = profile;
     }
 
     views! {
@@ -82,6 +101,8 @@ impl Cluster {
         cluster_templates: String => ResourceClaimTemplate;
         /// Pods by namespace and name.
         pods: Key => Pod;
+        /// PodGroups by namespace and name.
+        pod_groups: Key => PodGroup;
         /// Workload controllers by kind, namespace and name.
         workloads: (String, String, String) => Workload;
     }
@@ -100,6 +121,11 @@ impl Cluster {
     /// The indexes over slices and devices in use.
     pub(crate) fn inventory(&self) -> &Inventory {
         &self.inventory
+    }
+
+    /// Who refers to whom.
+    pub(crate) fn links(&self) -> &Links {
+        &self.links
     }
 
     /// Compiled selectors, out on loan: whoever takes them puts them back.
@@ -137,11 +163,22 @@ impl Cluster {
                     self.inventory.count_claim(old, has_shares, false);
                 }
                 self.inventory.count_claim(&claim, has_shares, true);
+                if let Some(old) = self.claims.get(&key) {
+                    self.links.remove_claim(&key, old);
+                }
+                self.links.add_claim(&key, &claim);
                 self.claims.insert(key, *claim);
             }
             Object::ResourceClaimTemplate(template) => drop(self.templates.insert(key, *template)),
             Object::ClusterResourceClaimTemplate(template) => drop(self.cluster_templates.insert(name, *template)),
-            Object::Pod(pod) => drop(self.pods.insert(key, *pod)),
+            Object::Pod(pod) => {
+                if let Some(old) = self.pods.get(&key) {
+                    self.links.remove_pod(&key, old);
+                }
+                self.links.add_pod(&key, &pod);
+                self.pods.insert(key, *pod);
+            }
+            Object::PodGroup(group) => drop(self.pod_groups.insert(key, *group)),
             Object::Workload(workload) => {
                 drop(self.workloads.insert((workload.kind.clone(), key.0, key.1), *workload));
             }
@@ -163,13 +200,21 @@ impl Cluster {
             "ResourceClaim" => {
                 let removed = self.claims.remove(&key);
                 if let Some(claim) = &removed {
+                    self.links.remove_claim(&key, claim);
                     self.inventory.count_claim(claim, self.profile.features.consumable_capacity, false);
                 }
                 removed.is_some()
             }
             "ResourceClaimTemplate" => self.templates.remove(&key).is_some(),
             "ClusterResourceClaimTemplate" => self.cluster_templates.remove(name).is_some(),
-            "Pod" => self.pods.remove(&key).is_some(),
+            "Pod" => {
+                let removed = self.pods.remove(&key);
+                if let Some(pod) = &removed {
+                    self.links.remove_pod(&key, pod);
+                }
+                removed.is_some()
+            }
+            "PodGroup" => self.pod_groups.remove(&key).is_some(),
             kind => self.workloads.remove(&(kind.to_owned(), key.0, key.1)).is_some(),
         }
     }
@@ -189,6 +234,7 @@ impl Cluster {
                 Object::ClusterResourceClaimTemplate(Box::new(self.cluster_templates.get(name)?.clone()))
             }
             "Pod" => Object::Pod(Box::new(self.pods.get(&key)?.clone())),
+            "PodGroup" => Object::PodGroup(Box::new(self.pod_groups.get(&key)?.clone())),
             kind => Object::Workload(Box::new(self.workloads.get(&(kind.to_owned(), key.0, key.1))?.clone())),
         })
     }

@@ -7,21 +7,13 @@ use crate::api::object::Object;
 use crate::cluster::Cluster;
 use crate::finding::{Code, Finding, ObjectRef};
 
-use super::node_fit::selects;
-
-/// Marks a node that was inferred, so that a second run knows it.
-const INFERRED: &str = "apportion/inferred";
+use crate::lifecycle::scheduling::node_fit::{INFERRED, is_inferred, selects};
 
 /// The label that carries a node's name.
 const HOSTNAME: &str = "kubernetes.io/hostname";
 
 /// Longest list of node names in a message.
 const NAMES_SHOWN: usize = 6;
-
-/// Whether a node is not of the input.
-pub(crate) fn is_inferred(node: &Node) -> bool {
-    node.metadata.annotations.contains_key(INFERRED)
-}
 
 /// Adds the nodes that the slices speak of, where the cluster has no Node object of the input.
 ///

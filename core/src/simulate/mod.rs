@@ -10,12 +10,13 @@ mod claims;
 mod expand;
 mod finish;
 mod infer;
-mod node_fit;
+pub mod life;
 mod order;
 mod problems;
 mod reasons;
 mod report;
 mod schedule;
+pub mod server;
 mod shortfall;
 mod suggest;
 

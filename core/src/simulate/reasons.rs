@@ -12,9 +12,10 @@ use crate::finding::{Code, Finding};
 
 use super::claims::Origin;
 use super::infer::list;
-use super::node_fit::{Lack, NodeState, Refusal};
 use super::problems::about_claim;
 use super::shortfall::refused;
+use crate::lifecycle::scheduling::message;
+use crate::lifecycle::scheduling::node_fit::{Lack, NodeState, Refusal};
 
 /// What was asked, for the words of the answer.
 pub(crate) struct Asked<'a> {
@@ -73,32 +74,14 @@ pub(crate) fn pending(
         texts.push((nodes.len(), refusal.to_string()));
     }
     let after = if asked.claims.is_empty() { "no new claims to deallocate" } else { "still not schedulable" };
-    reasons.push(scheduler_message(asked.nodes.len(), &counted(texts), after, asked.curable));
+    reasons.push(scheduler_message(asked.nodes.len(), &message::counted(texts), after, asked.curable));
     reasons
 }
 
 /// kube-scheduler's line about a Pod: what its filters said, what came after, and what preemption would do.
 pub(crate) fn scheduler_message(nodes: usize, filters: &str, after: &str, curable: usize) -> Finding {
-    let none = format!("0/{nodes} nodes are available");
-    let preemption = counted(vec![
-        (nodes.saturating_sub(curable), "Preemption is not helpful for scheduling.".to_owned()),
-        (curable, "No preemption victims found for incoming pod.".to_owned()),
-    ]);
-    let message = format!("{none}: {filters}. {after}, preemption: {none}: {preemption}");
+    let message = message::unschedulable(nodes, filters, after, curable);
     Finding::new(Code::RunSchedulerMessage, "", message)
-}
-
-/// Texts with the number of nodes that they hold for, sorted as texts.
-fn counted(texts: Vec<(usize, String)>) -> String {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for (count, text) in texts {
-        let entry = counts.entry(text).or_default();
-        *entry = entry.saturating_add(count);
-    }
-    let mut parts: Vec<String> =
-        counts.into_iter().filter(|(_, count)| *count > 0).map(|(text, count)| format!("{count} {text}")).collect();
-    parts.sort();
-    parts.join(", ")
 }
 
 /// Turns a finding about a generated claim to its template.

@@ -8,9 +8,9 @@ use crate::finding::Finding;
 
 use super::claims::{Entry, template_of};
 use super::expand::{reference, root_of};
-use super::infer::is_inferred;
 use super::schedule::Verdict;
 use super::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
+use crate::lifecycle::scheduling::node_fit::is_inferred;
 
 /// Driver, pool and device.
 type DeviceKey<'c> = (&'c str, &'c str, &'c str);

@@ -15,9 +15,9 @@ use crate::finding::{Code, Finding, Severity};
 
 use super::claims::{Entry, Origin, is_deleting, is_finished};
 use super::expand::uid_of;
-use super::node_fit::{NodeState, Refusal, requests, selects, unknown_labels};
 use super::problems::request_problems;
 use super::reasons;
+use crate::lifecycle::scheduling::node_fit::{NodeState, Refusal, requests, selects, unknown_labels};
 
 /// Finalizer of a claim that has devices.
 pub(crate) const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
@@ -310,7 +310,7 @@ impl Scheduler<'_> {
             self.note(origin.finding(Code::RunNotModelled, "spec.schedulerName", message));
         }
         let unknown = unknown_labels(pod, &self.nodes);
-        let inferred = self.nodes.iter().any(|state| super::infer::is_inferred(&state.node));
+        let inferred = self.nodes.iter().any(|state| crate::lifecycle::scheduling::node_fit::is_inferred(&state.node));
         if inferred && !unknown.is_empty() {
             let message = format!(
                 "inferred nodes are taken to have the labels asked for: {}",

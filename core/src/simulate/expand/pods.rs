@@ -9,7 +9,7 @@ use crate::api::pod::{Affinity, NodeAffinity, NodeToleration, Pod, PodSpec, PodT
 use crate::api::workload::{DaemonSetSpec, JobSpec, ReplicaSetSpec, StatefulSetSpec, Workload};
 use crate::derive;
 use crate::finding::{Code, Finding};
-use crate::simulate::node_fit::NodeState;
+use crate::lifecycle::scheduling::node_fit::NodeState;
 
 use super::workloads::{LWS_GROUP, LWS_NAME, LWS_WORKER, count, is_indexed, suspended};
 use super::{Expansion, MAX_PODS, key, owner_reference, uid_of};

@@ -11,13 +11,19 @@ use crate::api::pod::{Container, NodeToleration, Pod, ResourceRequirements};
 use crate::api::quantity::{Format, Quantity};
 use crate::cluster::node_selector;
 
-use super::infer::is_inferred;
-
 /// Resources that a node which does not state them is taken to have enough of.
 const ORDINARY: [&str; 4] = ["cpu", "memory", "ephemeral-storage", PODS];
 
 /// The resource that counts Pods.
 const PODS: &str = "pods";
+
+/// Annotation of a node that is not of the input but was taken from what slices say.
+pub(crate) const INFERRED: &str = "apportion/inferred";
+
+/// Whether a node is not of the input.
+pub(crate) fn is_inferred(node: &Node) -> bool {
+    node.metadata.annotations.contains_key(INFERRED)
+}
 
 /// Amounts by resource name.
 pub(crate) type Resources = BTreeMap<String, Quantity>;
@@ -101,6 +107,15 @@ impl NodeState {
         for (name, amount) in &requests {
             let used = self.used.entry(name.clone()).or_default();
             *used = used.saturating_add(amount);
+        }
+    }
+
+    /// Undoes [`NodeState::add`] of an equal Pod.
+    pub(crate) fn remove(&mut self, pod: &Pod) {
+        for (name, amount) in &requests(pod) {
+            if let Some(used) = self.used.get_mut(name) {
+                *used = used.saturating_sub(amount);
+            }
         }
     }
 

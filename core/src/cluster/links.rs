@@ -1,0 +1,82 @@
+//! Who refers to whom: Pods by PodGroup and claim, claims by owner. Kept up to date while objects come and go.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Key;
+use crate::api::claim::ResourceClaim;
+use crate::api::pod::Pod;
+
+/// Names by what they refer to. Namespaces are those of the referring objects.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Links {
+    pods_by_group: BTreeMap<Key, BTreeSet<String>>,
+    pods_by_claim: BTreeMap<Key, BTreeSet<String>>,
+    claims_by_owner: BTreeMap<String, BTreeSet<Key>>,
+}
+
+impl Links {
+    /// Names of the Pods that say they are part of a PodGroup, scheduled or not.
+    pub(crate) fn pods_of_group(&self, group: &Key) -> impl Iterator<Item = &String> {
+        self.pods_by_group.get(group).into_iter().flatten()
+    }
+
+    /// Names of the Pods that refer to a claim, in the spec or through their status.
+    pub(crate) fn pods_of_claim(&self, claim: &Key) -> impl Iterator<Item = &String> {
+        self.pods_by_claim.get(claim).into_iter().flatten()
+    }
+
+    /// Claims that the object with this UID controls.
+    pub(crate) fn claims_of_owner(&self, uid: &str) -> impl Iterator<Item = &Key> {
+        self.claims_by_owner.get(uid).into_iter().flatten()
+    }
+
+    pub(super) fn add_pod(&mut self, key: &Key, pod: &Pod) {
+        if let Some(group) = pod.group_name() {
+            insert(&mut self.pods_by_group, (key.0.clone(), group.to_owned()), key.1.clone());
+        }
+        for claim in claim_names(pod) {
+            insert(&mut self.pods_by_claim, (key.0.clone(), claim.clone()), key.1.clone());
+        }
+    }
+
+    pub(super) fn remove_pod(&mut self, key: &Key, pod: &Pod) {
+        if let Some(group) = pod.group_name() {
+            remove(&mut self.pods_by_group, &(key.0.clone(), group.to_owned()), &key.1);
+        }
+        for claim in claim_names(pod) {
+            remove(&mut self.pods_by_claim, &(key.0.clone(), claim.clone()), &key.1);
+        }
+    }
+
+    pub(super) fn add_claim(&mut self, key: &Key, claim: &ResourceClaim) {
+        if let Some(owner) = claim.metadata.controller() {
+            insert(&mut self.claims_by_owner, owner.uid.clone(), key.clone());
+        }
+    }
+
+    pub(super) fn remove_claim(&mut self, key: &Key, claim: &ResourceClaim) {
+        if let Some(owner) = claim.metadata.controller() {
+            remove(&mut self.claims_by_owner, &owner.uid, key);
+        }
+    }
+}
+
+/// Names of claims that a Pod refers to.
+fn claim_names(pod: &Pod) -> impl Iterator<Item = &String> {
+    let named = pod.spec.resource_claims.iter().filter_map(|entry| entry.resource_claim_name.as_ref());
+    let statuses = pod.status.resource_claim_statuses.iter();
+    named.chain(statuses.filter_map(|status| status.resource_claim_name.as_ref())).chain(pod.extended_resource_claim())
+}
+
+fn insert<K: Ord, V: Ord>(map: &mut BTreeMap<K, BTreeSet<V>>, key: K, value: V) {
+    map.entry(key).or_default().insert(value);
+}
+
+fn remove<K: Ord, V: Ord>(map: &mut BTreeMap<K, BTreeSet<V>>, key: &K, value: &V) {
+    if let Some(values) = map.get_mut(key) {
+        values.remove(value);
+        if values.is_empty() {
+            map.remove(key);
+        }
+    }
+}

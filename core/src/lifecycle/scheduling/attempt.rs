@@ -1,0 +1,258 @@
+//! One Pod against all nodes: ordinary tests first, then claims that have devices, then the allocator.
+
+use super::bind::Placement;
+use super::book::Book;
+use super::conditions::{self, Readiness};
+use super::needs::{self, Need};
+use super::node_fit::{self, NodeState, Refusal};
+use super::postfilter::{self, Obstacles};
+use super::{Scheduled, Verdict, bind, message, score, write};
+use crate::allocate::{Answer, Limits, NodeRefusal, Outcome, Question, allocate};
+use crate::api::claim::{AllocationResult, ResourceClaim};
+use crate::api::pod::Pod;
+use crate::cluster::{Cluster, Key};
+use crate::lifecycle::{Decision, Time};
+use crate::profile::Profile;
+
+/// Facts and settings of one decision.
+pub(super) struct Scheduler<'s> {
+    pub(super) cluster: &'s mut Cluster,
+    pub(super) book: &'s mut Book,
+    pub(super) profile: &'s Profile,
+    pub(super) limits: &'s Limits,
+    pub(super) now: Time,
+}
+
+/// What one attempt gives.
+pub(super) enum Attempt {
+    /// Not to be tried yet.
+    Held,
+    /// A place, and the devices for claims without any.
+    Fits(Placement),
+    /// No place.
+    Unfit(Failure),
+}
+
+/// A node, and devices for the claims that were asked for, in their order.
+type Found = (String, Vec<AllocationResult>);
+
+/// Why an attempt failed.
+#[derive(Clone, Debug)]
+pub(super) struct Failure {
+    /// Whether something is wrong, rather than taken.
+    pub(super) is_error: bool,
+    /// The sentence for users.
+    pub(super) message: String,
+    /// What to change so that the next attempt may fit.
+    pub(super) relief: Decision,
+}
+
+impl Failure {
+    pub(super) fn error(message: String) -> Self {
+        Self { is_error: true, message, relief: Decision::none() }
+    }
+}
+
+impl<'s> Scheduler<'s> {
+    pub(super) fn new(
+        cluster: &'s mut Cluster,
+        book: &'s mut Book,
+        profile: &'s Profile,
+        limits: &'s Limits,
+        now: Time,
+    ) -> Self {
+        Self { cluster, book, profile, limits, now }
+    }
+
+    /// Decides about a Pod on its own.
+    pub(super) fn schedule_alone(&mut self, key: &Key) -> Scheduled {
+        let Some(pod) = self.waiting(key) else { return Scheduled::default() };
+        let mut decision = Decision::none();
+        let verdict = match self.attempt(&pod) {
+            Attempt::Held => Verdict::Held,
+            Attempt::Fits(placement) => bind::bind(self, &pod, placement, &mut decision),
+            Attempt::Unfit(failure) => self.fail(&pod, failure, &mut decision),
+        };
+        Scheduled { decision, verdicts: vec![(key.clone(), verdict)] }
+    }
+
+    /// The Pod, if it waits for a node.
+    pub(super) fn waiting(&self, key: &Key) -> Option<Pod> {
+        self.cluster.pods().get(key).filter(|pod| super::is_waiting(pod)).cloned()
+    }
+
+    /// Tells users that a Pod has no node, and does what may help it.
+    pub(super) fn fail(&self, pod: &Pod, failure: Failure, decision: &mut Decision) -> Verdict {
+        decision.actions.extend(failure.relief.actions);
+        write::failed(pod, &failure.message, failure.is_error, self.now, decision);
+        if failure.is_error { Verdict::Error } else { Verdict::Unschedulable }
+    }
+
+    /// Looks for a place.
+    pub(super) fn attempt(&mut self, pod: &Pod) -> Attempt {
+        let features = &self.profile.features;
+        if !pod.spec.scheduling_gates.is_empty() || needs::group_hold(self.cluster, features, pod).is_err() {
+            return Attempt::Held;
+        }
+        let Ok(needs) = needs::needs(self.cluster, features, pod) else { return Attempt::Held };
+        if let Some(attempt) = self.go_on_binding(pod, &needs) {
+            return attempt;
+        }
+        let unallocated = || needs.iter().filter(|need| !need.is_allocated());
+        let problem = unallocated().find_map(|need| needs::request_problem(self.cluster, features, &need.claim));
+        if let Some(problem) = problem {
+            let after = "no new claims to deallocate";
+            return Attempt::Unfit(self.unfit(&problem, after, 0, Decision::none()));
+        }
+        self.filter(pod, &needs)
+    }
+
+    /// A Pod that has everything and waited for its drivers: it does not look for another node.
+    fn go_on_binding(&self, pod: &Pod, needs: &[Need]) -> Option<Attempt> {
+        let node = &pod.status.nominated_node_name;
+        let is_known = self.book.nodes().any(|state| state.name() == node);
+        let has_all = !needs.is_empty() && needs.iter().all(|need| need.is_allocated() && need.is_reserved);
+        let reaches = || {
+            needs.iter().all(|need| self.book.nodes().any(|state| state.name() == node && reaches(&need.claim, state)))
+        };
+        if node.is_empty() || !is_known || !has_all || !reaches() {
+            return None;
+        }
+        if !needs.iter().any(|need| conditions::has_conditions(&need.claim)) {
+            return None;
+        }
+        Some(Attempt::Fits(Placement { node: node.clone(), needs: needs.to_vec(), allocations: Vec::new() }))
+    }
+
+    /// Tries all nodes.
+    fn filter(&mut self, pod: &Pod, needs: &[Need]) -> Attempt {
+        let requests = node_fit::requests(pod);
+        let mut texts: Vec<(usize, String)> = Vec::new();
+        let mut obstacles = Obstacles::default();
+        let mut candidates = Vec::new();
+        let mut away = Vec::new();
+        let mut curable = 0usize;
+        for state in self.book.nodes() {
+            let refusals = state.refusals(pod, &requests);
+            if !refusals.is_empty() {
+                curable += usize::from(refusals.iter().all(Refusal::is_curable));
+                texts.extend(refusals.iter().map(|refusal| (1, refusal.to_string())));
+                continue;
+            }
+            let unusable = |need: &Need| !reaches(&need.claim, state) || self.is_lost(&need.claim);
+            let unavailable: Vec<usize> =
+                needs.iter().enumerate().filter(|(_, need)| unusable(need)).map(|(index, _)| index).collect();
+            if unavailable.is_empty() {
+                candidates.push(state.name().to_owned());
+            } else {
+                away.push(state.name().to_owned());
+                obstacles.unavailable.extend(unavailable);
+            }
+        }
+        let claims: Vec<ResourceClaim> =
+            needs.iter().filter(|need| !need.is_allocated()).map(|need| need.claim.clone()).collect();
+        // An error in a claim ends the attempt, even where another claim rules the node out.
+        let asks_away = !away.is_empty() && !claims.is_empty();
+        if asks_away && let Err(failure) = self.ask(claims.clone(), away.clone()) {
+            return Attempt::Unfit(failure);
+        }
+        texts.push((away.len(), "resourceclaim not available on the node".to_owned()));
+        let found = match claims.is_empty() {
+            true => Ok(candidates.first().map(|node| (node.clone(), Vec::new()))),
+            false => self.devices(&claims, &candidates, needs, &mut texts),
+        };
+        match found {
+            Err(failure) => Attempt::Unfit(failure),
+            Ok(Some((node, allocations))) => Attempt::Fits(Placement { node, needs: needs.to_vec(), allocations }),
+            Ok(None) => {
+                let (after, relief, ends) = postfilter::relieve(self, pod, needs, &obstacles);
+                let text = message::counted(texts);
+                let mut failure = self.unfit(&text, after, curable, relief);
+                if ends {
+                    failure.message = format!("0/{} nodes are available: {text}. {after}", self.book.len());
+                }
+                Attempt::Unfit(failure)
+            }
+        }
+    }
+
+    /// Devices for all claims on one of the candidates: the node with the best alternatives, the first of equals.
+    fn devices(
+        &mut self,
+        claims: &[ResourceClaim],
+        candidates: &[String],
+        needs: &[Need],
+        texts: &mut Vec<(usize, String)>,
+    ) -> Result<Option<Found>, Failure> {
+        if candidates.is_empty() {
+            return Ok(None);
+        }
+        if !score::matters(needs) {
+            return match self.ask(claims.to_vec(), candidates.to_vec())? {
+                Ok(found) => Ok(Some(found)),
+                Err(refused) => {
+                    texts.extend(refused.iter().map(text_of));
+                    Ok(None)
+                }
+            };
+        }
+        let mut best: Option<(i64, String, Vec<AllocationResult>)> = None;
+        for candidate in candidates {
+            match self.ask(claims.to_vec(), vec![candidate.clone()])? {
+                Ok((node, allocations)) => {
+                    let score = score::score(needs, &allocations);
+                    if best.as_ref().is_none_or(|(other, ..)| score > *other) {
+                        best = Some((score, node, allocations));
+                    }
+                }
+                Err(refused) => texts.extend(refused.iter().map(text_of)),
+            }
+        }
+        Ok(best.map(|(_, node, allocations)| (node, allocations)))
+    }
+
+    /// Asks the allocator.
+    pub(super) fn ask(
+        &mut self,
+        claims: Vec<ResourceClaim>,
+        nodes: Vec<String>,
+    ) -> Result<Result<Found, Vec<NodeRefusal>>, Failure> {
+        let question = Question { claims, nodes, ..Question::default() };
+        let Answer { outcome, .. } = allocate(self.cluster, &question, self.limits);
+        match outcome {
+            Outcome::Allocated { node, allocations } => Ok(Ok((node, allocations))),
+            Outcome::Unsatisfied { nodes } => Ok(Err(nodes)),
+            Outcome::Failed { failure, .. } => Err(Failure::error(message::filter(&failure.reference))),
+            Outcome::GaveUp { node, .. } => {
+                Err(Failure::error(format!("node {node}: timed out trying to allocate devices")))
+            }
+        }
+    }
+
+    /// Whether an allocated claim is of no use on any node: its driver said that it failed, or did not answer in time.
+    fn is_lost(&self, claim: &ResourceClaim) -> bool {
+        conditions::are_on(&self.profile.features)
+            && matches!(conditions::readiness(claim, self.now), Readiness::Failed(_) | Readiness::TimedOut)
+    }
+
+    fn unfit(&self, text: &str, after: &str, curable: usize, relief: Decision) -> Failure {
+        let mut message = message::unschedulable(self.book.len(), text, after, curable);
+        if self.profile.features.workload_aware_preemption {
+            let frame = message.find(", preemption: ").unwrap_or(message.len());
+            message.truncate(frame);
+            message.push_str(", preemption: not eligible due to workload aware preemption enabled");
+        }
+        Failure { is_error: false, message, relief }
+    }
+}
+
+fn text_of(refusal: &NodeRefusal) -> (usize, String) {
+    let own = refusal.failure.as_ref().map(|failure| failure.reference.clone());
+    (1, own.unwrap_or_else(|| "cannot allocate all claims".to_owned()))
+}
+
+/// Whether the devices of an allocated claim can be used on a node.
+pub(crate) fn reaches(claim: &ResourceClaim, state: &NodeState) -> bool {
+    let selector = claim.status.allocation.as_ref().and_then(|allocation| allocation.node_selector.as_ref());
+    selector.is_none_or(|selector| node_fit::selects(selector, &state.node))
+}

@@ -1,0 +1,84 @@
+//! What each node has left, kept up to date while Pods come and go.
+
+use std::collections::BTreeMap;
+
+use super::node_fit::NodeState;
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::cluster::{Cluster, Key};
+use crate::lifecycle::Trigger;
+use crate::lifecycle::entries::key_of;
+
+/// Nodes by name, each with the Pods that run there or are about to.
+#[derive(Clone, Debug, Default)]
+pub struct Book {
+    nodes: BTreeMap<String, NodeState>,
+    placed: BTreeMap<Key, (String, Pod)>,
+}
+
+impl Book {
+    /// The nodes and Pods of a cluster.
+    pub fn new(cluster: &Cluster) -> Self {
+        let mut book = Self::default();
+        for node in cluster.nodes().values() {
+            book.nodes.insert(node.metadata.name.clone(), NodeState::new(node.clone()));
+        }
+        for pod in cluster.pods().values() {
+            book.place(pod);
+        }
+        book
+    }
+
+    /// Takes a change into account.
+    pub fn note(&mut self, trigger: &Trigger) {
+        match (trigger.latest(), &trigger.after) {
+            (Some(Object::Pod(pod)), Some(_)) => self.place(pod),
+            (Some(Object::Pod(pod)), None) => self.forget(&key_of(&pod.metadata)),
+            (Some(Object::Node(node)), Some(_)) => {
+                let mut state = NodeState::new((**node).clone());
+                let name = &node.metadata.name;
+                for (on, pod) in self.placed.values() {
+                    if on == name {
+                        state.add(pod);
+                    }
+                }
+                self.nodes.insert(name.clone(), state);
+            }
+            (Some(Object::Node(node)), None) => drop(self.nodes.remove(&node.metadata.name)),
+            _ => {}
+        }
+    }
+
+    /// The nodes by name.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &NodeState> {
+        self.nodes.values()
+    }
+
+    /// How many nodes there are.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Counts a Pod on its node, or on the one that it is nominated for.
+    pub(super) fn place(&mut self, pod: &Pod) {
+        let key = key_of(&pod.metadata);
+        self.forget(&key);
+        let is_bound = !pod.spec.node_name.is_empty();
+        let node = if is_bound { &pod.spec.node_name } else { &pod.status.nominated_node_name };
+        if node.is_empty() || pod.is_finished() {
+            return;
+        }
+        if let Some(state) = self.nodes.get_mut(node) {
+            state.add(pod);
+        }
+        self.placed.insert(key, (node.clone(), pod.clone()));
+    }
+
+    fn forget(&mut self, key: &Key) {
+        if let Some((node, pod)) = self.placed.remove(key)
+            && let Some(state) = self.nodes.get_mut(&node)
+        {
+            state.remove(&pod);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! All waiting Pods of a PodGroup at once: each is tried with the places of those before it taken, and a gang gets all of
+//! them or none.
+//!
+//! Source: KEP-4671, KEP-5832; `schedule_one_podgroup.go`.
+
+use std::collections::BTreeMap;
+
+use super::attempt::{Attempt, Failure, Scheduler};
+use super::bind::{self, Placement};
+use super::write::{self, Outcome};
+use super::{Scheduled, Verdict, message, race};
+use crate::api::group::PodGroup;
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::cluster::Key;
+use crate::lifecycle::Decision;
+use crate::lifecycle::entries::key_of;
+use crate::profile::Mode;
+
+/// Decides about the waiting members of a PodGroup.
+pub(super) fn schedule(scheduler: &mut Scheduler<'_>, group: &Key) -> Scheduled {
+    let members = members(scheduler, group);
+    let Some(found) = scheduler.cluster.pod_groups().get(group).cloned() else {
+        let verdicts = members.iter().map(|pod| (key_of(&pod.metadata), Verdict::Held)).collect();
+        return Scheduled { verdicts, ..Scheduled::default() };
+    };
+    let mut cycle = Cycle::new(scheduler, &found);
+    cycle.try_all(&members);
+    cycle.undo();
+    cycle.conclude()
+}
+
+/// Waiting members by priority, then in the order of their arrival.
+fn members(scheduler: &Scheduler<'_>, group: &Key) -> Vec<Pod> {
+    let cluster = &*scheduler.cluster;
+    let keys = cluster.links().pods_of_group(group).map(|name| (group.0.clone(), name.clone()));
+    let mut members: Vec<Pod> = keys.filter_map(|key| scheduler.waiting(&key)).collect();
+    members.sort_by_key(|pod| {
+        let arrival = cluster.arrival("Pod", &pod.metadata.namespace, &pod.metadata.name);
+        (pod.spec.priority.unwrap_or_default().saturating_neg(), arrival)
+    });
+    members
+}
+
+/// One look at a whole group.
+struct Cycle<'c, 's> {
+    scheduler: &'c mut Scheduler<'s>,
+    group: &'c PodGroup,
+    /// What each member found, in the order of trying.
+    found: Vec<(Pod, Result<Placement, Failure>)>,
+    held: Vec<Key>,
+    /// Objects as they were before members were given places for a trial.
+    before: BTreeMap<(u8, Key), Object>,
+    error: Option<String>,
+}
+
+impl<'c, 's> Cycle<'c, 's> {
+    fn new(scheduler: &'c mut Scheduler<'s>, group: &'c PodGroup) -> Self {
+        Self { scheduler, group, found: Vec::new(), held: Vec::new(), before: BTreeMap::new(), error: None }
+    }
+
+    fn try_all(&mut self, members: &[Pod]) {
+        for pod in members {
+            match self.scheduler.attempt(pod) {
+                Attempt::Held => self.held.push(key_of(&pod.metadata)),
+                Attempt::Fits(placement) => {
+                    self.assume(pod, &placement);
+                    self.found.push((pod.clone(), Ok(placement)));
+                }
+                Attempt::Unfit(failure) => {
+                    let error = failure.is_error.then(|| failure.message.clone());
+                    self.found.push((pod.clone(), Err(failure)));
+                    if error.is_some() {
+                        self.error = error;
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets the following members see a place as taken.
+    fn assume(&mut self, pod: &Pod, placement: &Placement) {
+        for claim in placement.claims(self.scheduler) {
+            let key = (0, key_of(&claim.metadata));
+            if let Some(before) = self.scheduler.cluster.claims().get(&key.1) {
+                self.before.entry(key).or_insert_with(|| Object::ResourceClaim(Box::new(before.clone())));
+            }
+            self.scheduler.cluster.apply(Object::ResourceClaim(Box::new(claim)));
+        }
+        let mut placed = pod.clone();
+        placed.spec.node_name.clone_from(&placement.node);
+        self.scheduler.book.place(&placed);
+        self.before.entry((1, key_of(&pod.metadata))).or_insert_with(|| Object::Pod(Box::new(pod.clone())));
+        self.scheduler.cluster.apply(Object::Pod(Box::new(placed)));
+    }
+
+    fn undo(&mut self) {
+        for object in std::mem::take(&mut self.before).into_values() {
+            if let Object::Pod(pod) = &object {
+                self.scheduler.book.place(pod);
+            }
+            self.scheduler.cluster.apply(object);
+        }
+    }
+
+    /// Whether enough members have a place, those from before included.
+    fn is_enough(&self) -> bool {
+        let fitting = self.found.iter().filter(|(_, found)| found.is_ok()).count();
+        let gang = self.scheduler.profile.features.gang_scheduling;
+        let Some(min_count) = self.group.min_count().filter(|_| gang) else { return fitting > 0 };
+        let key = key_of(&self.group.metadata);
+        let cluster = &*self.scheduler.cluster;
+        let is_placed = |name: &&String| {
+            let pod = cluster.pods().get(&(key.0.clone(), (*name).clone()));
+            pod.is_some_and(|pod| !pod.spec.node_name.is_empty())
+        };
+        let placed = cluster.links().pods_of_group(&key).filter(is_placed).count();
+        fitting > 0 && i64::try_from(placed.saturating_add(fitting)).unwrap_or(i64::MAX) >= min_count
+    }
+
+    fn conclude(self) -> Scheduled {
+        let mut decision = Decision::none();
+        let mut verdicts: Vec<(Key, Verdict)> = self.held.iter().map(|key| (key.clone(), Verdict::Held)).collect();
+        if self.found.is_empty() {
+            return Scheduled { decision, verdicts };
+        }
+        let (scheduler, group, now) = (&*self.scheduler, self.group, self.scheduler.now);
+        if let Some(error) = &self.error {
+            let error = format!("failed to schedule other pod from a pod group: {error}");
+            write::group_condition(group, scheduler.profile, Outcome::Error(&error), now, &mut decision);
+            for (pod, found) in self.found {
+                let failure = found.err().unwrap_or_else(|| Failure::error(error.clone()));
+                let verdict = scheduler.fail(&pod, failure, &mut decision);
+                verdicts.push((key_of(&pod.metadata), verdict));
+            }
+            return Scheduled { decision, verdicts };
+        }
+        if !self.is_enough() {
+            write::group_condition(group, scheduler.profile, Outcome::Unschedulable, now, &mut decision);
+            for (pod, found) in self.found {
+                let waits =
+                    || Failure { is_error: false, message: message::GANG_WAITS.to_owned(), relief: Decision::none() };
+                let verdict = scheduler.fail(&pod, found.err().unwrap_or_else(waits), &mut decision);
+                verdicts.push((key_of(&pod.metadata), verdict));
+            }
+            return Scheduled { decision, verdicts };
+        }
+        write::group_condition(group, scheduler.profile, Outcome::Scheduled, now, &mut decision);
+        if scheduler.profile.mode == Mode::Reference {
+            let (fitting, others): (Vec<_>, Vec<_>) = self.found.into_iter().partition(|(_, found)| found.is_ok());
+            let fitting = fitting.into_iter().filter_map(|(pod, found)| Some((pod, found.ok()?))).collect();
+            verdicts.extend(race::bind_side_by_side(scheduler, fitting, &mut decision));
+            for (pod, failure) in others.into_iter().filter_map(|(pod, found)| Some((pod, found.err()?))) {
+                let verdict = scheduler.fail(&pod, failure, &mut decision);
+                verdicts.push((key_of(&pod.metadata), verdict));
+            }
+            return Scheduled { decision, verdicts };
+        }
+        let mut reserved = Vec::new();
+        for (pod, found) in self.found {
+            let key = key_of(&pod.metadata);
+            match found.and_then(|place| bind::reserve(scheduler, &pod, &place, &mut decision).map(|()| place)) {
+                Ok(placement) => reserved.push((pod, placement)),
+                Err(failure) => {
+                    let verdict = scheduler.fail(&pod, failure, &mut decision);
+                    verdicts.push((key, verdict));
+                }
+            }
+        }
+        // First all claims, then all Pods: whoever is stopped in between has not placed half a gang.
+        for (pod, placement) in reserved {
+            let verdict = bind::finish(scheduler, &pod, &placement, &mut decision);
+            verdicts.push((key_of(&pod.metadata), verdict));
+        }
+        Scheduled { decision, verdicts }
+    }
+}

@@ -1,0 +1,44 @@
+//! kube-scheduler's sentences.
+
+use std::collections::BTreeMap;
+
+/// The sentence about a Pod that fits nowhere: what the filters said, what came after, and what preemption would do.
+///
+/// `curable` is the number of nodes where the Pod would fit if other Pods left.
+pub(crate) fn unschedulable(nodes: usize, filters: &str, after: &str, curable: usize) -> String {
+    let none = format!("0/{nodes} nodes are available");
+    let preemption = counted(vec![
+        (nodes.saturating_sub(curable), "Preemption is not helpful for scheduling.".to_owned()),
+        (curable, "No preemption victims found for incoming pod.".to_owned()),
+    ]);
+    format!("{none}: {filters}. {after}, preemption: {none}: {preemption}")
+}
+
+/// Texts with the number of nodes that they hold for, sorted as texts.
+pub(crate) fn counted(texts: Vec<(usize, String)>) -> String {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for (count, text) in texts {
+        let entry = counts.entry(text).or_default();
+        *entry = entry.saturating_add(count);
+    }
+    let mut parts: Vec<String> =
+        counts.into_iter().filter(|(_, count)| *count > 0).map(|(text, count)| format!("{count} {text}")).collect();
+    parts.sort();
+    parts.join(", ")
+}
+
+/// The sentence about a member that would fit, in a gang that does not.
+pub(super) const GANG_WAITS: &str = "pod group is unschedulable, waiting for minCount pods from a gang to be scheduled, one or more plugins asked to wait and no plugin rejected pod";
+
+/// The sentence about a PodGroup that does not fit.
+pub(super) const GROUP_UNSCHEDULABLE: &str = "pod group is unschedulable";
+
+/// What goes around the errors of a step of binding.
+pub(super) fn pre_bind(error: &str) -> String {
+    format!("running PreBind plugin \"DynamicResources\": {error}")
+}
+
+/// What goes around the errors of the filter.
+pub(super) fn filter(error: &str) -> String {
+    format!("running \"DynamicResources\" filter plugin: {error}")
+}

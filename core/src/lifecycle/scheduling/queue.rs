@@ -1,0 +1,65 @@
+//! Which Pods wait for a node, and what makes another attempt worthwhile.
+
+use super::NAME;
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::cluster::Key;
+use crate::lifecycle::Trigger;
+use crate::lifecycle::entries::key_of;
+
+/// Whether a Pod waits for a node from this scheduler.
+pub fn is_waiting(pod: &Pod) -> bool {
+    pod.spec.node_name.is_empty()
+        && !pod.metadata.is_deleting()
+        && !pod.is_finished()
+        && matches!(pod.spec.scheduler_name.as_str(), "" | NAME)
+}
+
+/// Which waiting Pods a change may help.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Concern {
+    /// None.
+    Nobody,
+    /// All of them.
+    Everybody,
+    /// Those that refer to a claim.
+    UsersOf(Key),
+    /// Those of a PodGroup.
+    MembersOf(Key),
+}
+
+/// Which waiting Pods a change may help, other than the one that changed.
+pub fn concern(trigger: &Trigger) -> Concern {
+    let (before, after) = (trigger.before.as_deref(), trigger.after.as_deref());
+    match (before, after) {
+        (_, Some(Object::Node(_) | Object::DeviceClass(_) | Object::ResourceSlice(_) | Object::DeviceTaintRule(_)))
+        | (Some(Object::DeviceTaintRule(_)), None) => Concern::Everybody,
+        (Some(Object::PodGroup(before)), Some(Object::PodGroup(after))) if before.spec == after.spec => Concern::Nobody,
+        (_, Some(Object::PodGroup(group))) => Concern::MembersOf(key_of(&group.metadata)),
+        (before, Some(Object::ResourceClaim(after))) => {
+            let had =
+                |object: &Object| matches!(object, Object::ResourceClaim(claim) if claim.status.allocation.is_some());
+            let same = matches!(before, Some(Object::ResourceClaim(before)) if before.status == after.status);
+            match (same, before.is_some_and(had) && after.status.allocation.is_none()) {
+                (true, _) => Concern::Nobody,
+                (false, true) => Concern::Everybody,
+                (false, false) => Concern::UsersOf(key_of(&after.metadata)),
+            }
+        }
+        (Some(Object::ResourceClaim(claim)), None) => match claim.status.allocation {
+            Some(_) => Concern::Everybody,
+            None => Concern::UsersOf(key_of(&claim.metadata)),
+        },
+        // Room on a node.
+        (Some(Object::Pod(before)), None) if !before.spec.node_name.is_empty() => Concern::Everybody,
+        (Some(Object::Pod(before)), Some(Object::Pod(after))) if !before.is_finished() && after.is_finished() => {
+            Concern::Everybody
+        }
+        // A new member may complete a gang.
+        (None, Some(Object::Pod(after))) => match after.group_name() {
+            Some(group) => Concern::MembersOf((after.metadata.namespace.clone(), group.to_owned())),
+            None => Concern::Nobody,
+        },
+        _ => Concern::Nobody,
+    }
+}

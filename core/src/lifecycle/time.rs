@@ -1,0 +1,63 @@
+//! Points in time, as arguments: nothing here asks for the time.
+
+use std::fmt;
+
+use crate::cel::clock;
+
+/// A point in time, in milliseconds since 1970 in UTC.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Time(i64);
+
+impl Time {
+    /// From milliseconds since 1970.
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// From seconds since 1970.
+    pub const fn from_seconds(seconds: i64) -> Self {
+        Self(seconds.saturating_mul(1000))
+    }
+
+    /// Milliseconds since 1970.
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// So many milliseconds later.
+    #[must_use]
+    pub const fn plus_millis(self, millis: i64) -> Self {
+        Self(self.0.saturating_add(millis))
+    }
+
+    /// So many seconds later.
+    #[must_use]
+    pub const fn plus_seconds(self, seconds: i64) -> Self {
+        self.plus_millis(seconds.saturating_mul(1000))
+    }
+
+    /// Reads RFC 3339, as API objects carry it.
+    pub fn parse(text: &str) -> Option<Self> {
+        clock::parse(text).map(Self::from_seconds)
+    }
+}
+
+impl fmt::Display for Time {
+    /// RFC 3339 in whole seconds, as API objects carry it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&clock::format(self.0.div_euclid(1000)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_api_objects_carry_them() {
+        let time = Time::parse("2026-02-28T23:59:58Z").unwrap();
+        assert_eq!(time.plus_seconds(2).to_string(), "2026-03-01T00:00:00Z");
+        assert_eq!(time.plus_millis(999).to_string(), "2026-02-28T23:59:58Z");
+        assert_eq!(Time::parse("yesterday"), None);
+    }
+}

@@ -1,0 +1,347 @@
+//! A simulated cluster in virtual time: controllers and a scheduler around an API server's write rules.
+//!
+//! Every component hears what changed, decides on the facts as they are, and has its writes carried out one by one. Nothing
+//! happens by chance: the same requests at the same times give the same history.
+
+mod carry_out;
+mod components;
+mod waiting;
+
+use std::collections::BTreeMap;
+
+pub use components::Component;
+
+use super::server::Server;
+use crate::allocate::Limits;
+use crate::api::pod::Pod;
+use crate::cluster::{Cluster, Key};
+use crate::lifecycle::claims::{self, Work};
+use crate::lifecycle::scheduling::{self, Book};
+use crate::lifecycle::{Action, Decision, Time, Trigger, eviction, is_for_pod, protection};
+use crate::profile::{Mode, Profile};
+use waiting::Waiting;
+
+/// Most writes without time passing; more mean that components contradict each other.
+const MAX_WRITES: u64 = 20_000;
+
+/// A simulated cluster.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    server: Server,
+    now: Time,
+    limits: Limits,
+    controllers: Profile,
+    scheduler: Profile,
+    claim_work: BTreeMap<Work, Time>,
+    claim_failures: BTreeMap<Work, u32>,
+    claim_memory: claims::Memory,
+    group_work: BTreeMap<Key, Time>,
+    eviction_at: Option<Time>,
+    eviction: eviction::Memory,
+    waiting: Waiting,
+    book: Book,
+    /// Components that do nothing for now.
+    stopped: Vec<Component>,
+    /// Writes that are still carried out before the next one is lost with its component, if that is to happen.
+    writes_left: Option<u64>,
+    writes: u64,
+}
+
+/// How a stretch of time ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Settled {
+    /// Nothing more happens before the time is over.
+    Quiet,
+    /// Components write without end; time does not pass.
+    Restless,
+}
+
+impl Simulation {
+    /// A cluster without objects, all of whose components are of one Kubernetes.
+    pub fn new(profile: Profile, limits: Limits, now: Time) -> Self {
+        Self {
+            server: Server::new(profile.clone()),
+            now,
+            limits,
+            controllers: profile.clone(),
+            scheduler: profile,
+            claim_work: BTreeMap::new(),
+            claim_failures: BTreeMap::new(),
+            claim_memory: claims::Memory::default(),
+            group_work: BTreeMap::new(),
+            eviction_at: None,
+            eviction: eviction::Memory::default(),
+            waiting: Waiting::default(),
+            book: Book::default(),
+            stopped: Vec::new(),
+            writes_left: None,
+            writes: 0,
+        }
+    }
+
+    /// The API server, to look at.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// The API server, to send requests to.
+    pub fn server_mut(&mut self) -> &mut Server {
+        &mut self.server
+    }
+
+    /// The time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Writes carried out for components so far.
+    pub fn writes(&self) -> u64 {
+        self.writes
+    }
+
+    /// Starts a component anew with these settings. It forgets what it remembered and looks at everything.
+    pub fn restart(&mut self, component: Component, profile: Profile) {
+        self.stopped.retain(|other| *other != component);
+        match component {
+            Component::Server => self.server.set_profile(profile),
+            Component::Controllers => {
+                self.controllers = profile;
+                self.eviction = eviction::Memory::default();
+                self.claim_failures.clear();
+                self.claim_memory = claims::Memory::default();
+                let cluster = self.server.cluster();
+                self.claim_work = claims::all_work(cluster).into_iter().map(|work| (work, self.now)).collect();
+                self.group_work = cluster.pod_groups().keys().map(|key| (key.clone(), self.now)).collect();
+                self.eviction_at = Some(self.now);
+            }
+            Component::Scheduler => {
+                self.scheduler = profile;
+                self.book = Book::new(self.server.cluster());
+                self.waiting = Waiting::of(self.server.cluster(), self.now);
+            }
+        }
+    }
+
+    /// Lets a component do nothing until it is restarted.
+    pub fn stop(&mut self, component: Component) {
+        if !self.stopped.contains(&component) {
+            self.stopped.push(component);
+        }
+    }
+
+    /// Settings of a component.
+    pub fn profile(&self, component: Component) -> &Profile {
+        match component {
+            Component::Server => self.server.cluster().profile(),
+            Component::Controllers => &self.controllers,
+            Component::Scheduler => &self.scheduler,
+        }
+    }
+
+    /// Loses the write after the next `writes` ones: whatever was to follow it is lost, too.
+    pub fn lose_write_after(&mut self, writes: u64) {
+        self.writes_left = Some(writes);
+    }
+
+    /// Lets time pass until a moment.
+    pub fn run_until(&mut self, until: Time) -> Settled {
+        let mut writes = self.writes;
+        loop {
+            self.hear();
+            if self.work_once() {
+                if self.writes.saturating_sub(writes) > MAX_WRITES {
+                    return Settled::Restless;
+                }
+                continue;
+            }
+            match self.next_work().filter(|next| *next <= until) {
+                Some(next) => {
+                    if next > self.now {
+                        writes = self.writes;
+                    }
+                    self.now = self.now.max(next);
+                }
+                None => break,
+            }
+        }
+        self.now = self.now.max(until);
+        Settled::Quiet
+    }
+
+    /// Lets one component do one thing that is due now. False when there is none.
+    pub fn step(&mut self) -> bool {
+        self.hear();
+        self.work_once()
+    }
+
+    /// Lets what is to happen now happen, without time passing.
+    pub fn run(&mut self) -> Settled {
+        self.run_until(self.now)
+    }
+
+    /// When the next thing happens by itself.
+    pub fn next_work(&self) -> Option<Time> {
+        let runs = |component: &Component| !self.stopped.contains(component);
+        let controllers =
+            self.claim_work.values().chain(self.group_work.values()).chain(&self.eviction_at).min().copied();
+        let controllers = controllers.filter(|_| runs(&Component::Controllers));
+        let scheduler = self.waiting.next().filter(|_| runs(&Component::Scheduler));
+        let garbage = self.server.has_garbage().then_some(self.now).filter(|_| runs(&Component::Controllers));
+        controllers.into_iter().chain(scheduler).chain(garbage).min()
+    }
+
+    /// Tells every component what changed.
+    fn hear(&mut self) {
+        for trigger in self.server.take_changes() {
+            self.tell_controllers(&trigger);
+            self.book.note(&trigger);
+            self.waiting.note(self.server.cluster(), &trigger, self.now);
+        }
+    }
+
+    fn tell_controllers(&mut self, trigger: &Trigger) {
+        let cluster = self.server.cluster();
+        for work in claims::affected(cluster, trigger) {
+            self.claim_work.insert(work, self.now);
+        }
+        if let Some(group) = protection::affected(trigger) {
+            self.group_work.insert(group, self.now);
+        }
+        if eviction::is_affected(cluster, trigger) {
+            self.eviction_at = Some(self.now);
+        }
+    }
+
+    /// Lets one component do one thing, if there is one to do now.
+    fn work_once(&mut self) -> bool {
+        let scheduler =
+            |simulation: &mut Self| !simulation.is_stopped(Component::Scheduler) && simulation.schedule_one();
+        let controllers = |simulation: &mut Self| {
+            !simulation.is_stopped(Component::Controllers)
+                && (simulation.server.collect_garbage(simulation.now)
+                    || simulation.reconcile_claims()
+                    || simulation.reconcile_group()
+                    || simulation.evict())
+        };
+        // Any order respects causality. The scheduler of the reference is mostly faster than its controllers.
+        match self.controllers.mode {
+            Mode::Sound => controllers(self) || scheduler(self),
+            Mode::Reference => scheduler(self) || controllers(self),
+        }
+    }
+
+    fn is_stopped(&self, component: Component) -> bool {
+        self.stopped.contains(&component)
+    }
+
+    fn reconcile_claims(&mut self) -> bool {
+        let due = self.claim_work.iter().find(|(_, time)| **time <= self.now).map(|(work, _)| work.clone());
+        let Some(work) = due else { return false };
+        self.claim_work.remove(&work);
+        if self.crashes_on(&work) {
+            self.stop(Component::Controllers);
+            return true;
+        }
+        let decision = claims::reconcile(self.server.cluster(), &self.controllers, &self.claim_memory, &work);
+        let retry = decision.retry;
+        let made = self.made_by(&decision);
+        let done = self.carry_out(decision);
+        for claim in made.iter().filter_map(|key| self.server.cluster().claims().get(key)) {
+            self.claim_memory.remember(claim);
+        }
+        if done && !retry {
+            self.claim_failures.remove(&work);
+        } else {
+            let failures = self.claim_failures.entry(work.clone()).or_default();
+            let pause = claim_pause(*failures);
+            *failures = failures.saturating_add(1);
+            self.claim_work.insert(work, self.now.plus_millis(pause));
+        }
+        true
+    }
+
+    /// Whether the reference ends over a Pod: one without a PodGroup that records a claim of another owner.
+    fn crashes_on(&self, work: &Work) -> bool {
+        let Work::Pod(key) = work else { return false };
+        let cluster = self.server.cluster();
+        let knows_groups =
+            self.controllers.features.workload_resource_claims && self.controllers.mode == Mode::Reference;
+        knows_groups && cluster.pods().get(key).is_some_and(|pod| records_foreign_claim(cluster, pod))
+    }
+
+    /// Claims that a decision makes, for the controller that remembers them.
+    fn made_by(&self, decision: &Decision) -> Vec<Key> {
+        let made = decision.actions.iter().filter_map(|action| match action {
+            Action::Create { object, .. } => {
+                Some((object.metadata().namespace.clone(), object.metadata().name.clone()))
+            }
+            _ => None,
+        });
+        made.filter(|_| self.controllers.mode == Mode::Reference).collect()
+    }
+
+    fn reconcile_group(&mut self) -> bool {
+        let due = self.group_work.iter().find(|(_, time)| **time <= self.now).map(|(key, _)| key.clone());
+        let Some(key) = due else { return false };
+        self.group_work.remove(&key);
+        let decision = protection::reconcile(self.server.cluster(), &self.controllers, &key);
+        if !self.carry_out(decision) {
+            self.group_work.insert(key, self.now.plus_millis(claim_pause(0)));
+        }
+        true
+    }
+
+    fn evict(&mut self) -> bool {
+        if self.eviction_at.is_none_or(|time| time > self.now) {
+            return false;
+        }
+        self.eviction_at = None;
+        let mut memory = self.eviction.clone();
+        let decision = eviction::reconcile(self.server.cluster(), &self.controllers, &mut memory, self.now);
+        let wake_up = decision.wake_up;
+        let done = self.carry_out(decision);
+        if done {
+            self.eviction = memory;
+        }
+        let again = (!done).then(|| self.now.plus_millis(claim_pause(0)));
+        self.eviction_at = wake_up.into_iter().chain(again).min();
+        true
+    }
+
+    fn schedule_one(&mut self) -> bool {
+        let Some(key) = self.waiting.pop(self.server.cluster(), self.now) else { return false };
+        if self.crashes_on(&Work::Pod(key.clone())) {
+            self.stop(Component::Scheduler);
+            return true;
+        }
+        let own = self.server.cluster().profile().clone();
+        let differs = own != self.scheduler;
+        if differs {
+            self.server.cluster_mut().set_profile(self.scheduler.clone());
+        }
+        let cluster = self.server.cluster_mut();
+        let scheduled = scheduling::schedule(cluster, &mut self.book, &self.scheduler, &self.limits, &key, self.now);
+        if differs {
+            self.server.cluster_mut().set_profile(own);
+        }
+        let wake_up = scheduled.decision.wake_up;
+        let done = self.carry_out(scheduled.decision);
+        for (key, verdict) in scheduled.verdicts {
+            self.waiting.concluded(&key, verdict, done, wake_up, self.now);
+        }
+        true
+    }
+}
+
+/// Whether a Pod without a PodGroup records a generated claim that is not its own.
+fn records_foreign_claim(cluster: &Cluster, pod: &Pod) -> bool {
+    let statuses = pod.status.resource_claim_statuses.iter();
+    let names = statuses.filter_map(|status| status.resource_claim_name.as_ref());
+    let claims = names.filter_map(|name| cluster.claims().get(&(pod.metadata.namespace.clone(), name.clone())));
+    pod.group_name().is_none() && claims.into_iter().any(|claim| !is_for_pod(pod, claim, false))
+}
+
+/// Milliseconds until something that failed is tried again: 5 ms, doubled each time, at most 1000 s.
+fn claim_pause(failures: u32) -> i64 {
+    5i64.checked_shl(failures.min(18)).unwrap_or(1_000_000).min(1_000_000)
+}

@@ -1,0 +1,16 @@
+//! The life of claims and groups, played through the simulated cluster.
+//!
+//! Names of tests carry the ids of the requirements that they show (`r_047`: R-047).
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests read files and look at what must be there"
+)]
+
+#[path = "../support/lifecycle_case.rs"]
+mod lifecycle_case;
+
+mod histories;
