@@ -134,11 +134,12 @@ impl<'c> Bounds<'_, 'c> {
         false
     }
 
-    /// A value of no known type is a value of its own for the first device; such devices are left to the search.
+    /// A value of no known type is a value of its own for the first device, and so is a list without values; such devices are left to
+    /// the search.
     fn has_strange(&self, constraint: usize, bound: &[usize]) -> bool {
         let units = bound.iter().filter_map(|request| self.plan.requests.get(*request)).flat_map(|r| r.units.clone());
         let mut held = units.flat_map(|unit| self.usable(unit)).map(|at| self.outlooks.held.get(constraint, at));
-        held.any(|held| held == Held::Strange)
+        held.any(|held| matches!(held, Held::Strange | Held::Empty))
     }
 
     /// Whether every request finds enough devices that hold a value, and all together too.
@@ -186,9 +187,8 @@ impl<'c> Bounds<'_, 'c> {
                 values.extend(state.items(self.outlooks.held.get(constraint, position)));
             }
         }
-        // The first device may have a value of no known type.
-        let first = u64::from(self.has_strange(constraint, bound));
-        u64::try_from(values.len()).unwrap_or(u64::MAX).saturating_add(first) < least
+        // The first device may have a value of no known type, and a list without values is in nobody's way.
+        !self.has_strange(constraint, bound) && u64::try_from(values.len()).unwrap_or(u64::MAX) < least
     }
 
     /// Whether the requests cannot all get their number of devices at once, constraints left aside.

@@ -12,7 +12,7 @@ use crate::profile::Features;
 pub enum Rounding {
     /// In whole numbers, each bound rounded up first.
     Whole,
-    /// In thousandths where a bound has a fraction (feature `DRAFractionalCapacityRange`), else in whole numbers.
+    /// In thousandths where all bounds can be written in them (feature `DRAFractionalCapacityRange`), else in whole numbers.
     Fractions,
 }
 
@@ -118,9 +118,10 @@ enum Unit {
 
 impl Unit {
     fn of(range: &CapacityRequestPolicyRange, rounding: Rounding) -> Self {
-        let is_fraction = |bound: &Quantity| *bound != Quantity::from_i64(bound.value_rounded_up(), Format::DecimalSi);
         let mut bounds = [&range.min, &range.max, &range.step].into_iter().flatten();
-        if rounding == Rounding::Fractions && bounds.any(is_fraction) { Self::Thousandth } else { Self::One }
+        let has_step = range.step.as_ref().is_none_or(|step| step.milli_rounded_up() >= 1);
+        let in_thousandths = rounding == Rounding::Fractions && has_step && bounds.all(is_in_thousandths);
+        if in_thousandths { Self::Thousandth } else { Self::One }
     }
 
     fn count(self, quantity: &Quantity) -> i128 {
@@ -137,6 +138,12 @@ impl Unit {
             Self::Thousandth => Quantity::parse(&format!("{count}m")).unwrap_or(whole),
         }
     }
+}
+
+/// Whether an amount is a whole number of thousandths, few enough to be counted.
+fn is_in_thousandths(amount: &Quantity) -> bool {
+    let text = format!("{}m", amount.milli_rounded_up());
+    Quantity::parse(&text).is_ok_and(|exact| exact == *amount)
 }
 
 /// A step of zero allows every amount; the API server refuses it.

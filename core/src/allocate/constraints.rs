@@ -2,6 +2,7 @@
 //!
 //! Both are monotonic: what they refuse once, they refuse with more devices too.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Grid;
@@ -9,8 +10,10 @@ use super::failure::{Fatal, empty_constraint};
 use super::plan::{Plan, Unit};
 use super::pools::NodeDevice;
 use super::quirks::Quirks;
+use super::select::Derived;
 use crate::api::claim::DeviceConstraint;
 use crate::api::slice::{Attribute, AttributeValue};
+use crate::cluster::selectors::SelectorProblem;
 
 /// What a device has for an attribute. Sets are numbered; equal sets have equal numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -22,7 +25,9 @@ pub(super) enum Held {
     Missing,
     /// A value of no type that can be compared here.
     Strange,
-    /// A set of values; a single value is a set of one.
+    /// A list without values: it has nothing in common with any other.
+    Empty,
+    /// A set of values, not empty; a single value is a set of one.
     Set(u32),
 }
 
@@ -33,7 +38,8 @@ impl Held {
             Self::Unread => 1,
             Self::Missing => 2,
             Self::Strange => 3,
-            Self::Set(number) => number.saturating_add(4),
+            Self::Empty => 4,
+            Self::Set(number) => number.saturating_add(5),
         }
     }
 }
@@ -43,8 +49,8 @@ impl Held {
 enum Item<'c> {
     Int(i64),
     Bool(bool),
-    String(&'c str),
-    Version(&'c str),
+    String(Cow<'c, str>),
+    Version(Cow<'c, str>),
 }
 
 /// The state of all constraints of a question on one node.
@@ -55,6 +61,8 @@ pub(super) struct Constraints<'c> {
     /// Positions of the constraints that cover each unit, in the order of the claim.
     by_unit: Vec<Vec<usize>>,
     held: Grid<Held>,
+    /// By unit, device and attribute: what the unit computes of the device, or why that failed.
+    derived: BTreeMap<(usize, usize), BTreeMap<String, Result<Held, SelectorProblem>>>,
     items: BTreeMap<Item<'c>, u32>,
     sets: Vec<Vec<u32>>,
     set_numbers: BTreeMap<Vec<u32>, u32>,
@@ -117,6 +125,7 @@ impl<'c> Constraints<'c> {
             constraints,
             by_unit,
             held,
+            derived: BTreeMap::new(),
             items: BTreeMap::new(),
             sets: Vec::new(),
             set_numbers: BTreeMap::new(),
@@ -143,7 +152,7 @@ impl<'c> Constraints<'c> {
     pub(super) fn items(&self, held: Held) -> &[u32] {
         match held {
             Held::Set(number) => self.sets.get(number as usize).map_or(&[], Vec::as_slice),
-            Held::Unread | Held::Missing | Held::Strange => &[],
+            Held::Unread | Held::Missing | Held::Strange | Held::Empty => &[],
         }
     }
 
@@ -176,21 +185,72 @@ impl<'c> Constraints<'c> {
         Mark(self.changes.len())
     }
 
+    /// Whether values depend on the unit, because some unit computes what a constraint looks at.
+    pub(super) fn has_derived(&self, plan: &Plan<'_>) -> bool {
+        plan.units.iter().any(|unit| !unit.derived.is_empty() && !self.covering(unit.index).is_empty())
+    }
+
+    /// Whether it is still to be computed what a unit sees of a device.
+    pub(super) fn wants(&self, unit: &Unit<'_>, position: usize) -> bool {
+        !unit.derived.is_empty()
+            && !self.covering(unit.index).is_empty()
+            && !self.derived.contains_key(&(unit.index, position))
+    }
+
+    /// Takes in what a unit computes of a device.
+    pub(super) fn learn(&mut self, unit: &Unit<'_>, position: usize, derived: Derived) {
+        let held = derived.into_iter().map(|(name, value)| (name, value.map(|value| self.owned_set_of(&value))));
+        let held = held.collect();
+        self.derived.insert((unit.index, position), held);
+    }
+
+    /// What a constraint sees of a device that is picked for a unit: first what the unit computes, then what the device has.
+    fn held_by(
+        &mut self,
+        constraint: usize,
+        unit: &Unit<'_>,
+        position: usize,
+        device: &NodeDevice<'c>,
+    ) -> Result<Held, (String, SelectorProblem)> {
+        let attribute = self.constraints.get(constraint).map_or("", |constraint| constraint.attribute);
+        let derived = self.derived.get(&(unit.index, position)).and_then(|derived| derived.get(attribute));
+        match derived.filter(|_| !unit.derived.is_empty()) {
+            Some(Ok(held)) => Ok(*held),
+            Some(Err(problem)) => Err((attribute.to_owned(), problem.clone())),
+            None => Ok(self.held(constraint, position, device)),
+        }
+    }
+
     /// Adds a device to every constraint that covers its unit; undone again if one of them refuses.
-    pub(super) fn add(&mut self, unit: &Unit<'_>, position: usize, device: &NodeDevice<'c>) -> bool {
+    ///
+    /// # Errors
+    ///
+    /// The attribute that could not be computed, and why.
+    pub(super) fn add(
+        &mut self,
+        unit: &Unit<'_>,
+        position: usize,
+        device: &NodeDevice<'c>,
+    ) -> Result<bool, (String, SelectorProblem)> {
         let mark = self.mark();
         for index in 0..self.by_unit.get(unit.index).map_or(0, Vec::len) {
             let constraint = self.by_unit.get(unit.index).and_then(|list| list.get(index)).copied();
             let Some(constraint) = constraint else {
                 break;
             };
-            let held = self.held(constraint, position, device);
+            let held = match self.held_by(constraint, unit, position, device) {
+                Ok(held) => held,
+                Err(problem) => {
+                    self.undo(mark);
+                    return Err(problem);
+                }
+            };
             if !self.add_to(constraint, unit.request, held) {
                 self.undo(mark);
-                return false;
+                return Ok(false);
             }
         }
-        true
+        Ok(true)
     }
 
     /// Undoes everything since a mark.
@@ -316,18 +376,20 @@ impl<'c> Constraints<'c> {
     }
 
     fn set_of(&mut self, value: &'c AttributeValue) -> Held {
-        let items: Vec<Item<'c>> = match value {
-            AttributeValue::Int(value) => vec![Item::Int(*value)],
-            AttributeValue::Bool(value) => vec![Item::Bool(*value)],
-            AttributeValue::String(value) => vec![Item::String(value)],
-            AttributeValue::Version(value) => vec![Item::Version(value)],
-            AttributeValue::Unsupported => Vec::new(),
-            _ if !self.has_lists => Vec::new(),
-            AttributeValue::Ints(values) => values.iter().map(|value| Item::Int(*value)).collect(),
-            AttributeValue::Bools(values) => values.iter().map(|value| Item::Bool(*value)).collect(),
-            AttributeValue::Strings(values) => values.iter().map(|value| Item::String(value)).collect(),
-            AttributeValue::Versions(values) => values.iter().map(|value| Item::Version(value)).collect(),
-        };
+        match items(value, self.has_lists, &|text: &'c str| Cow::Borrowed(text)) {
+            Some(items) => self.number_items(items),
+            None => Held::Strange,
+        }
+    }
+
+    fn owned_set_of(&mut self, value: &AttributeValue) -> Held {
+        match items(value, self.has_lists, &|text: &str| Cow::Owned(text.to_owned())) {
+            Some(items) => self.number_items(items),
+            None => Held::Strange,
+        }
+    }
+
+    fn number_items(&mut self, items: Vec<Item<'c>>) -> Held {
         let mut numbers = Vec::new();
         for item in items {
             let next = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
@@ -335,8 +397,28 @@ impl<'c> Constraints<'c> {
         }
         numbers.sort_unstable();
         numbers.dedup();
-        if numbers.is_empty() { Held::Strange } else { self.number(numbers) }
+        if numbers.is_empty() { Held::Empty } else { self.number(numbers) }
     }
+}
+
+/// The values of an attribute; `None` where they cannot be compared.
+fn items<'v, 'c>(
+    value: &'v AttributeValue,
+    has_lists: bool,
+    text: &dyn Fn(&'v str) -> Cow<'c, str>,
+) -> Option<Vec<Item<'c>>> {
+    Some(match value {
+        AttributeValue::Int(value) => vec![Item::Int(*value)],
+        AttributeValue::Bool(value) => vec![Item::Bool(*value)],
+        AttributeValue::String(value) => vec![Item::String(text(value))],
+        AttributeValue::Version(value) => vec![Item::Version(text(value))],
+        AttributeValue::Unsupported => return None,
+        _ if !has_lists => return None,
+        AttributeValue::Ints(values) => values.iter().map(|value| Item::Int(*value)).collect(),
+        AttributeValue::Bools(values) => values.iter().map(|value| Item::Bool(*value)).collect(),
+        AttributeValue::Strings(values) => values.iter().map(|value| Item::String(text(value))).collect(),
+        AttributeValue::Versions(values) => values.iter().map(|value| Item::Version(text(value))).collect(),
+    })
 }
 
 impl<'c> Constraint<'c> {

@@ -87,7 +87,7 @@ impl<'c> Counters<'c> {
     }
 
     /// All that some pools have left, as text: equal texts mean equal states.
-    pub(super) fn describe(&self, is_seen: impl Fn(usize) -> bool) -> String {
+    pub(super) fn describe(&self, is_seen: &impl Fn(usize) -> bool) -> String {
         let mut text = String::new();
         for (pool, table) in self.by_pool.iter().enumerate().filter(|(pool, _)| is_seen(*pool)) {
             for counter in table.and_then(|table| self.tables.get(table)).iter().flat_map(|table| &table.counters) {

@@ -4,6 +4,7 @@ use super::Failure;
 use super::plan::{Unit, label, reference};
 use crate::api::claim::ResourceClaim;
 use crate::cluster::node_selector::BadNodeSelector;
+use crate::cluster::selectors::SelectorProblem;
 use crate::finding::{Code, Finding, ObjectRef};
 
 /// A failure on its way up. Boxed, because it is large and rare.
@@ -118,6 +119,24 @@ pub(super) fn too_many_devices(claim: &ResourceClaim, needed: u128) -> Fatal {
     fatal(finding, format!("claim {}: {theirs}", label(claim)))
 }
 
+/// The same as the reference notices it from 1.37 on: at the request that exceeds the limit.
+pub(super) fn too_many_devices_from(
+    claim: &ResourceClaim,
+    position: usize,
+    request: &str,
+    adds: u64,
+    has: u128,
+) -> Fatal {
+    let message = format!(
+        "request `{request}` needs {adds} devices after {has} of the requests before it, a claim can have {MOST_DEVICES}"
+    );
+    let path = format!("spec.devices.requests[{position}]");
+    let finding = of_claim(claim, Code::AllocTooManyDevices, path, message).with_hint("split the claim into several");
+    let theirs =
+        format!("adding {adds} devices exceeds the claim limit of {MOST_DEVICES}, with {has} already accounted for");
+    fatal(finding, format!("claim {}, request {request}: {theirs}", label(claim)))
+}
+
 pub(super) fn empty_constraint(claim: &ResourceClaim, index: usize) -> Fatal {
     let message = format!("constraint {index} has neither `matchAttribute` nor `distinctAttribute`");
     let finding = of_claim(claim, Code::AllocEmptyConstraint, format!("spec.devices.constraints[{index}]"), message);
@@ -130,6 +149,39 @@ pub(super) fn all_breaks_constraint(claim: &ResourceClaim, unit: &Unit<'_>, devi
         format!("request `{}` asks for all devices, but a constraint of the claim excludes `{device}`", unit.full_name);
     let theirs = format!("cannot add device {device} because a claim constraint would not be satisfied");
     of_unit(claim, unit, Code::AllocAllBreaksConstraint, ".allocationMode", message, &theirs)
+}
+
+/// An attribute that a request computes of devices could not be computed.
+pub(super) fn derived_attribute(
+    claim: &ResourceClaim,
+    unit: &Unit<'_>,
+    device: &str,
+    attribute: &str,
+    problem: &SelectorProblem,
+) -> Fatal {
+    let index = unit.derived.iter().position(|derived| derived.name == attribute).unwrap_or_default();
+    let path = format!("{}.derivedAttributes[{index}].expression", unit.path());
+    let (code, message, theirs) = match problem {
+        SelectorProblem::Compile(text) => (
+            Code::AllocSelectorCompile,
+            format!("the expression of derived attribute `{attribute}` does not compile: {text}"),
+            format!("compile derived attribute {attribute} failed: {text}"),
+        ),
+        SelectorProblem::Runtime(text) => (
+            Code::AllocSelectorRuntime,
+            format!("the expression of derived attribute `{attribute}` fails on device `{device}`: {text}"),
+            format!("evaluate derived attribute {attribute} on device {device} failed: {text}"),
+        ),
+    };
+    fatal(of_claim(claim, code, path, message), theirs)
+}
+
+pub(super) fn derived_disabled(claim: &ResourceClaim, unit: &Unit<'_>) -> Fatal {
+    let message = format!("request `{}` computes attributes, but the feature is off", unit.full_name);
+    let theirs = "cannot handle request with derived attributes, the feature is disabled";
+    let mut failure = of_unit(claim, unit, Code::AllocFeatureOff, ".derivedAttributes", message, theirs);
+    failure.finding.hint = Some("turn the feature gate `DRADerivedAttributes` on".to_owned());
+    failure
 }
 
 /// A node selector of a slice, or of a device in it, that cannot be read.

@@ -22,13 +22,12 @@ pub(super) fn refusal<'c>(
     selectors: &mut Selectors,
 ) -> NodeRefusal {
     let mut refusal = NodeRefusal { node: node.metadata.name.clone(), failure: None, requests: Vec::new() };
-    let features = &cluster.profile().features;
     let Ok(view) = gather(cluster, overlay, node) else {
         return refusal;
     };
     refusal.failure = failure(&view);
     let mut verdicts = Verdicts::new(plan, &view, node, cluster.profile(), selectors);
-    let needs = check(plan, &view, features, &mut verdicts, &mut Budget::unlimited()).unwrap_or_default();
+    let needs = check(plan, &view, cluster.profile(), &mut verdicts, &mut Budget::unlimited()).unwrap_or_default();
     for unit in &plan.units {
         let claim = plan.claims.get(unit.claim).map(|claim| claim.claim.metadata.name.clone());
         let mut funnel = RequestFunnel {
@@ -76,7 +75,7 @@ fn is_free<'c>(
     device: &NodeDevice<'c>,
 ) -> bool {
     let features = &cluster.profile().features;
-    let is_reachable = unit.has_admin_access() || !device.is_taken();
+    let is_reachable = !device.is_out_of_reach && (unit.has_admin_access() || !device.is_taken());
     let capacities = &device.device.capacity;
     let has_capacity = !features.consumable_capacity
         || capacity::grantable(unit.capacity, capacities, capacity::Rounding::of(features))

@@ -13,6 +13,7 @@ mod failure;
 mod flow;
 mod funnel;
 mod grid;
+mod groups;
 mod guide;
 mod json;
 mod node;

@@ -46,10 +46,10 @@ pub(super) fn ask<'c>(
     let profile = cluster.profile();
     let view = gather(cluster, overlay, node)?;
     let mut verdicts = Verdicts::new(plan, &view, node, profile, selectors);
-    let needs = check(plan, &view, &profile.features, &mut verdicts, budget)?;
+    let needs = check(plan, &view, profile, &mut verdicts, budget)?;
     let new_state = || State::new(cluster, overlay, plan, &view, way.quirks);
     let state = new_state();
-    let may_skip = !state.has_defects();
+    let may_skip = !state.has_defects() && !state.has_derived(plan);
     let patience = if may_skip { way.patience } else { u64::MAX };
     let mut end =
         Search { plan, needs: &needs, verdicts: &mut verdicts, budget, state, guide: None, patience }.run()?;

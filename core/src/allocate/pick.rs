@@ -6,12 +6,15 @@ use super::Grid;
 use super::capacity::{self, Rounding};
 use super::constraints::{Constraints, Held, Mark};
 use super::counters::Counters;
+use super::groups::{Before, Groups};
 use super::plan::{Plan, Unit};
 use super::pools::{NodeDevice, NodeView, Overlay};
 use super::quirks::Quirks;
+use super::select::Derived;
 use super::taints::tolerated;
 use crate::api::quantity::Quantity;
 use crate::cluster::Cluster;
+use crate::cluster::selectors::SelectorProblem;
 use crate::profile::Features;
 
 /// Amounts by capacity name.
@@ -29,6 +32,7 @@ pub(super) struct State<'s, 'c> {
     /// By shared device that was picked: what is consumed.
     consumed: BTreeMap<usize, Amounts>,
     counters: Counters<'c>,
+    groups: Option<Groups<'c>>,
     constraints: Constraints<'c>,
     /// By unit and device: whether the device could grant what the unit asks for if nothing were taken.
     grants: Grid<Grant>,
@@ -46,7 +50,7 @@ enum Grant {
 }
 
 /// A device taken for a unit, and how to put it back.
-pub(super) struct Picked {
+pub(super) struct Picked<'c> {
     /// The device.
     pub(super) position: usize,
     /// What a share consumes; absent for a device taken as a whole.
@@ -57,10 +61,17 @@ pub(super) struct Picked {
     consumed: Option<Amounts>,
     has_counters: bool,
     constraints: Mark,
+    /// What the pool's groups were before, where the device says with which it is compatible.
+    groups: Option<Before<'c>>,
 }
 
-/// A constraint of the claim refuses a device that mode `All` needs.
-pub(super) struct ConstraintRefused;
+/// Why a device cannot be taken, where that is an error.
+pub(super) enum TakeError {
+    /// A constraint of the claim refuses a device that mode `All` needs.
+    Constraint,
+    /// An attribute that the unit computes could not be computed.
+    Derived(String, SelectorProblem),
+}
 
 impl<'s, 'c> State<'s, 'c> {
     pub(super) fn new(
@@ -81,6 +92,7 @@ impl<'s, 'c> State<'s, 'c> {
             holders: vec![(0, 0); devices],
             consumed: BTreeMap::new(),
             counters: Counters::new(view, quirks),
+            groups: features.device_compatibility_groups.then(Groups::default),
             constraints: Constraints::new(plan, devices, features.list_type_attributes, quirks),
             grants: Grid::new(if features.consumable_capacity { plan.units.len() } else { 0 }, devices),
         }
@@ -144,7 +156,11 @@ impl<'s, 'c> State<'s, 'c> {
         let Some(device) = self.view.devices.get(position) else {
             return false;
         };
-        if self.is_in_use(unit, position) || !tolerated(unit, device) || !self.has_capacity(unit, position) {
+        if device.is_out_of_reach
+            || self.is_in_use(unit, position)
+            || !tolerated(unit, device)
+            || !self.has_capacity(unit, position)
+        {
             return false;
         }
         if device.device.consumes_counters.is_empty() {
@@ -156,11 +172,30 @@ impl<'s, 'c> State<'s, 'c> {
         if device.is_shared && self.has_shares(device, position) {
             return true;
         }
+        let Some(groups) = self.take_groups(device) else {
+            return false;
+        };
         let has_counters = self.take_counters(device);
         if has_counters {
             self.counters.give_back(device.pool, device.device);
         }
+        self.put_groups_back(device, groups);
         has_counters
+    }
+
+    /// Whether what a constraint sees of a device depends on the unit that picks it. Then nothing may be skipped.
+    pub(super) fn has_derived(&self, plan: &Plan<'c>) -> bool {
+        self.constraints.has_derived(plan)
+    }
+
+    /// Whether it is still to be computed what a unit sees of a device.
+    pub(super) fn wants(&self, unit: &Unit<'c>, position: usize) -> bool {
+        self.constraints.wants(unit, position)
+    }
+
+    /// Takes in what a unit computes of a device.
+    pub(super) fn learn(&mut self, unit: &Unit<'c>, position: usize, derived: Derived) {
+        self.constraints.learn(unit, position, derived);
     }
 
     /// Positions of the constraints that cover a unit.
@@ -201,7 +236,11 @@ impl<'s, 'c> State<'s, 'c> {
 
     /// All that counters of some pools have left, as text.
     pub(super) fn counters_text(&self, is_seen: impl Fn(usize) -> bool) -> String {
-        self.counters.describe(is_seen)
+        let mut text = self.counters.describe(&is_seen);
+        if let Some(groups) = &self.groups {
+            groups.describe(&is_seen, &mut text);
+        }
+        text
     }
 
     /// Appends what a constraint remembers.
@@ -247,11 +286,11 @@ impl<'s, 'c> State<'s, 'c> {
         unit: &Unit<'c>,
         position: usize,
         is_fixed: bool,
-    ) -> Result<Option<Picked>, ConstraintRefused> {
+    ) -> Result<Option<Picked<'c>>, TakeError> {
         let Some(device) = self.view.devices.get(position) else {
             return Ok(None);
         };
-        if self.is_in_use(unit, position) {
+        if self.is_in_use(unit, position) || device.is_out_of_reach {
             return Ok(None);
         }
         let draws = !device.device.consumes_counters.is_empty();
@@ -260,20 +299,32 @@ impl<'s, 'c> State<'s, 'c> {
         }
         // The first share of a device draws for all of them.
         let has_counters = draws && !(device.is_shared && self.has_shares(device, position));
-        if has_counters && !self.take_counters(device) {
-            return Ok(None);
+        let mut groups = None;
+        if has_counters {
+            let Some(before) = self.take_groups(device) else {
+                return Ok(None);
+            };
+            if !self.take_counters(device) {
+                self.put_groups_back(device, before);
+                return Ok(None);
+            }
+            groups = Some(before);
         }
         if !tolerated(unit, device) {
-            self.reject(device, has_counters);
+            self.reject(device, groups);
             return Ok(None);
         }
         let constraints = self.constraints.mark();
-        if !self.constraints.add(unit, position, device) {
-            self.reject(device, has_counters);
-            return if is_fixed { Err(ConstraintRefused) } else { Ok(None) };
+        match self.constraints.add(unit, position, device) {
+            Ok(true) => {}
+            Ok(false) => {
+                self.reject(device, groups);
+                return if is_fixed { Err(TakeError::Constraint) } else { Ok(None) };
+            }
+            Err((attribute, problem)) => return Err(TakeError::Derived(attribute, problem)),
         }
         if is_fixed && !self.has_capacity(unit, position) {
-            self.reject(device, has_counters);
+            self.reject(device, groups);
             if self.quirks.counter_rollback {
                 self.constraints.leak(constraints);
             } else {
@@ -281,7 +332,7 @@ impl<'s, 'c> State<'s, 'c> {
             }
             return Ok(None);
         }
-        Ok(Some(self.record(unit, position, device, has_counters, constraints)))
+        Ok(Some(self.record(unit, position, device, groups, constraints)))
     }
 
     fn record(
@@ -289,11 +340,12 @@ impl<'s, 'c> State<'s, 'c> {
         unit: &Unit<'c>,
         position: usize,
         device: &NodeDevice<'c>,
-        has_counters: bool,
+        groups: Option<Before<'c>>,
         constraints: Mark,
-    ) -> Picked {
+    ) -> Picked<'c> {
         let holders = self.holders.get(position).copied().unwrap_or_default();
-        let mut picked = Picked { position, share: None, holders, consumed: None, has_counters, constraints };
+        let has_counters = groups.is_some();
+        let mut picked = Picked { position, share: None, holders, consumed: None, has_counters, constraints, groups };
         if device.is_shared {
             let amounts = capacity::consumed(unit.capacity, &device.device.capacity, Rounding::of(self.features));
             picked.consumed = self.consumed.get(&position).cloned();
@@ -310,11 +362,14 @@ impl<'s, 'c> State<'s, 'c> {
     }
 
     /// Undoes [`State::take`]. Picks are put back in the reverse order of taking.
-    pub(super) fn put_back(&mut self, picked: Picked) {
+    pub(super) fn put_back(&mut self, picked: Picked<'c>) {
         let Some(device) = self.view.devices.get(picked.position) else {
             return;
         };
         self.constraints.undo(picked.constraints);
+        if let Some(before) = picked.groups {
+            self.put_groups_back(device, before);
+        }
         let leaks = device.is_shared && self.quirks.counter_rollback;
         if picked.has_counters && !leaks {
             self.counters.give_back(device.pool, device.device);
@@ -348,10 +403,29 @@ impl<'s, 'c> State<'s, 'c> {
         self.counters.take(self.cluster, self.overlay, pool, device.pool, device.device)
     }
 
-    /// Gives the counters of a rejected candidate back.
-    fn reject(&mut self, device: &NodeDevice<'c>, has_counters: bool) {
-        if has_counters && !self.quirks.counter_rollback {
+    /// Joins the groups of a device's counter sets; `None` where it is not compatible with what is there.
+    fn take_groups(&mut self, device: &NodeDevice<'c>) -> Option<Before<'c>> {
+        let pool = self.view.pools.get(device.pool)?;
+        match &mut self.groups {
+            Some(groups) => groups.take(self.cluster, self.overlay, pool, device),
+            None => Some(Before::default()),
+        }
+    }
+
+    fn put_groups_back(&mut self, device: &NodeDevice<'c>, before: Before<'c>) {
+        if let Some(groups) = &mut self.groups {
+            groups.put_back(device.pool, before);
+        }
+    }
+
+    /// Gives the counters of a rejected candidate back, and leaves their groups.
+    fn reject(&mut self, device: &NodeDevice<'c>, groups: Option<Before<'c>>) {
+        let Some(before) = groups else {
+            return;
+        };
+        if !self.quirks.counter_rollback {
             self.counters.give_back(device.pool, device.device);
         }
+        self.put_groups_back(device, before);
     }
 }

@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use crate::api::claim::{
-    AllocationMode, CapacityRequirements, DeviceRequest, DeviceSelector, DeviceSubRequest, DeviceToleration,
-    ExactDeviceRequest, ResourceClaim,
+    AllocationMode, CapacityRequirements, DeviceDerivedAttribute, DeviceRequest, DeviceSelector, DeviceSubRequest,
+    DeviceToleration, ExactDeviceRequest, ResourceClaim,
 };
 use crate::api::class::DeviceClass;
 use crate::cluster::Cluster;
 use crate::finding::ObjectRef;
+use crate::profile::Version;
 
 /// Claims, requests and units, each in one list; the lists are in the order of the search.
 pub(super) struct Plan<'q> {
@@ -65,6 +66,8 @@ pub(super) struct Unit<'q> {
     pub(super) admin: Option<bool>,
     pub(super) tolerations: &'q [DeviceToleration],
     pub(super) capacity: Option<&'q CapacityRequirements>,
+    /// Attributes computed for constraints; none before 1.37.
+    pub(super) derived: &'q [DeviceDerivedAttribute],
 }
 
 impl Unit<'_> {
@@ -92,6 +95,7 @@ struct Fields<'q> {
     admin: Option<bool>,
     tolerations: &'q [DeviceToleration],
     capacity: Option<&'q CapacityRequirements>,
+    derived: &'q [DeviceDerivedAttribute],
 }
 
 /// Stands for what a request with neither form asks for: a class without a name.
@@ -108,6 +112,7 @@ impl<'q> Fields<'q> {
             admin: exact.admin_access,
             tolerations: &exact.tolerations,
             capacity: exact.capacity.as_ref(),
+            derived: &exact.derived_attributes,
         }
     }
 
@@ -121,6 +126,7 @@ impl<'q> Fields<'q> {
             admin: None,
             tolerations: &sub.tolerations,
             capacity: sub.capacity.as_ref(),
+            derived: &sub.derived_attributes,
         }
     }
 }
@@ -198,6 +204,7 @@ impl<'q> Plan<'q> {
             admin: fields.admin,
             tolerations: fields.tolerations,
             capacity: fields.capacity,
+            derived: if cluster.profile().version >= Version::V1_37 { fields.derived } else { &[] },
         });
     }
 

@@ -5,11 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::failure::{Fatal, bad_node_selector};
+use super::groups::uses_groups;
 use crate::api::node::{Node, NodeSelector};
 use crate::api::slice::{CounterSet, Device, DeviceTaint, ResourceSlice, TaintEffect};
 use crate::cluster::node_selector::{self, BadNodeSelector};
 use crate::cluster::{Cluster, DeviceIdx, PoolIdx, SliceEntry, Usage};
-use crate::profile::Version;
+use crate::profile::{Profile, Version};
 
 /// What a node has access to.
 pub(super) struct NodeView<'c> {
@@ -51,6 +52,8 @@ pub(super) struct NodeDevice<'c> {
     pub(super) taints: Vec<&'c DeviceTaint>,
     /// Whether several claims may share it.
     pub(super) is_shared: bool,
+    /// Whether the node must be able to do without the driver, and cannot. Such a device is never picked.
+    pub(super) is_out_of_reach: bool,
 }
 
 impl NodeDevice<'_> {
@@ -100,7 +103,7 @@ pub(super) fn gather<'c>(cluster: &'c Cluster, overlay: &'c Overlay, node: &Node
         group.sort_by_key(|(pool, _)| (pool.driver, pool.name));
         for (pool, slices) in group {
             for entry in slices {
-                node_view.add_devices(cluster, overlay, entry);
+                node_view.add_devices(cluster, overlay, node, entry);
             }
             node_view.pools.push(pool);
         }
@@ -109,8 +112,10 @@ pub(super) fn gather<'c>(cluster: &'c Cluster, overlay: &'c Overlay, node: &Node
 }
 
 impl<'c> NodeView<'c> {
-    fn add_devices(&mut self, cluster: &'c Cluster, overlay: &'c Overlay, entry: &'c SliceEntry) {
+    fn add_devices(&mut self, cluster: &'c Cluster, overlay: &'c Overlay, node: &Node, entry: &'c SliceEntry) {
         let features = &cluster.profile().features;
+        let is_out_of_reach =
+            !entry.slice.spec.skip_node_operations.is_empty() && !does_without_driver(cluster.profile(), node);
         for (device, index) in entry.slice.spec.devices.iter().zip(&entry.devices) {
             self.devices.push(NodeDevice {
                 pool: self.pools.len(),
@@ -119,9 +124,22 @@ impl<'c> NodeView<'c> {
                 usage: usage_of(cluster, overlay, *index),
                 taints: if features.device_taints { taints(cluster, &entry.slice, device) } else { Vec::new() },
                 is_shared: features.consumable_capacity && device.allow_multiple_allocations == Some(true),
+                is_out_of_reach,
             });
         }
     }
+}
+
+/// Whether a node can use devices for which the driver skips steps on the node. Before 1.37 the field does not exist.
+///
+/// Without a stated version, a node that does not say what it has is taken to have it.
+fn does_without_driver(profile: &Profile, node: &Node) -> bool {
+    const FEATURE: &str = "DRAOptionalNodeOperations";
+    let declared = match &node.status.declared_features {
+        Some(declared) => declared.iter().any(|name| name == FEATURE),
+        None => profile.version == Version::All,
+    };
+    profile.version <= Version::V1_36 || (profile.features.optional_node_operations && declared)
 }
 
 /// Slices that may concern a node: its own before those without a node name, each by name.
@@ -146,6 +164,9 @@ fn is_relevant(cluster: &Cluster, slice: &ResourceSlice, node: &Node) -> Result<
     if !cluster.profile().features.partitionable_devices && (spec.per_device_node_selection.is_some() || has_counters) {
         return Ok(false);
     }
+    if is_left_out(cluster.profile(), slice) {
+        return Ok(false);
+    }
     if has_counters && sees_all_counters(cluster) {
         return Ok(true);
     }
@@ -165,6 +186,13 @@ fn is_relevant(cluster: &Cluster, slice: &ResourceSlice, node: &Node) -> Result<
         }
     }
     Ok(false)
+}
+
+/// From 1.37 on, slices with compatibility groups are as good as absent without the feature.
+fn is_left_out(profile: &Profile, slice: &ResourceSlice) -> bool {
+    profile.version >= Version::V1_37
+        && !profile.features.device_compatibility_groups
+        && slice.spec.devices.iter().any(uses_groups)
 }
 
 /// Whether a device that chooses its nodes itself is there for a node.
@@ -224,8 +252,13 @@ fn view<'c>(
         if cluster.inventory().slices_of_pool(index).any(|entry| entry.slice.spec.pool.generation > generation) {
             return None;
         }
-        let same = |entry: &&SliceEntry| entry.slice.spec.pool.generation == generation;
-        all = cluster.inventory().slices_of_pool(index).filter(same).collect();
+        let same = |entry: &&SliceEntry| {
+            entry.slice.spec.pool.generation == generation && !is_left_out(cluster.profile(), &entry.slice)
+        };
+        let is_own = |entry: &&SliceEntry| relevant.iter().any(|own| std::ptr::eq(*own, *entry));
+        // Slices for this node come first: where devices in use contradict each other, that decides.
+        let (own, others): (Vec<_>, Vec<_>) = cluster.inventory().slices_of_pool(index).filter(same).partition(is_own);
+        all = [own, others].concat();
         if !is_count(all.len()) {
             pool.state = PoolState::Incomplete;
             return Some((pool, Vec::new()));

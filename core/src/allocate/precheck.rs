@@ -6,7 +6,7 @@ use super::pools::{NodeDevice, NodeView, PoolState};
 use super::select::Verdicts;
 use super::{Budget, capacity, constraints};
 use crate::api::claim::AllocationMode;
-use crate::profile::Features;
+use crate::profile::{Features, Profile, Version};
 
 /// What a unit needs on a node.
 #[derive(Clone, Debug, Default)]
@@ -39,15 +39,22 @@ impl From<Fatal> for Stop {
 pub(super) fn check<'c>(
     plan: &Plan<'c>,
     view: &NodeView<'c>,
-    features: &Features,
+    profile: &Profile,
     verdicts: &mut Verdicts<'_, 'c>,
     budget: &mut Budget,
 ) -> Result<Vec<Need>, Stop> {
-    let mut checker = Checker { plan, view, features, verdicts, budget, needs: Vec::new() };
+    let (features, version) = (&profile.features, profile.version);
+    let mut checker = Checker { plan, view, features, version, verdicts, budget, needs: Vec::new() };
     for claim in &plan.claims {
         let mut least: u128 = 0;
-        for request in plan.requests_of(claim) {
-            least = least.saturating_add(checker.request(claim, request)?);
+        for (position, request) in plan.requests_of(claim).iter().enumerate() {
+            let adds = checker.request(claim, request)?;
+            let total = least.saturating_add(u128::from(adds));
+            if version >= Version::V1_37 && total > u128::from(MOST_DEVICES) {
+                let name = &request.request.name;
+                return Err(failure::too_many_devices_from(claim.claim, position, name, adds, least).into());
+            }
+            least = total;
         }
         if least > u128::from(MOST_DEVICES) {
             return Err(failure::too_many_devices(claim.claim, least).into());
@@ -61,6 +68,7 @@ struct Checker<'s, 'v, 'c> {
     plan: &'s Plan<'c>,
     view: &'s NodeView<'c>,
     features: &'s Features,
+    version: Version,
     verdicts: &'s mut Verdicts<'v, 'c>,
     budget: &'s mut Budget,
     needs: Vec<Need>,
@@ -68,7 +76,7 @@ struct Checker<'s, 'v, 'c> {
 
 impl<'c> Checker<'_, '_, 'c> {
     /// Checks one request; gives the fewest devices that satisfy it.
-    fn request(&mut self, claim: &ClaimPlan<'c>, request: &RequestPlan<'c>) -> Result<u128, Stop> {
+    fn request(&mut self, claim: &ClaimPlan<'c>, request: &RequestPlan<'c>) -> Result<u64, Stop> {
         let units = self.plan.units_of(request);
         if request.has_alternatives && !self.features.prioritized_list {
             let position = units.first().map_or(0, |unit| unit.request_in_claim);
@@ -85,10 +93,13 @@ impl<'c> Checker<'_, '_, 'c> {
             least = least.min(need.count);
             self.needs.push(need);
         }
-        Ok(u128::from(least))
+        Ok(least)
     }
 
     fn unit(&mut self, claim: &ClaimPlan<'c>, unit: &Unit<'c>) -> Result<Need, Stop> {
+        if !unit.derived.is_empty() && !self.features.derived_attributes {
+            return Err(failure::derived_disabled(claim.claim, unit).into());
+        }
         if let Some(index) = unit.selectors.iter().position(|selector| selector.cel.is_none()) {
             return Err(failure::empty_selector(claim.claim, unit, index).into());
         }
@@ -135,13 +146,16 @@ impl<'c> Checker<'_, '_, 'c> {
         Ok(all)
     }
 
-    /// A device that lacks the capacity asked for is not meant, rather than missing.
+    /// A device that lacks the capacity asked for is not meant, rather than missing. From 1.37 on that is said of devices that
+    /// never have it; before, of those that do not have it now, too.
     fn has_capacity(&self, unit: &Unit<'c>, device: &NodeDevice<'c>) -> bool {
         if !self.features.consumable_capacity {
             return true;
         }
         let capacities = &device.device.capacity;
+        let counts_usage = self.version <= Version::V1_36;
+        let taken = device.usage.filter(|_| counts_usage).map(|usage| &usage.consumed);
         capacity::grantable(unit.capacity, capacities, capacity::Rounding::of(self.features))
-            .is_some_and(|amounts| capacity::is_left(&amounts, capacities, device.usage.map(|usage| &usage.consumed)))
+            .is_some_and(|amounts| capacity::is_left(&amounts, capacities, taken))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::failure::{Fatal, node_selector_terms};
-use super::plan::{ClaimPlan, Plan, Unit};
+use super::plan::{ClaimPlan, Plan, RequestPlan, Unit};
 use super::pools::{NodeDevice, NodeView};
 use super::quirks::Quirks;
 use super::search::Solution;
@@ -26,7 +26,7 @@ pub(super) fn build(
     node: &str,
     profile: &Profile,
     quirks: Quirks,
-    solution: &Solution,
+    solution: &Solution<'_>,
 ) -> Result<Vec<AllocationResult>, Fatal> {
     let mut allocations = Vec::with_capacity(plan.claims.len());
     for (position, claim) in plan.claims.iter().enumerate() {
@@ -71,12 +71,17 @@ fn result(unit: &Unit<'_>, device: &NodeDevice<'_>, profile: &Profile) -> Device
         tolerations: unit.tolerations.to_vec(),
         binding_conditions: conditions(&device.device.binding_conditions),
         binding_failure_conditions: conditions(&device.device.binding_failure_conditions),
+        skip_node_operations: if profile.version >= Version::V1_37 {
+            device.slice.spec.skip_node_operations.clone()
+        } else {
+            Vec::new()
+        },
         ..DeviceRequestAllocationResult::default()
     }
 }
 
 /// The units chosen for a claim's requests.
-fn chosen<'p, 'q>(plan: &'p Plan<'q>, claim: &ClaimPlan<'q>, solution: &Solution) -> Vec<&'p Unit<'q>> {
+fn chosen<'p, 'q>(plan: &'p Plan<'q>, claim: &ClaimPlan<'q>, solution: &Solution<'_>) -> Vec<&'p Unit<'q>> {
     let units = solution.chosen.get(claim.requests.clone()).unwrap_or_default();
     units.iter().filter_map(|unit| plan.units.get(*unit)).collect()
 }
@@ -86,7 +91,7 @@ fn config(
     claim: &ClaimPlan<'_>,
     profile: &Profile,
     quirks: Quirks,
-    solution: &Solution,
+    solution: &Solution<'_>,
 ) -> Vec<DeviceAllocationConfiguration> {
     let units = chosen(plan, claim, solution);
     let mut config: Vec<DeviceAllocationConfiguration> = Vec::new();
@@ -116,11 +121,19 @@ fn config(
             _ if quirks.config_once => covered,
             _ => 1,
         };
-        // From 1.37 on, an entry for every request of the claim is written like one that names none.
-        let is_for_all = profile.version >= Version::V1_37 && covered == requests.len();
-        let requests = if is_for_all { Vec::new() } else { names.clone() };
         for _ in 0..times {
-            config.push(entry(AllocationConfigSource::FromClaim, requests.clone(), of_claim));
+            config.push(entry(AllocationConfigSource::FromClaim, names.clone(), of_claim));
+        }
+    }
+    if profile.version >= Version::V1_37 {
+        // From 1.37 on, an entry for every request of the claim is written like one that names none.
+        let is_covered = |names: &[String], (request, unit): (&RequestPlan<'_>, &&Unit<'_>)| {
+            names.iter().any(|name| *name == request.request.name || *name == unit.full_name)
+        };
+        for entry in &mut config {
+            if requests.iter().zip(&units).all(|pair| is_covered(&entry.requests, pair)) {
+                entry.requests.clear();
+            }
         }
     }
     config

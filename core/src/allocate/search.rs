@@ -7,23 +7,24 @@
 use super::bits::Bits;
 use super::failure::{Fatal, MOST_DEVICES};
 use super::guide::Guide;
-use super::pick::{Picked, State};
+use super::pick::{Picked, State, TakeError};
 use super::plan::{Plan, Unit};
 use super::precheck::{Need, Stop};
 use super::select::Verdicts;
 use super::{Budget, failure};
+use crate::api::claim::ResourceClaim;
 
 /// A complete assignment.
-pub(super) struct Solution {
+pub(super) struct Solution<'c> {
     /// Devices in the order of picking, each with the position of its unit.
-    pub(super) picks: Vec<(usize, Picked)>,
+    pub(super) picks: Vec<(usize, Picked<'c>)>,
     /// Position of the chosen unit of each request, in the order of all requests.
     pub(super) chosen: Vec<usize>,
 }
 
 /// How a search ended.
-pub(super) enum End {
-    Solved(Solution),
+pub(super) enum End<'c> {
+    Solved(Solution<'c>),
     /// There is no solution.
     Exhausted,
     /// Too many picks were taken back; nothing is known.
@@ -45,7 +46,7 @@ pub(super) struct Search<'s, 'v, 'c> {
 /// A search under way.
 struct Walk<'s, 'v, 'c> {
     search: Search<'s, 'v, 'c>,
-    frames: Vec<Frame>,
+    frames: Vec<Frame<'c>>,
     /// Devices picked for each claim.
     results: Vec<u64>,
     /// While going back from a request that failed: earlier requests that it could see.
@@ -53,7 +54,7 @@ struct Walk<'s, 'v, 'c> {
 }
 
 /// A decision that can still be changed.
-enum Frame {
+enum Frame<'c> {
     /// A claim is complete; the next one is being tried.
     ClaimDone,
     /// One of a request's units is being tried.
@@ -70,16 +71,16 @@ enum Frame {
         blame: Bits,
     },
     /// A device is being tried.
-    Device(DeviceFrame),
+    Device(DeviceFrame<'c>),
 }
 
-struct DeviceFrame {
+struct DeviceFrame<'c> {
     unit: usize,
     /// How many devices the unit has already.
     had: u64,
     /// Index of the next candidate.
     next: usize,
-    picked: Option<Picked>,
+    picked: Option<Picked<'c>>,
     /// Devices that failed here.
     failed: Vec<usize>,
 }
@@ -100,13 +101,13 @@ enum Step {
     BackTooMany,
 }
 
-impl Search<'_, '_, '_> {
+impl<'c> Search<'_, '_, 'c> {
     /// Searches.
     ///
     /// # Errors
     ///
     /// What stops the search before it ends.
-    pub(super) fn run(self) -> Result<End, Stop> {
+    pub(super) fn run(self) -> Result<End<'c>, Stop> {
         let results = vec![0; self.plan.claims.len()];
         let mut walk = Walk { search: self, frames: Vec::new(), results, blame: Bits::default() };
         let mut step = Step::Request { claim: 0, request: 0 };
@@ -201,16 +202,25 @@ impl<'c> Walk<'_, '_, 'c> {
         Ok(step)
     }
 
-    fn try_fixed(&mut self, unit: &Unit<'c>, position: Option<usize>) -> Result<Option<Picked>, Stop> {
+    fn try_fixed(&mut self, unit: &Unit<'c>, position: Option<usize>) -> Result<Option<Picked<'c>>, Stop> {
         let (Some(position), Some(claim)) = (position, self.search.plan.claims.get(unit.claim)) else {
             return Ok(None);
         };
         self.search.budget.step()?;
+        self.derive(unit, position);
         let taken = self.search.state.take(unit, position, true);
-        Ok(taken.map_err(|_| failure::all_breaks_constraint(claim.claim, unit, &self.search.state.label(position)))?)
+        Ok(taken.map_err(|error| take_failed(&self.search.state, claim.claim, unit, position, &error))?)
     }
 
-    fn try_candidates(&mut self, unit: &Unit<'c>, frame: &mut DeviceFrame) -> Result<Option<Picked>, Stop> {
+    /// Computes the attributes that constraints may look at when the unit picks the device.
+    fn derive(&mut self, unit: &Unit<'c>, position: usize) {
+        if self.search.state.wants(unit, position) {
+            let derived = self.search.verdicts.derive(unit, position);
+            self.search.state.learn(unit, position, derived);
+        }
+    }
+
+    fn try_candidates(&mut self, unit: &Unit<'c>, frame: &mut DeviceFrame<'c>) -> Result<Option<Picked<'c>>, Stop> {
         while let Some(position) = self.candidate(unit, frame.next) {
             frame.next += 1;
             if self.is_like_one_that_failed(unit, position, &frame.failed) {
@@ -242,7 +252,7 @@ impl<'c> Walk<'_, '_, 'c> {
     }
 
     /// The tests in the reference's order: what is cheap and cannot fail comes before the selectors.
-    fn try_device(&mut self, unit: &Unit<'c>, position: usize) -> Result<Option<Picked>, Fatal> {
+    fn try_device(&mut self, unit: &Unit<'c>, position: usize) -> Result<Option<Picked<'c>>, Fatal> {
         let search = &mut self.search;
         let Some(claim) = search.plan.claims.get(unit.claim) else {
             return Ok(None);
@@ -253,11 +263,13 @@ impl<'c> Walk<'_, '_, 'c> {
         {
             return Ok(None);
         }
-        Ok(search.state.take(unit, position, false).unwrap_or(None))
+        self.derive(unit, position);
+        let taken = self.search.state.take(unit, position, false);
+        taken.map_err(|error| take_failed(&self.search.state, claim.claim, unit, position, &error))
     }
 
     /// Leaves the current choice of a decision.
-    fn back(&mut self, frame: Frame, step: &Step) -> Step {
+    fn back(&mut self, frame: Frame<'c>, step: &Step) -> Step {
         let too_many = matches!(step, Step::BackTooMany);
         match frame {
             Frame::ClaimDone if too_many => {
@@ -311,7 +323,7 @@ impl<'c> Walk<'_, '_, 'c> {
         }
     }
 
-    fn put_back(&mut self, frame: &mut DeviceFrame) {
+    fn put_back(&mut self, frame: &mut DeviceFrame<'c>) {
         let Some(picked) = frame.picked.take() else {
             return;
         };
@@ -346,7 +358,7 @@ impl<'c> Walk<'_, '_, 'c> {
         }
     }
 
-    fn solution(self) -> Solution {
+    fn solution(self) -> Solution<'c> {
         let mut solution = Solution { picks: Vec::new(), chosen: Vec::new() };
         for frame in self.frames {
             match frame {
@@ -358,5 +370,19 @@ impl<'c> Walk<'_, '_, 'c> {
             }
         }
         solution
+    }
+}
+
+fn take_failed(
+    state: &State<'_, '_>,
+    claim: &ResourceClaim,
+    unit: &Unit<'_>,
+    position: usize,
+    error: &TakeError,
+) -> Fatal {
+    let device = state.label(position);
+    match error {
+        TakeError::Constraint => failure::all_breaks_constraint(claim, unit, &device),
+        TakeError::Derived(attribute, problem) => failure::derived_attribute(claim, unit, &device, attribute, problem),
     }
 }

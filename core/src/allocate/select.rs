@@ -11,9 +11,13 @@ use super::pools::{NodeDevice, NodeView, device_matches};
 use super::{Failure, Grid};
 use crate::api::claim::{DeviceSelector, ResourceClaim};
 use crate::api::node::Node;
+use crate::api::slice::AttributeValue;
 use crate::cluster::selectors::{SelectorProblem, Selectors};
 use crate::finding::{Code, Finding, ObjectRef};
-use crate::profile::Profile;
+use crate::profile::{Profile, Version};
+
+/// What the reference appends from 1.37 on.
+const NO_SUCH_KEY: &str = ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields";
 
 /// What selection says about a device.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -41,6 +45,9 @@ enum Problem {
     Selector(SelectorProblem),
     NodeSelector(String),
 }
+
+/// Computed attributes by name.
+pub(super) type Derived = BTreeMap<String, Result<AttributeValue, SelectorProblem>>;
 
 /// The verdicts of one node.
 pub(super) struct Verdicts<'s, 'c> {
@@ -99,10 +106,24 @@ impl<'s, 'c> Verdicts<'s, 'c> {
             Verdict::Accepted => Ok(true),
             Verdict::Refused | Verdict::Unknown => Ok(false),
             Verdict::Failed => match (self.errors.get(&(unit.selection, position)), self.devices.get(position)) {
-                (Some(error), Some(device)) => Err(error.failure(claim, unit, device)),
+                (Some(error), Some(device)) => Err(error.failure(claim, unit, device, self.profile.version)),
                 _ => Ok(false),
             },
         }
+    }
+
+    /// The attributes that a unit computes of a device, in its order, each at most once. An error counts only when a constraint
+    /// looks at the attribute.
+    pub(super) fn derive(&mut self, unit: &Unit<'_>, position: usize) -> Derived {
+        let Some(device) = self.devices.get(position) else {
+            return Derived::new();
+        };
+        let mut derived = Derived::new();
+        for attribute in unit.derived {
+            let value = self.selectors.derive(self.profile, &attribute.expression, device.slice, device.device);
+            derived.insert(attribute.name.clone(), value);
+        }
+        derived
     }
 
     fn evaluate(&mut self, unit: &Unit<'_>, position: usize, device: &NodeDevice<'_>) -> Result<bool, SelectorError> {
@@ -157,7 +178,10 @@ impl Verdicts<'_, '_> {
 }
 
 impl SelectorError {
-    fn failure(&self, claim: &ResourceClaim, unit: &Unit<'_>, device: &NodeDevice<'_>) -> Fatal {
+    fn failure(&self, claim: &ResourceClaim, unit: &Unit<'_>, device: &NodeDevice<'_>, version: Version) -> Fatal {
+        let names_device = version >= Version::V1_37;
+        let mut place = String::new();
+        let mut advice = "";
         let (code, word, text, message) = match &self.problem {
             Problem::Selector(SelectorProblem::Compile(text)) => {
                 let message = format!("the selector does not compile: {text}");
@@ -165,6 +189,12 @@ impl SelectorError {
             }
             Problem::Selector(SelectorProblem::Runtime(text)) => {
                 let message = format!("the selector fails on device `{}`: {text}", device.label());
+                if names_device {
+                    place = format!(" on device {}", device.label());
+                }
+                if names_device && text.contains("no such key:") {
+                    advice = NO_SUCH_KEY;
+                }
                 (Code::AllocSelectorRuntime, "CEL runtime error", text, message)
             }
             Problem::NodeSelector(text) => {
@@ -184,6 +214,6 @@ impl SelectorError {
             (format!("claim {}", label(claim)), path, reference(claim))
         };
         let finding = Finding::new(code, path, message).about(object);
-        Box::new(Failure { finding, reference: format!("{owner}: selector #{index}: {word}: {text}") })
+        Box::new(Failure { finding, reference: format!("{owner}: selector #{index}{place}: {word}: {text}{advice}") })
     }
 }

@@ -91,7 +91,7 @@ api_struct! { closed
         /// How much of each device is needed (KEP-5075).
         "capacity" capacity: Option<CapacityRequirements>,
         /// Attributes computed from the device (KEP-6080).
-        "derivedAttributes" derived_attributes: Value,
+        "derivedAttributes" derived_attributes: Vec<DeviceDerivedAttribute>,
     }
 }
 
@@ -113,7 +113,17 @@ api_struct! { closed
         /// How much of each device is needed (KEP-5075).
         "capacity" capacity: Option<CapacityRequirements>,
         /// Attributes computed from the device (KEP-6080).
-        "derivedAttributes" derived_attributes: Value,
+        "derivedAttributes" derived_attributes: Vec<DeviceDerivedAttribute>,
+    }
+}
+
+api_struct! { closed
+    /// `DeviceDerivedAttribute`: a value computed from each device, for constraints (KEP-6080).
+    DeviceDerivedAttribute {
+        /// Fully qualified name by which constraints refer to it; hides a device's own attribute of that name.
+        "name" name: String,
+        /// A CEL expression over `device`; must give a single value or a list of values.
+        "expression" expression: String,
     }
 }
 

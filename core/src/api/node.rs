@@ -47,6 +47,8 @@ api_struct! { open
         "allocatable" allocatable: BTreeMap<String, Quantity>,
         /// What the node has, by resource name.
         "capacity" capacity: BTreeMap<String, Quantity>,
+        /// Features that the node says it has.
+        "declaredFeatures" declared_features: Option<Vec<String>>,
     }
 }
 

@@ -12,6 +12,7 @@ mod check;
 pub(crate) mod clock;
 mod cost;
 mod decls;
+mod derive;
 mod device;
 mod error;
 mod estimate;
@@ -39,6 +40,7 @@ use std::fmt;
 
 use thiserror::Error;
 
+pub use derive::compile_derived;
 pub use device::DeviceView;
 pub use reads::{Field, Reads};
 
@@ -204,6 +206,19 @@ pub struct RuntimeError {
 /// [`CompileError`] with the reference's message. The length limit and the limit on [`Program::max_cost`], which hold for
 /// new expressions only, are left to the caller.
 pub fn compile(source: &str, env: &Environment) -> Result<Program, CompileError> {
+    compile_for(source, env, |result| {
+        let is_unknown = matches!(result, Type::Any) || (env.has_list_attributes() && matches!(result, Type::Dyn));
+        let is_wrong = !is_unknown && *result != Type::Bool;
+        is_wrong.then(|| format!("must evaluate to bool or the unknown type, not {}", reported_type(result)))
+    })
+}
+
+/// Compiles; `wrong_result` says what is wrong with the type of the result.
+fn compile_for(
+    source: &str,
+    env: &Environment,
+    wrong_result: impl Fn(&Type) -> Option<String>,
+) -> Result<Program, CompileError> {
     let mut report = Report::new(source);
     let Some((mut ast, root)) = parser::parse(source, env.has_lists(), &mut report) else {
         return Err(invalid(&report));
@@ -219,10 +234,7 @@ pub fn compile(source: &str, env: &Environment) -> Result<Program, CompileError>
     if !report.is_empty() {
         return Err(invalid(&report));
     }
-    let result = checked.type_of(root);
-    let is_unknown = matches!(result, Type::Any) || (env.has_list_attributes() && matches!(result, Type::Dyn));
-    if !is_unknown && *result != Type::Bool {
-        let message = format!("must evaluate to bool or the unknown type, not {}", reported_type(result));
+    if let Some(message) = wrong_result(checked.type_of(root)) {
         return Err(CompileError { kind: CompileErrorKind::WrongResult, message, offset: 0, line: 0, column: 0 });
     }
     let (code, slots) = plan::plan(&ast, root, &checked).map_err(|refusal| match refusal {
