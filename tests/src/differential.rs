@@ -127,8 +127,18 @@ fn scenario(case: &Value, native: &mut dyn Door, defects: &mut BTreeMap<String, 
         (Ok(()), Some(names)) => {
             Err(format!("the answers agree, a finding says that `{}` differs", names.join("`, `")))
         }
+        // The question is asked with the defects for so many steps; beyond, nothing is said.
+        (Err(_), None) if steps(&answer) > COMPARED => Ok(()),
         (Err(why), None) => Err(format!("mode sound differs and no finding says so: {why}")),
     })
+}
+
+/// Search steps that a comparison with the defects may take before the core says nothing about them.
+const COMPARED: u64 = 100_000;
+
+fn steps(answer: &str) -> u64 {
+    let answer: Option<Value> = serde_json::from_str(answer).ok();
+    answer.and_then(|answer| answer.get("steps").and_then(Value::as_u64)).unwrap_or_default()
 }
 
 /// The defects that a finding of an answer names.

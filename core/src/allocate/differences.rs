@@ -3,6 +3,7 @@
 use super::node::{PATIENCE, Way};
 use super::quirks::Quirks;
 use super::{Budget, Limits, Outcome, Question, decide};
+use crate::api::claim::{AllocationMode, DeviceRequest};
 use crate::cluster::Cluster;
 use crate::cluster::selectors::Selectors;
 use crate::finding::{Code, Finding};
@@ -58,10 +59,11 @@ fn possible(cluster: &Cluster, question: &Question, known: Quirks) -> Quirks {
     let claims = || question.claims.iter().map(|claim| &claim.spec.devices);
     let constraints = || claims().flat_map(|devices| &devices.constraints);
     let has_counters = features.partitionable_devices && cluster.inventory().slices_with_counters().next().is_some();
+    let has_all = claims().flat_map(|devices| &devices.requests).any(asks_for_all);
     let names_several = claims().flat_map(|devices| &devices.config).any(|config| config.requests.len() > 1);
     Quirks {
-        // Shares leak too, but only counters and mode `All` make it show.
-        counter_rollback: known.counter_rollback && has_counters,
+        // Shares and constraints leak too, but only counters and mode `All` make it show.
+        counter_rollback: known.counter_rollback && (has_counters || (features.consumable_capacity && has_all)),
         counters_by_pool_id: known.counters_by_pool_id && has_counters,
         list_match_restore: known.list_match_restore
             && features.list_type_attributes
@@ -70,4 +72,9 @@ fn possible(cluster: &Cluster, question: &Question, known: Quirks) -> Quirks {
             && constraints().any(|constraint| constraint.distinct_attribute.is_some()),
         config_once: known.config_once && names_several,
     }
+}
+
+fn asks_for_all(request: &DeviceRequest) -> bool {
+    let exact = request.exactly.iter().map(|exact| &exact.allocation_mode);
+    exact.chain(request.first_available.iter().map(|sub| &sub.allocation_mode)).any(|mode| *mode == AllocationMode::All)
 }

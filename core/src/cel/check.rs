@@ -27,6 +27,8 @@ pub(super) enum Reference {
 pub(super) struct Checked {
     types: Vec<Type>,
     references: Vec<Reference>,
+    /// Whether the rules of 1.37 hold.
+    pub(super) is_after_1_36: bool,
     /// Something that the reference knows and this implementation does not, with its place.
     pub(super) unsupported: Option<(u32, String)>,
 }
@@ -78,7 +80,7 @@ pub(super) fn check(ast: &mut Ast, root: NodeId, env: &Environment, report: &mut
     checker.check(root);
     let Checker { types, references, bindings, unsupported, .. } = checker;
     let types = types.iter().map(|found| bindings.substitute(found, true)).collect();
-    Checked { types, references, unsupported }
+    Checked { types, references, is_after_1_36: env.is_after_1_36(), unsupported }
 }
 
 struct Checker<'c, 'r, 's> {

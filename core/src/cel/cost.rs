@@ -9,6 +9,8 @@ pub(super) enum Rule {
     Fixed(u64),
     /// The size of the first argument times tenths, rounded up.
     Tenths(u64),
+    /// The size of the second argument, a tenth.
+    Part,
     /// The size of the result times two tenths, rounded up.
     Result,
     /// Matching the first argument with the pattern in the second.
@@ -42,8 +44,11 @@ pub(super) enum Rule {
 }
 
 /// The rule for a function, given the overload if there is only one.
-pub(super) fn rule(function: &str, overload: Option<&str>) -> Rule {
+pub(super) fn rule(function: &str, overload: Option<&str>, is_after_1_36: bool) -> Rule {
     let by_overload = match overload.unwrap_or_default() {
+        // Up to 1.36 the text counts, not what is looked for in it; and the function counts as cheap, unlike the member.
+        "starts_with_string" | "ends_with_string" if is_after_1_36 => Some(Rule::Part),
+        "matches" if is_after_1_36 => Some(Rule::Pattern),
         "list_slice" | "lists_range" | "list_reverse" => Some(Rule::NewList),
         "list_flatten" | "list_flatten_int" => Some(Rule::Flatten),
         "list_distinct" => Some(Rule::Sort { argument: 0 }),
@@ -124,6 +129,7 @@ impl Rule {
         match self {
             Self::Fixed(price) => price,
             Self::Tenths(count) => tenths(size(0), count),
+            Self::Part => tenths(size(1), 1),
             Self::Result => tenths(result.map_or(1, Value::cost_size), 2),
             Self::Pattern => pattern(size(0), size(1)),
             Self::Traversal => value(0).map_or(1, traversal),

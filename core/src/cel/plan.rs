@@ -203,7 +203,7 @@ impl Planner<'_> {
         };
         let (function, overload) = (*function, if let [only] = overloads.as_slice() { Some(*only) } else { None });
         let codes = self.all(target, args)?;
-        build_call(function, overload, codes)
+        build_call(function, overload, codes, self.checked.is_after_1_36)
     }
 
     // A loop, and functions that are not inlined: this recursion is as deep as expressions nest.
@@ -400,7 +400,13 @@ fn is_plain_key(value: &Value<'_>) -> bool {
 }
 
 /// Membership in a constant list becomes a search among constants that costs nothing.
-fn in_list(element: Code, list: Code, function: &'static Function, overload: Option<&'static Overload>) -> Planned {
+fn in_list(
+    element: Code,
+    list: Code,
+    function: &'static Function,
+    overload: Option<&'static Overload>,
+    is_after_1_36: bool,
+) -> Planned {
     match list {
         Code::Const(Value::List(values)) if values.len() == 0 => Ok(Code::Const(Value::Bool(false))),
         Code::Const(Value::List(List::Values(values)))
@@ -410,13 +416,18 @@ fn in_list(element: Code, list: Code, function: &'static Function, overload: Opt
         {
             Ok(Code::InSet(Box::new((element, values.to_vec()))))
         }
-        list => plain_call(function, overload, vec![element, list]),
+        list => plain_call(function, overload, vec![element, list], is_after_1_36),
     }
 }
 
 /// The instruction for a call with its arguments planned.
 #[inline(never)]
-fn build_call(function: &'static Function, overload: Option<&'static Overload>, codes: Vec<Code>) -> Planned {
+fn build_call(
+    function: &'static Function,
+    overload: Option<&'static Overload>,
+    codes: Vec<Code>,
+    is_after_1_36: bool,
+) -> Planned {
     match (function.name, <[Code; 2]>::try_from(codes)) {
         ("_&&_", Ok(sides)) => Ok(Code::And(Box::new(sides))),
         ("_||_", Ok(sides)) => Ok(Code::Or(Box::new(sides))),
@@ -427,18 +438,23 @@ fn build_call(function: &'static Function, overload: Option<&'static Overload>, 
         ("or", Ok(sides)) => Ok(Code::OrElse { sides: Box::new(sides), is_value: false }),
         ("orValue", Ok(sides)) => Ok(Code::OrElse { sides: Box::new(sides), is_value: true }),
         ("@in", Ok([element, list])) if overload.is_some_and(|overload| overload.id == "in_list") => {
-            in_list(element, list, function, overload)
+            in_list(element, list, function, overload, is_after_1_36)
         }
-        (_, Ok(args)) => plain_call(function, overload, args.into()),
+        (_, Ok(args)) => plain_call(function, overload, args.into(), is_after_1_36),
         ("_?_:_", Err(args)) => match <[Code; 3]>::try_from(args) {
             Ok(parts) => Ok(Code::Path(Box::new(path_of(Root::Choice(Box::new(parts)))))),
             Err(_) => Err(Refusal::Invalid("wrong number of arguments".to_owned())),
         },
-        (_, Err(args)) => plain_call(function, overload, args),
+        (_, Err(args)) => plain_call(function, overload, args, is_after_1_36),
     }
 }
 
-fn plain_call(function: &'static Function, overload: Option<&'static Overload>, args: Vec<Code>) -> Planned {
+fn plain_call(
+    function: &'static Function,
+    overload: Option<&'static Overload>,
+    args: Vec<Code>,
+    is_after_1_36: bool,
+) -> Planned {
     let regex = match (function.name, args.get(1)) {
         ("matches" | "find" | "findAll", Some(Code::Const(Value::Str(pattern)))) => {
             match Regex::new(pattern.as_str()) {
@@ -465,7 +481,7 @@ fn plain_call(function: &'static Function, overload: Option<&'static Overload>, 
     let id = match function.binding {
         Binding::Overloads | Binding::Unguarded | Binding::Single(_) => overload.map(|overload| overload.id),
     };
-    let rule = rule(function.name, id);
+    let rule = rule(function.name, id, is_after_1_36);
     let is_conversion = CONVERSIONS.contains(&function.name) && matches!(args.as_slice(), [Code::Const(_)]);
     let call = Call { function, overload, args, rule, is_variadic, regex };
     let is_parser = PARSERS.contains(&function.name) && call.args.iter().all(|arg| matches!(arg, Code::Const(_)));

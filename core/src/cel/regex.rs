@@ -1,11 +1,13 @@
-//! Regular expressions in the RE2 dialect of Go, without Unicode classes.
+//! Regular expressions in the RE2 dialect of Go.
 //!
 //! A parser of our own, because the dialect is part of the answer: what Go refuses must be refused. Matching simulates all
 //! alternatives at once, so its time is the product of text and pattern; nothing backtracks.
 
+mod classes;
 mod compile;
 mod exec;
 mod parse;
+mod unicode;
 
 use std::fmt;
 
@@ -108,6 +110,10 @@ mod tests {
         assert_eq!(find("[^a-c\\d]", "b1z"), Some((2, 3)));
         assert_eq!(find("[[:alpha:]]+", "12ab"), Some((2, 4)));
         assert_eq!(find(r"\Qa.b\E+", "a.bbb"), Some((0, 5)));
+        assert_eq!(find(r"\p{Greek}+", "a\u{3b1}\u{3b2}"), Some((1, 5)));
+        assert_eq!(find(r"[\pN\p{^L}]", "ab1"), Some((2, 3)));
+        assert_eq!(find(r"(?i)\p{Lu}\P{Lu}", "ab1"), Some((1, 3)));
+        assert_eq!(find(r"(?i)\W", "\u{17f}!"), Some((2, 3)));
     }
 
     #[test]
@@ -129,7 +135,9 @@ mod tests {
         ] {
             assert!(Regex::new(pattern).is_err_and(|error| !error.is_unsupported()), "{pattern}");
         }
-        assert!(Regex::new(r"\p{Greek}").is_err_and(|error| error.is_unsupported()));
+        for pattern in [r"\p", r"\p{", r"\p{Greek", r"\p{Nothing}", r"[\pY]"] {
+            assert!(Regex::new(pattern).is_err_and(|error| !error.is_unsupported()), "{pattern}");
+        }
     }
 
     #[test]

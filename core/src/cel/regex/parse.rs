@@ -1,6 +1,6 @@
 //! Pattern text to a tree.
 
-use super::RegexError;
+use super::{RegexError, unicode};
 
 /// A node of a pattern.
 #[derive(Clone, PartialEq, Debug)]
@@ -297,16 +297,48 @@ impl<'p> Parser<'p> {
             ('w', &[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')]),
         ] {
             if self.take(&format!("\\{sign}")) {
-                return Ok(Some(ranges.to_vec()));
+                return Ok(Some(self.with_other_cases(ranges.to_vec())));
             }
             if self.take(&format!("\\{}", sign.to_ascii_uppercase())) {
-                return Ok(Some(negate(ranges)));
+                return Ok(Some(negate(&self.with_other_cases(ranges.to_vec()))));
             }
         }
         if before.starts_with("\\p") || before.starts_with("\\P") {
-            return Err(RegexError::Unsupported("a class of Unicode characters".to_owned()));
+            return self.unicode_class().map(Some);
         }
         Ok(None)
+    }
+
+    /// `\pL`, `\p{Greek}`; `\P` and a leading `^` negate.
+    fn unicode_class(&mut self) -> Parsed<Vec<(char, char)>> {
+        let before = self.rest;
+        let mut is_negated = before.starts_with("\\P");
+        self.rest = before.get(2..).unwrap_or_default();
+        let name = if self.take("{") {
+            let Some((name, rest)) = self.rest.split_once('}') else {
+                return self.error("invalid character class range", before);
+            };
+            self.rest = rest;
+            name
+        } else {
+            let from = self.rest;
+            self.next();
+            self.since(from)
+        };
+        let plain = name.strip_prefix('^').inspect(|_| is_negated = !is_negated).unwrap_or(name);
+        let Some(ranges) = unicode::class(plain) else {
+            return self.error("invalid character class range", self.since(before));
+        };
+        let ranges = self.with_other_cases(ranges);
+        Ok(if is_negated { negate(&ranges) } else { ranges })
+    }
+
+    /// With the other cases of all characters, where case does not count.
+    fn with_other_cases(&self, mut ranges: Vec<(char, char)>) -> Vec<(char, char)> {
+        if self.flags.ignores_case {
+            fold(&mut ranges);
+        }
+        normalize(ranges)
     }
 
     fn escaped_char(&mut self) -> Parsed<char> {
@@ -445,7 +477,8 @@ impl<'p> Parser<'p> {
             _ => return self.error("invalid character class range", &format!("[:{name}:]")),
         };
         self.rest = rest;
-        Ok(Some(if is_negated { negate(ranges) } else { ranges.to_vec() }))
+        let ranges = self.with_other_cases(ranges.to_vec());
+        Ok(Some(if is_negated { negate(&ranges) } else { ranges }))
     }
 }
 
@@ -466,13 +499,17 @@ fn fold(ranges: &mut Vec<(char, char)>) {
     let mut folded = Vec::new();
     for (low, high) in ranges.iter() {
         // Beyond these no letters have cases.
-        for c in (*low..=*high).take_while(|c| *c <= '\u{1e943}') {
+        for c in (*low..=*high).take_while(|c| *c <= '\u{1e943}').filter(|c| has_cases(*c)) {
             for other in case_variants(c) {
                 folded.push((other, other));
             }
         }
     }
     ranges.extend(folded);
+}
+
+fn has_cases(c: char) -> bool {
+    c.to_lowercase().next() != Some(c) || c.to_uppercase().next() != Some(c)
 }
 
 /// Letters with more than two forms, beside those that upper and lower case give.
@@ -510,7 +547,7 @@ fn single(mut chars: impl Iterator<Item = char>) -> Option<char> {
     first.filter(|_| chars.next().is_none())
 }
 
-fn normalize(mut ranges: Vec<(char, char)>) -> Vec<(char, char)> {
+pub(super) fn normalize(mut ranges: Vec<(char, char)>) -> Vec<(char, char)> {
     ranges.sort_unstable();
     let mut merged: Vec<(char, char)> = Vec::with_capacity(ranges.len());
     for (low, high) in ranges {
@@ -530,7 +567,7 @@ fn before(c: char) -> Option<char> {
     ('\0'..=c).nth_back(1)
 }
 
-fn negate(ranges: &[(char, char)]) -> Vec<(char, char)> {
+pub(super) fn negate(ranges: &[(char, char)]) -> Vec<(char, char)> {
     let mut negated = Vec::new();
     let mut next = Some('\0');
     for (low, high) in normalize(ranges.to_vec()) {
