@@ -39,7 +39,8 @@ pub fn check(case: &Value, answer: &str) -> Result<(), String> {
         return if refused { Ok(()) } else { Err("the object was accepted".to_owned()) };
     }
     let recorded = case.get("serverErrors").or_else(|| case.get("errors")).and_then(Value::as_array);
-    let expected = sorted(recorded.into_iter().flatten().map(|error| {
+    let recorded = recorded.into_iter().flatten().filter(|error| !is_length_of_blanks(case, error));
+    let expected = sorted(recorded.map(|error| {
         (text(error, "type").trim_start_matches("FieldValue").to_ascii_lowercase(), text(error, "field").to_owned())
     }));
     let found = sorted(findings.iter().filter(|finding| finding.get("kind").is_some()).map(|finding| {
@@ -62,6 +63,14 @@ pub fn check(case: &Value, answer: &str) -> Result<(), String> {
         rest.iter().map(|(kind, path)| format!("{kind} {path}")).collect::<Vec<_>>().join(", ")
     };
     Err(format!("missing [{}], surplus [{}]", without(&expected, &found), without(&found, &expected)))
+}
+
+/// Parameters of exactly the allowed length, which the recorded server saw with a blank more than the compact JSON has.
+fn is_length_of_blanks(case: &Value, error: &Value) -> bool {
+    let listed = case.get("errors").and_then(Value::as_array);
+    text(error, "type") == "FieldValueTooLong"
+        && text(error, "field").ends_with(".parameters")
+        && !listed.into_iter().flatten().any(|other| text(other, "field") == text(error, "field"))
 }
 
 fn text<'v>(value: &'v Value, name: &str) -> &'v str {

@@ -1,12 +1,42 @@
 //! What the API server of a stated version answers when an object is created or changed, and what it would only reveal
 //! later.
 //!
-//! A submission goes through the steps of an API server: its JSON is held against the [`schema`] of its kind and
+//! A submission goes through the steps of an API server: its JSON is held against the `schema` of its kind and
 //! version, older versions become the internal form, defaults are set, fields of disabled features are dropped, fields
 //! that the operation may not touch are reset, and the rules of the kind look at what is left. Each step reports what
 //! it sees.
 //!
 //! Source: `pkg/apis/{resource,scheduling,core}/validation` and the registry strategies of Kubernetes 1.36.
+
+mod binding;
+mod claim;
+mod claim_status;
+mod class;
+mod conversion;
+mod defaults;
+mod features;
+mod group;
+mod kind;
+mod meta;
+mod names;
+mod node;
+mod node_allocatable;
+mod node_selector;
+mod pipeline;
+mod pod;
+mod pod_group;
+mod pod_status;
+mod pod_templates;
+mod pool_status;
+mod report;
+mod request_policy;
+mod schema;
+mod selectors;
+mod slice;
+mod taints;
+mod template;
+mod versions;
+mod workload;
 
 use serde_json::Value;
 
@@ -64,8 +94,8 @@ impl Submission {
 /// What the API server answers: findings with a [`kind`](Finding::kind) are its errors, the others are ours.
 ///
 /// Paths are those of the version that was submitted.
-pub fn validate(_submission: Submission, _profile: &Profile) -> Vec<Finding> {
-    Vec::new()
+pub fn validate(submission: Submission, profile: &Profile) -> Vec<Finding> {
+    pipeline::run(submission, profile)
 }
 
 /// What only shows when objects are seen together: references to what is not there, contradictions, who gains what.
@@ -80,6 +110,6 @@ pub fn validate_set(objects: &[Value], _profile: &Profile) -> Vec<Vec<Finding>> 
 /// # Errors
 ///
 /// The findings, when there is no way to that version.
-pub fn convert(object: Value, _version: &str) -> Result<Value, Vec<Finding>> {
-    Ok(object)
+pub fn convert(object: Value, version: &str) -> Result<Value, Vec<Finding>> {
+    conversion::convert(object, version)
 }

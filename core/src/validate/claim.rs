@@ -1,0 +1,232 @@
+//! ResourceClaims and the requests in claims and templates.
+//!
+//! Source: `pkg/apis/resource/validation`, KEP-4381, KEP-4816 (alternatives), KEP-5075 (`distinctAttribute`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::meta::{self, Scope};
+use super::names;
+use super::node::Node;
+use super::report::Report;
+use super::schema::{CLAIM_SPEC, Type, same};
+use super::selectors;
+use super::{claim_status, taints};
+
+/// Requests, constraints, configurations, selectors, and requests in a reference.
+const MOST: usize = 32;
+/// Alternatives of a request.
+const MOST_ALTERNATIVES: usize = 8;
+/// Opaque parameters, in bytes of compact JSON.
+const LONGEST_PARAMETERS: usize = 10 * 1024;
+
+/// A claim that is created.
+pub(super) fn create(out: &mut Report<'_>, claim: &Node<'_, '_>) {
+    meta::check(out, claim, Scope::Namespace);
+    let spec = claim.field("spec");
+    check_spec(out, &spec);
+    admin_access(out, claim, &spec);
+}
+
+/// A claim that is changed: its spec cannot be.
+pub(super) fn update(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &Node<'_, '_>) {
+    meta::check(out, claim, Scope::Namespace);
+    meta::update(out, claim, old);
+    let spec = claim.field("spec");
+    if !same(&Type::Object(CLAIM_SPEC), spec.value, old.peek("spec")) {
+        out.immutable(spec.at);
+        out.hint("delete the claim and create it anew");
+    }
+}
+
+/// A claim whose status is changed.
+pub(super) fn update_status(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &Node<'_, '_>) {
+    meta::update(out, claim, old);
+    claim_status::update(out, claim, old);
+}
+
+/// The spec of a claim, also in templates.
+pub(super) fn check_spec(out: &mut Report<'_>, spec: &Node<'_, '_>) {
+    let devices = spec.field("devices");
+    let names = Requests::of(&devices);
+    out.set(&devices.field("requests"), MOST, |request| request.text_of("name").to_owned(), request);
+    out.list(&devices.field("constraints"), MOST, |out, constraint| check_constraint(out, constraint, &names));
+    out.list(&devices.field("config"), MOST, |out, config| {
+        names.check_all(out, &config.field("requests"));
+        configuration(out, config, false);
+    });
+}
+
+/// Admin access is allowed in labelled namespaces only. The path lacks `exactly`, and in templates the second `spec`.
+pub(super) fn admin_access(out: &mut Report<'_>, object: &Node<'_, '_>, spec: &Node<'_, '_>) {
+    if out.circumstances.admin_namespace != Some(false) {
+        return;
+    }
+    let requests = spec.peek("devices").get("requests").and_then(Value::as_array);
+    let asks = |request: &Value| request.pointer("/exactly/adminAccess") == Some(&Value::Bool(true));
+    if let Some(index) = requests.into_iter().flatten().position(asks) {
+        let namespace = object.field("metadata").text_of("namespace");
+        out.forbidden(
+            format_args!("spec.devices.requests[{index}].adminAccess"),
+            format!("admin access is not allowed in namespace `{namespace}`"),
+        );
+        out.hint("label the namespace `resource.kubernetes.io/admin-access: \"true\"`, or use another one");
+    }
+}
+
+fn request(out: &mut Report<'_>, request: &Node<'_, '_>) {
+    let name = request.field("name");
+    out.invalid_each(name.at, name.text(), &names::label(name.text()));
+    let (exactly, alternatives) = (request.field("exactly"), request.field("firstAvailable"));
+    match (exactly.is_set(), alternatives.len() > 0) {
+        (false, false) => {
+            out.required(request.at, "a request needs either `exactly` or `firstAvailable`");
+        }
+        (true, true) => {
+            out.invalid(request.at, "a request has either `exactly` or `firstAvailable`, not both");
+        }
+        (true, false) => asked(out, &exactly),
+        (false, true) => {
+            let key = |alternative: &Node<'_, '_>| alternative.text_of("name").to_owned();
+            out.set(&alternatives, MOST_ALTERNATIVES, key, |out, alternative| {
+                let name = alternative.field("name");
+                out.invalid_each(name.at, name.text(), &names::label(name.text()));
+                asked(out, alternative);
+            });
+        }
+    }
+}
+
+/// What both forms of a request have.
+fn asked(out: &mut Report<'_>, request: &Node<'_, '_>) {
+    let class = request.field("deviceClassName");
+    if class.text().is_empty() {
+        out.required(class.at, "a device class is needed");
+    } else {
+        out.invalid_each(class.at, class.text(), &names::subdomain(class.text()));
+    }
+    selectors::check_all(out, &request.field("selectors"), false);
+    let (mode, count) = (request.field("allocationMode"), request.field("count"));
+    match mode.text() {
+        "All" if count.int() != 0 => {
+            out.invalid(count.at, "must not be given with `allocationMode: All`");
+            out.hint("leave `count` out");
+        }
+        "All" => {}
+        "ExactCount" if count.int() <= 0 => out.invalid(count.at, "must be greater than zero"),
+        "ExactCount" => {}
+        other => out.not_supported(mode.at, other, &["All", "ExactCount"]),
+    }
+    for toleration in request.field("tolerations").items() {
+        taints::toleration(out, &toleration);
+    }
+}
+
+fn check_constraint(out: &mut Report<'_>, constraint: &Node<'_, '_>, names: &Requests<'_>) {
+    names.check_all(out, &constraint.field("requests"));
+    let (matching, distinct) = (constraint.field("matchAttribute"), constraint.field("distinctAttribute"));
+    if matching.is_set() {
+        names::fully_qualified(out, &matching);
+    } else if distinct.is_set() {
+        names::fully_qualified(out, &distinct);
+    } else if out.features().consumable_capacity {
+        out.required(constraint.at, "a constraint needs `matchAttribute` or `distinctAttribute`");
+    } else {
+        out.required(matching.at, "a constraint needs `matchAttribute`");
+    }
+}
+
+/// A configuration for a driver. Parameters that are stored already may be longer than is allowed today.
+pub(super) fn configuration(out: &mut Report<'_>, config: &Node<'_, '_>, stored: bool) {
+    let opaque = config.field("opaque");
+    if !opaque.is_set() {
+        out.required(opaque.at, "a configuration needs `opaque`");
+        return;
+    }
+    names::driver(out, &opaque.field("driver"));
+    parameters(out, &opaque.field("parameters"), stored);
+}
+
+/// A JSON object for a driver.
+pub(super) fn parameters(out: &mut Report<'_>, parameters: &Node<'_, '_>, stored: bool) {
+    let value = parameters.value;
+    if value.is_null() {
+        out.required(parameters.at, "parameters are needed");
+        return;
+    }
+    let length = length(value);
+    if !stored && length > LONGEST_PARAMETERS {
+        out.too_long(parameters.at, length, LONGEST_PARAMETERS);
+    } else if !value.is_object() {
+        out.invalid(parameters.at, "must be an object");
+    }
+}
+
+/// The length of a value as compact JSON, in bytes.
+fn length(value: &Value) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self.0.saturating_add(bytes.len());
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Counting cannot fail.
+    drop(serde_json::to_writer(&mut count, value));
+    count.0
+}
+
+/// The names that constraints, configurations and results can refer to.
+pub(super) struct Requests<'v>(BTreeMap<&'v str, BTreeSet<&'v str>>);
+
+impl<'v> Requests<'v> {
+    /// The names of a claim's `spec.devices`.
+    pub(super) fn of(devices: &Node<'v, '_>) -> Self {
+        let name = |value: &'v Value| value.get("name").and_then(Value::as_str).unwrap_or_default();
+        let requests = devices.peek("requests").as_array().map(Vec::as_slice).unwrap_or_default();
+        Self(
+            requests
+                .iter()
+                .map(|request| {
+                    let alternatives = request.get("firstAvailable").and_then(Value::as_array);
+                    (name(request), alternatives.into_iter().flatten().map(name).collect())
+                })
+                .collect(),
+        )
+    }
+
+    /// A list of references.
+    pub(super) fn check_all(&self, out: &mut Report<'_>, references: &Node<'_, '_>) {
+        out.set(references, MOST, |reference| reference.text().to_owned(), |out, reference| self.check(out, reference));
+    }
+
+    /// A reference: `request` or `request/subrequest`.
+    pub(super) fn check(&self, out: &mut Report<'_>, reference: &Node<'_, '_>) {
+        let text = reference.text();
+        let mut parts = text.splitn(3, '/');
+        let (main, sub, more) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
+        if more.is_some() {
+            out.invalid(
+                reference.at,
+                format!("`{}` is neither `request` nor `request/subrequest`", super::report::shown(text)),
+            );
+            return;
+        }
+        for part in std::iter::once(main).chain(sub) {
+            out.invalid_each(reference.at, part, &names::label(part));
+        }
+        let known = self.0.get(main).is_some_and(|alternatives| sub.is_none_or(|sub| alternatives.contains(sub)));
+        if !known {
+            out.invalid(reference.at, format!("the claim has no request `{}`", super::report::shown(text)));
+            let names: Vec<&str> = self.0.keys().copied().take(8).collect();
+            if !names.is_empty() {
+                out.hint(format!("its requests are {}", names.join(", ")));
+            }
+        }
+    }
+}

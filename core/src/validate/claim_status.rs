@@ -1,0 +1,251 @@
+//! The status of a ResourceClaim.
+//!
+//! Source: `ValidateResourceClaimStatusUpdate`; KEP-4817 (`status.devices`); the granular permissions of 1.36.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::claim::{Requests, configuration, parameters};
+use super::names;
+use super::node::Node;
+use super::report::Report;
+use super::schema::{ALLOCATION, DEVICE_STATUS, Type, same};
+use super::{binding, meta, node_selector, taints};
+
+/// Consumers that may share a claim.
+const MOST_CONSUMERS: usize = 256;
+const MOST_RESULTS: usize = 32;
+const MOST_CONFIGURATIONS: usize = 64;
+const MOST_CONDITIONS: usize = 8;
+const MOST_ADDRESSES: usize = 16;
+const LONGEST_INTERFACE: usize = 256;
+const LONGEST_HARDWARE_ADDRESS: usize = 128;
+
+/// A changed status.
+pub(super) fn update(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &Node<'_, '_>) {
+    let (status, before) = (claim.field("status"), old.field("status"));
+    let (spec, allocation, reserved) = (claim.field("spec"), status.field("allocation"), status.field("reservedFor"));
+    let devices = spec.field("devices");
+    let requests = Requests::of(&devices);
+
+    out.set(
+        &reserved,
+        MOST_CONSUMERS,
+        |consumer| consumer.text_of("uid").to_owned(),
+        |out, consumer| {
+            for name in ["resource", "name", "uid"] {
+                if consumer.text_of(name).is_empty() {
+                    out.required(consumer.at.field(name), format!("a consumer needs `{name}`"));
+                }
+            }
+        },
+    );
+    let results = allocation.field("devices");
+    let allocated: BTreeSet<DeviceKey<'_>> = results.field("results").list().iter().map(DeviceKey::of).collect();
+    let reported = status.field("devices");
+    for device in reported.items() {
+        device_status(out, &device, &allocated);
+    }
+    let key = |device: &Node<'_, '_>| DeviceKey::of(device.value).to_string();
+    out.unique(&reported, key);
+
+    if reserved.len() > 0 {
+        if !allocation.is_set() {
+            out.forbidden(reserved.at, "a claim that is not allocated cannot be reserved");
+        } else if !claim.field("metadata").text_of("deletionTimestamp").is_empty() {
+            let known = before.field("reservedFor");
+            if reserved.list().iter().any(|consumer| !known.list().contains(consumer)) {
+                out.forbidden(reserved.at, "a claim that is being deleted cannot be reserved for more consumers");
+            }
+        }
+    }
+    if allocation.is_set() {
+        if before.has("allocation") {
+            if !same(&Type::Object(ALLOCATION), allocation.value, before.peek("allocation")) {
+                out.immutable(allocation.at);
+            }
+        } else {
+            check_allocation(out, &allocation, &requests);
+        }
+    }
+    admin_access(out, claim, &allocation, &before);
+    permissions(out, &status, &before);
+}
+
+fn check_allocation(out: &mut Report<'_>, allocation: &Node<'_, '_>, requests: &Requests<'_>) {
+    let devices = allocation.field("devices");
+    out.list(&devices.field("results"), MOST_RESULTS, |out, result| {
+        requests.check(out, &result.field("request"));
+        names::driver(out, &result.field("driver"));
+        names::pool(out, &result.field("pool"));
+        let device = result.field("device");
+        out.invalid_each(device.at, device.text(), &names::label(device.text()));
+        binding::check(out, result);
+        for toleration in result.field("tolerations").items() {
+            taints::toleration(out, &toleration);
+        }
+        share(out, &result.field("shareID"));
+    });
+    out.list(&devices.field("config"), MOST_CONFIGURATIONS, |out, config| {
+        let source = config.field("source");
+        match source.text() {
+            "" => out.required(source.at, "the source of the configuration is needed"),
+            "FromClaim" | "FromClass" => {}
+            other => out.not_supported(source.at, other, &["FromClaim", "FromClass"]),
+        }
+        requests.check_all(out, &config.field("requests"));
+        configuration(out, config, false);
+    });
+    let selector = allocation.field("nodeSelector");
+    if selector.is_set() {
+        node_selector::check(out, &selector);
+    }
+}
+
+fn share(out: &mut Report<'_>, share: &Node<'_, '_>) {
+    if share.is_set() && !names::is_uuid(share.text()) {
+        out.invalid(share.at, format!("`{}` is not a UUID in lower case", super::report::shown(share.text())));
+    }
+}
+
+fn device_status(out: &mut Report<'_>, device: &Node<'_, '_>, allocated: &BTreeSet<DeviceKey<'_>>) {
+    names::driver(out, &device.field("driver"));
+    names::pool(out, &device.field("pool"));
+    let name = device.field("device");
+    out.invalid_each(name.at, name.text(), &names::label(name.text()));
+    share(out, &device.field("shareID"));
+    if !allocated.contains(&DeviceKey::of(device.value)) {
+        out.invalid(device.at, "the device is not allocated to the claim");
+    }
+    let conditions = device.field("conditions");
+    if conditions.len() > MOST_CONDITIONS {
+        out.too_many(conditions.at, conditions.len(), MOST_CONDITIONS);
+    }
+    meta::conditions(out, &conditions);
+    let data = device.field("data");
+    if data.is_set() {
+        parameters(out, &data, false);
+    }
+    let network = device.field("networkData");
+    for (name, longest) in [("interfaceName", LONGEST_INTERFACE), ("hardwareAddress", LONGEST_HARDWARE_ADDRESS)] {
+        let length = network.text_of(name).len();
+        if length > longest {
+            out.too_long(network.at.field(name), length, longest);
+        }
+    }
+    out.set(
+        &network.field("ips"),
+        MOST_ADDRESSES,
+        |address| address.text().to_owned(),
+        |out, address| {
+            if !names::is_interface_address(address.text()) {
+                let text = super::report::shown(address.text());
+                out.invalid(
+                    address.at,
+                    format!("`{text}` is not an address with a prefix length, such as `192.168.1.2/24`"),
+                );
+            }
+        },
+    );
+}
+
+/// Results with admin access need a labelled namespace, unless the claim had such results before.
+fn admin_access(out: &mut Report<'_>, claim: &Node<'_, '_>, allocation: &Node<'_, '_>, before: &Node<'_, '_>) {
+    let is_admin = |result: &Value| result.get("adminAccess") == Some(&Value::Bool(true));
+    let results = |allocation: &Value| {
+        allocation.pointer("/devices/results").and_then(Value::as_array).cloned().unwrap_or_default()
+    };
+    if out.circumstances.admin_namespace != Some(false) || results(before.peek("allocation")).iter().any(is_admin) {
+        return;
+    }
+    if let Some(index) = results(allocation.value).iter().position(is_admin) {
+        let namespace = claim.field("metadata").text_of("namespace");
+        out.forbidden(
+            format_args!("status.allocation.devices.results[{index}].adminAccess"),
+            format!("admin access is not allowed in namespace `{namespace}`"),
+        );
+    }
+}
+
+/// What needs more than the permission to change the status.
+fn permissions(out: &mut Report<'_>, status: &Node<'_, '_>, before: &Node<'_, '_>) {
+    if out.circumstances.authorized || !out.features().granular_status_authorization {
+        return;
+    }
+    static FIELDS: Type = Type::Object(ALLOCATION);
+    let allocation = Type::Opt(&FIELDS);
+    let binds = !same(&allocation, status.peek("allocation"), before.peek("allocation"))
+        || status.field("reservedFor").list() != before.field("reservedFor").list();
+    if binds {
+        out.forbidden(
+            status.at.field("allocation"),
+            "changing allocation or reservations needs the permission `resourceclaims/binding`",
+        );
+    }
+    if !status.has("allocation") {
+        return;
+    }
+    let by_key = |status: &Node<'_, '_>| -> BTreeMap<String, (String, Value)> {
+        let devices = status.field("devices");
+        devices
+            .list()
+            .iter()
+            .map(|device| {
+                let driver = device.get("driver").and_then(Value::as_str).unwrap_or_default().to_owned();
+                (DeviceKey::of(device).to_string(), (driver, device.clone()))
+            })
+            .collect()
+    };
+    let (now, then) = (by_key(status), by_key(before));
+    let differs = |key: &String| match (now.get(key), then.get(key)) {
+        (Some((_, now)), Some((_, then))) => !same(&Type::Object(DEVICE_STATUS), now, then),
+        _ => true,
+    };
+    let drivers: BTreeSet<&String> =
+        now.iter().chain(&then).filter(|(key, _)| differs(key)).map(|(_, (driver, _))| driver).collect();
+    for driver in drivers {
+        out.forbidden(
+            status.at.field("devices"),
+            format!("changing the status of devices of `{driver}` needs the permission `resourceclaims/driver`"),
+        );
+    }
+}
+
+/// Identity of an allocated device.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct DeviceKey<'v>([&'v str; 3], Option<&'v str>);
+
+impl<'v> DeviceKey<'v> {
+    fn of(value: &'v Value) -> Self {
+        let text = |name: &str| value.get(name).and_then(Value::as_str);
+        Self(["driver", "pool", "device"].map(|name| text(name).unwrap_or_default()), text("shareID"))
+    }
+}
+
+impl std::fmt::Display for DeviceKey<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self([driver, pool, device], share) = self;
+        write!(f, "{driver}/{pool}/{device}")?;
+        share.map_or(Ok(()), |share| write!(f, "/{share}"))
+    }
+}
+
+/// What the API server does before it validates: reports about devices that this change deallocates are removed.
+pub(super) fn forget_deallocated(object: &mut Value, old: &Value) {
+    let keys = |object: &Value| -> BTreeSet<String> {
+        let results = object.pointer("/status/allocation/devices/results").and_then(Value::as_array);
+        results.into_iter().flatten().map(|result| DeviceKey::of(result).to_string()).collect()
+    };
+    let gone: BTreeSet<String> = keys(old).difference(&keys(object)).cloned().collect();
+    if gone.is_empty() {
+        return;
+    }
+    let Some(status) = object.get_mut("status").and_then(Value::as_object_mut) else { return };
+    if let Some(Value::Array(devices)) = status.get_mut("devices") {
+        devices.retain(|device| !gone.contains(&DeviceKey::of(device).to_string()));
+        if devices.is_empty() {
+            status.remove("devices");
+        }
+    }
+}

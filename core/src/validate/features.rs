@@ -1,0 +1,271 @@
+//! Fields of features that are off: the API server drops them before it validates.
+//!
+//! On update a field stays if the old object used the feature anywhere. Source: the registry strategies and
+//! `pkg/api/{resourceclaimspec,pod}`.
+
+use serde_json::Value;
+
+use super::Operation;
+use super::report::Report;
+use crate::finding::{Code, Finding};
+use crate::profile::Features;
+
+/// The fields of one feature in one kind. In a path, `[]` goes into every element of a list, `{}` into every entry.
+struct Feature {
+    /// The gate, for messages.
+    gate: &'static str,
+    is_on: fn(&Features) -> bool,
+    /// What is dropped.
+    fields: &'static [&'static str],
+    /// What, beside these fields, makes an old object a user of the feature.
+    also_used_by: &'static [&'static str],
+}
+
+macro_rules! features {
+    ($($gate:literal, $is_on:expr, [$($field:literal),* $(,)?] $(, $used:expr)?;)*) => {
+        &[$(Feature { gate: $gate, is_on: $is_on, fields: &[$($field),*], also_used_by: features!(@used $($used)?) },)*]
+    };
+    (@used) => { &[] };
+    (@used $used:expr) => { $used };
+}
+
+static CLAIM: &[Feature] = features! {
+    "DRAPrioritizedList", |on| on.prioritized_list, ["spec.devices.requests[].firstAvailable"];
+    "DRADeviceTaints", |on| on.device_taints,
+        ["spec.devices.requests[].exactly.tolerations", "spec.devices.requests[].firstAvailable[].tolerations"];
+    "DRAAdminAccess", |on| on.admin_access, ["spec.devices.requests[].exactly.adminAccess"];
+    "DRAConsumableCapacity", |on| on.consumable_capacity, [
+        "spec.devices.constraints[].distinctAttribute",
+        "spec.devices.requests[].exactly.capacity",
+        "spec.devices.requests[].firstAvailable[].capacity",
+    ];
+    "DRADerivedAttributes", |on| on.derived_attributes,
+        ["spec.devices.requests[].exactly.derivedAttributes", "spec.devices.requests[].firstAvailable[].derivedAttributes"];
+};
+
+static TEMPLATE: &[Feature] = features! {
+    "DRAPrioritizedList", |on| on.prioritized_list, ["spec.spec.devices.requests[].firstAvailable"];
+    "DRADeviceTaints", |on| on.device_taints,
+        ["spec.spec.devices.requests[].exactly.tolerations", "spec.spec.devices.requests[].firstAvailable[].tolerations"];
+    "DRAAdminAccess", |on| on.admin_access, ["spec.spec.devices.requests[].exactly.adminAccess"];
+    "DRAConsumableCapacity", |on| on.consumable_capacity, [
+        "spec.spec.devices.constraints[].distinctAttribute",
+        "spec.spec.devices.requests[].exactly.capacity",
+        "spec.spec.devices.requests[].firstAvailable[].capacity",
+    ];
+    "DRADerivedAttributes", |on| on.derived_attributes, [
+        "spec.spec.devices.requests[].exactly.derivedAttributes",
+        "spec.spec.devices.requests[].firstAvailable[].derivedAttributes",
+    ];
+};
+
+static CLAIM_STATUS: &[Feature] = features! {
+    "DRAResourceClaimDeviceStatus", |on| on.resource_claim_device_status, ["status.devices"];
+    "DRAAdminAccess", |on| on.admin_access, ["status.allocation.devices.results[].adminAccess"],
+        &["spec.devices.requests[].exactly.adminAccess"];
+    "DRADeviceBindingConditions", |on| on.device_binding_and_status, [
+        "status.allocation.devices.results[].bindingConditions",
+        "status.allocation.devices.results[].bindingFailureConditions",
+        "status.allocation.allocationTimestamp",
+    ];
+    "DRAConsumableCapacity", |on| on.consumable_capacity, [
+        "status.allocation.devices.results[].shareID",
+        "status.allocation.devices.results[].consumedCapacity",
+        "status.devices[].shareID",
+    ];
+    "DRAOptionalNodeOperations", |on| on.optional_node_operations,
+        ["status.allocation.devices.results[].skipNodeOperations"];
+};
+
+static CLASS: &[Feature] = features! {
+    "DRAExtendedResource", |on| on.extended_resource, ["spec.extendedResourceName"];
+};
+
+static SLICE: &[Feature] = features! {
+    "DRADeviceTaints", |on| on.device_taints, ["spec.devices[].taints"];
+    "DRAPartitionableDevices", |on| on.partitionable_devices, [
+        "spec.sharedCounters",
+        "spec.perDeviceNodeSelection",
+        "spec.devices[].consumesCounters",
+        "spec.devices[].nodeName",
+        "spec.devices[].nodeSelector",
+        "spec.devices[].allNodes",
+    ];
+    "DRADeviceBindingConditions", |on| on.device_binding_and_status && on.resource_claim_device_status, [
+        "spec.devices[].bindsToNode", "spec.devices[].bindingConditions", "spec.devices[].bindingFailureConditions",
+    ];
+    "DRAConsumableCapacity", |on| on.consumable_capacity,
+        ["spec.devices[].allowMultipleAllocations", "spec.devices[].capacity{}.requestPolicy"];
+    "DRAListTypeAttributes", |on| on.list_type_attributes, [
+        "spec.devices[].attributes{}.bools",
+        "spec.devices[].attributes{}.ints",
+        "spec.devices[].attributes{}.strings",
+        "spec.devices[].attributes{}.versions",
+    ];
+    "DRANodeAllocatableResources", |on| on.node_allocatable_resources,
+        ["spec.devices[].nodeAllocatableResourceMappings", "spec.devices[].nodeAllocatableResources"];
+    "DRAPartitionableDevicesType", |on| on.partitionable_devices_type, ["spec.partitionTypeAttribute"];
+    "DRAOptionalNodeOperations", |on| on.optional_node_operations, ["spec.skipNodeOperations"];
+    "DRADeviceCompatibilityGroups", |on| on.device_compatibility_groups,
+        ["spec.devices[].consumesCounters[].compatibilityGroups"];
+};
+
+static POD: &[Feature] = features! {
+    "DynamicResourceAllocation", |on| on.dynamic_resource_allocation, [
+        "spec.resourceClaims",
+        "spec.containers[].resources.claims",
+        "spec.initContainers[].resources.claims",
+    ];
+    "GenericWorkload", |on| on.generic_workload, ["spec.schedulingGroup", "spec.workloadRef"];
+};
+
+static POD_STATUS: &[Feature] = features! {
+    "DynamicResourceAllocation", |on| on.dynamic_resource_allocation, ["status.resourceClaimStatuses"],
+        &["spec.resourceClaims"];
+    "DRAExtendedResource", |on| on.extended_resource, ["status.extendedResourceClaimStatus"];
+    "DRANodeAllocatableResources", |on| on.node_allocatable_resources, ["status.nodeAllocatableResourceClaimStatuses"];
+};
+
+static GROUP: &[Feature] = features! {
+    "DRAWorkloadResourceClaims", |on| on.workload_resource_claims, ["spec.resourceClaims"];
+    "TopologyAwareWorkloadScheduling", |on| on.topology_aware_scheduling, ["spec.schedulingConstraints"];
+    "WorkloadAwarePreemption", |on| on.workload_aware_preemption,
+        ["spec.disruptionMode", "spec.priorityClassName", "spec.priority"];
+    "PodGroupPreemptionPolicy", |on| on.pod_group_preemption_policy, ["spec.preemptionPolicy"];
+};
+
+static GROUP_STATUS: &[Feature] = features! {
+    "DRAWorkloadResourceClaims", |on| on.workload_resource_claims, ["status.resourceClaimStatuses"],
+        &["spec.resourceClaims"];
+};
+
+static WORKLOAD: &[Feature] = features! {
+    "DRAWorkloadResourceClaims", |on| on.workload_resource_claims, ["spec.podGroupTemplates[].resourceClaims"];
+    "TopologyAwareWorkloadScheduling", |on| on.topology_aware_scheduling,
+        ["spec.podGroupTemplates[].schedulingConstraints"];
+    "WorkloadAwarePreemption", |on| on.workload_aware_preemption, [
+        "spec.podGroupTemplates[].disruptionMode",
+        "spec.podGroupTemplates[].priorityClassName",
+        "spec.podGroupTemplates[].priority",
+    ];
+    "PodGroupPreemptionPolicy", |on| on.pod_group_preemption_policy, ["spec.podGroupTemplates[].preemptionPolicy"];
+    "CompositePodGroup", |on| on.composite_pod_group, ["spec.compositePodGroupTemplates"];
+};
+
+/// The features of a kind that an operation looks at.
+fn of(kind: &str, operation: Operation) -> &'static [Feature] {
+    let status = operation == Operation::StatusUpdate;
+    match kind {
+        "ResourceClaim" if status => CLAIM_STATUS,
+        "PodGroup" if status => GROUP_STATUS,
+        "Pod" if status => POD_STATUS,
+        _ if status => &[],
+        "ResourceClaim" => CLAIM,
+        "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => TEMPLATE,
+        "DeviceClass" => CLASS,
+        "ResourceSlice" => SLICE,
+        "Pod" => POD,
+        "PodGroup" => GROUP,
+        "Workload" => WORKLOAD,
+        _ => &[],
+    }
+}
+
+/// Drops the fields of features that are off and says so, once per kind of field.
+pub(super) fn drop_disabled(
+    out: &mut Report<'_>,
+    kind: &str,
+    object: &mut Value,
+    old: Option<&Value>,
+    operation: Operation,
+) {
+    for feature in of(kind, operation) {
+        if (feature.is_on)(out.features()) {
+            continue;
+        }
+        let uses = |fields: &[&str]| old.is_some_and(|old| fields.iter().any(|field| is_used(old, field)));
+        if uses(feature.fields) || uses(feature.also_used_by) {
+            continue;
+        }
+        for field in feature.fields {
+            let mut dropped = Dropped::default();
+            remove(object, field, String::new(), &mut dropped);
+            let Some(first) = dropped.first else { continue };
+            let more = match dropped.count {
+                0 | 1 => String::new(),
+                count => format!(" here and in {} other places", count.saturating_sub(1)),
+            };
+            let name = field.rsplit('.').next().unwrap_or_default();
+            let message = format!(
+                "`{name}` is dropped{more}: the feature gate `{}` is off in Kubernetes {}",
+                feature.gate, out.profile.version
+            );
+            out.note(Finding::new(Code::ValidateDroppedField, first, message));
+        }
+    }
+}
+
+#[derive(Default)]
+struct Dropped {
+    first: Option<String>,
+    count: usize,
+}
+
+/// One step of a path and the rest of it.
+fn split(path: &str) -> (&str, &str, Option<&str>) {
+    let (step, rest) = path.split_once('.').map_or((path, None), |(step, rest)| (step, Some(rest)));
+    match step.strip_suffix("[]").map(|name| (name, "[]")).or_else(|| step.strip_suffix("{}").map(|name| (name, "{}")))
+    {
+        Some((name, inside)) => (name, inside, rest),
+        None => (step, "", rest),
+    }
+}
+
+/// Bounded: as deep as the longest path above.
+fn remove(object: &mut Value, path: &str, at: String, dropped: &mut Dropped) {
+    let (name, inside, rest) = split(path);
+    let Some(map) = object.as_object_mut() else { return };
+    let at = if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
+    let Some(rest) = rest else {
+        if map.remove(name).is_some_and(|value| !is_empty(&value)) {
+            dropped.count = dropped.count.saturating_add(1);
+            dropped.first.get_or_insert(at);
+        }
+        return;
+    };
+    match (map.get_mut(name), inside) {
+        (Some(Value::Array(items)), "[]") => {
+            for (index, item) in items.iter_mut().enumerate() {
+                remove(item, rest, format!("{at}[{index}]"), dropped);
+            }
+        }
+        (Some(Value::Object(entries)), "{}") => {
+            for (key, item) in entries {
+                remove(item, rest, format!("{at}[{key}]"), dropped);
+            }
+        }
+        (Some(inner), "") => remove(inner, rest, at, dropped),
+        _ => {}
+    }
+}
+
+fn is_used(object: &Value, path: &str) -> bool {
+    let (name, inside, rest) = split(path);
+    let Some(value) = object.get(name) else { return false };
+    let Some(rest) = rest else { return !is_empty(value) };
+    match (value, inside) {
+        (Value::Array(items), "[]") => items.iter().any(|item| is_used(item, rest)),
+        (Value::Object(entries), "{}") => entries.values().any(|item| is_used(item, rest)),
+        (inner, "") => is_used(inner, rest),
+        _ => false,
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    }
+}

@@ -1,0 +1,227 @@
+//! What PodGroups and the templates of PodGroups have in common.
+//!
+//! The API server checks these kinds with declared rules: of one field, immutability, size and presence are looked at
+//! first, and only if all of them hold the rules inside; what an update leaves as it was is not looked at again.
+//!
+//! Source: the tags in `api/scheduling/*/types.go`; KEP-5832, KEP-5729, KEP-5732, KEP-5710.
+
+use serde_json::Value;
+
+use super::names;
+use super::node::Node;
+use super::report::Report;
+use super::schema::{CONSTRAINTS, DISRUPTION, GROUP_CLAIMS, POLICY, Type, same};
+use crate::profile::Version;
+
+const MOST_CLAIMS: usize = 4;
+const MOST_TOPOLOGIES: usize = 1;
+const HIGHEST_PRIORITY: i64 = 1_000_000_000;
+
+/// Which shape of the API an object has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// `v1alpha1`.
+    Alpha1,
+    /// `v1alpha2`.
+    Alpha2,
+    /// `v1alpha3` and `v1beta1`.
+    Beta1,
+}
+
+impl Shape {
+    /// The shape of a version.
+    pub(super) fn of(version: &str) -> Self {
+        match version {
+            "v1alpha1" => Self::Alpha1,
+            "v1alpha2" => Self::Alpha2,
+            _ => Self::Beta1,
+        }
+    }
+}
+
+/// The fields of a PodGroup's spec or of a template. `old` is what they were, where they cannot be changed.
+pub(super) fn check(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node<'_, '_>>, shape: Shape) {
+    let before = |name: &str| old.map(|old| old.peek(name));
+    policy(out, spec, old, shape);
+    let constraints = spec.field("schedulingConstraints");
+    let on = out.features().topology_aware_scheduling;
+    gated(out, &constraints, before("schedulingConstraints"), &CONSTRAINTS, on, |out, constraints| {
+        let topology = constraints.field("topology");
+        out.list(&topology, MOST_TOPOLOGIES, |out, topology| {
+            let key = topology.field("key");
+            if key.text().is_empty() {
+                out.required(key.at, "the key of a node label is needed");
+            } else {
+                out.invalid_each(key.at, key.text(), &names::label_key(key.text()));
+            }
+        });
+    });
+    let claims_node = spec.field("resourceClaims");
+    if changed(out, &claims_node, before("resourceClaims"), &GROUP_CLAIMS) {
+        claims(out, &claims_node);
+    }
+    disruption(out, spec, before("disruptionMode"), shape);
+    let on = out.features().workload_aware_preemption || shape == Shape::Beta1;
+    let class = spec.field("priorityClassName");
+    gated(out, &class, before("priorityClassName"), &Type::Text, on, |out, class| {
+        if !class.text().is_empty() {
+            out.invalid_each(class.at, class.text(), &names::subdomain(class.text()));
+        }
+    });
+    let priority = spec.field("priority");
+    gated(out, &priority, before("priority"), &Type::Opt(&Type::Int32), on, |out, priority| {
+        if priority.int() > HIGHEST_PRIORITY {
+            out.invalid(priority.at, format!("must be at most {HIGHEST_PRIORITY}"));
+        }
+    });
+    let preemption = spec.field("preemptionPolicy");
+    let on = out.features().pod_group_preemption_policy;
+    gated(out, &preemption, before("preemptionPolicy"), &Type::Opt(&Type::Text), on, |out, preemption| {
+        if !matches!(preemption.text(), "Never" | "PreemptLowerPriority") {
+            out.not_supported(preemption.at, preemption.text(), &["Never", "PreemptLowerPriority"]);
+        }
+    });
+}
+
+/// Whether a field's rules are to be asked: it is new, or there was none before. A field that changed is reported.
+pub(super) fn changed(out: &mut Report<'_>, field: &Node<'_, '_>, before: Option<&Value>, of: &Type) -> bool {
+    match before {
+        None => true,
+        Some(before) => {
+            if !same(of, field.value, before) {
+                out.immutable(field.at);
+            }
+            false
+        }
+    }
+}
+
+/// A field behind a feature gate: with the gate off it may not be there at all.
+fn gated(
+    out: &mut Report<'_>,
+    field: &Node<'_, '_>,
+    before: Option<&Value>,
+    of: &Type,
+    on: bool,
+    rule: impl FnOnce(&mut Report<'_>, &Node<'_, '_>),
+) {
+    if before.is_some_and(|before| same(of, field.value, before)) {
+        return;
+    }
+    if !on {
+        if !is_zero(field.value) {
+            out.forbidden(field.at, "the feature gate of the field is off");
+        }
+    } else if changed(out, field, before, of) && field.is_set() {
+        rule(out, field);
+    }
+}
+
+fn is_zero(value: &Value) -> bool {
+    value.is_null() || value.as_str() == Some("")
+}
+
+fn policy(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node<'_, '_>>, shape: Shape) {
+    // One of the two spellings; the shipped one where none is written.
+    let name = match shape {
+        Shape::Alpha1 if !spec.has("schedulingPolicy") => "policy",
+        Shape::Alpha2 if spec.has("policy") && !spec.has("schedulingPolicy") => "policy",
+        Shape::Alpha1 | Shape::Alpha2 | Shape::Beta1 => "schedulingPolicy",
+    };
+    let policy = spec.field(name);
+    let mutable_count = shape == Shape::Beta1 && out.profile.version >= Version::V1_37;
+    match old {
+        Some(old) if mutable_count => {
+            let before = old.field(name);
+            if before.has("gang") != policy.has("gang") {
+                out.invalid(policy.at.field("gang"), "cannot be set or cleared");
+            } else if before.has("basic") != policy.has("basic") {
+                out.immutable(policy.at.field("basic"));
+            } else if policy.value != before.value {
+                gang(out, &policy);
+            }
+        }
+        Some(old) => {
+            changed(out, &policy, Some(old.peek(name)), &POLICY);
+        }
+        None => {
+            union(out, &policy, &["basic", "gang"]);
+            gang(out, &policy);
+        }
+    }
+}
+
+fn gang(out: &mut Report<'_>, policy: &Node<'_, '_>) {
+    let gang = policy.field("gang");
+    if !gang.is_set() {
+        return;
+    }
+    let count = gang.field("minCount");
+    match count.int() {
+        0 => out.required(count.at, "the number of Pods that must run together is needed"),
+        negative if negative < 0 => out.invalid(count.at, "must be at least 1"),
+        _ => {}
+    }
+}
+
+/// Exactly one of the members must be set.
+pub(super) fn union(out: &mut Report<'_>, object: &Node<'_, '_>, members: &[&str]) {
+    match members.iter().filter(|member| object.has(member)).count() {
+        1 => {}
+        0 => {
+            out.invalid(object.at, format!("one of `{}` is needed", members.join("`, `")));
+        }
+        _ => {
+            out.invalid(object.at, format!("only one of `{}` can be set", members.join("`, `")));
+        }
+    }
+}
+
+fn claims(out: &mut Report<'_>, claims: &Node<'_, '_>) {
+    let sources: &[&str] = if out.features().cluster_resource_claim_templates {
+        &["resourceClaimName", "resourceClaimTemplateName", "clusterResourceClaimTemplateName"]
+    } else {
+        &["resourceClaimName", "resourceClaimTemplateName"]
+    };
+    out.set(
+        claims,
+        MOST_CLAIMS,
+        |claim| claim.text_of("name").to_owned(),
+        |out, claim| {
+            let name = claim.field("name");
+            if name.text().is_empty() {
+                out.required(name.at, "a name is needed");
+            } else {
+                out.invalid_each(name.at, name.text(), &names::label(name.text()));
+            }
+            let cluster = claim.field("clusterResourceClaimTemplateName");
+            if cluster.is_set() && !out.features().cluster_resource_claim_templates {
+                out.forbidden(cluster.at, "the feature gate `ClusterResourceClaimTemplates` is off");
+            } else {
+                union(out, claim, sources);
+            }
+            for source in sources {
+                let source = claim.field(source);
+                if source.is_set() {
+                    out.invalid_each(source.at, source.text(), &names::subdomain(source.text()));
+                }
+            }
+        },
+    );
+}
+
+fn disruption(out: &mut Report<'_>, spec: &Node<'_, '_>, before: Option<&Value>, shape: Shape) {
+    let mode = spec.field("disruptionMode");
+    if shape == Shape::Beta1 {
+        if changed(out, &mode, before, &DISRUPTION) && mode.is_set() {
+            union(out, &mode, &["single", "all"]);
+        }
+        return;
+    }
+    let on = out.features().workload_aware_preemption;
+    gated(out, &mode, before, &Type::Opt(&Type::Text), on, |out, mode| {
+        if !matches!(mode.text(), "Pod" | "PodGroup") {
+            out.not_supported(mode.at, mode.text(), &["Pod", "PodGroup"]);
+        }
+    });
+}

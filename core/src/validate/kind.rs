@@ -1,0 +1,205 @@
+//! Kinds and versions: what there is, where it lives, and which Kubernetes serves it.
+
+use super::group::Shape;
+use super::meta::Scope;
+use super::schema::{self, Type};
+use crate::profile::{Features, Version};
+
+/// A kind whose rules are known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ClusterResourceClaimTemplate,
+    DeviceClass,
+    ResourceSlice,
+    DeviceTaintRule,
+    ResourcePoolStatusRequest,
+    Workload,
+    PodGroup,
+    CompositePodGroup,
+    Pod,
+}
+
+impl Kind {
+    /// The kind of a name in a group.
+    pub(super) fn of(group: &str, kind: &str) -> Option<Self> {
+        Some(match (group, kind) {
+            ("resource.k8s.io", "ResourceClaim") => Self::ResourceClaim,
+            ("resource.k8s.io", "ResourceClaimTemplate") => Self::ResourceClaimTemplate,
+            (_, "ClusterResourceClaimTemplate") => Self::ClusterResourceClaimTemplate,
+            ("resource.k8s.io", "DeviceClass") => Self::DeviceClass,
+            ("resource.k8s.io", "ResourceSlice") => Self::ResourceSlice,
+            ("resource.k8s.io", "DeviceTaintRule") => Self::DeviceTaintRule,
+            ("resource.k8s.io", "ResourcePoolStatusRequest") => Self::ResourcePoolStatusRequest,
+            ("scheduling.k8s.io", "Workload") => Self::Workload,
+            ("scheduling.k8s.io", "PodGroup") => Self::PodGroup,
+            ("scheduling.k8s.io", "CompositePodGroup") => Self::CompositePodGroup,
+            ("", "Pod") => Self::Pod,
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::ResourceClaim => "ResourceClaim",
+            Self::ResourceClaimTemplate => "ResourceClaimTemplate",
+            Self::ClusterResourceClaimTemplate => "ClusterResourceClaimTemplate",
+            Self::DeviceClass => "DeviceClass",
+            Self::ResourceSlice => "ResourceSlice",
+            Self::DeviceTaintRule => "DeviceTaintRule",
+            Self::ResourcePoolStatusRequest => "ResourcePoolStatusRequest",
+            Self::Workload => "Workload",
+            Self::PodGroup => "PodGroup",
+            Self::CompositePodGroup => "CompositePodGroup",
+            Self::Pod => "Pod",
+        }
+    }
+
+    /// Where its objects live.
+    pub(super) fn scope(self) -> Scope {
+        match self {
+            Self::ResourceClaim
+            | Self::ResourceClaimTemplate
+            | Self::Workload
+            | Self::PodGroup
+            | Self::CompositePodGroup
+            | Self::Pod => Scope::Namespace,
+            Self::ClusterResourceClaimTemplate
+            | Self::DeviceClass
+            | Self::ResourceSlice
+            | Self::DeviceTaintRule
+            | Self::ResourcePoolStatusRequest => Scope::Cluster,
+        }
+    }
+
+    /// Its shape in a version. An unknown version is taken for the newest.
+    pub(super) fn schema(self, version: &str) -> &'static Type {
+        static CLAIM: Type = Type::Object(schema::CLAIM);
+        static FLAT_CLAIM: Type = Type::Object(schema::FLAT_CLAIM);
+        static TEMPLATE: Type = Type::Object(schema::TEMPLATE);
+        static FLAT_TEMPLATE: Type = Type::Object(schema::FLAT_TEMPLATE);
+        static CLASS: Type = Type::Object(schema::CLASS);
+        static SLICE: Type = Type::Object(schema::SLICE);
+        static BASIC_SLICE: Type = Type::Object(schema::BASIC_SLICE);
+        static BARE_SLICE: Type = Type::Object(schema::BARE_SLICE);
+        static TAINT_RULE: Type = Type::Object(schema::TAINT_RULE);
+        static POOL_STATUS: Type = Type::Object(schema::POOL_STATUS);
+        static WORKLOAD_ALPHA1: Type = Type::Object(schema::WORKLOAD_ALPHA1);
+        static WORKLOAD_ALPHA2: Type = Type::Object(schema::WORKLOAD_ALPHA2);
+        static WORKLOAD_BETA1: Type = Type::Object(schema::WORKLOAD_BETA1);
+        static POD_GROUP_ALPHA1: Type = Type::Object(schema::POD_GROUP_ALPHA1);
+        static POD_GROUP_ALPHA2: Type = Type::Object(schema::POD_GROUP_ALPHA2);
+        static POD_GROUP_BETA1: Type = Type::Object(schema::POD_GROUP_BETA1);
+        static COMPOSITE: Type = Type::Object(schema::COMPOSITE_POD_GROUP);
+        static POD: Type = Type::Object(schema::POD);
+        let flat = is_flat(version);
+        match self {
+            Self::ResourceClaim if flat => &FLAT_CLAIM,
+            Self::ResourceClaim => &CLAIM,
+            // The proposal names no version; its requests are those of `v1`.
+            Self::ResourceClaimTemplate if flat => &FLAT_TEMPLATE,
+            Self::ResourceClaimTemplate | Self::ClusterResourceClaimTemplate => &TEMPLATE,
+            Self::DeviceClass => &CLASS,
+            Self::ResourceSlice => match version {
+                "v1alpha3" => &BARE_SLICE,
+                "v1beta1" => &BASIC_SLICE,
+                _ => &SLICE,
+            },
+            Self::DeviceTaintRule => &TAINT_RULE,
+            Self::ResourcePoolStatusRequest => &POOL_STATUS,
+            Self::Workload => match Shape::of(version) {
+                Shape::Alpha1 => &WORKLOAD_ALPHA1,
+                Shape::Alpha2 => &WORKLOAD_ALPHA2,
+                Shape::Beta1 => &WORKLOAD_BETA1,
+            },
+            Self::PodGroup => match Shape::of(version) {
+                Shape::Alpha1 => &POD_GROUP_ALPHA1,
+                Shape::Alpha2 => &POD_GROUP_ALPHA2,
+                Shape::Beta1 => &POD_GROUP_BETA1,
+            },
+            Self::CompositePodGroup => &COMPOSITE,
+            Self::Pod => &POD,
+        }
+    }
+
+    /// Why a Kubernetes does not serve the kind in a version; `None` if it does. The newest with everything on serves
+    /// whatever any version or proposal has.
+    pub(super) fn not_served(self, version: &str, kubernetes: Version, features: &Features) -> Option<String> {
+        let known: &[&str] = match self {
+            Self::ResourceClaim | Self::ResourceClaimTemplate | Self::DeviceClass | Self::ResourceSlice => {
+                &["v1", "v1beta2", "v1beta1", "v1alpha3"]
+            }
+            Self::ClusterResourceClaimTemplate => &["v1", "v1beta2", "v1beta1", "v1alpha3", "v1alpha1"],
+            Self::DeviceTaintRule => &["v1", "v1beta2", "v1alpha3"],
+            Self::ResourcePoolStatusRequest => &["v1alpha3"],
+            Self::Workload | Self::PodGroup => &["v1beta1", "v1alpha3", "v1alpha2", "v1alpha1"],
+            Self::CompositePodGroup => &["v1alpha3"],
+            Self::Pod => &["v1"],
+        };
+        if !known.contains(&version) {
+            return Some(format!("no Kubernetes has it in `{version}`"));
+        }
+        if kubernetes == Version::All {
+            return None;
+        }
+        let (since, until) = self.served(version)?;
+        if kubernetes < since || kubernetes > until {
+            return Some(format!("Kubernetes {kubernetes} does not serve it in `{version}`"));
+        }
+        let (gate, on) = match self {
+            Self::Workload | Self::PodGroup => ("GenericWorkload", features.generic_workload),
+            Self::CompositePodGroup => ("CompositePodGroup", features.composite_pod_group),
+            Self::ResourcePoolStatusRequest => ("DRAResourcePoolStatus", features.resource_pool_status),
+            Self::DeviceTaintRule => ("DRADeviceTaintRules", features.device_taint_rules),
+            Self::ResourceClaim
+            | Self::ResourceClaimTemplate
+            | Self::ClusterResourceClaimTemplate
+            | Self::DeviceClass
+            | Self::ResourceSlice
+            | Self::Pod => return None,
+        };
+        (!on).then(|| format!("the feature gate `{gate}` is off in Kubernetes {kubernetes}"))
+    }
+
+    /// The first and the last release that serve a version; `None` where every one does. A range that no release is in
+    /// stands for versions that came and went earlier, or never came.
+    fn served(self, version: &str) -> Option<(Version, Version)> {
+        const NEVER: (Version, Version) = (Version::All, Version::V1_34);
+        match self {
+            Self::ResourceClaim | Self::ResourceClaimTemplate | Self::DeviceClass | Self::ResourceSlice => {
+                (version == "v1alpha3").then_some(NEVER)
+            }
+            Self::ClusterResourceClaimTemplate => Some(NEVER),
+            Self::DeviceTaintRule => Some(match version {
+                "v1" => (Version::V1_37, Version::All),
+                "v1beta2" => (Version::V1_36, Version::All),
+                _ => (Version::V1_34, Version::All),
+            }),
+            Self::ResourcePoolStatusRequest => Some((Version::V1_36, Version::All)),
+            Self::Workload => Some(match version {
+                "v1alpha1" => (Version::V1_35, Version::V1_35),
+                "v1alpha2" => (Version::V1_36, Version::V1_36),
+                _ => (Version::V1_37, Version::All),
+            }),
+            Self::PodGroup => Some(match version {
+                "v1alpha1" => NEVER,
+                "v1alpha2" => (Version::V1_36, Version::V1_36),
+                _ => (Version::V1_37, Version::All),
+            }),
+            Self::CompositePodGroup => Some((Version::V1_37, Version::All)),
+            Self::Pod => None,
+        }
+    }
+}
+
+/// A version of `resource.k8s.io` whose requests are flat and whose devices have a `basic` part.
+pub(super) fn is_flat(version: &str) -> bool {
+    matches!(version, "v1beta1" | "v1alpha3")
+}
+
+/// Group and version of an API version.
+pub(super) fn split(api_version: &str) -> (&str, &str) {
+    api_version.split_once('/').unwrap_or(("", api_version))
+}

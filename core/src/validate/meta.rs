@@ -1,0 +1,266 @@
+//! Metadata and conditions.
+//!
+//! Source: apimachinery `pkg/api/validation/objectmeta.go`, `pkg/apis/meta/v1/validation`.
+
+use serde_json::Value;
+
+use super::names;
+use super::node::Node;
+use super::report::Report;
+
+/// All annotations together, in bytes of keys and values.
+const MOST_ANNOTATIONS: usize = 256 << 10;
+/// Finalizers that need no domain.
+const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+
+/// Where objects of a kind live.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// In a namespace.
+    Namespace,
+    /// In the cluster.
+    Cluster,
+}
+
+/// Metadata of an object that is stored as it is. The name must be a DNS subdomain.
+pub(super) fn check(out: &mut Report<'_>, object: &Node<'_, '_>, scope: Scope) {
+    let meta = object.field("metadata");
+    let (name, generate, namespace) = (meta.field("name"), meta.field("generateName"), meta.field("namespace"));
+    if !generate.text().is_empty() {
+        out.invalid_each(generate.at, generate.text(), &names::subdomain(&masked(generate.text())));
+    }
+    let made;
+    let name_text = if name.text().is_empty() && !generate.text().is_empty() {
+        made = generated(generate.text());
+        made.as_str()
+    } else {
+        name.text()
+    };
+    if name_text.is_empty() {
+        out.required(name.at, "the object has no name");
+        out.hint("set `name`, or `generateName` to have one made");
+    } else {
+        out.invalid_each(name.at, name_text, &names::subdomain(name_text));
+    }
+    match scope {
+        Scope::Namespace if namespace.text().is_empty() => out.required(namespace.at, "a namespace is needed"),
+        Scope::Namespace => out.invalid_each(namespace.at, namespace.text(), &names::label(namespace.text())),
+        Scope::Cluster if !namespace.text().is_empty() => {
+            out.forbidden(namespace.at, "objects of this kind live in no namespace");
+        }
+        Scope::Cluster => {}
+    }
+    let generation = meta.field("generation");
+    if generation.int() < 0 {
+        out.invalid(generation.at, "must not be negative");
+    }
+    maps(out, &meta);
+    owners(out, &meta.field("ownerReferences"));
+    finalizers(out, &meta.field("finalizers"));
+    managers(out, &meta.field("managedFields"));
+}
+
+/// What an update may do to metadata.
+pub(super) fn update(out: &mut Report<'_>, object: &Node<'_, '_>, old: &Node<'_, '_>) {
+    let (meta, before) = (object.field("metadata"), old.field("metadata"));
+    if meta.text_of("resourceVersion").is_empty() {
+        out.invalid(meta.at.field("resourceVersion"), "must be given for an update");
+    }
+    if !before.text_of("deletionTimestamp").is_empty() {
+        let known = before.field("finalizers");
+        if meta.field("finalizers").list().iter().any(|finalizer| !known.list().contains(finalizer)) {
+            out.forbidden(meta.at.field("finalizers"), "no finalizer can be added while the object is being deleted");
+        }
+    }
+    for name in ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp"] {
+        if meta.text_of(name) != before.text_of(name) {
+            out.immutable(meta.at.field(name));
+        }
+    }
+    if meta.peek("deletionGracePeriodSeconds") != before.peek("deletionGracePeriodSeconds") {
+        out.immutable(meta.at.field("deletionGracePeriodSeconds"));
+    }
+    if meta.field("generation").int() < before.field("generation").int() {
+        out.invalid(meta.at.field("generation"), "must not become smaller");
+    }
+}
+
+/// What an update looks at again where metadata is not checked as a whole.
+pub(super) fn recheck(out: &mut Report<'_>, object: &Node<'_, '_>) {
+    let meta = object.field("metadata");
+    maps(out, &meta);
+    owners(out, &meta.field("ownerReferences"));
+    managers(out, &meta.field("managedFields"));
+}
+
+/// A prefix for names: how it ends does not matter, because something follows.
+fn masked(prefix: &str) -> String {
+    match prefix.strip_suffix('-') {
+        Some(rest) if !rest.is_empty() => {
+            let mut kept = rest.to_owned();
+            kept.pop();
+            kept.push('a');
+            kept
+        }
+        _ => prefix.to_owned(),
+    }
+}
+
+/// A name as the server makes one: the prefix, cut to 58 characters, and five more.
+fn generated(prefix: &str) -> String {
+    format!("{}abcde", prefix.chars().take(58).collect::<String>())
+}
+
+/// Labels and annotations.
+pub(super) fn maps(out: &mut Report<'_>, meta: &Node<'_, '_>) {
+    let labels = meta.field("labels");
+    for (key, value) in labels.entries() {
+        out.invalid_each(labels.at, key, &names::label_key(key));
+        let value = value.as_str().unwrap_or_default();
+        out.invalid_each(labels.at, value, &names::label_value(value));
+    }
+    let annotations = meta.field("annotations");
+    let mut size = 0_usize;
+    for (key, value) in annotations.entries() {
+        out.invalid_each(annotations.at, key, &names::label_key(&key.to_ascii_lowercase()));
+        size = size.saturating_add(key.len()).saturating_add(value.as_str().map_or(0, str::len));
+    }
+    if size > MOST_ANNOTATIONS {
+        out.too_long(annotations.at, size, MOST_ANNOTATIONS);
+    }
+}
+
+/// Owners. The reference gives the field without the index.
+fn owners(out: &mut Report<'_>, owners: &Node<'_, '_>) {
+    let mut controllers = 0_usize;
+    for owner in owners.items() {
+        let api_version = owner.text_of("apiVersion");
+        let version = match api_version.split_once('/') {
+            None => api_version,
+            Some((_, version)) if version.contains('/') => "",
+            Some((_, version)) => version,
+        };
+        if version.is_empty() {
+            out.invalid(owners.at.field("apiVersion"), "an owner needs an API version");
+        }
+        for name in ["kind", "name", "uid"] {
+            if owner.text_of(name).is_empty() {
+                out.invalid(owners.at.field(name), format!("an owner needs `{name}`"));
+            }
+        }
+        if (api_version, owner.text_of("kind")) == ("v1", "Event") {
+            out.invalid(owners.at, "an Event cannot be an owner");
+        }
+        if owner.field("controller").is_true() {
+            controllers = controllers.saturating_add(1);
+        }
+    }
+    if controllers > 1 {
+        out.invalid(owners.at, "only one owner can be the controller");
+    }
+}
+
+fn finalizers(out: &mut Report<'_>, finalizers: &Node<'_, '_>) {
+    let has = |name: &str| finalizers.list().iter().any(|finalizer| finalizer.as_str() == Some(name));
+    for finalizer in finalizers.items() {
+        out.invalid_each(finalizers.at, finalizer.text(), &names::label_key(finalizer.text()));
+    }
+    if has("orphan") && has("foregroundDeletion") {
+        out.invalid(finalizers.at, "`orphan` and `foregroundDeletion` exclude each other");
+    }
+    for finalizer in finalizers.items() {
+        let name = finalizer.text();
+        if !name.contains('/') && !STANDARD_FINALIZERS.contains(&name) {
+            out.invalid(finalizer.at, format!("finalizer `{}` needs a domain", super::report::shown(name)));
+        }
+    }
+}
+
+fn managers(out: &mut Report<'_>, fields: &Node<'_, '_>) {
+    for entry in fields.items() {
+        if !matches!(entry.text_of("operation"), "Apply" | "Update") {
+            out.invalid(entry.at.field("operation"), "must be `Apply` or `Update`");
+        }
+        if !matches!(entry.text_of("fieldsType"), "" | "FieldsV1") {
+            out.invalid(entry.at.field("fieldsType"), "must be `FieldsV1`");
+        }
+        let manager = entry.text_of("manager");
+        if manager.len() > 128 {
+            out.too_long(entry.at.field("manager"), manager.len(), 128);
+        }
+        if manager.chars().any(char::is_control) {
+            out.invalid(entry.at.field("manager"), "must be printable");
+        }
+        let subresource = entry.text_of("subresource");
+        if subresource.len() > 256 {
+            out.too_long(entry.at.field("subresource"), subresource.len(), 256);
+        }
+    }
+}
+
+/// `status.conditions` and its like.
+pub(super) fn conditions(out: &mut Report<'_>, conditions: &Node<'_, '_>) {
+    let mut seen = std::collections::BTreeSet::new();
+    for condition in conditions.items() {
+        let kind = condition.field("type");
+        if !seen.insert(kind.text()) {
+            out.duplicate(kind.at, kind.text());
+        }
+        out.invalid_each(kind.at, kind.text(), &names::label_key(kind.text()));
+        let status = condition.field("status");
+        if !matches!(status.text(), "True" | "False" | "Unknown") {
+            out.not_supported(status.at, status.text(), &["False", "True", "Unknown"]);
+        }
+        let generation = condition.field("observedGeneration");
+        if generation.int() < 0 {
+            out.invalid(generation.at, "must not be negative");
+        }
+        let time = condition.field("lastTransitionTime");
+        if time.text().is_empty() {
+            out.required(time.at, "the time of the latest change is needed");
+        }
+        let reason = condition.field("reason");
+        if reason.text().is_empty() {
+            out.required(reason.at, "a reason is needed");
+        } else {
+            if !is_reason(reason.text()) {
+                out.invalid_each(reason.at, reason.text(), &["is not a reason such as `ReasonABC`"]);
+            }
+            if reason.text().len() > 1024 {
+                out.too_long(reason.at, reason.text().len(), 1024);
+            }
+        }
+        let message = condition.field("message");
+        if message.text().len() > 32768 {
+            out.too_long(message.at, message.text().len(), 32768);
+        }
+    }
+}
+
+/// A letter; letters, digits, `_`, `,`, `:`; a letter, digit or `_` at the end.
+fn is_reason(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && bytes.last().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b',' | b':'))
+}
+
+/// The metadata that the server keeps of the old object when a status is changed.
+pub(super) const KEPT_WITH_STATUS: [&str; 6] =
+    ["deletionTimestamp", "deletionGracePeriodSeconds", "generation", "labels", "annotations", "finalizers"];
+
+/// Puts back what a change of the status may not touch: some metadata, and the spec.
+pub(super) fn keep_for_status(object: &mut Value, old: &Value) {
+    let Some(map) = object.as_object_mut() else { return };
+    match old.get("spec") {
+        Some(spec) => drop(map.insert("spec".to_owned(), spec.clone())),
+        None => drop(map.remove("spec")),
+    }
+    let Some(meta) = map.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    for name in KEPT_WITH_STATUS.into_iter().chain(["ownerReferences", "managedFields"]) {
+        match old.get("metadata").and_then(|before| before.get(name)) {
+            Some(value) => drop(meta.insert(name.to_owned(), value.clone())),
+            None => drop(meta.remove(name)),
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Formats of names: what is wrong with a text, one message per broken rule.
+//!
+//! Source: apimachinery `pkg/util/validation`, `pkg/api/validate/content`.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use super::node::Node;
+use super::report::Report;
+
+/// What is wrong with a name; empty if nothing is.
+pub(super) type Problems = Vec<&'static str>;
+
+const LABEL: &str =
+    "is not a DNS label: lower-case letters, digits and `-`, starting and ending with a letter or digit";
+const SUBDOMAIN: &str = "is not a DNS subdomain: lower-case letters, digits, `-` and `.`, each part starting and ending with a letter or digit";
+const LABEL_LENGTH: &str = "is longer than 63 characters";
+const SUBDOMAIN_LENGTH: &str = "is longer than 253 characters";
+const NAME_PART: &str =
+    "has a name part with other characters than letters, digits, `-`, `_` and `.`, or with one of these at an end";
+
+/// The longest domain of a driver, in bytes.
+const LONGEST_DRIVER: usize = 63;
+/// The longest C identifier, in bytes.
+const LONGEST_IDENTIFIER: usize = 32;
+/// The longest pool name, in bytes.
+const LONGEST_POOL: usize = 253;
+/// The longest key of attributes and capacities: a domain, a slash, an identifier.
+pub(super) const LONGEST_QUALIFIED: usize = LONGEST_DRIVER + 1 + LONGEST_IDENTIFIER;
+
+fn is_lower_alphanumeric(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte.is_ascii_digit()
+}
+
+fn is_label_shape(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.iter().all(|byte| is_lower_alphanumeric(*byte) || *byte == b'-')
+        && bytes.first().is_some_and(|byte| is_lower_alphanumeric(*byte))
+        && bytes.last().is_some_and(|byte| is_lower_alphanumeric(*byte))
+}
+
+fn is_subdomain_shape(text: &str) -> bool {
+    text.split('.').all(is_label_shape)
+}
+
+/// A DNS label (RFC 1123).
+pub(super) fn label(text: &str) -> Problems {
+    let mut problems = Vec::new();
+    if text.len() > 63 {
+        problems.push(LABEL_LENGTH);
+    }
+    if !is_label_shape(text) {
+        problems.push(LABEL);
+    }
+    problems
+}
+
+/// A DNS subdomain (RFC 1123).
+pub(super) fn subdomain(text: &str) -> Problems {
+    let mut problems = Vec::new();
+    if text.len() > 253 {
+        problems.push(SUBDOMAIN_LENGTH);
+    }
+    if !is_subdomain_shape(text) {
+        problems.push(SUBDOMAIN);
+    }
+    problems
+}
+
+/// The characters of names in labels: letters, digits, `-`, `_`, `.`, with letters or digits at both ends.
+fn is_name_shape(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+        && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
+}
+
+/// The key of a label: `name` or `prefix/name`. An empty name breaks two rules.
+pub(super) fn label_key(text: &str) -> Problems {
+    let mut problems = Vec::new();
+    let name = match text.split_once('/') {
+        None => text,
+        Some((_, rest)) if rest.contains('/') => return vec!["has more than one `/`"],
+        Some(("", name)) => {
+            problems.push("has an empty prefix before the `/`");
+            name
+        }
+        Some((prefix, name)) => {
+            problems.extend(subdomain(prefix));
+            name
+        }
+    };
+    if name.is_empty() {
+        problems.push("has an empty name");
+    } else if name.len() > 63 {
+        problems.push("has a name part longer than 63 characters");
+    }
+    if !is_name_shape(name) {
+        problems.push(NAME_PART);
+    }
+    problems
+}
+
+/// The value of a label; may be empty.
+pub(super) fn label_value(text: &str) -> Problems {
+    let mut problems = Vec::new();
+    if text.len() > 63 {
+        problems.push("is longer than 63 characters");
+    }
+    if !text.is_empty() && !is_name_shape(text) {
+        problems.push("has other characters than letters, digits, `-`, `_` and `.`, or one of these at an end");
+    }
+    problems
+}
+
+/// A name that can be a part of a URL's path.
+pub(super) fn path_segment(text: &str) -> Problems {
+    let mut problems = Vec::new();
+    match text {
+        "." => problems.push("may not be `.`"),
+        ".." => problems.push("may not be `..`"),
+        _ => {}
+    }
+    if text.contains('/') {
+        problems.push("may not contain `/`");
+    }
+    if text.contains('%') {
+        problems.push("may not contain `%`");
+    }
+    problems
+}
+
+/// A driver name, also the domain of an attribute.
+pub(super) fn driver(out: &mut Report<'_>, node: &Node<'_, '_>) {
+    driver_text(out, node.text(), &node.at);
+}
+
+fn driver_text(out: &mut Report<'_>, name: &str, at: &dyn std::fmt::Display) {
+    if name.is_empty() {
+        out.required(at, "a driver name is needed");
+        return;
+    }
+    if name.len() > LONGEST_DRIVER {
+        out.too_long(at, name.len(), LONGEST_DRIVER);
+    }
+    let problems = subdomain(&name.to_ascii_lowercase());
+    out.invalid_each(at, name, &problems);
+}
+
+/// A pool name: DNS subdomains separated by slashes.
+pub(super) fn pool(out: &mut Report<'_>, node: &Node<'_, '_>) {
+    let name = node.text();
+    if name.is_empty() {
+        out.required(node.at, "a pool name is needed");
+        return;
+    }
+    if name.len() > LONGEST_POOL {
+        out.too_long(node.at, name.len(), LONGEST_POOL);
+    }
+    for part in name.split('/') {
+        out.invalid_each(node.at, name, &subdomain(part));
+    }
+}
+
+/// A name of an attribute or capacity: `id` or `domain/id`. With two or more slashes it is accepted unchecked up to
+/// Kubernetes 1.36.
+pub(super) fn qualified(out: &mut Report<'_>, name: &str, at: &dyn std::fmt::Display) {
+    match name.split_once('/') {
+        None => identifier(out, name, at),
+        Some((_, rest)) if rest.contains('/') => {}
+        Some((domain, id)) => {
+            if domain.is_empty() {
+                out.invalid(at, format!("`{}` has an empty domain before the `/`", super::report::shown(name)));
+            } else {
+                driver_text(out, domain, at);
+            }
+            if id.is_empty() {
+                out.invalid(at, format!("`{}` has an empty name after the `/`", super::report::shown(name)));
+            } else {
+                identifier(out, id, at);
+            }
+        }
+    }
+}
+
+/// A [`qualified`] name with its domain.
+pub(super) fn fully_qualified(out: &mut Report<'_>, node: &Node<'_, '_>) {
+    let name = node.text();
+    qualified(out, name, &node.at);
+    if !name.contains('/') {
+        out.invalid(node.at, format!("`{}` has no domain", super::report::shown(name)));
+        out.hint("write the domain of the driver, a slash, and the name of the attribute");
+    }
+}
+
+fn identifier(out: &mut Report<'_>, id: &str, at: &dyn std::fmt::Display) {
+    if id.len() > LONGEST_IDENTIFIER {
+        out.too_long(at, id.len(), LONGEST_IDENTIFIER);
+    }
+    let mut bytes = id.bytes();
+    let starts = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    if !starts || !bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        out.invalid_each(at, id, &["is not a C identifier: letters, digits and `_`, not starting with a digit"]);
+    }
+}
+
+/// A UUID in the form with four dashes and lower-case digits.
+pub(super) fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(index, byte)| match index {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
+        })
+}
+
+/// A semantic version 2.0.0.
+pub(super) fn is_semver(text: &str) -> bool {
+    let (rest, build) = match text.split_once('+') {
+        Some((rest, build)) => (rest, Some(build)),
+        None => (text, None),
+    };
+    let (core, pre) = match rest.split_once('-') {
+        Some((core, pre)) => (core, Some(pre)),
+        None => (rest, None),
+    };
+    let is_number = |text: &str| {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'))
+    };
+    let is_id = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    core.split('.').count() == 3
+        && core.split('.').all(is_number)
+        && pre.is_none_or(|pre| {
+            pre.split('.').all(|id| is_id(id) && (is_number(id) || !id.bytes().all(|byte| byte.is_ascii_digit())))
+        })
+        && build.is_none_or(|build| build.split('.').all(is_id))
+}
+
+/// An extended resource name: with a domain that is not `kubernetes.io`.
+pub(super) fn is_extended_resource(name: &str) -> bool {
+    name.contains('/')
+        && !name.contains("kubernetes.io/")
+        && !name.starts_with("requests.")
+        && label_key(&format!("requests.{name}")).is_empty()
+}
+
+/// A resource of a node that Kubernetes itself knows.
+pub(super) fn is_native_resource(name: &str) -> bool {
+    !name.contains('/') || name.contains("kubernetes.io/")
+}
+
+/// An address of a network interface: an IP address with a prefix length, both in canonical form.
+pub(super) fn is_interface_address(text: &str) -> bool {
+    let Some((address, prefix)) = text.split_once('/') else { return false };
+    let is_plain = |longest: u32| {
+        (prefix == "0" || !prefix.starts_with('0'))
+            && prefix.bytes().all(|byte| byte.is_ascii_digit())
+            && prefix.parse::<u32>().is_ok_and(|bits| bits <= longest)
+    };
+    if let Ok(v4) = address.parse::<Ipv4Addr>() {
+        return v4.to_string() == address && is_plain(32);
+    }
+    match address.parse::<Ipv6Addr>() {
+        Ok(v6) => v6.to_ipv4_mapped().is_none() && v6.to_string() == address && is_plain(128),
+        Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_key_breaks_two_rules() {
+        assert_eq!(label_key("").len(), 2);
+        assert_eq!(label_key("a/b/c").len(), 1);
+        assert!(label_key("example.com/Some_name").is_empty());
+    }
+
+    #[test]
+    fn versions_follow_semver() {
+        for good in ["1.2.3", "0.0.0", "1.2.3-alpha.1+b.007", "1.0.0--", "1.0.0-0a"] {
+            assert!(is_semver(good), "{good}");
+        }
+        for bad in ["v1.2.3", "1.2", "1.2.3.4", "01.2.3", "1.2.3-", "1.2.3-01", "1.2.3+", "1.2.3-a..b", ""] {
+            assert!(!is_semver(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn interface_addresses_are_canonical() {
+        for good in ["192.168.1.2/24", "10.0.0.0/8", "2001:db8::1/64", "::1/128"] {
+            assert!(is_interface_address(good), "{good}");
+        }
+        for bad in
+            ["192.168.1.2", "192.168.01.2/24", "192.168.1.2/33", "2001:DB8::1/64", "::ffff:1.2.3.4/96", "1.2.3.4/024"]
+        {
+            assert!(!is_interface_address(bad), "{bad}");
+        }
+    }
+}

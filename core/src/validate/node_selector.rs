@@ -1,0 +1,75 @@
+//! Node selectors and node names.
+//!
+//! Source: `ValidateNodeSelector` of `pkg/apis/core/validation`.
+
+use super::names;
+use super::node::Node;
+use super::report::Report;
+
+/// A node selector.
+pub(super) fn check(out: &mut Report<'_>, selector: &Node<'_, '_>) {
+    let terms = selector.field("nodeSelectorTerms");
+    if terms.len() == 0 {
+        out.required(terms.at, "at least one term is needed");
+        return;
+    }
+    for term in terms.items() {
+        for expression in term.field("matchExpressions").items() {
+            requirement(out, &expression);
+        }
+        for field in term.field("matchFields").items() {
+            field_requirement(out, &field);
+        }
+    }
+}
+
+fn requirement(out: &mut Report<'_>, requirement: &Node<'_, '_>) {
+    let (key, values) = (requirement.field("key"), requirement.field("values"));
+    match requirement.text_of("operator") {
+        "In" | "NotIn" if values.len() == 0 => {
+            out.required(values.at, "values are needed with `In` and `NotIn`");
+        }
+        "Exists" | "DoesNotExist" if values.len() > 0 => {
+            out.forbidden(values.at, "no values are allowed with `Exists` and `DoesNotExist`");
+        }
+        "Gt" | "Lt" if values.len() != 1 => {
+            out.required(values.at, "one value is needed with `Gt` and `Lt`");
+        }
+        "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" => {}
+        other => out
+            .invalid(requirement.at.field("operator"), format!("`{}` is not an operator", super::report::shown(other))),
+    }
+    out.invalid_each(key.at, key.text(), &names::label_key(key.text()));
+    if matches!(requirement.text_of("operator"), "In" | "NotIn") {
+        for value in values.items() {
+            out.invalid_each(value.at, value.text(), &names::label_value(value.text()));
+        }
+    }
+}
+
+fn field_requirement(out: &mut Report<'_>, requirement: &Node<'_, '_>) {
+    let (key, values) = (requirement.field("key"), requirement.field("values"));
+    match requirement.text_of("operator") {
+        "In" | "NotIn" => {
+            if values.len() != 1 {
+                out.required(values.at, "exactly one value is needed for a field");
+            }
+        }
+        other => out.invalid(
+            requirement.at.field("operator"),
+            format!("`{}` is not an operator for fields", super::report::shown(other)),
+        ),
+    }
+    if key.text() == "metadata.name" {
+        for value in values.items() {
+            out.invalid_each(value.at, value.text(), &names::subdomain(value.text()));
+        }
+    } else {
+        out.invalid(key.at, format!("`{}` is not a field that can be selected", super::report::shown(key.text())));
+    }
+}
+
+/// The name of a node.
+pub(super) fn name(out: &mut Report<'_>, node: &Node<'_, '_>) {
+    out.invalid_each(node.at, node.text(), &names::subdomain(node.text()));
+}

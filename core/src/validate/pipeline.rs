@@ -1,0 +1,230 @@
+//! The steps of one submission.
+
+use serde_json::Value;
+
+use super::group::Shape;
+use super::kind::{Kind, is_flat, split};
+use super::meta::{self, Scope};
+use super::node::Node;
+use super::report::Report;
+use super::schema::{POD_TEMPLATE, Type, fit};
+use super::{
+    Operation, Submission, claim, class, defaults, features, pod, pod_group, pod_status, pod_templates, pool_status,
+    slice, taints, template, versions, workload,
+};
+use crate::api::read::Path;
+use crate::finding::{Code, Finding, ObjectRef};
+use crate::profile::Profile;
+
+/// What the API server answers, and what we add.
+pub(super) fn run(submission: Submission, profile: &Profile) -> Vec<Finding> {
+    let Submission { object, old, operation, circumstances } = submission;
+    let mut out = Report::new(profile, circumstances);
+    let reference = reference(&object);
+    let api_version = text(&object, "apiVersion").to_owned();
+    let kind = text(&object, "kind").to_owned();
+    let (group, version) = split(&api_version);
+    if kind.is_empty() || api_version.is_empty() {
+        let missing = if kind.is_empty() { "kind" } else { "apiVersion" };
+        out.note(
+            Finding::new(Code::ReadNoKind, missing, format!("the document has no `{missing}`"))
+                .with_hint("every Kubernetes object starts with `apiVersion` and `kind`"),
+        );
+    } else if let Some(known) = Kind::of(group, &kind) {
+        run_kind(&mut out, known, version, object, old, operation);
+    } else if let Some((paths, by_server)) = pod_templates::of(group, &kind) {
+        run_templates(&mut out, object, paths, by_server);
+    } else {
+        let message = format!("`{kind}` of `{api_version}` plays no part in device allocation");
+        out.note(Finding::new(Code::ReadUnknownKind, "kind", message));
+    }
+    let mut findings = out.findings;
+    for finding in &mut findings {
+        finding.object = Some(reference.clone());
+    }
+    findings
+}
+
+fn run_kind(
+    out: &mut Report<'_>,
+    kind: Kind,
+    version: &str,
+    mut object: Value,
+    mut old: Option<Value>,
+    operation: Operation,
+) {
+    if let Some(why) = kind.not_served(version, out.profile.version, out.features()) {
+        out.note(Finding::new(Code::ValidateNotServed, "apiVersion", format!("{} is not served: {why}", kind.name())));
+    }
+    let schema = kind.schema(version);
+    if !fit(out, &mut object, schema, &Path::ROOT) {
+        return;
+    }
+    if let Some(old) = &mut old {
+        let mut unread = Report::new(out.profile, out.circumstances);
+        let old_version = split(text(old, "apiVersion")).1.to_owned();
+        let old_version = if old_version.is_empty() { version } else { &old_version };
+        if !fit(&mut unread, old, kind.schema(old_version), &Path::ROOT) {
+            out.note(Finding::new(Code::ReadWrongType, "", "the stored object does not have the shape of its kind"));
+            return;
+        }
+        prepare(kind, old_version, old);
+    }
+    prepare(kind, version, &mut object);
+    let before = out.findings.len();
+    let is_union = Shape::of(version) == Shape::Beta1;
+    let modes = kind == Kind::PodGroup && version != "v1alpha1";
+    if modes && let Some(old) = &mut old {
+        defaults::disruption_mode(old, is_union);
+    }
+    features::drop_disabled(out, kind.name(), &mut object, old.as_ref(), operation);
+    if modes {
+        defaults::disruption_mode(&mut object, is_union);
+        // The default of a feature that is off is dropped like any other value, but nobody wrote it.
+        let mut unread = Report::new(out.profile, out.circumstances);
+        features::drop_disabled(&mut unread, kind.name(), &mut object, old.as_ref(), operation);
+    }
+    match (&old, operation) {
+        (Some(old), Operation::Update) => update(out, kind, version, &Node::root(&object), &Node::root(old)),
+        (Some(old), Operation::StatusUpdate) => {
+            meta::keep_for_status(&mut object, old);
+            update_status(out, kind, &mut object, old);
+        }
+        (_, Operation::Create) => create(out, kind, version, &Node::root(&object)),
+        (None, Operation::Update | Operation::StatusUpdate) => {
+            out.note(Finding::new(Code::ReadBadSettings, "", "an update needs the stored object as well"));
+        }
+    }
+    if is_flat(version) {
+        for finding in out.findings.iter_mut().skip(before) {
+            finding.path = versions::flat_path(kind.name(), &finding.path);
+        }
+    }
+}
+
+/// The internal form with its defaults.
+fn prepare(kind: Kind, version: &str, object: &mut Value) {
+    let flat = is_flat(version);
+    if flat {
+        versions::raise(kind.name(), version, object);
+    }
+    defaults::set(kind.name(), object, flat);
+}
+
+fn create(out: &mut Report<'_>, kind: Kind, version: &str, object: &Node<'_, '_>) {
+    let shape = Shape::of(version);
+    match kind {
+        Kind::ResourceClaim => claim::create(out, object),
+        Kind::ResourceClaimTemplate | Kind::ClusterResourceClaimTemplate => template::create(out, object, kind.scope()),
+        Kind::DeviceClass => class::create(out, object),
+        Kind::ResourceSlice => slice::create(out, object),
+        Kind::DeviceTaintRule => taints::create_rule(out, object),
+        Kind::ResourcePoolStatusRequest => pool_status::create(out, object),
+        Kind::Workload => workload::create(out, object, shape),
+        Kind::PodGroup => pod_group::create(out, object, shape),
+        Kind::CompositePodGroup => meta::check(out, object, Scope::Namespace),
+        Kind::Pod => pod::create(out, object),
+    }
+}
+
+fn update(out: &mut Report<'_>, kind: Kind, version: &str, object: &Node<'_, '_>, old: &Node<'_, '_>) {
+    let shape = Shape::of(version);
+    match kind {
+        Kind::ResourceClaim => claim::update(out, object, old),
+        Kind::ResourceClaimTemplate | Kind::ClusterResourceClaimTemplate => {
+            template::update(out, object, old, kind.scope());
+        }
+        Kind::DeviceClass => class::update(out, object, old),
+        Kind::ResourceSlice => slice::update(out, object, old),
+        Kind::DeviceTaintRule => taints::update_rule(out, object, old),
+        Kind::ResourcePoolStatusRequest => pool_status::update(out, object, old),
+        Kind::Workload => workload::update(out, object, old, shape),
+        Kind::PodGroup => pod_group::update(out, object, old, shape),
+        Kind::CompositePodGroup => meta::update(out, object, old),
+        Kind::Pod => pod::update(out, object, old),
+    }
+}
+
+fn update_status(out: &mut Report<'_>, kind: Kind, object: &mut Value, old: &Value) {
+    if kind == Kind::ResourceClaim {
+        super::claim_status::forget_deallocated(object, old);
+    }
+    let (object, old) = (&Node::root(object), &Node::root(old));
+    match kind {
+        Kind::ResourceClaim => claim::update_status(out, object, old),
+        Kind::DeviceTaintRule => taints::update_rule_status(out, object, old),
+        Kind::ResourcePoolStatusRequest => pool_status::update_status(out, object, old),
+        Kind::PodGroup => pod_group::update_status(out, object, old),
+        Kind::Pod => {
+            meta::update(out, object, old);
+            pod_status::check(out, object);
+        }
+        Kind::CompositePodGroup => meta::update(out, object, old),
+        Kind::ResourceClaimTemplate
+        | Kind::ClusterResourceClaimTemplate
+        | Kind::DeviceClass
+        | Kind::ResourceSlice
+        | Kind::Workload => {
+            out.note(Finding::new(Code::ReadBadSettings, "", format!("{} has no status", kind.name())));
+        }
+    }
+}
+
+/// A workload kind: only the claims and groups of its Pod templates are looked at.
+fn run_templates(out: &mut Report<'_>, mut object: Value, paths: &[&str], by_server: bool) {
+    for path in paths {
+        walk(out, &mut object, path, &Path::ROOT, by_server);
+    }
+}
+
+/// Bounded: as deep as the longest path of a Pod template.
+fn walk(out: &mut Report<'_>, value: &mut Value, path: &str, at: &Path<'_>, by_server: bool) {
+    static TEMPLATE: Type = Type::Open(POD_TEMPLATE);
+    if path.is_empty() {
+        let before = out.findings.len();
+        let fits = fit(out, value, &TEMPLATE, at);
+        if fits {
+            let template = Node { value, at: *at };
+            let spec = template.field("spec");
+            pod::check_spec(out, &spec, false);
+        }
+        if !by_server {
+            // The API server does not know custom resources: the error comes when Pods are made.
+            for finding in out.findings.iter_mut().skip(before) {
+                finding.kind = None;
+            }
+        }
+        return;
+    }
+    let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+    if let Some(name) = step.strip_suffix("[]") {
+        let list = at.field(name);
+        for (index, item) in value.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
+            walk(out, item, rest, &list.index(index), by_server);
+        }
+    } else if let Some(name) = step.strip_suffix("{}") {
+        let map = at.field(name);
+        for (key, item) in value.get_mut(name).and_then(Value::as_object_mut).into_iter().flatten() {
+            walk(out, item, rest, &map.key(key), by_server);
+        }
+    } else if let Some(inner) = value.get_mut(step) {
+        walk(out, inner, rest, &at.field(step), by_server);
+    }
+}
+
+/// Which object a finding is about.
+pub(super) fn reference(object: &Value) -> ObjectRef {
+    let meta = |name: &str| {
+        object.get("metadata").and_then(|meta| meta.get(name)).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let name = meta("name");
+    ObjectRef {
+        kind: text(object, "kind").to_owned(),
+        namespace: meta("namespace"),
+        name: if name.is_empty() { meta("generateName") } else { name },
+    }
+}
+
+fn text<'v>(object: &'v Value, name: &str) -> &'v str {
+    object.get(name).and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,148 @@
+//! The parts of a Pod's status that tell of claims.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::names;
+use super::node::Node;
+use super::report::Report;
+
+/// A changed status.
+pub(super) fn check(out: &mut Report<'_>, pod: &Node<'_, '_>) {
+    let (spec, status) = (pod.field("spec"), pod.field("status"));
+    let statuses = status.field("resourceClaimStatuses");
+    claim_statuses(out, &spec, &statuses);
+    extended(out, &spec, &status.field("extendedResourceClaimStatus"));
+    node_allocatable(out, &spec, &statuses, &status.field("nodeAllocatableResourceClaimStatuses"));
+}
+
+fn claim_statuses(out: &mut Report<'_>, spec: &Node<'_, '_>, statuses: &Node<'_, '_>) {
+    let claims = spec.field("resourceClaims");
+    let known: BTreeSet<&str> = claims.items().map(|claim| claim.text_of("name")).collect();
+    let mut seen = BTreeSet::new();
+    for entry in statuses.items() {
+        let (name, claim) = (entry.field("name"), entry.field("resourceClaimName"));
+        if !known.contains(name.text()) {
+            let text = super::report::shown(name.text());
+            out.invalid(name.at, format!("`{text}` is not the name of an entry in `spec.resourceClaims`"));
+        }
+        if !seen.insert(name.text()) {
+            out.duplicate(name.at, name.text());
+        }
+        if claim.is_set() {
+            out.invalid_each(claim.at, claim.text(), &names::subdomain(claim.text()));
+        }
+    }
+}
+
+fn extended(out: &mut Report<'_>, spec: &Node<'_, '_>, status: &Node<'_, '_>) {
+    if !status.is_set() {
+        return;
+    }
+    let (mappings, claim) = (status.field("requestMappings"), status.field("resourceClaimName"));
+    if mappings.len() == 0 {
+        out.required(mappings.at, "at least one mapping is needed");
+    }
+    let containers = containers(spec);
+    let mut seen = BTreeSet::new();
+    for mapping in mappings.items() {
+        let (container, resource, request) =
+            (mapping.field("containerName"), mapping.field("resourceName"), mapping.field("requestName"));
+        match containers.get(container.text()) {
+            None => out.invalid(
+                container.at,
+                format!("the Pod has no container `{}`", super::report::shown(container.text())),
+            ),
+            Some(resources) if !resources.contains(resource.text()) => {
+                out.invalid(resource.at, "the container does not ask for this resource");
+            }
+            Some(_) => {}
+        }
+        // The reference leaves the index out here.
+        let problems = names::label(request.text());
+        out.invalid_each(status.at.field("requestName"), request.text(), &problems);
+        if !seen.insert([container.text(), resource.text(), request.text()]) {
+            for part in [container, resource, request] {
+                out.duplicate(part.at, part.text());
+            }
+        }
+    }
+    if claim.text().is_empty() {
+        out.required(claim.at, "the name of the claim is needed");
+    } else {
+        out.invalid_each(claim.at, claim.text(), &names::subdomain(claim.text()));
+    }
+}
+
+/// The containers of a Pod with the resources that they ask for.
+fn containers<'v>(spec: &Node<'v, '_>) -> BTreeMap<&'v str, BTreeSet<&'v str>> {
+    let of = |list: &str| spec.peek(list).as_array().map(Vec::as_slice).unwrap_or_default();
+    let resources = |container: &'v Value| {
+        let requests = container.pointer("/resources/requests").and_then(Value::as_object);
+        requests.into_iter().flat_map(|map| map.keys().map(String::as_str)).collect()
+    };
+    let name = |container: &'v Value| container.get("name").and_then(Value::as_str).unwrap_or_default();
+    of("initContainers")
+        .iter()
+        .chain(of("containers"))
+        .map(|container| (name(container), resources(container)))
+        .collect()
+}
+
+fn node_allocatable(out: &mut Report<'_>, spec: &Node<'_, '_>, statuses: &Node<'_, '_>, entries: &Node<'_, '_>) {
+    let claims = spec.field("resourceClaims");
+    let known: BTreeSet<&str> = claims
+        .list()
+        .iter()
+        .chain(statuses.list())
+        .filter_map(|entry| entry.get("resourceClaimName").and_then(Value::as_str))
+        .collect();
+    for entry in entries.items() {
+        let (claim, containers) = (entry.field("resourceClaimName"), entry.field("containers"));
+        if claim.text().is_empty() {
+            out.required(claim.at, "the name of the claim is needed");
+        }
+        if !known.contains(claim.text()) {
+            out.invalid(claim.at, "the Pod does not use this claim");
+        }
+        if containers.len() == 0 {
+            out.required(containers.at, "at least one container is needed");
+        }
+        if entry.has("mapping") || entry.has("overhead") {
+            for list in ["mapping", "overhead"] {
+                for part in entry.field(list).items() {
+                    native(out, &part.field("name"), part.text_of("name"));
+                    for amount in ["quantity", "perPod", "perContainer"] {
+                        not_negative(out, &part.field(amount));
+                    }
+                }
+            }
+            continue;
+        }
+        let resources = entry.field("resources");
+        if resources.len() == 0 {
+            out.required(resources.at, "at least one resource is needed");
+        }
+        for (name, value) in resources.entries() {
+            let node = Node { value, at: resources.at.key(name) };
+            native(out, &node, name);
+            not_negative(out, &node);
+        }
+    }
+}
+
+fn native(out: &mut Report<'_>, node: &Node<'_, '_>, name: &str) {
+    if !names::is_native_resource(name) {
+        out.invalid(
+            node.at,
+            format!("`{}` is not a resource that Kubernetes itself knows", super::report::shown(name)),
+        );
+    }
+}
+
+fn not_negative(out: &mut Report<'_>, amount: &Node<'_, '_>) {
+    if amount.quantity().is_some_and(|amount| amount.signum() < 0) {
+        out.invalid(amount.at, "must not be negative");
+    }
+}

@@ -1,0 +1,138 @@
+//! What the rules write to.
+
+use std::fmt::Display;
+
+use super::Circumstances;
+use super::node::Node;
+use crate::finding::{Code, ErrorKind, Finding};
+use crate::profile::{Features, Profile};
+
+/// The findings so far, and what the rules need to know beside the object.
+pub(super) struct Report<'a> {
+    /// Which Kubernetes answers.
+    pub(super) profile: &'a Profile,
+    /// What else matters.
+    pub(super) circumstances: Circumstances,
+    /// What was found, in the order of the rules.
+    pub(super) findings: Vec<Finding>,
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(profile: &'a Profile, circumstances: Circumstances) -> Self {
+        Self { profile, circumstances, findings: Vec::new() }
+    }
+
+    /// Features that are on.
+    pub(super) fn features(&self) -> &'a Features {
+        &self.profile.features
+    }
+
+    /// An error of the API server.
+    pub(super) fn error(&mut self, kind: ErrorKind, code: Code, at: impl Display, message: impl Into<String>) {
+        let mut finding = Finding::new(code, at, message);
+        finding.kind = Some(kind);
+        self.findings.push(finding);
+    }
+
+    /// A finding of ours.
+    pub(super) fn note(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+
+    /// Adds a way out to the latest finding.
+    pub(super) fn hint(&mut self, hint: impl Into<String>) {
+        if let Some(finding) = self.findings.last_mut() {
+            finding.hint = Some(hint.into());
+        }
+    }
+
+    pub(super) fn required(&mut self, at: impl Display, message: impl Into<String>) {
+        self.error(ErrorKind::Required, Code::ValidateRequired, at, message);
+    }
+
+    pub(super) fn invalid(&mut self, at: impl Display, message: impl Into<String>) {
+        self.error(ErrorKind::Invalid, Code::ValidateInvalid, at, message);
+    }
+
+    pub(super) fn immutable(&mut self, at: impl Display) {
+        self.error(ErrorKind::Invalid, Code::ValidateImmutable, at, "the field cannot be changed");
+    }
+
+    pub(super) fn not_supported(&mut self, at: impl Display, value: &str, known: &[&str]) {
+        self.error(ErrorKind::NotSupported, Code::ValidateNotSupported, at, format!("`{value}` is not a known value"));
+        self.hint(format!("one of {}", known.join(", ")));
+    }
+
+    pub(super) fn duplicate(&mut self, at: impl Display, key: &str) {
+        self.error(ErrorKind::Duplicate, Code::ValidateDuplicate, at, format!("`{key}` is there already"));
+    }
+
+    pub(super) fn too_many(&mut self, at: impl Display, actual: usize, most: usize) {
+        let message = format!("{actual} entries, at most {most} are allowed");
+        self.error(ErrorKind::TooMany, Code::ValidateTooMany, at, message);
+    }
+
+    pub(super) fn too_long(&mut self, at: impl Display, actual: usize, most: usize) {
+        let message = format!("{actual} bytes, at most {most} are allowed");
+        self.error(ErrorKind::TooLong, Code::ValidateTooLong, at, message);
+    }
+
+    pub(super) fn forbidden(&mut self, at: impl Display, message: impl Into<String>) {
+        self.error(ErrorKind::Forbidden, Code::ValidateForbidden, at, message);
+    }
+
+    pub(super) fn not_found(&mut self, at: impl Display, message: impl Into<String>) {
+        self.error(ErrorKind::NotFound, Code::ValidateNotFound, at, message);
+    }
+
+    /// One error of kind invalid per problem of a name.
+    pub(super) fn invalid_each(&mut self, at: impl Display, value: &str, problems: &[&str]) {
+        for problem in problems {
+            self.invalid(&at, format!("`{}` {problem}", shown(value)));
+        }
+    }
+
+    /// A list of at most `most` entries, each of which has rules. More entries give one error, and the rules are not
+    /// asked.
+    pub(super) fn list(&mut self, list: &Node<'_, '_>, most: usize, mut rule: impl FnMut(&mut Self, &Node<'_, '_>)) {
+        if list.len() > most {
+            self.too_many(list.at, list.len(), most);
+            return;
+        }
+        for item in list.items() {
+            rule(self, &item);
+        }
+    }
+
+    /// A [`list`](Self::list) whose entries must differ in their keys.
+    pub(super) fn set(
+        &mut self,
+        list: &Node<'_, '_>,
+        most: usize,
+        key: impl Fn(&Node<'_, '_>) -> String,
+        rule: impl FnMut(&mut Self, &Node<'_, '_>),
+    ) {
+        self.list(list, most, rule);
+        if list.len() <= most {
+            self.unique(list, key);
+        }
+    }
+
+    /// Entries must differ in their keys.
+    pub(super) fn unique(&mut self, list: &Node<'_, '_>, key: impl Fn(&Node<'_, '_>) -> String) {
+        let mut seen = std::collections::BTreeSet::new();
+        for item in list.items() {
+            let key = key(&item);
+            if seen.contains(&key) {
+                self.duplicate(item.at, &key);
+            } else {
+                seen.insert(key);
+            }
+        }
+    }
+}
+
+/// The user's text for a message: shortened, since it may be anything.
+pub(super) fn shown(value: &str) -> std::borrow::Cow<'_, str> {
+    super::node::shown_key(value, 80)
+}

@@ -1,0 +1,262 @@
+//! An object held against its schema.
+
+use serde_json::{Map, Value};
+
+use super::super::node::quantity;
+use super::super::report::Report;
+use super::suggest::suggestion;
+use super::{Era, Field, Type};
+use crate::api::read::Path;
+use crate::finding::{Code, ErrorKind, Finding};
+use crate::profile::Version;
+
+/// Holds a value against a type: reports what does not fit and what is unknown, and takes out what is unknown or `null`.
+/// False when something does not fit, so that the API server would look no further.
+pub(in crate::validate) fn fit(out: &mut Report<'_>, value: &mut Value, of: &'static Type, at: &Path<'_>) -> bool {
+    match of {
+        Type::Any => true,
+        Type::Opt(inner) => fit(out, value, inner, at),
+        // An element that is `null` holds nothing.
+        _ if value.is_null() => true,
+        Type::Text => value.is_string() || misfit(out, value, "text", at),
+        Type::Flag => value.is_boolean() || misfit(out, value, "true or false", at),
+        Type::Int64 => value.as_i64().is_some() || misfit(out, value, "a whole number of at most 64 bits", at),
+        Type::Int32 => {
+            value.as_i64().is_some_and(|number| i32::try_from(number).is_ok())
+                || misfit(out, value, "a whole number of at most 32 bits", at)
+        }
+        Type::Quantity => fit_quantity(out, value, at),
+        Type::Time => match value.as_str() {
+            None => misfit(out, value, "a time", at),
+            Some(text) => is_time(text) || misfit(out, value, "a time such as `2026-01-31T12:00:00Z`", at),
+        },
+        Type::Object(fields) => match value {
+            Value::Object(map) => fit_fields(out, map, fields, true, at),
+            _ => misfit(out, value, "an object", at),
+        },
+        Type::Open(fields) => match value {
+            Value::Object(map) => fit_fields(out, map, fields, false, at),
+            _ => misfit(out, value, "an object", at),
+        },
+        Type::List(element) => match value {
+            Value::Array(items) => {
+                let mut fits = true;
+                for (index, item) in items.iter_mut().enumerate() {
+                    fits &= fit(out, item, element, &at.index(index));
+                }
+                fits
+            }
+            _ => misfit(out, value, "a list", at),
+        },
+        Type::Map(element) => match value {
+            Value::Object(map) => {
+                let mut fits = true;
+                for (key, item) in map.iter_mut() {
+                    fits &= fit(out, item, element, &at.key(key));
+                }
+                fits
+            }
+            _ => misfit(out, value, "an object", at),
+        },
+    }
+}
+
+fn fit_fields(
+    out: &mut Report<'_>,
+    map: &mut Map<String, Value>,
+    fields: &'static [Field],
+    closed: bool,
+    at: &Path<'_>,
+) -> bool {
+    let mut fits = true;
+    let mut unknown: Vec<String> = Vec::new();
+    map.retain(|name, value| {
+        if value.is_null() {
+            return false;
+        }
+        match fields.iter().find(|field| field.name == name) {
+            Some(field) if exists(field, out.profile.version) => {
+                fits &= fit(out, value, &field.holds, &at.field(name));
+                true
+            }
+            Some(field) => {
+                report_era(out, field, &at.field(name));
+                false
+            }
+            None if closed => {
+                unknown.push(name.clone());
+                false
+            }
+            None => true,
+        }
+    });
+    for name in unknown {
+        let message = format!("unknown field `{name}`: the API server drops it, kubectl refuses it");
+        let finding = Finding::new(Code::ReadUnknownField, at.field(&name), message);
+        let hint = special(&name, fields).or_else(|| suggestion(&name, fields, |other| map.contains_key(other)));
+        out.note(match hint {
+            Some(hint) => finding.with_hint(hint),
+            None => finding,
+        });
+    }
+    fits
+}
+
+/// Fields that were removed or moved, where a near name would mislead.
+fn special(name: &str, fields: &[Field]) -> Option<String> {
+    let has = |name: &str| fields.iter().any(|field| field.name == name);
+    Some(match name {
+        "source" if has("resourceClaimName") => {
+            "the field was removed in 1.31: put its content directly into the entry".to_owned()
+        }
+        "boolean" if has("bool") => "write `bool`".to_owned(),
+        "basic" if has("attributes") => {
+            "`basic` is of `resource.k8s.io/v1beta1`: put its content directly into the device".to_owned()
+        }
+        "exactly" if has("deviceClassName") => {
+            "`exactly` came with `resource.k8s.io/v1beta2`: put its content directly into the request, or raise `apiVersion`"
+                .to_owned()
+        }
+        "deviceClassName" | "selectors" | "allocationMode" | "count" | "adminAccess" | "tolerations" | "capacity"
+            if has("exactly") =>
+        {
+            format!("`{name}` belongs into `exactly` since `resource.k8s.io/v1beta2`")
+        }
+        _ => return None,
+    })
+}
+
+fn exists(field: &Field, version: Version) -> bool {
+    match field.era {
+        Era::Always => true,
+        Era::Since(first) => version >= first,
+        Era::Until(last) => version <= last || version == Version::All,
+        Era::Proposed => version == Version::All,
+    }
+}
+
+fn report_era(out: &mut Report<'_>, field: &Field, at: &Path<'_>) {
+    let version = out.profile.version;
+    let name = field.name;
+    out.note(match field.era {
+        Era::Proposed => Finding::new(
+            Code::ValidateProposed,
+            at,
+            format!("`{name}` was proposed, and no released Kubernetes has it: the API server of {version} drops it"),
+        ),
+        Era::Since(first) => Finding::new(
+            Code::ValidateDroppedField,
+            at,
+            format!("`{name}` came with Kubernetes {first}: the API server of {version} drops it"),
+        ),
+        Era::Until(_) | Era::Always => Finding::new(
+            Code::ValidateDroppedField,
+            at,
+            format!("`{name}` was removed before Kubernetes {version}: the API server drops it"),
+        ),
+    });
+}
+
+fn misfit(out: &mut Report<'_>, value: &Value, wanted: &str, at: &Path<'_>) -> bool {
+    let (found, hint) = match value {
+        Value::Null => ("null".to_owned(), None),
+        Value::Bool(_) | Value::Number(_) => {
+            (format!("`{value}`"), (wanted == "text").then(|| format!("quote it: \"{value}\"")))
+        }
+        Value::String(text) => {
+            let text = super::super::report::shown(text);
+            let is_number = text.parse::<i64>().is_ok();
+            let hint = (wanted.starts_with("a whole") && is_number).then(|| format!("write {text} without quotes"));
+            (format!("`{text}`"), hint)
+        }
+        Value::Array(_) => ("a list".to_owned(), None),
+        Value::Object(_) => ("an object".to_owned(), None),
+    };
+    out.error(ErrorKind::TypeInvalid, Code::ReadWrongType, at, format!("expected {wanted}, found {found}"));
+    if let Some(hint) = hint {
+        out.hint(hint);
+    }
+    false
+}
+
+fn fit_quantity(out: &mut Report<'_>, value: &Value, at: &Path<'_>) -> bool {
+    if quantity(value).is_some() {
+        return true;
+    }
+    let found = match value {
+        Value::String(text) => super::super::report::shown(text).into_owned(),
+        other => super::super::report::shown(&other.to_string()).into_owned(),
+    };
+    out.error(ErrorKind::TypeInvalid, Code::ReadBadQuantity, at, format!("`{found}` is not a quantity"));
+    out.hint("write a number with an optional suffix, for instance `40Gi`, `500m` or `2`");
+    false
+}
+
+/// RFC 3339, as Go reads it: a fraction of seconds is allowed, and a zone is needed.
+fn is_time(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let digits = |from: usize, to: usize| {
+        bytes
+            .get(from..to)
+            .filter(|part| part.iter().all(u8::is_ascii_digit))
+            .and_then(|part| std::str::from_utf8(part).ok().and_then(|part| part.parse::<u32>().ok()))
+    };
+    let is = |at: usize, byte: u8| bytes.get(at) == Some(&byte);
+    let in_range = |value: Option<u32>, low: u32, high: u32| value.is_some_and(|value| (low..=high).contains(&value));
+    let month_length = |year: u32, month: u32| match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if (year.is_multiple_of(4) && !year.is_multiple_of(100)) || year.is_multiple_of(400) => 29,
+        2 => 28,
+        _ => 31,
+    };
+    let (year, month) = (digits(0, 4), digits(5, 7));
+    if !(year.is_some() && is(4, b'-') && in_range(month, 1, 12) && is(7, b'-')) {
+        return false;
+    }
+    let longest = month_length(year.unwrap_or_default(), month.unwrap_or_default());
+    let day = in_range(digits(8, 10), 1, longest) && is(10, b'T');
+    let clock = in_range(digits(11, 13), 0, 23)
+        && is(13, b':')
+        && in_range(digits(14, 16), 0, 59)
+        && is(16, b':')
+        && in_range(digits(17, 19), 0, 59);
+    if !day || !clock {
+        return false;
+    }
+    let mut rest = text.get(19..).unwrap_or_default();
+    if let Some(fraction) = rest.strip_prefix('.') {
+        let after = fraction.trim_start_matches(|character: char| character.is_ascii_digit());
+        if after.len() == fraction.len() {
+            return false;
+        }
+        rest = after;
+    }
+    let offset = |zone: &str| {
+        zone.split_once(':').is_some_and(|(hours, minutes)| {
+            let number = |text: &str| (text.len() == 2).then(|| text.parse::<u32>().ok()).flatten();
+            number(hours).is_some_and(|hours| hours < 24) && number(minutes).is_some_and(|minutes| minutes < 60)
+        })
+    };
+    rest == "Z" || rest.strip_prefix(['+', '-']).is_some_and(offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_time;
+
+    #[test]
+    fn times_are_rfc_3339() {
+        for good in ["2026-01-31T12:00:00Z", "2024-02-29T23:59:59.123456+02:00"] {
+            assert!(is_time(good), "{good}");
+        }
+        for bad in [
+            "2026-02-29T12:00:00Z",
+            "2026-01-31",
+            "2026-01-31T12:00:00",
+            "2026-01-31T12:00:00Zx",
+            "2026-01-31 12:00:00Z",
+        ] {
+            assert!(!is_time(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The shape of every kind and version: which fields there are and what they hold.
+//!
+//! An object is held against its schema before any rule looks at it. What does not fit is reported as the API server's
+//! decoder would; what is unknown is reported and left out, as the API server does.
+
+mod core;
+mod fit;
+mod meta;
+mod resource;
+mod same;
+mod scheduling;
+mod suggest;
+
+pub(super) use self::core::{POD, POD_CLAIMS, POD_TEMPLATE, SCHEDULING_GROUP, WORKLOAD_REF as WORKLOAD_REFERENCE};
+pub(super) use fit::fit;
+pub(super) use meta::META;
+pub(super) use resource::*;
+pub(super) use same::same;
+pub(super) use scheduling::*;
+
+use crate::profile::Version;
+
+/// What a field holds.
+pub(in crate::validate) enum Type {
+    /// A text; empty where left out.
+    Text,
+    /// A boolean; `false` where left out.
+    Flag,
+    /// A whole number of 32 bits; 0 where left out.
+    Int32,
+    /// A whole number of 64 bits; 0 where left out.
+    Int64,
+    /// An amount with an optional suffix.
+    Quantity,
+    /// RFC 3339.
+    Time,
+    /// Anything.
+    Any,
+    /// An object with these fields and no others.
+    Object(&'static [Field]),
+    /// An object with more fields than matter here.
+    Open(&'static [Field]),
+    /// A list.
+    List(&'static Type),
+    /// An object whose keys are free.
+    Map(&'static Type),
+    /// The same, but being left out differs from being empty.
+    Opt(&'static Type),
+}
+
+/// A field of an object.
+pub(in crate::validate) struct Field {
+    /// Its name in JSON.
+    pub(in crate::validate) name: &'static str,
+    /// What it holds.
+    pub(in crate::validate) holds: Type,
+    /// When it exists.
+    era: Era,
+}
+
+/// Which Kubernetes has a field.
+#[derive(Clone, Copy)]
+enum Era {
+    Always,
+    Since(Version),
+    Until(Version),
+    /// None that was released.
+    Proposed,
+}
+
+const fn field(name: &'static str, holds: Type) -> Field {
+    Field { name, holds, era: Era::Always }
+}
+
+/// A field that came with a version.
+const fn since(version: Version, name: &'static str, holds: Type) -> Field {
+    Field { name, holds, era: Era::Since(version) }
+}
+
+/// A field that a version was the last to have.
+const fn until(version: Version, name: &'static str, holds: Type) -> Field {
+    Field { name, holds, era: Era::Until(version) }
+}
+
+/// A field of a proposal that was not released.
+const fn proposed(name: &'static str, holds: Type) -> Field {
+    Field { name, holds, era: Era::Proposed }
+}
+
+/// The fields of an object type; none for others.
+fn fields(of: &'static Type) -> &'static [Field] {
+    match of {
+        Type::Object(fields) | Type::Open(fields) => fields,
+        Type::Opt(inner) => fields(inner),
+        Type::Text
+        | Type::Flag
+        | Type::Int32
+        | Type::Int64
+        | Type::Quantity
+        | Type::Time
+        | Type::Any
+        | Type::List(_)
+        | Type::Map(_) => &[],
+    }
+}

@@ -1,0 +1,52 @@
+//! CEL selectors: what the API server says when it admits them.
+
+use super::node::Node;
+use super::report::Report;
+use crate::cel::{COST_LIMIT, CompileErrorKind, Environment, MOST_BYTES, compile};
+use crate::finding::{Code, ErrorKind};
+
+const MOST: usize = 32;
+
+/// A list of selectors. Expressions that are stored already were admitted once and are not looked at again.
+pub(super) fn check_all(out: &mut Report<'_>, selectors: &Node<'_, '_>, stored: bool) {
+    out.list(selectors, MOST, |out, selector| {
+        let cel = selector.field("cel");
+        if !cel.is_set() {
+            out.required(cel.at, "a selector needs `cel`");
+            out.hint("write `cel: {expression: ...}`");
+            return;
+        }
+        check(out, &cel.field("expression"), stored);
+    });
+}
+
+fn check(out: &mut Report<'_>, expression: &Node<'_, '_>, stored: bool) {
+    let text = expression.text();
+    if text.len() > MOST_BYTES {
+        if !stored {
+            out.too_long(expression.at, text.len(), MOST_BYTES);
+        }
+        return;
+    }
+    let environment = if stored {
+        Environment::stored(out.profile.version, out.features())
+    } else {
+        Environment::new_expressions(out.profile.version, out.features())
+    };
+    match compile(text, &environment) {
+        Ok(program) => {
+            if !stored && program.max_cost() > COST_LIMIT {
+                let cost = program.max_cost();
+                let message = format!("the expression may cost {cost} units, at most {COST_LIMIT} are allowed");
+                out.error(ErrorKind::Forbidden, Code::ValidateSelectorCost, expression.at, message);
+                out.hint("loop over fewer values, or compare with `==` instead of searching in texts");
+            }
+        }
+        Err(error) => match error.kind {
+            CompileErrorKind::Invalid | CompileErrorKind::WrongResult => {
+                out.error(ErrorKind::Invalid, Code::ValidateSelector, expression.at, error.message);
+            }
+            CompileErrorKind::NotSupportedHere => {}
+        },
+    }
+}

@@ -1,0 +1,325 @@
+//! ResourceSlices.
+//!
+//! Source: `validateResourceSliceSpec`; KEP-4815 (counters), KEP-5075 (capacity), KEP-5491 (lists), KEP-5517.
+
+use serde_json::Value;
+
+use super::meta::{self, Scope};
+use super::names;
+use super::node::{Node, shown_key};
+use super::report::Report;
+use super::schema::{CAPACITIES, TAINTS, same};
+use super::{binding, node_allocatable, node_selector, request_policy, taints};
+use crate::finding::{Code, Finding};
+use crate::profile::Version;
+
+const MOST_DEVICES: usize = 128;
+/// Devices of a slice with taints, counters or lists.
+const MOST_ADVANCED_DEVICES: usize = 64;
+const MOST_COUNTER_SETS: usize = 8;
+const MOST_COUNTERS: usize = 32;
+const MOST_CONSUMPTIONS: usize = 2;
+const MOST_TAINTS: usize = 16;
+/// Attributes and capacities of a device together.
+const MOST_ENTRIES: usize = 32;
+/// Values of all attributes of a device; the items of a list count singly.
+const MOST_VALUES: usize = 48;
+/// Bytes of a text or version.
+const LONGEST_VALUE: usize = 64;
+
+const SCALARS: [&str; 4] = ["int", "bool", "string", "version"];
+const LISTS: [&str; 4] = ["bools", "ints", "strings", "versions"];
+
+/// A slice that is created.
+pub(super) fn create(out: &mut Report<'_>, slice: &Node<'_, '_>) {
+    meta::check(out, slice, Scope::Cluster);
+    check(out, slice, None);
+}
+
+/// A slice that is changed.
+pub(super) fn update(out: &mut Report<'_>, slice: &Node<'_, '_>, old: &Node<'_, '_>) {
+    meta::update(out, slice, old);
+    meta::recheck(out, slice);
+    check(out, slice, Some(old));
+}
+
+fn check(out: &mut Report<'_>, slice: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
+    let spec = slice.field("spec");
+    let before = old.map_or(&Value::Null, |old| old.peek("spec"));
+    let driver = spec.field("driver");
+    names::driver(out, &driver);
+    if driver.text().bytes().any(|byte| byte.is_ascii_uppercase()) {
+        let message = format!("driver names should be in lower case: `{}`", super::report::shown(driver.text()));
+        out.note(Finding::new(Code::ValidateUppercase, driver.at, message));
+    }
+    let pool = spec.field("pool");
+    names::pool(out, &pool.field("name"));
+    let (count, generation) = (pool.field("resourceSliceCount"), pool.field("generation"));
+    if count.int() <= 0 {
+        out.invalid(count.at, "must be greater than zero");
+    }
+    if generation.int() < 0 {
+        out.invalid(generation.at, "must not be negative");
+    }
+    if old.is_some() {
+        unchanged(out, &spec, before);
+    }
+    nodes(out, &spec);
+    // 1.34 let one slice carry both.
+    if spec.has("sharedCounters") && spec.has("devices") && out.profile.version != Version::V1_34 {
+        out.invalid(spec.at, "a slice has either `devices` or `sharedCounters`, not both");
+        out.hint(
+            "put the counter sets into a slice of their own in the same pool, and count it in `resourceSliceCount`",
+        );
+    }
+    let devices = spec.field("devices");
+    let most = if devices.list().iter().any(is_advanced) { MOST_ADVANCED_DEVICES } else { MOST_DEVICES };
+    let per_device = spec.field("perDeviceNodeSelection").is_true();
+    let named = |name: &str| {
+        let same_name = |device: &&Value| device.get("name").and_then(Value::as_str).unwrap_or_default() == name;
+        before.get("devices").and_then(Value::as_array)?.iter().find(same_name)
+    };
+    out.set(
+        &devices,
+        most,
+        |device| device.text_of("name").to_owned(),
+        |out, device_node| {
+            device(out, device_node, named(device_node.text_of("name")), per_device);
+        },
+    );
+    out.set(&spec.field("sharedCounters"), MOST_COUNTER_SETS, |set| set.text_of("name").to_owned(), counter_set);
+    let partition = spec.field("partitionTypeAttribute");
+    if partition.is_set() {
+        names::fully_qualified(out, &partition);
+    }
+    skipped_operations(out, &spec.field("skipNodeOperations"));
+}
+
+fn unchanged(out: &mut Report<'_>, spec: &Node<'_, '_>, before: &Value) {
+    let text =
+        |value: &Value, pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let pool = spec.field("pool");
+    if text(spec.value, "/pool/name") != text(before, "/pool/name") {
+        out.immutable(pool.at.field("name"));
+    }
+    if text(spec.value, "/driver") != text(before, "/driver") {
+        out.immutable(spec.at.field("driver"));
+    }
+    if spec.peek("nodeName") != before.get("nodeName").unwrap_or(&Value::Null) {
+        out.immutable(spec.at.field("nodeName"));
+    }
+}
+
+/// Who has access to the slice.
+fn nodes(out: &mut Report<'_>, spec: &Node<'_, '_>) {
+    let mut set = Vec::new();
+    let (name, selector) = (spec.field("nodeName"), spec.field("nodeSelector"));
+    if name.is_set() {
+        if name.text().is_empty() {
+            out.invalid(name.at, "must not be empty");
+            out.hint("leave it out, or name a node");
+        } else {
+            set.push("nodeName");
+            node_selector::name(out, &name);
+        }
+    }
+    if selector.is_set() {
+        set.push("nodeSelector");
+        node_selector::check(out, &selector);
+        let terms = selector.field("nodeSelectorTerms");
+        if terms.len() != 1 {
+            out.invalid(terms.at, "must have exactly one term");
+        }
+    }
+    for flag in ["allNodes", "perDeviceNodeSelection"] {
+        let node = spec.field(flag);
+        if node.is_true() {
+            set.push(flag);
+        } else if node.is_set() {
+            out.invalid(node.at, "must be true or left out");
+        }
+    }
+    match set.as_slice() {
+        [] => {
+            out.required(spec.at, "one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is needed")
+        }
+        [_] => {}
+        several => out.invalid(spec.at, format!("only one of `{}` can be set", several.join("`, `"))),
+    }
+}
+
+fn is_advanced(device: &Value) -> bool {
+    let has = |name: &str| device.get(name).and_then(Value::as_array).is_some_and(|items| !items.is_empty());
+    let attributes = device.get("attributes").and_then(Value::as_object);
+    let has_list = |attribute: &Value| LISTS.iter().any(|name| attribute.get(name).is_some());
+    has("taints") || has("consumesCounters") || attributes.into_iter().flat_map(|map| map.values()).any(has_list)
+}
+
+fn device(out: &mut Report<'_>, device: &Node<'_, '_>, old: Option<&Value>, per_device: bool) {
+    let name = device.field("name");
+    out.invalid_each(name.at, name.text(), &names::label(name.text()));
+    let (attributes, capacity) = (device.field("attributes"), device.field("capacity"));
+    let entries = attributes.len().saturating_add(capacity.len());
+    if entries > MOST_ENTRIES {
+        out.invalid(
+            device.at,
+            format!("{entries} attributes and capacities, at most {MOST_ENTRIES} are allowed together"),
+        );
+    }
+    let values: usize = attributes.entries().map(|(_, attribute)| values(attribute)).sum();
+    if values > MOST_VALUES {
+        out.invalid(device.at, format!("{values} attribute values, at most {MOST_VALUES} are allowed"));
+    }
+    for (key, value) in attributes.entries() {
+        names::qualified(out, key, &attributes.at);
+        let key = shown_key(key, names::LONGEST_QUALIFIED);
+        attribute(out, &Node { value, at: attributes.at.key(&key) });
+    }
+    let before = |name: &str| old.and_then(|old| old.get(name)).unwrap_or(&Value::Null);
+    let ratchets = out.profile.version >= Version::V1_37;
+    if !(ratchets && old.is_some() && same(&CAPACITIES, capacity.value, before("capacity"))) {
+        let shared = device.field("allowMultipleAllocations").is_true();
+        for (key, value) in capacity.entries() {
+            names::qualified(out, key, &capacity.at);
+            let key = shown_key(key, names::LONGEST_QUALIFIED);
+            let node = Node { value, at: capacity.at.key(&key) };
+            let policy = node.field("requestPolicy");
+            if policy.is_set() && shared {
+                request_policy::check(out, &policy, &node.field("value").quantity().unwrap_or_default());
+            } else if policy.is_set() {
+                out.forbidden(policy.at, "needs `allowMultipleAllocations: true`");
+            }
+        }
+    }
+    let tainted = device.field("taints");
+    if !(old.is_some() && same(&TAINTS, tainted.value, before("taints"))) {
+        out.list(&tainted, MOST_TAINTS, |out, taint| taints::taint(out, taint, None));
+    }
+    let consumes = device.field("consumesCounters");
+    out.set(
+        &consumes,
+        MOST_CONSUMPTIONS,
+        |set| set.text_of("counterSet").to_owned(),
+        |out, consumption| {
+            counters(out, consumption, "counterSet");
+        },
+    );
+    device_nodes(out, device, per_device);
+    binding::check(out, device);
+    node_allocatable::check(out, device);
+}
+
+fn values(attribute: &Value) -> usize {
+    let length = |name: &&str| attribute.get(name).and_then(Value::as_array).map_or(0, Vec::len);
+    LISTS.iter().map(length).sum::<usize>().max(1)
+}
+
+fn attribute(out: &mut Report<'_>, attribute: &Node<'_, '_>) {
+    let set = SCALARS.iter().chain(&LISTS).filter(|name| attribute.has(name)).count();
+    text(out, &attribute.field("string"));
+    version(out, &attribute.field("version"));
+    for name in LISTS {
+        let list = attribute.field(name);
+        if list.is_set() && list.len() == 0 {
+            out.invalid(list.at, "must not be empty");
+        }
+    }
+    attribute.field("strings").items().for_each(|item| text(out, &item));
+    attribute.field("versions").items().for_each(|item| version(out, &item));
+    if set != 1 {
+        out.invalid(attribute.at, "exactly one value is needed");
+        out.hint(format!("set one of {}", SCALARS.join(", ")));
+    }
+}
+
+fn text(out: &mut Report<'_>, node: &Node<'_, '_>) {
+    if node.text().len() > LONGEST_VALUE {
+        out.too_long(node.at, node.text().len(), LONGEST_VALUE);
+    }
+}
+
+fn version(out: &mut Report<'_>, node: &Node<'_, '_>) {
+    if node.is_set() && !names::is_semver(node.text()) {
+        out.invalid(node.at, format!("`{}` is not a semantic version", super::report::shown(node.text())));
+        out.hint("write three numbers without `v`, for instance `1.2.3`");
+    }
+    text(out, node);
+}
+
+fn counter_set(out: &mut Report<'_>, set: &Node<'_, '_>) {
+    counters(out, set, "name");
+}
+
+/// A named map of counters.
+fn counters(out: &mut Report<'_>, set: &Node<'_, '_>, name_field: &str) {
+    let (name, counters) = (set.field(name_field), set.field("counters"));
+    if name.text().is_empty() {
+        out.required(name.at, "the name of the counter set is needed");
+    } else {
+        out.invalid_each(name.at, name.text(), &names::label(name.text()));
+    }
+    if counters.len() == 0 {
+        out.required(counters.at, "at least one counter is needed");
+    } else if counters.len() > MOST_COUNTERS {
+        out.too_many(counters.at, counters.len(), MOST_COUNTERS);
+    } else {
+        for (key, _) in counters.entries() {
+            out.invalid_each(counters.at, key, &names::label(key));
+        }
+    }
+}
+
+/// Who has access to a device.
+fn device_nodes(out: &mut Report<'_>, device: &Node<'_, '_>, per_device: bool) {
+    let (name, selector, all) = (device.field("nodeName"), device.field("nodeSelector"), device.field("allNodes"));
+    if !per_device {
+        if name.is_set() || selector.is_set() || all.is_set() {
+            out.invalid(
+                device.at,
+                "`nodeName`, `nodeSelector` and `allNodes` of a device need `perDeviceNodeSelection: true` in the slice",
+            );
+        }
+        return;
+    }
+    let mut set = 0_usize;
+    if name.is_set() {
+        if name.text().is_empty() {
+            out.invalid(name.at, "must not be empty");
+        } else {
+            set = set.saturating_add(1);
+            node_selector::name(out, &name);
+        }
+    }
+    if selector.is_set() {
+        set = set.saturating_add(1);
+        node_selector::check(out, &selector);
+    }
+    if all.is_true() {
+        set = set.saturating_add(1);
+    } else if all.is_set() {
+        out.invalid(all.at, "must be true or left out");
+    }
+    match set {
+        0 => out.required(
+            device.at,
+            "one of `nodeName`, `nodeSelector`, `allNodes` is needed with `perDeviceNodeSelection`",
+        ),
+        1 => {}
+        _ => out.invalid(device.at, "only one of `nodeName`, `nodeSelector`, `allNodes` can be set"),
+    }
+}
+
+/// Steps on the node that a driver does not need.
+fn skipped_operations(out: &mut Report<'_>, operations: &Node<'_, '_>) {
+    const KNOWN: [&str; 3] = ["*", "NodePrepareResources", "NodeUnprepareResources"];
+    for operation in operations.items() {
+        if !KNOWN.contains(&operation.text()) {
+            out.not_supported(operation.at, operation.text(), &KNOWN);
+        }
+    }
+    out.unique(operations, |operation| operation.text().to_owned());
+    let has = |name: &str| operations.list().iter().any(|operation| operation.as_str() == Some(name));
+    if has("NodePrepareResources") && !has("NodeUnprepareResources") && !has("*") {
+        out.invalid(operations.at, "`NodePrepareResources` can only be skipped together with `NodeUnprepareResources`");
+    }
+}

@@ -1,0 +1,101 @@
+//! Taints, tolerations and DeviceTaintRules.
+//!
+//! Source: KEP-5055; `validateDeviceTaint`, `validateDeviceToleration`.
+
+use super::meta::{self, Scope};
+use super::names;
+use super::node::Node;
+use super::report::Report;
+use super::selectors;
+
+const EFFECTS: [&str; 3] = ["NoExecute", "NoSchedule", "None"];
+const MOST_CONDITIONS: usize = 8;
+
+/// A toleration of a request.
+pub(super) fn toleration(out: &mut Report<'_>, toleration: &Node<'_, '_>) {
+    let (key, value) = (toleration.field("key"), toleration.field("value"));
+    if !key.text().is_empty() {
+        out.invalid_each(key.at, key.text(), &names::label_key(key.text()));
+    }
+    match toleration.text_of("operator") {
+        "Exists" if !value.text().is_empty() => {
+            out.invalid(value.at, "must be empty with operator `Exists`");
+        }
+        "Exists" => {}
+        // Left out means `Equal`.
+        "" | "Equal" => out.invalid_each(value.at, value.text(), &names::label_value(value.text())),
+        other => out.not_supported(toleration.at.field("operator"), other, &["Equal", "Exists"]),
+    }
+    let effect = toleration.text_of("effect");
+    if !effect.is_empty() && !EFFECTS.contains(&effect) {
+        out.not_supported(toleration.at.field("effect"), effect, &EFFECTS);
+    }
+}
+
+/// A taint of a device or rule. An effect that is stored already is not looked at again.
+pub(super) fn taint(out: &mut Report<'_>, taint: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
+    let (key, value, effect) = (taint.field("key"), taint.field("value"), taint.field("effect"));
+    out.invalid_each(key.at, key.text(), &names::label_key(key.text()));
+    out.invalid_each(value.at, value.text(), &names::label_value(value.text()));
+    if old.is_some_and(|old| old.text_of("effect") == effect.text()) {
+        return;
+    }
+    if effect.text().is_empty() {
+        out.required(effect.at, "the effect of the taint is needed");
+        out.hint(format!("one of {}", EFFECTS.join(", ")));
+    } else if !EFFECTS.contains(&effect.text()) {
+        out.not_supported(effect.at, effect.text(), &EFFECTS);
+    }
+}
+
+/// A DeviceTaintRule that is created.
+pub(super) fn create_rule(out: &mut Report<'_>, rule: &Node<'_, '_>) {
+    meta::check(out, rule, Scope::Cluster);
+    check_rule(out, rule, None);
+}
+
+/// A DeviceTaintRule that is changed.
+pub(super) fn update_rule(out: &mut Report<'_>, rule: &Node<'_, '_>, old: &Node<'_, '_>) {
+    meta::update(out, rule, old);
+    meta::recheck(out, rule);
+    check_rule(out, rule, Some(old));
+}
+
+/// A DeviceTaintRule whose status is changed.
+pub(super) fn update_rule_status(out: &mut Report<'_>, rule: &Node<'_, '_>, old: &Node<'_, '_>) {
+    meta::update(out, rule, old);
+    let status = rule.field("status");
+    let conditions = status.field("conditions");
+    meta::conditions(out, &conditions);
+    if conditions.len() > MOST_CONDITIONS {
+        out.too_many(conditions.at, conditions.len(), MOST_CONDITIONS);
+    }
+}
+
+fn check_rule(out: &mut Report<'_>, rule: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
+    let spec = rule.field("spec");
+    let selector = spec.field("deviceSelector");
+    if selector.has("driver") {
+        names::driver(out, &selector.field("driver"));
+    }
+    if selector.has("pool") {
+        names::pool(out, &selector.field("pool"));
+    }
+    let device = selector.field("device");
+    if device.is_set() {
+        out.invalid_each(device.at, device.text(), &names::label(device.text()));
+    }
+    let class = selector.field("deviceClassName");
+    if class.is_set() {
+        out.invalid_each(class.at, class.text(), &names::subdomain(class.text()));
+    }
+    selectors::check_all(out, &selector.field("selectors"), false);
+    let taint_node = spec.field("taint");
+    match old {
+        None => taint(out, &taint_node, None),
+        Some(old) => {
+            let before = old.field("spec");
+            taint(out, &taint_node, Some(&before.field("taint")));
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Older versions of `resource.k8s.io` and the internal form, there and back.
+//!
+//! Source: `pkg/apis/resource/v1beta1/conversion.go`; KEP-4381 for `v1alpha3`.
+
+use serde_json::{Map, Value, json};
+
+/// Fields of an exact request that stand directly in a flat request.
+const EXACT: [&str; 8] = [
+    "deviceClassName",
+    "selectors",
+    "allocationMode",
+    "count",
+    "adminAccess",
+    "tolerations",
+    "capacity",
+    "derivedAttributes",
+];
+
+fn requests(spec: Option<&mut Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
+    let list = spec.and_then(|spec| spec.pointer_mut("/devices/requests")).and_then(Value::as_array_mut);
+    list.into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
+fn devices(spec: Option<&mut Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
+    let list = spec.and_then(|spec| spec.get_mut("devices")).and_then(Value::as_array_mut);
+    list.into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
+fn claim_spec<'o>(kind: &str, object: &'o mut Value) -> Option<&'o mut Value> {
+    match kind {
+        "ResourceClaim" => object.get_mut("spec"),
+        "ResourceClaimTemplate" => object.pointer_mut("/spec/spec"),
+        _ => None,
+    }
+}
+
+/// Brings an object of a flat version into the internal form, the shape of `v1`.
+pub(super) fn raise(kind: &str, version: &str, object: &mut Value) {
+    for request in requests(claim_spec(kind, object)) {
+        let mut exactly = Map::new();
+        for name in EXACT {
+            if let Some(value) = request.remove(name) {
+                exactly.insert(name.to_owned(), value);
+            }
+        }
+        if exactly.values().any(is_set) {
+            request.insert("exactly".to_owned(), Value::Object(exactly));
+        }
+    }
+    if kind != "ResourceSlice" {
+        return;
+    }
+    if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
+        if spec.get("nodeName").is_some_and(|name| name == "") {
+            spec.remove("nodeName");
+        }
+        if spec.get("allNodes") == Some(&Value::Bool(false)) {
+            spec.remove("allNodes");
+        }
+    }
+    for device in devices(object.get_mut("spec")) {
+        let Some(Value::Object(mut basic)) = device.remove("basic") else { continue };
+        for name in ["attributes", "capacity"] {
+            if basic.get(name).and_then(Value::as_object).is_some_and(Map::is_empty) {
+                basic.remove(name);
+            }
+        }
+        if version == "v1alpha3"
+            && let Some(Value::Object(capacity)) = basic.get_mut("capacity")
+        {
+            for amount in capacity.values_mut() {
+                *amount = json!({ "value": amount.take() });
+            }
+        }
+        for (name, value) in basic {
+            device.entry(name).or_insert(value);
+        }
+    }
+}
+
+/// Brings an object in the internal form into a flat version.
+pub(super) fn lower(kind: &str, version: &str, object: &mut Value) {
+    for request in requests(claim_spec(kind, object)) {
+        if let Some(Value::Object(exactly)) = request.remove("exactly") {
+            for (name, value) in exactly {
+                request.entry(name).or_insert(value);
+            }
+        }
+    }
+    if kind != "ResourceSlice" {
+        return;
+    }
+    for device in devices(object.get_mut("spec")) {
+        let mut basic = Map::new();
+        let names: Vec<String> = device.keys().filter(|name| *name != "name" && *name != "basic").cloned().collect();
+        for name in names {
+            if let Some(value) = device.remove(&name) {
+                basic.insert(name, value);
+            }
+        }
+        if version == "v1alpha3"
+            && let Some(Value::Object(capacity)) = basic.get_mut("capacity")
+        {
+            for amount in capacity.values_mut() {
+                // A request policy has no place there: then the object form stays.
+                if let Value::Object(parts) = amount
+                    && parts.len() == 1
+                    && let Some(value) = parts.remove("value")
+                {
+                    *amount = value;
+                }
+            }
+        }
+        if !basic.is_empty() {
+            device.insert("basic".to_owned(), Value::Object(basic));
+        }
+    }
+}
+
+/// The path as the author of a flat version knows it.
+pub(super) fn flat_path(kind: &str, path: &str) -> String {
+    if kind == "ResourceSlice" {
+        return match path.strip_prefix("spec.devices[").and_then(|rest| rest.split_once("].")) {
+            Some((index, field)) if field != "name" && !field.starts_with("basic") => {
+                format!("spec.devices[{index}].basic.{field}")
+            }
+            _ => path.to_owned(),
+        };
+    }
+    path.replacen("].exactly.", "].", 1)
+}
+
+/// Whether a value makes a flat request an exact one: lists and pointers do even when they are empty.
+fn is_set(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Number(number) => number.as_i64() != Some(0),
+        Value::Bool(_) | Value::Array(_) | Value::Object(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_and_back_loses_nothing() {
+        let claim = json!({ "spec": { "devices": { "requests": [
+            { "name": "a", "deviceClassName": "c", "count": 2, "selectors": [] },
+            { "name": "b", "firstAvailable": [{ "name": "x", "deviceClassName": "c" }] },
+        ] } } });
+        let mut object = claim.clone();
+        raise("ResourceClaim", "v1beta1", &mut object);
+        assert_eq!(object["spec"]["devices"]["requests"][0]["exactly"]["count"], 2);
+        lower("ResourceClaim", "v1beta1", &mut object);
+        assert_eq!(object, claim);
+        let slice = json!({ "spec": { "devices": [
+            { "name": "d", "basic": { "capacity": { "m": "1Gi" }, "attributes": { "a": { "int": 1 } } } },
+            { "name": "bare" },
+        ] } });
+        let mut object = slice.clone();
+        raise("ResourceSlice", "v1alpha3", &mut object);
+        assert_eq!(object["spec"]["devices"][0]["capacity"]["m"]["value"], "1Gi");
+        lower("ResourceSlice", "v1alpha3", &mut object);
+        assert_eq!(object, slice);
+    }
+}

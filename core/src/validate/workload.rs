@@ -1,0 +1,121 @@
+//! Workloads (KEP-4671, KEP-5832).
+
+use serde_json::Value;
+
+use super::group::{self, Shape, changed};
+use super::meta::{self, Scope};
+use super::names;
+use super::node::Node;
+use super::report::Report;
+use super::schema::{CONTROLLER_REF, GROUP_TEMPLATES, TEMPLATE_BETA1, Type, same};
+
+const MOST_TEMPLATES: usize = 8;
+
+/// A Workload that is created.
+pub(super) fn create(out: &mut Report<'_>, workload: &Node<'_, '_>, shape: Shape) {
+    meta::check(out, workload, Scope::Namespace);
+    let spec = workload.field("spec");
+    controller(out, &spec.field("controllerRef"));
+    let list = templates(&spec, shape);
+    if !sized(out, &list, &spec, shape) {
+        return;
+    }
+    let key = |template: &Node<'_, '_>| template.text_of("name").to_owned();
+    for template in list.items() {
+        name(out, &template);
+        group::check(out, &template, None, shape);
+    }
+    out.unique(&list, key);
+}
+
+/// A Workload that is changed.
+pub(super) fn update(out: &mut Report<'_>, workload: &Node<'_, '_>, old: &Node<'_, '_>, shape: Shape) {
+    meta::update(out, workload, old);
+    meta::recheck(out, workload);
+    let (spec, before) = (workload.field("spec"), old.field("spec"));
+    let reference = spec.field("controllerRef");
+    changed(out, &reference, Some(before.peek("controllerRef")), &CONTROLLER_REF);
+    let (list, list_before) = (templates(&spec, shape), templates(&before, shape));
+    if shape == Shape::Beta1 {
+        update_beta(out, &list, &list_before);
+        return;
+    }
+    if !same(&GROUP_TEMPLATES, list.value, list_before.value)
+        || list.value != list_before.value && shape == Shape::Alpha1
+    {
+        out.immutable(list.at);
+        sized(out, &list, &spec, shape);
+    }
+}
+
+/// Since 1.37 entries cannot be added or removed, and each field is looked at by itself.
+fn update_beta(out: &mut Report<'_>, list: &Node<'_, '_>, before: &Node<'_, '_>) {
+    let named = |list: &[Value], name: &str| {
+        list.iter().position(|template| template.get("name").and_then(Value::as_str).unwrap_or_default() == name)
+    };
+    for template in list.items() {
+        match named(before.list(), template.text_of("name")).and_then(|index| before.list().get(index)) {
+            None => out.forbidden(template.at, "no template can be added"),
+            Some(old) if same(&Type::Object(TEMPLATE_BETA1), template.value, old) => {}
+            Some(old) => group::check(out, &template, Some(&Node::root(old)), Shape::Beta1),
+        }
+    }
+    let gone = |old: &Value| named(list.list(), old.get("name").and_then(Value::as_str).unwrap_or_default()).is_none();
+    if before.list().iter().any(gone) {
+        out.forbidden(list.at, "no template can be removed");
+    }
+}
+
+/// The list of templates under the name that the version has for it.
+fn templates<'v, 's>(spec: &'s Node<'v, '_>, shape: Shape) -> Node<'v, 's> {
+    let shipped = shape != Shape::Alpha1 || spec.has("podGroupTemplates");
+    spec.field(if shipped { "podGroupTemplates" } else { "podGroups" })
+}
+
+fn sized(out: &mut Report<'_>, list: &Node<'_, '_>, spec: &Node<'_, '_>, shape: Shape) -> bool {
+    let composite = spec.field("compositePodGroupTemplates");
+    if shape == Shape::Beta1 && composite.len() > 0 {
+        if list.len() > 0 {
+            out.invalid(spec.at, "only one of `podGroupTemplates`, `compositePodGroupTemplates` can be set");
+        }
+    } else if list.len() == 0 {
+        if shape == Shape::Beta1 {
+            out.invalid(spec.at, "one of `podGroupTemplates`, `compositePodGroupTemplates` is needed");
+        } else {
+            out.required(list.at, "at least one template is needed");
+        }
+        return false;
+    }
+    if list.len() > MOST_TEMPLATES {
+        out.too_many(list.at, list.len(), MOST_TEMPLATES);
+        return false;
+    }
+    true
+}
+
+fn name(out: &mut Report<'_>, template: &Node<'_, '_>) {
+    let name = template.field("name");
+    if name.text().is_empty() {
+        out.required(name.at, "a name is needed");
+    } else {
+        out.invalid_each(name.at, name.text(), &names::label(name.text()));
+    }
+}
+
+fn controller(out: &mut Report<'_>, reference: &Node<'_, '_>) {
+    if !reference.is_set() {
+        return;
+    }
+    let group = reference.field("apiGroup");
+    if !group.text().is_empty() {
+        out.invalid_each(group.at, group.text(), &names::subdomain(group.text()));
+    }
+    for name in ["kind", "name"] {
+        let field = reference.field(name);
+        if field.text().is_empty() {
+            out.required(field.at, format!("`{name}` is needed"));
+        } else {
+            out.invalid_each(field.at, field.text(), &names::path_segment(field.text()));
+        }
+    }
+}
