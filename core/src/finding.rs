@@ -331,6 +331,50 @@ codes! {
         "A field of a proposal (KEP-5729 or KEP-5978) that no released Kubernetes has. It is understood here; an API server drops it or refuses the object.";
     ValidateUppercase = "validate/uppercase-driver", Warning,
         "A driver name with upper-case letters. The API server accepts it with a warning; write driver names in lower case, since selectors and class names compare exactly.";
+    LintUnguarded = "lint/unguarded-attribute", Info,
+        "A selector reads an attribute or capacity without testing whether the device has it. On a device without it the evaluation fails, and then the Pod is not scheduled at all, even if other devices would fit. A test of `device.driver` counts as a guard for the driver's own names.";
+    LintUnqualified = "lint/unqualified-name", Warning,
+        "A selector looks up a name where the domain of a driver belongs. Attributes and capacities are grouped by domain: `device.attributes[\"gpu.example.com\"].model`. An unknown domain gives an empty map, so that the lookup fails or is false.";
+    LintWireMember = "lint/wire-member", Warning,
+        "A selector reads `.string`, `.bool`, `.value` and the like, which are members of the API object. In a selector the attribute is the value itself.";
+    LintNeverEqual = "lint/never-equal", Warning,
+        "A comparison of types that can never be equal: an attribute is an integer, a boolean, a text, a version or a list of these.";
+    LintTaintsNothing = "lint/taint-rule-without-selector", Warning,
+        "A DeviceTaintRule without `deviceSelector` selects no device, so it has no effect. An empty selector (`{}`) selects all of them.";
+    LinkUnknownClass = "link/unknown-class", Warning,
+        "A request names a device class that is not among the objects given. A Pod that needs it stays Pending until the class exists.";
+    LinkUnknownTemplate = "link/unknown-template", Warning,
+        "A claim template that is not among the objects given, in the namespace of the object that names it. The claim is made as soon as there is one.";
+    LinkUnknownClaim = "link/unknown-claim", Warning,
+        "A claim that is not among the objects given, in the namespace of the object that names it. The Pod stays Pending until somebody makes it.";
+    LinkUnknownRequest = "link/unknown-request", Warning,
+        "A container uses a request of a claim that has no request of that name. The container cannot be started.";
+    LinkUnknownGroup = "link/unknown-group", Warning,
+        "A Pod belongs to a PodGroup that is not among the objects given. The Pod waits for it.";
+    LinkUnknownGroupClaim = "link/unknown-group-claim", Warning,
+        "A Pod asks for a claim that its PodGroup does not have.";
+    LinkUnknownWorkload = "link/unknown-workload", Warning,
+        "A PodGroup comes from a Workload that is not among the objects given. The API server refuses such a PodGroup.";
+    LinkUnknownGroupTemplate = "link/unknown-group-template", Warning,
+        "A PodGroup comes from a template that its Workload does not have. The API server refuses such a PodGroup.";
+    LinkNearGroupClaim = "link/near-group-claim", Warning,
+        "A claim of a Pod is nearly one of its PodGroup. Only a claim with the same name and the same source is shared by the group; any difference makes it the Pod's own.";
+    LinkPoolDisagrees = "link/pool-disagrees", Warning,
+        "Slices of one pool contradict each other: in their number, or because a device or counter set is published twice. Devices of such a pool are not given out, or requests for all devices are refused.";
+    LinkPoolIncomplete = "link/pool-incomplete", Warning,
+        "A pool of which not all slices are there.";
+    LinkUnknownCounter = "link/unknown-counter", Warning,
+        "A device draws from a counter that no slice of its pool has. The API server accepts that; the pool is invalid and none of its devices is given out.";
+    LinkClaimSharedByMany = "link/claim-shared-by-many", Warning,
+        "More Pods name one claim than can share it (256). The others stay Pending. A PodGroup takes one place whatever the number of its Pods.";
+    LinkAdminLabel = "link/admin-label", Warning,
+        "Admin access is allowed only in namespaces with the label `resource.kubernetes.io/admin-access: \"true\"`. The API server refuses the claim.";
+    SecurityAdminNamespace = "security/admin-namespace", Warning,
+        "The namespace allows admin access: whoever may create claims or Pods in it can use devices that are allocated to others.";
+    SecurityNamespaceLabels = "security/namespace-labels", Warning,
+        "A role may change the labels of namespaces. Admin access to devices hangs on such a label, so whoever has the role can grant it.";
+    SecurityTaintsEverything = "security/taints-everything", Warning,
+        "A DeviceTaintRule with an empty selector taints every device of every driver in the cluster. With effect `NoExecute` all Pods that use devices are evicted.";
     Internal = "internal/bug", Error,
         "Apportion contradicted itself. Please report it with the input.";
     InternalTrap = "internal/trap", Error,

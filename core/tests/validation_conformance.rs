@@ -1,5 +1,13 @@
 //! The recorded answers of the API server's validation, on the native core.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::disallowed_methods,
+    reason = "tests read files and look at what must be there"
+)]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

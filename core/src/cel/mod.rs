@@ -21,6 +21,7 @@ mod format;
 mod format_names;
 mod functions;
 mod lexer;
+mod lint;
 mod macros;
 mod net;
 mod number;
@@ -42,9 +43,12 @@ use thiserror::Error;
 
 pub use derive::compile_derived;
 pub use device::DeviceView;
+pub use lint::Lint;
 pub use reads::{Field, Reads};
 
 use crate::profile::{Features, Version};
+use ast::{Ast, NodeId};
+use check::Checked;
 use decls::Includes;
 use error::Report;
 use eval::Machine;
@@ -206,11 +210,25 @@ pub struct RuntimeError {
 /// [`CompileError`] with the reference's message. The length limit and the limit on [`Program::max_cost`], which hold for
 /// new expressions only, are left to the caller.
 pub fn compile(source: &str, env: &Environment) -> Result<Program, CompileError> {
-    compile_for(source, env, |result| {
-        let is_unknown = matches!(result, Type::Any) || (env.has_list_attributes() && matches!(result, Type::Dyn));
-        let is_wrong = !is_unknown && *result != Type::Bool;
-        is_wrong.then(|| format!("must evaluate to bool or the unknown type, not {}", reported_type(result)))
-    })
+    compile_for(source, env, |result| wrong_selector(result, env))
+}
+
+/// Compiles a selector and looks for what its author is likely to have meant differently.
+///
+/// # Errors
+///
+/// As [`compile`].
+pub fn compile_and_lint(source: &str, env: &Environment) -> Result<(Program, Vec<Lint>), CompileError> {
+    let (ast, root, checked) = check_source(source, env, |result| wrong_selector(result, env))?;
+    let program = assemble(source, env, &ast, root, &checked)?;
+    Ok((program, lint::lint(&ast, root, &checked)))
+}
+
+/// What is wrong with the type of a selector's result.
+fn wrong_selector(result: &Type, env: &Environment) -> Option<String> {
+    let is_unknown = matches!(result, Type::Any) || (env.has_list_attributes() && matches!(result, Type::Dyn));
+    let is_wrong = !is_unknown && *result != Type::Bool;
+    is_wrong.then(|| format!("must evaluate to bool or the unknown type, not {}", reported_type(result)))
 }
 
 /// Compiles; `wrong_result` says what is wrong with the type of the result.
@@ -219,6 +237,15 @@ fn compile_for(
     env: &Environment,
     wrong_result: impl Fn(&Type) -> Option<String>,
 ) -> Result<Program, CompileError> {
+    let (ast, root, checked) = check_source(source, env, wrong_result)?;
+    assemble(source, env, &ast, root, &checked)
+}
+
+fn check_source(
+    source: &str,
+    env: &Environment,
+    wrong_result: impl Fn(&Type) -> Option<String>,
+) -> Result<(Ast, NodeId, Checked), CompileError> {
     let mut report = Report::new(source);
     let Some((mut ast, root)) = parser::parse(source, env.has_lists(), &mut report) else {
         return Err(invalid(&report));
@@ -237,7 +264,17 @@ fn compile_for(
     if let Some(message) = wrong_result(checked.type_of(root)) {
         return Err(CompileError { kind: CompileErrorKind::WrongResult, message, offset: 0, line: 0, column: 0 });
     }
-    let (code, slots) = plan::plan(&ast, root, &checked).map_err(|refusal| match refusal {
+    Ok((ast, root, checked))
+}
+
+fn assemble(
+    source: &str,
+    env: &Environment,
+    ast: &Ast,
+    root: NodeId,
+    checked: &Checked,
+) -> Result<Program, CompileError> {
+    let (code, slots) = plan::plan(ast, root, checked).map_err(|refusal| match refusal {
         Refusal::Invalid(message) => CompileError {
             kind: CompileErrorKind::Invalid,
             message: format!("program instantiation failed: {message}"),
@@ -248,7 +285,7 @@ fn compile_for(
         Refusal::Unsupported(what) => not_supported(source, None, &what),
     })?;
     let reads = reads::reads(&code);
-    let max_cost = estimate::max_cost(&ast, root, &checked);
+    let max_cost = estimate::max_cost(ast, root, checked);
     Ok(Program { code, slots, has_lists: env.converts_lists(), max_cost, reads })
 }
 

@@ -12,13 +12,13 @@ const MOST_CONFIGURATIONS: usize = 32;
 
 /// A class that is created.
 pub(super) fn create(out: &mut Report<'_>, class: &Node<'_, '_>) {
-    meta::check(out, class, Scope::Cluster);
+    meta::check_without_prefix(out, class, Scope::Cluster);
     check(out, class, None);
 }
 
 /// A class that is changed. A list that stays as it is counts as stored, any change makes all of it new.
 pub(super) fn update(out: &mut Report<'_>, class: &Node<'_, '_>, old: &Node<'_, '_>) {
-    meta::check(out, class, Scope::Cluster);
+    meta::check_without_prefix(out, class, Scope::Cluster);
     meta::update(out, class, old);
     check(out, class, Some(old));
 }

@@ -25,10 +25,17 @@ pub(super) enum Scope {
 /// Metadata of an object that is stored as it is. The name must be a DNS subdomain.
 pub(super) fn check(out: &mut Report<'_>, object: &Node<'_, '_>, scope: Scope) {
     let meta = object.field("metadata");
-    let (name, generate, namespace) = (meta.field("name"), meta.field("generateName"), meta.field("namespace"));
+    let generate = meta.field("generateName");
     if !generate.text().is_empty() {
         out.invalid_each(generate.at, generate.text(), &names::subdomain(&masked(generate.text())));
     }
+    check_without_prefix(out, object, scope);
+}
+
+/// The same for kinds whose `generateName` is not looked at by itself.
+pub(super) fn check_without_prefix(out: &mut Report<'_>, object: &Node<'_, '_>, scope: Scope) {
+    let meta = object.field("metadata");
+    let (name, generate, namespace) = (meta.field("name"), meta.field("generateName"), meta.field("namespace"));
     let made;
     let name_text = if name.text().is_empty() && !generate.text().is_empty() {
         made = generated(generate.text());

@@ -32,6 +32,7 @@ mod report;
 mod request_policy;
 mod schema;
 mod selectors;
+mod set;
 mod slice;
 mod taints;
 mod template;
@@ -101,8 +102,8 @@ pub fn validate(submission: Submission, profile: &Profile) -> Vec<Finding> {
 /// What only shows when objects are seen together: references to what is not there, contradictions, who gains what.
 ///
 /// Findings come per object, in the order given.
-pub fn validate_set(objects: &[Value], _profile: &Profile) -> Vec<Vec<Finding>> {
-    vec![Vec::new(); objects.len()]
+pub fn validate_set(objects: &[Value], profile: &Profile) -> Vec<Vec<Finding>> {
+    set::validate(objects, profile)
 }
 
 /// The same object in another version of its API group, for instance `v1`.

@@ -2,8 +2,8 @@
 
 use super::node::Node;
 use super::report::Report;
-use crate::cel::{COST_LIMIT, CompileErrorKind, Environment, MOST_BYTES, compile};
-use crate::finding::{Code, ErrorKind};
+use crate::cel::{COST_LIMIT, CompileErrorKind, Environment, Lint, MOST_BYTES, compile_and_lint};
+use crate::finding::{Code, ErrorKind, Finding};
 
 const MOST: usize = 32;
 
@@ -33,8 +33,11 @@ fn check(out: &mut Report<'_>, expression: &Node<'_, '_>, stored: bool) {
     } else {
         Environment::new_expressions(out.profile.version, out.features())
     };
-    match compile(text, &environment) {
-        Ok(program) => {
+    match compile_and_lint(text, &environment) {
+        Ok((program, lints)) => {
+            for lint in lints {
+                out.note(explain(lint, expression));
+            }
             if !stored && program.max_cost() > COST_LIMIT {
                 let cost = program.max_cost();
                 let message = format!("the expression may cost {cost} units, at most {COST_LIMIT} are allowed");
@@ -48,5 +51,34 @@ fn check(out: &mut Report<'_>, expression: &Node<'_, '_>, stored: bool) {
             }
             CompileErrorKind::NotSupportedHere => {}
         },
+    }
+}
+
+fn explain(lint: Lint, at: &Node<'_, '_>) -> Finding {
+    match lint {
+        Lint::Unguarded { access, guarded } => Finding::new(
+            Code::LintUnguarded,
+            at.at,
+            format!("`{access}` fails on devices without it, and then no Pod that asks for this is scheduled"),
+        )
+        .with_hint(format!("test for it: `{guarded}`, or test `device.driver` first")),
+        Lint::Unqualified { name, meant } => {
+            Finding::new(Code::LintUnqualified, at.at, format!("`{name}` stands where the domain of a driver belongs"))
+                .with_hint(format!("write `{meant}`"))
+        }
+        Lint::WireMember { member, meant } => Finding::new(
+            Code::LintWireMember,
+            at.at,
+            format!("`.{member}` is a member of the API object; in a selector the value stands for itself"),
+        )
+        .with_hint(format!("write `{meant}`")),
+        Lint::NeverEqual { access, other } => Finding::new(
+            Code::LintNeverEqual,
+            at.at,
+            format!("`{access}` can never be equal to a value of type `{other}`"),
+        )
+        .with_hint(
+            "attributes are integers, booleans, texts, versions, or lists of these; amounts stand in `device.capacity`",
+        ),
     }
 }

@@ -7,6 +7,7 @@ use super::names;
 use super::node::Node;
 use super::report::Report;
 use super::selectors;
+use crate::finding::{Code, Finding};
 
 const EFFECTS: [&str; 3] = ["NoExecute", "NoSchedule", "None"];
 const MOST_CONDITIONS: usize = 8;
@@ -75,6 +76,7 @@ pub(super) fn update_rule_status(out: &mut Report<'_>, rule: &Node<'_, '_>, old:
 fn check_rule(out: &mut Report<'_>, rule: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
     let spec = rule.field("spec");
     let selector = spec.field("deviceSelector");
+    reach(out, &selector);
     if selector.has("driver") {
         names::driver(out, &selector.field("driver"));
     }
@@ -97,5 +99,20 @@ fn check_rule(out: &mut Report<'_>, rule: &Node<'_, '_>, old: Option<&Node<'_, '
             let before = old.field("spec");
             taint(out, &taint_node, Some(&before.field("taint")));
         }
+    }
+}
+
+/// A rule that reaches nothing or everything.
+fn reach(out: &mut Report<'_>, selector: &Node<'_, '_>) {
+    if !selector.is_set() {
+        let message = "without `deviceSelector` the rule selects no device";
+        out.note(
+            Finding::new(Code::LintTaintsNothing, selector.at, message).with_hint("name a driver, a pool or a device"),
+        );
+    } else if selector.len() == 0 {
+        let message = "an empty `deviceSelector` selects every device of every driver";
+        out.note(
+            Finding::new(Code::SecurityTaintsEverything, selector.at, message).with_hint("name at least a driver"),
+        );
     }
 }

@@ -1,0 +1,279 @@
+//! What compiles and yet does not do what its author is likely to think.
+
+use std::collections::BTreeSet;
+
+use super::ast::{Ast, Kind, Literal, NodeId};
+use super::check::Checked;
+use super::types::Type;
+
+/// A habit that goes wrong.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Lint {
+    /// An attribute or capacity is read without a test whether the device has it.
+    Unguarded {
+        /// The expression that reads it.
+        access: String,
+        /// The same with a test.
+        guarded: String,
+    },
+    /// A name where the domain of a driver belongs.
+    Unqualified {
+        /// The name as written.
+        name: String,
+        /// How it may have been meant.
+        meant: String,
+    },
+    /// A member of the API object where the value itself stands.
+    WireMember {
+        /// The member, for instance `bool`.
+        member: String,
+        /// The expression without it.
+        meant: String,
+    },
+    /// Two sides that can never be equal.
+    NeverEqual {
+        /// One side.
+        access: String,
+        /// The type of the other.
+        other: String,
+    },
+}
+
+/// Deepest nesting that is looked into; what is deeper is left unsaid.
+const DEEPEST: usize = 200;
+
+/// Looks through a checked expression.
+pub(super) fn lint(ast: &Ast, root: NodeId, checked: &Checked) -> Vec<Lint> {
+    let mut linter = Linter { ast, checked, found: BTreeSet::new() };
+    linter.walk(root, &Guards::default(), 0);
+    linter.found.into_iter().collect()
+}
+
+struct Linter<'a> {
+    ast: &'a Ast,
+    checked: &'a Checked,
+    found: BTreeSet<Lint>,
+}
+
+/// What is known to hold where an expression is evaluated.
+#[derive(Clone, Default)]
+struct Guards {
+    /// The driver is known, and its own attributes are its author's business.
+    drivers: BTreeSet<String>,
+    /// These attributes and capacities are there.
+    present: BTreeSet<Access>,
+}
+
+impl Guards {
+    fn join(&mut self, more: Self) {
+        self.drivers.extend(more.drivers);
+        self.present.extend(more.present);
+    }
+
+    fn with(&self, more: Self) -> Self {
+        let mut joined = self.clone();
+        joined.join(more);
+        joined
+    }
+}
+
+/// An attribute or capacity by domain and name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Access {
+    map: String,
+    domain: String,
+    name: String,
+}
+
+impl Access {
+    fn text(&self) -> String {
+        format!("device.{}[\"{}\"].{}", self.map, self.domain, self.name)
+    }
+
+    fn test(&self) -> String {
+        format!("\"{}\" in device.{}[\"{}\"]", self.name, self.map, self.domain)
+    }
+}
+
+impl Linter<'_> {
+    fn walk(&mut self, id: NodeId, guards: &Guards, depth: usize) {
+        if depth > DEEPEST {
+            return;
+        }
+        let next = depth.saturating_add(1);
+        self.unqualified(id);
+        self.wire_member(id);
+        if let Some(access) = self.access(id) {
+            let mut inside = Vec::new();
+            self.ast.children(id, |child| inside.push(child));
+            inside.into_iter().for_each(|child| self.unqualified(child));
+            if !guards.present.contains(&access) && !guards.drivers.contains(&access.domain) {
+                let guarded = format!("{} && {}", access.test(), access.text());
+                self.found.insert(Lint::Unguarded { access: access.text(), guarded });
+            }
+            return;
+        }
+        match self.ast.kind(id) {
+            Kind::Call { function, target: None, args } => match (&**function, args.as_slice()) {
+                ("_&&_", [left, right]) => {
+                    let (in_left, in_right) = (self.facts(*left, true, 0), self.facts(*right, true, 0));
+                    self.walk(*left, &guards.with(in_right), next);
+                    self.walk(*right, &guards.with(in_left), next);
+                    return;
+                }
+                ("_||_", [left, right]) => {
+                    let (in_left, in_right) = (self.facts(*left, false, 0), self.facts(*right, false, 0));
+                    self.walk(*left, &guards.with(in_right), next);
+                    self.walk(*right, &guards.with(in_left), next);
+                    return;
+                }
+                ("_?:_" | "_?_:_", [condition, yes, no]) => {
+                    self.walk(*condition, guards, next);
+                    self.walk(*yes, &guards.with(self.facts(*condition, true, 0)), next);
+                    self.walk(*no, &guards.with(self.facts(*condition, false, 0)), next);
+                    return;
+                }
+                ("_==_" | "_!=_", [left, right]) => {
+                    self.never_equal(*left, *right);
+                    self.never_equal(*right, *left);
+                }
+                _ => {}
+            },
+            // A test for presence reads nothing.
+            Kind::Select { operand, is_test: true, .. } => return self.unqualified(*operand),
+            _ => {}
+        }
+        let mut children = Vec::new();
+        self.ast.children(id, |child| children.push(child));
+        for child in children {
+            self.walk(child, guards, next);
+        }
+    }
+
+    /// What holds if a condition is true, or false.
+    fn facts(&self, id: NodeId, truth: bool, depth: usize) -> Guards {
+        let mut facts = Guards::default();
+        if depth > DEEPEST {
+            return facts;
+        }
+        let next = depth.saturating_add(1);
+        match self.ast.kind(id) {
+            Kind::Select { is_test: true, .. } if truth => {
+                facts.present.extend(self.access_of_select(id));
+            }
+            Kind::Call { function, target: None, args } => match (&**function, args.as_slice(), truth) {
+                ("_&&_", [left, right], true) | ("_||_", [left, right], false) => {
+                    facts.join(self.facts(*left, truth, next));
+                    facts.join(self.facts(*right, truth, next));
+                }
+                ("!_", [inner], _) => facts.join(self.facts(*inner, !truth, next)),
+                ("@in", [name, map], true) => {
+                    if let (Some(name), Some((kind, domain))) = (self.text(*name), self.domain(*map)) {
+                        facts.present.insert(Access { map: kind, domain, name });
+                    }
+                }
+                ("_==_", [left, right], true) | ("_!=_", [left, right], false) => {
+                    for (one, other) in [(left, right), (right, left)] {
+                        if self.ast.qualified_name(*one).as_deref() == Some("device.driver") {
+                            facts.drivers.extend(self.text(*other));
+                        }
+                    }
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+        facts
+    }
+
+    fn text(&self, id: NodeId) -> Option<String> {
+        match self.ast.kind(id) {
+            Kind::Literal(Literal::Str(text)) => Some(text.to_string()),
+            _ => None,
+        }
+    }
+
+    /// `attributes` or `capacity` if the node is that map of the device.
+    fn map(&self, id: NodeId) -> Option<String> {
+        match self.ast.qualified_name(id).as_deref() {
+            Some("device.attributes") => Some("attributes".to_owned()),
+            Some("device.capacity") => Some("capacity".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// The map and the domain if the node is one domain of a map.
+    fn domain(&self, id: NodeId) -> Option<(String, String)> {
+        match self.ast.kind(id) {
+            Kind::Call { function, target: None, args } if &**function == "_[_]" => match args.as_slice() {
+                [map, domain] => Some((self.map(*map)?, self.text(*domain)?)),
+                _ => None,
+            },
+            Kind::Select { operand, field, is_test: false } => Some((self.map(*operand)?, field.to_string())),
+            _ => None,
+        }
+    }
+
+    /// The attribute or capacity that a node reads and that must be there.
+    fn access(&self, id: NodeId) -> Option<Access> {
+        match self.ast.kind(id) {
+            Kind::Select { is_test: false, .. } => self.access_of_select(id),
+            Kind::Call { function, target: None, args } if &**function == "_[_]" => match args.as_slice() {
+                [inner, name] => {
+                    let (map, domain) = self.domain(*inner)?;
+                    Some(Access { map, domain, name: self.text(*name)? })
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn access_of_select(&self, id: NodeId) -> Option<Access> {
+        match self.ast.kind(id) {
+            Kind::Select { operand, field, .. } => {
+                let (map, domain) = self.domain(*operand)?;
+                Some(Access { map, domain, name: field.to_string() })
+            }
+            _ => None,
+        }
+    }
+
+    /// A domain without a dot or with a slash is no domain.
+    fn unqualified(&mut self, id: NodeId) {
+        let Some((map, domain)) = self.domain(id) else { return };
+        let meant = match domain.split_once('/') {
+            Some((domain, name)) => format!("device.{map}[\"{domain}\"].{name}"),
+            None if domain.contains('.') => return,
+            None => format!("device.{map}[\"<domain of the driver>\"].{domain}"),
+        };
+        self.found.insert(Lint::Unqualified { name: domain, meant });
+    }
+
+    fn wire_member(&mut self, id: NodeId) {
+        let Kind::Select { operand, field, .. } = self.ast.kind(id) else { return };
+        let Some(access) = self.access(*operand) else { return };
+        let members: &[&str] = if access.map == "capacity" {
+            &["value", "requestPolicy"]
+        } else {
+            &["bool", "int", "string", "version", "bools", "ints", "strings", "versions"]
+        };
+        if members.contains(&&**field) {
+            self.found.insert(Lint::WireMember { member: field.to_string(), meant: access.text() });
+        }
+    }
+
+    /// An attribute is an integer, a boolean, a text, a version, or a list of these.
+    fn never_equal(&mut self, one: NodeId, other: NodeId) {
+        let Some(access) = self.access(one).filter(|access| access.map == "attributes") else { return };
+        let found = self.checked.type_of(other);
+        let never = match found {
+            Type::Opaque(name) | Type::Struct(name) => *name != "kubernetes.Semver",
+            Type::Null | Type::Bytes | Type::Duration | Type::Timestamp | Type::Map(..) | Type::Optional(_) => true,
+            _ => false,
+        };
+        if never {
+            self.found.insert(Lint::NeverEqual { access: access.text(), other: found.to_string() });
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What only shows when objects are seen together.
+//!
+//! The API server checks one object at a time: a reference to what does not exist is accepted, and the Pod stays Pending.
+//! A reference to a kind of which the set has no object at all is only worth a note, because that kind may well be
+//! installed elsewhere.
+
+mod groups;
+mod index;
+mod pods;
+mod pools;
+mod security;
+
+use serde_json::Value;
+
+use super::pipeline::reference;
+use crate::finding::{Code, Finding, Severity};
+use crate::profile::Profile;
+use index::Index;
+
+/// Findings per object, in the order given.
+pub(super) fn validate(objects: &[Value], _: &Profile) -> Vec<Vec<Finding>> {
+    let index = Index::of(objects);
+    let mut all: Vec<Vec<Finding>> = objects.iter().map(|object| one(object, &index)).collect();
+    pools::check(objects, &mut all);
+    pods::shared_claims(objects, &index, &mut all);
+    for (findings, object) in all.iter_mut().zip(objects) {
+        let about = reference(object);
+        for finding in findings {
+            finding.object = Some(about.clone());
+        }
+    }
+    all
+}
+
+fn one(object: &Value, index: &Index<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    pods::check(object, index, &mut found);
+    groups::check(object, index, &mut found);
+    classes(object, index, &mut found);
+    security::check(object, index, &mut found);
+    found
+}
+
+/// The device classes that a claim or template asks for.
+fn classes(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
+    let prefix = match index::kind(object) {
+        "ResourceClaim" => "spec",
+        "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => "spec.spec",
+        _ => return,
+    };
+    let pointer = format!("/{}/devices/requests", prefix.replace('.', "/"));
+    for (number, request) in index::list(object.pointer(&pointer)).iter().enumerate() {
+        let at = format!("{prefix}.devices.requests[{number}]");
+        let mut asked = vec![(at.clone(), request.get("deviceClassName"))];
+        asked.push((format!("{at}.exactly"), request.pointer("/exactly/deviceClassName")));
+        for (number, alternative) in index::list(request.get("firstAvailable")).iter().enumerate() {
+            asked.push((format!("{at}.firstAvailable[{number}]"), alternative.get("deviceClassName")));
+        }
+        for (at, class) in asked {
+            let Some(class) = class.and_then(Value::as_str).filter(|class| !class.is_empty()) else { continue };
+            if !index.classes.contains(class) {
+                let message = format!("there is no DeviceClass `{class}`");
+                found.push(missing(Code::LinkUnknownClass, format!("{at}.deviceClassName"), message, &index.classes));
+            }
+        }
+    }
+}
+
+/// A reference to what is not in the set; only a note where the set has nothing of the kind.
+fn missing<K: std::fmt::Display>(
+    code: Code,
+    at: String,
+    message: String,
+    known: &std::collections::BTreeSet<K>,
+) -> Finding {
+    let mut finding = Finding::new(code, at, message);
+    if known.is_empty() {
+        finding.severity = Severity::Info;
+        finding
+    } else {
+        let names: Vec<String> = known.iter().take(5).map(ToString::to_string).collect();
+        let more = if known.len() > names.len() { ", ..." } else { "" };
+        finding.with_hint(format!("there are {}{more}", names.join(", ")))
+    }
+}

@@ -1,0 +1,231 @@
+//! Pods and Pod templates: their claims, and the PodGroup that they belong to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::index::{Index, Key, keys, kind, list, namespace, text};
+use super::missing;
+use crate::finding::{Code, Finding};
+use crate::validate::kind::split;
+use crate::validate::pod_templates;
+
+/// Pods that may share one claim.
+const MOST_CONSUMERS: u64 = 256;
+const SOURCES: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "clusterResourceClaimTemplateName"];
+
+/// A Pod spec and where it is.
+struct PodSpec<'v> {
+    at: String,
+    spec: &'v Value,
+    /// How many Pods are made of it at a time.
+    count: u64,
+}
+
+/// The Pod specs of an object.
+fn pod_specs(object: &Value) -> Vec<PodSpec<'_>> {
+    let group = split(text(object, "apiVersion")).0;
+    let mut found = Vec::new();
+    if (group, kind(object)) == ("", "Pod") {
+        found.extend(object.get("spec").map(|spec| PodSpec { at: "spec".to_owned(), spec, count: 1 }));
+    } else if let Some((paths, _)) = pod_templates::of(group, kind(object)) {
+        for path in paths {
+            walk(object, path, String::new(), 1, &mut found);
+        }
+    }
+    found
+}
+
+/// Bounded: as deep as the longest path of a Pod template.
+fn walk<'v>(value: &'v Value, path: &str, at: String, count: u64, found: &mut Vec<PodSpec<'v>>) {
+    if path.is_empty() {
+        found.extend(value.get("spec").map(|spec| PodSpec { at: format!("{at}.spec"), spec, count }));
+        return;
+    }
+    // Numbers of Pods multiply on the way down: groups, Jobs of a group, Pods of a Job.
+    let many = ["replicas", "parallelism"].iter().find_map(|name| value.get(name).and_then(Value::as_u64));
+    let count = count.saturating_mul(many.unwrap_or(1));
+    let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+    let name = step.trim_end_matches("[]").trim_end_matches("{}");
+    let at = if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
+    match value.get(name) {
+        Some(Value::Array(items)) => {
+            for (number, item) in items.iter().enumerate() {
+                walk(item, rest, format!("{at}[{number}]"), count, found);
+            }
+        }
+        Some(Value::Object(entries)) if step.ends_with("{}") => {
+            for (key, item) in entries {
+                walk(item, rest, format!("{at}[{key}]"), count, found);
+            }
+        }
+        Some(inner) => walk(inner, rest, at, count, found),
+        None => {}
+    }
+}
+
+/// References of the Pods of an object.
+pub(super) fn check(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
+    for PodSpec { at, spec, .. } in pod_specs(object) {
+        let group = pod_group(object, &at, spec, index, found);
+        for (number, claim) in list(spec.get("resourceClaims")).iter().enumerate() {
+            let at = format!("{at}.resourceClaims[{number}]");
+            sources(object, &at, claim, index, found);
+            if let Some(group) = group {
+                group_claim(&at, claim, group, found);
+            }
+        }
+        requests(object, &at, spec, index, found);
+    }
+}
+
+fn sources(object: &Value, at: &str, claim: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
+    let space = namespace(object);
+    for source in SOURCES {
+        let name = text(claim, source);
+        if name.is_empty() {
+            continue;
+        }
+        let key = Key(space, name);
+        let path = format!("{at}.{source}");
+        match source {
+            "resourceClaimName" if !index.claims.contains_key(&key) => {
+                let message = format!("there is no ResourceClaim `{name}` in namespace `{space}`");
+                found.push(missing(Code::LinkUnknownClaim, path, message, &keys(&index.claims)));
+            }
+            "resourceClaimTemplateName" if !index.templates.contains_key(&key) => {
+                let message = format!("there is no ResourceClaimTemplate `{name}` in namespace `{space}`");
+                found.push(missing(Code::LinkUnknownTemplate, path, message, &keys(&index.templates)));
+            }
+            "clusterResourceClaimTemplateName" if !index.cluster_templates.contains_key(name) => {
+                let message = format!("there is no ClusterResourceClaimTemplate `{name}`");
+                found.push(missing(Code::LinkUnknownTemplate, path, message, &keys(&index.cluster_templates)));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The PodGroup of a Pod.
+fn pod_group<'v>(
+    object: &Value,
+    at: &str,
+    spec: &Value,
+    index: &Index<'v>,
+    found: &mut Vec<Finding>,
+) -> Option<&'v Value> {
+    let (path, name) = match spec.pointer("/schedulingGroup/podGroupName").and_then(Value::as_str) {
+        Some(name) => ("schedulingGroup.podGroupName", name),
+        None => ("workloadRef.podGroupName", spec.pointer("/workloadRef/podGroupName").and_then(Value::as_str)?),
+    };
+    let space = namespace(object);
+    let found_group = index.groups.iter().find(|(key, _)| key.0 == space && key.1 == name).map(|(_, group)| *group);
+    if found_group.is_none() && !name.is_empty() {
+        let message = format!("there is no PodGroup `{name}` in namespace `{space}`: the Pod waits for it");
+        found.push(missing(Code::LinkUnknownGroup, format!("{at}.{path}"), message, &keys(&index.groups)));
+    }
+    found_group
+}
+
+/// A Pod claim belongs to its PodGroup only if name and source are equal.
+fn group_claim(at: &str, claim: &Value, group: &Value, found: &mut Vec<Finding>) {
+    let entries = list(group.pointer("/spec/resourceClaims"));
+    let name = text(claim, "name");
+    let wanted = text(claim, "podGroupResourceClaim");
+    if !wanted.is_empty() {
+        if !entries.iter().any(|entry| text(entry, "name") == wanted) {
+            let message = format!("the PodGroup has no claim `{wanted}`");
+            found.push(Finding::new(Code::LinkUnknownGroupClaim, format!("{at}.podGroupResourceClaim"), message));
+        }
+        return;
+    }
+    let source = |value: &Value| SOURCES.map(|source| text(value, source).to_owned());
+    let has_source = source(claim).iter().any(|text| !text.is_empty());
+    for entry in entries {
+        let same_name = text(entry, "name") == name;
+        let same_source = has_source && source(entry) == source(claim);
+        let why = match (same_name, same_source) {
+            (true, true) => return,
+            (true, false) => format!("the PodGroup has a claim `{name}` from another source"),
+            (false, true) => format!("the PodGroup has the same claim under the name `{}`", text(entry, "name")),
+            (false, false) => continue,
+        };
+        let message = format!("{why}, so this one is made for the Pod alone");
+        found.push(
+            Finding::new(Code::LinkNearGroupClaim, at, message)
+                .with_hint("give both the same name and the same source to share the claim of the PodGroup"),
+        );
+    }
+}
+
+/// `request` in a container's claim must be one of the claim.
+fn requests(object: &Value, at: &str, spec: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
+    let space = namespace(object);
+    let known = |claim: &Value| -> Option<BTreeSet<String>> {
+        let (from, pointer) = if let Some(found) = index.claims.get(&Key(space, text(claim, SOURCES[0]))) {
+            (*found, "/spec/devices/requests")
+        } else if let Some(found) = index.templates.get(&Key(space, text(claim, SOURCES[1]))) {
+            (*found, "/spec/spec/devices/requests")
+        } else {
+            (*index.cluster_templates.get(text(claim, SOURCES[2]))?, "/spec/spec/devices/requests")
+        };
+        Some(list(from.pointer(pointer)).iter().map(|request| text(request, "name").to_owned()).collect())
+    };
+    let claims: BTreeMap<&str, BTreeSet<String>> = list(spec.get("resourceClaims"))
+        .iter()
+        .filter_map(|claim| Some((text(claim, "name"), known(claim)?)))
+        .collect();
+    for kind in ["initContainers", "containers"] {
+        for (container, resources) in list(spec.get(kind)).iter().enumerate() {
+            for (number, used) in list(resources.pointer("/resources/claims")).iter().enumerate() {
+                let (name, request) = (text(used, "name"), text(used, "request"));
+                let Some(known) = claims.get(name).filter(|known| !request.is_empty() && !known.contains(request))
+                else {
+                    continue;
+                };
+                let path = format!("{at}.{kind}[{container}].resources.claims[{number}].request");
+                let message = format!("claim `{name}` has no request `{request}`");
+                found.push(missing(Code::LinkUnknownRequest, path, message, known));
+            }
+        }
+    }
+}
+
+/// Claims that more Pods name than can share one.
+pub(super) fn shared_claims(objects: &[Value], index: &Index<'_>, all: &mut [Vec<Finding>]) {
+    let mut users: BTreeMap<Key<'_>, Vec<(usize, String, u64)>> = BTreeMap::new();
+    for (number, object) in objects.iter().enumerate() {
+        for PodSpec { at, spec, count } in pod_specs(object) {
+            for (entry, claim) in list(spec.get("resourceClaims")).iter().enumerate() {
+                let name = text(claim, SOURCES[0]);
+                let of_group = spec.get("schedulingGroup").is_some_and(|group| {
+                    let group = index.groups.get(&Key(namespace(object), text(group, "podGroupName")));
+                    group.is_some_and(|group| {
+                        let entries = list(group.pointer("/spec/resourceClaims"));
+                        entries
+                            .iter()
+                            .any(|entry| text(entry, "name") == text(claim, "name") && text(entry, SOURCES[0]) == name)
+                    })
+                });
+                if !name.is_empty() && !of_group {
+                    let path = format!("{at}.resourceClaims[{entry}].resourceClaimName");
+                    users.entry(Key(namespace(object), name)).or_default().push((number, path, count));
+                }
+            }
+        }
+    }
+    for (key, uses) in users {
+        let total = uses.iter().fold(0_u64, |total, (_, _, count)| total.saturating_add(*count));
+        if total <= MOST_CONSUMERS {
+            continue;
+        }
+        for (number, path, _) in uses.iter().take(3) {
+            let message = format!("{total} Pods name ResourceClaim `{}`, at most {MOST_CONSUMERS} can share it", key.1);
+            let finding = Finding::new(Code::LinkClaimSharedByMany, path, message)
+                .with_hint("let a PodGroup hold the claim: it takes one place whatever the number of its Pods");
+            if let Some(findings) = all.get_mut(*number) {
+                findings.push(finding);
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Slices of one pool must agree, or none of its devices is given out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::index::{kind, list, text};
+use crate::finding::{Code, Finding, Severity};
+
+/// A slice with its place in the set.
+type Slice<'v> = (usize, &'v Value);
+
+/// Looks at the newest generation of every pool; a pool is known by its driver and its name.
+pub(super) fn check(objects: &[Value], all: &mut [Vec<Finding>]) {
+    let mut pools: BTreeMap<(&str, &str), Vec<Slice<'_>>> = BTreeMap::new();
+    for (number, object) in objects.iter().enumerate() {
+        if kind(object) == "ResourceSlice"
+            && let Some(spec) = object.get("spec")
+        {
+            let pool = spec.pointer("/pool/name").and_then(Value::as_str).unwrap_or_default();
+            pools.entry((text(spec, "driver"), pool)).or_default().push((number, object));
+        }
+    }
+    for ((driver, pool), slices) in pools {
+        let newest = slices.iter().map(|(_, slice)| number(slice, "generation")).max().unwrap_or_default();
+        let (current, outdated): (Vec<Slice<'_>>, Vec<Slice<'_>>) =
+            slices.into_iter().partition(|(_, slice)| number(slice, "generation") == newest);
+        let mut add = |at: usize, finding: Finding| {
+            if let Some(findings) = all.get_mut(at) {
+                findings.push(finding);
+            }
+        };
+        for (at, _) in outdated {
+            let message =
+                format!("pool `{pool}` of `{driver}` has slices of generation {newest}, so this one is outdated");
+            let mut finding = Finding::new(Code::LinkPoolDisagrees, "spec.pool.generation", message);
+            finding.severity = Severity::Info;
+            add(at, finding);
+        }
+        counts(driver, pool, &current, &mut add);
+        devices(&current, &mut add);
+        counters(&current, &mut add);
+    }
+}
+
+fn number(slice: &Value, name: &str) -> i64 {
+    slice
+        .get("spec")
+        .and_then(|spec| spec.get("pool"))
+        .and_then(|pool| pool.get(name))
+        .and_then(Value::as_i64)
+        .unwrap_or_default()
+}
+
+fn counts(driver: &str, pool: &str, slices: &[Slice<'_>], add: &mut impl FnMut(usize, Finding)) {
+    const AT: &str = "spec.pool.resourceSliceCount";
+    let counts: BTreeSet<i64> = slices.iter().map(|(_, slice)| number(slice, "resourceSliceCount")).collect();
+    let there = i64::try_from(slices.len()).unwrap_or(i64::MAX);
+    for (at, slice) in slices {
+        let count = number(slice, "resourceSliceCount");
+        if counts.len() > 1 {
+            let listed: Vec<String> = counts.iter().map(ToString::to_string).collect();
+            let message =
+                format!("the slices of pool `{pool}` of `{driver}` disagree on their number: {}", listed.join(", "));
+            add(*at, Finding::new(Code::LinkPoolDisagrees, AT, message));
+        } else if count < there {
+            let message = format!("pool `{pool}` of `{driver}` has {there} slices, more than the {count} it speaks of");
+            add(*at, Finding::new(Code::LinkPoolDisagrees, AT, message));
+        } else if count > there {
+            let message = format!("pool `{pool}` of `{driver}` has {there} of its {count} slices here");
+            let mut finding = Finding::new(Code::LinkPoolIncomplete, AT, message);
+            // A set of manifests may well hold only some.
+            finding.severity = Severity::Info;
+            add(*at, finding);
+        }
+    }
+}
+
+fn devices(slices: &[Slice<'_>], add: &mut impl FnMut(usize, Finding)) {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    for (at, slice) in slices {
+        for (number, device) in list(slice.pointer("/spec/devices")).iter().enumerate() {
+            let name = text(device, "name");
+            match seen.get(name) {
+                Some(other) if other != at => {
+                    let message =
+                        format!("another slice of the pool has a device `{name}` as well: the pool is invalid");
+                    add(*at, Finding::new(Code::LinkPoolDisagrees, format!("spec.devices[{number}].name"), message));
+                }
+                _ => drop(seen.insert(name, *at)),
+            }
+        }
+    }
+}
+
+fn counters(slices: &[Slice<'_>], add: &mut impl FnMut(usize, Finding)) {
+    let mut sets: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (at, slice) in slices {
+        for (number, set) in list(slice.pointer("/spec/sharedCounters")).iter().enumerate() {
+            let counters = set.get("counters").and_then(Value::as_object);
+            let counters = counters.into_iter().flat_map(|map| map.keys().map(String::as_str)).collect();
+            if sets.insert(text(set, "name"), counters).is_some() {
+                let name = text(set, "name");
+                let message = format!("the pool has another counter set `{name}`: the pool is invalid");
+                add(*at, Finding::new(Code::LinkPoolDisagrees, format!("spec.sharedCounters[{number}].name"), message));
+            }
+        }
+    }
+    for (at, slice) in slices {
+        for (number, device) in list(slice.pointer("/spec/devices")).iter().enumerate() {
+            let basic = device.get("basic").unwrap_or(device);
+            let inside = if device.get("basic").is_some() { ".basic" } else { "" };
+            for (which, uses) in list(basic.get("consumesCounters")).iter().enumerate() {
+                let path = format!("spec.devices[{number}]{inside}.consumesCounters[{which}]");
+                let name = text(uses, "counterSet");
+                let Some(known) = sets.get(name) else {
+                    let message = format!("no slice of the pool has a counter set `{name}`: the pool is invalid");
+                    add(*at, Finding::new(Code::LinkUnknownCounter, format!("{path}.counterSet"), message));
+                    continue;
+                };
+                for counter in uses.get("counters").and_then(Value::as_object).into_iter().flat_map(|map| map.keys()) {
+                    if !known.contains(counter.as_str()) {
+                        let message = format!("counter set `{name}` has no counter `{counter}`: the pool is invalid");
+                        add(
+                            *at,
+                            Finding::new(Code::LinkUnknownCounter, format!("{path}.counters[{counter}]"), message),
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Who gains what.
+//!
+//! Source: KEP-5018: admin access hangs on a label of the namespace, so whoever may set that label may grant it.
+
+use serde_json::Value;
+
+use super::index::{Index, kind, list, namespace, text};
+use crate::finding::{Code, Finding, Severity};
+
+/// The label that allows admin access, and its spelling before 1.34.
+const LABELS: [&str; 2] = ["resource.kubernetes.io/admin-access", "resource.k8s.io/admin-access"];
+
+/// One object.
+pub(super) fn check(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
+    match kind(object) {
+        "ResourceClaim" => admin_access(object, "spec", index, found),
+        "ResourceClaimTemplate" => admin_access(object, "spec.spec", index, found),
+        "Namespace" => label(object, found),
+        "ClusterRole" | "Role" => role(object, found),
+        _ => {}
+    }
+}
+
+/// The label among a namespace's labels: its name and its value.
+fn admin_label(space: &Value) -> Option<(&'static str, &str)> {
+    let labels = space.pointer("/metadata/labels")?;
+    LABELS.into_iter().find_map(|name| Some((name, labels.get(name)?.as_str()?)))
+}
+
+fn admin_access(object: &Value, prefix: &str, index: &Index<'_>, found: &mut Vec<Finding>) {
+    let pointer = format!("/{}/devices/requests", prefix.replace('.', "/"));
+    for (number, request) in list(object.pointer(&pointer)).iter().enumerate() {
+        let nested = request.pointer("/exactly/adminAccess") == Some(&Value::Bool(true));
+        if !nested && request.get("adminAccess") != Some(&Value::Bool(true)) {
+            continue;
+        }
+        let inside = if nested { ".exactly" } else { "" };
+        let at = format!("{prefix}.devices.requests[{number}]{inside}.adminAccess");
+        let space = namespace(object);
+        let label = LABELS[0];
+        match index.namespaces.get(space) {
+            None => {
+                let message = format!("admin access needs the label `{label}: \"true\"` on namespace `{space}`");
+                let mut finding = Finding::new(Code::LinkAdminLabel, at, message);
+                finding.severity = Severity::Info;
+                found.push(finding);
+            }
+            Some(namespace) if admin_label(namespace).is_none_or(|(_, value)| value != "true") => {
+                let message = format!(
+                    "namespace `{space}` lacks the label `{label}: \"true\"`: the API server refuses admin access"
+                );
+                found.push(
+                    Finding::new(Code::LinkAdminLabel, at, message).with_hint("an administrator must set the label"),
+                );
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+fn label(object: &Value, found: &mut Vec<Finding>) {
+    let Some((name, value)) = admin_label(object) else { return };
+    let at = format!("metadata.labels[{name}]");
+    if value == "true" {
+        let message = "everybody who may create claims in this namespace can use devices that are allocated to others";
+        found.push(Finding::new(Code::SecurityAdminNamespace, at, message).with_hint(
+            "allow `create` on resourceclaims, resourceclaimtemplates and Pods here to administrators only",
+        ));
+    } else {
+        let message = format!("the value must be exactly `true`, `{value}` allows nothing");
+        found.push(Finding::new(Code::LinkAdminLabel, at, message));
+    }
+}
+
+/// A role that may change the labels of namespaces.
+fn role(object: &Value, found: &mut Vec<Finding>) {
+    for (number, rule) in list(object.get("rules")).iter().enumerate() {
+        let has = |field: &str, wanted: &[&str]| {
+            list(rule.get(field)).iter().filter_map(Value::as_str).any(|value| value == "*" || wanted.contains(&value))
+        };
+        let named = list(rule.get("resourceNames"));
+        if has("apiGroups", &[""]) && has("resources", &["namespaces"]) && has("verbs", &["patch", "update"]) {
+            let who = text(object.get("metadata").unwrap_or(&Value::Null), "name");
+            let which = if named.is_empty() { "any namespace" } else { "the named namespaces" };
+            let message =
+                format!("whoever has the role `{who}` may label {which} and so gains admin access to all devices");
+            found.push(
+                Finding::new(Code::SecurityNamespaceLabels, format!("rules[{number}]"), message)
+                    .with_hint("let an admission policy protect the label `resource.kubernetes.io/admin-access`"),
+            );
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The same object under different Kubernetes.
+
+use apportion_core::finding::{Code, ErrorKind, Severity};
+use apportion_core::profile::{Profile, Version};
+use apportion_core::validate::convert;
+use serde_json::{Value, json};
+
+use crate::{brief, create, create_in, update};
+
+fn object(api_version: &str, kind: &str, spec: Value) -> Value {
+    json!({
+        "apiVersion": api_version, "kind": kind,
+        "metadata": { "name": "o", "namespace": "n", "uid": "u", "resourceVersion": "1" }, "spec": spec,
+    })
+}
+
+fn errors(findings: &[apportion_core::finding::Finding]) -> Vec<(ErrorKind, &str)> {
+    findings.iter().filter_map(|finding| Some((finding.kind?, finding.path.as_str()))).collect()
+}
+
+#[test]
+fn a_field_of_a_feature_that_is_off_is_dropped_with_a_warning() {
+    let request = json!({ "name": "r", "exactly": { "deviceClassName": "c", "tolerations": [{ "key": "k", "operator": "Exists" }] } });
+    let claim = object("resource.k8s.io/v1", "ResourceClaim", json!({ "devices": { "requests": [request] } }));
+    let dropped = (Code::ValidateDroppedField, "spec.devices.requests[0].exactly.tolerations");
+    assert_eq!(brief(&create_in(Version::V1_35, claim.clone())), [dropped]);
+    assert_eq!(brief(&create_in(Version::V1_36, claim)), []);
+}
+
+#[test]
+fn what_an_old_object_uses_already_stays() {
+    let mut profile = Profile::of(Version::V1_36);
+    assert!(profile.features.set("DRAExtendedResource", false));
+    let class = |name: Option<&str>| {
+        let mut class = object("resource.k8s.io/v1", "DeviceClass", json!({}));
+        class["metadata"]["namespace"].take();
+        if let Some(name) = name {
+            class["spec"]["extendedResourceName"] = json!(name);
+        }
+        class
+    };
+    let found = update(&profile, class(Some("example.com/gpu")), class(Some("bad name")));
+    assert_eq!(errors(&found), [(ErrorKind::Invalid, "spec.extendedResourceName")]);
+    let found = update(&profile, class(None), class(Some("bad name")));
+    assert_eq!(brief(&found), [(Code::ValidateDroppedField, "spec.extendedResourceName")]);
+}
+
+#[test]
+fn both_names_of_the_gate_keep_the_claims_of_groups() {
+    let spec = json!({
+        "podGroupTemplateRef": null, "schedulingPolicy": { "basic": {} },
+        "resourceClaims": [{ "name": "a", "resourceClaimTemplateName": "t" }],
+    });
+    let group = object("scheduling.k8s.io/v1alpha2", "PodGroup", spec);
+    let with = |gates: &[&str]| {
+        let mut profile = Profile::of(Version::V1_36);
+        gates.iter().for_each(|gate| assert!(profile.features.set(gate, true)));
+        apportion_core::validate::validate(apportion_core::validate::Submission::create(group.clone()), &profile)
+    };
+    assert_eq!(brief(&with(&["GenericWorkload"])), [(Code::ValidateDroppedField, "spec.resourceClaims")]);
+    for gate in ["DRAWorkloadResourceClaims", "WorkloadPodGroupResourceClaimTemplate"] {
+        assert_eq!(brief(&with(&["GenericWorkload", gate])), []);
+    }
+    let off = with(&[]);
+    assert_eq!(off[0].code, Code::ValidateNotServed);
+}
+
+#[test]
+fn one_slice_may_carry_counters_and_devices_in_1_34_only() {
+    let slice = json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": "s" },
+        "spec": {
+            "driver": "d.io", "pool": { "name": "p", "resourceSliceCount": 1 }, "nodeName": "n",
+            "devices": [{ "name": "d" }], "sharedCounters": [{ "name": "c", "counters": { "x": { "value": "1" } } }],
+        },
+    });
+    let mut profile = Profile::of(Version::V1_34);
+    assert!(profile.features.set("DRAPartitionableDevices", true));
+    let submission = apportion_core::validate::Submission::create(slice.clone());
+    assert_eq!(brief(&apportion_core::validate::validate(submission, &profile)), []);
+    assert_eq!(errors(&create_in(Version::V1_36, slice)), [(ErrorKind::Invalid, "spec")]);
+}
+
+#[test]
+fn proposed_spellings_are_known_to_the_newest_profile_only() {
+    let pod = object(
+        "v1",
+        "Pod",
+        json!({
+            "containers": [], "schedulingGroup": { "podGroupName": "g" },
+            "resourceClaims": [
+                { "name": "a", "podGroupResourceClaim": "x" }, { "name": "b", "clusterResourceClaimTemplateName": "t" },
+            ],
+        }),
+    );
+    assert_eq!(brief(&create(pod.clone())), []);
+    let found = create_in(Version::V1_37, pod.clone());
+    assert_eq!(
+        errors(&found),
+        [(ErrorKind::Invalid, "spec.resourceClaims[0]"), (ErrorKind::Invalid, "spec.resourceClaims[1]")]
+    );
+    assert!(
+        found.iter().any(|finding| finding.code == Code::ValidateProposed && finding.severity == Severity::Warning)
+    );
+    let mut profile = Profile::default();
+    assert!(profile.features.set("ClusterResourceClaimTemplates", false));
+    let found = apportion_core::validate::validate(apportion_core::validate::Submission::create(pod), &profile);
+    assert_eq!(errors(&found), [(ErrorKind::Forbidden, "spec.resourceClaims[1].clusterResourceClaimTemplateName")]);
+}
+
+#[test]
+fn flat_versions_have_the_rules_under_their_own_paths() {
+    let claim = object(
+        "resource.k8s.io/v1beta1",
+        "ResourceClaim",
+        json!({ "devices": { "requests": [
+        { "name": "r", "deviceClassName": "Bad_", "count": -1 },
+        { "name": "s", "count": 1, "firstAvailable": [{ "name": "x", "deviceClassName": "c" }] },
+    ] } }),
+    );
+    let expected = [
+        (ErrorKind::Invalid, "spec.devices.requests[0].deviceClassName"),
+        (ErrorKind::Invalid, "spec.devices.requests[0].count"),
+        (ErrorKind::Invalid, "spec.devices.requests[1]"),
+    ];
+    assert_eq!(errors(&create(claim)), expected);
+    let slice = json!({
+        "apiVersion": "resource.k8s.io/v1beta1", "kind": "ResourceSlice", "metadata": { "name": "s" },
+        "spec": {
+            "driver": "d.io", "pool": { "name": "p", "resourceSliceCount": 1 }, "nodeName": "", "allNodes": true,
+            "devices": [{ "name": "d", "basic": { "attributes": { "a": { "version": "v1" } } } }],
+        },
+    });
+    assert_eq!(errors(&create(slice)), [(ErrorKind::Invalid, "spec.devices[0].basic.attributes[a].version")]);
+}
+
+#[test]
+fn claims_survive_every_version_and_come_back() {
+    let claim = object(
+        "resource.k8s.io/v1",
+        "ResourceClaim",
+        json!({ "devices": { "requests": [
+        { "name": "r", "exactly": { "deviceClassName": "c", "adminAccess": false, "unknown": 1 } },
+        { "name": "s", "firstAvailable": [{ "name": "x", "deviceClassName": "c" }] },
+    ], "more": [1] } }),
+    );
+    for version in ["v1beta2", "v1beta1", "v1alpha3"] {
+        let there = convert(claim.clone(), version).unwrap();
+        assert_eq!(there["apiVersion"], format!("resource.k8s.io/{version}"));
+        let back = convert(there, "v1").unwrap();
+        if version == "v1beta2" {
+            assert_eq!(back, claim);
+        } else {
+            // What is unknown stays, if not in the place that only `v1` has.
+            assert_eq!(back["spec"]["devices"]["requests"][1], claim["spec"]["devices"]["requests"][1]);
+            assert_eq!(back["spec"]["devices"]["requests"][0]["exactly"]["adminAccess"], false);
+            assert!(back.to_string().contains("unknown"), "{back}");
+        }
+    }
+}

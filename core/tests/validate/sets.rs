@@ -1,0 +1,113 @@
+//! Objects seen together.
+
+use apportion_core::finding::{Code, Severity};
+use apportion_core::profile::Profile;
+use apportion_core::validate::validate_set;
+use serde_json::{Value, json};
+
+fn found(objects: &[Value]) -> Vec<(usize, Code, String, Severity)> {
+    let all = validate_set(objects, &Profile::default());
+    let numbered = all.into_iter().enumerate();
+    numbered.flat_map(|(at, list)| list.into_iter().map(move |one| (at, one.code, one.path, one.severity))).collect()
+}
+
+fn object(api_version: &str, kind: &str, name: &str, spec: Value) -> Value {
+    json!({ "apiVersion": api_version, "kind": kind, "metadata": { "name": name, "namespace": "n" }, "spec": spec })
+}
+
+fn claim(name: &str, class: &str) -> Value {
+    let requests = json!([{ "name": "r", "exactly": { "deviceClassName": class } }]);
+    object("resource.k8s.io/v1", "ResourceClaim", name, json!({ "devices": { "requests": requests } }))
+}
+
+fn pod(name: &str, claims: Value) -> Value {
+    object(
+        "v1",
+        "Pod",
+        name,
+        json!({ "resourceClaims": claims, "containers": [
+        { "name": "c", "resources": { "claims": [{ "name": "a", "request": "nope" }] } },
+    ] }),
+    )
+}
+
+#[test]
+fn dangling_references_are_found() {
+    let class = object("resource.k8s.io/v1", "DeviceClass", "gpu", json!({}));
+    let both = [claim("c", "other"), class];
+    let at = "spec.devices.requests[0].exactly.deviceClassName".to_owned();
+    assert_eq!(found(&both), [(0, Code::LinkUnknownClass, at.clone(), Severity::Warning)]);
+    assert_eq!(found(&both[..1]), [(0, Code::LinkUnknownClass, at, Severity::Info)]);
+    let objects = [pod("p", json!([{ "name": "a", "resourceClaimName": "c" }])), claim("c", "gpu")];
+    let codes: Vec<Code> = found(&objects).into_iter().map(|(_, code, _, _)| code).collect();
+    assert_eq!(codes, [Code::LinkUnknownRequest, Code::LinkUnknownClass]);
+    let alone = [pod("p", json!([{ "name": "a", "resourceClaimTemplateName": "t" }]))];
+    assert_eq!(found(&alone)[0].1, Code::LinkUnknownTemplate);
+}
+
+#[test]
+fn a_claim_that_nearly_is_the_groups_is_found() {
+    let entries = json!([{ "name": "shared", "resourceClaimTemplateName": "t" }]);
+    let group = object("scheduling.k8s.io/v1alpha2", "PodGroup", "g", json!({ "resourceClaims": entries }));
+    let template = object("resource.k8s.io/v1", "ResourceClaimTemplate", "t", json!({ "spec": {} }));
+    let member = |claim: Value| {
+        object("v1", "Pod", "p", json!({ "schedulingGroup": { "podGroupName": "g" }, "resourceClaims": [claim] }))
+    };
+    let exact = json!({ "name": "shared", "resourceClaimTemplateName": "t" });
+    assert_eq!(found(&[group.clone(), template.clone(), member(exact)]), []);
+    for near in [
+        json!({ "name": "other", "resourceClaimTemplateName": "t" }),
+        json!({ "name": "shared", "resourceClaimName": "t" }),
+    ] {
+        let codes: Vec<Code> =
+            found(&[group.clone(), template.clone(), member(near)]).into_iter().map(|one| one.1).collect();
+        assert!(codes.contains(&Code::LinkNearGroupClaim), "{codes:?}");
+    }
+}
+
+#[test]
+fn slices_of_a_pool_must_agree() {
+    let slice = |name: &str, count: i64, spec: Value| {
+        let mut all =
+            json!({ "driver": "d.io", "pool": { "name": "p", "generation": 1, "resourceSliceCount": count } });
+        all.as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
+        object("resource.k8s.io/v1", "ResourceSlice", name, all)
+    };
+    let devices = json!({ "devices": [{ "name": "x" }] });
+    let codes = |objects: &[Value]| found(objects).into_iter().map(|one| (one.0, one.1)).collect::<Vec<_>>();
+    let disagree = [slice("a", 2, devices.clone()), slice("b", 3, json!({ "devices": [{ "name": "y" }] }))];
+    assert_eq!(codes(&disagree), [(0, Code::LinkPoolDisagrees), (1, Code::LinkPoolDisagrees)]);
+    let twice = [slice("a", 2, devices.clone()), slice("b", 2, devices)];
+    assert_eq!(codes(&twice), [(1, Code::LinkPoolDisagrees)]);
+    let counter = json!({ "devices": [{ "name": "x", "consumesCounters": [{ "counterSet": "s", "counters": { "m": { "value": "1" } } }] }] });
+    assert_eq!(codes(&[slice("a", 1, counter)]), [(0, Code::LinkUnknownCounter)]);
+}
+
+#[test]
+fn too_many_pods_on_one_claim_are_counted_through_workloads() {
+    let workload = |replicas: u64| {
+        let spec = json!({ "resourceClaims": [{ "name": "a", "resourceClaimName": "c" }] });
+        object("apps/v1", "Deployment", "d", json!({ "replicas": replicas, "template": { "spec": spec } }))
+    };
+    let claims = claim("c", "gpu");
+    let class = object("resource.k8s.io/v1", "DeviceClass", "gpu", json!({}));
+    assert_eq!(found(&[workload(256), claims.clone(), class.clone()]), []);
+    let at = "spec.template.spec.resourceClaims[0].resourceClaimName".to_owned();
+    assert_eq!(found(&[workload(257), claims, class]), [(0, Code::LinkClaimSharedByMany, at, Severity::Warning)]);
+}
+
+#[test]
+fn admin_access_hangs_on_a_label() {
+    let mut admin = claim("c", "gpu");
+    admin["spec"]["devices"]["requests"][0]["exactly"]["adminAccess"] = json!(true);
+    let class = object("resource.k8s.io/v1", "DeviceClass", "gpu", json!({}));
+    let space = |labels: Value| json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "n", "labels": labels } });
+    let codes = |space: Value| -> Vec<Code> {
+        found(&[admin.clone(), class.clone(), space]).into_iter().map(|one| one.1).collect()
+    };
+    assert_eq!(codes(space(json!({}))), [Code::LinkAdminLabel]);
+    assert_eq!(codes(space(json!({ "resource.kubernetes.io/admin-access": "true" }))), [Code::SecurityAdminNamespace]);
+    let role = json!({ "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": { "name": "r" },
+        "rules": [{ "apiGroups": [""], "resources": ["namespaces"], "verbs": ["get", "patch"] }] });
+    assert_eq!(found(&[role])[0].1, Code::SecurityNamespaceLabels);
+}

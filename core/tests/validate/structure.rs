@@ -1,0 +1,91 @@
+//! Unknown and misspelt fields, wrong types, selectors that compile and yet go wrong.
+
+use apportion_core::finding::{Code, ErrorKind, Severity};
+use serde_json::{Value, json};
+
+use crate::{brief, create};
+
+fn claim(request: Value) -> Value {
+    json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "c", "namespace": "n" },
+        "spec": { "devices": { "requests": [request] } },
+    })
+}
+
+fn selecting(expression: &str) -> Value {
+    claim(json!({ "name": "r", "exactly": {
+        "deviceClassName": "gpu.example.com", "selectors": [{ "cel": { "expression": expression } }],
+    } }))
+}
+
+#[test]
+fn a_misspelt_field_is_reported_with_a_suggestion() {
+    let findings = create(claim(json!({ "name": "r", "exactly": { "deviceClasName": "c", "deviceClassName": "c" } })));
+    assert_eq!(brief(&findings), [(Code::ReadUnknownField, "spec.devices.requests[0].exactly.deviceClasName")]);
+    let findings = create(claim(json!({ "name": "r", "exactly": { "deviceclassname": "c" } })));
+    assert_eq!(findings[0].hint.as_deref(), Some("write `deviceClassName`: upper and lower case matter"));
+    let findings = create(claim(json!({ "name": "r", "deviceClassName": "c" })));
+    assert!(findings[0].hint.as_deref().unwrap().contains("`exactly`"), "{findings:?}");
+    let findings = create(claim(
+        json!({ "name": "r", "exactly": { "deviceClassName": "c", "selectors": [{ "expression": "true" }] } }),
+    ));
+    assert_eq!(findings[0].hint.as_deref(), Some("`expression` belongs into `cel`"));
+}
+
+#[test]
+fn a_wrong_type_stops_the_rules() {
+    let findings = create(claim(json!({ "name": 1, "exactly": { "deviceClassName": "", "count": "2" } })));
+    let paths: Vec<&str> = findings.iter().map(|finding| finding.path.as_str()).collect();
+    assert_eq!(paths, ["spec.devices.requests[0].exactly.count", "spec.devices.requests[0].name"]);
+    assert!(findings.iter().all(|finding| finding.kind == Some(ErrorKind::TypeInvalid)));
+    assert_eq!(findings[0].hint.as_deref(), Some("write 2 without quotes"));
+}
+
+#[test]
+fn the_removed_source_of_a_pod_claim_is_explained() {
+    let findings = create(json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p", "namespace": "n" },
+        "spec": { "containers": [], "resourceClaims": [{ "name": "a", "source": { "resourceClaimName": "c" } }] },
+    }));
+    let codes = [Code::ReadUnknownField, Code::ValidateInvalid];
+    assert_eq!(findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), codes);
+    assert!(findings[0].hint.as_deref().unwrap().contains("removed in 1.31"));
+}
+
+#[test]
+fn pod_templates_of_workloads_are_checked_in_place() {
+    let spec = json!({ "containers": [{ "name": "c", "resources": { "claims": [{ "name": "nope" }] } }] });
+    let job = |group: &str, kind: &str, spec: Value| {
+        create(json!({ "apiVersion": group, "kind": kind, "metadata": { "name": "j" }, "spec": spec }))
+    };
+    let findings = job("batch/v1", "CronJob", json!({ "jobTemplate": { "spec": { "template": { "spec": spec } } } }));
+    let at = "spec.jobTemplate.spec.template.spec.containers[0].resources.claims[0]";
+    assert_eq!(brief(&findings), [(Code::ValidateNotFound, at)]);
+    let set = json!({ "replicatedJobs": [{ "template": { "spec": { "template": { "spec": spec } } } }] });
+    let findings = job("jobset.x-k8s.io/v1alpha2", "JobSet", set);
+    assert_eq!((findings.len(), findings[0].kind, findings[0].severity), (1, None, Severity::Error));
+}
+
+#[test]
+fn selectors_are_looked_through() {
+    let codes =
+        |expression: &str| -> Vec<Code> { create(selecting(expression)).iter().map(|finding| finding.code).collect() };
+    let gpu = r#"device.attributes["gpu.example.com"]"#;
+    assert_eq!(codes(&format!("{gpu}.model == 'a'")), [Code::LintUnguarded]);
+    for guarded in [
+        format!("has({gpu}.model) && {gpu}.model == 'a'"),
+        format!("{gpu}.model == 'a' && 'model' in {gpu}"),
+        format!("!has({gpu}.model) || {gpu}.model == 'a'"),
+        format!("has({gpu}.model) ? {gpu}.model == 'a' : false"),
+        format!("device.driver == 'gpu.example.com' && {gpu}.model == 'a'"),
+        format!("{gpu}.?model.orValue('') == 'a'"),
+    ] {
+        assert_eq!(codes(&guarded), [], "{guarded}");
+    }
+    assert!(codes("has(device.attributes.model.x)").contains(&Code::LintUnqualified));
+    assert!(codes(r#"device.attributes["gpu.example.com/model"].x == 1"#).contains(&Code::LintUnqualified));
+    assert!(codes(&format!("{gpu}.ready.bool")).contains(&Code::LintWireMember));
+    assert!(codes(&format!("{gpu}.memory == quantity('1Gi')")).contains(&Code::LintNeverEqual));
+    assert_eq!(codes("device.name == 'x'"), [Code::ValidateSelector]);
+    assert_eq!(codes("1 + 1"), [Code::ValidateSelector]);
+}
