@@ -66,7 +66,8 @@ fn published_manifests_get_the_recorded_verdict() {
         let errors = case["errors"].as_array().unwrap();
         let mut expected: Vec<String> =
             errors.iter().map(|error| format!("{} {}", text(error, "type"), text(error, "field"))).collect();
-        (found.sort(), expected.sort());
+        found.sort();
+        expected.sort();
         let unknown = findings.iter().filter(|finding| {
             finding.code == Code::ReadUnknownField
                 || finding.code == Code::ValidateDroppedField && finding.message.contains("came with")
@@ -75,7 +76,8 @@ fn published_manifests_get_the_recorded_verdict() {
         let listed = case.get("unknownFields").and_then(Value::as_array);
         let mut listed: Vec<String> =
             listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
-        (unknown.sort(), listed.sort());
+        unknown.sort();
+        listed.sort();
         if (&found, &unknown) == (&expected, &listed) {
             passed += 1;
         } else {
