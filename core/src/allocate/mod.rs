@@ -9,6 +9,7 @@ pub mod capacity;
 mod constraints;
 mod counters;
 mod differences;
+pub mod extended;
 mod failure;
 mod flow;
 mod funnel;

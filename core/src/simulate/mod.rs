@@ -18,6 +18,7 @@ mod report;
 mod schedule;
 pub mod server;
 mod shortfall;
+mod special;
 mod suggest;
 
 pub use expand::MAX_PODS;
@@ -77,7 +78,8 @@ pub struct PodReport {
     pub node: Option<String>,
     /// Why it is Pending, most important first. With a node: what keeps it from running there, mostly nothing.
     pub reasons: Vec<Finding>,
-    /// Its claims in the order of `spec.resourceClaims`.
+    /// Its claims in the order of `spec.resourceClaims`; last the one for extended resources that devices serve, as
+    /// `<extended-resources>`.
     pub claims: Vec<PodClaimReport>,
 }
 

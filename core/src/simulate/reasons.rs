@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::allocate::Outcome;
+use crate::allocate::extended::class_for;
 use crate::api::claim::ResourceClaim;
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
@@ -25,6 +26,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) origin: &'a Origin,
     /// The Pod's claims.
     pub(crate) claims: &'a [&'a ResourceClaim],
+    /// Whether devices serve some of its resources on a node.
+    pub(crate) has_special: bool,
     /// All nodes.
     pub(crate) nodes: &'a [NodeState],
     /// Nodes where the Pod would fit if other Pods left.
@@ -73,7 +76,11 @@ pub(crate) fn pending(
         reasons.push(unsuitable(asked, refusal, nodes));
         texts.push((nodes.len(), refusal.to_string()));
     }
-    let after = if asked.claims.is_empty() { "no new claims to deallocate" } else { "still not schedulable" };
+    let after = if asked.claims.is_empty() && !asked.has_special {
+        "no new claims to deallocate"
+    } else {
+        "still not schedulable"
+    };
     reasons.push(scheduler_message(asked.nodes.len(), &message::counted(texts), after, asked.curable));
     reasons
 }
@@ -116,16 +123,16 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String]) -> Finding
                 Lack::TooSmall => format!("{} less `{resource}` than the Pod asks for", has()),
                 Lack::InUse => format!("{} too little `{resource}` left", has()),
             };
-            let class = asked.cluster.classes().values().find(|class| {
-                class.spec.extended_resource_name.as_deref() == Some(resource)
-                    || resource.strip_prefix("deviceclass.resource.kubernetes.io/") == Some(&class.metadata.name)
-            });
+            let class = class_for(asked.cluster, resource);
+            let has_feature = asked.cluster.profile().features.extended_resource;
             let finding = finding("spec", message);
             match class {
-                Some(class) => finding.with_hint(format!(
-                    "device class `{}` serves it; such requests are not played by a run yet, so ask for the class in a claim",
+                Some(class) if !has_feature => finding.with_hint(format!(
+                    "device class `{}` could serve it with the feature gate `DRAExtendedResource`",
                     class.metadata.name
                 )),
+                Some(_) => finding
+                    .with_hint("the node states the resource, so its device plugin serves it and not the devices"),
                 None if resource.contains('/') => finding.with_hint("a node offers it in `status.allocatable`"),
                 None => finding,
             }

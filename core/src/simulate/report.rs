@@ -9,6 +9,7 @@ use crate::finding::Finding;
 use super::claims::{Entry, template_of};
 use super::expand::{reference, root_of};
 use super::schedule::Verdict;
+use super::special::NAME;
 use super::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use crate::lifecycle::scheduling::node_fit::is_inferred;
 
@@ -29,6 +30,8 @@ pub(crate) fn report(
             let verdict = verdicts.remove(key).unwrap_or_default();
             let root = cluster.pods().get(key).and_then(|pod| root_of(cluster, pod));
             let claims = entries.get(key).map(Vec::as_slice).unwrap_or_default();
+            let special = cluster.pods().get(key).and_then(|pod| pod.extended_resource_claim());
+            let special = special.map(|claim| PodClaimReport { name: NAME.to_owned(), claim: Some(claim.clone()) });
             PodReport {
                 namespace: key.0.clone(),
                 name: key.1.clone(),
@@ -38,6 +41,7 @@ pub(crate) fn report(
                 claims: claims
                     .iter()
                     .map(|entry| PodClaimReport { name: entry.name.clone(), claim: entry.claim.clone() })
+                    .chain(special)
                     .collect(),
             }
         })

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::allocate::extended::{self, ExtendedResources};
 use crate::allocate::{Answer, Limits, Outcome, Question, allocate};
 use crate::api::claim::{ResourceClaim, ResourceClaimConsumerReference};
 use crate::api::object::Object;
@@ -16,7 +17,7 @@ use crate::finding::{Code, Finding, Severity};
 use super::claims::{Entry, Origin, is_deleting, is_finished};
 use super::expand::uid_of;
 use super::problems::request_problems;
-use super::reasons;
+use super::{reasons, special};
 use crate::lifecycle::scheduling::node_fit::{NodeState, Refusal, requests, selects, unknown_labels};
 
 /// Finalizer of a claim that has devices.
@@ -88,6 +89,15 @@ struct Scheduler<'s> {
     findings: &'s mut Vec<Finding>,
 }
 
+/// Where a Pod fits.
+struct Place {
+    node: String,
+    /// The answer for its claims without devices, the one for extended resources last.
+    answer: Option<Answer>,
+    /// What devices serve there of its resources.
+    extended: Option<ExtendedResources>,
+}
+
 /// A claim of the Pod with the entry that it belongs to.
 struct Needed {
     claim: ResourceClaim,
@@ -129,8 +139,9 @@ impl Scheduler<'_> {
         // Each round but the last gives up one allocation that stands in the way.
         for _ in 0..=needed.len() {
             match self.try_nodes(pod, origin, &needed) {
-                Ok((node, answer)) => {
-                    self.bind(pod, &node, &needed, answer)?;
+                Ok(place) => {
+                    let node = place.node.clone();
+                    self.bind(pod, &needed, place)?;
                     return Ok(node);
                 }
                 Err(reasons) => match self.release_one(pod, &mut needed) {
@@ -167,24 +178,22 @@ impl Scheduler<'_> {
     }
 
     /// The first node that fits, with the answer for the claims without devices.
-    fn try_nodes(
-        &mut self,
-        pod: &Pod,
-        origin: &Origin,
-        needed: &[Needed],
-    ) -> Result<(String, Option<Answer>), Vec<Finding>> {
+    fn try_nodes(&mut self, pod: &Pod, origin: &Origin, needed: &[Needed]) -> Result<Place, Vec<Finding>> {
         let requests = requests(pod);
         let mut ordinary: BTreeMap<Refusal, Vec<String>> = BTreeMap::new();
         let mut elsewhere: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         let mut candidates = Vec::new();
         let mut curable = 0usize;
         for state in &self.nodes {
+            let extended = extended::on_node(self.cluster, pod, &state.node);
+            let mut requests = requests.clone();
+            requests.retain(|name, _| extended.as_ref().is_none_or(|extended| !extended.resources.contains(name)));
             let refusals = state.refusals(pod, &requests);
             let unreachable = needed.iter().position(|needed| !reaches(&needed.claim, state));
             if let Some(index) = unreachable.filter(|_| refusals.is_empty()) {
                 elsewhere.entry(index).or_default().push(state.name().to_owned());
             } else if refusals.is_empty() {
-                candidates.push(state.name().to_owned());
+                candidates.push((state.name().to_owned(), extended));
             }
             curable += usize::from(!refusals.is_empty() && refusals.iter().all(Refusal::is_curable));
             for refusal in refusals {
@@ -193,20 +202,32 @@ impl Scheduler<'_> {
         }
         let unallocated: Vec<ResourceClaim> =
             needed.iter().filter(|needed| !needed.is_allocated).map(|needed| needed.claim.clone()).collect();
-        let first = candidates.first().cloned();
-        if let (Some(first), true) = (first, unallocated.is_empty()) {
-            return Ok((first, None));
-        }
-        let answer = (!candidates.is_empty()).then(|| {
-            let question = Question { claims: unallocated, nodes: candidates, ..Question::default() };
-            allocate(self.cluster, &question, self.limits)
-        });
-        if let Some(Answer { outcome: Outcome::Allocated { node, .. }, .. }) = &answer {
-            return Ok((node.clone(), answer));
+        let mut refused = None;
+        // Nodes that need the same claims are asked together.
+        for nodes in candidates.chunk_by(|(_, one), (_, other)| one == other) {
+            let Some((first, extended)) = nodes.first().cloned() else { continue };
+            let special = extended.as_ref().map(|extended| special::claim(pod, extended));
+            let claims: Vec<ResourceClaim> = unallocated.iter().cloned().chain(special).collect();
+            if claims.is_empty() {
+                return Ok(Place { node: first, answer: None, extended });
+            }
+            let nodes = nodes.iter().map(|(name, _)| name.clone()).collect();
+            let answer = allocate(self.cluster, &Question { claims, nodes, ..Question::default() }, self.limits);
+            match answer.outcome {
+                Outcome::Allocated { ref node, .. } => {
+                    return Ok(Place { node: node.clone(), answer: Some(answer), extended });
+                }
+                other => refused = Some(special::together(refused, other)),
+            }
+            if !matches!(refused, Some(Outcome::Unsatisfied { .. })) {
+                break;
+            }
         }
         let claims: Vec<&ResourceClaim> = needed.iter().map(|needed| &needed.claim).collect();
-        let asked = reasons::Asked { cluster: self.cluster, origin, claims: &claims, nodes: &self.nodes, curable };
-        Err(reasons::pending(&asked, answer.map(|answer| answer.outcome), &elsewhere, &ordinary))
+        let has_special = candidates.iter().any(|(_, extended)| extended.is_some());
+        let asked =
+            reasons::Asked { cluster: self.cluster, origin, claims: &claims, has_special, nodes: &self.nodes, curable };
+        Err(reasons::pending(&asked, refused, &elsewhere, &ordinary))
     }
 
     /// Frees an allocation that keeps the Pod from its nodes and that nobody else uses. False when there is none.
@@ -229,7 +250,8 @@ impl Scheduler<'_> {
     }
 
     /// Writes allocations and reservations into the claims and the node into the Pod.
-    fn bind(&mut self, pod: &Pod, node: &str, needed: &[Needed], answer: Option<Answer>) -> Result<(), Vec<Finding>> {
+    fn bind(&mut self, pod: &Pod, needed: &[Needed], place: Place) -> Result<(), Vec<Finding>> {
+        let Place { node, answer, extended } = place;
         let mut findings = Vec::new();
         let mut allocations = Vec::new();
         if let Some(Answer { outcome: Outcome::Allocated { allocations: found, .. }, findings: said, .. }) = answer {
@@ -262,7 +284,15 @@ impl Scheduler<'_> {
             self.note(finding);
         }
         let mut bound = pod.clone();
-        bound.spec.node_name = node.to_owned();
+        if let Some(extended) = extended {
+            let mut claim = special::named(self.cluster, pod, special::claim(pod, &extended));
+            claim.status.allocation = allocations.next();
+            claim.metadata.finalizers.push(FINALIZER.to_owned());
+            reserve(&mut claim, &consumer);
+            bound.status.extended_resource_claim_status = Some(special::status(&claim, &extended));
+            self.cluster.apply(Object::ResourceClaim(Box::new(claim)));
+        }
+        bound.spec.node_name.clone_from(&node);
         if let Some(state) = self.nodes.iter_mut().find(|state| state.name() == node) {
             state.add(&bound);
         }

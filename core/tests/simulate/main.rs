@@ -11,6 +11,7 @@
 )]
 
 mod claims;
+mod extended;
 mod nodes;
 mod places;
 mod real;

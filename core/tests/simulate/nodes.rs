@@ -1,8 +1,9 @@
 //! Nodes, given and inferred, and what an ordinary scheduler asks of them.
 
 use apportion_core::finding::Code;
+use apportion_core::profile::{Profile, Version};
 
-use crate::support::{CLASS, codes, gpu_pod, pod, run, slice};
+use crate::support::{CLASS, codes, gpu_pod, pod, run, run_with, slice};
 
 #[test]
 fn nodes_are_inferred_from_slices_where_none_is_given() {
@@ -201,8 +202,9 @@ kind: DeviceClass
 metadata: { name: gpus }
 spec: { extendedResourceName: example.com/gpu }
 ";
-    let ran = run(&format!("{}{asking}{class}", slice("a", 1)));
-    assert!(ran.reason("p").hint.as_ref().unwrap().contains("device class `gpus` serves it"));
+    let objects = format!("{}{asking}{class}", slice("a", 1));
+    let ran = run_with(&objects, Profile::of(Version::V1_35));
+    assert!(ran.reason("p").hint.as_ref().unwrap().contains("device class `gpus` could serve it"));
 }
 
 #[test]
