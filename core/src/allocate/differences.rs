@@ -61,12 +61,14 @@ fn possible(cluster: &Cluster, question: &Question, known: Quirks) -> Quirks {
     let has_counters = features.partitionable_devices && cluster.inventory().slices_with_counters().next().is_some();
     let has_all = claims().flat_map(|devices| &devices.requests).any(asks_for_all);
     let names_several = claims().flat_map(|devices| &devices.config).any(|config| config.requests.len() > 1);
+    // Shares and constraints leak too, but only counters and mode `All` make it show. Where a constraint leaks, what it does not
+    // restore shows even for single values.
+    let leaks = known.counter_rollback && (has_counters || (features.consumable_capacity && has_all));
     Quirks {
-        // Shares and constraints leak too, but only counters and mode `All` make it show.
-        counter_rollback: known.counter_rollback && (has_counters || (features.consumable_capacity && has_all)),
+        counter_rollback: leaks,
         counters_by_pool_id: known.counters_by_pool_id && has_counters,
         list_match_restore: known.list_match_restore
-            && features.list_type_attributes
+            && (features.list_type_attributes || leaks)
             && constraints().any(|constraint| constraint.match_attribute.is_some()),
         distinct_per_device: known.distinct_per_device
             && constraints().any(|constraint| constraint.distinct_attribute.is_some()),

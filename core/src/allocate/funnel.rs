@@ -22,7 +22,7 @@ pub(super) fn refusal<'c>(
     selectors: &mut Selectors,
 ) -> NodeRefusal {
     let mut refusal = NodeRefusal { node: node.metadata.name.clone(), failure: None, requests: Vec::new() };
-    let Ok(view) = gather(cluster, overlay, node) else {
+    let Ok(view) = gather(cluster, overlay, node, selectors) else {
         return refusal;
     };
     refusal.failure = failure(&view);

@@ -44,7 +44,7 @@ pub(super) fn ask<'c>(
     budget: &mut Budget,
 ) -> Result<Option<Vec<AllocationResult>>, Stop> {
     let profile = cluster.profile();
-    let view = gather(cluster, overlay, node)?;
+    let view = gather(cluster, overlay, node, selectors)?;
     let mut verdicts = Verdicts::new(plan, &view, node, profile, selectors);
     let needs = check(plan, &view, profile, &mut verdicts, budget)?;
     let new_state = || State::new(cluster, overlay, plan, &view, way.quirks);

@@ -6,9 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::failure::{Fatal, bad_node_selector};
 use super::groups::uses_groups;
+use super::taints;
 use crate::api::node::{Node, NodeSelector};
-use crate::api::slice::{CounterSet, Device, DeviceTaint, ResourceSlice, TaintEffect};
+use crate::api::slice::{CounterSet, Device, DeviceTaint, ResourceSlice};
 use crate::cluster::node_selector::{self, BadNodeSelector};
+use crate::cluster::selectors::Selectors;
 use crate::cluster::{Cluster, DeviceIdx, PoolIdx, SliceEntry, Usage};
 use crate::profile::{Profile, Version};
 
@@ -81,7 +83,12 @@ pub(super) fn usage_of<'c>(cluster: &'c Cluster, overlay: &'c Overlay, device: D
 /// # Errors
 ///
 /// A slice with a node selector that cannot be read.
-pub(super) fn gather<'c>(cluster: &'c Cluster, overlay: &'c Overlay, node: &Node) -> Result<NodeView<'c>, Fatal> {
+pub(super) fn gather<'c>(
+    cluster: &'c Cluster,
+    overlay: &'c Overlay,
+    node: &Node,
+    selectors: &mut Selectors,
+) -> Result<NodeView<'c>, Fatal> {
     let mut by_pool: BTreeMap<PoolIdx, Vec<&'c SliceEntry>> = BTreeMap::new();
     for entry in candidates(cluster, &node.metadata.name) {
         if is_relevant(cluster, &entry.slice, node)? {
@@ -103,7 +110,7 @@ pub(super) fn gather<'c>(cluster: &'c Cluster, overlay: &'c Overlay, node: &Node
         group.sort_by_key(|(pool, _)| (pool.driver, pool.name));
         for (pool, slices) in group {
             for entry in slices {
-                node_view.add_devices(cluster, overlay, node, entry);
+                node_view.add_devices(cluster, overlay, node, entry, selectors);
             }
             node_view.pools.push(pool);
         }
@@ -112,7 +119,14 @@ pub(super) fn gather<'c>(cluster: &'c Cluster, overlay: &'c Overlay, node: &Node
 }
 
 impl<'c> NodeView<'c> {
-    fn add_devices(&mut self, cluster: &'c Cluster, overlay: &'c Overlay, node: &Node, entry: &'c SliceEntry) {
+    fn add_devices(
+        &mut self,
+        cluster: &'c Cluster,
+        overlay: &'c Overlay,
+        node: &Node,
+        entry: &'c SliceEntry,
+        selectors: &mut Selectors,
+    ) {
         let features = &cluster.profile().features;
         let is_out_of_reach =
             !entry.slice.spec.skip_node_operations.is_empty() && !does_without_driver(cluster.profile(), node);
@@ -122,7 +136,11 @@ impl<'c> NodeView<'c> {
                 slice: &entry.slice,
                 device,
                 usage: usage_of(cluster, overlay, *index),
-                taints: if features.device_taints { taints(cluster, &entry.slice, device) } else { Vec::new() },
+                taints: if features.device_taints {
+                    taints::blocking(cluster, selectors, &entry.slice, device)
+                } else {
+                    Vec::new()
+                },
                 is_shared: features.consumable_capacity && device.allow_multiple_allocations == Some(true),
                 is_out_of_reach,
             });
@@ -318,23 +336,4 @@ impl<'c> PoolView<'c> {
         }
         Ok(())
     }
-}
-
-/// Taints that block, of the driver and of taint rules.
-fn taints<'c>(cluster: &'c Cluster, slice: &ResourceSlice, device: &'c Device) -> Vec<&'c DeviceTaint> {
-    let has_rules = cluster.profile().features.device_taint_rules;
-    let rules = cluster.taint_rules().values().filter(|_| has_rules).filter(|rule| {
-        let is_equal = |wanted: &Option<String>, text: &str| wanted.as_deref().is_none_or(|wanted| wanted == text);
-        // A rule without a selector taints nothing, as the API says. One with a class or expressions, which
-        // only alpha versions had, is not understood and taints nothing either.
-        rule.spec.device_selector.as_ref().is_some_and(|selector| {
-            is_equal(&selector.driver, &slice.spec.driver)
-                && is_equal(&selector.pool, &slice.spec.pool.name)
-                && is_equal(&selector.device, &device.name)
-                && selector.device_class_name.is_none()
-                && selector.selectors.is_empty()
-        })
-    });
-    let all = device.taints.iter().chain(rules.map(|rule| &rule.spec.taint));
-    all.filter(|taint| matches!(taint.effect, TaintEffect::NoSchedule | TaintEffect::NoExecute)).collect()
 }

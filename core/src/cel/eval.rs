@@ -1,5 +1,8 @@
 //! Evaluation of instructions with a cost meter.
 
+mod equality;
+mod path;
+
 use std::sync::Arc;
 
 use super::call::Func;
@@ -7,8 +10,10 @@ use super::cost::Rule;
 use super::decls::{Binding, Overload};
 use super::device::DeviceView;
 use super::functions;
-use super::plan::{Bind, Call, Code, Key, ListItem, Loop, MapItem, Path, Root, Step, insert};
-use super::value::{Entries, Eval, Fault, List, Map, Value, fail, no_overload, to_i64, to_u64};
+use super::plan::{Bind, Call, Code, ListItem, Loop, MapItem, insert};
+use super::value::{Entries, Eval, Fault, List, Map, Value, fail, no_overload};
+use equality::is_member;
+pub(super) use equality::{equality, equals, go_type};
 
 /// One evaluation.
 pub(super) struct Machine<'a> {
@@ -350,148 +355,6 @@ impl<'a> Machine<'a> {
         Arc::make_mut(&mut values).extend(items.iter());
         Ok(Value::List(List::Values(values)))
     }
-
-    /// The value of a path. `is_charged`: with the price of the path itself, which conditional branches and keys do not pay.
-    fn path(&mut self, path: &'a Path, is_charged: bool) -> Eval<Value<'a>> {
-        let value = settle(self.walk(path))?;
-        if is_charged && !path.is_test && !matches!(path.root, Root::Choice(_)) {
-            self.charge(1)?;
-        }
-        value
-    }
-
-    #[inline(never)]
-    fn walk(&mut self, path: &'a Path) -> Eval<Value<'a>> {
-        if let (Some(direct), Some(device)) = (&path.direct, self.device) {
-            self.charge(1)?;
-            self.charge(1)?;
-            self.charge(1)?;
-            let value = direct.find(device)?;
-            return self.steps(path, value, path.steps.get(3..).unwrap_or_default());
-        }
-        let value = match &path.root {
-            Root::Device => match self.device {
-                Some(device) => Value::Map(Map::Device(device)),
-                None => return fail("no such attribute(s): device"),
-            },
-            Root::Slot(slot) => self.variable(*slot)?,
-            Root::Value(code) => self.eval(code)?,
-            Root::Choice(parts) => {
-                let [condition, yes, no] = &**parts;
-                match self.eval(condition)? {
-                    Value::Bool(true) => self.branch(yes)?,
-                    Value::Bool(false) => self.branch(no)?,
-                    _ => return no_overload(),
-                }
-            }
-        };
-        self.steps(path, value, &path.steps)
-    }
-
-    fn steps(&mut self, path: &'a Path, mut value: Value<'a>, steps: &'a [Step]) -> Eval<Value<'a>> {
-        if steps.is_empty() {
-            return Ok(value);
-        }
-        let mut is_optional = false;
-        if let Value::Optional(inner) = value {
-            let Some(inner) = inner else {
-                return Ok(if path.is_test { Value::Bool(false) } else { Value::Optional(None) });
-            };
-            is_optional = true;
-            value = (*inner).clone();
-        }
-        for (position, step) in steps.iter().enumerate() {
-            is_optional |= step.is_optional;
-            let is_test = path.is_test && position.saturating_add(1) == steps.len();
-            match self.step(&value, step, is_optional, is_test)? {
-                Some(next) => value = next,
-                None if path.is_test => return Ok(Value::Bool(false)),
-                None => return Ok(Value::Optional(None)),
-            }
-        }
-        if path.is_test {
-            return Ok(if is_optional { Value::Bool(true) } else { value });
-        }
-        Ok(if is_optional { Value::some(value) } else { value })
-    }
-
-    /// A branch of a conditional: a path is not charged for itself.
-    fn branch(&mut self, code: &'a Code) -> Eval<Value<'a>> {
-        match code {
-            Code::Path(path) => self.path(path, false),
-            other => self.eval(other),
-        }
-    }
-
-    /// One selection. `None` if it is optional and not there; a test gives whether it is there.
-    #[inline(never)]
-    fn step(&mut self, value: &Value<'a>, step: &'a Step, is_optional: bool, is_test: bool) -> Eval<Option<Value<'a>>> {
-        let key = match &step.key {
-            Key::Const(key) => Ok(key.clone()),
-            Key::Path(path) => settle(self.path(path, false))?,
-            Key::Value(code) => settle(self.eval(code))?,
-        };
-        let found = key.and_then(|key| select(value, &key));
-        match found {
-            Ok(Found::Value(found)) if is_test && !is_optional => {
-                self.charge(1)?;
-                drop(found);
-                Ok(Some(Value::Bool(true)))
-            }
-            Ok(Found::Value(found)) => {
-                self.charge(1)?;
-                Ok(Some(found))
-            }
-            Ok(Found::Missing(_)) if is_optional => Ok(None),
-            Ok(Found::Missing(_)) if is_test => {
-                self.charge(1)?;
-                Ok(Some(Value::Bool(false)))
-            }
-            Ok(Found::Missing(fault)) => {
-                self.charge(1)?;
-                Err(fault)
-            }
-            Err(fault) => {
-                if !is_optional {
-                    self.charge(1)?;
-                }
-                Err(fault)
-            }
-        }
-    }
-}
-
-enum Found<'a> {
-    Value(Value<'a>),
-    /// With the error for those who insist.
-    Missing(Fault),
-}
-
-fn select<'a>(value: &Value<'a>, key: &Value<'_>) -> Eval<Found<'a>> {
-    let missing_key = || Found::Missing(Fault::Error(format!("no such key: {key}").into()));
-    if !matches!(key, Value::Str(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)) {
-        return fail(format!("invalid qualifier type: {}", go_type(key)));
-    }
-    match value {
-        Value::Map(map) => Ok(map.find(key).map_or_else(missing_key, Found::Value)),
-        Value::List(list) => {
-            let index = list_index(key)?;
-            let found = usize::try_from(index).ok().and_then(|index| list.get(index));
-            let missing = || Found::Missing(Fault::Error(format!("index out of bounds: {key}").into()));
-            Ok(found.map_or_else(missing, Found::Value))
-        }
-        _ => Ok(missing_key()),
-    }
-}
-
-fn list_index(key: &Value<'_>) -> Eval<i64> {
-    let index = match key {
-        Value::Int(index) => Some(*index),
-        Value::Uint(index) => i64::try_from(*index).ok(),
-        Value::Double(index) => to_i64(*index),
-        other => return fail(format!("unsupported index type '{}' in list", other.type_name())),
-    };
-    index.map_or_else(|| fail(format!("unsupported index value {key} in list")), Ok)
 }
 
 /// Separates errors that the expression may absorb from the end of the evaluation.
@@ -539,101 +402,5 @@ fn dispatch<'a>(call: &Call, args: &[Value<'a>]) -> Eval<Value<'a>> {
                 }
             }
         }
-    }
-}
-
-/// Membership as the reference's sets of constants have it: numbers match across types where the conversion is exact.
-#[expect(clippy::cast_precision_loss, reason = "the reference converts the same way")]
-fn is_member(member: &Value<'_>, value: &Value<'_>) -> bool {
-    match (member, value) {
-        (Value::Bool(a), Value::Bool(b)) => a == b,
-        (Value::Str(a), Value::Str(b)) => a.as_str() == b.as_str(),
-        (Value::Int(a), Value::Int(b)) => a == b,
-        (Value::Uint(a), Value::Uint(b)) => a == b,
-        (Value::Double(a), Value::Double(b)) => a == b,
-        (Value::Int(a), Value::Uint(b)) => u64::try_from(*a).is_ok_and(|a| a == *b),
-        (Value::Uint(a), Value::Int(b)) => i64::try_from(*a).is_ok_and(|a| a == *b),
-        (Value::Int(a), Value::Double(b)) => *a as f64 == *b,
-        (Value::Uint(a), Value::Double(b)) => *a as f64 == *b,
-        (Value::Double(a), Value::Int(b)) => to_i64(*a) == Some(*b),
-        (Value::Double(a), Value::Uint(b)) => to_u64(*a) == Some(*b),
-        _ => false,
-    }
-}
-
-/// `==`. Values of different types differ; an error only for types that refuse to be compared.
-pub(super) fn equality(left: &Value<'_>, right: &Value<'_>) -> Eval<bool> {
-    if matches!(left, Value::Null) || matches!(right, Value::Null) {
-        return Ok(matches!((left, right), (Value::Null, Value::Null)));
-    }
-    equals(left, right)
-}
-
-/// The method of the left value, as containers use it.
-pub(super) fn equals(left: &Value<'_>, right: &Value<'_>) -> Eval<bool> {
-    use super::value::QuantityValue;
-    Ok(match (left, right) {
-        (Value::Bool(a), Value::Bool(b)) => a == b,
-        (Value::Str(a), Value::Str(b)) => a.as_str() == b.as_str(),
-        (Value::Bytes(a), Value::Bytes(b)) => a == b,
-        (Value::Duration(a), Value::Duration(b)) => a == b,
-        (Value::Timestamp(a), Value::Timestamp(b)) => a == b,
-        (Value::Type(a), Value::Type(b)) => a == b,
-        (Value::Null, Value::Null) => true,
-        (Value::Int(_) | Value::Uint(_) | Value::Double(_), Value::Int(_) | Value::Uint(_) | Value::Double(_)) => {
-            functions::compare_numbers(left, right).is_some_and(std::cmp::Ordering::is_eq)
-        }
-        (Value::List(a), Value::List(b)) => {
-            // An element that cannot be compared does not make lists different.
-            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equality(&a, &b) != Ok(false))
-        }
-        (Value::Map(a), Value::Map(b)) => {
-            a.len() == b.len()
-                && a.entries()
-                    .iter()
-                    .all(|(key, value)| b.find(key).is_some_and(|other| equality(value, &other) != Ok(false)))
-        }
-        (Value::Optional(a), Value::Optional(b)) => match (a, b) {
-            (None, None) => true,
-            (Some(a), Some(b)) => return equality(a, b),
-            (None, Some(_)) | (Some(_), None) => false,
-        },
-        (Value::Quantity(_), Value::Quantity(QuantityValue::Sum(_))) => return no_overload(),
-        (Value::Quantity(a), Value::Quantity(b)) => a.get() == b.get(),
-        (Value::Semver(a), Value::Semver(b)) => a == b,
-        (Value::Ip(a), Value::Ip(b)) => a == b,
-        (Value::Cidr(a), Value::Cidr(b)) => a == b,
-        (Value::Url(a), Value::Url(b)) => a == b,
-        (Value::Format(a), Value::Format(b)) => a == b,
-        (
-            Value::Quantity(_) | Value::Semver(_) | Value::Ip(_) | Value::Cidr(_) | Value::Url(_) | Value::Format(_),
-            _,
-        ) => return no_overload(),
-        _ => false,
-    })
-}
-
-/// The name that the reference's messages show for a value's representation.
-pub(super) fn go_type(value: &Value<'_>) -> &'static str {
-    match value {
-        Value::Null => "types.Null",
-        Value::Bool(_) => "types.Bool",
-        Value::Int(_) => "types.Int",
-        Value::Uint(_) => "types.Uint",
-        Value::Double(_) => "types.Double",
-        Value::Str(_) => "types.String",
-        Value::Bytes(_) => "types.Bytes",
-        Value::Duration(_) => "types.Duration",
-        Value::Timestamp(_) => "types.Timestamp",
-        Value::Type(_) => "*types.Type",
-        Value::List(_) => "*types.baseList",
-        Value::Map(_) => "*types.baseMap",
-        Value::Optional(_) => "*types.Optional",
-        Value::Quantity(_) => "cel.Quantity",
-        Value::Semver(_) => "cel.Semver",
-        Value::Ip(_) => "cel.IP",
-        Value::Cidr(_) => "cel.CIDR",
-        Value::Url(_) => "cel.URL",
-        Value::Format(_) => "cel.Format",
     }
 }
