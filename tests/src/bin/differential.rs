@@ -47,14 +47,15 @@ fn main() -> Result<ExitCode> {
     }
     let seeds = || arguments.seed..arguments.seed.saturating_add(arguments.cases);
     if let Some(file) = arguments.record {
+        let release = if arguments.release.as_deref() == Some("1.37") { Release::V1_37 } else { Release::V1_36 };
         let cases = match arguments.from {
-            None => seeds().map(|seed| generate::scenario(seed, Release::V1_36)).collect(),
+            None => seeds().map(|seed| generate::scenario(seed, release)).collect(),
             Some(file) => {
                 let lines: Result<_, _> = fs::read_to_string(file)?.lines().map(serde_json::from_str).collect();
                 lines?
             }
         };
-        let cases = record::corpus(root, cases)?;
+        let cases = record::corpus(root, release, cases)?;
         let lines: Vec<String> = cases.iter().map(Value::to_string).collect();
         fs::write(&file, lines.join("\n") + "\n")?;
         println!("{} cases written to {}", cases.len(), file.display());
