@@ -329,6 +329,8 @@ codes! {
         "The API server of the stated version with the stated feature gates does not serve this kind in this version. Its rules are applied all the same.";
     ValidateProposed = "validate/proposed-field", Warning,
         "A field of a proposal (KEP-5729 or KEP-5978) that no released Kubernetes has. It is understood here; an API server drops it or refuses the object.";
+    ValidateTooManyFindings = "validate/too-many-findings", Info,
+        "So much is wrong with one object that not all of it is told. Correct what is told first.";
     ValidateUppercase = "validate/uppercase-driver", Warning,
         "A driver name with upper-case letters. The API server accepts it with a warning; write driver names in lower case, since selectors and class names compare exactly.";
     LintUnguarded = "lint/unguarded-attribute", Info,

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::derived::{self, Compared};
 use super::meta::{self, Scope};
 use super::names;
 use super::node::Node;
@@ -50,7 +51,9 @@ pub(super) fn update_status(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &No
 pub(super) fn check_spec(out: &mut Report<'_>, spec: &Node<'_, '_>) {
     let devices = spec.field("devices");
     let names = Requests::of(&devices);
-    out.set(&devices.field("requests"), MOST, |request| request.text_of("name").to_owned(), request);
+    let compared = Compared::of(&devices);
+    let key = |request: &Node<'_, '_>| request.text_of("name").to_owned();
+    out.set(&devices.field("requests"), MOST, key, |out, node| request(out, node, &compared));
     out.list(&devices.field("constraints"), MOST, |out, constraint| check_constraint(out, constraint, &names));
     out.list(&devices.field("config"), MOST, |out, config| {
         names.check_all(out, &config.field("requests"));
@@ -75,7 +78,7 @@ pub(super) fn admin_access(out: &mut Report<'_>, object: &Node<'_, '_>, spec: &N
     }
 }
 
-fn request(out: &mut Report<'_>, request: &Node<'_, '_>) {
+fn request(out: &mut Report<'_>, request: &Node<'_, '_>, compared: &Compared<'_>) {
     let name = request.field("name");
     out.invalid_each(name.at, name.text(), &names::label(name.text()));
     let (exactly, alternatives) = (request.field("exactly"), request.field("firstAvailable"));
@@ -86,20 +89,20 @@ fn request(out: &mut Report<'_>, request: &Node<'_, '_>) {
         (true, true) => {
             out.invalid(request.at, "a request has either `exactly` or `firstAvailable`, not both");
         }
-        (true, false) => asked(out, &exactly),
+        (true, false) => asked(out, &exactly, name.text(), compared),
         (false, true) => {
             let key = |alternative: &Node<'_, '_>| alternative.text_of("name").to_owned();
             out.set(&alternatives, MOST_ALTERNATIVES, key, |out, alternative| {
-                let name = alternative.field("name");
-                out.invalid_each(name.at, name.text(), &names::label(name.text()));
-                asked(out, alternative);
+                let alternative_name = alternative.field("name");
+                out.invalid_each(alternative_name.at, alternative_name.text(), &names::label(alternative_name.text()));
+                asked(out, alternative, &format!("{}/{}", name.text(), alternative_name.text()), compared);
             });
         }
     }
 }
 
-/// What both forms of a request have.
-fn asked(out: &mut Report<'_>, request: &Node<'_, '_>) {
+/// What both forms of a request have; `reference` names it as constraints do.
+fn asked(out: &mut Report<'_>, request: &Node<'_, '_>, reference: &str, compared: &Compared<'_>) {
     let class = request.field("deviceClassName");
     if class.text().is_empty() {
         out.required(class.at, "a device class is needed");
@@ -107,6 +110,7 @@ fn asked(out: &mut Report<'_>, request: &Node<'_, '_>) {
         out.invalid_each(class.at, class.text(), &names::subdomain(class.text()));
     }
     selectors::check_all(out, &request.field("selectors"), false);
+    derived::check(out, &request.field("derivedAttributes"), reference, compared);
     let (mode, count) = (request.field("allocationMode"), request.field("count"));
     match mode.text() {
         "All" if count.int() != 0 => {

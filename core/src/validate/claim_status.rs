@@ -54,8 +54,10 @@ pub(super) fn update(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &Node<'_, 
         if !allocation.is_set() {
             out.forbidden(reserved.at, "a claim that is not allocated cannot be reserved");
         } else if !claim.field("metadata").text_of("deletionTimestamp").is_empty() {
-            let known = before.field("reservedFor");
-            if reserved.list().iter().any(|consumer| !known.list().contains(consumer)) {
+            let consumers = |status: &Node<'_, '_>| -> BTreeSet<String> {
+                status.field("reservedFor").list().iter().map(Value::to_string).collect()
+            };
+            if !consumers(&status).is_subset(&consumers(&before)) {
                 out.forbidden(reserved.at, "a claim that is being deleted cannot be reserved for more consumers");
             }
         }

@@ -162,9 +162,9 @@ fn group_fields(map: &mut Map<String, Value>, to: &str) {
                 Some("PodGroup") => *mode = json!({ "all": {} }),
                 _ => {}
             }
-        } else if mode.get("single").is_some() {
+        } else if *mode == json!({ "single": {} }) {
             *mode = json!("Pod");
-        } else if mode.get("all").is_some() {
+        } else if *mode == json!({ "all": {} }) {
             *mode = json!("PodGroup");
         }
     }

@@ -2,6 +2,8 @@
 //!
 //! Source: apimachinery `pkg/api/validation/objectmeta.go`, `pkg/apis/meta/v1/validation`.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::names;
@@ -74,8 +76,10 @@ pub(super) fn update(out: &mut Report<'_>, object: &Node<'_, '_>, old: &Node<'_,
         out.invalid(meta.at.field("resourceVersion"), "must be given for an update");
     }
     if !before.text_of("deletionTimestamp").is_empty() {
-        let known = before.field("finalizers");
-        if meta.field("finalizers").list().iter().any(|finalizer| !known.list().contains(finalizer)) {
+        let finalizers = |meta: &Node<'_, '_>| -> BTreeSet<String> {
+            meta.field("finalizers").list().iter().map(Value::to_string).collect()
+        };
+        if !finalizers(&meta).is_subset(&finalizers(&before)) {
             out.forbidden(meta.at.field("finalizers"), "no finalizer can be added while the object is being deleted");
         }
     }
@@ -207,7 +211,7 @@ fn managers(out: &mut Report<'_>, fields: &Node<'_, '_>) {
 
 /// `status.conditions` and its like.
 pub(super) fn conditions(out: &mut Report<'_>, conditions: &Node<'_, '_>) {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for condition in conditions.items() {
         let kind = condition.field("type");
         if !seen.insert(kind.text()) {

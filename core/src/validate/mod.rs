@@ -14,6 +14,7 @@ mod claim_status;
 mod class;
 mod conversion;
 mod defaults;
+mod derived;
 mod features;
 mod group;
 mod kind;

@@ -38,7 +38,7 @@ pub(super) fn run(submission: Submission, profile: &Profile) -> Vec<Finding> {
         let message = format!("`{kind}` of `{api_version}` plays no part in device allocation");
         out.note(Finding::new(Code::ReadUnknownKind, "kind", message));
     }
-    let mut findings = out.findings;
+    let mut findings = out.finish();
     for finding in &mut findings {
         finding.object = Some(reference.clone());
     }

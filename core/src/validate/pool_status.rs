@@ -19,6 +19,10 @@ pub(super) fn create(out: &mut Report<'_>, request: &Node<'_, '_>) {
     let spec = request.field("spec");
     names::driver(out, &spec.field("driver"));
     pool_name(out, &spec.field("poolName"));
+    let partition = spec.field("defaultPartitionTypeAttribute");
+    if partition.is_set() {
+        names::fully_qualified(out, &partition);
+    }
     let limit = spec.field("limit");
     if limit.is_set() && !(1..=HIGHEST_LIMIT).contains(&limit.int()) {
         out.invalid(limit.at, format!("must be from 1 to {HIGHEST_LIMIT}"));

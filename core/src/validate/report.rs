@@ -15,11 +15,16 @@ pub(super) struct Report<'a> {
     pub(super) circumstances: Circumstances,
     /// What was found, in the order of the rules.
     pub(super) findings: Vec<Finding>,
+    /// How much more there was than is told.
+    untold: usize,
 }
+
+/// Findings that are told about one object; hostile input has any number of them.
+const MOST_FINDINGS: usize = 2000;
 
 impl<'a> Report<'a> {
     pub(super) fn new(profile: &'a Profile, circumstances: Circumstances) -> Self {
-        Self { profile, circumstances, findings: Vec::new() }
+        Self { profile, circumstances, findings: Vec::new(), untold: 0 }
     }
 
     /// Features that are on.
@@ -29,6 +34,9 @@ impl<'a> Report<'a> {
 
     /// An error of the API server.
     pub(super) fn error(&mut self, kind: ErrorKind, code: Code, at: impl Display, message: impl Into<String>) {
+        if self.is_full() {
+            return;
+        }
         let mut finding = Finding::new(code, at, message);
         finding.kind = Some(kind);
         self.findings.push(finding);
@@ -36,7 +44,25 @@ impl<'a> Report<'a> {
 
     /// A finding of ours.
     pub(super) fn note(&mut self, finding: Finding) {
-        self.findings.push(finding);
+        if !self.is_full() {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Whether no more is told; counts what is not.
+    pub(super) fn is_full(&mut self) -> bool {
+        let full = self.findings.len() >= MOST_FINDINGS;
+        self.untold = self.untold.saturating_add(usize::from(full));
+        full
+    }
+
+    /// What was found, and at the end how much more there was.
+    pub(super) fn finish(mut self) -> Vec<Finding> {
+        if self.untold > 0 {
+            let message = format!("{} more findings about this object are left out", self.untold);
+            self.findings.push(Finding::new(Code::ValidateTooManyFindings, "", message));
+        }
+        self.findings
     }
 
     /// Adds a way out to the latest finding.

@@ -50,6 +50,10 @@ pub(super) fn update(out: &mut Report<'_>, workload: &Node<'_, '_>, old: &Node<'
 
 /// Since 1.37 entries cannot be added or removed, and each field is looked at by itself.
 fn update_beta(out: &mut Report<'_>, list: &Node<'_, '_>, before: &Node<'_, '_>) {
+    if list.len() > MOST_TEMPLATES || before.len() > MOST_TEMPLATES {
+        out.too_many(list.at, list.len(), MOST_TEMPLATES);
+        return;
+    }
     let named = |list: &[Value], name: &str| {
         list.iter().position(|template| template.get("name").and_then(Value::as_str).unwrap_or_default() == name)
     };

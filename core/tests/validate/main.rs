@@ -10,6 +10,7 @@
 
 mod profiles;
 mod realworld;
+mod schema;
 mod sets;
 mod structure;
 

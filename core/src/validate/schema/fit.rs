@@ -91,6 +91,9 @@ fn fit_fields(
         }
     });
     for name in unknown {
+        if out.is_full() {
+            continue;
+        }
         let message = format!("unknown field `{name}`: the API server drops it, kubectl refuses it");
         let finding = Finding::new(Code::ReadUnknownField, at.field(&name), message);
         let hint = special(&name, fields).or_else(|| suggestion(&name, fields, |other| map.contains_key(other)));

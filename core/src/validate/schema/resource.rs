@@ -368,8 +368,12 @@ pub(in crate::validate) static POOL_STATUS: &[Field] = &[
 ];
 
 /// `ResourcePoolStatusRequestSpec`.
-pub(in crate::validate) static POOL_STATUS_SPEC: &[Field] =
-    &[field("driver", Text), field("poolName", Opt(&Text)), field("limit", Opt(&Int32))];
+pub(in crate::validate) static POOL_STATUS_SPEC: &[Field] = &[
+    field("driver", Text),
+    field("poolName", Opt(&Text)),
+    field("limit", Opt(&Int32)),
+    since(V1_37, "defaultPartitionTypeAttribute", Opt(&Text)),
+];
 
 /// `ResourcePoolStatusRequestStatus`.
 pub(in crate::validate) const POOL_STATUS_STATUS: Type = Opt(&Object(POOL_STATUS_FIELDS));
@@ -391,4 +395,12 @@ static POOL_STATUS_POOL: &[Field] = &[
     field("availableDevices", Opt(&Int32)),
     field("unavailableDevices", Opt(&Int32)),
     field("validationError", Opt(&Text)),
+    since(V1_37, "partitionSummary", List(&Object(PARTITION_SUMMARY))),
+    since(V1_37, "shareableSummary", Opt(&Object(SHAREABLE_SUMMARY))),
 ];
+
+static PARTITION_SUMMARY: &[Field] =
+    &[field("attribute", Text), field("type", Text), field("total", Int32), field("allocatable", Int32)];
+
+static SHAREABLE_SUMMARY: &[Field] =
+    &[field("fullyAvailableDevices", Int32), field("partiallyAvailableDevices", Int32), field("capacity", List(&Any))];

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::index::{Index, Key, keys, kind, list, namespace, text};
+use super::index::{Index, Key, kind, list, namespace, text};
 use super::missing;
 use crate::finding::{Code, Finding};
 
@@ -50,7 +50,7 @@ fn origin(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
                 Code::LinkUnknownWorkload,
                 format!("{at}.{workload_field}"),
                 message,
-                &keys(&index.workloads),
+                index.workloads.keys(),
             ));
             return;
         };
@@ -87,18 +87,18 @@ fn claims(object: &Value, at: &str, claims: &[Value], index: &Index<'_>, found: 
                 Code::LinkUnknownClaim,
                 format!("{at}.resourceClaimName"),
                 message,
-                &keys(&index.claims),
+                index.claims.keys(),
             ));
         }
         if !template.is_empty() && !index.templates.contains_key(&Key(space, template)) {
             let message = format!("there is no ResourceClaimTemplate `{template}` in namespace `{space}`");
             let at = format!("{at}.resourceClaimTemplateName");
-            found.push(missing(Code::LinkUnknownTemplate, at, message, &keys(&index.templates)));
+            found.push(missing(Code::LinkUnknownTemplate, at, message, index.templates.keys()));
         }
         if !cluster.is_empty() && !index.cluster_templates.contains_key(cluster) {
             let message = format!("there is no ClusterResourceClaimTemplate `{cluster}`");
             let at = format!("{at}.clusterResourceClaimTemplateName");
-            found.push(missing(Code::LinkUnknownTemplate, at, message, &keys(&index.cluster_templates)));
+            found.push(missing(Code::LinkUnknownTemplate, at, message, index.cluster_templates.keys()));
         }
     }
 }

@@ -50,11 +50,6 @@ impl<'v> Index<'v> {
     }
 }
 
-/// The keys of a map, to be named in a hint.
-pub(super) fn keys<K: Ord + Copy, V>(map: &BTreeMap<K, V>) -> BTreeSet<K> {
-    map.keys().copied().collect()
-}
-
 /// The kind of an object.
 pub(super) fn kind(object: &Value) -> &str {
     object.get("kind").and_then(Value::as_str).unwrap_or_default()

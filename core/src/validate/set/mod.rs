@@ -71,15 +71,15 @@ fn missing<K: std::fmt::Display>(
     code: Code,
     at: String,
     message: String,
-    known: &std::collections::BTreeSet<K>,
+    known: impl IntoIterator<Item = K>,
 ) -> Finding {
     let mut finding = Finding::new(code, at, message);
-    if known.is_empty() {
+    let mut names: Vec<String> = known.into_iter().take(6).map(|name| name.to_string()).collect();
+    if names.is_empty() {
         finding.severity = Severity::Info;
-        finding
-    } else {
-        let names: Vec<String> = known.iter().take(5).map(ToString::to_string).collect();
-        let more = if known.len() > names.len() { ", ..." } else { "" };
-        finding.with_hint(format!("there are {}{more}", names.join(", ")))
+        return finding;
     }
+    let more = if names.len() > 5 { ", ..." } else { "" };
+    names.truncate(5);
+    finding.with_hint(format!("there are {}{more}", names.join(", ")))
 }

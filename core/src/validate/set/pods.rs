@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::index::{Index, Key, keys, kind, list, namespace, text};
+use super::index::{Index, Key, kind, list, namespace, text};
 use super::missing;
 use crate::finding::{Code, Finding};
 use crate::validate::kind::split;
@@ -91,15 +91,15 @@ fn sources(object: &Value, at: &str, claim: &Value, index: &Index<'_>, found: &m
         match source {
             "resourceClaimName" if !index.claims.contains_key(&key) => {
                 let message = format!("there is no ResourceClaim `{name}` in namespace `{space}`");
-                found.push(missing(Code::LinkUnknownClaim, path, message, &keys(&index.claims)));
+                found.push(missing(Code::LinkUnknownClaim, path, message, index.claims.keys()));
             }
             "resourceClaimTemplateName" if !index.templates.contains_key(&key) => {
                 let message = format!("there is no ResourceClaimTemplate `{name}` in namespace `{space}`");
-                found.push(missing(Code::LinkUnknownTemplate, path, message, &keys(&index.templates)));
+                found.push(missing(Code::LinkUnknownTemplate, path, message, index.templates.keys()));
             }
             "clusterResourceClaimTemplateName" if !index.cluster_templates.contains_key(name) => {
                 let message = format!("there is no ClusterResourceClaimTemplate `{name}`");
-                found.push(missing(Code::LinkUnknownTemplate, path, message, &keys(&index.cluster_templates)));
+                found.push(missing(Code::LinkUnknownTemplate, path, message, index.cluster_templates.keys()));
             }
             _ => {}
         }
@@ -119,10 +119,11 @@ fn pod_group<'v>(
         None => ("workloadRef.podGroupName", spec.pointer("/workloadRef/podGroupName").and_then(Value::as_str)?),
     };
     let space = namespace(object);
-    let found_group = index.groups.iter().find(|(key, _)| key.0 == space && key.1 == name).map(|(_, group)| *group);
+    let groups: &BTreeMap<Key<'_>, &'v Value> = &index.groups;
+    let found_group = groups.get(&Key(space, name)).copied();
     if found_group.is_none() && !name.is_empty() {
         let message = format!("there is no PodGroup `{name}` in namespace `{space}`: the Pod waits for it");
-        found.push(missing(Code::LinkUnknownGroup, format!("{at}.{path}"), message, &keys(&index.groups)));
+        found.push(missing(Code::LinkUnknownGroup, format!("{at}.{path}"), message, index.groups.keys()));
     }
     found_group
 }

@@ -59,7 +59,7 @@ fn counts(driver: &str, pool: &str, slices: &[Slice<'_>], add: &mut impl FnMut(u
     for (at, slice) in slices {
         let count = number(slice, "resourceSliceCount");
         if counts.len() > 1 {
-            let listed: Vec<String> = counts.iter().map(ToString::to_string).collect();
+            let listed: Vec<String> = counts.iter().take(4).map(ToString::to_string).collect();
             let message =
                 format!("the slices of pool `{pool}` of `{driver}` disagree on their number: {}", listed.join(", "));
             add(*at, Finding::new(Code::LinkPoolDisagrees, AT, message));

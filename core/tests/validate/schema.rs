@@ -1,0 +1,119 @@
+//! The shapes of the kinds against objects with every field set and against types generated from the API's own schema.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use apportion_core::finding::Code;
+use apportion_core::validate::convert;
+use k8s_openapi::api::{core, resource, scheduling};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::create;
+
+/// Objects with every field of 1.37 set, as the API's own serialisation tests use them.
+fn fixtures() -> Vec<(PathBuf, Value)> {
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/realworld/kubernetes-api-roundtrip/testdata/HEAD");
+    let Ok(entries) = fs::read_dir(&folder) else { return Vec::new() };
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let load = |path: PathBuf| {
+        let reading = apportion_yaml::read(&fs::read(&path).unwrap(), &apportion_yaml::Limits::default());
+        let value = reading.documents.into_iter().next().unwrap().value;
+        (path, value)
+    };
+    files.into_iter().map(load).collect()
+}
+
+/// Fields that the shape of the kind does not have, and values that it cannot hold.
+fn misfits(object: Value) -> Vec<String> {
+    let shape = [Code::ReadUnknownField, Code::ReadWrongType, Code::ReadBadQuantity, Code::ValidateDroppedField];
+    let findings = create(object);
+    findings.iter().filter(|one| shape.contains(&one.code)).map(|one| format!("{} {}", one.code, one.path)).collect()
+}
+
+#[test]
+fn every_field_of_the_api_has_its_place() {
+    let all = fixtures();
+    for (path, value) in &all {
+        assert_eq!(misfits(value.clone()), [""; 0], "{}", path.display());
+    }
+    println!("{} objects with every field set", all.len());
+}
+
+#[test]
+fn versions_convert_there_and_back_without_loss() {
+    for (path, value) in fixtures() {
+        let (group, version) = value["apiVersion"].as_str().unwrap().split_once('/').unwrap();
+        let others: &[&str] = match (group, value["kind"].as_str().unwrap()) {
+            ("resource.k8s.io", "DeviceTaintRule") => &["v1", "v1beta2", "v1alpha3"],
+            ("resource.k8s.io", "ResourcePoolStatusRequest") => &["v1alpha3"],
+            ("resource.k8s.io", _) => &["v1", "v1beta2", "v1beta1"],
+            ("scheduling.k8s.io", "CompositePodGroup") => continue,
+            _ => &["v1beta1", "v1alpha3", "v1alpha2"],
+        };
+        for other in others {
+            let there = convert(value.clone(), other).unwrap();
+            let back = convert(there, version).unwrap();
+            assert_eq!(back, value, "{} through {other}", path.display());
+        }
+    }
+}
+
+/// A populated object as the generated type writes it: nothing of it is unknown to us.
+fn is_known<T: Serialize + DeserializeOwned>(object: Value) {
+    let typed: T = serde_json::from_value(object).unwrap();
+    assert_eq!(misfits(serde_json::to_value(&typed).unwrap()), [""; 0]);
+}
+
+#[test]
+fn objects_of_the_generated_types_fit() {
+    let mut count = 0;
+    for (_, value) in fixtures() {
+        let api_version = value["apiVersion"].as_str().unwrap().to_owned();
+        let kind = value["kind"].as_str().unwrap().to_owned();
+        match (api_version.as_str(), kind.as_str()) {
+            ("resource.k8s.io/v1", "ResourceClaim") => is_known::<resource::v1::ResourceClaim>(value),
+            ("resource.k8s.io/v1", "ResourceClaimTemplate") => is_known::<resource::v1::ResourceClaimTemplate>(value),
+            ("resource.k8s.io/v1", "DeviceClass") => is_known::<resource::v1::DeviceClass>(value),
+            ("resource.k8s.io/v1", "ResourceSlice") => is_known::<resource::v1::ResourceSlice>(value),
+            ("resource.k8s.io/v1", "DeviceTaintRule") => is_known::<resource::v1::DeviceTaintRule>(value),
+            ("resource.k8s.io/v1beta1", "ResourceClaim") => is_known::<resource::v1beta1::ResourceClaim>(value),
+            ("resource.k8s.io/v1beta1", "ResourceSlice") => is_known::<resource::v1beta1::ResourceSlice>(value),
+            ("resource.k8s.io/v1beta2", "DeviceTaintRule") => is_known::<resource::v1beta2::DeviceTaintRule>(value),
+            ("resource.k8s.io/v1alpha3", "ResourcePoolStatusRequest") => {
+                is_known::<resource::v1alpha3::ResourcePoolStatusRequest>(value);
+            }
+            ("scheduling.k8s.io/v1alpha3", "PodGroup") => is_known::<scheduling::v1alpha3::PodGroup>(value),
+            ("scheduling.k8s.io/v1alpha3", "Workload") => is_known::<scheduling::v1alpha3::Workload>(value),
+            ("scheduling.k8s.io/v1alpha3", "CompositePodGroup") => {
+                is_known::<scheduling::v1alpha3::CompositePodGroup>(value);
+            }
+            ("scheduling.k8s.io/v1beta1", "PodGroup") => is_known::<scheduling::v1beta1::PodGroup>(value),
+            ("scheduling.k8s.io/v1beta1", "Workload") => is_known::<scheduling::v1beta1::Workload>(value),
+            _ => continue,
+        }
+        count += 1;
+    }
+    println!("{count} objects of generated types");
+}
+
+/// Every field that a Pod of the newest API can have is known by name.
+#[test]
+fn pods_of_the_generated_type_fit() {
+    let container = core::v1::Container { name: "c".to_owned(), ..Default::default() };
+    let mut container = serde_json::to_value(container).unwrap();
+    for name in ["args", "command", "env", "envFrom", "ports", "volumeMounts", "resizePolicy"] {
+        container[name] = json!([]);
+    }
+    container["resources"] = json!({ "claims": [{ "name": "a", "request": "r" }], "limits": { "cpu": "1" } });
+    let spec = json!({
+        "containers": [container.clone()], "initContainers": [container], "hostUsers": false, "os": { "name": "linux" },
+        "resourceClaims": [{ "name": "a", "resourceClaimName": "c" }], "schedulingGroup": { "podGroupName": "g" },
+        "resources": { "requests": { "cpu": "1" } }, "tolerations": [], "affinity": {}, "volumes": [],
+    });
+    let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p", "namespace": "n" }, "spec": spec });
+    is_known::<core::v1::Pod>(pod);
+}
