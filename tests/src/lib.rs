@@ -12,6 +12,7 @@ pub mod corpus;
 pub mod differential;
 pub mod door;
 pub mod generate;
+pub mod published;
 pub mod record;
 pub mod reference;
 pub mod units;
