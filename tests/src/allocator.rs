@@ -121,8 +121,7 @@ fn outcome_line(expected: &Value) -> String {
 
 /// Texts that other programs write behind a known beginning are compared up to there.
 fn compare_error(expected: &str, got: &str) -> Result<(), String> {
-    const FOREIGN: [&str; 5] = [
-        " failed: compilation failed: ",
+    const FOREIGN: [&str; 4] = [
         "CEL compile error: ",
         "CEL runtime error: ",
         "could not retrieve device class ",

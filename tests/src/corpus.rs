@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use crate::allocator::{self, Mode};
 use crate::door::Door;
-use crate::published::Published;
-use crate::{Verdict, cel, units, validation};
+use crate::{Verdict, cel, lifecycle, units, validation};
 
 /// One case with the id that names it everywhere.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,7 +23,7 @@ pub struct Case {
 /// Folders read when no path is given, those that exist; the second may be absent.
 pub fn default_paths(root: &Path) -> Vec<PathBuf> {
     let shared = root.join("../shared/conformance");
-    let candidates = ["allocator", "cel", "units", "validation"].map(|folder| shared.join(folder));
+    let candidates = ["allocator", "cel", "lifecycle", "units", "validation"].map(|folder| shared.join(folder));
     std::iter::once(root.join("tests/conformance")).chain(candidates).filter(|path| path.exists()).collect()
 }
 
@@ -51,15 +50,7 @@ pub fn read(path: &Path) -> Result<Vec<Case>> {
         let parsed = parsed.with_context(|| format!("{} is not JSON", file.display()))?;
         let folder = file.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-        let mut published = Published::beside(&file);
-        for (index, mut content) in parsed.into_iter().enumerate() {
-            // The recorded server's gates are no case.
-            if content.get("defaults").is_some() {
-                continue;
-            }
-            if Published::is_verdict(&content) {
-                content = published.complete(content);
-            }
+        for (index, content) in parsed.into_iter().enumerate() {
             let name = content.get("id").and_then(Value::as_str).map_or((index + 1).to_string(), str::to_owned);
             let id = if name == stem { format!("{folder}/{stem}") } else { format!("{folder}/{stem}/{name}") };
             cases.push(Case { id, content });
@@ -103,6 +94,10 @@ pub fn run(cases: &[Case], door: &mut dyn Door, answers: &mut BTreeMap<String, S
                 result
             });
             verdicts.push(Verdict::new(id.clone(), result));
+        } else if lifecycle::is_case(content) {
+            if door.name() == "native" {
+                verdicts.push(Verdict::new(format!("{id}@reference"), lifecycle::check(content)));
+            }
         } else if validation::is_case(content) {
             let result = door.ask(&validation::asked(content)).map_err(|error| error.to_string()).and_then(|answer| {
                 let result = validation::check(content, &answer);

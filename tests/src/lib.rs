@@ -12,7 +12,7 @@ pub mod corpus;
 pub mod differential;
 pub mod door;
 pub mod generate;
-pub mod published;
+pub mod lifecycle;
 pub mod record;
 pub mod reference;
 pub mod units;

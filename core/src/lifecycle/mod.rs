@@ -11,6 +11,7 @@ pub mod eviction;
 pub mod kubelet;
 pub mod protection;
 pub mod scheduling;
+pub mod template_sync;
 mod time;
 
 pub use action::{Action, Change, Decision, EventRecord, Patch, Trigger};

@@ -13,7 +13,11 @@ use crate::lifecycle_case::replay;
 const NOT_MODELLED: [&str; 4] = ["extended-resource", "job-workload", "node-allocatable", "pool-status-request"];
 
 /// Histories that show a defect of the reference, and what happens instead.
-const DEFECTS: [(&str, &str); 8] = [
+const DEFECTS: [(&str, &str); 9] = [
+    (
+        "binding-conditions",
+        "devices that their driver could not attach are given back at once, not at the next attempt",
+    ),
     ("claim-recreated-other-entries", "the lost claim is made again and both entries are recorded, once"),
     ("foreign-claim-recorded", "the Pod gets its own claim recorded again, and nothing ends"),
     ("gang-group-and-private-claims", "each claim gets devices of its own class"),

@@ -13,4 +13,9 @@
 #[path = "../support/lifecycle_case.rs"]
 mod lifecycle_case;
 
+mod groups;
 mod histories;
+mod play;
+mod properties;
+mod templates;
+mod texts;

@@ -3,23 +3,19 @@
 mod allocate;
 mod args;
 mod ask;
-mod check;
-mod convert;
 mod diagnose;
 mod explain;
 mod files;
-mod fix;
 mod input;
 mod machine;
 mod note;
 mod pen;
-mod report;
 mod run;
 mod show_allocate;
 mod show_pending;
 mod show_run;
 mod text;
-mod validate;
+mod write_yaml;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -53,8 +49,6 @@ pub(crate) fn main() -> ExitCode {
     let shown = match &arguments.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Allocate(arguments) => allocate::allocate(arguments),
-        Command::Validate(arguments) => validate::validate(arguments),
-        Command::Convert(arguments) => convert::convert(arguments),
         Command::Explain(arguments) => explain::explain(arguments),
     };
     match shown.and_then(print) {

@@ -1,5 +1,7 @@
 //! One Pod against all nodes: ordinary tests first, then claims that have devices, then the allocator.
 
+use std::collections::BTreeSet;
+
 use super::bind::Placement;
 use super::book::Book;
 use super::conditions::{self, Readiness};
@@ -11,6 +13,7 @@ use crate::allocate::{Answer, Limits, NodeRefusal, Outcome, Question, allocate};
 use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
+use crate::lifecycle::entries::key_of;
 use crate::lifecycle::{Decision, Time};
 use crate::profile::Profile;
 
@@ -21,6 +24,8 @@ pub(super) struct Scheduler<'s> {
     pub(super) profile: &'s Profile,
     pub(super) limits: &'s Limits,
     pub(super) now: Time,
+    /// Nodes that are left out for now.
+    pub(super) without: BTreeSet<String>,
 }
 
 /// What one attempt gives.
@@ -61,7 +66,7 @@ impl<'s> Scheduler<'s> {
         limits: &'s Limits,
         now: Time,
     ) -> Self {
-        Self { cluster, book, profile, limits, now }
+        Self { cluster, book, profile, limits, now, without: BTreeSet::new() }
     }
 
     /// Decides about a Pod on its own.
@@ -104,7 +109,11 @@ impl<'s> Scheduler<'s> {
             let after = "no new claims to deallocate";
             return Attempt::Unfit(self.unfit(&problem, after, 0, Decision::none()));
         }
-        self.filter(pod, &needs)
+        // Where it was to go before does not count against it.
+        self.book.forget(&key_of(&pod.metadata));
+        let attempt = self.filter(pod, &needs);
+        self.book.place(pod);
+        attempt
     }
 
     /// A Pod that has everything and waited for its drivers: it does not look for another node.
@@ -132,7 +141,7 @@ impl<'s> Scheduler<'s> {
         let mut candidates = Vec::new();
         let mut away = Vec::new();
         let mut curable = 0usize;
-        for state in self.book.nodes() {
+        for state in self.book.nodes().filter(|state| !self.without.contains(state.name())) {
             let refusals = state.refusals(pod, &requests);
             if !refusals.is_empty() {
                 curable += usize::from(refusals.iter().all(Refusal::is_curable));

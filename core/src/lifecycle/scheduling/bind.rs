@@ -8,6 +8,7 @@ use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::lifecycle::{Action, CLAIM_FINALIZER, Decision, MAX_RESERVATIONS};
+use crate::profile::Mode;
 
 /// Seconds between two looks at what drivers report.
 const POLL_SECONDS: i64 = 5;
@@ -140,18 +141,35 @@ fn give_up(
     error: &str,
     decision: &mut Decision,
 ) -> Verdict {
-    take_back(pod, placement.needs.iter().map(|need| need.claim.clone()), decision);
+    take_back(pod, placement.needs.iter().map(|need| need.claim.clone()), scheduler.profile.mode, decision);
     scheduler.fail(pod, Failure::error(message::pre_bind(error)), decision)
 }
 
 /// Takes a Pod's own reservations of claims back.
-pub(super) fn take_back(pod: &Pod, claims: impl IntoIterator<Item = ResourceClaim>, decision: &mut Decision) {
+pub(super) fn take_back(
+    pod: &Pod,
+    claims: impl IntoIterator<Item = ResourceClaim>,
+    mode: Mode,
+    decision: &mut Decision,
+) {
     let uid = &pod.metadata.uid;
     for mut claim in claims {
         if claim.status.reserved_for.iter().any(|consumer| consumer.uid == *uid) {
-            claim.status.reserved_for.retain(|consumer| consumer.uid != *uid);
+            release(&mut claim, uid, mode);
             decision.actions.push(Action::UpdateStatus(object(claim)));
         }
+    }
+}
+
+/// Takes a consumer out of a claim.
+///
+/// DIFFERENCE: the reference leaves the devices of a claim without consumers to the next attempt. If there is none, because the
+/// Pod goes, they stay allocated for nobody.
+pub(super) fn release(claim: &mut ResourceClaim, uid: &str, mode: Mode) {
+    claim.status.reserved_for.retain(|consumer| consumer.uid != uid);
+    if claim.status.reserved_for.is_empty() && mode == Mode::Sound {
+        claim.status.allocation = None;
+        claim.status.devices.clear();
     }
 }
 

@@ -74,7 +74,8 @@ impl Book {
         self.placed.insert(key, (node.clone(), pod.clone()));
     }
 
-    fn forget(&mut self, key: &Key) {
+    /// Counts a Pod nowhere.
+    pub(super) fn forget(&mut self, key: &Key) {
         if let Some((node, pod)) = self.placed.remove(key)
             && let Some(state) = self.nodes.get_mut(&node)
         {

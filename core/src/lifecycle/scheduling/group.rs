@@ -3,7 +3,7 @@
 //!
 //! Source: KEP-4671, KEP-5832; `schedule_one_podgroup.go`.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::attempt::{Attempt, Failure, Scheduler};
 use super::bind::{self, Placement};
@@ -17,6 +17,9 @@ use crate::lifecycle::Decision;
 use crate::lifecycle::entries::key_of;
 use crate::profile::Mode;
 
+/// Most attempts to place members of one gang on other nodes.
+const MAX_TRIES: u32 = 256;
+
 /// Decides about the waiting members of a PodGroup.
 pub(super) fn schedule(scheduler: &mut Scheduler<'_>, group: &Key) -> Scheduled {
     let members = members(scheduler, group);
@@ -26,7 +29,11 @@ pub(super) fn schedule(scheduler: &mut Scheduler<'_>, group: &Key) -> Scheduled 
     };
     let mut cycle = Cycle::new(scheduler, &found);
     cycle.try_all(&members);
-    cycle.undo();
+    let is_gang = found.min_count().is_some() && cycle.scheduler.profile.features.gang_scheduling;
+    if is_gang && cycle.error.is_none() && !cycle.is_enough() {
+        cycle.try_other_nodes(&members);
+    }
+    cycle.undo(0);
     cycle.conclude()
 }
 
@@ -49,14 +56,14 @@ struct Cycle<'c, 's> {
     /// What each member found, in the order of trying.
     found: Vec<(Pod, Result<Placement, Failure>)>,
     held: Vec<Key>,
-    /// Objects as they were before members were given places for a trial.
-    before: BTreeMap<(u8, Key), Object>,
+    /// Objects as they were before members were given places for a trial, in the order of the changes.
+    before: Vec<Object>,
     error: Option<String>,
 }
 
 impl<'c, 's> Cycle<'c, 's> {
     fn new(scheduler: &'c mut Scheduler<'s>, group: &'c PodGroup) -> Self {
-        Self { scheduler, group, found: Vec::new(), held: Vec::new(), before: BTreeMap::new(), error: None }
+        Self { scheduler, group, found: Vec::new(), held: Vec::new(), before: Vec::new(), error: None }
     }
 
     fn try_all(&mut self, members: &[Pod]) {
@@ -79,24 +86,87 @@ impl<'c, 's> Cycle<'c, 's> {
         }
     }
 
+    /// Each member took the first node that fits it. Where that is not enough for all, other nodes are tried, the last
+    /// member's first.
+    ///
+    /// DIFFERENCE: the reference tries one combination only, so that a gang can wait although it fits.
+    fn try_other_nodes(&mut self, members: &[Pod]) {
+        if self.scheduler.profile.mode == Mode::Reference {
+            return;
+        }
+        self.undo(0);
+        let first = std::mem::take(&mut self.found);
+        let ready: Vec<Pod> =
+            members.iter().filter(|pod| !self.held.contains(&key_of(&pod.metadata))).cloned().collect();
+        let mut tries = MAX_TRIES;
+        if !self.search(&ready, &mut tries) {
+            self.undo(0);
+            self.found = first;
+        }
+    }
+
+    /// Finds places for enough of the members from here on. Bounded by the number of members and of tries.
+    fn search(&mut self, members: &[Pod], tries: &mut u32) -> bool {
+        let Some((pod, others)) = members.split_first() else { return self.is_enough() };
+        let mark = self.before.len();
+        let mut tried = BTreeSet::new();
+        let failure = loop {
+            if *tries == 0 {
+                return false;
+            }
+            *tries = tries.saturating_sub(1);
+            self.scheduler.without.clone_from(&tried);
+            let attempt = self.scheduler.attempt(pod);
+            self.scheduler.without.clear();
+            match attempt {
+                Attempt::Fits(placement) => {
+                    tried.insert(placement.node.clone());
+                    self.assume(pod, &placement);
+                    self.found.push((pod.clone(), Ok(placement)));
+                    if self.search(others, tries) {
+                        return true;
+                    }
+                    self.found.pop();
+                    self.undo(mark);
+                }
+                Attempt::Unfit(failure) => break failure,
+                Attempt::Held => return false,
+            }
+        };
+        // Without this member, if there are enough others.
+        self.found.push((pod.clone(), Err(failure)));
+        if self.could_be_enough(others.len()) && self.search(others, tries) {
+            return true;
+        }
+        self.found.pop();
+        false
+    }
+
+    /// Whether enough members have a place if so many more find one.
+    fn could_be_enough(&self, more: usize) -> bool {
+        let fitting = self.found.iter().filter(|(_, found)| found.is_ok()).count();
+        self.suffices(fitting.saturating_add(more))
+    }
+
     /// Lets the following members see a place as taken.
     fn assume(&mut self, pod: &Pod, placement: &Placement) {
         for claim in placement.claims(self.scheduler) {
-            let key = (0, key_of(&claim.metadata));
-            if let Some(before) = self.scheduler.cluster.claims().get(&key.1) {
-                self.before.entry(key).or_insert_with(|| Object::ResourceClaim(Box::new(before.clone())));
+            if let Some(before) = self.scheduler.cluster.claims().get(&key_of(&claim.metadata)) {
+                self.before.push(Object::ResourceClaim(Box::new(before.clone())));
             }
             self.scheduler.cluster.apply(Object::ResourceClaim(Box::new(claim)));
         }
         let mut placed = pod.clone();
         placed.spec.node_name.clone_from(&placement.node);
         self.scheduler.book.place(&placed);
-        self.before.entry((1, key_of(&pod.metadata))).or_insert_with(|| Object::Pod(Box::new(pod.clone())));
+        self.before.push(Object::Pod(Box::new(pod.clone())));
         self.scheduler.cluster.apply(Object::Pod(Box::new(placed)));
     }
 
-    fn undo(&mut self) {
-        for object in std::mem::take(&mut self.before).into_values() {
+    /// Takes places back until so many changes are left.
+    fn undo(&mut self, left: usize) {
+        while self.before.len() > left {
+            let Some(object) = self.before.pop() else { return };
             if let Object::Pod(pod) = &object {
                 self.scheduler.book.place(pod);
             }
@@ -106,14 +176,19 @@ impl<'c, 's> Cycle<'c, 's> {
 
     /// Whether enough members have a place, those from before included.
     fn is_enough(&self) -> bool {
-        let fitting = self.found.iter().filter(|(_, found)| found.is_ok()).count();
+        self.suffices(self.found.iter().filter(|(_, found)| found.is_ok()).count())
+    }
+
+    /// Whether so many members, with those that had a place before this cycle, are enough.
+    fn suffices(&self, fitting: usize) -> bool {
         let gang = self.scheduler.profile.features.gang_scheduling;
         let Some(min_count) = self.group.min_count().filter(|_| gang) else { return fitting > 0 };
         let key = key_of(&self.group.metadata);
         let cluster = &*self.scheduler.cluster;
+        let is_new = |name: &String| self.found.iter().any(|(pod, _)| pod.metadata.name == *name);
         let is_placed = |name: &&String| {
             let pod = cluster.pods().get(&(key.0.clone(), (*name).clone()));
-            pod.is_some_and(|pod| !pod.spec.node_name.is_empty())
+            !is_new(name) && pod.is_some_and(|pod| !pod.spec.node_name.is_empty())
         };
         let placed = cluster.links().pods_of_group(&key).filter(is_placed).count();
         fitting > 0 && i64::try_from(placed.saturating_add(fitting)).unwrap_or(i64::MAX) >= min_count
@@ -163,6 +238,8 @@ impl<'c, 's> Cycle<'c, 's> {
             match found.and_then(|place| bind::reserve(scheduler, &pod, &place, &mut decision).map(|()| place)) {
                 Ok(placement) => reserved.push((pod, placement)),
                 Err(failure) => {
+                    // What stood in its way when it was tried may be in use by a member that fitted after it.
+                    let failure = Failure { relief: Decision::none(), ..failure };
                     let verdict = scheduler.fail(&pod, failure, &mut decision);
                     verdicts.push((key, verdict));
                 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::attempt::Scheduler;
+use super::bind;
 use super::needs::Need;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
@@ -65,6 +66,6 @@ fn release_group_claim(scheduler: &Scheduler<'_>, pod: &Pod, needs: &[Need]) -> 
             && reserved.any(|one| is_group_reference(one) && one.uid == group.metadata.uid)
     };
     let mut claim = needs.iter().find(holds)?.claim.clone();
-    claim.status.reserved_for.retain(|one| one.uid != group.metadata.uid);
+    bind::release(&mut claim, &group.metadata.uid, scheduler.profile.mode);
     Some(Action::UpdateStatus(Box::new(Object::ResourceClaim(Box::new(claim)))))
 }

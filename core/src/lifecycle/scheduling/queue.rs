@@ -28,6 +28,13 @@ pub enum Concern {
     MembersOf(Key),
 }
 
+/// The node that a Pod takes room on, or is about to.
+fn place(pod: &Pod) -> Option<&str> {
+    let is_bound = !pod.spec.node_name.is_empty();
+    let node = if is_bound { &pod.spec.node_name } else { &pod.status.nominated_node_name };
+    Some(node.as_str()).filter(|node| !node.is_empty() && !pod.is_finished())
+}
+
 /// Which waiting Pods a change may help, other than the one that changed.
 pub fn concern(trigger: &Trigger) -> Concern {
     let (before, after) = (trigger.before.as_deref(), trigger.after.as_deref());
@@ -51,8 +58,10 @@ pub fn concern(trigger: &Trigger) -> Concern {
             None => Concern::UsersOf(key_of(&claim.metadata)),
         },
         // Room on a node.
-        (Some(Object::Pod(before)), None) if !before.spec.node_name.is_empty() => Concern::Everybody,
-        (Some(Object::Pod(before)), Some(Object::Pod(after))) if !before.is_finished() && after.is_finished() => {
+        (Some(Object::Pod(before)), None) if place(before).is_some() => Concern::Everybody,
+        (Some(Object::Pod(before)), Some(Object::Pod(after)))
+            if place(before).is_some() && place(before) != place(after) =>
+        {
             Concern::Everybody
         }
         // A new member may complete a gang.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Simulation;
 use crate::finding::ObjectRef;
-use crate::lifecycle::{Action, Decision};
+use crate::lifecycle::{Action, Change, Decision, Patch};
 use crate::profile::Mode;
 use crate::simulate::server::Refused;
 
@@ -27,11 +27,20 @@ impl Simulation {
             }
             self.writes_left = self.writes_left.map(|left| left.saturating_sub(1));
             self.writes = self.writes.saturating_add(1);
+            self.disturb(&action);
             let refused = match &action {
                 Action::Create { refused, .. } => refused.clone(),
                 _ => None,
             };
-            match (self.request(action, &mut versions), refused) {
+            let written = written(&action);
+            let answer = self.request(action, &mut versions);
+            if let (Ok(()), Some(key), Some(seen)) = (&answer, written, self.seen.as_mut()) {
+                match self.server.cluster().get(&key) {
+                    Some(object) => seen.apply(object),
+                    None => drop(seen.delete(&key)),
+                }
+            }
+            match (answer, refused) {
                 (Ok(()), _) => {}
                 (Err(error), Some(mut event)) if !error.is_race() => {
                     event.note.push_str(&error.message);
@@ -51,6 +60,24 @@ impl Simulation {
             self.server.record(event);
         }
         done
+    }
+
+    /// Lets somebody else be faster, if that is to happen now.
+    fn disturb(&mut self, action: &Action) {
+        let Some(left) = self.undisturbed else { return };
+        self.undisturbed = left.checked_sub(1);
+        let object = match action {
+            Action::Update(object) | Action::UpdateStatus(object) => object.reference(),
+            Action::Patch(patch) => patch.object.clone(),
+            Action::Create { .. } | Action::Delete { .. } | Action::Bind { .. } | Action::Record(_) => return,
+        };
+        if left == 0 {
+            let fields = json!({ "metadata": { "labels": { "touched": self.writes.to_string() } } });
+            let (uid, resource_version) = (String::new(), String::new());
+            let patch = Patch { object, uid, resource_version, status: false, change: Change::Merge(fields) };
+            // Whether there is such an object does not matter to who disturbs.
+            let _ = self.server.patch(&patch, self.now);
+        }
     }
 
     fn request(&mut self, action: Action, versions: &mut Versions) -> Result<(), Refused> {
@@ -94,6 +121,19 @@ impl Simulation {
     fn version(&self, key: &ObjectRef) -> String {
         let version = self.server.get(key).and_then(|value| value.pointer("/metadata/resourceVersion"));
         version.and_then(Value::as_str).unwrap_or_default().to_owned()
+    }
+}
+
+/// The object that an action changes.
+fn written(action: &Action) -> Option<ObjectRef> {
+    match action {
+        Action::Create { object, .. } | Action::Update(object) | Action::UpdateStatus(object) => {
+            Some(object.reference())
+        }
+        Action::Patch(patch) => Some(patch.object.clone()),
+        Action::Delete { object, .. } => Some(object.clone()),
+        Action::Bind { pod, .. } => Some(pod.clone()),
+        Action::Record(_) => None,
     }
 }
 

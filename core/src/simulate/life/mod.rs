@@ -21,8 +21,9 @@ use crate::lifecycle::{Action, Decision, Time, Trigger, eviction, is_for_pod, pr
 use crate::profile::{Mode, Profile};
 use waiting::Waiting;
 
-/// Most writes without time passing; more mean that components contradict each other.
+/// Most writes without time passing, and how many more for each Pod and claim; beyond that components contradict each other.
 const MAX_WRITES: u64 = 20_000;
+const MAX_WRITES_EACH: u64 = 20;
 
 /// A simulated cluster.
 #[derive(Clone, Debug)]
@@ -44,6 +45,10 @@ pub struct Simulation {
     stopped: Vec<Component>,
     /// Writes that are still carried out before the next one is lost with its component, if that is to happen.
     writes_left: Option<u64>,
+    /// Writes that are still carried out before somebody else changes the next one's object, if that is to happen.
+    undisturbed: Option<u64>,
+    /// What the controllers see while their watches lag behind.
+    seen: Option<Box<Cluster>>,
     writes: u64,
 }
 
@@ -75,6 +80,8 @@ impl Simulation {
             book: Book::default(),
             stopped: Vec::new(),
             writes_left: None,
+            undisturbed: None,
+            seen: None,
             writes: 0,
         }
     }
@@ -143,13 +150,37 @@ impl Simulation {
         self.writes_left = Some(writes);
     }
 
+    /// Has somebody else change the object of the write after the next `writes` ones, just before it.
+    pub fn disturb_write_after(&mut self, writes: u64) {
+        self.undisturbed = Some(writes);
+    }
+
+    /// From now on the controllers see nothing but their own writes.
+    pub fn lag(&mut self) {
+        self.seen.get_or_insert_with(|| Box::new(self.server.cluster().clone()));
+    }
+
+    /// The controllers see everything again, and hear of every object once more.
+    pub fn catch_up(&mut self) {
+        if self.seen.take().is_some() {
+            self.claim_work.extend(claims::all_work(self.server.cluster()).into_iter().map(|work| (work, self.now)));
+            self.group_work.extend(self.server.cluster().pod_groups().keys().map(|key| (key.clone(), self.now)));
+            self.eviction_at = Some(self.now);
+        }
+    }
+
+    /// What the controllers decide on.
+    fn seen(&self) -> &Cluster {
+        self.seen.as_deref().unwrap_or_else(|| self.server.cluster())
+    }
+
     /// Lets time pass until a moment.
     pub fn run_until(&mut self, until: Time) -> Settled {
         let mut writes = self.writes;
         loop {
             self.hear();
             if self.work_once() {
-                if self.writes.saturating_sub(writes) > MAX_WRITES {
+                if self.writes.saturating_sub(writes) > self.most_writes() {
                     return Settled::Restless;
                 }
                 continue;
@@ -166,6 +197,12 @@ impl Simulation {
         }
         self.now = self.now.max(until);
         Settled::Quiet
+    }
+
+    fn most_writes(&self) -> u64 {
+        let cluster = self.server.cluster();
+        let objects = cluster.pods().len().saturating_add(cluster.claims().len());
+        MAX_WRITES_EACH.saturating_mul(objects as u64).saturating_add(MAX_WRITES)
     }
 
     /// Lets one component do one thing that is due now. False when there is none.
@@ -242,7 +279,7 @@ impl Simulation {
             self.stop(Component::Controllers);
             return true;
         }
-        let decision = claims::reconcile(self.server.cluster(), &self.controllers, &self.claim_memory, &work);
+        let decision = claims::reconcile(self.seen(), &self.controllers, &self.claim_memory, &work);
         let retry = decision.retry;
         let made = self.made_by(&decision);
         let done = self.carry_out(decision);
@@ -284,7 +321,7 @@ impl Simulation {
         let due = self.group_work.iter().find(|(_, time)| **time <= self.now).map(|(key, _)| key.clone());
         let Some(key) = due else { return false };
         self.group_work.remove(&key);
-        let decision = protection::reconcile(self.server.cluster(), &self.controllers, &key);
+        let decision = protection::reconcile(self.seen(), &self.controllers, &key);
         if !self.carry_out(decision) {
             self.group_work.insert(key, self.now.plus_millis(claim_pause(0)));
         }
@@ -297,7 +334,7 @@ impl Simulation {
         }
         self.eviction_at = None;
         let mut memory = self.eviction.clone();
-        let decision = eviction::reconcile(self.server.cluster(), &self.controllers, &mut memory, self.now);
+        let decision = eviction::reconcile(self.seen(), &self.controllers, &mut memory, self.now);
         let wake_up = decision.wake_up;
         let done = self.carry_out(decision);
         if done {

@@ -18,8 +18,8 @@ const MOST_AT_ONCE: u32 = 8;
 /// One waiting Pod.
 #[derive(Clone, Debug, Default)]
 struct Entry {
-    /// When it is tried next; absent while nothing has changed for it.
-    ready: Option<Time>,
+    /// When it is tried next, and its rank among those of the same time; absent while nothing has changed for it.
+    ready: Option<(Time, i64, u64)>,
     /// Not before this time.
     pause_ends: Option<Time>,
     attempts: u32,
@@ -117,12 +117,17 @@ impl Waiting {
             }
         };
         let before = entry.ready.take();
-        entry.ready = at;
-        if let Some(before) = before {
-            self.ready.retain(|(time, _, _, other)| !(*time == before && other == key));
+        entry.ready = at.map(|at| (at, 0, 0));
+        self.requeue(key, before, at.map(|at| (at, 0, 0)));
+    }
+
+    /// Moves a Pod in the order of trying.
+    fn requeue(&mut self, key: &Key, before: Option<(Time, i64, u64)>, after: Option<(Time, i64, u64)>) {
+        if let Some((time, priority, arrival)) = before {
+            self.ready.remove(&(time, priority, arrival, key.clone()));
         }
-        if let Some(at) = at {
-            self.ready.insert((at, 0, 0, key.clone()));
+        if let Some((time, priority, arrival)) = after {
+            self.ready.insert((time, priority, arrival, key.clone()));
         }
     }
 
@@ -130,21 +135,18 @@ impl Waiting {
     fn wake(&mut self, cluster: &Cluster, pod: &Pod, key: &Key, now: Time) {
         let Some(entry) = self.entries.get_mut(key) else { return };
         let at = entry.pause_ends.map_or(now, |end| end.max(now));
-        if entry.ready.is_some_and(|ready| ready <= at) {
+        if entry.ready.is_some_and(|(ready, ..)| ready <= at) {
             return;
         }
-        let before = entry.ready.replace(at);
-        if let Some(before) = before {
-            self.ready.retain(|(time, _, _, other)| !(*time == before && other == key));
-        }
         let priority = pod.spec.priority.unwrap_or_default().saturating_neg();
-        self.ready.insert((at, priority, cluster.arrival("Pod", &key.0, &key.1), key.clone()));
+        let after = (at, priority, cluster.arrival("Pod", &key.0, &key.1));
+        let before = entry.ready.replace(after);
+        self.requeue(key, before, Some(after));
     }
 
     fn forget(&mut self, key: &Key) {
-        if let Some(ready) = self.entries.remove(key).and_then(|entry| entry.ready) {
-            self.ready.retain(|(time, _, _, other)| !(*time == ready && other == key));
-        }
+        let before = self.entries.remove(key).and_then(|entry| entry.ready);
+        self.requeue(key, before, None);
     }
 }
 

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::request::group_of;
-use super::{Refused, Server, is_deleting, text};
+use super::{Refused, Server, is_deleting, text, typed};
+use crate::api::claim::ResourceClaimTemplateSpec;
+use crate::api::object::Object;
 use crate::finding::ObjectRef;
 use crate::lifecycle::MAX_RESERVATIONS;
 
@@ -28,15 +30,17 @@ impl Server {
     }
 
     pub(super) fn admit_update(&self, key: &ObjectRef, old: &Value, value: &Value) -> Result<(), Refused> {
+        // An empty list is one that is left out.
+        let part = |object: &Value, name: &str| {
+            object.pointer(name).filter(|part| part.as_array().is_none_or(|list| !list.is_empty())).cloned()
+        };
+        let differs = |name: &str| part(old, name) != part(value, name);
         let immutable = match key.kind.as_str() {
             "ResourceClaim" | "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => {
-                old.get("spec") != value.get("spec")
+                differs("/spec") && typed(old).and_then(spec_of) != typed(value).and_then(spec_of)
             }
-            "Pod" => {
-                let differs = |name: &str| old.pointer(name) != value.pointer(name);
-                differs("/spec/schedulingGroup") || differs("/spec/resourceClaims")
-            }
-            "PodGroup" => old.pointer("/spec/resourceClaims") != value.pointer("/spec/resourceClaims"),
+            "Pod" => differs("/spec/schedulingGroup") || differs("/spec/resourceClaims"),
+            "PodGroup" => differs("/spec/resourceClaims"),
             _ => false,
         };
         if immutable {
@@ -93,6 +97,17 @@ impl Server {
             return Ok(());
         }
         rejected(&format!("PodGroupTemplate \"{template}\" not found in Workload \"{workload}\""))
+    }
+}
+
+/// The spec of a claim or template, as far as it is immutable.
+fn spec_of(object: Object) -> Option<ResourceClaimTemplateSpec> {
+    match object {
+        Object::ResourceClaim(claim) => {
+            Some(ResourceClaimTemplateSpec { spec: claim.spec, ..ResourceClaimTemplateSpec::default() })
+        }
+        Object::ResourceClaimTemplate(template) | Object::ClusterResourceClaimTemplate(template) => Some(template.spec),
+        _ => None,
     }
 }
 

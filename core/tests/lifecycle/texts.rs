@@ -1,0 +1,108 @@
+//! The examples of the proposals, as their texts write them.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::play::{Play, documents};
+
+/// The manifests of a text: each starts with `apiVersion:` and ends at an empty line, a separator or a fence. Those with
+/// ellipses are sketches.
+fn manifests(file: &str) -> Option<Vec<Value>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/source-documents").join(file);
+    let text = std::fs::read_to_string(path).ok()?;
+    let mut found = Vec::new();
+    let mut open: Option<String> = None;
+    for line in text.lines().chain([""]) {
+        let ends = line.is_empty() || line == "---" || line.starts_with("```");
+        if line.starts_with("apiVersion:") {
+            open = Some(format!("{line}\n"));
+        } else if ends {
+            let manifest = open.take().filter(|manifest| !manifest.contains("..."));
+            found.extend(manifest.iter().flat_map(|manifest| documents(manifest)));
+        } else if let Some(manifest) = &mut open {
+            manifest.push_str(line);
+            manifest.push('\n');
+        }
+    }
+    Some(found)
+}
+
+/// Two Deployments' Pods in two groups, with one template: two claims, each with a device of its own.
+fn plays_the_example_of_kep_5729(file: &str) {
+    let Some(manifests) = manifests(file) else { return };
+    let mut play = Play::new();
+    play.apply("{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: example}}");
+    let of = |kind: &str| manifests.iter().filter(|manifest| manifest["kind"] == kind).cloned().collect::<Vec<Value>>();
+    for object in of("ResourceClaimTemplate").into_iter().chain(of("Workload")).chain(of("PodGroup")) {
+        play.create(object).unwrap();
+    }
+    play.run(1);
+    assert_eq!(play.claims().len(), 2, "one claim for each PodGroup, before there are Pods");
+    for deployment in of("Deployment") {
+        for replica in 0..deployment["spec"]["replicas"].as_i64().unwrap() {
+            let name = format!("{}-{replica}", deployment["metadata"]["name"].as_str().unwrap());
+            let mut pod = deployment["spec"]["template"].clone();
+            pod["apiVersion"] = json!("v1");
+            pod["kind"] = json!("Pod");
+            pod["metadata"]["name"] = json!(name);
+            play.create(pod).unwrap();
+        }
+    }
+    play.run(1);
+    let claims = play.claims();
+    assert_eq!(claims.len(), 2);
+    let mut devices = Vec::new();
+    for claim in claims {
+        assert_eq!(claim.status.reserved_for.len(), 1);
+        assert_eq!(claim.status.reserved_for[0].resource, "podgroups");
+        devices.push(claim.status.allocation.as_ref().unwrap().devices.results[0].device.clone());
+    }
+    assert_ne!(devices[0], devices[1]);
+    for number in 1..=2 {
+        let names: Vec<_> = (0..2)
+            .map(|replica| play.pod(&format!("wl-claim-example-{number}-{replica}")))
+            .inspect(|pod| assert_eq!(pod.spec.node_name, "node-1"))
+            .map(|pod| pod.status.resource_claim_statuses[0].resource_claim_name.clone().unwrap())
+            .collect();
+        assert_eq!(names[0], names[1], "Pods of a group share its claim");
+    }
+}
+
+/// r_036 r_037 r_040 r_041 r_042 r_043 r_045 r_046.
+#[test]
+fn r_043_the_example_of_the_later_revision_of_kep_5729() {
+    plays_the_example_of_kep_5729("kep-5729-later-revision.txt");
+}
+
+/// r_044: the spelling of `v1alpha1`.
+#[test]
+fn r_044_the_example_of_the_earlier_revision_of_kep_5729() {
+    plays_the_example_of_kep_5729("kep-5729-earlier-revision.md");
+}
+
+/// r_200 r_210: the Pod of the story, in a namespace that nobody prepared.
+#[test]
+fn r_210_the_story_of_kep_5978() {
+    let Some(manifests) = manifests("kep-5978.txt") else { return };
+    let mut play = Play::new();
+    play.apply("{apiVersion: resource.k8s.io/v1, kind: ClusterResourceClaimTemplate, metadata: {name: nvidia-h100-80gb}, spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}}");
+    let pod = manifests.into_iter().find(|manifest| manifest["kind"] == "Pod").unwrap();
+    play.create(pod).unwrap();
+    play.run(1);
+    let claim = play.claim();
+    assert_eq!(claim.metadata.namespace, "project-alpha");
+    assert!(claim.metadata.name.starts_with("gpu-pod-gpu-") && claim.status.allocation.is_some());
+}
+
+/// r_127 r_144: the PodGroup of the proposal, after its Workload.
+#[test]
+fn r_127_the_pod_group_of_kep_5832() {
+    let Some(manifests) = manifests("kep-5832.txt") else { return };
+    let mut play = Play::new();
+    play.apply("{apiVersion: scheduling.k8s.io/v1alpha2, kind: Workload, metadata: {name: training-workload, namespace: ns-1}, spec: {podGroupTemplates: [{name: pd-1-template}]}}");
+    let group = manifests.into_iter().find(|manifest| manifest["kind"] == "PodGroup").unwrap();
+    play.create(group).unwrap();
+    let groups = play.simulation.server().cluster().pod_groups();
+    assert_eq!(groups.values().next().unwrap().min_count(), Some(2));
+}
