@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use serde_json::Value;
 
 /// How much a finding matters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -97,6 +98,71 @@ impl ErrorKind {
     }
 }
 
+/// The one certain correction of a finding, to be made at its path.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Fix {
+    /// The field gets another name.
+    Rename(String),
+    /// The field gets another value.
+    Set(Value),
+}
+
+impl Fix {
+    /// Makes the correction in an object. False, and nothing is changed, when the object has no such field, or already
+    /// has one of the new name.
+    pub fn apply(&self, object: &mut Value, path: &str) -> bool {
+        let Some((parent, last)) = parent(object, path) else { return false };
+        match (self, parent) {
+            (Self::Rename(name), Value::Object(fields)) if !fields.contains_key(name) => {
+                let Some(value) = fields.remove(last) else { return false };
+                fields.insert(name.clone(), value);
+                true
+            }
+            (Self::Set(value), Value::Object(fields)) => put(fields.get_mut(last), value),
+            (Self::Set(value), Value::Array(items)) => {
+                put(last.parse::<usize>().ok().and_then(|index| items.get_mut(index)), value)
+            }
+            (Self::Rename(_) | Self::Set(_), _) => false,
+        }
+    }
+}
+
+fn put(place: Option<&mut Value>, value: &Value) -> bool {
+    place.map(|place| place.clone_from(value)).is_some()
+}
+
+/// What holds the field of a path, and the field's name or index in it.
+fn parent<'v, 'p>(object: &'v mut Value, path: &'p str) -> Option<(&'v mut Value, &'p str)> {
+    let mut steps = steps(path);
+    let mut last = steps.next()?;
+    let mut value = object;
+    for step in steps {
+        value = match value {
+            Value::Object(fields) => fields.get_mut(last)?,
+            Value::Array(items) => items.get_mut(last.parse::<usize>().ok()?)?,
+            _ => return None,
+        };
+        last = step;
+    }
+    Some((value, last))
+}
+
+/// The steps of `spec.devices[0].attributes[example.com/model]`.
+fn steps(path: &str) -> impl Iterator<Item = &str> {
+    let mut rest = path;
+    std::iter::from_fn(move || {
+        rest = rest.strip_prefix('.').unwrap_or(rest);
+        let (step, left) = match rest.strip_prefix('[') {
+            Some(inside) => inside.split_once(']').unwrap_or((inside, "")),
+            None if rest.is_empty() => return None,
+            None => rest.split_at_checked(rest.find(['.', '[']).unwrap_or(rest.len()))?,
+        };
+        rest = left;
+        Some(step)
+    })
+}
+
 /// A problem in the input.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Finding {
@@ -118,6 +184,9 @@ pub struct Finding {
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The correction, where there is one that is certain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Fix>,
 }
 
 impl Finding {
@@ -131,7 +200,15 @@ impl Finding {
             path: path.to_string(),
             message: message.into(),
             hint: None,
+            fix: None,
         }
+    }
+
+    /// The same with the one certain correction.
+    #[must_use]
+    pub fn with_fix(mut self, fix: Fix) -> Self {
+        self.fix = Some(fix);
+        self
     }
 
     /// The same with a way out.
@@ -205,6 +282,8 @@ codes! {
         "A value outside the closed set that the field allows. A newer Kubernetes may know it; this one does not.";
     ReadRepeatedObject = "read/repeated-object", Warning,
         "The input holds an object of this kind, namespace and name twice. As with kubectl, the later one replaces the earlier. Often a file is a variant of another and not meant to be used together with it.";
+    ConvertWrittenAnew = "convert/written-anew", Info,
+        "The object was changed, and its layout (JSON, flow style, anchors) did not allow to change it in place. Its comments are lost.";
     ReadTooDeep = "read/too-deep", Error,
         "The document nests deeper than the limit and was not read further.";
     ReadBadSettings = "read/bad-settings", Error,
@@ -396,5 +475,29 @@ impl fmt::Display for Code {
 impl Serialize for Code {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.text())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_fix_changes_the_field_of_its_path_and_nothing_else() {
+        let object = json!({ "spec": { "devices": [{ "a.b/c": { "cuont": 1 } }], "list": ["x"] } });
+        let fixed = |fix: Fix, path: &str| {
+            let mut object = object.clone();
+            fix.apply(&mut object, path).then_some(object)
+        };
+        let renamed = fixed(Fix::Rename("count".to_owned()), "spec.devices[0][a.b/c].cuont").unwrap();
+        assert_eq!(renamed, json!({ "spec": { "devices": [{ "a.b/c": { "count": 1 } }], "list": ["x"] } }));
+        let set = fixed(Fix::Set(json!(2)), "spec.list[0]").unwrap();
+        assert_eq!(set.pointer("/spec/list"), Some(&json!([2])));
+        for path in ["", "spec.none", "spec.list[1]", "spec.list.x", "kind", "spec[", "[]]"] {
+            assert_eq!(fixed(Fix::Set(json!(2)), path), None, "{path}");
+        }
+        assert_eq!(fixed(Fix::Rename("list".to_owned()), "spec.devices"), None);
     }
 }

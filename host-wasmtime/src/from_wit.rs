@@ -3,12 +3,14 @@
 use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, RequestFunnel};
 use apportion_core::api::claim::AllocationResult;
 use apportion_core::api::read::{Json, Path};
-use apportion_core::finding::{Code, ErrorKind, Finding, ObjectRef, Severity};
+use apportion_core::finding::{Code, ErrorKind, Finding, Fix, ObjectRef, Severity};
 use apportion_core::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use serde_json::Value;
 
 use crate::bindings::exports::apportion::dra::decisions as wit;
-use crate::bindings::exports::apportion::dra::types::{ErrorKind as WitErrorKind, Severity as WitSeverity};
+use crate::bindings::exports::apportion::dra::types::{
+    ErrorKind as WitErrorKind, Fix as WitFix, Severity as WitSeverity,
+};
 
 pub(crate) fn findings(findings: Vec<wit::Finding>) -> Vec<Finding> {
     findings.into_iter().map(finding).collect()
@@ -27,7 +29,12 @@ fn finding(finding: wit::Finding) -> Finding {
     };
     let object = finding.object.map(object_ref);
     let kind = finding.kind.map(error_kind);
-    Finding { code, severity, kind, object, path: finding.path, message, hint: finding.hint }
+    // A correction that cannot be read is none.
+    let fix = finding.fix.and_then(|fix| match fix {
+        WitFix::Rename(name) => Some(Fix::Rename(name)),
+        WitFix::Set(text) => json(&text).ok().map(Fix::Set),
+    });
+    Finding { code, severity, kind, object, path: finding.path, message, hint: finding.hint, fix }
 }
 
 fn error_kind(kind: WitErrorKind) -> ErrorKind {

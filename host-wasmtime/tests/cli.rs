@@ -67,6 +67,7 @@ macro_rules! snapshots {
 }
 
 const SMALL: &str = "host-wasmtime/tests/cli/small.yaml";
+const MISTAKES: &str = "host-wasmtime/tests/cli/mistakes.yaml";
 
 snapshots! {
     run_shows_the_tour: ["run", "-f", "examples/gpu-sharing/"];
@@ -91,6 +92,16 @@ snapshots! {
     allocate_as_json: ["allocate", "-o", "json", "-f", SMALL, "--claim", "ml/tuned"];
     allocate_names_the_claims_there_are: ["allocate", "-f", "examples/gpu-sharing/", "--claim", "ml/hug"];
     allocate_says_when_a_template_is_meant: ["allocate", "-f", "examples/gpu-sharing/", "--claim", "ml/small-gpu"];
+    validate_shows_mistakes_under_their_lines: ["validate", "-f", MISTAKES];
+    validate_finds_nothing: ["validate", "-f", SMALL];
+    validate_as_an_older_version: ["validate", "-f", SMALL, "--profile", "1.34"];
+    validate_an_update: ["validate", "-f", "-", "--old", SMALL], CHANGED;
+    validate_as_json: ["validate", "-f", MISTAKES, "-o", "json"];
+    validate_as_sarif: ["validate", "-f", MISTAKES, "-o", "sarif"];
+    validate_as_junit: ["validate", "-f", MISTAKES, "-o", "junit"];
+    validate_as_annotations: ["validate", "-f", MISTAKES, "-o", "github"];
+    convert_keeps_comments: ["convert", "-f", "host-wasmtime/tests/cli/old.yaml", "--to", "v1"];
+    help_of_validate: ["validate", "--help"];
     explain_a_code: ["explain", "read/unknown-field"];
     explain_a_code_as_json: ["explain-code", "yaml/syntax", "-o", "json"];
     explain_a_code_that_does_not_exist: ["explain", "unknown-field"];
@@ -136,6 +147,46 @@ metadata: { name: node-a, labels: { zone: a } }
 ";
 
 const ESCAPES: &str = "apiVersion: v1\nkind: Node\nmetadata: { name: \"\\e[31mred\" }\n";
+
+/// A claim of the small example whose spec is another one; that cannot be changed.
+const CHANGED: &str = "\
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: { name: tuned, namespace: ml, resourceVersion: '1' }
+spec: { devices: { requests: [{ name: gpu, exactly: { deviceClassName: other.example.com } }] } }
+";
+
+#[test]
+fn fix_corrects_what_is_certain_and_leaves_the_rest_alone() {
+    let file = std::env::temp_dir().join(format!("apportion-fix-{}.yaml", std::process::id()));
+    let before = std::fs::read_to_string(root().join(MISTAKES)).unwrap();
+    std::fs::write(&file, &before).unwrap();
+    let output = run_with(&["validate", "--fix", "-f", file.to_str().unwrap()], b"");
+    let after = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(output.status.code(), Some(1), "what is not certain is left");
+    assert_eq!(
+        after,
+        before.replace("allocationMode: exactcount #", "allocationMode: ExactCount #").replace("cuont: 2", "count: 2")
+    );
+    assert!(String::from_utf8(output.stderr).unwrap().starts_with("2 corrections made in 1 file"));
+}
+
+#[test]
+fn convert_in_place_changes_only_what_is_old() {
+    let folder = std::env::temp_dir().join(format!("apportion-convert-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for name in ["old.yaml", "small.yaml"] {
+        std::fs::copy(root().join("host-wasmtime/tests/cli").join(name), folder.join(name)).unwrap();
+    }
+    let arguments = ["convert", "--in-place", "-f", folder.to_str().unwrap()];
+    let first = run_with(&arguments, b"");
+    let second = run_with(&arguments, b"");
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!((first.status.code(), first.stdout.as_slice()), (Some(0), &b""[..]));
+    assert!(String::from_utf8(first.stderr).unwrap().ends_with("1 of 2 files changed\n"));
+    assert!(String::from_utf8(second.stderr).unwrap().ends_with("0 of 2 files changed\n"));
+}
 
 #[test]
 fn version_is_the_package_version() {

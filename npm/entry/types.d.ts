@@ -49,7 +49,12 @@ export interface Finding {
   message: string;
   /** What to do about it. */
   hint?: string;
+  /** The correction, where there is one that is certain. */
+  fix?: Fix;
 }
+
+/** The one certain correction of a finding, to be made at its path: another name of the field, or another value. */
+export type Fix = { rename: string } | { set: unknown };
 
 /** A range of a JavaScript string: `text.slice(start, end)`. */
 export interface Utf16Range {

@@ -121,7 +121,8 @@ fn outcome_line(expected: &Value) -> String {
 
 /// Texts that other programs write behind a known beginning are compared up to there.
 fn compare_error(expected: &str, got: &str) -> Result<(), String> {
-    const FOREIGN: [&str; 4] = [
+    const FOREIGN: [&str; 5] = [
+        " failed: compilation failed: ",
         "CEL compile error: ",
         "CEL runtime error: ",
         "could not retrieve device class ",

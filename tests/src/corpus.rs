@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::allocator::{self, Mode};
 use crate::door::Door;
+use crate::published::Published;
 use crate::{Verdict, cel, lifecycle, units, validation};
 
 /// One case with the id that names it everywhere.
@@ -50,7 +51,15 @@ pub fn read(path: &Path) -> Result<Vec<Case>> {
         let parsed = parsed.with_context(|| format!("{} is not JSON", file.display()))?;
         let folder = file.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-        for (index, content) in parsed.into_iter().enumerate() {
+        let mut published = Published::beside(&file);
+        for (index, mut content) in parsed.into_iter().enumerate() {
+            // The recorded server's gates are no case.
+            if content.get("defaults").is_some() {
+                continue;
+            }
+            if Published::is_verdict(&content) {
+                content = published.complete(content);
+            }
             let name = content.get("id").and_then(Value::as_str).map_or((index + 1).to_string(), str::to_owned);
             let id = if name == stem { format!("{folder}/{stem}") } else { format!("{folder}/{stem}/{name}") };
             cases.push(Case { id, content });

@@ -13,6 +13,7 @@ pub mod differential;
 pub mod door;
 pub mod generate;
 pub mod lifecycle;
+pub mod published;
 pub mod record;
 pub mod reference;
 pub mod units;

@@ -21,6 +21,8 @@ pub mod browser;
 #[cfg(feature = "cli")]
 pub mod check;
 #[cfg(feature = "cli")]
+pub mod fuzz;
+#[cfg(feature = "cli")]
 pub mod jobs;
 #[cfg(feature = "cli")]
 pub mod node;

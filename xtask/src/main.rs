@@ -4,7 +4,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::{Workspace, bench, check, component, jobs, npm, size, suites, web};
+use xtask::{Workspace, bench, check, component, fuzz, jobs, npm, size, suites, web};
 
 /// Builds, tests and installs Apportion. Every command builds what it needs and skips what is up to date.
 #[derive(Parser)]
@@ -45,6 +45,16 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Fuzz the readers, selectors and validation; needs a C++ compiler
+    #[command(after_help = "Example: cargo xtask fuzz yaml --seconds 900")]
+    Fuzz {
+        /// How long each target runs
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        /// Which targets; all without any
+        #[arg(value_parser = fuzz::TARGETS)]
+        targets: Vec<String>,
+    },
     /// Build the component: target/wasm/apportion.wasm
     Component,
     /// Build the npm package: npm/dist
@@ -78,6 +88,7 @@ fn run(task: Task) -> Result<ExitCode> {
         }
         Task::Differential { arguments } => return Ok(code(jobs::differential(workspace, &arguments)?)),
         Task::Bench { arguments } => return Ok(code(bench::bench(workspace, &arguments)?)),
+        Task::Fuzz { seconds, targets } => fuzz::fuzz(workspace, &targets, seconds)?,
         Task::Component => println!("{}", component::build(workspace)?.path.display()),
         Task::Npm => println!("{}", npm::build(workspace)?.display()),
         Task::Web => println!("{}", web::build(workspace)?.display()),

@@ -10,11 +10,14 @@ use anyhow::{Context, Result};
 use crate::Workspace;
 use crate::command::cargo;
 use crate::node::Node;
-use crate::{browser, component, jobs, npm, web};
+use crate::{browser, component, fuzz, jobs, npm, web};
 
 /// The crates that link wasmtime. They are built and tested in the release profile only: an unoptimised cranelift
 /// would be a second, slow copy.
 pub const WITH_WASMTIME: [&str; 2] = ["apportion", "apportion-tests"];
+
+/// How long each fuzz target runs among the tests.
+const FUZZ_SECONDS: u64 = 15;
 
 /// What one group of tests came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,6 +92,16 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
             }
             Ok(tally)
         });
+    }
+    if fuzz::is_possible() {
+        group("fuzzing, briefly", &mut || {
+            for target in fuzz::TARGETS {
+                fuzz::fuzz(workspace, &[target.to_owned()], FUZZ_SECONDS)?;
+            }
+            Ok(Tally { passed: fuzz::TARGETS.len() as u64, failed: 0 })
+        });
+    } else {
+        eprintln!("\n==> fuzzing is skipped: libFuzzer needs a C++ compiler");
     }
     summary(&rows)
 }

@@ -106,7 +106,16 @@ impl Positions {
         Some(Located { key: key.map(Span::range), value: span.range(), found: String::new(), is_exact: false })
     }
 
-    fn shape_of(&self, node: NodeId) -> &Shape {
+    pub(crate) fn root(&self) -> NodeId {
+        self.root
+    }
+
+    /// The bytes of a node where it stands; of an alias, its own.
+    pub(crate) fn span(&self, node: NodeId) -> Option<Range<usize>> {
+        Some(self.places.get(node.0 as usize)?.span.range())
+    }
+
+    pub(crate) fn shape_of(&self, node: NodeId) -> &Shape {
         let shape = |id: NodeId| self.places.get(id.0 as usize).map_or(&Shape::Leaf, |place| &place.shape);
         match shape(node) {
             // INVARIANT: an alias repeats a node, never another alias.

@@ -42,6 +42,9 @@ mod workload;
 
 use serde_json::Value;
 
+use kind::Kind;
+use meta::Scope;
+
 use crate::finding::Finding;
 use crate::profile::Profile;
 
@@ -93,6 +96,19 @@ impl Submission {
     }
 }
 
+/// A manifest as kubectl submits it: an object of a namespaced kind that names no namespace goes to `default`.
+pub fn in_default_namespace(mut object: Value) -> Value {
+    let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
+    let group = text("apiVersion").rsplit_once('/').map_or("", |(group, _)| group);
+    let is_namespaced = Kind::of(group, text("kind")).is_some_and(|kind| kind.scope() == Scope::Namespace);
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata").filter(|_| is_namespaced)
+        && metadata.get("namespace").is_none_or(|namespace| namespace.is_null() || namespace == "")
+    {
+        metadata.insert("namespace".to_owned(), Value::from("default"));
+    }
+    object
+}
+
 /// What the API server answers: findings with a [`kind`](Finding::kind) are its errors, the others are ours.
 ///
 /// Paths are those of the version that was submitted.
@@ -114,4 +130,24 @@ pub fn validate_set(objects: &[Value], profile: &Profile) -> Vec<Vec<Finding>> {
 /// The findings, when there is no way to that version.
 pub fn convert(object: Value, version: &str) -> Result<Value, Vec<Finding>> {
     conversion::convert(object, version)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_namespaced_objects_go_to_the_default_namespace() {
+        let namespace = |api_version: &str, kind: &str, written: Value| {
+            let object = json!({ "apiVersion": api_version, "kind": kind, "metadata": { "namespace": written } });
+            in_default_namespace(object).pointer("/metadata/namespace").cloned()
+        };
+        assert_eq!(namespace("v1", "Pod", Value::Null), Some(json!("default")));
+        assert_eq!(namespace("v1", "Pod", json!("ml")), Some(json!("ml")));
+        assert_eq!(namespace("resource.k8s.io/v1", "ResourceClaim", json!("")), Some(json!("default")));
+        assert_eq!(namespace("resource.k8s.io/v1", "DeviceClass", Value::Null), Some(Value::Null));
+        assert_eq!(in_default_namespace(json!([])), json!([]));
+    }
 }

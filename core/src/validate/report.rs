@@ -2,9 +2,11 @@
 
 use std::fmt::Display;
 
+use serde_json::Value;
+
 use super::Circumstances;
 use super::node::Node;
-use crate::finding::{Code, ErrorKind, Finding};
+use crate::finding::{Code, ErrorKind, Finding, Fix};
 use crate::profile::{Features, Profile};
 
 /// The findings so far, and what the rules need to know beside the object.
@@ -72,6 +74,13 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Adds the one certain correction to the latest finding.
+    pub(super) fn fix(&mut self, fix: Fix) {
+        if let Some(finding) = self.findings.last_mut() {
+            finding.fix = Some(fix);
+        }
+    }
+
     pub(super) fn required(&mut self, at: impl Display, message: impl Into<String>) {
         self.error(ErrorKind::Required, Code::ValidateRequired, at, message);
     }
@@ -87,6 +96,10 @@ impl<'a> Report<'a> {
     pub(super) fn not_supported(&mut self, at: impl Display, value: &str, known: &[&str]) {
         self.error(ErrorKind::NotSupported, Code::ValidateNotSupported, at, format!("`{value}` is not a known value"));
         self.hint(format!("one of {}", known.join(", ")));
+        // None of the values differ in upper and lower case only.
+        if let Some(meant) = known.iter().find(|known| known.eq_ignore_ascii_case(value)) {
+            self.fix(Fix::Set(Value::from(*meant)));
+        }
     }
 
     pub(super) fn duplicate(&mut self, at: impl Display, key: &str) {

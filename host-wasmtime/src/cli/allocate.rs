@@ -25,15 +25,15 @@ pub(crate) fn allocate(arguments: &AllocateArguments) -> Result<Shown> {
     let answer = door.allocate(&question)?;
     let stdout = match view.output {
         Output::Table => {
-            let pen = Pen::new(view, &io::stdout());
-            show_allocate::show(&answer, &question, &input, &taken, pen, view.verbose)
+            let pen = Pen::new(&view.look, &io::stdout());
+            show_allocate::show(&answer, &question, &input, &taken, pen, view.look.verbose)
         }
         Output::Json | Output::Yaml => {
             let body = json!({ "input": machine::input(&input, &taken), "answer": answer.to_json() });
             machine::write("Allocation", &arguments.engine, body, view.output)
         }
     };
-    let stderr = diagnose(&taken.notes, &input.sources, Pen::new(view, &io::stderr()), view.verbose);
+    let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
     let is_allocated = matches!(answer.outcome, Outcome::Allocated { .. });
     let verdict = if is_allocated && !taken.has_errors() { Verdict::Yes } else { Verdict::No };
     Ok(Shown { stdout, stderr, verdict })

@@ -26,6 +26,12 @@ pub(crate) enum Command {
     /// Allocate single claims together, without a Pod
     #[command(after_help = ALLOCATE_EXAMPLE)]
     Allocate(AllocateArguments),
+    /// Say what the API server would answer to manifests, and what would only show when a Pod stays Pending
+    #[command(after_help = VALIDATE_EXAMPLE)]
+    Validate(ValidateArguments),
+    /// Rewrite manifests for another version of their API, comments kept where the text allows
+    #[command(after_help = CONVERT_EXAMPLE)]
+    Convert(ConvertArguments),
     /// Say what a code such as `read/unknown-field` means
     #[command(alias = "explain-code", after_help = EXPLAIN_EXAMPLE)]
     Explain(ExplainArguments),
@@ -39,6 +45,16 @@ Example:
 const ALLOCATE_EXAMPLE: &str = "\
 Example:
   apportion allocate -f examples/gpu-sharing/ --claim ml/team-gpu --node node-c";
+
+const VALIDATE_EXAMPLE: &str = "\
+Example:
+  apportion validate -f manifests/ --profile 1.35
+  kubectl get resourceclaims,resourceslices -A -o yaml | apportion validate -f -";
+
+const CONVERT_EXAMPLE: &str = "\
+Example:
+  apportion convert -f old.yaml --to v1 > new.yaml
+  apportion convert -f manifests/ --to v1 --in-place";
 
 const EXPLAIN_EXAMPLE: &str = "\
 Example:
@@ -72,6 +88,47 @@ pub(crate) struct AllocateArguments {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct ValidateArguments {
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    /// Manifests as they are stored: an object that is among them is updated, not created
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub(crate) old: Vec<String>,
+    /// The update is one of the status, through the subresource; needs `--old`
+    #[arg(long, requires = "old")]
+    pub(crate) status: bool,
+    /// Correct what has one certain correction in the files
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// End with exit code 1 for warnings, too
+    #[arg(long)]
+    pub(crate) deny_warnings: bool,
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesArguments,
+    /// How the answer is written
+    #[arg(long, short = 'o', value_enum, default_value_t = ReportOutput::Table, help_heading = "Output")]
+    pub(crate) output: ReportOutput,
+    #[command(flatten)]
+    pub(crate) view: LookArguments,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ConvertArguments {
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    /// The version that the objects are to have
+    #[arg(long, value_name = "VERSION", default_value = "v1")]
+    pub(crate) to: String,
+    /// Write the files instead of standard output
+    #[arg(long)]
+    pub(crate) in_place: bool,
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesArguments,
+    #[command(flatten)]
+    pub(crate) view: LookArguments,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct ExplainArguments {
     /// The code; without one, all codes are listed
     pub(crate) code: Option<String>,
@@ -88,22 +145,29 @@ pub(crate) struct InputArguments {
 
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Kubernetes")]
-pub(crate) struct EngineArguments {
+pub(crate) struct KubernetesArguments {
     /// The Kubernetes that answers: 1.34, 1.35, 1.36, 1.37, or all for the newest with every feature on
-    #[arg(long, value_name = "VERSION", default_value = "all", value_parser = parse_version)]
+    #[arg(long, visible_alias = "profile", value_name = "VERSION", default_value = "all", value_parser = parse_version)]
     pub(crate) kubernetes_version: Version,
     /// Feature gates that differ from the version's defaults, for instance DRADeviceTaints=false
     #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', value_parser = parse_gate)]
     pub(crate) feature_gates: Vec<(String, bool)>,
+    /// Ask the same code outside of the component, for comparison
+    #[arg(long)]
+    pub(crate) native: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Kubernetes")]
+pub(crate) struct EngineArguments {
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesArguments,
     /// Whether known defects of that version are reproduced
     #[arg(long, value_enum, default_value_t = ModeChoice::Sound)]
     pub(crate) mode: ModeChoice,
     /// Devices that one search may try before it gives up
     #[arg(long, value_name = "N", default_value_t = apportion_core::allocate::Limits::default().max_steps)]
     pub(crate) max_steps: u64,
-    /// Ask the same code outside of the component, for comparison
-    #[arg(long)]
-    pub(crate) native: bool,
 }
 
 #[derive(Args, Debug)]
@@ -112,6 +176,13 @@ pub(crate) struct ViewArguments {
     /// How the answer is written
     #[arg(long, short = 'o', value_enum, default_value_t = Output::Table)]
     pub(crate) output: Output,
+    #[command(flatten)]
+    pub(crate) look: LookArguments,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct LookArguments {
     /// Colour; `auto` is on a terminal only, and honours NO_COLOR
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub(crate) color: Color,
@@ -131,6 +202,22 @@ pub(crate) enum Output {
     Json,
     /// The same as YAML
     Yaml,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ReportOutput {
+    /// For people, under the lines of the manifests
+    Table,
+    /// For programs, format `apportion/v1`
+    Json,
+    /// The same as YAML
+    Yaml,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// JUnit, a test case for each object
+    Junit,
+    /// Annotations of GitHub's workflows
+    Github,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

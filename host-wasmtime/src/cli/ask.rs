@@ -3,15 +3,15 @@
 use anyhow::{Result, bail};
 use apportion::{Door, HostLimits, Native, Runner};
 use apportion_core::allocate::Limits;
-use apportion_core::profile::Profile;
+use apportion_core::profile::{Mode, Profile};
 use apportion_core::wire;
 
-use super::args::EngineArguments;
+use super::args::{EngineArguments, KubernetesArguments};
 
 /// The profile that the arguments describe.
-pub(crate) fn profile(arguments: &EngineArguments) -> Result<Profile> {
+pub(crate) fn profile(arguments: &KubernetesArguments, mode: Mode) -> Result<Profile> {
     let gates = arguments.feature_gates.iter().map(|(name, enabled)| (name.as_str(), *enabled));
-    match wire::profile(arguments.kubernetes_version, gates, arguments.mode.into()) {
+    match wire::profile(arguments.kubernetes_version, gates, mode) {
         Ok(profile) => Ok(profile),
         Err(findings) => match findings.first() {
             Some(finding) => {
@@ -24,9 +24,9 @@ pub(crate) fn profile(arguments: &EngineArguments) -> Result<Profile> {
 
 /// An empty cluster: in the component, or outside of it for comparison.
 pub(crate) fn cluster(arguments: &EngineArguments) -> Result<Box<dyn Door>> {
-    let profile = profile(arguments)?;
+    let profile = profile(&arguments.kubernetes, arguments.mode.into())?;
     let limits = Limits { max_steps: arguments.max_steps };
-    if arguments.native {
+    if arguments.kubernetes.native {
         return Ok(Box::new(Native::new(profile, limits)));
     }
     Ok(Box::new(Runner::new()?.cluster(&profile, limits, HostLimits::default())?))
@@ -34,18 +34,23 @@ pub(crate) fn cluster(arguments: &EngineArguments) -> Result<Box<dyn Door>> {
 
 /// The Kubernetes that answers, in a few words.
 pub(crate) fn in_words(arguments: &EngineArguments) -> String {
+    let mode = match arguments.mode {
+        super::args::ModeChoice::Sound => "",
+        super::args::ModeChoice::Reference => ", known defects included",
+    };
+    format!("{}{mode}", kubernetes_in_words(&arguments.kubernetes))
+}
+
+/// The version and its gates, in a few words.
+pub(crate) fn kubernetes_in_words(arguments: &KubernetesArguments) -> String {
     let version = match arguments.kubernetes_version {
         apportion_core::profile::Version::All => "the newest Kubernetes with every feature on".to_owned(),
         version => format!("Kubernetes {version}"),
     };
     let gates: Vec<String> =
         arguments.feature_gates.iter().map(|(name, enabled)| format!("{name}={enabled}")).collect();
-    let mode = match arguments.mode {
-        super::args::ModeChoice::Sound => "",
-        super::args::ModeChoice::Reference => ", known defects included",
-    };
     match gates.is_empty() {
-        true => format!("{version}{mode}"),
-        false => format!("{version}, {}{mode}", gates.join(", ")),
+        true => version,
+        false => format!("{version}, {}", gates.join(", ")),
     }
 }

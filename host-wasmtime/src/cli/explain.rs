@@ -18,7 +18,7 @@ struct Entry {
 }
 
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<Shown> {
-    let pen = Pen::new(&arguments.view, &io::stdout());
+    let pen = Pen::new(&arguments.view.look, &io::stdout());
     let entries = entries();
     let chosen: Vec<&Entry> = match &arguments.code {
         None => entries.iter().collect(),
@@ -57,6 +57,11 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<Shown> {
         },
     };
     Ok(Shown { stdout, stderr: String::new(), verdict: Verdict::Yes })
+}
+
+/// What a code means, in a paragraph.
+pub(crate) fn paragraph_of(code: &str) -> Option<&'static str> {
+    entries().into_iter().find(|entry| entry.code == code).map(|entry| entry.paragraph)
 }
 
 fn paragraph(entry: &Entry, pen: Pen) -> String {

@@ -1,5 +1,6 @@
 //! From the paths of `-f` to texts.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ pub(crate) struct Source {
 /// Reads what `-f` names, each file once: files, folders recursively in the order of names, `-`.
 pub(crate) fn read(paths: &[String]) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
-    let mut seen: Vec<PathBuf> = Vec::new();
+    let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
     let mut has_stdin = false;
     for name in paths {
         if name == "-" {
@@ -52,10 +53,9 @@ pub(crate) fn read(paths: &[String]) -> Result<Vec<Source>> {
         }
         for file in files {
             let place = fs::canonicalize(&file).unwrap_or_else(|_| file.clone());
-            if seen.contains(&place) {
+            if !seen.insert(place) {
                 continue;
             }
-            seen.push(place);
             let text = fs::read(&file).with_context(|| format!("`{}` cannot be read", file.display()))?;
             sources.push(Source { name: file.display().to_string(), text });
         }

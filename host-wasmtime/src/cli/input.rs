@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use apportion::Door;
 use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
-use apportion_yaml::{Limits, Positions, read};
+use apportion_yaml::{Limits, Positions, Reading, read};
 use serde_json::Value;
 
 use super::files::{self, STDIN, Source};
@@ -18,9 +18,9 @@ pub(crate) struct Input {
     pub(crate) sources: Vec<Source>,
     pub(crate) documents: Vec<Document>,
     /// What the reader said.
-    problems: Vec<Note>,
+    pub(crate) problems: Vec<Note>,
     /// Documents that kubectl refuses as text.
-    refused: usize,
+    pub(crate) refused: usize,
 }
 
 /// One object.
@@ -32,16 +32,42 @@ pub(crate) struct Document {
 }
 
 impl Document {
+    /// What tells the object from all others: group, kind, namespace and name. `None` without kind or name.
+    pub(crate) fn identity(&self) -> Option<(String, ObjectRef)> {
+        identity(&self.value)
+    }
+
+    /// Kind, namespace and name as they are written.
+    pub(crate) fn written_reference(&self) -> ObjectRef {
+        written_reference(&self.value)
+    }
+
     /// Kind, namespace (`default` where none is written) and name, as far as the document has them.
     pub(crate) fn reference(&self) -> ObjectRef {
-        let text = |pointer: &str| self.value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let namespace = text("/metadata/namespace");
-        ObjectRef {
-            kind: text("/kind"),
-            namespace: if namespace.is_empty() { "default".to_owned() } else { namespace },
-            name: text("/metadata/name"),
-        }
+        reference(&self.value)
     }
+}
+
+fn written_reference(value: &Value) -> ObjectRef {
+    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    ObjectRef { kind: text("/kind"), namespace: text("/metadata/namespace"), name: text("/metadata/name") }
+}
+
+fn reference(value: &Value) -> ObjectRef {
+    let mut object = written_reference(value);
+    if object.namespace.is_empty() {
+        object.namespace = "default".to_owned();
+    }
+    object
+}
+
+/// Group, kind, namespace and name of an object; `None` without kind or name.
+pub(crate) fn identity(value: &Value) -> Option<(String, ObjectRef)> {
+    let api_version = value.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    let group = api_version.split_once('/').map_or("", |(group, _)| group).to_owned();
+    let object = reference(value);
+    let is_known = !object.kind.is_empty() && !object.name.is_empty();
+    is_known.then_some((group, object))
 }
 
 /// What became of the documents.
@@ -59,9 +85,14 @@ pub(crate) struct Taken {
 /// Reads the files.
 pub(crate) fn load(paths: &[String]) -> Result<Input> {
     let sources = files::read(paths)?;
-    let mut input = Input { sources: Vec::new(), documents: Vec::new(), problems: Vec::new(), refused: 0 };
-    for (index, source) in sources.iter().enumerate() {
-        let reading = read(&source.text, &Limits::default());
+    let readings = sources.iter().map(|source| read(&source.text, &Limits::default())).collect();
+    Ok(collect(sources, readings))
+}
+
+/// All that was read, from the reading of each file.
+pub(crate) fn collect(sources: Vec<Source>, readings: Vec<Reading>) -> Input {
+    let mut input = Input { sources, documents: Vec::new(), problems: Vec::new(), refused: 0 };
+    for (index, reading) in readings.into_iter().enumerate() {
         input.problems.extend(reading.problems.into_iter().map(|problem| Note::of_problem(index, problem)));
         for document in reading.documents {
             if document.is_refused {
@@ -71,8 +102,7 @@ pub(crate) fn load(paths: &[String]) -> Result<Input> {
             input.documents.push(Document { source: index, value: document.value, positions: document.positions });
         }
     }
-    input.sources = sources;
-    Ok(input)
+    input
 }
 
 impl Input {
@@ -104,16 +134,11 @@ impl Input {
 
 impl Input {
     /// Objects that replace an earlier one. Equal ones, as Namespaces that stand in every file, are worth no warning.
-    fn repeated(&self, places: &Places<'_>) -> Vec<Note> {
+    pub(crate) fn repeated(&self, places: &Places<'_>) -> Vec<Note> {
         let mut known: BTreeMap<(String, ObjectRef), &Document> = BTreeMap::new();
         let mut notes = Vec::new();
         for (index, document) in self.documents.iter().enumerate() {
-            let api_version = document.value.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-            let group = api_version.split_once('/').map_or("", |(group, _)| group).to_owned();
-            let object = document.reference();
-            if object.kind.is_empty() || object.name.is_empty() {
-                continue;
-            }
+            let Some((group, object)) = document.identity() else { continue };
             let Some(earlier) = known.insert((group, object.clone()), document) else { continue };
             if earlier.value == document.value {
                 continue;
@@ -124,9 +149,7 @@ impl Input {
                 .with_hint("give the files apart where they are variants of one another");
             let place = places.of_document(index, &finding);
             // As it is written: without a namespace it may be of a kind that has none.
-            let written = document.value.pointer("/metadata/namespace").and_then(Value::as_str).unwrap_or_default();
-            let object = ObjectRef { namespace: written.to_owned(), ..object };
-            notes.push(Note::of_finding(finding.about(object), place));
+            notes.push(Note::of_finding(finding.about(document.written_reference()), place));
         }
         notes
     }
@@ -139,7 +162,7 @@ impl Input {
 }
 
 /// By place; what has none comes first.
-fn order(note: &Note) -> (Option<(usize, usize)>, Severity) {
+pub(crate) fn order(note: &Note) -> (Option<(usize, usize)>, Severity) {
     (note.place.as_ref().map(|place| (place.source, place.span.start)), note.severity)
 }
 

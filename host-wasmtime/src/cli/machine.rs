@@ -2,30 +2,41 @@
 
 use serde_json::{Map, Value, json};
 
-use super::args::{EngineArguments, ModeChoice, Output};
+use super::args::{EngineArguments, KubernetesArguments, ModeChoice, Output};
 use super::input::{Input, Taken};
-use super::write_yaml::write_yaml;
 
 /// Version of the machine formats.
 pub(crate) const FORMAT: &str = "apportion/v1";
 
 /// The whole text: what it is, who answered, and the body's fields.
 pub(crate) fn write(kind: &str, engine: &EngineArguments, body: Value, output: Output) -> String {
-    let gates: Map<String, Value> =
-        engine.feature_gates.iter().map(|(name, enabled)| (name.clone(), json!(enabled))).collect();
     let mode = match engine.mode {
         ModeChoice::Sound => "sound",
         ModeChoice::Reference => "reference",
     };
-    let kubernetes = json!({ "version": engine.kubernetes_version.to_string(), "featureGates": gates, "mode": mode });
+    let mut kubernetes = kubernetes(&engine.kubernetes);
+    kubernetes.insert("mode".to_owned(), json!(mode));
+    text(&document(kind, kubernetes, body), output)
+}
+
+/// The Kubernetes that answered.
+pub(crate) fn kubernetes(arguments: &KubernetesArguments) -> Map<String, Value> {
+    let gates: Map<String, Value> =
+        arguments.feature_gates.iter().map(|(name, enabled)| (name.clone(), json!(enabled))).collect();
+    let version = json!(arguments.kubernetes_version.to_string());
+    Map::from_iter([("version".to_owned(), version), ("featureGates".to_owned(), Value::Object(gates))])
+}
+
+/// What it is, who answered, and the body's fields.
+pub(crate) fn document(kind: &str, kubernetes: Map<String, Value>, body: Value) -> Value {
     let mut map = Map::new();
     map.insert("format".to_owned(), json!(FORMAT));
     map.insert("kind".to_owned(), json!(kind));
-    map.insert("kubernetes".to_owned(), kubernetes);
+    map.insert("kubernetes".to_owned(), Value::Object(kubernetes));
     if let Value::Object(body) = body {
         map.extend(body);
     }
-    text(&Value::Object(map), output)
+    Value::Object(map)
 }
 
 /// What was read.
@@ -38,7 +49,7 @@ pub(crate) fn input(input: &Input, taken: &Taken) -> Value {
 /// A value as text.
 pub(crate) fn text(value: &Value, output: Output) -> String {
     match output {
-        Output::Yaml => write_yaml(value),
+        Output::Yaml => apportion_yaml::write(value),
         Output::Json | Output::Table => format!("{value:#}\n"),
     }
 }

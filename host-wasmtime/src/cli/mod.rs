@@ -3,19 +3,23 @@
 mod allocate;
 mod args;
 mod ask;
+mod check;
+mod convert;
 mod diagnose;
 mod explain;
 mod files;
+mod fix;
 mod input;
 mod machine;
 mod note;
 mod pen;
+mod report;
 mod run;
 mod show_allocate;
 mod show_pending;
 mod show_run;
 mod text;
-mod write_yaml;
+mod validate;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -49,6 +53,8 @@ pub(crate) fn main() -> ExitCode {
     let shown = match &arguments.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Allocate(arguments) => allocate::allocate(arguments),
+        Command::Validate(arguments) => validate::validate(arguments),
+        Command::Convert(arguments) => convert::convert(arguments),
         Command::Explain(arguments) => explain::explain(arguments),
     };
     match shown.and_then(print) {

@@ -31,6 +31,16 @@ pub(crate) struct Place {
     pub(crate) span: Range<usize>,
 }
 
+/// A place as editors count: lines and columns from one, columns in characters, the end behind the last one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Region<'s> {
+    pub(crate) file: &'s str,
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) end_line: usize,
+    pub(crate) end_column: usize,
+}
+
 impl Note {
     pub(crate) fn of_problem(source: usize, problem: Problem) -> Self {
         Self {
@@ -59,6 +69,23 @@ impl Note {
         }
     }
 
+    /// The message, with the field that it is about.
+    pub(crate) fn about(&self) -> String {
+        match self.path.is_empty() {
+            true => self.message.clone(),
+            false => format!("{}: {}", self.path, self.message),
+        }
+    }
+
+    /// Where it stands.
+    pub(crate) fn region<'s>(&self, sources: &'s [Source]) -> Option<Region<'s>> {
+        let place = self.place.as_ref()?;
+        let source = sources.get(place.source)?;
+        let (line, column) = line_column(&source.text, place.span.start);
+        let (end_line, end_column) = line_column(&source.text, place.span.end.max(place.span.start));
+        Some(Region { file: &source.name, line, column, end_line, end_column })
+    }
+
     pub(crate) fn to_json(&self, sources: &[Source]) -> Value {
         let mut value = json!({ "code": self.code, "severity": self.severity, "message": self.message });
         let Some(map) = value.as_object_mut() else { return value };
@@ -71,12 +98,10 @@ impl Note {
         if let Some(hint) = &self.hint {
             map.insert("hint".to_owned(), json!(hint));
         }
-        let place = self.place.as_ref().and_then(|place| Some((sources.get(place.source)?, place)));
-        if let Some((source, place)) = place {
-            let (line, column) = line_column(&source.text, place.span.start);
-            map.insert("file".to_owned(), json!(source.name));
-            map.insert("line".to_owned(), json!(line));
-            map.insert("column".to_owned(), json!(column));
+        if let Some(region) = self.region(sources) {
+            map.insert("file".to_owned(), json!(region.file));
+            map.insert("line".to_owned(), json!(region.line));
+            map.insert("column".to_owned(), json!(region.column));
         }
         value
     }

@@ -3,7 +3,7 @@
 use std::env;
 use std::io::IsTerminal;
 
-use super::args::{Color, ViewArguments};
+use super::args::{Color, LookArguments};
 
 /// What a stream can show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +28,7 @@ pub(crate) enum Ink {
 
 impl Pen {
     /// For a stream as the user wishes.
-    pub(crate) fn new(view: &ViewArguments, stream: &impl IsTerminal) -> Self {
+    pub(crate) fn new(view: &LookArguments, stream: &impl IsTerminal) -> Self {
         let is_terminal = stream.is_terminal();
         let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
         let has_color = match view.color {

@@ -20,15 +20,15 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
     let report = door.run()?;
     let stdout = match view.output {
         Output::Table => {
-            let pen = Pen::new(view, &io::stdout());
-            show_run::show(&report, &input, &taken, &ask::in_words(&arguments.engine), pen, view.verbose)
+            let pen = Pen::new(&view.look, &io::stdout());
+            show_run::show(&report, &input, &taken, &ask::in_words(&arguments.engine), pen, view.look.verbose)
         }
         Output::Json | Output::Yaml => {
             let body = json!({ "input": machine::input(&input, &taken), "report": report });
             machine::write("Run", &arguments.engine, body, view.output)
         }
     };
-    let stderr = diagnose(&taken.notes, &input.sources, Pen::new(view, &io::stderr()), view.verbose);
+    let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
     let verdict = if taken.has_errors() || !is_satisfied(&report) { Verdict::No } else { Verdict::Yes };
     Ok(Shown { stdout, stderr, verdict })
 }

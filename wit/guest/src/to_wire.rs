@@ -5,12 +5,14 @@ use apportion_core::api::claim::AllocationResult;
 use apportion_core::api::read::Json;
 use apportion_core::cel::CompileErrorKind;
 use apportion_core::evaluate::{Evaluation, Verdict};
-use apportion_core::finding::{ErrorKind, Finding, ObjectRef, Severity};
+use apportion_core::finding::{ErrorKind, Finding, Fix, ObjectRef, Severity};
 use apportion_core::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 
 use crate::bindings::exports::apportion::dra::decisions as wit;
 use crate::bindings::exports::apportion::dra::selectors;
-use crate::bindings::exports::apportion::dra::types::{ErrorKind as WitErrorKind, Severity as WitSeverity};
+use crate::bindings::exports::apportion::dra::types::{
+    ErrorKind as WitErrorKind, Fix as WitFix, Severity as WitSeverity,
+};
 
 pub(crate) fn findings(findings: Vec<Finding>) -> Vec<wit::Finding> {
     findings.into_iter().map(finding).collect()
@@ -29,6 +31,14 @@ fn finding(finding: Finding) -> wit::Finding {
         path: finding.path,
         message: finding.message,
         hint: finding.hint,
+        fix: finding.fix.map(fix),
+    }
+}
+
+fn fix(fix: Fix) -> WitFix {
+    match fix {
+        Fix::Rename(name) => WitFix::Rename(name),
+        Fix::Set(value) => WitFix::Set(value.to_string()),
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::report::Report;
 use super::suggest::suggestion;
 use super::{Era, Field, Type};
 use crate::api::read::Path;
-use crate::finding::{Code, ErrorKind, Finding};
+use crate::finding::{Code, ErrorKind, Finding, Fix};
 use crate::profile::Version;
 
 /// Holds a value against a type: reports what does not fit and what is unknown, and takes out what is unknown or `null`.
@@ -96,9 +96,10 @@ fn fit_fields(
         }
         let message = format!("unknown field `{name}`: the API server drops it, kubectl refuses it");
         let finding = Finding::new(Code::ReadUnknownField, at.field(&name), message);
-        let hint = special(&name, fields).or_else(|| suggestion(&name, fields, |other| map.contains_key(other)));
-        out.note(match hint {
-            Some(hint) => finding.with_hint(hint),
+        let special = special(&name, fields).map(|hint| (hint, None));
+        let way_out = special.or_else(|| suggestion(&name, fields, |other| map.contains_key(other)));
+        out.note(match way_out {
+            Some((hint, fix)) => Finding { fix, ..finding.with_hint(hint) },
             None => finding,
         });
     }
@@ -161,6 +162,7 @@ fn report_era(out: &mut Report<'_>, field: &Field, at: &Path<'_>) {
 }
 
 fn misfit(out: &mut Report<'_>, value: &Value, wanted: &str, at: &Path<'_>) -> bool {
+    let mut fix = None;
     let (found, hint) = match value {
         Value::Null => ("null".to_owned(), None),
         Value::Bool(_) | Value::Number(_) => {
@@ -168,8 +170,13 @@ fn misfit(out: &mut Report<'_>, value: &Value, wanted: &str, at: &Path<'_>) -> b
         }
         Value::String(text) => {
             let text = super::super::report::shown(text);
-            let is_number = text.parse::<i64>().is_ok();
-            let hint = (wanted.starts_with("a whole") && is_number).then(|| format!("write {text} without quotes"));
+            let meant = match wanted {
+                "true or false" => text.parse::<bool>().ok().map(Value::from),
+                _ if wanted.starts_with("a whole") => text.parse::<i64>().ok().map(Value::from),
+                _ => None,
+            };
+            fix = meant.map(Fix::Set);
+            let hint = fix.is_some().then(|| format!("write {text} without quotes"));
             (format!("`{text}`"), hint)
         }
         Value::Array(_) => ("a list".to_owned(), None),
@@ -178,6 +185,9 @@ fn misfit(out: &mut Report<'_>, value: &Value, wanted: &str, at: &Path<'_>) -> b
     out.error(ErrorKind::TypeInvalid, Code::ReadWrongType, at, format!("expected {wanted}, found {found}"));
     if let Some(hint) = hint {
         out.hint(hint);
+    }
+    if let Some(fix) = fix {
+        out.fix(fix);
     }
     false
 }

@@ -1,24 +1,37 @@
 //! What somebody may have meant who wrote an unknown field.
 
 use super::{Field, Type, fields};
+use crate::finding::Fix;
 
-/// A way out for an unknown field among these, if one is near.
-pub(super) fn suggestion(unknown: &str, known: &'static [Field], is_there: impl Fn(&str) -> bool) -> Option<String> {
+/// A way out for an unknown field among these, if one is near; with the correction, if only one thing can be meant.
+pub(super) fn suggestion(
+    unknown: &str,
+    known: &'static [Field],
+    is_there: impl Fn(&str) -> bool,
+) -> Option<(String, Option<Fix>)> {
     if let Some(field) = known.iter().find(|field| field.name.eq_ignore_ascii_case(unknown)) {
-        return Some(format!("write `{}`: upper and lower case matter", field.name));
+        let fix = (!is_there(field.name)).then(|| Fix::Rename(field.name.to_owned()));
+        return Some((format!("write `{}`: upper and lower case matter", field.name), fix));
     }
     for field in known {
         if fields(element(&field.holds)).iter().any(|inner| inner.name == unknown) {
-            return Some(format!("`{unknown}` belongs into `{}`", field.name));
+            return Some((format!("`{unknown}` belongs into `{}`", field.name), None));
         }
     }
-    let nearest = known
+    let mut near: Vec<(usize, &str)> = known
         .iter()
         .filter(|field| !is_there(field.name))
         .map(|field| (distance(unknown, field.name), field.name))
-        .min()?;
-    let longest = unknown.chars().count().max(nearest.1.len());
-    (nearest.0 <= (longest / 3).max(1)).then(|| format!("did you mean `{}`?", nearest.1))
+        .collect();
+    near.sort_unstable();
+    let (nearest, name) = *near.first()?;
+    let longest = unknown.chars().count().max(name.len());
+    if nearest > (longest / 3).max(1) {
+        return None;
+    }
+    // One slip of the finger in a word long enough, and nothing else as near.
+    let is_certain = nearest == 1 && unknown.len() > 4 && near.get(1).is_none_or(|(second, _)| *second > 2);
+    Some((format!("did you mean `{name}`?"), is_certain.then(|| Fix::Rename(name.to_owned()))))
 }
 
 fn element(of: &'static Type) -> &'static Type {
@@ -61,7 +74,21 @@ fn distance(left: &str, right: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::field;
     use super::*;
+
+    #[test]
+    fn only_one_slip_of_the_finger_is_certain() {
+        static KNOWN: [Field; 2] = [field("count", Type::Int64), field("deviceClassName", Type::Text)];
+        let fix = |unknown: &str| suggestion(unknown, &KNOWN, |_| false).map(|(_, fix)| fix);
+        let renamed = |name: &str| Some(Some(Fix::Rename(name.to_owned())));
+        assert_eq!(fix("cuont"), renamed("count"));
+        assert_eq!(fix("Count"), renamed("count"));
+        assert_eq!(fix("deviceClasName"), renamed("deviceClassName"));
+        assert_eq!(fix("deviceClass"), Some(None));
+        assert_eq!(fix("replicas"), None);
+        assert_eq!(suggestion("cuont", &KNOWN, |name| name == "count"), None);
+    }
 
     #[test]
     fn swapped_letters_are_one_step() {

@@ -5,8 +5,8 @@ use serde_json::Value;
 /// Levels of nesting that are written as blocks; what is deeper follows in JSON, which is YAML too.
 const MAX_DEPTH: usize = 64;
 
-/// The document, with a newline at its end.
-pub(crate) fn write_yaml(value: &Value) -> String {
+/// A value as YAML in block style, with a newline at its end; keys in the order of the map.
+pub fn write(value: &Value) -> String {
     let mut out = String::new();
     match value {
         Value::Object(map) if !map.is_empty() => block(value, 0, &mut out),
@@ -78,7 +78,8 @@ fn inline(value: &Value, out: &mut String) {
     out.push('\n');
 }
 
-fn scalar(value: &Value) -> String {
+/// What stands on one line: a scalar, or JSON.
+pub(crate) fn scalar(value: &Value) -> String {
     match value {
         Value::String(text) => plain_or_quoted(text),
         _ => value.to_string(),
@@ -100,10 +101,10 @@ fn plain_or_quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use apportion_yaml::{Limits, read};
     use serde_json::json;
 
     use super::*;
+    use crate::documents::{Limits, read};
 
     #[test]
     fn what_is_written_is_read_back_the_same() {
@@ -114,7 +115,7 @@ mod tests {
             json!([[["deep"]]]),
         ];
         for value in values {
-            let text = write_yaml(&value);
+            let text = write(&value);
             let reading = read(text.as_bytes(), &Limits::default());
             assert_eq!(reading.problems, [], "{text}");
             assert_eq!(reading.documents[0].value, value, "{text}");
@@ -124,6 +125,6 @@ mod tests {
     #[test]
     fn it_looks_as_kubectl_writes_it() {
         let value = json!({ "a": [{ "b": 1, "c": ["d"] }], "e": { "f": "g h" } });
-        assert_eq!(write_yaml(&value), "a:\n- b: 1\n  c:\n  - d\ne:\n  f: g h\n");
+        assert_eq!(write(&value), "a:\n- b: 1\n  c:\n  - d\ne:\n  f: g h\n");
     }
 }

@@ -1,0 +1,135 @@
+//! `apportion convert`.
+
+use std::fs;
+use std::io;
+
+use anyhow::{Context, Result, bail};
+use apportion::{Error, Validate};
+use apportion_core::finding::{Code, Finding, Severity};
+use apportion_yaml::{Limits, Reading, read, rewrite};
+
+use super::args::ConvertArguments;
+use super::check::Validators;
+use super::diagnose::diagnose;
+use super::files::{self, STDIN, Source};
+use super::input::{self, Input};
+use super::note::{Note, Places};
+use super::pen::Pen;
+use super::{Shown, Verdict, text};
+
+pub(crate) fn convert(arguments: &ConvertArguments) -> Result<Shown> {
+    let mut validator = Validators::new(&arguments.kubernetes)?.make();
+    let sources = files::read(&arguments.input.files)?;
+    if arguments.in_place && sources.iter().any(|source| source.name == STDIN) {
+        bail!("standard input cannot be written in place: leave `--in-place` out");
+    }
+    let mut stdout = Vec::new();
+    let (mut readings, mut findings, mut changed) = (Vec::new(), Vec::new(), 0_usize);
+    for source in &sources {
+        let (converted, reading, told) = of_file(validator.as_mut(), source, &arguments.to)?;
+        if converted != source.text {
+            changed = changed.saturating_add(1);
+            if arguments.in_place {
+                fs::write(&source.name, &converted).with_context(|| format!("`{}` cannot be written", source.name))?;
+            }
+        }
+        if !arguments.in_place {
+            append(&mut stdout, &converted);
+        }
+        let usable = reading.documents.iter().zip(told).filter(|(document, _)| !document.is_refused);
+        findings.extend(usable.map(|(_, told)| told));
+        readings.push(reading);
+    }
+    let input = input::collect(sources, readings);
+    let notes = notes(&input, findings);
+    let mut stderr = diagnose(&notes, &input.sources, Pen::new(&arguments.view, &io::stderr()), arguments.view.verbose);
+    if arguments.in_place {
+        stderr.push_str(&format!("{changed} of {} changed\n", text::count(input.sources.len(), "file")));
+    }
+    let is_whole = notes.iter().all(|note| note.severity != Severity::Error);
+    let stdout = String::from_utf8_lossy(&stdout).into_owned();
+    Ok(Shown { stdout, stderr, verdict: if is_whole { Verdict::Yes } else { Verdict::No } })
+}
+
+/// Several files on one stream are documents of one.
+fn append(stdout: &mut Vec<u8>, text: &[u8]) {
+    let is_json = matches!(text.iter().find(|byte| !byte.is_ascii_whitespace()), Some(b'{' | b'['));
+    if !stdout.is_empty() && !is_json && !text.starts_with(b"---") {
+        stdout.extend_from_slice(b"---\n");
+    }
+    stdout.extend_from_slice(text);
+    if !stdout.ends_with(b"\n") {
+        stdout.push(b'\n');
+    }
+}
+
+/// The converted text of a file, what was read of it, and what there is to say by document.
+fn of_file(
+    validator: &mut dyn Validate,
+    source: &Source,
+    version: &str,
+) -> Result<(Vec<u8>, Reading, Vec<Vec<Finding>>)> {
+    let reading = read(&source.text, &Limits::default());
+    let (mut values, mut findings) = (Vec::new(), Vec::new());
+    for document in &reading.documents {
+        // What kubectl refuses as text stays as it is.
+        let converted = match document.is_refused {
+            true => Ok(document.value.clone()),
+            false => validator.convert(document.value.clone(), version),
+        };
+        let (value, told) = match converted {
+            Ok(value) => (value, Vec::new()),
+            Err(Error::Refused(told)) => (document.value.clone(), told),
+            Err(error) => return Err(error.into()),
+        };
+        values.push(value);
+        findings.push(told);
+    }
+    let Some(rewritten) = rewrite(&source.text, &reading, &values) else {
+        // The text is as it was: nothing is lost.
+        if let Some(first) = findings.first_mut() {
+            let message = "the converted objects cannot be written into this file";
+            let hint = "give each object a file of its own";
+            first.push(Finding::new(Code::Internal, "", message).with_hint(hint));
+        }
+        return Ok((source.text.clone(), reading, findings));
+    };
+    for index in &rewritten.anew {
+        let message = "the layout of this object does not allow a change in place: its comments are lost";
+        if let Some(told) = findings.get_mut(*index) {
+            told.push(Finding::new(Code::ConvertWrittenAnew, "", message));
+        }
+    }
+    Ok((rewritten.text, reading, findings))
+}
+
+/// Everything there is to say about the files as they were.
+fn notes(input: &Input, findings: Vec<Vec<Finding>>) -> Vec<Note> {
+    let places = Places::new(input);
+    let mut notes = input.problems.clone();
+    for ((index, document), told) in input.documents.iter().enumerate().zip(findings) {
+        notes.extend(told.into_iter().map(|finding| {
+            let place = places.of_document(index, &finding);
+            let finding = if finding.object.is_none() { finding.about(document.written_reference()) } else { finding };
+            Note::of_finding(finding, place)
+        }));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use apportion::NativeValidator;
+    use apportion_core::profile::Profile;
+
+    use super::*;
+
+    #[test]
+    fn what_is_current_keeps_its_bytes() {
+        let text = b"# c\napiVersion: v1\nkind:   Node\nmetadata: {name: a}\n".to_vec();
+        let source = Source { name: "a.yaml".to_owned(), text };
+        let (text, _, findings) = of_file(&mut NativeValidator(Profile::default()), &source, "v1").unwrap();
+        assert_eq!(text, source.text);
+        assert!(findings.iter().all(Vec::is_empty));
+    }
+}

@@ -1,0 +1,101 @@
+//! JUnit's XML: a suite for each file, a test case for each object. Errors are failures, warnings are output.
+
+use std::fmt::Write as _;
+
+use apportion_core::finding::Severity;
+
+use crate::cli::input::Input;
+use crate::cli::note::Note;
+
+/// The whole document.
+pub(crate) fn write(notes: &[Note], input: &Input) -> String {
+    let mut body = String::new();
+    let (mut tests, mut failures) = (0_usize, 0_usize);
+    for (index, source) in input.sources.iter().enumerate() {
+        let of_file: Vec<&Note> =
+            notes.iter().filter(|note| note.place.as_ref().is_some_and(|place| place.source == index)).collect();
+        let mut cases: Vec<(String, Vec<&Note>)> = Vec::new();
+        for document in input.documents.iter().filter(|document| document.source == index) {
+            let name = document.written_reference();
+            let mine: Vec<&Note> = of_file.iter().filter(|note| note.object.as_ref() == Some(&name)).copied().collect();
+            let name = if name.name.is_empty() { name.kind } else { name.to_string() };
+            cases.push((name, mine));
+        }
+        let of_text: Vec<&Note> = of_file.iter().filter(|note| note.object.is_none()).copied().collect();
+        cases.push(("the text itself".to_owned(), of_text));
+        let failed = cases.iter().filter(|(_, notes)| notes.iter().any(|note| is_error(note))).count();
+        tests = tests.saturating_add(cases.len());
+        failures = failures.saturating_add(failed);
+        let name = escape(&source.name);
+        let _ = writeln!(body, "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{failed}\">", cases.len());
+        for (case, notes) in cases {
+            write_case(&mut body, &case, &name, &notes, input);
+        }
+        body.push_str("  </testsuite>\n");
+    }
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"apportion validate\" tests=\"{tests}\" failures=\"{failures}\">\n{body}</testsuites>\n"
+    )
+}
+
+fn write_case(body: &mut String, case: &str, file: &str, notes: &[&Note], input: &Input) {
+    let _ = write!(body, "    <testcase classname=\"{file}\" name=\"{}\"", escape(case));
+    if notes.is_empty() {
+        body.push_str("/>\n");
+        return;
+    }
+    body.push_str(">\n");
+    for note in notes.iter().filter(|note| is_error(note)) {
+        let _ = writeln!(
+            body,
+            "      <failure type=\"{}\" message=\"{}\">{}</failure>",
+            escape(note.code),
+            escape(&note.message),
+            escape(&told(note, input))
+        );
+    }
+    let others: Vec<String> = notes.iter().filter(|note| !is_error(note)).map(|note| told(note, input)).collect();
+    if !others.is_empty() {
+        let _ = writeln!(body, "      <system-out>{}</system-out>", escape(&others.join("\n")));
+    }
+    body.push_str("    </testcase>\n");
+}
+
+fn is_error(note: &Note) -> bool {
+    note.severity == Severity::Error
+}
+
+fn told(note: &Note, input: &Input) -> String {
+    let place =
+        note.region(&input.sources).map(|region| format!("{}:{}:{}: ", region.file, region.line, region.column));
+    let hint = note.hint.as_ref().map(|hint| format!(" (help: {hint})")).unwrap_or_default();
+    format!("{}{} [{}]{hint}", place.unwrap_or_default(), note.about(), note.code)
+}
+
+/// XML has no way to write most control characters.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' => escaped.push_str("&#10;"),
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            _ if character.is_control() => escaped.push('\u{fffd}'),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_written_by_a_user_breaks_the_xml() {
+        assert_eq!(escape("<a \"b\"> & \u{1b}[0m\n"), "&lt;a &quot;b&quot;&gt; &amp; \u{fffd}[0m&#10;");
+    }
+}

@@ -1,0 +1,93 @@
+//! `apportion validate`.
+
+use std::io;
+
+use anyhow::Result;
+use apportion_core::finding::{Finding, Severity};
+use serde_json::{Value, json};
+
+use super::args::{Output, ReportOutput, ValidateArguments};
+use super::check::{self, Validators};
+use super::diagnose::diagnose;
+use super::input::{Input, order};
+use super::note::{Note, Places};
+use super::pen::{Ink, Pen};
+use super::report::{github, junit, sarif};
+use super::{Shown, Verdict, ask, files, fix, machine, text};
+
+pub(crate) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
+    let validators = Validators::new(&arguments.kubernetes)?;
+    let stored = check::stored(&arguments.old)?;
+    let look = || -> Result<(Input, Vec<Vec<Finding>>)> {
+        let sources = files::read(&arguments.input.files)?;
+        let (input, mut findings) = validators.check(sources, &stored, arguments.status);
+        let objects: Vec<Value> = input.documents.iter().map(|document| document.value.clone()).collect();
+        for (findings, more) in findings.iter_mut().zip(validators.make().validate_set(&objects)?) {
+            findings.extend(more);
+        }
+        Ok((input, findings))
+    };
+    let (mut input, mut findings) = look()?;
+    let mut stderr = String::new();
+    if arguments.fix {
+        let fixed = fix::fix(&input, &findings)?;
+        stderr = fixed.sentence();
+        if fixed.has_written() {
+            (input, findings) = look()?;
+        }
+    }
+    let notes = notes(&input, &findings);
+    let count = |severity| notes.iter().filter(|note| note.severity == severity).count();
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let stdout = match arguments.output {
+        ReportOutput::Table => {
+            let pen = Pen::new(&arguments.view, &io::stdout());
+            let summary = summary(&input, errors, warnings, &ask::kubernetes_in_words(&arguments.kubernetes), pen);
+            format!("{}{summary}", diagnose(&notes, &input.sources, pen, arguments.view.verbose))
+        }
+        ReportOutput::Json => machine(arguments, &input, &notes, Output::Json),
+        ReportOutput::Yaml => machine(arguments, &input, &notes, Output::Yaml),
+        ReportOutput::Sarif => sarif::write(&notes, &input.sources),
+        ReportOutput::Junit => junit::write(&notes, &input),
+        ReportOutput::Github => github::write(&notes, &input.sources),
+    };
+    let is_refused = errors > 0 || (arguments.deny_warnings && warnings > 0);
+    Ok(Shown { stdout, stderr, verdict: if is_refused { Verdict::No } else { Verdict::Yes } })
+}
+
+/// Everything there is to say, in the order of the text.
+fn notes(input: &Input, findings: &[Vec<Finding>]) -> Vec<Note> {
+    let places = Places::new(input);
+    let mut notes = input.problems.clone();
+    for (index, findings) in findings.iter().enumerate() {
+        let object = input.documents.get(index).map(|document| document.written_reference());
+        notes.extend(findings.iter().cloned().map(|mut finding| {
+            let place = places.of_document(index, &finding);
+            finding.object = finding.object.or_else(|| object.clone());
+            Note::of_finding(finding, place)
+        }));
+    }
+    notes.extend(input.repeated(&places));
+    notes.sort_by_key(order);
+    notes
+}
+
+fn summary(input: &Input, errors: usize, warnings: usize, kubernetes: &str, pen: Pen) -> String {
+    let objects = input.documents.len().saturating_add(input.refused);
+    let what = format!("{} in {}", text::count(objects, "object"), text::count(input.sources.len(), "file"));
+    let verdict = match (errors, warnings) {
+        (0, 0) => pen.paint(Ink::Good, "no error, no warning"),
+        (0, _) => pen.paint(Ink::Doubt, &format!("no error, {}", text::count(warnings, "warning"))),
+        _ => pen.paint(Ink::Bad, &format!("{}, {}", text::count(errors, "error"), text::count(warnings, "warning"))),
+    };
+    format!("{what}: {verdict}\nAnswered as {kubernetes} would.\n")
+}
+
+fn machine(arguments: &ValidateArguments, input: &Input, notes: &[Note], output: Output) -> String {
+    let files: Vec<&str> = input.sources.iter().map(|source| source.name.as_str()).collect();
+    let findings: Vec<Value> = notes.iter().map(|note| note.to_json(&input.sources)).collect();
+    let body =
+        json!({ "files": files, "objects": input.documents.len(), "refused": input.refused, "findings": findings });
+    let kubernetes = machine::kubernetes(&arguments.kubernetes);
+    machine::text(&machine::document("Validation", kubernetes, body), output)
+}
