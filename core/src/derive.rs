@@ -31,9 +31,16 @@ pub(crate) fn share_id(claim: &ObjectMeta, position: usize, request: &str, ordin
 /// A UUID derived from texts: version 8 of RFC 9562 ("custom") with the usual variant, so that readers accept it.
 fn uuid(parts: &[&str]) -> String {
     let bits = digest(parts) & !(0xf << 76) & !(0b11 << 62) | (8 << 76) | (0b10 << 62);
-    let hex = format!("{bits:032x}");
-    let groups = [(0, 8), (8, 4), (12, 4), (16, 4), (20, 12)];
-    groups.map(|(start, length)| hex.chars().skip(start).take(length).collect::<String>()).join("-")
+    let digit = |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 });
+    let mut text = String::with_capacity(36);
+    for (position, byte) in bits.to_be_bytes().into_iter().enumerate() {
+        if matches!(position, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push(digit(byte >> 4));
+        text.push(digit(byte & 0xf));
+    }
+    text
 }
 
 /// A name made of a prefix and five letters derived from what it belongs to, as the API server does for

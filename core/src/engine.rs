@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::allocate::{Answer, Limits, Question, allocate};
+use crate::allocate::{Answer, KnownQuestion, Limits, Question, allocate, allocate_known};
 use crate::api::claim::ResourceClaim;
 use crate::api::object::{Object, read_object};
 use crate::api::quantity::Quantity;
@@ -72,6 +72,18 @@ impl Engine {
     /// Allocates claims together on one of the nodes asked for.
     pub fn allocate(&mut self, question: &Question) -> Answer {
         allocate(&mut self.cluster, question, &self.limits)
+    }
+
+    /// Allocates claims that are in the cluster, and has them take the answer if that is asked for.
+    ///
+    /// # Errors
+    ///
+    /// A finding when a key is that of no claim.
+    pub fn allocate_known(&mut self, question: &KnownQuestion) -> Result<Answer, Vec<Finding>> {
+        allocate_known(&mut self.cluster, question, &self.limits).map_err(|(namespace, name)| {
+            let message = format!("there is no claim `{name}` in namespace `{namespace}`");
+            vec![Finding::new(Code::ReadBadSettings, "claims", message)]
+        })
     }
 
     /// Removes an object. False when there is none.

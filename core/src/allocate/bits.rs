@@ -4,6 +4,16 @@
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct Bits(Vec<u64>);
 
+impl FromIterator<usize> for Bits {
+    fn from_iter<I: IntoIterator<Item = usize>>(positions: I) -> Self {
+        let mut bits = Self::default();
+        for position in positions {
+            bits.insert(position);
+        }
+        bits
+    }
+}
+
 impl Bits {
     pub(super) fn insert(&mut self, position: usize) {
         let word = position / 64;
@@ -17,6 +27,45 @@ impl Bits {
 
     pub(super) fn contains(&self, position: usize) -> bool {
         self.0.get(position / 64).is_some_and(|bits| bits & (1 << (position % 64)) != 0)
+    }
+
+    pub(super) fn remove(&mut self, position: usize) {
+        if let Some(bits) = self.0.get_mut(position / 64) {
+            *bits &= !(1 << (position % 64));
+        }
+    }
+
+    /// How many positions are in both sets.
+    pub(super) fn count_common(&self, other: &Self) -> u64 {
+        self.0.iter().zip(&other.0).map(|(mine, theirs)| u64::from((mine & theirs).count_ones())).sum()
+    }
+
+    /// Adds the positions that are in both of two other sets.
+    pub(super) fn extend_common(&mut self, a: &Self, b: &Self) {
+        let length = a.0.len().min(b.0.len());
+        if self.0.len() < length {
+            self.0.resize(length, 0);
+        }
+        for (mine, (a, b)) in self.0.iter_mut().zip(a.0.iter().zip(&b.0)) {
+            *mine |= a & b;
+        }
+    }
+
+    /// How many positions there are.
+    pub(super) fn count(&self) -> u64 {
+        self.0.iter().map(|bits| u64::from(bits.count_ones())).sum()
+    }
+
+    /// The positions in ascending order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().enumerate().flat_map(|(word, bits)| {
+            let mut left = *bits;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
+                left &= left - 1;
+                Some(word * 64 + bit)
+            })
+        })
     }
 
     /// Adds all positions of another set.

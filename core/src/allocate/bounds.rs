@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::bits::Bits;
 use super::constraints::Held;
 use super::flow::{Demand, Supply, can_meet};
 use super::outlook::{Classes, Outlook, Outlooks};
@@ -24,9 +25,27 @@ pub(super) struct Bounds<'s, 'c> {
     pub(super) outlooks: &'s mut Outlooks,
     /// Units that cannot be satisfied.
     pub(super) is_dead: Vec<bool>,
+    /// By unit: devices that it can pick.
+    usable: Vec<Bits>,
+    /// Devices that several claims may share.
+    shared: Bits,
 }
 
-impl<'c> Bounds<'_, 'c> {
+impl<'s, 'c> Bounds<'s, 'c> {
+    pub(super) fn new(
+        plan: &'s Plan<'c>,
+        view: &'s NodeView<'c>,
+        needs: &'s [Need],
+        outlooks: &'s mut Outlooks,
+    ) -> Self {
+        let devices = view.devices.len();
+        let usable =
+            |unit: usize| (0..devices).filter(|at| outlooks.grid.get(unit, *at) == Outlook::Usable).collect::<Bits>();
+        let usable = (0..plan.units.len()).map(usable).collect();
+        let shared = view.devices.iter().enumerate().filter(|(_, device)| device.is_shared).map(|(at, _)| at).collect();
+        Self { plan, view, needs, outlooks, is_dead: vec![false; plan.units.len()], usable, shared }
+    }
+
     /// Whether some request can never be satisfied. Marks units and devices that cannot be part of a solution.
     pub(super) fn is_hopeless(&mut self, state: &mut State<'_, 'c>) -> bool {
         // Each round can only remove; two rounds catch what one removal does to the others.
@@ -52,7 +71,7 @@ impl<'c> Bounds<'_, 'c> {
     }
 
     fn usable(&self, unit: usize) -> impl Iterator<Item = usize> {
-        (0..self.view.devices.len()).filter(move |position| self.outlooks.grid.get(unit, *position) == Outlook::Usable)
+        self.usable.get(unit).into_iter().flat_map(Bits::iter)
     }
 
     fn need(&self, unit: usize) -> u64 {
@@ -63,7 +82,7 @@ impl<'c> Bounds<'_, 'c> {
     fn count(&mut self) {
         for unit in &self.plan.units {
             let is_fixed = self.needs.get(unit.index).is_some_and(|need| need.all.is_some());
-            let count = u64::try_from(self.usable(unit.index).count()).unwrap_or(u64::MAX);
+            let count = self.usable.get(unit.index).map_or(0, Bits::count);
             let is_dead = count < self.need(unit.index) || (is_fixed && count == 0);
             if let Some(dead) = self.is_dead.get_mut(unit.index) {
                 *dead |= is_dead;
@@ -100,38 +119,50 @@ impl<'c> Bounds<'_, 'c> {
             request.is_some_and(|request| self.live(request).all(|unit| self.need(unit.index) > 0))
         };
         let bound: Vec<usize> = bound.iter().filter(takes_some).copied().collect();
-        let Some(first) = bound.first().and_then(|request| self.plan.requests.get(*request)) else {
+        if bound.is_empty() {
             return false;
-        };
-        let mut values: BTreeSet<u32> = BTreeSet::new();
-        for unit in self.live(first) {
-            for position in self.usable(unit.index) {
-                values.extend(state.items(self.outlooks.held.get(constraint, position)));
-            }
         }
-        values.retain(|value| self.suffices(state, constraint, &bound, *value));
-        if values.is_empty() && !self.has_strange(constraint, &bound) {
-            return true;
+        let holders = self.holders(state, constraint);
+        let mut allowed = Bits::default();
+        let mut has_value = false;
+        for devices in holders.values().filter(|devices| self.suffices(&bound, devices)) {
+            has_value = true;
+            allowed.extend(devices);
         }
         if self.has_strange(constraint, &bound) {
             return false;
+        }
+        if !has_value {
+            return true;
         }
         let units: Vec<usize> = bound
             .iter()
             .filter_map(|request| self.plan.requests.get(*request))
             .flat_map(|request| request.units.clone())
             .filter(|unit| self.needs.get(*unit).is_some_and(|need| need.all.is_none()))
+            .filter(|unit| self.outlooks.constraints_of(*unit).contains(&constraint))
             .collect();
         for unit in units {
-            let covered = self.outlooks.constraints_of(unit).contains(&constraint);
-            for position in 0..self.view.devices.len() {
-                let items = state.items(self.outlooks.held.get(constraint, position));
-                if covered && !items.iter().any(|item| values.contains(item)) {
-                    self.outlooks.grid.set(unit, position, Outlook::Never);
+            let refused: Vec<usize> = self.usable(unit).filter(|position| !allowed.contains(*position)).collect();
+            for position in refused {
+                self.outlooks.grid.set(unit, position, Outlook::Never);
+                if let Some(usable) = self.usable.get_mut(unit) {
+                    usable.remove(position);
                 }
             }
         }
         false
+    }
+
+    /// By value: the devices that hold it.
+    fn holders(&self, state: &State<'_, 'c>, constraint: usize) -> BTreeMap<u32, Bits> {
+        let mut holders: BTreeMap<u32, Bits> = BTreeMap::new();
+        for position in 0..self.view.devices.len() {
+            for item in state.items(self.outlooks.held.get(constraint, position)) {
+                holders.entry(*item).or_default().insert(position);
+            }
+        }
+        holders
     }
 
     /// A value of no known type is a value of its own for the first device, and so is a list without values; such devices are left to
@@ -142,21 +173,21 @@ impl<'c> Bounds<'_, 'c> {
         held.any(|held| matches!(held, Held::Strange | Held::Empty))
     }
 
-    /// Whether every request finds enough devices that hold a value, and all together too.
-    fn suffices(&self, state: &State<'_, 'c>, constraint: usize, bound: &[usize], value: u32) -> bool {
-        let holds = |position: &usize| state.items(self.outlooks.held.get(constraint, *position)).contains(&value);
+    /// Whether every request finds enough devices among those that hold a value, and all together too.
+    fn suffices(&self, bound: &[usize], holders: &Bits) -> bool {
         let mut least = 0;
-        let mut together = BTreeSet::new();
+        let mut together = Bits::default();
         for request in bound.iter().filter_map(|request| self.plan.requests.get(*request)) {
             let mut fewest = u64::MAX;
             for unit in self.live(request) {
-                let devices: Vec<usize> = self.usable(unit.index).filter(holds).collect();
-                let count = u64::try_from(devices.len()).unwrap_or(u64::MAX);
+                let Some(usable) = self.usable.get(unit.index) else {
+                    continue;
+                };
                 let is_fixed = self.needs.get(unit.index).is_some_and(|need| need.all.is_some());
                 // Mode `All` under a constraint is never error-free, so it does not get here; exact otherwise.
-                if count >= self.need(unit.index) && !is_fixed {
+                if usable.count_common(holders) >= self.need(unit.index) && !is_fixed {
                     fewest = fewest.min(self.need(unit.index));
-                    together.extend(devices);
+                    together.extend_common(usable, holders);
                 }
             }
             if fewest == u64::MAX {
@@ -166,14 +197,13 @@ impl<'c> Bounds<'_, 'c> {
                 least += fewest;
             }
         }
-        u64::try_from(together.len()).unwrap_or(u64::MAX) >= least
+        together.count() >= least
     }
 
     /// Whether units of a request may pick a device that another request has: with admin access, or a shared one.
     fn shares_devices(&self, request: &RequestPlan<'c>) -> bool {
         self.live(request).any(|unit| {
-            unit.has_admin_access()
-                || self.usable(unit.index).any(|at| self.view.devices.get(at).is_some_and(|device| device.is_shared))
+            unit.has_admin_access() || self.usable.get(unit.index).is_some_and(|usable| usable.meets(&self.shared))
         })
     }
 

@@ -26,6 +26,9 @@ impl Rounding {
 /// A device's capacities by qualified name.
 pub type Capacities = BTreeMap<String, DeviceCapacity>;
 
+/// Amounts in the order of a device's capacities.
+pub(super) type Amounts = Vec<Quantity>;
+
 /// What a request consumes of each capacity of a device, before any check: the amount asked for, rounded as the
 /// policy says; the policy's default, or the whole capacity, where none is asked for.
 ///
@@ -35,11 +38,7 @@ pub fn consumed(
     capacities: &Capacities,
     rounding: Rounding,
 ) -> BTreeMap<String, Quantity> {
-    let amount = |(name, capacity): (&String, &DeviceCapacity)| {
-        let asked = request.and_then(|request| request.requests.get(name));
-        (name.clone(), amount(asked, capacity, rounding))
-    };
-    capacities.iter().map(amount).collect()
+    named(amounts(request, capacities, rounding), capacities)
 }
 
 /// The amounts that a request consumes, if the device could ever grant them.
@@ -50,13 +49,51 @@ pub fn grantable(
     capacities: &Capacities,
     rounding: Rounding,
 ) -> Option<BTreeMap<String, Quantity>> {
+    grantable_amounts(request, capacities, rounding).map(|amounts| named(amounts, capacities))
+}
+
+/// Amounts by name.
+pub(super) fn named(amounts: Amounts, capacities: &Capacities) -> BTreeMap<String, Quantity> {
+    capacities.keys().cloned().zip(amounts).collect()
+}
+
+/// [`consumed`] without the names.
+pub(super) fn amounts(request: Option<&CapacityRequirements>, capacities: &Capacities, rounding: Rounding) -> Amounts {
+    let asked = |name: &String| request.and_then(|request| request.requests.get(name));
+    capacities.iter().map(|(name, capacity)| amount(asked(name), capacity, rounding)).collect()
+}
+
+/// [`grantable`] without the names.
+pub(super) fn grantable_amounts(
+    request: Option<&CapacityRequirements>,
+    capacities: &Capacities,
+    rounding: Rounding,
+) -> Option<Amounts> {
     let is_known = request.is_none_or(|request| request.requests.keys().all(|name| capacities.contains_key(name)));
-    let amounts = is_known.then(|| consumed(request, capacities, rounding))?;
+    let amounts = is_known.then(|| amounts(request, capacities, rounding))?;
     let is_allowed = |(amount, capacity): (&Quantity, &DeviceCapacity)| match &capacity.request_policy {
         Some(policy) => is_allowed(amount, policy, rounding),
         None => true,
     };
-    amounts.values().zip(capacities.values()).all(is_allowed).then_some(amounts)
+    amounts.iter().zip(capacities.values()).all(is_allowed).then_some(amounts)
+}
+
+/// [`is_left`] for amounts in order: of claims in the cluster, by name, and of picks.
+pub(super) fn are_left(
+    amounts: &[Quantity],
+    capacities: &Capacities,
+    in_use: Option<&BTreeMap<String, Quantity>>,
+    picked: Option<&[Quantity]>,
+) -> bool {
+    capacities.iter().zip(amounts).enumerate().all(|(position, ((name, capacity), amount))| {
+        let in_use = in_use.and_then(|in_use| in_use.get(name));
+        let picked = picked.and_then(|picked| picked.get(position));
+        if in_use.is_none() && picked.is_none() {
+            return *amount <= capacity.value;
+        }
+        let others = in_use.into_iter().chain(picked);
+        others.fold(amount.clone(), |sum, other| sum.saturating_add(other)) <= capacity.value
+    })
 }
 
 /// Whether the amounts are left, given what is consumed already.

@@ -67,6 +67,8 @@ pub(super) struct Constraints<'c> {
     sets: Vec<Vec<u32>>,
     set_numbers: BTreeMap<Vec<u32>, u32>,
     changes: Vec<Change>,
+    /// Whether something happened that known defects of the reference would have done otherwise.
+    met_defect: bool,
 }
 
 struct Constraint<'c> {
@@ -130,6 +132,7 @@ impl<'c> Constraints<'c> {
             sets: Vec::new(),
             set_numbers: BTreeMap::new(),
             changes: Vec::new(),
+            met_defect: false,
         }
     }
 
@@ -179,6 +182,11 @@ impl<'c> Constraints<'c> {
             State::Distinct { .. } => self.quirks.distinct_per_device,
         };
         self.constraints.iter().any(is_affected)
+    }
+
+    /// Whether something happened so far that known defects of the reference would have done otherwise.
+    pub(super) fn met_defect(&self) -> bool {
+        self.met_defect
     }
 
     pub(super) fn mark(&self) -> Mark {
@@ -263,6 +271,7 @@ impl<'c> Constraints<'c> {
             };
             match &mut constraint.state {
                 State::Match { devices, common } => {
+                    self.met_defect |= self.has_lists;
                     *devices = devices.saturating_sub(1);
                     if !self.quirks.list_match_restore {
                         *common = change.common;
@@ -317,6 +326,7 @@ impl<'c> Constraints<'c> {
                 }
                 State::Distinct { devices, values } => {
                     *devices += 1;
+                    self.met_defect |= values.iter().any(|(of, _)| *of == request);
                     if self.quirks.distinct_per_device {
                         values.retain(|(of, _)| *of != request);
                     }

@@ -2,10 +2,9 @@
 
 use super::node::{PATIENCE, Way};
 use super::quirks::Quirks;
-use super::{Budget, Limits, Outcome, Question, decide};
+use super::{Asked, Budget, Limits, Outcome, decide};
 use crate::api::claim::{AllocationMode, DeviceRequest};
-use crate::cluster::Cluster;
-use crate::cluster::selectors::Selectors;
+use crate::cluster::{Cluster, Memory};
 use crate::finding::{Code, Finding};
 use crate::profile::Mode;
 
@@ -14,23 +13,28 @@ const MOST_STEPS: u64 = 100_000;
 
 /// A finding when the stated version's answer is another one, in sound mode; it names the defects.
 ///
-/// The question is asked again with the defects only where one of them can show at all. What the version does is not
+/// The question is asked again with the defects only where one of them can show at all: where question and cluster have what it
+/// takes, and a search came to a point from which a defect would have made it go on otherwise (`met_defect`). What the version does is not
 /// known when that takes too long; then nothing is said.
 pub(super) fn find(
     cluster: &Cluster,
-    selectors: &mut Selectors,
-    question: &Question,
-    outcome: &Outcome,
+    memory: &mut Memory,
+    question: &Asked<'_>,
+    (outcome, met_defect): (&Outcome, bool),
     limits: &Limits,
 ) -> Vec<Finding> {
     let profile = cluster.profile();
-    let known = possible(cluster, question, Quirks::known_in(profile.version));
+    let mut known = possible(cluster, question, Quirks::known_in(profile.version));
+    if !met_defect {
+        // How often an entry is listed in the result does not depend on the search.
+        known = Quirks { config_once: known.config_once, ..Quirks::default() };
+    }
     if profile.mode == Mode::Reference || known == Quirks::default() || matches!(outcome, Outcome::GaveUp { .. }) {
         return Vec::new();
     }
     let mut differs = |quirks: Quirks| {
         let mut budget = Budget { steps: 0, limit: limits.max_steps.min(MOST_STEPS) };
-        let other = decide(cluster, selectors, question, Way { quirks, patience: PATIENCE }, &mut budget);
+        let (other, _) = decide(cluster, memory, question, Way { quirks, patience: PATIENCE }, &mut budget);
         !matches!(other, Outcome::GaveUp { .. }) && other != *outcome
     };
     if !differs(known) {
@@ -51,7 +55,7 @@ pub(super) fn find(
 }
 
 /// The defects that can show in a question on this cluster.
-fn possible(cluster: &Cluster, question: &Question, known: Quirks) -> Quirks {
+fn possible(cluster: &Cluster, question: &Asked<'_>, known: Quirks) -> Quirks {
     if known == Quirks::default() {
         return known;
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::pools::{NodeDevice, Overlay, PoolView, usage_of};
-use crate::api::slice::{Device, DeviceCounterConsumption};
+use crate::api::slice::DeviceCounterConsumption;
 use crate::cluster::{Cluster, Usage};
 
 /// What the devices that draw from a counter set have in common so far.
@@ -120,9 +120,4 @@ fn in_use<'c>(cluster: &'c Cluster, overlay: &'c Overlay, pool: &PoolView<'c>) -
         }
     }
     sets
-}
-
-/// Whether a device belongs to groups. Without the feature the slice that publishes it is as good as absent, from 1.37 on.
-pub(super) fn uses_groups(device: &Device) -> bool {
-    device.consumes_counters.iter().any(|consumption| !consumption.compatibility_groups.is_empty())
 }

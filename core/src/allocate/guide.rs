@@ -72,7 +72,7 @@ pub(super) fn prospect<'c>(
     let may_jump = outlooks.is_error_free;
     let mut is_dead = vec![false; plan.units.len()];
     if may_jump {
-        let mut bounds = Bounds { plan, view, needs, outlooks: &mut outlooks, is_dead };
+        let mut bounds = Bounds::new(plan, view, needs, &mut outlooks);
         if bounds.is_hopeless(state) {
             return Ok(Prospect::Hopeless);
         }

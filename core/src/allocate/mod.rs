@@ -17,6 +17,7 @@ mod grid;
 mod groups;
 mod guide;
 mod json;
+mod judge;
 mod node;
 mod nodes;
 mod outlook;
@@ -38,11 +39,11 @@ use serde::Serialize;
 
 use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::quantity::Quantity;
-use crate::cluster::selectors::Selectors;
-use crate::cluster::{Cluster, Usage};
+use crate::cluster::{Cluster, Key, Memory, Usage};
 use crate::finding::Finding;
 use grid::Grid;
-use node::Way;
+use judge::Judge;
+use node::{Asking, Reply, Way};
 use plan::Plan;
 use pools::Overlay;
 use precheck::Stop;
@@ -80,6 +81,26 @@ pub struct Question {
     pub nodes: Vec<String>,
     /// What else is taken.
     pub in_use: InUse,
+}
+
+/// The same about claims that are in the cluster.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct KnownQuestion {
+    /// Keys of unallocated claims of one Pod, in its order.
+    pub claims: Vec<Key>,
+    /// As in [`Question`].
+    pub nodes: Vec<String>,
+    /// As in [`Question`].
+    pub in_use: InUse,
+    /// Whether the cluster's claims are to have the allocations of the answer from then on.
+    pub take: bool,
+}
+
+/// A question whose claims were found.
+struct Asked<'q> {
+    claims: Vec<&'q ResourceClaim>,
+    nodes: &'q [String],
+    in_use: &'q InUse,
 }
 
 /// How much work a question may cost.
@@ -211,24 +232,75 @@ pub fn allocate(cluster: &mut Cluster, question: &Question, limits: &Limits) -> 
 
 /// The same with another patience, which must not change the outcome.
 fn allocate_with(cluster: &mut Cluster, question: &Question, limits: &Limits, patience: u64) -> Answer {
-    let mut selectors = cluster.lend_selectors();
+    let claims = question.claims.iter().collect();
+    let asked = Asked { claims, nodes: &question.nodes, in_use: &question.in_use };
+    let mut memory = cluster.lend_memory();
+    let answer = answer(cluster, &mut memory, &asked, limits, patience);
+    cluster.return_memory(memory);
+    answer
+}
+
+/// Answers a question about claims that are in the cluster, and puts the answer there if that is asked for.
+///
+/// The answer is the one that [`allocate`] gives for the same claims.
+///
+/// # Errors
+///
+/// The first key that no claim has.
+pub fn allocate_known(cluster: &mut Cluster, question: &KnownQuestion, limits: &Limits) -> Result<Answer, Key> {
+    let mut memory = cluster.lend_memory();
+    let claim = |key: &Key| cluster.claims().get(key).ok_or_else(|| key.clone());
+    let claims: Result<Vec<&ResourceClaim>, Key> = question.claims.iter().map(claim).collect();
+    let answer = claims.map(|claims| {
+        let asked = Asked { claims, nodes: &question.nodes, in_use: &question.in_use };
+        answer(cluster, &mut memory, &asked, limits, node::PATIENCE)
+    });
+    cluster.return_memory(memory);
+    if let (true, Ok(Answer { outcome: Outcome::Allocated { allocations, .. }, .. })) = (question.take, &answer) {
+        for (key, allocation) in question.claims.iter().zip(allocations) {
+            cluster.take_allocation(key, allocation.clone());
+        }
+    }
+    answer
+}
+
+fn answer(cluster: &Cluster, memory: &mut Memory, asked: &Asked<'_>, limits: &Limits, patience: u64) -> Answer {
     let mut budget = Budget { steps: 0, limit: limits.max_steps };
     let way = Way { quirks: Quirks::of(cluster.profile()), patience };
-    let outcome = decide(cluster, &mut selectors, question, way, &mut budget);
-    let findings = differences::find(cluster, &mut selectors, question, &outcome, limits);
-    cluster.return_selectors(selectors);
+    let (outcome, met_defect) = decide(cluster, memory, asked, way, &mut budget);
+    let findings = differences::find(cluster, memory, asked, (&outcome, met_defect), limits);
     Answer { outcome, findings, steps: budget.steps }
 }
 
-fn decide(cluster: &Cluster, selectors: &mut Selectors, question: &Question, way: Way, budget: &mut Budget) -> Outcome {
-    let plan = Plan::new(&question.claims, cluster);
-    let overlay = overlay(cluster, &question.in_use);
+/// The decision, and whether known defects of the reference may change it.
+fn decide(
+    cluster: &Cluster,
+    memory: &mut Memory,
+    question: &Asked<'_>,
+    way: Way,
+    budget: &mut Budget,
+) -> (Outcome, bool) {
+    let plan = &Plan::new(&question.claims, cluster);
+    let overlay = &overlay(cluster, question.in_use);
+    let mut judge = Judge::new(plan, cluster.profile(), std::mem::take(&mut memory.selectors));
+    let pools = &mut memory.pools;
+    let mut asking = Asking { cluster, overlay, plan, judge: &mut judge, pools, way, met_defect: false };
+    let outcome = ask_nodes(&mut asking, question, budget);
+    let met_defect = asking.met_defect;
+    memory.selectors = judge.into_selectors();
+    (outcome, met_defect)
+}
+
+fn ask_nodes(asking: &mut Asking<'_, '_>, question: &Asked<'_>, budget: &mut Budget) -> Outcome {
+    let (cluster, plan) = (asking.cluster, asking.plan);
+    // Mostly some node fits, and nobody asks why others did not. Where there is only one, everything is at hand for it.
+    let is_only = nodes::candidates(cluster, question).nth(1).is_none();
     let mut stopped = None;
-    for name in nodes::worth_asking(cluster, question, &plan) {
-        let node = nodes::named(cluster, name);
-        match node::ask(cluster, &overlay, &plan, &node, selectors, way, budget) {
-            Ok(Some(allocations)) => return Outcome::Allocated { node: name.to_owned(), allocations },
-            Ok(None) => {}
+    for name in nodes::worth_asking(cluster, question, plan) {
+        match asking.ask(&nodes::named(cluster, name), is_only, budget) {
+            Ok(Reply::Fits(allocations)) => return Outcome::Allocated { node: name.to_owned(), allocations },
+            Ok(Reply::Refuses(Some(refusal))) => return Outcome::Unsatisfied { nodes: vec![refusal] },
+            Ok(Reply::Refuses(None)) => {}
             Err(Stop::Failed(failure)) => return Outcome::Failed { node: name.to_owned(), failure: *failure },
             Err(Stop::Limit) => {
                 stopped = Some(name);
@@ -236,10 +308,8 @@ fn decide(cluster: &Cluster, selectors: &mut Selectors, question: &Question, way
             }
         }
     }
-    // The reasons are looked for only now: mostly some node fits, and nobody asks about the others.
     let refused = nodes::candidates(cluster, question).take_while(|name| Some(*name) != stopped);
-    let refusal = |name| funnel::refusal(cluster, &overlay, &plan, &nodes::named(cluster, name), selectors);
-    let nodes = refused.map(refusal).collect();
+    let nodes = refused.map(|name| funnel::refusal(asking, &nodes::named(cluster, name))).collect();
     match stopped {
         Some(node) => Outcome::GaveUp { node: node.to_owned(), nodes },
         None => Outcome::Unsatisfied { nodes },

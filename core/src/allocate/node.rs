@@ -1,8 +1,9 @@
 //! One node: its pools, the checks, the search.
 
-use super::Budget;
 use super::failure::Fatal;
+use super::funnel;
 use super::guide::{Prospect, prospect};
+use super::judge::Judge;
 use super::pick::State;
 use super::plan::Plan;
 use super::pools::{Overlay, gather};
@@ -11,10 +12,10 @@ use super::quirks::Quirks;
 use super::result;
 use super::search::{End, Search};
 use super::select::Verdicts;
+use super::{Budget, NodeRefusal};
 use crate::api::claim::AllocationResult;
 use crate::api::node::Node;
-use crate::cluster::Cluster;
-use crate::cluster::selectors::Selectors;
+use crate::cluster::{Cluster, NodePools};
 
 /// How many picks a plain search takes back before the node is looked at as a whole. Most questions need none; looking at a
 /// node as a whole evaluates every selector on every device.
@@ -29,46 +30,68 @@ pub(super) struct Way {
     pub(super) patience: u64,
 }
 
-/// Asks one node: one allocation per claim, or nothing when the claims do not fit.
-///
-/// # Errors
-///
-/// What concerns the question as a whole: wrong input, or the step limit.
-pub(super) fn ask<'c>(
-    cluster: &'c Cluster,
-    overlay: &'c Overlay,
-    plan: &Plan<'c>,
-    node: &Node,
-    selectors: &mut Selectors,
-    way: Way,
-    budget: &mut Budget,
-) -> Result<Option<Vec<AllocationResult>>, Stop> {
-    let profile = cluster.profile();
-    let view = gather(cluster, overlay, node, selectors)?;
-    let mut verdicts = Verdicts::new(plan, &view, node, profile, selectors);
-    let needs = check(plan, &view, profile, &mut verdicts, budget)?;
-    let new_state = || State::new(cluster, overlay, plan, &view, way.quirks);
-    let state = new_state();
-    let may_skip = !state.has_defects() && !state.has_derived(plan);
-    let patience = if may_skip { way.patience } else { u64::MAX };
-    let mut end =
-        Search { plan, needs: &needs, verdicts: &mut verdicts, budget, state, guide: None, patience }.run()?;
-    if matches!(end, End::Tired) {
-        let mut state = new_state();
-        end = match prospect(plan, &view, &needs, &mut state, &mut verdicts, budget)? {
-            Prospect::Hopeless => End::Exhausted,
-            Prospect::Open(guide) => {
-                let (guide, patience) = (Some(guide), u64::MAX);
-                Search { plan, needs: &needs, verdicts: &mut verdicts, budget, state, guide, patience }.run()?
-            }
-        };
-    }
-    match end {
-        End::Solved(solution) => {
-            let allocations: Result<_, Fatal> =
-                result::build(plan, &view, &node.metadata.name, profile, way.quirks, &solution);
-            Ok(Some(allocations?))
+/// One question, ready to be put to one node after the other.
+pub(super) struct Asking<'s, 'c> {
+    pub(super) cluster: &'c Cluster,
+    pub(super) overlay: &'c Overlay,
+    pub(super) plan: &'s Plan<'c>,
+    pub(super) judge: &'s mut Judge<'c>,
+    pub(super) pools: &'s mut NodePools,
+    pub(super) way: Way,
+    /// Whether known defects of the reference may have changed what nodes said so far.
+    pub(super) met_defect: bool,
+}
+
+/// What a node says.
+pub(super) enum Reply {
+    /// One allocation per claim.
+    Fits(Vec<AllocationResult>),
+    /// The claims do not fit; the reasons, if they were asked for.
+    Refuses(Option<NodeRefusal>),
+}
+
+impl<'c> Asking<'_, 'c> {
+    /// Asks one node.
+    ///
+    /// # Errors
+    ///
+    /// What concerns the question as a whole: wrong input, or the step limit.
+    pub(super) fn ask(&mut self, node: &Node, wants_reasons: bool, budget: &mut Budget) -> Result<Reply, Stop> {
+        let (plan, way, profile) = (self.plan, self.way, self.cluster.profile());
+        let view = gather(self.cluster, self.pools, self.overlay, node, self.judge.selectors())?;
+        let mut verdicts = Verdicts::new(plan, &view, node, profile, self.judge);
+        let needs = check(plan, &view, profile, &mut verdicts, budget)?;
+        let new_state = || State::new(self.cluster, self.overlay, plan, &view, way.quirks);
+        let state = new_state();
+        let met_defect = &mut self.met_defect;
+        *met_defect |= view.mixes_counters();
+        let may_skip = !state.has_defects() && !state.has_derived(plan);
+        let patience = if may_skip { way.patience } else { u64::MAX };
+        let mut end =
+            Search { plan, needs: &needs, verdicts: &mut verdicts, budget, state, guide: None, patience, met_defect }
+                .run()?;
+        if matches!(end, End::Tired) {
+            let mut state = new_state();
+            end = match prospect(plan, &view, &needs, &mut state, &mut verdicts, budget)? {
+                Prospect::Hopeless => End::Exhausted,
+                Prospect::Open(guide) => {
+                    let (guide, patience) = (Some(guide), u64::MAX);
+                    let verdicts = &mut verdicts;
+                    Search { plan, needs: &needs, verdicts, budget, state, guide, patience, met_defect }.run()?
+                }
+            };
         }
-        End::Exhausted | End::Tired => Ok(None),
+        match end {
+            End::Solved(solution) => {
+                let allocations: Result<_, Fatal> =
+                    result::build(plan, &view, &node.metadata.name, profile, way.quirks, &solution);
+                Ok(Reply::Fits(allocations?))
+            }
+            End::Exhausted | End::Tired => Ok(Reply::Refuses(wants_reasons.then(|| {
+                let mut refusal = funnel::empty(node);
+                funnel::fill(&mut refusal, profile, plan, &view, &mut verdicts, &needs);
+                refusal
+            }))),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Question;
+use super::Asked;
 use super::plan::{Plan, Unit};
 use crate::api::claim::AllocationMode;
 use crate::api::node::Node;
@@ -11,7 +11,7 @@ use crate::cluster::Cluster;
 type Names<'c> = Box<dyn Iterator<Item = &'c str> + 'c>;
 
 /// The candidate nodes in the order of trying.
-pub(super) fn candidates<'c>(cluster: &'c Cluster, question: &'c Question) -> Names<'c> {
+pub(super) fn candidates<'c>(cluster: &'c Cluster, question: &Asked<'c>) -> Names<'c> {
     if !question.nodes.is_empty() {
         Box::new(question.nodes.iter().map(String::as_str))
     } else if cluster.nodes().is_empty() {
@@ -38,7 +38,7 @@ pub(super) fn named<'c>(cluster: &'c Cluster, name: &str) -> Cow<'c, Node> {
 /// A node is passed over when all slices say which node they are for, every device of the node's slices is taken as a whole, and every
 /// request needs a device that is not. Such a node gives no fit, and no error either: selectors are not evaluated on devices in use,
 /// and what can be wrong with the claims themselves shows on the first node, which is always asked.
-pub(super) fn worth_asking<'c>(cluster: &'c Cluster, question: &'c Question, plan: &Plan<'_>) -> Names<'c> {
+pub(super) fn worth_asking<'c>(cluster: &'c Cluster, question: &Asked<'c>, plan: &Plan<'_>) -> Names<'c> {
     let needs_a_free_device =
         |unit: &Unit<'_>| *unit.mode == AllocationMode::ExactCount && unit.count > 0 && !unit.has_admin_access();
     let inventory = cluster.inventory();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Grid;
-use super::capacity::{self, Rounding};
+use super::capacity::{self, Amounts, Rounding};
 use super::constraints::{Constraints, Held, Mark};
 use super::counters::Counters;
 use super::groups::{Before, Groups};
@@ -17,9 +17,6 @@ use crate::cluster::Cluster;
 use crate::cluster::selectors::SelectorProblem;
 use crate::profile::Features;
 
-/// Amounts by capacity name.
-pub(super) type Amounts = BTreeMap<String, Quantity>;
-
 /// What has been picked on a node so far.
 pub(super) struct State<'s, 'c> {
     cluster: &'c Cluster,
@@ -27,6 +24,8 @@ pub(super) struct State<'s, 'c> {
     view: &'s NodeView<'c>,
     features: &'c Features,
     quirks: Quirks,
+    /// Positions of devices that are not taken as a whole.
+    free: Vec<usize>,
     /// By device: by how many claims it is held as a whole, and the latest of them plus one.
     holders: Vec<(u32, usize)>,
     /// By shared device that was picked: what is consumed.
@@ -36,6 +35,8 @@ pub(super) struct State<'s, 'c> {
     constraints: Constraints<'c>,
     /// By unit and device: whether the device could grant what the unit asks for if nothing were taken.
     grants: Grid<Grant>,
+    /// Whether something happened that known defects of the reference would have done otherwise.
+    met_defect: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -89,18 +90,24 @@ impl<'s, 'c> State<'s, 'c> {
             view,
             features,
             quirks,
+            free: (0..devices).filter(|at| view.devices.get(*at).is_some_and(|device| !device.is_taken())).collect(),
             holders: vec![(0, 0); devices],
             consumed: BTreeMap::new(),
             counters: Counters::new(view, quirks),
             groups: features.device_compatibility_groups.then(Groups::default),
             constraints: Constraints::new(plan, devices, features.list_type_attributes, quirks),
             grants: Grid::new(if features.consumable_capacity { plan.units.len() } else { 0 }, devices),
+            met_defect: false,
         }
     }
 
-    /// Number of devices.
-    pub(super) fn len(&self) -> usize {
-        self.view.devices.len()
+    /// The device at an index of those that a unit may have a look at: without admin access, devices that are taken as a whole
+    /// are none of them. The reference passes over those too, before it looks at anything else of them.
+    pub(super) fn candidate(&self, unit: &Unit<'c>, index: usize) -> Option<usize> {
+        if unit.has_admin_access() {
+            return (index < self.view.devices.len()).then_some(index);
+        }
+        self.free.get(index).copied()
     }
 
     /// The device as the reference prints it.
@@ -132,8 +139,8 @@ impl<'s, 'c> State<'s, 'c> {
         let mut grant = self.grants.get(unit.index, position);
         if grant == Grant::Unknown {
             let taken = device.usage.map(|usage| &usage.consumed);
-            grant = match capacity::grantable(unit.capacity, capacities, Rounding::of(self.features)) {
-                Some(amounts) if !capacity::is_left(&amounts, capacities, taken) => Grant::Never,
+            grant = match capacity::grantable_amounts(unit.capacity, capacities, Rounding::of(self.features)) {
+                Some(amounts) if !capacity::are_left(&amounts, capacities, taken, None) => Grant::Never,
                 None => Grant::Never,
                 Some(_) if device.is_shared => Grant::IfLeft,
                 Some(_) => Grant::Always,
@@ -144,9 +151,8 @@ impl<'s, 'c> State<'s, 'c> {
             (Grant::Unknown | Grant::Never, _) => false,
             (Grant::Always, _) | (Grant::IfLeft, None) => true,
             (Grant::IfLeft, Some(picked)) => {
-                let amounts = capacity::consumed(unit.capacity, capacities, Rounding::of(self.features));
-                let taken = device.usage.map(|usage| &usage.consumed).into_iter().chain([picked]);
-                capacity::is_left(&amounts, capacities, taken)
+                let amounts = capacity::amounts(unit.capacity, capacities, Rounding::of(self.features));
+                capacity::are_left(&amounts, capacities, device.usage.map(|usage| &usage.consumed), Some(picked))
             }
         }
     }
@@ -229,7 +235,7 @@ impl<'s, 'c> State<'s, 'c> {
     /// What a pool's counters of one name have left, all sets together.
     pub(super) fn counters_left(&mut self, pool_position: usize, counter: &str) -> Quantity {
         match self.view.pools.get(pool_position) {
-            Some(pool) => self.counters.left(self.cluster, self.overlay, pool, pool_position, counter),
+            Some(pool) => self.counters.left(pool, pool_position, counter),
             None => Quantity::default(),
         }
     }
@@ -272,6 +278,12 @@ impl<'s, 'c> State<'s, 'c> {
         let draws = |device: &NodeDevice<'_>| device.is_shared || !device.device.consumes_counters.is_empty();
         let has_leaks = self.quirks.counter_rollback || self.quirks.counters_by_pool_id;
         self.constraints.has_defects() || (has_leaks && self.view.devices.iter().any(draws))
+    }
+
+    /// Whether something happened so far that known defects of the reference would have done otherwise. Until then a plain search
+    /// with those defects makes the very same steps.
+    pub(super) fn met_defect(&self) -> bool {
+        self.met_defect || self.constraints.met_defect()
     }
 
     /// Takes a device that the unit's selectors accept and that has the capacity. `None` when it cannot be taken.
@@ -325,6 +337,7 @@ impl<'s, 'c> State<'s, 'c> {
         }
         if is_fixed && !self.has_capacity(unit, position) {
             self.reject(device, groups);
+            self.met_defect = true;
             if self.quirks.counter_rollback {
                 self.constraints.leak(constraints);
             } else {
@@ -347,13 +360,14 @@ impl<'s, 'c> State<'s, 'c> {
         let has_counters = groups.is_some();
         let mut picked = Picked { position, share: None, holders, consumed: None, has_counters, constraints, groups };
         if device.is_shared {
-            let amounts = capacity::consumed(unit.capacity, &device.device.capacity, Rounding::of(self.features));
-            picked.consumed = self.consumed.get(&position).cloned();
-            let sum = self.consumed.entry(position).or_default();
-            for (name, amount) in &amounts {
-                let total = sum.entry(name.clone()).or_default();
-                *total = total.saturating_add(amount);
-            }
+            let amounts = capacity::amounts(unit.capacity, &device.device.capacity, Rounding::of(self.features));
+            let before = self.consumed.remove(&position);
+            let sum = match &before {
+                Some(before) => before.iter().zip(&amounts).map(|(sum, amount)| sum.saturating_add(amount)).collect(),
+                None => amounts.clone(),
+            };
+            self.consumed.insert(position, sum);
+            picked.consumed = before;
             picked.share = Some(amounts);
         } else if let Some(slot) = self.holders.get_mut(position) {
             *slot = (holders.0.saturating_add(1), unit.claim + 1);
@@ -370,6 +384,7 @@ impl<'s, 'c> State<'s, 'c> {
         if let Some(before) = picked.groups {
             self.put_groups_back(device, before);
         }
+        self.met_defect |= device.is_shared;
         let leaks = device.is_shared && self.quirks.counter_rollback;
         if picked.has_counters && !leaks {
             self.counters.give_back(device.pool, device.device);
@@ -388,7 +403,8 @@ impl<'s, 'c> State<'s, 'c> {
     }
 
     /// Whether a share of the device holds its counters already.
-    fn has_shares(&self, device: &NodeDevice<'c>, position: usize) -> bool {
+    fn has_shares(&mut self, device: &NodeDevice<'c>, position: usize) -> bool {
+        self.met_defect |= device.usage.is_some_and(|usage| usage.consumed.is_empty() && usage.shares > 0);
         let is_known = |usage: &crate::cluster::Usage| {
             // The defect: a share of a device without capacities is overlooked.
             !usage.consumed.is_empty() || (usage.shares > 0 && !self.quirks.counter_rollback)
@@ -400,7 +416,7 @@ impl<'s, 'c> State<'s, 'c> {
         let Some(pool) = self.view.pools.get(device.pool) else {
             return false;
         };
-        self.counters.take(self.cluster, self.overlay, pool, device.pool, device.device)
+        self.counters.take(pool, device.pool, device.device)
     }
 
     /// Joins the groups of a device's counter sets; `None` where it is not compatible with what is there.
@@ -423,6 +439,7 @@ impl<'s, 'c> State<'s, 'c> {
         let Some(before) = groups else {
             return;
         };
+        self.met_defect = true;
         if !self.quirks.counter_rollback {
             self.counters.give_back(device.pool, device.device);
         }

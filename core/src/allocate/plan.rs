@@ -133,9 +133,9 @@ impl<'q> Fields<'q> {
 
 impl<'q> Plan<'q> {
     /// Lays out claims; classes are looked up, not checked.
-    pub(super) fn new(claims: &'q [ResourceClaim], cluster: &'q Cluster) -> Self {
+    pub(super) fn new(claims: &[&'q ResourceClaim], cluster: &'q Cluster) -> Self {
         let mut plan = Self { claims: Vec::new(), requests: Vec::new(), units: Vec::new(), selections: 0, classes: 0 };
-        for claim in claims {
+        for &claim in claims {
             let first = plan.requests.len();
             for (request_in_claim, request) in claim.spec.devices.requests.iter().enumerate() {
                 plan.add_request(request_in_claim, request, cluster);

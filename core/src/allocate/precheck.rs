@@ -2,10 +2,11 @@
 
 use super::failure::{self, Fatal, MOST_DEVICES};
 use super::plan::{ClaimPlan, Plan, RequestPlan, Unit};
-use super::pools::{NodeDevice, NodeView, PoolState};
+use super::pools::{NodeDevice, NodeView};
 use super::select::Verdicts;
 use super::{Budget, capacity, constraints};
 use crate::api::claim::AllocationMode;
+use crate::cluster::PoolState;
 use crate::profile::{Features, Profile, Version};
 
 /// What a unit needs on a node.
@@ -154,8 +155,8 @@ impl<'c> Checker<'_, '_, 'c> {
         }
         let capacities = &device.device.capacity;
         let counts_usage = self.version <= Version::V1_36;
-        let taken = device.usage.filter(|_| counts_usage).map(|usage| &usage.consumed);
-        capacity::grantable(unit.capacity, capacities, capacity::Rounding::of(self.features))
-            .is_some_and(|amounts| capacity::is_left(&amounts, capacities, taken))
+        let in_use = device.usage.filter(|_| counts_usage).map(|usage| &usage.consumed);
+        capacity::grantable_amounts(unit.capacity, capacities, capacity::Rounding::of(self.features))
+            .is_some_and(|amounts| capacity::are_left(&amounts, capacities, in_use, None))
     }
 }

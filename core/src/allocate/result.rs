@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::capacity;
 use super::failure::{Fatal, node_selector_terms};
 use super::plan::{ClaimPlan, Plan, RequestPlan, Unit};
 use super::pools::{NodeDevice, NodeView};
@@ -44,10 +45,10 @@ pub(super) fn build(
                 .share
                 .is_some()
                 .then(|| derive::share_id(&claim.claim.metadata, position, &unit.full_name, ordinal));
-            let consumed = picked.share.clone().unwrap_or_default();
+            let consumed = picked.share.clone().map(|amounts| capacity::named(amounts, &device.device.capacity));
             allocation.devices.results.push(DeviceRequestAllocationResult {
                 share_id,
-                consumed_capacity: consumed,
+                consumed_capacity: consumed.unwrap_or_default(),
                 ..result(unit, device, profile)
             });
             devices.push(device);

@@ -23,8 +23,8 @@ pub(super) struct Solution<'c> {
 }
 
 /// How a search ended.
-pub(super) enum End<'c> {
-    Solved(Solution<'c>),
+pub(super) enum End<S> {
+    Solved(S),
     /// There is no solution.
     Exhausted,
     /// Too many picks were taken back; nothing is known.
@@ -41,6 +41,8 @@ pub(super) struct Search<'s, 'v, 'c> {
     pub(super) guide: Option<Box<Guide>>,
     /// How many picks may be taken back before the search is [`End::Tired`].
     pub(super) patience: u64,
+    /// Set when known defects of the reference may change how the search ends.
+    pub(super) met_defect: &'s mut bool,
 }
 
 /// A search under way.
@@ -107,29 +109,41 @@ impl<'c> Search<'_, '_, 'c> {
     /// # Errors
     ///
     /// What stops the search before it ends.
-    pub(super) fn run(self) -> Result<End<'c>, Stop> {
+    pub(super) fn run(self) -> Result<End<Solution<'c>>, Stop> {
         let results = vec![0; self.plan.claims.len()];
         let mut walk = Walk { search: self, frames: Vec::new(), results, blame: Bits::default() };
-        let mut step = Step::Request { claim: 0, request: 0 };
-        loop {
-            step = match step {
-                Step::Request { claim, request } => match walk.enter(claim, request) {
-                    Some(step) => step,
-                    None => return Ok(End::Solved(walk.solution())),
-                },
-                Step::Device { unit, had, start } => walk.enter_device(unit, had, start),
-                Step::Retry => walk.try_devices()?,
-                back => match walk.frames.pop() {
-                    None => return Ok(End::Exhausted),
-                    Some(_) if walk.search.patience == 0 => return Ok(End::Tired),
-                    Some(frame) => walk.back(frame, &back),
-                },
-            };
+        let end = walk.run();
+        // What a guide skips, a search with defects may not skip.
+        let is_plain = walk.search.guide.is_none() && !matches!(end, Ok(End::Tired));
+        *walk.search.met_defect |= !is_plain || walk.search.state.met_defect();
+        match end? {
+            End::Solved(()) => Ok(End::Solved(walk.solution())),
+            End::Exhausted => Ok(End::Exhausted),
+            End::Tired => Ok(End::Tired),
         }
     }
 }
 
 impl<'c> Walk<'_, '_, 'c> {
+    fn run(&mut self) -> Result<End<()>, Stop> {
+        let mut step = Step::Request { claim: 0, request: 0 };
+        loop {
+            step = match step {
+                Step::Request { claim, request } => match self.enter(claim, request) {
+                    Some(step) => step,
+                    None => return Ok(End::Solved(())),
+                },
+                Step::Device { unit, had, start } => self.enter_device(unit, had, start),
+                Step::Retry => self.try_devices()?,
+                back => match self.frames.pop() {
+                    None => return Ok(End::Exhausted),
+                    Some(_) if self.search.patience == 0 => return Ok(End::Tired),
+                    Some(frame) => self.back(frame, &back),
+                },
+            };
+        }
+    }
+
     /// Goes on to a request; `None` when there is nothing left to do.
     fn enter(&mut self, mut claim: usize, request: usize) -> Option<Step> {
         while self.search.plan.claims.get(claim)?.requests.end <= request {
@@ -237,7 +251,7 @@ impl<'c> Walk<'_, '_, 'c> {
     fn candidate(&self, unit: &Unit<'c>, index: usize) -> Option<usize> {
         match &self.search.guide {
             Some(guide) => guide.candidate(unit.index, index),
-            None => (index < self.search.state.len()).then_some(index),
+            None => self.search.state.candidate(unit, index),
         }
     }
 

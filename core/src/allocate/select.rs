@@ -1,18 +1,21 @@
 //! Which devices the class and the selectors of a request accept.
 //!
-//! A verdict is a property of (class, selectors, device) and is found at most once per node. Errors are verdicts too:
-//! they count only when the search reaches the pair, because the reference evaluates no earlier.
+//! A verdict is a property of (class, selectors, device) and is found at most once per node; devices that look the same to the
+//! selectors share the evaluation ([`Judge`]). Errors are verdicts too: they count only when the search reaches the pair,
+//! because the reference evaluates no earlier.
 
 use std::collections::BTreeMap;
 
 use super::failure::{Fatal, bad_device_selector};
+use super::judge::Judge;
 use super::plan::{Plan, Unit, label, reference};
-use super::pools::{NodeDevice, NodeView, device_matches};
+use super::pools::{NodeDevice, NodeView};
 use super::{Failure, Grid};
-use crate::api::claim::{DeviceSelector, ResourceClaim};
+use crate::api::claim::ResourceClaim;
 use crate::api::node::Node;
 use crate::api::slice::AttributeValue;
-use crate::cluster::selectors::{SelectorProblem, Selectors};
+use crate::cluster::device_matches;
+use crate::cluster::selectors::SelectorProblem;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::{Profile, Version};
 
@@ -53,7 +56,7 @@ pub(super) type Derived = BTreeMap<String, Result<AttributeValue, SelectorProble
 pub(super) struct Verdicts<'s, 'c> {
     profile: &'s Profile,
     node: &'s Node,
-    selectors: &'s mut Selectors,
+    judge: &'s mut Judge<'c>,
     devices: &'s [NodeDevice<'c>],
     /// By pair of class and selectors.
     known: Grid<Verdict>,
@@ -68,11 +71,11 @@ impl<'s, 'c> Verdicts<'s, 'c> {
         view: &'s NodeView<'c>,
         node: &'s Node,
         profile: &'s Profile,
-        selectors: &'s mut Selectors,
+        judge: &'s mut Judge<'c>,
     ) -> Self {
         let known = Grid::new(plan.selections, view.devices.len());
         let of_class = Grid::new(plan.classes, view.devices.len());
-        Self { profile, node, selectors, devices: &view.devices, known, of_class, errors: BTreeMap::new() }
+        Self { profile, node, judge, devices: &view.devices, known, of_class, errors: BTreeMap::new() }
     }
 
     /// The verdict on a device, found now if it is not known.
@@ -120,23 +123,23 @@ impl<'s, 'c> Verdicts<'s, 'c> {
         };
         let mut derived = Derived::new();
         for attribute in unit.derived {
-            let value = self.selectors.derive(self.profile, &attribute.expression, device.slice, device.device);
-            derived.insert(attribute.name.clone(), value);
+            derived.insert(attribute.name.clone(), self.judge.derive(&attribute.expression, device));
         }
         derived
     }
 
-    fn evaluate(&mut self, unit: &Unit<'_>, position: usize, device: &NodeDevice<'_>) -> Result<bool, SelectorError> {
+    fn evaluate(&mut self, unit: &Unit<'_>, position: usize, device: &NodeDevice<'c>) -> Result<bool, SelectorError> {
         let waits = device.device.binding_conditions.as_ref().is_some_and(|conditions| !conditions.is_empty());
         if waits && !self.profile.features.device_binding_and_status {
             return Ok(false);
         }
+        let error = |of_class, (index, problem)| SelectorError { of_class, index, problem: Problem::Selector(problem) };
         match self.of_class.get(unit.class_number, position) {
             Verdict::Refused => return Ok(false),
             Verdict::Accepted => {}
             Verdict::Unknown | Verdict::Failed => {
-                let selectors = unit.class.map_or(&[] as &[DeviceSelector], |class| &class.spec.selectors);
-                let accepts = self.all_match(selectors, true, device)?;
+                let accepts = self.judge.class_accepts(unit.class_number, device);
+                let accepts = accepts.map_err(|problem| error(true, problem))?;
                 let verdict = if accepts { Verdict::Accepted } else { Verdict::Refused };
                 self.of_class.set(unit.class_number, position, verdict);
                 if !accepts {
@@ -144,7 +147,8 @@ impl<'s, 'c> Verdicts<'s, 'c> {
                 }
             }
         }
-        if !self.all_match(unit.selectors, false, device)? {
+        let accepts = self.judge.selection_accepts(unit.selection, device);
+        if !accepts.map_err(|problem| error(false, problem))? {
             return Ok(false);
         }
         if device.slice.spec.per_device_node_selection == Some(true) {
@@ -153,25 +157,6 @@ impl<'s, 'c> Verdicts<'s, 'c> {
                 index: 0,
                 problem: Problem::NodeSelector(error.to_string()),
             });
-        }
-        Ok(true)
-    }
-}
-
-impl Verdicts<'_, '_> {
-    fn all_match(
-        &mut self,
-        selectors: &[DeviceSelector],
-        of_class: bool,
-        device: &NodeDevice<'_>,
-    ) -> Result<bool, SelectorError> {
-        for (index, selector) in selectors.iter().enumerate() {
-            let expression = selector.cel.as_ref().map_or("", |cel| cel.expression.as_str());
-            match self.selectors.matches(self.profile, expression, device.slice, device.device) {
-                Ok(true) => {}
-                Ok(false) => return Ok(false),
-                Err(problem) => return Err(SelectorError { of_class, index, problem: Problem::Selector(problem) }),
-            }
         }
         Ok(true)
     }

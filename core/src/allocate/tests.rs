@@ -1,11 +1,16 @@
 //! Laws of the search, on generated questions that are short of devices.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
-use super::{Answer, DeviceId, Limits, Outcome, Question, allocate_with};
-use crate::api::object::read_object;
-use crate::cluster::Cluster;
+use super::{
+    Answer, DeviceId, InUse, KnownQuestion, Limits, Outcome, Question, allocate, allocate_known, allocate_with,
+};
+use crate::api::object::{Object, read_object};
+use crate::cluster::{Cluster, Key};
 use crate::engine::read_claim_value;
+use crate::finding::ObjectRef;
 use crate::profile::{Mode, Profile, Version};
 
 /// Numbers that look random and are the same on every run.
@@ -148,22 +153,29 @@ fn claim(dice: &mut Dice, name: &str, most_requests: u64) -> Value {
         "spec": { "devices": { "requests": requests, "constraints": constraints } } })
 }
 
-fn world(seed: u64, mode: Mode) -> (Cluster, Question) {
-    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
-    let (most_devices, most_requests) = if dice.one_in(3) { (12, 4) } else { (5, 2) };
+fn profile(mode: Mode) -> Profile {
     let mut profile = Profile::of(Version::V1_36);
     profile.mode = mode;
     profile.features.list_type_attributes = true;
-    let mut cluster = Cluster::new(profile);
+    profile
+}
+
+/// A node and classes.
+fn surroundings() -> Vec<Value> {
     let class = |name: &str, selectors: Value| {
         json!({ "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": { "name": name },
             "spec": { "selectors": selectors } })
     };
     let of_driver = json!([{ "cel": { "expression": "device.driver == \"a.example.com\"" } }]);
     let node = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "n" } });
-    let mut objects = vec![node, class("any", json!([])), class("a", of_driver)];
-    objects.extend(slices(&mut dice, most_devices));
-    for object in objects {
+    vec![node, class("any", json!([])), class("a", of_driver)]
+}
+
+fn world(seed: u64, mode: Mode) -> (Cluster, Question) {
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
+    let (most_devices, most_requests) = if dice.one_in(3) { (12, 4) } else { (5, 2) };
+    let mut cluster = Cluster::new(profile(mode));
+    for object in surroundings().into_iter().chain(slices(&mut dice, most_devices)) {
         cluster.apply(read_object(object).object.unwrap());
     }
     let mut question = Question::default();
@@ -209,3 +221,132 @@ fn a_guided_search_gives_the_answer_of_the_plain_one() {
 }
 
 const SEEDS: u64 = 2_000;
+
+/// Something happens to the cluster: a slice comes, changes or goes, a node changes, a claim takes devices or gives them back.
+fn event(dice: &mut Dice, objects: &mut BTreeMap<ObjectRef, Value>, cluster: &mut Cluster, taken: Option<Value>) {
+    let changed = match dice.roll(5) {
+        0 | 1 => slices(dice, 5)
+            .into_iter()
+            .map(|mut slice| {
+                match dice.roll(4) {
+                    0 => {
+                        slice["spec"].as_object_mut().unwrap().remove("nodeName");
+                        slice["spec"]["allNodes"] = json!(true);
+                    }
+                    1 => slice["spec"]["nodeName"] = json!("m"),
+                    _ => {}
+                }
+                slice["spec"]["pool"]["generation"] = json!(1 + dice.roll(2));
+                slice
+            })
+            .collect(),
+        2 => vec![
+            json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "m", "labels": { "x": dice.roll(2).to_string() } } }),
+        ],
+        3 => taken.into_iter().collect(),
+        _ => {
+            let goes = |object: &&ObjectRef| matches!(object.kind.as_str(), "ResourceSlice" | "ResourceClaim");
+            let candidates: Vec<ObjectRef> = objects.keys().filter(goes).cloned().collect();
+            if let Some(object) = candidates.get(usize::try_from(dice.roll(8)).unwrap()) {
+                assert!(cluster.delete(object));
+                objects.remove(object);
+            }
+            Vec::new()
+        }
+    };
+    for value in changed {
+        let object = read_object(value.clone()).object.unwrap();
+        objects.insert(object.reference(), value);
+        cluster.apply(object);
+    }
+}
+
+#[test]
+fn a_warm_cluster_answers_as_a_fresh_one() {
+    let mut fits = 0;
+    for seed in 0..150 {
+        let (mut warm, mut question) = world(seed, Mode::Sound);
+        question.in_use = InUse::default();
+        let mut dice = Dice(seed * 7 + 3);
+        let mut objects: BTreeMap<ObjectRef, Value> = BTreeMap::new();
+        warm = Cluster::new(warm.profile().clone());
+        for value in surroundings() {
+            let object = read_object(value.clone()).object.unwrap();
+            objects.insert(object.reference(), value);
+            warm.apply(object);
+        }
+        let mut taken = None;
+        for turn in 0..12 {
+            event(&mut dice, &mut objects, &mut warm, taken.take());
+            let mut fresh = Cluster::new(warm.profile().clone());
+            for value in objects.values() {
+                fresh.apply(read_object(value.clone()).object.unwrap());
+            }
+            let limits = Limits { max_steps: 20_000 };
+            let answer = allocate(&mut warm, &question, &limits);
+            assert_eq!(answer, allocate(&mut fresh, &question, &limits), "seed {seed}, turn {turn}");
+            if let Outcome::Allocated { allocations, .. } = &answer.outcome {
+                fits += 1;
+                let mut claim = question.claims[0].clone();
+                claim.metadata.name = format!("taken-{turn}");
+                claim.status.allocation = allocations.first().cloned();
+                taken = Some(Object::ResourceClaim(Box::new(claim)).write());
+            }
+        }
+    }
+    assert!(fits > 100, "{fits}");
+}
+
+#[test]
+fn devices_that_look_the_same_to_a_selector_cost_one_evaluation() {
+    let mut cluster = Cluster::new(Profile::of(Version::V1_36));
+    let mut apply = |value: Value| cluster.apply(read_object(value).object.unwrap());
+    surroundings().into_iter().for_each(&mut apply);
+    for slice in 0..4 {
+        let device = |index: u64| {
+            let kind = json!({ "string": format!("k{}", index % 2) });
+            json!({ "name": format!("d{slice}-{index}"), "attributes": { "kind": kind, "serial": { "int": index } } })
+        };
+        apply(
+            json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": format!("s{slice}") },
+            "spec": { "driver": "a.example.com", "nodeName": "n", "devices": (0..16).map(device).collect::<Vec<_>>(),
+                "pool": { "name": "n", "generation": 1, "resourceSliceCount": 4 } } }),
+        );
+    }
+    let selector = json!([{ "cel": { "expression": SELECTORS[0] } }]);
+    let request = json!({ "name": "r", "exactly": { "deviceClassName": "a", "allocationMode": "ExactCount", "count": 31,
+        "selectors": selector } });
+    let claim = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "c", "namespace": "d" },
+        "spec": { "devices": { "requests": [request, { "name": "none", "exactly": { "deviceClassName": "a", "allocationMode": "ExactCount",
+            "count": 1, "selectors": [{ "cel": { "expression": "false" } }] } }] } } });
+    let question = Question { claims: vec![read_claim_value(claim).unwrap()], ..Question::default() };
+    for asked in 1..=3 {
+        let answer = allocate(&mut cluster, &question, &Limits::default());
+        assert!(matches!(answer.outcome, Outcome::Unsatisfied { .. }));
+        // The class once, the kinds twice, `false` once; nothing of it is kept for the next question.
+        let memory = cluster.lend_memory();
+        assert_eq!(memory.selectors.evaluations, asked * 4);
+        cluster.return_memory(memory);
+    }
+}
+
+#[test]
+fn a_claim_of_the_cluster_gets_the_same_answer_and_takes_it() {
+    let (mut cluster, question) = world(5, Mode::Sound);
+    for claim in &question.claims {
+        cluster.apply(Object::ResourceClaim(Box::new(claim.clone())));
+    }
+    let keys: Vec<Key> = question.claims.iter().map(|claim| ("d".to_owned(), claim.metadata.name.clone())).collect();
+    let known =
+        KnownQuestion { claims: keys.clone(), in_use: question.in_use.clone(), take: true, ..Default::default() };
+    let answer = allocate(&mut cluster, &question, &Limits::default());
+    assert_eq!(allocate_known(&mut cluster, &known, &Limits::default()), Ok(answer.clone()));
+    if let Outcome::Allocated { allocations, .. } = answer.outcome {
+        for (key, allocation) in keys.iter().zip(allocations) {
+            assert_eq!(cluster.claims()[key].status.allocation, Some(allocation));
+        }
+    }
+    let unknown = ("d".to_owned(), "nobody".to_owned());
+    let question = KnownQuestion { claims: vec![unknown.clone()], ..Default::default() };
+    assert_eq!(allocate_known(&mut cluster, &question, &Limits::default()), Err(unknown));
+}

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 /// The suffix style in which a quantity is printed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Format {
     /// `n u m k M G T P E`, powers of 1000.
     DecimalSi,
@@ -88,6 +88,11 @@ impl Quantity {
     /// A whole number.
     pub fn from_i64(value: i64, format: Format) -> Self {
         Self { mantissa: i128::from(value), scale: 0, format, is_small: true, text: None }
+    }
+
+    /// All that anything can see of the quantity. Unlike equality, which is numeric, it tells `1000m` from `1`.
+    pub(crate) fn identity(&self) -> (i128, i32, Format, bool, Option<&str>) {
+        (self.mantissa, self.scale, self.format, self.is_small, self.text.as_deref().map(|SourceText(text)| &**text))
     }
 
     /// The suffix style.

@@ -104,7 +104,7 @@ pub struct Attribute {
 }
 
 /// The value of an [`Attribute`].
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum AttributeValue {
     /// A 64-bit integer.
     Int(i64),

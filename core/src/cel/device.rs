@@ -27,6 +27,13 @@ pub(super) struct DeviceMap<'a> {
     domain: Option<&'a str>,
 }
 
+/// Whether selectors can be evaluated for a device with these attributes at all: each has a value of a known type.
+pub(crate) fn are_usable(attributes: &BTreeMap<String, Attribute>, has_lists: bool) -> bool {
+    let capacity = BTreeMap::new();
+    let device = DeviceView { driver: "", attributes, capacity: &capacity, allow_multiple_allocations: false };
+    device.problem(has_lists).is_none()
+}
+
 /// Which of the two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Which {

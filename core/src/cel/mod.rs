@@ -43,6 +43,7 @@ use thiserror::Error;
 
 pub use derive::compile_derived;
 pub use device::DeviceView;
+pub(crate) use device::are_usable;
 pub use lint::Lint;
 pub use reads::{Field, Reads};
 
@@ -120,7 +121,7 @@ impl Environment {
     }
 
     /// Whether a device may have lists. After 1.36 they are converted whatever the features.
-    fn converts_lists(&self) -> bool {
+    pub(crate) fn converts_lists(&self) -> bool {
         self.list_type_attributes || self.is_after_1_36()
     }
 
@@ -333,6 +334,11 @@ impl Program {
         if let Some(message) = device.problem(self.has_lists) {
             return Err(RuntimeError { message, cost: None });
         }
+        self.matches_usable(device, cost_limit)
+    }
+
+    /// The same for a device of which it is known that all attributes are usable.
+    pub(crate) fn matches_usable(&self, device: &DeviceView<'_>, cost_limit: u64) -> Result<Evaluation, RuntimeError> {
         let mut machine = Machine::new(device, self.slots, cost_limit);
         let result = machine.eval(&self.code);
         let cost = machine.cost;

@@ -9,6 +9,7 @@ use super::slots::{DeviceIdx, PoolIdx, SliceIdx, Slots};
 use super::usage::{self, Usage};
 use crate::api::claim::ResourceClaim;
 use crate::api::slice::ResourceSlice;
+use crate::cel::are_usable;
 
 /// The indexes over slices and devices in use. A changed slice costs what that slice costs.
 #[derive(Clone, Debug, Default)]
@@ -26,17 +27,23 @@ pub(crate) struct Inventory {
     slices_with_counters: BTreeMap<String, SliceIdx>,
     /// How many slices with that node name have a device that is not taken as a whole. Never zero.
     open_by_node: BTreeMap<String, u32>,
+    /// Number of changes so far: no two changes have the same.
+    clock: u64,
 }
 
 /// A published slice.
 #[derive(Clone, Debug)]
 pub(crate) struct SliceEntry {
+    /// Its own position.
+    pub(crate) index: SliceIdx,
     /// The object.
     pub(crate) slice: Arc<ResourceSlice>,
     /// Its pool.
     pub(crate) pool: PoolIdx,
     /// Its devices, in its order.
     pub(crate) devices: Vec<DeviceIdx>,
+    /// Positions of devices with an attribute that selectors cannot use; mostly none.
+    pub(crate) unusable: Vec<usize>,
     /// How many of them are not taken as a whole.
     free: usize,
 }
@@ -51,6 +58,10 @@ pub(crate) struct PoolEntry {
     /// Slices of all generations and nodes, by name.
     pub(crate) slices: BTreeMap<String, SliceIdx>,
     devices_by_name: BTreeMap<String, DeviceIdx>,
+    /// The latest change of its slices.
+    pub(crate) published: u64,
+    /// The latest change of what is taken of its devices.
+    pub(crate) taken: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -74,6 +85,21 @@ impl Inventory {
     /// Slices with counter sets, by name.
     pub(crate) fn slices_with_counters(&self) -> impl Iterator<Item = &SliceEntry> {
         self.entries(&self.slices_with_counters)
+    }
+
+    /// Where the slice of a name is.
+    pub(super) fn slice_index(&self, name: &str) -> Option<SliceIdx> {
+        self.slices_by_name.get(name).copied()
+    }
+
+    /// A published slice.
+    pub(crate) fn slice(&self, index: SliceIdx) -> Option<&SliceEntry> {
+        self.slices.get(index)
+    }
+
+    /// A pool.
+    pub(crate) fn pool(&self, index: PoolIdx) -> Option<&PoolEntry> {
+        self.pools.get(index)
     }
 
     /// Slices of all generations and nodes that a pool has, by name.
@@ -106,8 +132,8 @@ impl Inventory {
         self.pools.get(pool)?.devices_by_name.get(device).copied()
     }
 
-    /// Adds a slice, or replaces the one of the same name.
-    pub(crate) fn add_slice(&mut self, slice: Arc<ResourceSlice>) {
+    /// Adds a slice, or replaces the one of the same name. `has_lists` says whether selectors can use lists.
+    pub(crate) fn add_slice(&mut self, slice: Arc<ResourceSlice>, has_lists: bool) {
         self.remove_slice(&slice.metadata.name);
         let name = slice.metadata.name.clone();
         let spec = &slice.spec;
@@ -117,7 +143,13 @@ impl Inventory {
         let free = devices.iter().filter(|device| !self.is_taken(**device)).count();
         let node = node_of(&slice).map(str::to_owned);
         let has_counters = !spec.shared_counters.is_empty();
-        let index = self.slices.insert(SliceEntry { slice, pool, devices: devices.clone(), free });
+        let is_unusable = |position: &usize| {
+            spec.devices.get(*position).is_some_and(|device| !are_usable(&device.attributes, has_lists))
+        };
+        let unusable = (0..spec.devices.len()).filter(is_unusable).collect();
+        let copy = devices.clone();
+        let entry = |index| SliceEntry { index, slice: Arc::clone(&slice), pool, devices: copy, unusable, free };
+        let index = self.slices.insert_with(entry);
         for device in devices {
             if let Some(entry) = self.devices.get_mut(device) {
                 entry.slices.push(index);
@@ -126,6 +158,7 @@ impl Inventory {
         if let Some(entry) = self.pools.get_mut(pool) {
             entry.slices.insert(name.clone(), index);
         }
+        self.note_published(pool);
         if free > 0 {
             self.count_open(node.as_deref(), true);
         }
@@ -163,6 +196,7 @@ impl Inventory {
         if let Some(pool) = self.pools.get_mut(entry.pool) {
             pool.slices.remove(name);
         }
+        self.note_published(entry.pool);
         for (device, device_index) in entry.slice.spec.devices.iter().zip(&entry.devices) {
             if let Some(known) = self.devices.get_mut(*device_index) {
                 known.slices.retain(|slice| *slice != index);
@@ -188,6 +222,10 @@ impl Inventory {
             if was_taken != self.is_taken(index) {
                 self.count_free(index, was_taken);
             }
+            self.clock = self.clock.saturating_add(1);
+            if let Some(entry) = self.pools.get_mut(pool) {
+                entry.taken = self.clock;
+            }
             if !is_added {
                 self.forget_device(pool, &result.device, index);
                 self.forget_pool(pool);
@@ -199,11 +237,15 @@ impl Inventory {
         if let Some(index) = self.pools_by_driver.get(driver).and_then(|pools| pools.get(name)) {
             return *index;
         }
+        // A position is used again: a new pool must not look like the one that was there before.
+        self.clock = self.clock.saturating_add(1);
         let index = self.pools.insert(PoolEntry {
             driver: driver.to_owned(),
             name: name.to_owned(),
             slices: BTreeMap::new(),
             devices_by_name: BTreeMap::new(),
+            published: self.clock,
+            taken: self.clock,
         });
         self.pools_by_driver.entry(driver.to_owned()).or_default().insert(name.to_owned(), index);
         index
@@ -219,6 +261,13 @@ impl Inventory {
             pool.devices_by_name.insert(name.to_owned(), index);
         }
         index
+    }
+
+    fn note_published(&mut self, pool: PoolIdx) {
+        self.clock = self.clock.saturating_add(1);
+        if let Some(entry) = self.pools.get_mut(pool) {
+            entry.published = self.clock;
+        }
     }
 
     fn is_taken(&self, device: DeviceIdx) -> bool {
@@ -283,7 +332,7 @@ impl Inventory {
 }
 
 /// The node that a slice names.
-fn node_of(slice: &ResourceSlice) -> Option<&str> {
+pub(super) fn node_of(slice: &ResourceSlice) -> Option<&str> {
     slice.spec.node_name.as_deref().filter(|node| !node.is_empty())
 }
 
@@ -320,15 +369,15 @@ mod tests {
     fn a_node_is_open_while_one_of_its_devices_is_free() {
         let mut inventory = Inventory::default();
         inventory.count_claim(&claim(&["a"]), true, true);
-        inventory.add_slice(slice("s", Some("n"), &["a", "b"]));
+        inventory.add_slice(slice("s", Some("n"), &["a", "b"]), true);
         assert!(inventory.open_nodes().contains_key("n"));
         inventory.count_claim(&claim(&["b"]), true, true);
         assert!(inventory.open_nodes().is_empty());
         inventory.count_claim(&claim(&["a"]), true, false);
         assert!(inventory.open_nodes().contains_key("n"));
-        inventory.add_slice(slice("s", None, &["a"]));
+        inventory.add_slice(slice("s", None, &["a"]), true);
         assert!(inventory.open_nodes().is_empty());
-        inventory.add_slice(slice("s", Some("m"), &["a"]));
+        inventory.add_slice(slice("s", Some("m"), &["a"]), true);
         inventory.remove_slice("s");
         assert!(inventory.open_nodes().is_empty());
     }
@@ -336,7 +385,7 @@ mod tests {
     #[test]
     fn nothing_is_kept_of_what_is_gone() {
         let mut inventory = Inventory::default();
-        inventory.add_slice(slice("s", Some("n"), &["a", "b"]));
+        inventory.add_slice(slice("s", Some("n"), &["a", "b"]), true);
         inventory.count_claim(&claim(&["b", "c"]), true, true);
         inventory.remove_slice("s");
         assert!(inventory.device("d", "p", "a").is_none() && inventory.device("d", "p", "c").is_some());

@@ -1,8 +1,11 @@
 //! All facts known: objects by key, and the indexes that questions need.
 
+mod counters;
 mod inventory;
 mod links;
 pub mod node_selector;
+mod pools;
+mod projections;
 pub(crate) mod selectors;
 mod slots;
 mod usage;
@@ -10,7 +13,7 @@ mod usage;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::api::claim::{ResourceClaim, ResourceClaimTemplate};
+use crate::api::claim::{AllocationResult, ResourceClaim, ResourceClaimTemplate};
 use crate::api::class::{DeviceClass, DeviceTaintRule};
 use crate::api::group::PodGroup;
 use crate::api::node::Node;
@@ -18,13 +21,16 @@ use crate::api::object::Object;
 use crate::api::pod::{Namespace, Pod};
 use crate::api::slice::ResourceSlice;
 use crate::api::workload::Workload;
+use crate::cel::Environment;
 use crate::finding::ObjectRef;
 use crate::profile::Profile;
 
+pub(crate) use counters::Ledger;
 pub(crate) use inventory::{Inventory, SliceEntry};
 pub(crate) use links::Links;
+pub(crate) use pools::{NodePools, PoolState, device_matches};
 use selectors::Selectors;
-pub(crate) use slots::{DeviceIdx, PoolIdx};
+pub(crate) use slots::DeviceIdx;
 pub(crate) use usage::Usage;
 
 /// Namespace and name.
@@ -48,7 +54,16 @@ pub struct Cluster {
     arrivals: BTreeMap<(String, String, String), u64>,
     inventory: Inventory,
     links: Links,
-    selectors: Selectors,
+    memory: Memory,
+}
+
+/// What questions found out that later ones would find out again; without it every answer is the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory {
+    /// Compiled selectors.
+    pub(crate) selectors: Selectors,
+    /// Pools by node.
+    pub(crate) pools: NodePools,
 }
 
 macro_rules! views {
@@ -78,7 +93,14 @@ impl Cluster {
                 self.inventory.count_claim(claim, profile.features.consumable_capacity, true);
             }
         }
-        self.selectors = Selectors::default();
+        self.memory = Memory::default();
+        let converts_lists =
+            |profile: &Profile| Environment::stored(profile.version, &profile.features).converts_lists();
+        if converts_lists(&self.profile) != converts_lists(&profile) {
+            for slice in self.slices.values() {
+                self.inventory.add_slice(Arc::clone(slice), converts_lists(&profile));
+            }
+        }
         self.profile = profile;
     }
 
@@ -128,14 +150,14 @@ impl Cluster {
         &self.links
     }
 
-    /// Compiled selectors, out on loan: whoever takes them puts them back.
-    pub(crate) fn lend_selectors(&mut self) -> Selectors {
-        std::mem::take(&mut self.selectors)
+    /// The memory, out on loan: whoever takes it puts it back before anything else changes.
+    pub(crate) fn lend_memory(&mut self) -> Memory {
+        std::mem::take(&mut self.memory)
     }
 
-    /// Takes lent selectors back.
-    pub(crate) fn return_selectors(&mut self, selectors: Selectors) {
-        self.selectors = selectors;
+    /// Takes the lent memory back.
+    pub(crate) fn return_memory(&mut self, memory: Memory) {
+        self.memory = memory;
     }
 
     /// Adds an object or replaces the one with the same key.
@@ -148,13 +170,21 @@ impl Cluster {
             self.arrivals.entry((object.kind().to_owned(), key.0.clone(), key.1.clone())).or_insert(next);
         }
         match object {
-            Object::Node(node) => drop(self.nodes.insert(name, *node)),
+            Object::Node(node) => {
+                self.memory.pools.forget_node(&name);
+                self.nodes.insert(name, *node);
+            }
             Object::Namespace(namespace) => drop(self.namespaces.insert(name, *namespace)),
             Object::DeviceClass(class) => drop(self.classes.insert(name, *class)),
             Object::ResourceSlice(slice) => {
                 let slice = Arc::new(*slice);
-                self.inventory.add_slice(Arc::clone(&slice));
-                self.slices.insert(name, slice);
+                self.forget_slice(&name);
+                let has_lists = Environment::stored(self.profile.version, &self.profile.features).converts_lists();
+                self.inventory.add_slice(Arc::clone(&slice), has_lists);
+                self.memory.pools.forget_slice(&slice);
+                if let Some(old) = self.slices.insert(name, slice) {
+                    self.memory.pools.forget_slice(&old);
+                }
             }
             Object::DeviceTaintRule(rule) => drop(self.taint_rules.insert(name, *rule)),
             Object::ResourceClaim(claim) => {
@@ -185,16 +215,45 @@ impl Cluster {
         }
     }
 
+    /// Forgets what questions found out about a slice that is replaced or removed.
+    fn forget_slice(&mut self, name: &str) {
+        if let Some(index) = self.inventory.slice_index(name) {
+            self.memory.selectors.forget(index);
+        }
+    }
+
+    /// Gives a claim an allocation. False when there is no such claim.
+    pub(crate) fn take_allocation(&mut self, key: &Key, allocation: AllocationResult) -> bool {
+        let has_shares = self.profile.features.consumable_capacity;
+        let Some(claim) = self.claims.get_mut(key) else {
+            return false;
+        };
+        if claim.status.allocation.is_some() {
+            self.inventory.count_claim(claim, has_shares, false);
+        }
+        claim.status.allocation = Some(allocation);
+        self.inventory.count_claim(claim, has_shares, true);
+        true
+    }
+
     /// Removes an object. False when there is none.
     pub fn delete(&mut self, object: &ObjectRef) -> bool {
         let (name, key) = (&object.name, (object.namespace.clone(), object.name.clone()));
         match object.kind.as_str() {
-            "Node" => self.nodes.remove(name).is_some(),
+            "Node" => {
+                self.memory.pools.forget_node(name);
+                self.nodes.remove(name).is_some()
+            }
             "Namespace" => self.namespaces.remove(name).is_some(),
             "DeviceClass" => self.classes.remove(name).is_some(),
             "ResourceSlice" => {
+                self.forget_slice(name);
                 self.inventory.remove_slice(name);
-                self.slices.remove(name).is_some()
+                let removed = self.slices.remove(name);
+                if let Some(slice) = &removed {
+                    self.memory.pools.forget_slice(slice);
+                }
+                removed.is_some()
             }
             "DeviceTaintRule" => self.taint_rules.remove(name).is_some(),
             "ResourceClaim" => {

@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::inventory::SliceEntry;
+use super::projections::{ProjectionIdx, Projections};
+use super::slots::SliceIdx;
 use crate::api::slice::{AttributeValue, Device, ResourceSlice};
-use crate::cel::{COST_LIMIT, CompileError, DeviceView, Environment, Program, compile, compile_derived};
+use crate::cel::{COST_LIMIT, DeviceView, Environment, Program, compile, compile_derived};
 use crate::profile::Profile;
 
 /// How many different expressions are kept. Far more than real clusters have; it bounds what hostile ones can make it hold.
@@ -15,14 +18,19 @@ const MOST_KEPT: usize = 10_000;
 pub(crate) struct Selectors {
     programs: BTreeMap<String, Compiled>,
     /// Expressions that compute attributes, by their text.
-    derived: BTreeMap<String, Compiled>,
+    derived: BTreeMap<String, Result<Arc<Program>, Arc<str>>>,
+    projections: Projections,
+    /// Evaluations so far, for tests that hold them down.
+    pub(crate) evaluations: u64,
 }
 
-/// A program, or why there is none.
+/// An expression.
 #[derive(Clone, Debug)]
-enum Compiled {
-    Program(Arc<Program>),
-    Failed(Arc<str>),
+pub(crate) struct Compiled {
+    /// The program, or why there is none.
+    program: Result<Arc<Program>, Arc<str>>,
+    /// On which projection of devices the answer depends; `None` where it can depend on anything.
+    pub(crate) projection: Option<ProjectionIdx>,
 }
 
 /// Why a selector gives no answer.
@@ -34,7 +42,46 @@ pub(crate) enum SelectorProblem {
     Runtime(String),
 }
 
+impl Compiled {
+    /// Whether the expression accepts a device. `is_usable` says that no attribute has a value that fails every expression.
+    pub(crate) fn matches(
+        &self,
+        slice: &ResourceSlice,
+        device: &Device,
+        is_usable: bool,
+    ) -> Result<bool, SelectorProblem> {
+        let program = match &self.program {
+            Ok(program) => program,
+            Err(message) => return Err(SelectorProblem::Compile(message.as_ref().to_owned())),
+        };
+        let view = view(slice, device);
+        let evaluation =
+            if is_usable { program.matches_usable(&view, COST_LIMIT) } else { program.matches(&view, COST_LIMIT) };
+        match evaluation {
+            Ok(evaluation) => Ok(evaluation.matched),
+            Err(error) => Err(SelectorProblem::Runtime(error.message)),
+        }
+    }
+}
+
 impl Selectors {
+    /// An expression, compiled now if it was not before.
+    pub(crate) fn program(&mut self, profile: &Profile, expression: &str) -> Compiled {
+        if let Some(known) = self.programs.get(expression) {
+            return known.clone();
+        }
+        let environment = Environment::stored(profile.version, &profile.features);
+        let compiled = match compile(expression, &environment) {
+            Ok(program) => {
+                let projection = self.projections.of(program.reads());
+                Compiled { program: Ok(Arc::new(program)), projection }
+            }
+            Err(error) => Compiled { program: Err(error.message.into()), projection: None },
+        };
+        self.programs.insert(expression.to_owned(), compiled.clone());
+        compiled
+    }
+
     /// Whether an expression accepts a device.
     pub(crate) fn matches(
         &mut self,
@@ -43,14 +90,7 @@ impl Selectors {
         slice: &ResourceSlice,
         device: &Device,
     ) -> Result<bool, SelectorProblem> {
-        let program = match self.program(profile, expression) {
-            Compiled::Program(program) => program,
-            Compiled::Failed(message) => return Err(SelectorProblem::Compile(message.as_ref().to_owned())),
-        };
-        match program.matches(&view(slice, device), COST_LIMIT) {
-            Ok(evaluation) => Ok(evaluation.matched),
-            Err(error) => Err(SelectorProblem::Runtime(error.message)),
-        }
+        self.program(profile, expression).matches(slice, device, false)
     }
 
     /// What an expression computes of a device.
@@ -61,46 +101,34 @@ impl Selectors {
         slice: &ResourceSlice,
         device: &Device,
     ) -> Result<AttributeValue, SelectorProblem> {
-        if self.derived.len() >= MOST_KEPT {
-            self.derived.clear();
-        }
-        let program = match self.derived.get(expression) {
-            Some(known) => known.clone(),
-            None => {
-                let environment = Environment::stored(profile.version, &profile.features);
-                let compiled = Compiled::from(compile_derived(expression, &environment));
-                self.derived.insert(expression.to_owned(), compiled.clone());
-                compiled
-            }
-        };
-        match program {
-            Compiled::Program(program) => program
+        let compiled = self.derived.entry(expression.to_owned()).or_insert_with(|| {
+            let environment = Environment::stored(profile.version, &profile.features);
+            compile_derived(expression, &environment).map(Arc::new).map_err(|error| error.message.into())
+        });
+        match compiled {
+            Ok(program) => program
                 .derive(&view(slice, device), COST_LIMIT)
                 .map_err(|error| SelectorProblem::Runtime(error.message)),
-            Compiled::Failed(message) => Err(SelectorProblem::Compile(message.as_ref().to_owned())),
+            Err(message) => Err(SelectorProblem::Compile(message.as_ref().to_owned())),
         }
     }
 
-    fn program(&mut self, profile: &Profile, expression: &str) -> Compiled {
-        if let Some(known) = self.programs.get(expression) {
-            return known.clone();
-        }
-        let environment = Environment::stored(profile.version, &profile.features);
-        let compiled = Compiled::from(compile(expression, &environment));
-        if self.programs.len() >= MOST_KEPT {
-            self.programs.clear();
-        }
-        self.programs.insert(expression.to_owned(), compiled.clone());
-        compiled
+    /// The group of a device in a projection: devices of one group get the same answer, error included.
+    pub(crate) fn group(&mut self, projection: ProjectionIdx, entry: &SliceEntry, position: usize) -> Option<u32> {
+        self.projections.group(projection, entry, position)
     }
-}
 
-impl From<Result<Program, CompileError>> for Compiled {
-    fn from(compiled: Result<Program, CompileError>) -> Self {
-        match compiled {
-            Ok(program) => Self::Program(Arc::new(program)),
-            Err(error) => Self::Failed(error.message.into()),
+    /// Forgets a slice that is gone.
+    pub(super) fn forget(&mut self, slice: SliceIdx) {
+        self.projections.forget(slice);
+    }
+
+    /// Drops what is hardly of use any more, before a question is begun.
+    pub(crate) fn tidy(&mut self) {
+        if self.programs.len() > MOST_KEPT || self.derived.len() > MOST_KEPT {
+            *self = Self::default();
         }
+        self.projections.tidy();
     }
 }
 

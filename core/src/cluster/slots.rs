@@ -54,15 +54,20 @@ impl<I, T> Default for Slots<I, T> {
 impl<I: Slot, T> Slots<I, T> {
     /// Puts a value in, at a position that is not in use.
     pub(crate) fn insert(&mut self, value: T) -> I {
+        self.insert_with(|_| value)
+    }
+
+    /// Puts a value in that is made with its position, which is not in use.
+    pub(crate) fn insert_with(&mut self, make: impl FnOnce(I) -> T) -> I {
         if let Some(position) = self.free.pop()
             && let Some(slot) = self.values.get_mut(position as usize)
         {
-            *slot = Some(value);
+            *slot = Some(make(I::of(position)));
             return I::of(position);
         }
         // A cluster with 2^32 devices does not fit into memory.
         let position = u32::try_from(self.values.len()).unwrap_or(u32::MAX);
-        self.values.push(Some(value));
+        self.values.push(Some(make(I::of(position))));
         I::of(position)
     }
 

@@ -1,0 +1,191 @@
+//! Selectors evaluated once for all devices that look the same to them.
+//!
+//! What an expression reads of a device is known from its program. Devices that agree on all of it get the same answer, error
+//! included, so one evaluation serves them all, on every node of the question. An error is kept as an answer: it counts only
+//! when the search reaches a pair that has it, so sharing neither skips nor invents one. A device with an attribute that fails
+//! every expression is always evaluated by itself.
+
+use std::collections::BTreeMap;
+
+use super::plan::Plan;
+use super::pools::NodeDevice;
+use crate::api::claim::DeviceSelector;
+use crate::api::slice::AttributeValue;
+use crate::cluster::selectors::{Compiled, SelectorProblem, Selectors};
+use crate::profile::Profile;
+
+/// The selectors of one question, with the answers found so far.
+pub(super) struct Judge<'c> {
+    profile: &'c Profile,
+    selectors: Selectors,
+    expressions: Vec<Expression>,
+    by_text: BTreeMap<&'c str, usize>,
+    /// By class number: the class's expressions.
+    of_class: Vec<List>,
+    /// By selection: the request's own expressions.
+    of_selection: Vec<List>,
+    /// Expressions of all lists, by their positions.
+    lists: Vec<usize>,
+}
+
+/// Where a list begins and how long it is.
+type List = (usize, usize);
+
+struct Expression {
+    compiled: Compiled,
+    answers: Answers,
+}
+
+type Answer = Result<bool, SelectorProblem>;
+
+/// Answers by group. Numbers of groups are mostly small.
+#[derive(Default)]
+struct Answers {
+    low: Vec<Option<Answer>>,
+    high: BTreeMap<u32, Answer>,
+}
+
+impl<'c> Judge<'c> {
+    /// The selectors of a plan, compiled; whether that worked shows when one is asked.
+    pub(super) fn new(plan: &Plan<'c>, profile: &'c Profile, mut selectors: Selectors) -> Self {
+        selectors.tidy();
+        let mut judge = Self {
+            profile,
+            selectors,
+            expressions: Vec::new(),
+            by_text: BTreeMap::new(),
+            of_class: Vec::with_capacity(plan.classes),
+            of_selection: Vec::with_capacity(plan.selections),
+            lists: Vec::new(),
+        };
+        for unit in &plan.units {
+            // Classes and selections are numbered in the order of their first units.
+            if unit.class_number == judge.of_class.len() {
+                let list = judge.list(unit.class.map_or(&[], |class| &class.spec.selectors));
+                judge.of_class.push(list);
+            }
+            if unit.selection == judge.of_selection.len() {
+                let list = judge.list(unit.selectors);
+                judge.of_selection.push(list);
+            }
+        }
+        judge
+    }
+
+    /// The compiled selectors, for expressions that are not the question's.
+    pub(super) fn selectors(&mut self) -> &mut Selectors {
+        &mut self.selectors
+    }
+
+    /// The compiled selectors, to be kept.
+    pub(super) fn into_selectors(self) -> Selectors {
+        self.selectors
+    }
+
+    fn list(&mut self, selectors: &'c [DeviceSelector]) -> List {
+        let start = self.lists.len();
+        for selector in selectors {
+            let expression = self.expression(selector.cel.as_ref().map_or("", |cel| &cel.expression));
+            self.lists.push(expression);
+        }
+        (start, selectors.len())
+    }
+
+    fn expression(&mut self, text: &'c str) -> usize {
+        if let Some(known) = self.by_text.get(text) {
+            return *known;
+        }
+        let position = self.expressions.len();
+        let compiled = self.selectors.program(self.profile, text);
+        self.expressions.push(Expression { compiled, answers: Answers::default() });
+        self.by_text.insert(text, position);
+        position
+    }
+
+    /// Whether all selectors of a class accept a device.
+    ///
+    /// # Errors
+    ///
+    /// The first selector that could not be evaluated, by its position, if none before it refuses.
+    pub(super) fn class_accepts(
+        &mut self,
+        class: usize,
+        device: &NodeDevice<'c>,
+    ) -> Result<bool, (usize, SelectorProblem)> {
+        let list = self.of_class.get(class).copied().unwrap_or_default();
+        self.all_accept(list, device)
+    }
+
+    /// Whether all of a request's own selectors accept a device.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Judge::class_accepts`].
+    pub(super) fn selection_accepts(
+        &mut self,
+        selection: usize,
+        device: &NodeDevice<'c>,
+    ) -> Result<bool, (usize, SelectorProblem)> {
+        let list = self.of_selection.get(selection).copied().unwrap_or_default();
+        self.all_accept(list, device)
+    }
+
+    /// What an expression computes of a device.
+    pub(super) fn derive(
+        &mut self,
+        expression: &str,
+        device: &NodeDevice<'c>,
+    ) -> Result<AttributeValue, SelectorProblem> {
+        self.selectors.derive(self.profile, expression, device.slice, device.device)
+    }
+
+    fn all_accept(&mut self, (start, count): List, device: &NodeDevice<'c>) -> Result<bool, (usize, SelectorProblem)> {
+        for index in 0..count {
+            let Some(expression) = self.lists.get(start + index).copied() else {
+                break;
+            };
+            match self.accepts(expression, device) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(problem) => return Err((index, problem)),
+            }
+        }
+        Ok(true)
+    }
+
+    fn accepts(&mut self, expression: usize, device: &NodeDevice<'c>) -> Answer {
+        let Some(Expression { compiled, answers }) = self.expressions.get_mut(expression) else {
+            return Ok(false);
+        };
+        let is_usable = !device.entry.unusable.contains(&device.position);
+        let projection = compiled.projection.filter(|_| is_usable);
+        let group = projection.and_then(|projection| self.selectors.group(projection, device.entry, device.position));
+        let evaluations = &mut self.selectors.evaluations;
+        let mut evaluate = || {
+            *evaluations = evaluations.saturating_add(1);
+            compiled.matches(device.slice, device.device, is_usable)
+        };
+        match group {
+            Some(group) => answers.get_or_find(group, evaluate),
+            None => evaluate(),
+        }
+    }
+}
+
+impl Answers {
+    fn get_or_find(&mut self, group: u32, find: impl FnOnce() -> Answer) -> Answer {
+        const LOW: usize = 256;
+        let position = group as usize;
+        if position >= LOW {
+            return self.high.entry(group).or_insert_with(find).clone();
+        }
+        if self.low.len() <= position {
+            self.low.resize(position + 1, None);
+        }
+        match self.low.get_mut(position) {
+            Some(Some(known)) => known.clone(),
+            Some(slot) => slot.insert(find()).clone(),
+            None => find(),
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! Which pools a node has access to, in the order of trying.
+//!
+//! Found once per node and kept until a slice or node changes that can make a difference; what is taken of the devices is not in
+//! it. A changed slice costs the nodes that it is for their next question, and nobody else anything.
+//!
+//! Source: `GatherPools` of the reference; KEP-4381 (generations, completeness), KEP-4815 (counters).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::counters::Ledger;
+use super::inventory::{SliceEntry, node_of};
+use super::node_selector::{self, BadNodeSelector};
+use super::slots::{DeviceIdx, PoolIdx, SliceIdx};
+use super::{Cluster, Usage};
+use crate::api::node::{Node, NodeSelector};
+use crate::api::slice::{CounterSet, Device, ResourceSlice};
+use crate::profile::{Profile, Version};
+
+/// Whether devices of a pool can be given out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum PoolState {
+    Usable,
+    /// Fewer (or more) slices are published than the pool says it has.
+    Incomplete,
+    /// The slices contradict each other; the text says how.
+    Invalid(String),
+}
+
+/// One pool as one node sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct NodePool {
+    pub(crate) pool: PoolIdx,
+    pub(crate) state: PoolState,
+    /// Slices of a usable pool with devices for the node, in the order of trying.
+    pub(crate) slices: Vec<SliceIdx>,
+    /// Slices of a usable pool with counter sets.
+    counter_slices: Vec<SliceIdx>,
+    /// Slices of a usable pool with devices that draw from the counter sets, of this node and of others.
+    pub(crate) counted: Vec<SliceIdx>,
+    /// What the counters have left; absent before it is first asked for, and where no device draws from any.
+    ledger: Option<Drawn>,
+}
+
+/// A ledger with the devices that drew from it.
+#[derive(Clone, Debug)]
+struct Drawn {
+    ledger: Arc<Ledger>,
+    /// The change of the pool's devices in use after which this was found out.
+    when: u64,
+    /// By counted device: whether it drew.
+    has_drawn: Vec<bool>,
+}
+
+/// The pools of one node.
+#[derive(Clone, Debug)]
+struct Gathered {
+    /// In the order of trying.
+    pools: Vec<NodePool>,
+    /// Pools that were looked at, and the change of their slices after which that was.
+    seen: Vec<(PoolIdx, u64)>,
+}
+
+/// The pools of nodes that were asked about.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NodePools {
+    by_node: BTreeMap<String, Gathered>,
+}
+
+/// A node selector that cannot be read.
+pub(crate) struct BadSlice {
+    /// The slice.
+    pub(crate) slice: String,
+    /// The device of it, if it is that one's selector.
+    pub(crate) device: Option<String>,
+    /// What is wrong.
+    pub(crate) error: BadNodeSelector,
+}
+
+impl NodePools {
+    /// Forgets what a slice that comes or goes can change, other than through its pool.
+    pub(super) fn forget_slice(&mut self, slice: &ResourceSlice) {
+        match node_of(slice) {
+            Some(node) if slice.spec.shared_counters.is_empty() => drop(self.by_node.remove(node)),
+            // It may concern any node.
+            Some(_) | None => self.by_node.clear(),
+        }
+    }
+
+    /// Forgets a node whose object changed.
+    pub(super) fn forget_node(&mut self, node: &str) {
+        self.by_node.remove(node);
+    }
+
+    /// The pools of a node in the order of trying, each with its ledger as the claims in the cluster leave it.
+    ///
+    /// # Errors
+    ///
+    /// A slice with a node selector that cannot be read.
+    pub(crate) fn of_node(&mut self, cluster: &Cluster, node: &Node) -> Result<&[NodePool], BadSlice> {
+        let name = &node.metadata.name;
+        let is_current = self.by_node.get(name).is_some_and(|gathered| gathered.is_current(cluster));
+        if !is_current {
+            self.by_node.remove(name);
+            self.by_node.insert(name.clone(), gather(cluster, node)?);
+        }
+        let Some(gathered) = self.by_node.get_mut(name) else {
+            return Ok(&[]);
+        };
+        for pool in gathered.pools.iter_mut().filter(|pool| !pool.counted.is_empty()) {
+            pool.renew_ledger(cluster);
+        }
+        Ok(&gathered.pools)
+    }
+}
+
+impl Gathered {
+    fn is_current(&self, cluster: &Cluster) -> bool {
+        let published = |pool: PoolIdx| cluster.inventory().pool(pool).map(|entry| entry.published);
+        self.seen.iter().all(|(pool, when)| published(*pool) == Some(*when))
+    }
+}
+
+impl NodePool {
+    /// The ledger, if devices draw from counters at all.
+    pub(crate) fn ledger(&self) -> Option<&Arc<Ledger>> {
+        self.ledger.as_ref().map(|drawn| &drawn.ledger)
+    }
+
+    /// The ledger that other devices in use would leave.
+    pub(crate) fn ledger_with<'u>(
+        &self,
+        cluster: &'u Cluster,
+        usage: impl Fn(DeviceIdx) -> Option<&'u Usage>,
+    ) -> Ledger {
+        let mut ledger = self.full_ledger(cluster);
+        for (device, index) in counted(cluster, &self.counted) {
+            if usage(index).is_some_and(Usage::is_allocated) {
+                ledger.draw(device, true);
+            }
+        }
+        ledger
+    }
+
+    fn full_ledger(&self, cluster: &Cluster) -> Ledger {
+        let sets = self.counter_slices.iter().filter_map(|index| cluster.inventory().slice(*index));
+        Ledger::new(sets.flat_map(|entry| &entry.slice.spec.shared_counters))
+    }
+
+    /// Draws for devices that were taken since the last time, and puts back for those that were given back.
+    fn renew_ledger(&mut self, cluster: &Cluster) {
+        let taken = cluster.inventory().pool(self.pool).map_or(0, |pool| pool.taken);
+        if self.ledger.as_ref().is_some_and(|drawn| drawn.when == taken) {
+            return;
+        }
+        let mut drawn = self.ledger.take().unwrap_or_else(|| {
+            let count = counted(cluster, &self.counted).count();
+            Drawn { ledger: Arc::new(self.full_ledger(cluster)), when: taken, has_drawn: vec![false; count] }
+        });
+        drawn.when = taken;
+        let ledger = Arc::make_mut(&mut drawn.ledger);
+        for ((device, index), has_drawn) in counted(cluster, &self.counted).zip(&mut drawn.has_drawn) {
+            let draws = cluster.inventory().usage(index).is_some_and(Usage::is_allocated);
+            if draws != *has_drawn {
+                ledger.draw(device, draws);
+                *has_drawn = draws;
+            }
+        }
+        self.ledger = Some(drawn);
+    }
+}
+
+/// The devices of slices of which some draw from counters.
+fn counted<'c>(cluster: &'c Cluster, slices: &[SliceIdx]) -> impl Iterator<Item = (&'c Device, DeviceIdx)> {
+    let entries = slices.iter().filter_map(|index| cluster.inventory().slice(*index));
+    entries.flat_map(|entry| entry.slice.spec.devices.iter().zip(entry.devices.iter().copied()))
+}
+
+fn gather(cluster: &Cluster, node: &Node) -> Result<Gathered, BadSlice> {
+    let mut by_pool: BTreeMap<PoolIdx, Vec<&SliceEntry>> = BTreeMap::new();
+    for entry in candidates(cluster, &node.metadata.name) {
+        if is_relevant(cluster, &entry.slice, node)? {
+            add_newest(by_pool.entry(entry.pool).or_default(), entry);
+        }
+    }
+    let published = |pool: PoolIdx| cluster.inventory().pool(pool).map_or(0, |entry| entry.published);
+    let seen = by_pool.keys().map(|pool| (*pool, published(*pool))).collect();
+    let mut first = Vec::new();
+    let mut last = Vec::new();
+    for (index, relevant) in by_pool {
+        let Some((pool, slices)) = view(cluster, index, relevant) else {
+            continue;
+        };
+        // Pools whose devices make Pods wait are a last resort. An empty list of conditions counts as well.
+        let waits = slices.iter().any(|entry| entry.slice.spec.devices.iter().any(|d| d.binding_conditions.is_some()));
+        if waits { &mut last } else { &mut first }.push(pool);
+    }
+    let name = |pool: &NodePool| cluster.inventory().pool(pool.pool).map(|entry| (&*entry.driver, &*entry.name));
+    first.sort_by_key(name);
+    last.sort_by_key(name);
+    first.append(&mut last);
+    Ok(Gathered { pools: first, seen })
+}
+
+/// Slices that may concern a node: its own before those without a node name, each by name.
+fn candidates<'c>(cluster: &'c Cluster, node: &str) -> impl Iterator<Item = &'c SliceEntry> {
+    let inventory = cluster.inventory();
+    let of_all_nodes = sees_all_counters(cluster);
+    let is_counter_slice = |entry: &&SliceEntry| !entry.slice.spec.shared_counters.is_empty();
+    let has_node = |entry: &&SliceEntry| entry.slice.spec.node_name.as_ref().is_some_and(|name| !name.is_empty());
+    let own = inventory.slices_of_node(node).filter(move |entry| !(of_all_nodes && is_counter_slice(entry)));
+    let counters = inventory.slices_with_counters().filter(move |entry| of_all_nodes && has_node(entry));
+    own.chain(inventory.slices_without_node()).chain(counters)
+}
+
+/// Up to 1.36 a slice with counter sets concerns every node, whatever its node fields say.
+fn sees_all_counters(cluster: &Cluster) -> bool {
+    cluster.profile().version <= Version::V1_36
+}
+
+fn is_relevant(cluster: &Cluster, slice: &ResourceSlice, node: &Node) -> Result<bool, BadSlice> {
+    let spec = &slice.spec;
+    let bad = |device: Option<&Device>, error| BadSlice {
+        slice: slice.metadata.name.clone(),
+        device: device.map(|device| device.name.clone()),
+        error,
+    };
+    let has_counters = !spec.shared_counters.is_empty();
+    if !cluster.profile().features.partitionable_devices && (spec.per_device_node_selection.is_some() || has_counters) {
+        return Ok(false);
+    }
+    if is_left_out(cluster.profile(), slice) {
+        return Ok(false);
+    }
+    if has_counters && sees_all_counters(cluster) {
+        return Ok(true);
+    }
+    let name = spec.node_name.as_deref().unwrap_or_default();
+    if !name.is_empty() || spec.all_nodes == Some(true) || spec.node_selector.is_some() {
+        let selector = spec.node_selector.as_ref();
+        return node_matches(node, name, spec.all_nodes, selector).map_err(|error| bad(None, error));
+    }
+    if spec.per_device_node_selection == Some(true) {
+        for device in &spec.devices {
+            if device_matches(node, device).map_err(|error| bad(Some(device), error))? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// From 1.37 on, slices with compatibility groups are as good as absent without the feature.
+fn is_left_out(profile: &Profile, slice: &ResourceSlice) -> bool {
+    let uses_groups = |device: &Device| device.consumes_counters.iter().any(|own| !own.compatibility_groups.is_empty());
+    profile.version >= Version::V1_37
+        && !profile.features.device_compatibility_groups
+        && slice.spec.devices.iter().any(uses_groups)
+}
+
+/// Whether a device that chooses its nodes itself is there for a node.
+pub(crate) fn device_matches(node: &Node, device: &Device) -> Result<bool, BadNodeSelector> {
+    let name = device.node_name.as_deref().unwrap_or_default();
+    node_matches(node, name, device.all_nodes, device.node_selector.as_ref())
+}
+
+fn node_matches(
+    node: &Node,
+    name: &str,
+    all_nodes: Option<bool>,
+    selector: Option<&NodeSelector>,
+) -> Result<bool, BadNodeSelector> {
+    match selector {
+        _ if !name.is_empty() => Ok(node.metadata.name == name),
+        _ if all_nodes == Some(true) => Ok(true),
+        Some(selector) => node_selector::matches(selector, node),
+        None => Ok(false),
+    }
+}
+
+/// Keeps the slices of the newest generation seen.
+fn add_newest<'c>(slices: &mut Vec<&'c SliceEntry>, entry: &'c SliceEntry) {
+    let generation = |entry: &SliceEntry| entry.slice.spec.pool.generation;
+    if let Some(known) = slices.first() {
+        if generation(entry) < generation(known) {
+            return;
+        }
+        if generation(entry) > generation(known) {
+            slices.clear();
+        }
+    }
+    slices.push(entry);
+}
+
+/// The pool with its slices that hold devices for the node; `None` when a newer generation makes it unusable here.
+fn view<'c>(
+    cluster: &'c Cluster,
+    index: PoolIdx,
+    mut relevant: Vec<&'c SliceEntry>,
+) -> Option<(NodePool, Vec<&'c SliceEntry>)> {
+    let spec = &relevant.first()?.slice.spec;
+    let mut pool = NodePool {
+        pool: index,
+        state: PoolState::Usable,
+        slices: Vec::new(),
+        counter_slices: Vec::new(),
+        counted: Vec::new(),
+        ledger: None,
+    };
+    let is_count = |count: usize| i64::try_from(count).is_ok_and(|count| count == spec.pool.resource_slice_count);
+    relevant.sort_by(|a, b| a.slice.metadata.name.cmp(&b.slice.metadata.name));
+    let mut all = relevant.clone();
+    if !is_count(relevant.len()) {
+        // Slices for other nodes may complete the pool, or show that it is out of date.
+        let generation = spec.pool.generation;
+        if cluster.inventory().slices_of_pool(index).any(|entry| entry.slice.spec.pool.generation > generation) {
+            return None;
+        }
+        let same = |entry: &&SliceEntry| {
+            entry.slice.spec.pool.generation == generation && !is_left_out(cluster.profile(), &entry.slice)
+        };
+        let is_own = |entry: &&SliceEntry| relevant.iter().any(|own| own.index == entry.index);
+        // Slices for this node come first: where devices in use contradict each other, that decides.
+        let (own, others): (Vec<_>, Vec<_>) = cluster.inventory().slices_of_pool(index).filter(same).partition(is_own);
+        all = [own, others].concat();
+        if !is_count(all.len()) {
+            pool.state = PoolState::Incomplete;
+            return Some((pool, Vec::new()));
+        }
+    }
+    let has_counters = cluster.profile().features.partitionable_devices;
+    let is_counter_slice = |entry: &SliceEntry| !entry.slice.spec.shared_counters.is_empty();
+    if has_counters {
+        relevant.retain(|entry| !is_counter_slice(entry));
+    }
+    let checked = if has_counters { pool.read_counters(&all) } else { Ok(()) };
+    if let Err(problem) = check_names(&relevant).and(checked) {
+        pool.state = PoolState::Invalid(problem);
+        pool.counted.clear();
+        return Some((pool, Vec::new()));
+    }
+    pool.slices = relevant.iter().map(|entry| entry.index).collect();
+    Some((pool, relevant))
+}
+
+fn check_names(slices: &[&SliceEntry]) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    for index in slices.iter().flat_map(|entry| entry.slice.spec.devices.iter().zip(&entry.devices)) {
+        if !seen.insert(*index.1) {
+            return Err(format!("device `{}` is published twice", index.0.name));
+        }
+    }
+    Ok(())
+}
+
+impl NodePool {
+    /// Collects the counter sets and checks that devices draw from counters that exist.
+    fn read_counters(&mut self, all: &[&SliceEntry]) -> Result<(), String> {
+        let mut by_name: BTreeMap<&str, &CounterSet> = BTreeMap::new();
+        for entry in all {
+            for set in &entry.slice.spec.shared_counters {
+                if by_name.insert(&set.name, set).is_some() {
+                    return Err(format!("counter set `{}` is published twice", set.name));
+                }
+            }
+            if !entry.slice.spec.shared_counters.is_empty() {
+                self.counter_slices.push(entry.index);
+            }
+        }
+        for entry in all {
+            let consumptions = entry.slice.spec.devices.iter().flat_map(|device| &device.consumes_counters);
+            let mut draws = false;
+            for consumption in consumptions {
+                draws = true;
+                let name = consumption.counter_set.as_str();
+                let Some(set) = by_name.get(name) else {
+                    return Err(format!("counter set `{name}` does not exist"));
+                };
+                if let Some(counter) = consumption.counters.keys().find(|counter| !set.counters.contains_key(*counter))
+                {
+                    return Err(format!("counter set `{name}` has no counter `{counter}`"));
+                }
+            }
+            // A slice with counter sets gives no devices.
+            if draws && entry.slice.spec.shared_counters.is_empty() {
+                self.counted.push(entry.index);
+            }
+        }
+        Ok(())
+    }
+}
