@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use apportion_core::api::claim::AllocationResult;
+use apportion_core::api::read::Json;
+use apportion_core::cluster::Key;
 use apportion_core::finding::ObjectRef;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 /// Objects that were taken, as they were given.
 #[derive(Debug, Default)]
@@ -11,6 +15,8 @@ pub(crate) struct Cache {
     /// Each with its place in the order of first arrival.
     objects: BTreeMap<ObjectRef, (u64, String)>,
     arrivals: u64,
+    /// Devices that claims took since they were given.
+    taken: BTreeMap<ObjectRef, AllocationResult>,
 }
 
 #[derive(Deserialize)]
@@ -38,6 +44,7 @@ impl Cache {
     pub(crate) fn insert(&mut self, text: &str) {
         let Ok(head) = serde_json::from_str::<Head>(text) else { return };
         let key = key(head.kind, head.metadata.namespace, head.metadata.name);
+        self.taken.remove(&key);
         let arrival = self.arrivals;
         self.arrivals = arrival.saturating_add(1);
         let entry = self.objects.entry(key).or_insert_with(|| (arrival, String::new()));
@@ -45,15 +52,37 @@ impl Cache {
     }
 
     pub(crate) fn remove(&mut self, object: &ObjectRef) {
-        self.objects.remove(&key(object.kind.clone(), object.namespace.clone(), object.name.clone()));
+        let key = key(object.kind.clone(), object.namespace.clone(), object.name.clone());
+        self.taken.remove(&key);
+        self.objects.remove(&key);
     }
 
-    /// All objects in the order of first arrival.
-    pub(crate) fn objects(&self) -> Vec<&str> {
-        let mut objects: Vec<_> = self.objects.values().collect();
-        objects.sort_unstable_by_key(|(arrival, _)| *arrival);
-        objects.into_iter().map(|(_, text)| text.as_str()).collect()
+    /// Keeps the devices that a claim of the cluster took.
+    pub(crate) fn take(&mut self, (namespace, name): &Key, allocation: &AllocationResult) {
+        self.taken.insert(key("ResourceClaim".to_owned(), namespace.clone(), name.clone()), allocation.clone());
     }
+
+    /// All objects in the order of first arrival, with what they took.
+    pub(crate) fn objects(&self) -> Vec<String> {
+        let mut objects: Vec<_> = self.objects.iter().collect();
+        objects.sort_unstable_by_key(|(_, (arrival, _))| *arrival);
+        let text = |(key, (_, text)): (&ObjectRef, &(u64, String))| match self.taken.get(key) {
+            Some(allocation) => with_allocation(text, allocation).unwrap_or_else(|| text.clone()),
+            None => text.clone(),
+        };
+        objects.into_iter().map(text).collect()
+    }
+}
+
+/// A claim's text with an allocation in it.
+fn with_allocation(text: &str, allocation: &AllocationResult) -> Option<String> {
+    let mut value: Value = serde_json::from_str(text).ok()?;
+    let status = value.as_object_mut()?.entry("status").or_insert_with(|| Value::Object(Map::new()));
+    if !status.is_object() {
+        *status = Value::Object(Map::new());
+    }
+    status.as_object_mut()?.insert("allocation".to_owned(), allocation.write()?);
+    Some(value.to_string())
 }
 
 /// The same for an object with the namespace `default` and for one without: the component puts the latter there.
@@ -78,6 +107,21 @@ mod tests {
             cache.insert(&text);
         }
         assert_eq!(cache.objects(), [pod("\"a\"", "x", "2"), pod("\"a\"", "y", "1")]);
+    }
+
+    #[test]
+    fn what_a_claim_took_is_in_its_text_until_it_is_given_again() {
+        let mut cache = Cache::default();
+        let text = r#"{"kind": "ResourceClaim", "metadata": {"namespace": "a", "name": "x"}}"#;
+        cache.insert(text);
+        let mut allocation = AllocationResult::default();
+        allocation.allocation_timestamp = "2025-01-01T00:00:00Z".to_owned();
+        cache.take(&("a".to_owned(), "x".to_owned()), &allocation);
+        let objects = cache.objects();
+        let taken: Value = serde_json::from_str(&objects[0]).unwrap();
+        assert_eq!(taken["status"]["allocation"]["allocationTimestamp"], "2025-01-01T00:00:00Z");
+        cache.insert(text);
+        assert_eq!(cache.objects(), [text]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use apportion_core::allocate::{Answer, Limits, Question};
+use apportion_core::allocate::{Answer, KnownQuestion, Limits, Outcome, Question};
 use apportion_core::finding::{Finding, ObjectRef, Severity};
 use apportion_core::profile::Profile;
 use apportion_core::simulate::Report;
@@ -106,7 +106,7 @@ impl Cluster {
         });
         let (mut store, instance, handle) = created.map_err(|error| self.stopped(&error))?;
         let handle = handle.map_err(|findings| Error::Refused(from_wit::findings(findings)))?;
-        let objects: Vec<String> = self.cache.objects().into_iter().map(str::to_owned).collect();
+        let objects = self.cache.objects();
         for batch in batches(&objects) {
             let applied = store
                 .set_fuel(self.host_limits.fuel)
@@ -151,6 +151,21 @@ impl Door for Cluster {
             .map_err(from_wit::findings)
             .and_then(from_wit::answer)
             .map_err(Error::Refused)
+    }
+
+    fn allocate_known(&mut self, question: &KnownQuestion) -> Result<Answer, Error> {
+        let asked = to_wit::known_question(question);
+        let answer = self
+            .call(|cluster, store, handle| cluster.call_allocate_known(store, handle, &asked))?
+            .map_err(from_wit::findings)
+            .and_then(from_wit::answer)
+            .map_err(Error::Refused)?;
+        if let (true, Outcome::Allocated { allocations, .. }) = (question.take, &answer.outcome) {
+            for (key, allocation) in question.claims.iter().zip(allocations) {
+                self.cache.take(key, allocation);
+            }
+        }
+        Ok(answer)
     }
 
     fn run(&mut self) -> Result<Report, Error> {

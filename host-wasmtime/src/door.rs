@@ -1,6 +1,6 @@
 //! What can be asked, whoever answers: the component, or the same code without a border around it.
 
-use apportion_core::allocate::{Answer, Limits, Question};
+use apportion_core::allocate::{Answer, KnownQuestion, Limits, Question};
 use apportion_core::engine::Engine;
 use apportion_core::finding::{Finding, ObjectRef};
 use apportion_core::profile::Profile;
@@ -35,6 +35,14 @@ pub trait Door {
     ///
     /// See [`Door`].
     fn allocate(&mut self, question: &Question) -> Result<Answer, Error>;
+
+    /// Allocates claims that are in the cluster, and has them take the answer if that is asked for; neither they nor a taken answer
+    /// cross as JSON. Where the answer is taken, it tells only the devices; [`Door::get`] has the rest.
+    ///
+    /// # Errors
+    ///
+    /// See [`Door`]; [`Error::Refused`] when a key is that of no claim.
+    fn allocate_known(&mut self, question: &KnownQuestion) -> Result<Answer, Error>;
 
     /// Plays the cluster's controllers and scheduler until nothing changes.
     ///
@@ -73,6 +81,10 @@ impl Door for Native {
 
     fn allocate(&mut self, question: &Question) -> Result<Answer, Error> {
         Ok(self.0.allocate(question))
+    }
+
+    fn allocate_known(&mut self, question: &KnownQuestion) -> Result<Answer, Error> {
+        self.0.allocate_known(question).map_err(Error::Refused)
     }
 
     fn run(&mut self) -> Result<Report, Error> {

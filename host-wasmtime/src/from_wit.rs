@@ -1,15 +1,16 @@
 //! Records of the contract to the core's types.
 
 use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, RequestFunnel};
-use apportion_core::api::claim::AllocationResult;
+use apportion_core::api::claim::{AllocationResult, DeviceRequestAllocationResult};
 use apportion_core::api::read::{Json, Path};
+use apportion_core::engine::read_quantity;
 use apportion_core::finding::{Code, ErrorKind, Finding, Fix, ObjectRef, Severity};
 use apportion_core::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use serde_json::Value;
 
 use crate::bindings::exports::apportion::dra::decisions as wit;
 use crate::bindings::exports::apportion::dra::types::{
-    ErrorKind as WitErrorKind, Fix as WitFix, Severity as WitSeverity,
+    AllocatedDevice as AllocatedDeviceOfWit, ErrorKind as WitErrorKind, Fix as WitFix, Severity as WitSeverity,
 };
 
 pub(crate) fn findings(findings: Vec<wit::Finding>) -> Vec<Finding> {
@@ -68,7 +69,10 @@ pub(crate) fn answer(answer: wit::Answer) -> Result<Answer, Vec<Finding>> {
             allocations: allocated
                 .claims
                 .iter()
-                .map(|claim| allocation(&claim.allocation))
+                .map(|claim| match claim.allocation.as_str() {
+                    "" => devices(&claim.devices),
+                    text => allocation(text),
+                })
                 .collect::<Result<_, _>>()?,
         },
         wit::Outcome::Unsatisfied(nodes) => Outcome::Unsatisfied { nodes: refusals(nodes) },
@@ -76,6 +80,28 @@ pub(crate) fn answer(answer: wit::Answer) -> Result<Answer, Vec<Finding>> {
         wit::Outcome::GaveUp(gave_up) => Outcome::GaveUp { node: gave_up.node, nodes: refusals(gave_up.nodes) },
     };
     Ok(Answer { outcome, findings: findings(answer.findings), steps: answer.steps })
+}
+
+/// An allocation of which only the devices crossed.
+fn devices(devices: &[AllocatedDeviceOfWit]) -> Result<AllocationResult, Vec<Finding>> {
+    let mut allocation = AllocationResult::default();
+    for device in devices {
+        let mut result = DeviceRequestAllocationResult {
+            request: device.request.clone(),
+            driver: device.id.driver.clone(),
+            pool: device.id.pool.clone(),
+            device: device.id.device.clone(),
+            admin_access: device.admin_access.then_some(true),
+            share_id: device.share_id.clone(),
+            ..DeviceRequestAllocationResult::default()
+        };
+        for amount in &device.consumed_capacity {
+            let quantity = read_quantity(amount.quantity.as_str().into()).map_err(|finding| vec![finding])?;
+            result.consumed_capacity.insert(amount.name.clone(), quantity);
+        }
+        allocation.devices.results.push(result);
+    }
+    Ok(allocation)
 }
 
 fn allocation(text: &str) -> Result<AllocationResult, Vec<Finding>> {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use apportion_core::allocate::{DeviceId, InUse, Question};
+use apportion_core::allocate::{DeviceId, InUse, KnownQuestion, Question};
 use apportion_core::api::claim::ResourceClaim;
 use apportion_core::api::object::Object;
 use apportion_core::api::quantity::Quantity;
+use apportion_core::cluster::Key;
 use apportion_core::finding::ObjectRef;
 use apportion_core::profile::{Features, Mode, Profile, Version};
 
@@ -42,21 +43,32 @@ pub(crate) fn object_ref(object: &ObjectRef) -> wit::ObjectRef {
 }
 
 pub(crate) fn question(question: &Question) -> wit::Question {
-    let InUse { devices, shares, consumed } = &question.in_use;
     wit::Question {
         claims: question.claims.iter().map(claim).collect(),
         nodes: question.nodes.clone(),
-        in_use: wit::InUse {
-            devices: devices.iter().map(device_id).collect(),
-            shares: shares
-                .iter()
-                .map(|(id, share)| wit::Share { id: device_id(id), share_id: share.clone() })
-                .collect(),
-            consumed: consumed
-                .iter()
-                .map(|(id, capacity)| wit::Consumed { id: device_id(id), capacity: amounts(capacity) })
-                .collect(),
-        },
+        in_use: in_use(&question.in_use),
+    }
+}
+
+pub(crate) fn known_question(question: &KnownQuestion) -> wit::KnownQuestion {
+    let key = |(namespace, name): &Key| wit::ClaimKey { namespace: namespace.clone(), name: name.clone() };
+    wit::KnownQuestion {
+        claims: question.claims.iter().map(key).collect(),
+        nodes: question.nodes.clone(),
+        in_use: in_use(&question.in_use),
+        take: question.take,
+    }
+}
+
+fn in_use(in_use: &InUse) -> wit::InUse {
+    let InUse { devices, shares, consumed } = in_use;
+    wit::InUse {
+        devices: devices.iter().map(device_id).collect(),
+        shares: shares.iter().map(|(id, share)| wit::Share { id: device_id(id), share_id: share.clone() }).collect(),
+        consumed: consumed
+            .iter()
+            .map(|(id, capacity)| wit::Consumed { id: device_id(id), capacity: amounts(capacity) })
+            .collect(),
     }
 }
 

@@ -130,7 +130,7 @@ fn curve(
         let workload = split(shape(size)).pop().context("no workload")?.expand()?;
         let mut native = Native::new(&workload)?;
         let (done, verdict) = side::verify(&mut native, &workload)?;
-        let once = done.asking + done.taking;
+        let once = done.asking;
         let best = if once > PATIENCE { once } else { best_of(&mut native, &workload, time)? };
         points.push(Point { size, nanoseconds: nanoseconds(best), steps: done.steps, wrong: verdict.err() });
         if once > PATIENCE {

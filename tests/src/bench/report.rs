@@ -23,8 +23,6 @@ pub struct Row {
     pub component: Option<Timing>,
     /// The reference.
     pub reference: Option<Measured>,
-    /// For a sequence, the part of the time that goes into putting results into the cluster: native, component.
-    pub events: Vec<f64>,
     /// Outcomes that are not what they must be.
     pub wrong: Vec<String>,
 }
@@ -59,8 +57,9 @@ const OPERATIONS: &str = "\
 One operation is one question on a warm cluster, or for a sequence (`mig-*`, `consumable-*`) all its questions, with each
 result put into the cluster before the next; `nodes-*` asks for a place on any node, in their order. Objects are read and
 indexed before. Every outcome is compared with the expected one first. For the native core and the component criterion
-takes the samples; the first number is the median, the one in brackets the best sample. What goes into the component as
-JSON (the claims of a question, an allocated claim of a sequence) is written and read within the time. The reference is
+takes the samples; the first number is the median, the one in brackets the best sample. Claims are in the
+cluster before, as a watch brings them; the component is asked by their keys. The allocation of a question comes back
+from it as JSON, written and read within the time; in a sequence the claim takes it inside, and its devices come back. The reference is
 kube-scheduler's allocator, Kubernetes 1.36.2, with compiled expressions cached, best of many. *Ratio* is component to
 native, *faster* is reference to native, both of the best. A target is met when the median is below it; the component may
 take 1.6 times the target.
@@ -123,11 +122,6 @@ fn workloads(text: &mut String, rows: &[Row]) {
     }
     text.push('\n');
     for row in rows {
-        if let [native, component] = row.events.as_slice() {
-            let (native, component) = (native * 100.0, component * 100.0);
-            let share = format!("- {}: putting results into the cluster takes", row.id);
-            line(text, &format!("{share} {native:.0} % of the native time, {component:.0} % of the component's."));
-        }
         for wrong in &row.wrong {
             let short: String = wrong.chars().take(300).collect();
             line(text, &format!("- **{} is wrong**: {short}", row.id));
@@ -158,8 +152,8 @@ fn scale(text: &mut String, scales: &[(String, Scale)]) {
         &format!(
             "Nodes with 16 devices in two slices, the first of the sizes being {:.1} MB of JSON. Peak memory is that of a process that \
              does nothing else; the runner of the component keeps every text as well, to fill a new instance after a trap. \
-             One-device claims are placed one after another, all nodes being candidates of each; each result comes \
-             back as an event with the allocated claim, as JSON. Then slices are changed one by one, with the same question \
+             One-device claims are placed one after another, all nodes being candidates of each; each claim comes in \
+             as an event, as JSON, and takes its allocation in the cluster. Then slices are changed one by one, with the same question \
              asked twice after each.\n",
             first.bytes as f64 / 1e6
         ),

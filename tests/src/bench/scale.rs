@@ -6,18 +6,15 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use apportion::{Door, HostLimits, Native, Runner};
-use apportion_core::allocate::{Limits, Outcome, Question};
-use apportion_core::api::object::Object;
-use apportion_core::engine::read_claim_value;
+use apportion_core::allocate::{KnownQuestion, Limits, Outcome};
 use apportion_core::finding::Severity;
 use apportion_core::profile::{Profile, Version};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::shapes;
-use super::side::allocated;
 
 /// Texts handed over in one call while the cluster is read.
 const BATCH: usize = 500;
@@ -53,7 +50,7 @@ pub struct Scale {
     pub placed: u64,
     /// All questions together.
     pub asking: f64,
-    /// All events that put an allocated claim into the cluster together.
+    /// All events that put a claim into the cluster together.
     pub taking: f64,
     /// Claims per second in ten equal parts of the run.
     pub rates: Vec<f64>,
@@ -144,10 +141,12 @@ fn read(door: &mut dyn Door, scale: &mut Scale) -> Result<()> {
 fn place(door: &mut dyn Door, size: Size, scale: &mut Scale) -> Result<()> {
     let (mut part_start, mut part_time) = (0, 0.0);
     for number in 0..size.claims {
-        let claim = claim(number)?;
-        let question = Question { claims: vec![claim], ..Question::default() };
+        let (text, question) = pending(number, true)?;
         let start = Instant::now();
-        let answer = door.allocate(&question)?;
+        door.apply(&text)?;
+        let took = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let answer = door.allocate_known(&question)?;
         let asked = start.elapsed().as_secs_f64();
         let Outcome::Allocated { node, allocations } = answer.outcome else {
             bail!("claim {number} is not placed");
@@ -156,11 +155,6 @@ fn place(door: &mut dyn Door, size: Size, scale: &mut Scale) -> Result<()> {
         let first = allocations.first().and_then(|allocation| allocation.devices.results.first());
         let got = first.map_or("", |result| result.device.as_str());
         ensure!(node == expected && got == device, "claim {number} is on {node}, not on {expected}; gets {got}");
-        let claim = question.claims.first().context("no claim")?;
-        let text = [Object::ResourceClaim(Box::new(allocated(claim, allocations))).write().to_string()];
-        let start = Instant::now();
-        door.apply(&text)?;
-        let took = start.elapsed().as_secs_f64();
         if number == 0 {
             scale.first_question = asked;
         }
@@ -182,7 +176,8 @@ fn place(door: &mut dyn Door, size: Size, scale: &mut Scale) -> Result<()> {
 fn change(door: &mut dyn Door, scale: &mut Scale) -> Result<()> {
     const CHANGES: u64 = 200;
     let template = split_template();
-    let question = Question { claims: vec![claim(u64::from(u32::MAX))?], ..Question::default() };
+    let (text, question) = pending(u64::from(u32::MAX), false)?;
+    door.apply(&text)?;
     for turn in 0..CHANGES {
         // Anywhere in the cluster, in an order without a pattern.
         let index = (turn * 7919) % scale.nodes;
@@ -191,10 +186,10 @@ fn change(door: &mut dyn Door, scale: &mut Scale) -> Result<()> {
         door.apply(&text)?;
         scale.changed_slice += start.elapsed().as_secs_f64() / CHANGES as f64;
         let start = Instant::now();
-        door.allocate(&question)?;
+        door.allocate_known(&question)?;
         scale.question_after += start.elapsed().as_secs_f64() / CHANGES as f64;
         let start = Instant::now();
-        door.allocate(&question)?;
+        door.allocate_known(&question)?;
         scale.question_warm += start.elapsed().as_secs_f64() / CHANGES as f64;
     }
     Ok(())
@@ -204,16 +199,19 @@ fn node_name(index: u64) -> String {
     format!("node-{index:05}")
 }
 
-fn claim(number: u64) -> Result<apportion_core::api::claim::ResourceClaim> {
+/// A claim as an event brings it, and the question for it.
+fn pending(number: u64, take: bool) -> Result<([String; 1], KnownQuestion)> {
     let selector = json!({ "cel": { "expression": r#"device.attributes["gpu.example.com"].model == "a100""# } });
+    let name = format!("claim-{number}");
     let value = json!({
         "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
-        "metadata": { "name": format!("claim-{number}"), "namespace": "default" },
+        "metadata": { "name": name, "namespace": "default" },
         "spec": { "devices": { "requests": [{ "name": "gpu", "exactly": {
             "allocationMode": "ExactCount", "count": 1, "deviceClassName": "gpu", "selectors": [selector],
         } }] } },
     });
-    read_claim_value(value).map_err(|findings| anyhow::anyhow!("the claim is refused: {findings:?}"))
+    let question = KnownQuestion { claims: vec![("default".to_owned(), name)], take, ..KnownQuestion::default() };
+    Ok(([value.to_string()], question))
 }
 
 /// The texts of a node and its slices, with places for what differs.

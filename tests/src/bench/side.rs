@@ -1,15 +1,16 @@
 //! The two sides of a comparison: the core linked into this program, and the same core inside the component.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use apportion::{Door, HostLimits, Runner};
-use apportion_core::allocate::{Answer, Limits, Outcome, Question, allocate};
-use apportion_core::api::claim::{AllocationResult, ResourceClaim};
+use apportion_core::allocate::{Answer, KnownQuestion, Limits, Outcome, Question, allocate, allocate_known};
+use apportion_core::api::claim::ResourceClaim;
 use apportion_core::api::object::{Object, read_object};
-use apportion_core::cluster::Cluster;
-use apportion_core::finding::{ObjectRef, Severity};
+use apportion_core::cluster::{Cluster, Key};
+use apportion_core::finding::Severity;
 
 use super::workload::{Kind, Workload};
 
@@ -18,26 +19,26 @@ pub trait Side {
     /// The name in reports.
     fn name(&self) -> &'static str;
 
-    /// One question.
+    /// The question of the workload. The component has its claims already, as a watch would have brought them, and is asked by their keys;
+    /// the allocation comes back as JSON.
     ///
     /// # Errors
     ///
-    /// When the component stops.
-    fn ask(&mut self, question: &Question) -> Result<Answer>;
+    /// When the side stops.
+    fn ask(&mut self) -> Result<Answer>;
 
-    /// Puts an allocated claim into the cluster, and tells how long that took. The native side gets it as a typed
-    /// object, the component as JSON text, the only form in which objects cross; writing that text is not counted.
+    /// Allocates one claim of the workload's sequence, which is in the cluster already, and has it take the answer.
     ///
     /// # Errors
     ///
-    /// When the component stops.
-    fn take(&mut self, claim: ResourceClaim) -> Result<Duration>;
+    /// When the side stops.
+    fn place(&mut self, number: usize) -> Result<Answer>;
 
-    /// Forgets all claims that were taken.
+    /// Takes all claims of the sequence back.
     ///
     /// # Errors
     ///
-    /// When the component stops.
+    /// When the side stops.
     fn reset(&mut self) -> Result<()>;
 }
 
@@ -47,12 +48,43 @@ impl Debug for dyn Side {
     }
 }
 
+/// The keys of claims, if they are different.
+fn keys(claims: &[ResourceClaim]) -> Option<Vec<Key>> {
+    let keys: Vec<Key> = claims.iter().map(|claim| claim.metadata.clone()).map(|m| (m.namespace, m.name)).collect();
+    let distinct: BTreeSet<&Key> = keys.iter().collect();
+    (distinct.len() == keys.len()).then_some(keys)
+}
+
+/// Claims with a namespace.
+fn named(claims: &[ResourceClaim]) -> Vec<ResourceClaim> {
+    let named = claims.iter().cloned().map(|mut claim| {
+        if claim.metadata.namespace.is_empty() {
+            claim.metadata.namespace = "default".to_owned();
+        }
+        claim
+    });
+    named.collect()
+}
+
+/// A question for each claim of a sequence.
+fn sequence_questions(workload: &Workload, claims: &[ResourceClaim]) -> Vec<KnownQuestion> {
+    let question = |claim: &ResourceClaim| KnownQuestion {
+        claims: vec![(claim.metadata.namespace.clone(), claim.metadata.name.clone())],
+        nodes: workload.question.nodes.clone(),
+        in_use: workload.question.in_use.clone(),
+        take: true,
+    };
+    claims.iter().map(question).collect()
+}
+
 /// The core itself.
 #[derive(Debug)]
 pub struct Native {
     limits: Limits,
     start: Cluster,
     cluster: Cluster,
+    question: Question,
+    sequence: Vec<KnownQuestion>,
 }
 
 impl Native {
@@ -71,8 +103,13 @@ impl Native {
                 _ => bail!("{}: an object is refused: {:?}", workload.id, reading.findings),
             }
         }
+        let claims = named(&workload.claims);
+        for claim in &claims {
+            cluster.apply(Object::ResourceClaim(Box::new(claim.clone())));
+        }
         let start = if workload.kind == Kind::Sequence { cluster.clone() } else { Cluster::default() };
-        Ok(Self { limits: workload.limits, start, cluster })
+        let sequence = sequence_questions(workload, &claims);
+        Ok(Self { limits: workload.limits, start, cluster, question: workload.question.clone(), sequence })
     }
 }
 
@@ -81,15 +118,13 @@ impl Side for Native {
         "native"
     }
 
-    fn ask(&mut self, question: &Question) -> Result<Answer> {
-        Ok(allocate(&mut self.cluster, question, &self.limits))
+    fn ask(&mut self) -> Result<Answer> {
+        Ok(allocate(&mut self.cluster, std::hint::black_box(&self.question), &self.limits))
     }
 
-    fn take(&mut self, claim: ResourceClaim) -> Result<Duration> {
-        let object = Object::ResourceClaim(Box::new(claim));
-        let start = Instant::now();
-        self.cluster.apply(object);
-        Ok(start.elapsed())
+    fn place(&mut self, number: usize) -> Result<Answer> {
+        let question = self.sequence.get(number).context("no such claim")?;
+        allocate_known(&mut self.cluster, question, &self.limits).map_err(|key| anyhow!("no claim {key:?}"))
     }
 
     fn reset(&mut self) -> Result<()> {
@@ -102,7 +137,12 @@ impl Side for Native {
 #[derive(Debug)]
 pub struct Component {
     cluster: apportion::Cluster,
-    taken: Vec<ObjectRef>,
+    question: Question,
+    /// The same question by keys, unless claims have equal ones.
+    known: Option<KnownQuestion>,
+    sequence: Vec<KnownQuestion>,
+    /// The claims of the sequence as JSON.
+    claims: Vec<String>,
 }
 
 impl Component {
@@ -113,11 +153,18 @@ impl Component {
     /// When an object is refused or the component stops.
     pub fn new(runner: &Runner, workload: &Workload) -> Result<Self> {
         let mut cluster = runner.cluster(&workload.profile, workload.limits, HostLimits::default())?;
-        let findings = cluster.apply(&workload.objects)?;
+        let write = |claim: &ResourceClaim| Object::ResourceClaim(Box::new(claim.clone())).write().to_string();
+        let (asked, sequence) = (named(&workload.question.claims), named(&workload.claims));
+        let claims: Vec<String> = sequence.iter().map(write).collect();
+        let objects = workload.objects.iter().cloned().chain(asked.iter().map(write)).chain(claims.iter().cloned());
+        let findings = cluster.apply(&objects.collect::<Vec<_>>())?;
         if let Some(finding) = findings.iter().flatten().find(|finding| finding.severity == Severity::Error) {
             bail!("{}: an object is refused: {finding:?}", workload.id);
         }
-        Ok(Self { cluster, taken: Vec::new() })
+        let question = workload.question.clone();
+        let (nodes, in_use) = (question.nodes.clone(), question.in_use.clone());
+        let known = keys(&asked).map(|claims| KnownQuestion { claims, nodes, in_use, take: false });
+        Ok(Self { cluster, question, known, sequence: sequence_questions(workload, &sequence), claims })
     }
 }
 
@@ -126,23 +173,19 @@ impl Side for Component {
         "component"
     }
 
-    fn ask(&mut self, question: &Question) -> Result<Answer> {
-        Ok(self.cluster.allocate(question)?)
+    fn ask(&mut self) -> Result<Answer> {
+        Ok(match &self.known {
+            Some(known) => self.cluster.allocate_known(known)?,
+            None => self.cluster.allocate(&self.question)?,
+        })
     }
 
-    fn take(&mut self, claim: ResourceClaim) -> Result<Duration> {
-        let object = Object::ResourceClaim(Box::new(claim));
-        self.taken.push(object.reference());
-        let text = [object.write().to_string()];
-        let start = Instant::now();
-        self.cluster.apply(&text)?;
-        Ok(start.elapsed())
+    fn place(&mut self, number: usize) -> Result<Answer> {
+        Ok(self.cluster.allocate_known(self.sequence.get(number).context("no such claim")?)?)
     }
 
     fn reset(&mut self) -> Result<()> {
-        for object in self.taken.drain(..) {
-            self.cluster.delete(&object)?;
-        }
+        self.cluster.apply(&self.claims)?;
         Ok(())
     }
 }
@@ -150,10 +193,8 @@ impl Side for Component {
 /// What one operation did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Done {
-    /// Time for the questions.
+    /// Time for the questions, and for having claims take the answers.
     pub asking: Duration,
-    /// Time for putting results into the cluster.
-    pub taking: Duration,
     /// Search steps.
     pub steps: u64,
     /// Claims placed, in a sequence.
@@ -169,7 +210,7 @@ pub fn verify(side: &mut dyn Side, workload: &Workload) -> Result<(Done, Result<
     match workload.kind {
         Kind::Question => {
             let start = Instant::now();
-            let answer = side.ask(&workload.question)?;
+            let answer = side.ask()?;
             let done = Done { asking: start.elapsed(), steps: answer.steps, ..Done::default() };
             Ok((done, workload.check(&answer)))
         }
@@ -195,14 +236,14 @@ pub fn repeat(side: &mut dyn Side, workload: &Workload, times: u64) -> Result<Du
     if workload.kind == Kind::Question {
         let start = Instant::now();
         for _ in 0..times {
-            std::hint::black_box(side.ask(std::hint::black_box(&workload.question))?);
+            std::hint::black_box(side.ask()?);
         }
         return Ok(start.elapsed());
     }
     let mut total = Duration::ZERO;
     for _ in 0..times {
         let done = sequence(side, workload)?;
-        total += done.asking + done.taking;
+        total += done.asking;
     }
     Ok(total)
 }
@@ -210,25 +251,15 @@ pub fn repeat(side: &mut dyn Side, workload: &Workload, times: u64) -> Result<Du
 fn sequence(side: &mut dyn Side, workload: &Workload) -> Result<Done> {
     side.reset()?;
     let mut done = Done::default();
-    let mut question = workload.question.clone();
-    for claim in &workload.claims {
-        question.claims = vec![claim.clone()];
+    for number in 0..workload.claims.len() {
         let start = Instant::now();
-        let answer = side.ask(&question)?;
+        let answer = side.place(number)?;
         done.asking += start.elapsed();
         done.steps += answer.steps;
-        let Outcome::Allocated { allocations, .. } = answer.outcome else {
+        let Outcome::Allocated { .. } = answer.outcome else {
             break;
         };
-        done.taking += side.take(allocated(claim, allocations))?;
         done.claims += 1;
     }
     Ok(done)
-}
-
-/// A claim with its allocation.
-pub fn allocated(claim: &ResourceClaim, allocations: Vec<AllocationResult>) -> ResourceClaim {
-    let mut claim = claim.clone();
-    claim.status.allocation = allocations.into_iter().next();
-    claim
 }

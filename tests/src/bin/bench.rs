@@ -14,7 +14,7 @@ use apportion_tests::bench::report::{Page, Row, markdown};
 use apportion_tests::bench::scale::{self, Size};
 use apportion_tests::bench::side::{Component, Native, Side, verify};
 use apportion_tests::bench::timing::{Effort, Stopwatch, Timing};
-use apportion_tests::bench::workload::{Kind, Source, Workload, sources};
+use apportion_tests::bench::workload::{Source, Workload, sources};
 use clap::Parser;
 
 /// Measures the engine on all workloads: the native core, the component, and the reference where Go is installed.
@@ -117,15 +117,8 @@ fn rows(root: &Path, arguments: &Arguments, effort: Effort) -> Result<Vec<Row>> 
     let mut rows = Vec::new();
     for source in sources(root)?.iter().filter(|source| is_wanted(source)) {
         let workload = source.expand()?;
-        let mut row = Row {
-            id: source.id.clone(),
-            steps: 0,
-            native: None,
-            component: None,
-            reference: None,
-            events: Vec::new(),
-            wrong: Vec::new(),
-        };
+        let mut row =
+            Row { id: source.id.clone(), steps: 0, native: None, component: None, reference: None, wrong: Vec::new() };
         let mut native = Native::new(&workload)?;
         row.native = Some(measure(&mut native, &workload, &mut stopwatch, &mut row)?);
         drop(native);
@@ -150,10 +143,7 @@ fn measure(side: &mut dyn Side, workload: &Workload, stopwatch: &mut Stopwatch, 
     } else if row.steps != done.steps {
         row.wrong.push(format!("{}: {} steps, the native core takes {}", side.name(), done.steps, row.steps));
     }
-    let once = done.asking + done.taking;
-    if workload.kind == Kind::Sequence {
-        row.events.push(done.taking.as_secs_f64() / once.as_secs_f64());
-    }
+    let once = done.asking;
     stopwatch.time(side, workload, once)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use apportion_core::allocate::{DeviceId, InUse, Question};
+use apportion_core::allocate::{DeviceId, InUse, KnownQuestion, Question};
 use apportion_core::api::quantity::Quantity;
 use apportion_core::cel::Environment;
 use apportion_core::engine::{self, read_claim, read_quantity};
@@ -81,17 +81,28 @@ pub(crate) fn question(question: wit::Question) -> Result<Question, Vec<Finding>
             Err(mut errors) => findings.append(&mut errors),
         }
     }
-    let in_use = question.in_use;
-    let in_use = InUse {
+    let in_use = in_use(question.in_use, &mut findings);
+    if findings.is_empty() { Ok(Question { claims, nodes: question.nodes, in_use }) } else { Err(findings) }
+}
+
+pub(crate) fn known_question(question: wit::KnownQuestion) -> Result<KnownQuestion, Vec<Finding>> {
+    let mut findings = Vec::new();
+    let claims = question.claims.into_iter().map(|key| (key.namespace, key.name)).collect();
+    let in_use = in_use(question.in_use, &mut findings);
+    let question = KnownQuestion { claims, nodes: question.nodes, in_use, take: question.take };
+    if findings.is_empty() { Ok(question) } else { Err(findings) }
+}
+
+fn in_use(in_use: wit::InUse, findings: &mut Vec<Finding>) -> InUse {
+    InUse {
         devices: in_use.devices.into_iter().map(device_id).collect(),
         shares: in_use.shares.into_iter().map(|share| (device_id(share.id), share.share_id)).collect(),
         consumed: in_use
             .consumed
             .into_iter()
-            .map(|consumed| (device_id(consumed.id), amounts(consumed.capacity, &mut findings)))
+            .map(|consumed| (device_id(consumed.id), amounts(consumed.capacity, findings)))
             .collect(),
-    };
-    if findings.is_empty() { Ok(Question { claims, nodes: question.nodes, in_use }) } else { Err(findings) }
+    }
 }
 
 fn device_id(id: wit::DeviceId) -> DeviceId {

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 
 use apportion_core::engine::{Engine, parse};
 use bindings::exports::apportion::dra::decisions::{
-    Answer, Cluster, Finding, Guest, GuestCluster, Limits, ObjectRef, Profile, Question, Report,
+    Answer, Cluster, Finding, Guest, GuestCluster, KnownQuestion, Limits, ObjectRef, Profile, Question, Report,
 };
 use bindings::exports::apportion::dra::{selectors, validation};
 
@@ -44,7 +44,13 @@ impl GuestCluster for Session {
 
     fn allocate(&self, question: Question) -> Result<Answer, Vec<Finding>> {
         let question = from_wire::question(question).map_err(to_wire::findings)?;
-        Ok(to_wire::answer(self.0.borrow_mut().allocate(&question)))
+        Ok(to_wire::answer(self.0.borrow_mut().allocate(&question), true))
+    }
+
+    fn allocate_known(&self, question: KnownQuestion) -> Result<Answer, Vec<Finding>> {
+        let question = from_wire::known_question(question).map_err(to_wire::findings)?;
+        let answer = self.0.borrow_mut().allocate_known(&question).map_err(to_wire::findings)?;
+        Ok(to_wire::answer(answer, !question.take))
     }
 
     fn run(&self) -> Report {

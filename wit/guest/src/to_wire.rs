@@ -61,12 +61,13 @@ fn object_ref(object: ObjectRef) -> wit::ObjectRef {
     wit::ObjectRef { kind: object.kind, namespace: object.namespace, name: object.name }
 }
 
-pub(crate) fn answer(answer: Answer) -> wit::Answer {
+/// An answer; `has_json` says whether allocations cross as JSON, too.
+pub(crate) fn answer(answer: Answer, has_json: bool) -> wit::Answer {
     wit::Answer {
         outcome: match answer.outcome {
             Outcome::Allocated { node, allocations } => wit::Outcome::Allocated(wit::Allocated {
                 node,
-                claims: allocations.iter().map(claim_allocation).collect(),
+                claims: allocations.iter().map(|allocation| claim_allocation(allocation, has_json)).collect(),
             }),
             Outcome::Unsatisfied { nodes } => wit::Outcome::Unsatisfied(refusals(nodes)),
             Outcome::Failed { node, failure: why } => wit::Outcome::Failed(wit::Failed { node, failure: failure(why) }),
@@ -77,10 +78,10 @@ pub(crate) fn answer(answer: Answer) -> wit::Answer {
     }
 }
 
-fn claim_allocation(allocation: &AllocationResult) -> wit::ClaimAllocation {
+fn claim_allocation(allocation: &AllocationResult, has_json: bool) -> wit::ClaimAllocation {
     wit::ClaimAllocation {
         devices: allocation.devices.results.iter().map(|result| device(AllocatedDevice::of(result))).collect(),
-        allocation: allocation.write().unwrap_or_default().to_string(),
+        allocation: if has_json { allocation.write().unwrap_or_default().to_string() } else { String::new() },
     }
 }
 
