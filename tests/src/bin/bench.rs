@@ -81,6 +81,9 @@ fn main() -> Result<ExitCode> {
     let text = markdown(&page);
     let default = (!effort.is_quick && !is_partial).then(|| root.join("docs/benchmarks.md"));
     if let Some(file) = arguments.output.or(default) {
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder)?;
+        }
         fs::write(&file, &text).with_context(|| format!("cannot write {}", file.display()))?;
         eprintln!("written to {}", file.display());
     }
