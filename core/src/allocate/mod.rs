@@ -299,7 +299,7 @@ fn ask_nodes(asking: &mut Asking<'_, '_>, question: &Asked<'_>, budget: &mut Bud
     for name in nodes::worth_asking(cluster, question, plan) {
         match asking.ask(&nodes::named(cluster, name), is_only, budget) {
             Ok(Reply::Fits(allocations)) => return Outcome::Allocated { node: name.to_owned(), allocations },
-            Ok(Reply::Refuses(Some(refusal))) => return Outcome::Unsatisfied { nodes: vec![refusal] },
+            Ok(Reply::Refuses(Some(refusal))) => return Outcome::Unsatisfied { nodes: vec![*refusal] },
             Ok(Reply::Refuses(None)) => {}
             Err(Stop::Failed(failure)) => return Outcome::Failed { node: name.to_owned(), failure: *failure },
             Err(Stop::Limit) => {

@@ -47,7 +47,7 @@ pub(super) enum Reply {
     /// One allocation per claim.
     Fits(Vec<AllocationResult>),
     /// The claims do not fit; the reasons, if they were asked for.
-    Refuses(Option<NodeRefusal>),
+    Refuses(Option<Box<NodeRefusal>>),
 }
 
 impl<'c> Asking<'_, 'c> {
@@ -90,7 +90,7 @@ impl<'c> Asking<'_, 'c> {
             End::Exhausted | End::Tired => Ok(Reply::Refuses(wants_reasons.then(|| {
                 let mut refusal = funnel::empty(node);
                 funnel::fill(&mut refusal, profile, plan, &view, &mut verdicts, &needs);
-                refusal
+                Box::new(refusal)
             }))),
         }
     }

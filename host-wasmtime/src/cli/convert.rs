@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn what_is_current_keeps_its_bytes() {
-        let text = b"# c\napiVersion: v1\nkind:   Node\nmetadata: {name: a}\n".to_vec();
+        let text = b"# c\napiVersion: v1\nkind:   Pod\nmetadata: {name: a}\n".to_vec();
         let source = Source { name: "a.yaml".to_owned(), text };
         let (text, _, findings) = of_file(&mut NativeValidator(Profile::default()), &source, "v1").unwrap();
         assert_eq!(text, source.text);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
+use apportion_core::finding::{Code, ErrorKind, Finding, ObjectRef, Severity};
 use apportion_yaml::{Located, Problem, Severity as YamlSeverity};
 use serde_json::{Value, json};
 
@@ -15,6 +15,8 @@ use super::input::Input;
 pub(crate) struct Note {
     pub(crate) code: &'static str,
     pub(crate) severity: Severity,
+    /// The API server's class of the error, where it is one of its errors.
+    pub(crate) kind: Option<ErrorKind>,
     pub(crate) object: Option<ObjectRef>,
     pub(crate) path: String,
     pub(crate) message: String,
@@ -49,6 +51,7 @@ impl Note {
                 YamlSeverity::Error => Severity::Error,
                 YamlSeverity::Warning => Severity::Warning,
             },
+            kind: None,
             object: None,
             path: String::new(),
             message: problem.message,
@@ -61,6 +64,7 @@ impl Note {
         Self {
             code: finding.code.text(),
             severity: finding.severity,
+            kind: finding.kind,
             object: finding.object.filter(|object| !object.kind.is_empty()),
             path: finding.path,
             message: finding.message,
@@ -89,6 +93,9 @@ impl Note {
     pub(crate) fn to_json(&self, sources: &[Source]) -> Value {
         let mut value = json!({ "code": self.code, "severity": self.severity, "message": self.message });
         let Some(map) = value.as_object_mut() else { return value };
+        if let Some(kind) = self.kind {
+            map.insert("kind".to_owned(), json!(kind));
+        }
         if let Some(object) = &self.object {
             map.insert("object".to_owned(), json!(object));
         }
