@@ -114,8 +114,8 @@ mod tests {
         let mut cache = Cache::default();
         let text = r#"{"kind": "ResourceClaim", "metadata": {"namespace": "a", "name": "x"}}"#;
         cache.insert(text);
-        let mut allocation = AllocationResult::default();
-        allocation.allocation_timestamp = "2025-01-01T00:00:00Z".to_owned();
+        let allocation_timestamp = "2025-01-01T00:00:00Z".to_owned();
+        let allocation = AllocationResult { allocation_timestamp, ..AllocationResult::default() };
         cache.take(&("a".to_owned(), "x".to_owned()), &allocation);
         let objects = cache.objects();
         let taken: Value = serde_json::from_str(&objects[0]).unwrap();

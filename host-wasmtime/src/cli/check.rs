@@ -23,6 +23,9 @@ use super::{ask, text};
 /// Objects as they are stored, by group, kind, namespace and name.
 pub(crate) type Stored = BTreeMap<(String, ObjectRef), Value>;
 
+/// A file as it was read, and the findings per document that is not refused.
+type Looked = (Reading, Vec<Vec<Finding>>);
+
 /// How long nothing is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -50,7 +53,7 @@ impl Validators {
     /// Reads and validates all files; findings come per document of the input.
     pub(crate) fn check(&self, sources: Vec<Source>, stored: &Stored, is_status: bool) -> (Input, Vec<Vec<Finding>>) {
         let next = AtomicUsize::new(0);
-        let done: Mutex<BTreeMap<usize, (Reading, Vec<Vec<Finding>>)>> = Mutex::default();
+        let done: Mutex<BTreeMap<usize, Looked>> = Mutex::default();
         let progress = Progress::new(sources.len());
         let workers = thread::available_parallelism().map_or(1, usize::from).min(sources.len().max(1));
         thread::scope(|scope| {
