@@ -92,7 +92,7 @@ fn written_anew(text: &[u8], document: &Document, value: &Value) -> Edit {
         return (span, if ends_line { written } else { written.trim_end().to_owned() });
     }
     let is_json = text.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| matches!(byte, b'{' | b'['));
-    (span, if is_json { format!("{value:#}") } else { value.to_string() })
+    (span, if is_json { format!("{value:#}") } else { scalar(value) })
 }
 
 struct Rewriter<'t> {

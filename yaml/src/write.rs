@@ -82,8 +82,22 @@ fn inline(value: &Value, out: &mut String) {
 pub(crate) fn scalar(value: &Value) -> String {
     match value {
         Value::String(text) => plain_or_quoted(text),
-        _ => value.to_string(),
+        _ => json(value),
     }
+}
+
+/// JSON in which everything is escaped that cannot stand in YAML.
+fn json(value: &Value) -> String {
+    let mut escaped = String::new();
+    for character in value.to_string().chars() {
+        match character {
+            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
+                escaped.push_str(&format!("\\u{:04x}", u32::from(character)));
+            }
+            _ => escaped.push(character),
+        }
+    }
+    escaped
 }
 
 /// Text that no reader takes for anything else stands as it is, all other in quotes.
@@ -96,7 +110,7 @@ fn plain_or_quoted(text: &str) -> String {
         && text.chars().all(|character| is_word(character) || character == ' ')
         && !text.ends_with(' ')
         && !means_more.contains(&text.to_ascii_lowercase().as_str());
-    if is_plain { text.to_owned() } else { Value::from(text).to_string() }
+    if is_plain { text.to_owned() } else { json(&Value::from(text)) }
 }
 
 #[cfg(test)]
@@ -110,7 +124,8 @@ mod tests {
     fn what_is_written_is_read_back_the_same() {
         let values = [
             json!({ "a": [], "b": {}, "c": [[1, [2, { "x": [3] }]], { "d": { "e": null } }], "f": -1.5 }),
-            json!({ "text": ["yes", "1.10", "0x1", "", " a", "a: b", "# x", "é\u{1}\n", "-", "~", "a b", "1e3", "NaN", "=", "<<"] }),
+            json!({ "text": ["yes", "1.10", "0x1", "", " a", "a: b", "# x", "é\u{1}\n", "-", "~", "a b", "1e3", "NaN", "=", "<<", "\u{7f}\u{85}\u{9f}\u{2028}\u{feff}\u{ffff}"] }),
+            json!({ "\u{7f}": 1 }),
             json!({ "on": true, "1": "x", "": 1, "a.b/c": "40Gi" }),
             json!([[["deep"]]]),
         ];
