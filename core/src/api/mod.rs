@@ -2,7 +2,6 @@
 
 pub mod claim;
 pub mod class;
-mod convert;
 pub mod group;
 pub mod meta;
 pub mod node;
@@ -11,4 +10,5 @@ pub mod pod;
 pub mod quantity;
 pub mod read;
 pub mod slice;
+pub(crate) mod versions;
 pub mod workload;

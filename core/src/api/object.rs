@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use super::claim::{ResourceClaim, ResourceClaimTemplate};
 use super::class::{DeviceClass, DeviceTaintRule};
-use super::convert;
 use super::group::PodGroup;
 use super::meta::ObjectMeta;
 use super::node::Node;
 use super::pod::{Namespace, Pod};
 use super::read::{Json, Path};
 use super::slice::ResourceSlice;
+use super::versions;
 use super::workload::Workload;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
 
@@ -160,9 +160,9 @@ pub fn read_object(mut value: Value) -> Reading {
         );
         return Reading { object: None, findings };
     }
-    let flat = group == "resource.k8s.io" && convert::is_flat(version);
+    let flat = group == "resource.k8s.io" && versions::is_flat(version);
     if flat {
-        convert_flat(&kind, &mut value);
+        versions::raise(&kind, version, &mut value);
     }
     let known_version = group != "resource.k8s.io" || flat || matches!(version, "v1" | "v1beta2");
     if !known_version && kind != "DeviceTaintRule" {
@@ -199,7 +199,7 @@ pub fn read_object(mut value: Value) -> Reading {
     for finding in &mut findings {
         finding.object = Some(reference.clone());
         if flat {
-            finding.path = convert::flat_path(&kind, &finding.path);
+            finding.path = versions::flat_path(&kind, &finding.path);
         }
     }
     Reading { object, findings }
@@ -212,15 +212,4 @@ fn no_kind_hint(value: &Value, missing: &str) -> String {
         Some(key) if key != missing => format!("write `{missing}` instead of `{key}`: upper and lower case matter"),
         _ => "every Kubernetes object starts with `apiVersion` and `kind`".to_owned(),
     }
-}
-
-fn convert_flat(kind: &str, value: &mut Value) {
-    match kind {
-        "ResourceClaim" => value.get_mut("spec").map(convert::claim_spec),
-        "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => {
-            value.pointer_mut("/spec/spec").map(convert::claim_spec)
-        }
-        "ResourceSlice" => value.get_mut("spec").map(convert::slice_spec),
-        _ => None,
-    };
 }

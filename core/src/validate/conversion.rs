@@ -5,9 +5,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::kind::{Kind, is_flat, split};
+use super::kind::{Kind, split};
 use super::pod_templates;
-use super::versions::{lower, raise};
+use crate::api::versions::{is_flat, lower, raise};
 use crate::finding::{Code, Finding};
 
 /// Converts an object; versions are named as in `apiVersion`, with or without the group.

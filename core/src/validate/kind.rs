@@ -3,6 +3,7 @@
 use super::group::Shape;
 use super::meta::Scope;
 use super::schema::{self, Type};
+use crate::api::versions;
 use crate::profile::{Features, Version};
 
 /// A kind whose rules are known.
@@ -94,7 +95,7 @@ impl Kind {
         static POD_GROUP_BETA1: Type = Type::Object(schema::POD_GROUP_BETA1);
         static COMPOSITE: Type = Type::Object(schema::COMPOSITE_POD_GROUP);
         static POD: Type = Type::Object(schema::POD);
-        let flat = is_flat(version);
+        let flat = versions::is_flat(version);
         match self {
             Self::ResourceClaim if flat => &FLAT_CLAIM,
             Self::ResourceClaim => &CLAIM,
@@ -192,11 +193,6 @@ impl Kind {
             Self::Pod => None,
         }
     }
-}
-
-/// A version of `resource.k8s.io` whose requests are flat and whose devices have a `basic` part.
-pub(super) fn is_flat(version: &str) -> bool {
-    matches!(version, "v1beta1" | "v1alpha3")
 }
 
 /// Group and version of an API version.

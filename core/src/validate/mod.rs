@@ -37,7 +37,6 @@ mod set;
 mod slice;
 mod taints;
 mod template;
-mod versions;
 mod workload;
 
 use serde_json::Value;

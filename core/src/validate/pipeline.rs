@@ -3,16 +3,17 @@
 use serde_json::Value;
 
 use super::group::Shape;
-use super::kind::{Kind, is_flat, split};
+use super::kind::{Kind, split};
 use super::meta::{self, Scope};
 use super::node::Node;
 use super::report::Report;
 use super::schema::{POD_TEMPLATE, Type, fit};
 use super::{
     Operation, Submission, claim, class, defaults, features, pod, pod_group, pod_status, pod_templates, pool_status,
-    slice, taints, template, versions, workload,
+    slice, taints, template, workload,
 };
 use crate::api::read::Path;
+use crate::api::versions;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::Profile;
 
@@ -95,7 +96,7 @@ fn run_kind(
             out.note(Finding::new(Code::ReadBadSettings, "", "an update needs the stored object as well"));
         }
     }
-    if is_flat(version) {
+    if versions::is_flat(version) {
         for finding in out.findings.iter_mut().skip(before) {
             finding.path = versions::flat_path(kind.name(), &finding.path);
         }
@@ -104,7 +105,7 @@ fn run_kind(
 
 /// The internal form with its defaults.
 fn prepare(kind: Kind, version: &str, object: &mut Value) {
-    let flat = is_flat(version);
+    let flat = versions::is_flat(version);
     if flat {
         versions::raise(kind.name(), version, object);
     }

@@ -16,6 +16,11 @@ const EXACT: [&str; 8] = [
     "derivedAttributes",
 ];
 
+/// A version of `resource.k8s.io` whose requests are flat and whose devices have a `basic` part.
+pub(crate) fn is_flat(version: &str) -> bool {
+    matches!(version, "v1beta1" | "v1alpha3")
+}
+
 fn requests(spec: Option<&mut Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
     let list = spec.and_then(|spec| spec.pointer_mut("/devices/requests")).and_then(Value::as_array_mut);
     list.into_iter().flatten().filter_map(Value::as_object_mut)
@@ -29,13 +34,13 @@ fn devices(spec: Option<&mut Value>) -> impl Iterator<Item = &mut Map<String, Va
 fn claim_spec<'o>(kind: &str, object: &'o mut Value) -> Option<&'o mut Value> {
     match kind {
         "ResourceClaim" => object.get_mut("spec"),
-        "ResourceClaimTemplate" => object.pointer_mut("/spec/spec"),
+        "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => object.pointer_mut("/spec/spec"),
         _ => None,
     }
 }
 
 /// Brings an object of a flat version into the internal form, the shape of `v1`.
-pub(super) fn raise(kind: &str, version: &str, object: &mut Value) {
+pub(crate) fn raise(kind: &str, version: &str, object: &mut Value) {
     for request in requests(claim_spec(kind, object)) {
         let mut exactly = Map::new();
         for name in EXACT {
@@ -43,7 +48,10 @@ pub(super) fn raise(kind: &str, version: &str, object: &mut Value) {
                 exactly.insert(name.to_owned(), value);
             }
         }
-        if exactly.values().any(is_set) {
+        if request.contains_key("exactly") {
+            // Both forms: left as written, for the reader to report.
+            request.append(&mut exactly);
+        } else if exactly.values().any(is_set) {
             request.insert("exactly".to_owned(), Value::Object(exactly));
         }
     }
@@ -59,7 +67,14 @@ pub(super) fn raise(kind: &str, version: &str, object: &mut Value) {
         }
     }
     for device in devices(object.get_mut("spec")) {
-        let Some(Value::Object(mut basic)) = device.remove("basic") else { continue };
+        let mut basic = match device.remove("basic") {
+            Some(Value::Object(basic)) => basic,
+            Some(Value::Null) | None => continue,
+            Some(other) => {
+                device.insert("basic".to_owned(), other);
+                continue;
+            }
+        };
         for name in ["attributes", "capacity"] {
             if basic.get(name).and_then(Value::as_object).is_some_and(Map::is_empty) {
                 basic.remove(name);
@@ -79,7 +94,7 @@ pub(super) fn raise(kind: &str, version: &str, object: &mut Value) {
 }
 
 /// Brings an object in the internal form into a flat version.
-pub(super) fn lower(kind: &str, version: &str, object: &mut Value) {
+pub(crate) fn lower(kind: &str, version: &str, object: &mut Value) {
     for request in requests(claim_spec(kind, object)) {
         if let Some(Value::Object(exactly)) = request.remove("exactly") {
             for (name, value) in exactly {
@@ -118,7 +133,7 @@ pub(super) fn lower(kind: &str, version: &str, object: &mut Value) {
 }
 
 /// The path as the author of a flat version knows it.
-pub(super) fn flat_path(kind: &str, path: &str) -> String {
+pub(crate) fn flat_path(kind: &str, path: &str) -> String {
     if kind == "ResourceSlice" {
         return match path.strip_prefix("spec.devices[").and_then(|rest| rest.split_once("].")) {
             Some((index, field)) if field != "name" && !field.starts_with("basic") => {
