@@ -420,6 +420,8 @@ codes! {
         "A selector reads `.string`, `.bool`, `.value` and the like, which are members of the API object. In a selector the attribute is the value itself.";
     LintNeverEqual = "lint/never-equal", Warning,
         "A comparison of types that can never be equal: an attribute is an integer, a boolean, a text, a version or a list of these.";
+    LintUnknownAttribute = "lint/unknown-attribute", Warning,
+        "A selector reads an attribute or capacity that no device of the slices given has, though they have others of its domain. On every device the evaluation fails or is false.";
     LintTaintsNothing = "lint/taint-rule-without-selector", Warning,
         "A DeviceTaintRule without `deviceSelector` selects no device, so it has no effect. An empty selector (`{}`) selects all of them.";
     LinkUnknownClass = "link/unknown-class", Warning,

@@ -21,6 +21,7 @@ pub mod engine;
 pub mod evaluate;
 pub mod finding;
 pub mod lifecycle;
+mod near;
 pub mod profile;
 pub mod simulate;
 pub mod validate;

@@ -44,12 +44,12 @@ const DEEPEST: usize = 200;
 
 /// Looks through a checked expression.
 pub(super) fn lint(ast: &Ast, root: NodeId, checked: &Checked) -> Vec<Lint> {
-    let mut linter = Linter { ast, checked, found: BTreeSet::new() };
+    let mut linter = Linter::new(ast, checked);
     linter.walk(root, &Guards::default(), 0);
     linter.found.into_iter().collect()
 }
 
-struct Linter<'a> {
+pub(super) struct Linter<'a> {
     ast: &'a Ast,
     checked: &'a Checked,
     found: BTreeSet<Lint>,
@@ -79,10 +79,11 @@ impl Guards {
 
 /// An attribute or capacity by domain and name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Access {
-    map: String,
-    domain: String,
-    name: String,
+pub(super) struct Access {
+    /// `attributes` or `capacity`.
+    pub(super) map: String,
+    pub(super) domain: String,
+    pub(super) name: String,
 }
 
 impl Access {
@@ -95,7 +96,11 @@ impl Access {
     }
 }
 
-impl Linter<'_> {
+impl<'a> Linter<'a> {
+    pub(super) fn new(ast: &'a Ast, checked: &'a Checked) -> Self {
+        Self { ast, checked, found: BTreeSet::new() }
+    }
+
     fn walk(&mut self, id: NodeId, guards: &Guards, depth: usize) {
         if depth > DEEPEST {
             return;
@@ -215,7 +220,7 @@ impl Linter<'_> {
     }
 
     /// The attribute or capacity that a node reads and that must be there.
-    fn access(&self, id: NodeId) -> Option<Access> {
+    pub(super) fn access(&self, id: NodeId) -> Option<Access> {
         match self.ast.kind(id) {
             Kind::Select { is_test: false, .. } => self.access_of_select(id),
             Kind::Call { function, target: None, args } if &**function == "_[_]" => match args.as_slice() {

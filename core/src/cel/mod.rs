@@ -23,6 +23,7 @@ mod functions;
 mod lexer;
 mod lint;
 mod macros;
+mod mentions;
 mod net;
 mod number;
 mod parser;
@@ -45,6 +46,7 @@ pub use derive::compile_derived;
 pub use device::DeviceView;
 pub(crate) use device::are_usable;
 pub use lint::Lint;
+pub use mentions::Mention;
 pub use reads::{Field, Reads};
 
 use crate::profile::{Features, Version};
@@ -223,6 +225,14 @@ pub fn compile_and_lint(source: &str, env: &Environment) -> Result<(Program, Vec
     let (ast, root, checked) = check_source(source, env, |result| wrong_selector(result, env))?;
     let program = assemble(source, env, &ast, root, &checked)?;
     Ok((program, lint::lint(&ast, root, &checked)))
+}
+
+/// What a selector reads under fixed names; nothing where it does not compile.
+pub fn mentions(source: &str, env: &Environment) -> Vec<Mention> {
+    match check_source(source, env, |result| wrong_selector(result, env)) {
+        Ok((ast, root, checked)) => mentions::mentions(&ast, root, &checked),
+        Err(_) => Vec::new(),
+    }
 }
 
 /// What is wrong with the type of a selector's result.

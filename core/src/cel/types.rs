@@ -109,6 +109,18 @@ impl Type {
     }
 }
 
+impl Type {
+    /// The name of the type if values of it are known to have no other type.
+    pub(super) fn known_value(&self) -> Option<String> {
+        match self {
+            Self::Dyn | Self::Any | Self::Error | Self::Var(_) | Self::Optional(_) | Self::Meta(_) | Self::AnyMeta => {
+                None
+            }
+            known => Some(known.to_string()),
+        }
+    }
+}
+
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -111,3 +111,55 @@ fn admin_access_hangs_on_a_label() {
         "rules": [{ "apiGroups": [""], "resources": ["namespaces"], "verbs": ["get", "patch"] }] });
     assert_eq!(found(&[role])[0].1, Code::SecurityNamespaceLabels);
 }
+
+#[test]
+fn selectors_are_held_against_the_slices_of_the_set() {
+    let devices = json!([
+        { "name": "d0", "attributes": { "model": { "string": "a100" }, "other.example.com/index": { "int": 0 } }, "capacity": { "memory": { "value": "80Gi" } } },
+        { "name": "d1", "attributes": { "model": { "string": "h100" } } },
+    ]);
+    let spec = json!({ "driver": "gpu.example.com", "pool": { "name": "p", "generation": 1, "resourceSliceCount": 1 }, "allNodes": true, "devices": devices });
+    let slice = object("resource.k8s.io/v1", "ResourceSlice", "s", spec);
+    let hint = |expression: &str| -> Option<(Code, String)> {
+        let class = object(
+            "resource.k8s.io/v1",
+            "DeviceClass",
+            "gpu",
+            json!({ "selectors": [{ "cel": { "expression": expression } }] }),
+        );
+        let mut all = validate_set(&[class, slice.clone()], &Profile::default()).swap_remove(0);
+        assert!(all.iter().all(|finding| finding.path == "spec.selectors[0].cel.expression"), "{all:?}");
+        all.pop().map(|finding| (finding.code, finding.hint.unwrap_or_default()))
+    };
+    for right in [
+        r#"device.attributes["gpu.example.com"].model == "a100""#,
+        r#"device.attributes["elsewhere.example.com"].anything == 1"#,
+        r#"device.attributes["other.example.com"].index > 0 && device.attributes["other.example.com"].index == 1.0"#,
+        r#"device.capacity["gpu.example.com"].memory.compareTo(quantity("1Gi")) >= 0"#,
+        r#""modle" in device.attributes["gpu.example.com"]"#,
+        "device.driver ==",
+    ] {
+        assert_eq!(hint(right), None, "{right}");
+    }
+    for (wrong, code, expected) in [
+        (
+            r#"device.attributes["gpu.example.com"].modle == "a100""#,
+            Code::LintUnknownAttribute,
+            r#"did you mean `device.attributes["gpu.example.com"].model`?"#,
+        ),
+        (
+            r#"device.attributes["gpu.example.com"].memory.isGreaterThan(quantity("1Gi"))"#,
+            Code::LintUnknownAttribute,
+            r#"write `device.capacity["gpu.example.com"].memory`"#,
+        ),
+        (
+            r#"device.attributes["other.example.com"].name == "x""#,
+            Code::LintUnknownAttribute,
+            "of this domain they have index",
+        ),
+    ] {
+        assert_eq!(hint(wrong), Some((code, expected.to_owned())), "{wrong}");
+    }
+    let compared = hint(r#"2 == device.attributes["gpu.example.com"].model"#);
+    assert_eq!(compared.map(|(code, _)| code), Some(Code::LintNeverEqual));
+}

@@ -2,6 +2,7 @@
 
 use super::{Field, Type, fields};
 use crate::finding::Fix;
+use crate::near::{distance, is_near};
 
 /// A way out for an unknown field among these, if one is near; with the correction, if only one thing can be meant.
 pub(super) fn suggestion(
@@ -25,8 +26,7 @@ pub(super) fn suggestion(
         .collect();
     near.sort_unstable();
     let (nearest, name) = *near.first()?;
-    let longest = unknown.chars().count().max(name.len());
-    if nearest > (longest / 3).max(1) {
+    if !is_near(nearest, unknown, name) {
         return None;
     }
     // One slip of the finger in a word long enough, and nothing else as near.
@@ -39,37 +39,6 @@ fn element(of: &'static Type) -> &'static Type {
         Type::List(inner) | Type::Opt(inner) => element(inner),
         other => other,
     }
-}
-
-/// How many characters must be put in, left out, replaced or swapped to get from one text to the other. Texts beyond the
-/// length of any field are as far apart as can be.
-fn distance(left: &str, right: &str) -> usize {
-    let (left, right): (Vec<char>, Vec<char>) = (left.chars().take(65).collect(), right.chars().collect());
-    if left.len() > 64 {
-        return usize::MAX;
-    }
-    let mut before: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (index, a) in left.iter().enumerate() {
-        let mut next = Vec::with_capacity(row.len());
-        next.push(index.saturating_add(1));
-        for (column, b) in right.iter().enumerate() {
-            let at = |cells: &[usize], column: usize| cells.get(column).copied().unwrap_or(usize::MAX);
-            let replaced = at(&row, column).saturating_add(usize::from(a != b));
-            let removed = at(&row, column.saturating_add(1)).saturating_add(1);
-            let added = at(&next, column).saturating_add(1);
-            let mut best = replaced.min(removed).min(added);
-            if let (Some(earlier), Some(previous)) = (column.checked_sub(1), index.checked_sub(1))
-                && left.get(previous) == Some(b)
-                && right.get(earlier) == Some(a)
-            {
-                best = best.min(at(&before, earlier).saturating_add(1));
-            }
-            next.push(best);
-        }
-        before = std::mem::replace(&mut row, next);
-    }
-    row.last().copied().unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! A reference to a kind of which the set has no object at all is only worth a note, because that kind may well be
 //! installed elsewhere.
 
+mod attributes;
 mod groups;
 mod index;
 mod pods;
@@ -18,11 +19,12 @@ use crate::profile::Profile;
 use index::Index;
 
 /// Findings per object, in the order given.
-pub(super) fn validate(objects: &[Value], _: &Profile) -> Vec<Vec<Finding>> {
+pub(super) fn validate(objects: &[Value], profile: &Profile) -> Vec<Vec<Finding>> {
     let index = Index::of(objects);
     let mut all: Vec<Vec<Finding>> = objects.iter().map(|object| one(object, &index)).collect();
     pools::check(objects, &mut all);
     pods::shared_claims(objects, &index, &mut all);
+    attributes::check(objects, profile, &mut all);
     for (findings, object) in all.iter_mut().zip(objects) {
         let about = reference(object);
         for finding in findings {

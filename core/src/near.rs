@@ -1,0 +1,45 @@
+//! What somebody may have meant who wrote a name that does not exist.
+
+/// The candidate that is nearest to a text, if it is near enough to be meant; the first of several.
+pub(crate) fn nearest<'c>(text: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let measured = candidates.into_iter().map(|candidate| (distance(text, candidate), candidate));
+    let (least, candidate) = measured.min_by_key(|(distance, _)| *distance)?;
+    is_near(least, text, candidate).then_some(candidate)
+}
+
+/// Whether so many slips of the finger still mean the candidate.
+pub(crate) fn is_near(distance: usize, text: &str, candidate: &str) -> bool {
+    let longest = text.chars().count().max(candidate.len());
+    distance <= (longest / 3).max(1)
+}
+
+/// How many characters must be put in, left out, replaced or swapped to get from one text to the other. Texts beyond the
+/// length of any field are as far apart as can be.
+pub(crate) fn distance(left: &str, right: &str) -> usize {
+    let (left, right): (Vec<char>, Vec<char>) = (left.chars().take(65).collect(), right.chars().collect());
+    if left.len() > 64 {
+        return usize::MAX;
+    }
+    let mut before: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (index, a) in left.iter().enumerate() {
+        let mut next = Vec::with_capacity(row.len());
+        next.push(index.saturating_add(1));
+        for (column, b) in right.iter().enumerate() {
+            let at = |cells: &[usize], column: usize| cells.get(column).copied().unwrap_or(usize::MAX);
+            let replaced = at(&row, column).saturating_add(usize::from(a != b));
+            let removed = at(&row, column.saturating_add(1)).saturating_add(1);
+            let added = at(&next, column).saturating_add(1);
+            let mut best = replaced.min(removed).min(added);
+            if let (Some(earlier), Some(previous)) = (column.checked_sub(1), index.checked_sub(1))
+                && left.get(previous) == Some(b)
+                && right.get(earlier) == Some(a)
+            {
+                best = best.min(at(&before, earlier).saturating_add(1));
+            }
+            next.push(best);
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    row.last().copied().unwrap_or(usize::MAX)
+}

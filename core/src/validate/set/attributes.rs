@@ -1,0 +1,169 @@
+//! Selectors held against the attributes and capacities that the slices of the set publish.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::index::{kind, list, text};
+use crate::cel::{Environment, MOST_BYTES, Mention, mentions};
+use crate::finding::{Code, Finding};
+use crate::near::nearest;
+use crate::profile::Profile;
+
+/// Names told in a hint.
+const MOST_NAMES: usize = 6;
+
+/// The attributes and capacities of all slices: by domain and name the types of their values in CEL.
+#[derive(Default)]
+struct Published<'v> {
+    attributes: Names<'v>,
+    capacities: Names<'v>,
+}
+
+type Names<'v> = BTreeMap<&'v str, BTreeMap<&'v str, BTreeSet<&'static str>>>;
+
+impl<'v> Published<'v> {
+    fn of(objects: &'v [Value]) -> Self {
+        let mut published = Self::default();
+        for spec in
+            objects.iter().filter(|object| kind(object) == "ResourceSlice").filter_map(|slice| slice.get("spec"))
+        {
+            let driver = text(spec, "driver");
+            for device in list(spec.get("devices")) {
+                let device = device.get("basic").unwrap_or(device);
+                for (field, names) in
+                    [("attributes", &mut published.attributes), ("capacity", &mut published.capacities)]
+                {
+                    for (key, value) in device.get(field).and_then(Value::as_object).into_iter().flatten() {
+                        let (domain, name) = key.split_once('/').unwrap_or((driver, key));
+                        let of = if field == "capacity" { Some("kubernetes.Quantity") } else { attribute_type(value) };
+                        names.entry(domain).or_default().entry(name).or_default().extend(of);
+                    }
+                }
+            }
+        }
+        published
+    }
+
+    fn names(&self, is_capacity: bool) -> &Names<'v> {
+        if is_capacity { &self.capacities } else { &self.attributes }
+    }
+}
+
+/// The CEL type of an attribute with one value; of a list nothing is said.
+fn attribute_type(value: &Value) -> Option<&'static str> {
+    [("int", "int"), ("bool", "bool"), ("string", "string"), ("version", "kubernetes.Semver")]
+        .into_iter()
+        .find_map(|(member, of)| value.get(member).map(|_| of))
+}
+
+/// Looks at every selector of the set, if the set has slices at all.
+pub(super) fn check(objects: &[Value], profile: &Profile, all: &mut [Vec<Finding>]) {
+    let published = Published::of(objects);
+    if published.attributes.is_empty() && published.capacities.is_empty() {
+        return;
+    }
+    let environment = Environment::stored(profile.version, &profile.features);
+    // Many objects have the same selectors.
+    let mut known: BTreeMap<&str, Vec<Mention>> = BTreeMap::new();
+    for (object, findings) in objects.iter().zip(all) {
+        for (path, expression) in selectors(object) {
+            if expression.len() > MOST_BYTES {
+                continue;
+            }
+            for mention in known.entry(expression).or_insert_with(|| mentions(expression, &environment)) {
+                findings.extend(
+                    judge(mention, &published)
+                        .map(|(code, message, hint)| Finding::new(code, &path, message).with_hint(hint)),
+                );
+            }
+        }
+    }
+}
+
+/// The selectors of an object, each with its path.
+fn selectors(object: &Value) -> Vec<(String, &str)> {
+    let mut found = Vec::new();
+    let prefix = match kind(object) {
+        "DeviceClass" => {
+            add(&mut found, "spec", object.get("spec"));
+            return found;
+        }
+        "ResourceClaim" => "spec",
+        "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => "spec.spec",
+        _ => return found,
+    };
+    let pointer = format!("/{}/devices/requests", prefix.replace('.', "/"));
+    for (number, request) in list(object.pointer(&pointer)).iter().enumerate() {
+        let at = format!("{prefix}.devices.requests[{number}]");
+        add(&mut found, &at, Some(request));
+        add(&mut found, &format!("{at}.exactly"), request.get("exactly"));
+        for (number, alternative) in list(request.get("firstAvailable")).iter().enumerate() {
+            add(&mut found, &format!("{at}.firstAvailable[{number}]"), Some(alternative));
+        }
+    }
+    found
+}
+
+fn add<'v>(found: &mut Vec<(String, &'v str)>, at: &str, holder: Option<&'v Value>) {
+    for (number, selector) in list(holder.and_then(|holder| holder.get("selectors"))).iter().enumerate() {
+        if let Some(expression) = selector.pointer("/cel/expression").and_then(Value::as_str) {
+            found.push((format!("{at}.selectors[{number}].cel.expression"), expression));
+        }
+    }
+}
+
+/// What is wrong with a name that a selector reads: code, message, hint.
+fn judge(mention: &Mention, published: &Published<'_>) -> Option<(Code, String, String)> {
+    let Mention { is_capacity, domain, name, compared_with } = mention;
+    let read = |is_capacity: bool, name: &str| {
+        let map = if is_capacity { "capacity" } else { "attributes" };
+        format!("device.{map}[\"{domain}\"].{name}")
+    };
+    let own = published.names(*is_capacity).get(domain.as_str());
+    let other = published.names(!is_capacity).get(domain.as_str());
+    if own.is_none() && other.is_none() {
+        // The slices may be those of another driver.
+        return None;
+    }
+    let Some(types) = own.and_then(|names| names.get(name.as_str())) else {
+        let what = if *is_capacity { "capacity" } else { "attribute" };
+        let message = format!("no device of the slices given has the {what} `{name}` of `{domain}`");
+        let hint = if other.is_some_and(|names| names.contains_key(name.as_str())) {
+            format!("write `{}`", read(!is_capacity, name))
+        } else {
+            let mut names: Vec<&str> = own.into_iter().flat_map(BTreeMap::keys).copied().collect();
+            match nearest(name, names.iter().copied()) {
+                Some(meant) => format!("did you mean `{}`?", read(*is_capacity, meant)),
+                None if names.is_empty() => format!("the devices have no {what} of this domain"),
+                None => {
+                    let more = if names.len() > MOST_NAMES { ", ..." } else { "" };
+                    names.truncate(MOST_NAMES);
+                    format!("of this domain they have {}{more}", names.join(", "))
+                }
+            }
+        };
+        return Some((Code::LintUnknownAttribute, message, hint));
+    };
+    let other = compared_with.as_deref()?;
+    if types.is_empty() || types.iter().any(|own| could_be_equal(own, other)) {
+        return None;
+    }
+    let own: Vec<&str> = types.iter().copied().collect();
+    let own = own.join(" or ");
+    Some((
+        Code::LintNeverEqual,
+        format!(
+            "`{}` is of type {own} on every device of the slices given, never equal to one of type {other}",
+            read(*is_capacity, name)
+        ),
+        "compare with a value of that type; `string(...)`, `int(...)`, `semver(...)` and `quantity(...)` convert"
+            .to_owned(),
+    ))
+}
+
+/// CEL compares numbers of all types by value; everything else only within its type.
+fn could_be_equal(one: &str, other: &str) -> bool {
+    let is_number = |of: &str| matches!(of, "int" | "uint" | "double");
+    one == other || (is_number(one) && is_number(other))
+}
