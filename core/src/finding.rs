@@ -148,6 +148,15 @@ fn parent<'v, 'p>(object: &'v mut Value, path: &'p str) -> Option<(&'v mut Value
     Some((value, last))
 }
 
+/// The value of a field path such as `spec.devices[0].attributes[example.com/model]`; the empty path is the object.
+pub fn value_at<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
+    steps(path).try_fold(object, |value, step| match value {
+        Value::Object(fields) => fields.get(step),
+        Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
 /// The steps of `spec.devices[0].attributes[example.com/model]`.
 fn steps(path: &str) -> impl Iterator<Item = &str> {
     let mut rest = path;
@@ -404,12 +413,14 @@ codes! {
         "The validation code of the stated Kubernetes stops with a crash on this value, so the request fails without a reason.";
     ValidateDroppedField = "validate/dropped-field", Warning,
         "The API server of the stated version with the stated feature gates silently drops the field, so it has no effect. Turn the gate on, or leave the field out.";
-    ValidateNotServed = "validate/not-served", Warning,
-        "The API server of the stated version with the stated feature gates does not serve this kind in this version. Its rules are applied all the same.";
+    ValidateNotServed = "validate/not-served", Error,
+        "The API server of the stated version with the stated feature gates does not serve this kind in this version, so it refuses the object. The other rules are applied all the same.";
     ValidateProposed = "validate/proposed-field", Warning,
         "A field of a proposal (KEP-5729 or KEP-5978) that no released Kubernetes has. It is understood here; an API server drops it or refuses the object.";
     ValidateTooManyFindings = "validate/too-many-findings", Info,
         "So much is wrong with one object that not all of it is told. Correct what is told first.";
+    ValidateTooLarge = "validate/too-large", Error,
+        "The API server refuses requests of more than 3 MiB, whatever is in them. Nothing else is said about the object; split it.";
     ValidateUppercase = "validate/uppercase-driver", Warning,
         "A driver name with upper-case letters. The API server accepts it with a warning; write driver names in lower case, since selectors and class names compare exactly.";
     LintUnguarded = "lint/unguarded-attribute", Info,
@@ -501,5 +512,7 @@ mod tests {
             assert_eq!(fixed(Fix::Set(json!(2)), path), None, "{path}");
         }
         assert_eq!(fixed(Fix::Rename("list".to_owned()), "spec.devices"), None);
+        assert_eq!(value_at(&object, "spec.devices[0][a.b/c].cuont"), Some(&json!(1)));
+        assert_eq!(value_at(&object, "spec.list[1]"), None);
     }
 }

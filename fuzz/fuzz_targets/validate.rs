@@ -22,7 +22,8 @@ fuzz_target!(|text: &[u8]| {
         Value::Array(objects) => objects.clone(),
         _ => vec![object.clone()],
     };
-    assert_eq!(validate_set(&set, &profile).len(), set.len());
+    let count = set.len();
+    assert_eq!(validate_set(set, &profile).len(), count);
     if let Ok(converted) = convert(object, "v1") {
         assert_eq!(convert(converted.clone(), "v1"), Ok(converted));
     }

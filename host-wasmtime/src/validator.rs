@@ -26,12 +26,12 @@ pub trait Validate {
     /// When the component stops in the middle of it.
     fn validate(&mut self, submissions: Vec<Submission>) -> Result<Vec<Vec<Finding>>, Error>;
 
-    /// What only shows when objects are seen together, per object in the order given.
+    /// What only shows when objects (as JSON texts) are seen together, per object in the order given.
     ///
     /// # Errors
     ///
     /// When the component stops in the middle of it.
-    fn validate_set(&mut self, objects: &[Value]) -> Result<Vec<Vec<Finding>>, Error>;
+    fn validate_set(&mut self, objects: &[&str]) -> Result<Vec<Vec<Finding>>, Error>;
 
     /// The same object in another version of its API group.
     ///
@@ -50,7 +50,9 @@ impl Validate for NativeValidator {
         Ok(submissions.into_iter().map(|submission| validate::validate(submission, &self.0)).collect())
     }
 
-    fn validate_set(&mut self, objects: &[Value]) -> Result<Vec<Vec<Finding>>, Error> {
+    fn validate_set(&mut self, objects: &[&str]) -> Result<Vec<Vec<Finding>>, Error> {
+        // As in the component: a text that is no JSON refers to nothing.
+        let objects = objects.iter().map(|text| from_wit::json(text).unwrap_or_default());
         Ok(validate::validate_set(objects, &self.0))
     }
 
@@ -113,8 +115,8 @@ impl Validate for Validator {
         lists(answer)
     }
 
-    fn validate_set(&mut self, objects: &[Value]) -> Result<Vec<Vec<Finding>>, Error> {
-        let objects: Vec<String> = objects.iter().map(Value::to_string).collect();
+    fn validate_set(&mut self, objects: &[&str]) -> Result<Vec<Vec<Finding>>, Error> {
+        let objects: Vec<String> = objects.iter().map(|text| (*text).to_owned()).collect();
         let answer = self.call(|guest, store, profile| guest.call_validate_set(store, &objects, profile))?;
         lists(answer)
     }

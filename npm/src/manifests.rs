@@ -176,11 +176,11 @@ impl Manifests {
         at(namespace).max(if namespace == "default" { at("") } else { None })
     }
 
-    fn index(&self) -> TextIndex<'_> {
+    fn index(&self) -> TextIndex<&[u8]> {
         TextIndex::new(self.text.as_bytes())
     }
 
-    fn place_of(&self, index: &TextIndex<'_>, number: usize, path: &str) -> Option<Place> {
+    fn place_of(&self, index: &TextIndex<&[u8]>, number: usize, path: &str) -> Option<Place> {
         let located = self.documents.get(number)?.positions.find(path)?;
         let value = self.first_line(located.value.clone());
         let is_short = value.len() == located.value.len() && !value.is_empty();
@@ -198,12 +198,12 @@ impl Manifests {
     }
 }
 
-fn place(index: &TextIndex<'_>, document: Option<usize>, span: Range<usize>, is_exact: bool) -> Place {
+fn place(index: &TextIndex<&[u8]>, document: Option<usize>, span: Range<usize>, is_exact: bool) -> Place {
     let start = index.line_column(span.start);
     Place { document, line: start.line, column: start.column, utf16_range: utf16(index, span), is_exact }
 }
 
-fn utf16(index: &TextIndex<'_>, bytes: Range<usize>) -> Utf16Range {
+fn utf16(index: &TextIndex<&[u8]>, bytes: Range<usize>) -> Utf16Range {
     let range = index.utf16_range(bytes);
     Utf16Range { start: range.start, end: range.end }
 }

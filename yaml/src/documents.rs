@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::build::Budget;
 use crate::event;
 use crate::json;
+use crate::list;
 use crate::positions::Positions;
 use crate::problem::{Problem, ProblemCode, Problems};
 use crate::resolve;
@@ -36,12 +37,18 @@ impl Default for Limits {
             max_bytes: 256 << 20,
             max_nodes: 20_000_000,
             max_depth: 100,
-            max_documents: 1_000_000,
+            max_documents: 100_000,
             max_alias_nodes: 100_000,
             max_problems: 1_000,
         }
     }
 }
+
+/// Bytes of text that a value takes at least, on average.
+const MIN_NODE_BYTES: usize = 3;
+
+/// Values that any input may have, however densely they are packed.
+const ALWAYS_ALLOWED_NODES: usize = 100_000;
 
 /// Text that aliases may repeat, in bytes.
 const MAX_ALIAS_BYTES: usize = 16 << 20;
@@ -74,30 +81,66 @@ pub struct Document {
 ///
 /// Never fails: what cannot be read is a problem, and everything else is returned.
 pub fn read(text: &[u8], limits: &Limits) -> Reading {
+    let mut documents = Vec::new();
+    let problems = read_each(text, limits, |document| documents.push(document));
+    Reading { documents, problems }
+}
+
+/// [`read`]s documents one at a time: what has been handled need not be kept until all are read. Returns the problems.
+///
+/// The positions of a document answer when this function has returned, not before.
+pub fn read_each(text: &[u8], limits: &Limits, mut emit: impl FnMut(Document)) -> Vec<Problem> {
+    // A manifest has some ten bytes a value. Text that is packed more densely is none, and takes the most room.
+    let max_nodes = limits.max_nodes.min((text.len() / MIN_NODE_BYTES).max(ALWAYS_ALLOWED_NODES));
     let mut reader = Reader {
         text,
         limits,
         budget: Budget {
-            nodes: limits.max_nodes,
-            max_nodes: limits.max_nodes,
+            nodes: max_nodes,
+            max_nodes,
             max_depth: limits.max_depth,
             alias_nodes: limits.max_alias_nodes,
             max_alias_nodes: limits.max_alias_nodes,
             alias_bytes: MAX_ALIAS_BYTES,
         },
-        documents: Vec::new(),
+        sink: Sink { emit: &mut emit, count: 0, max: limits.max_documents, is_full: false },
         problems: Problems::new(limits.max_problems),
         is_full: false,
     };
     reader.read();
-    Reading { documents: reader.documents, problems: reader.problems.finish(text.len()) }
+    reader.problems.finish(text.len())
 }
 
-struct Reader<'t, 'l> {
+/// Where documents go.
+struct Sink<'e> {
+    emit: &'e mut dyn FnMut(Document),
+    count: usize,
+    max: usize,
+    is_full: bool,
+}
+
+impl Sink<'_> {
+    /// Passes a document on. An empty one is nothing.
+    fn add(&mut self, document: Document, problems: &mut Problems) {
+        if document.value.is_null() || self.is_full {
+            return;
+        }
+        if self.count >= self.max {
+            self.is_full = true;
+            let message = format!("the input has more than {} documents", self.max);
+            problems.push(Problem::new(ProblemCode::Limit, document.span, message));
+            return;
+        }
+        self.count += 1;
+        (self.emit)(document);
+    }
+}
+
+struct Reader<'t, 'l, 'e> {
     text: &'t [u8],
     limits: &'l Limits,
     budget: Budget,
-    documents: Vec<Document>,
+    sink: Sink<'e>,
     problems: Problems,
     /// Whether a limit of the whole input was reached.
     is_full: bool,
@@ -105,7 +148,7 @@ struct Reader<'t, 'l> {
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-impl Reader<'_, '_> {
+impl Reader<'_, '_, '_> {
     fn read(&mut self) {
         // Offsets are kept in 32 bits.
         let max_bytes = self.limits.max_bytes.min(u32::MAX as usize);
@@ -134,7 +177,7 @@ impl Reader<'_, '_> {
         while at < self.text.len() && !self.is_full {
             match json::parse(self.text, at, &mut self.budget) {
                 Ok((tree, end)) => {
-                    self.add_tree(&tree, Problems::new(self.limits.max_problems));
+                    self.add_json_tree(&tree);
                     count += 1;
                     at = json::skip_space(self.text, end);
                 }
@@ -206,6 +249,20 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// Adds the document that a JSON tree is. Of a list, as `kubectl get -o json` writes it, item by item.
+    fn add_json_tree(&mut self, tree: &Tree<'_>) {
+        let mut problems = Problems::new(self.limits.max_problems);
+        let Some(list) = list::of_json(tree) else { return self.add_tree(tree, problems) };
+        let (sink, mut more) = (&mut self.sink, Problems::new(self.limits.max_problems));
+        resolve::resolve_items(tree, &list, &mut self.budget, &mut problems, |mut value, positions, span| {
+            list.complete(&mut value);
+            sink.add(Document { value, positions, span: span.range(), is_refused: false }, &mut more);
+        });
+        self.is_full |= self.sink.is_full;
+        self.add_problems(problems);
+        self.add_problems(more);
+    }
+
     /// Adds the document that a tree is, with the problems met in parsing it.
     fn add_tree(&mut self, tree: &Tree<'_>, mut problems: Problems) {
         let resolved = resolve::resolve(tree, &mut self.budget, &mut problems);
@@ -230,17 +287,9 @@ impl Reader<'_, '_> {
                 }
                 continue;
             }
-            if value.is_null() {
-                continue;
-            }
             let span = positions.find("").map_or(0..0, |root| root.value);
-            if self.documents.len() >= self.limits.max_documents {
-                self.is_full = true;
-                let message = format!("the input has more than {} documents", self.limits.max_documents);
-                self.add_problem(Problem::new(ProblemCode::Limit, span, message));
-                return;
-            }
-            self.documents.push(Document { value, positions, span, is_refused });
+            self.sink.add(Document { value, positions, span, is_refused }, &mut self.problems);
+            self.is_full |= self.sink.is_full;
         }
     }
 
@@ -283,16 +332,8 @@ fn take_items(value: &mut Value) -> Option<Vec<Value>> {
         Value::Null => Vec::new(),
         _ => return None,
     };
-    if kind.is_empty() {
-        return Some(items);
-    }
-    for item in items.iter_mut().filter_map(Value::as_object_mut) {
-        if !item.contains_key("kind") && !item.contains_key("apiVersion") {
-            item.insert("kind".into(), Value::String(kind.clone()));
-            if let Some(version) = &version {
-                item.insert("apiVersion".into(), version.clone());
-            }
-        }
+    for item in &mut items {
+        list::complete(item, &kind, version.as_ref());
     }
     Some(items)
 }

@@ -45,6 +45,7 @@ mod build;
 mod documents;
 mod event;
 mod json;
+mod list;
 mod number;
 mod path;
 mod positions;
@@ -61,7 +62,7 @@ mod text_index;
 mod tree;
 mod write;
 
-pub use documents::{Document, Limits, Reading, read};
+pub use documents::{Document, Limits, Reading, read, read_each};
 pub use positions::{Located, Positions};
 pub use problem::{Problem, ProblemCode, Severity};
 pub use rewrite::{Rewritten, rewrite};

@@ -1,7 +1,7 @@
 //! Where each field of a document stands in the text.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::path;
 use crate::tree::{NodeId, Span};
@@ -23,9 +23,12 @@ pub struct Located {
 /// Where each field of one document stands in the text.
 #[derive(Clone, Debug)]
 pub struct Positions {
-    places: Arc<[Place]>,
+    places: Places,
     root: NodeId,
 }
+
+/// The places of one text's nodes, shared by the documents in it. They are known when all of the text is resolved.
+pub(crate) type Places = Arc<OnceLock<Vec<Place>>>;
 
 /// A node's place and what can be found below it.
 #[derive(Debug, Default)]
@@ -39,21 +42,63 @@ pub(crate) enum Shape {
     #[default]
     Leaf,
     List(Box<[NodeId]>),
-    /// In written order; of two fields of one name the later counts.
-    Mapping(Box<[Field]>),
+    /// Of two fields of one name the later counts.
+    Mapping(Fields),
     Alias(NodeId),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
-    pub(crate) name: Box<str>,
+    pub(crate) name: Arc<str>,
     pub(crate) key: Span,
     pub(crate) value: NodeId,
 }
 
+/// The fields of a mapping: few in written order, many sorted by name, so that each is found at once.
+#[derive(Debug)]
+pub(crate) struct Fields(Box<[Field]>);
+
+impl Fields {
+    /// Of fields in written order.
+    pub(crate) fn new(mut fields: Vec<Field>) -> Self {
+        if fields.len() > MOST_UNSORTED {
+            fields.sort_by(|one, other| one.name.cmp(&other.name));
+        }
+        Self(fields.into())
+    }
+
+    fn find(&self, name: &str) -> Option<&Field> {
+        if self.0.len() <= MOST_UNSORTED {
+            return self.0.iter().rev().find(|field| *field.name == *name);
+        }
+        let behind = self.0.partition_point(|field| *field.name <= *name);
+        self.0.get(behind.checked_sub(1)?).filter(|field| *field.name == *name)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Field> {
+        self.0.iter()
+    }
+
+    /// The fields as they stand in the text.
+    pub(crate) fn in_written_order(&self) -> Vec<&Field> {
+        let mut fields: Vec<&Field> = self.0.iter().collect();
+        if fields.len() > MOST_UNSORTED {
+            fields.sort_by_key(|field| field.key.start);
+        }
+        fields
+    }
+}
+
+/// Fields that are looked through one by one.
+const MOST_UNSORTED: usize = 64;
+
 impl Positions {
-    pub(crate) fn new(places: Arc<[Place]>, root: NodeId) -> Self {
+    pub(crate) fn new(places: Places, root: NodeId) -> Self {
         Self { places, root }
+    }
+
+    fn place(&self, node: NodeId) -> Option<&Place> {
+        self.places.get()?.get(node.0 as usize)
     }
 
     /// Finds a field by its path in the API server's notation: `spec.devices.requests[0].exactly.count`, keys with
@@ -70,11 +115,7 @@ impl Positions {
                 Shape::List(items) => {
                     segment.text.parse::<usize>().ok().and_then(|index| items.get(index)).map(|item| (None, *item))
                 }
-                Shape::Mapping(fields) => fields
-                    .iter()
-                    .rev()
-                    .find(|field| *field.name == *segment.text)
-                    .map(|field| (Some(field.key), field.value)),
+                Shape::Mapping(fields) => fields.find(&segment.text).map(|field| (Some(field.key), field.value)),
                 Shape::Leaf | Shape::Alias(_) => None,
             };
             let Some((key, value)) = next else { return Some(located) };
@@ -95,14 +136,14 @@ impl Positions {
     /// The entries of the list under a key of the root.
     pub(crate) fn list_under(&self, name: &str) -> Vec<NodeId> {
         let Shape::Mapping(fields) = self.shape_of(self.root) else { return Vec::new() };
-        match fields.iter().rev().find(|field| *field.name == *name).map(|field| self.shape_of(field.value)) {
+        match fields.find(name).map(|field| self.shape_of(field.value)) {
             Some(Shape::List(items)) => items.to_vec(),
             _ => Vec::new(),
         }
     }
 
     fn located(&self, key: Option<Span>, value: NodeId) -> Option<Located> {
-        let span = self.places.get(value.0 as usize)?.span;
+        let span = self.place(value)?.span;
         Some(Located { key: key.map(Span::range), value: span.range(), found: String::new(), is_exact: false })
     }
 
@@ -112,11 +153,11 @@ impl Positions {
 
     /// The bytes of a node where it stands; of an alias, its own.
     pub(crate) fn span(&self, node: NodeId) -> Option<Range<usize>> {
-        Some(self.places.get(node.0 as usize)?.span.range())
+        Some(self.place(node)?.span.range())
     }
 
     pub(crate) fn shape_of(&self, node: NodeId) -> &Shape {
-        let shape = |id: NodeId| self.places.get(id.0 as usize).map_or(&Shape::Leaf, |place| &place.shape);
+        let shape = |id: NodeId| self.place(id).map_or(&Shape::Leaf, |place| &place.shape);
         match shape(node) {
             // INVARIANT: an alias repeats a node, never another alias.
             Shape::Alias(target) => shape(*target),

@@ -1,13 +1,14 @@
 //! From the parsed form to JSON and positions: scalars, keys, merge keys, aliases.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 
 use crate::build::{Budget, too_deep};
+use crate::list::List;
 use crate::number::Num;
-use crate::positions::{Field, Place, Positions, Shape};
+use crate::positions::{self, Field, Place, Positions, Shape};
 use crate::problem::{Problem, ProblemCode, Problems, quoted};
 use crate::scalar::{self, Scalar};
 use crate::surprise;
@@ -15,14 +16,41 @@ use crate::tree::{Kind, NodeId, Span, Style, Tag, Tree};
 
 /// The document's JSON and the places of its fields. `None` when a limit was reached; the problems say which.
 pub(crate) fn resolve(tree: &Tree<'_>, budget: &mut Budget, problems: &mut Problems) -> Option<(Value, Positions)> {
-    let places = tree.nodes.iter().map(|node| Place { span: node.span, shape: Shape::Leaf }).collect();
-    let mut resolver = Resolver { tree, budget, problems, places, is_stopped: false };
+    let mut resolver = Resolver::new(tree, budget, problems);
     let value = resolver.value(tree.root, "", 0, true);
     if resolver.is_stopped {
         return None;
     }
-    let places: Arc<[Place]> = resolver.places.into();
+    let places = Arc::new(OnceLock::from(resolver.places));
     Some((value, Positions::new(places, tree.root)))
+}
+
+/// The same for a tree that is a list of objects, one object at a time, so that the JSON of all of them need not be
+/// held at once. The positions answer after the last one.
+///
+pub(crate) fn resolve_items(
+    tree: &Tree<'_>,
+    list: &List,
+    budget: &mut Budget,
+    problems: &mut Problems,
+    mut emit: impl FnMut(Value, Positions, Span),
+) {
+    let mut resolver = Resolver::new(tree, budget, problems);
+    // The list's own fields are no object, but there may be something to say about them.
+    for value in &list.other_fields {
+        resolver.value(*value, "", 1, true);
+    }
+    let places = Arc::new(OnceLock::new());
+    for item in &list.items {
+        let value = resolver.value(*item, "", 2, true);
+        if resolver.is_stopped {
+            break;
+        }
+        let span = tree.node(*item).map_or(Span::default(), |node| node.span);
+        emit(value, Positions::new(Arc::clone(&places), *item), span);
+    }
+    // Nothing else fills it.
+    drop(places.set(resolver.places));
 }
 
 struct Resolver<'a, 't> {
@@ -30,7 +58,16 @@ struct Resolver<'a, 't> {
     budget: &'a mut Budget,
     problems: &'a mut Problems,
     places: Vec<Place>,
+    /// Field names, each kept once.
+    names: BTreeSet<Arc<str>>,
     is_stopped: bool,
+}
+
+impl<'a, 't> Resolver<'a, 't> {
+    fn new(tree: &'a Tree<'t>, budget: &'a mut Budget, problems: &'a mut Problems) -> Self {
+        let places = tree.nodes.iter().map(|node| Place { span: node.span, shape: Shape::Leaf }).collect();
+        Self { tree, budget, problems, places, names: BTreeSet::new(), is_stopped: false }
+    }
 }
 
 /// A key as it is read.
@@ -137,14 +174,22 @@ impl Resolver<'_, '_> {
             }
         }
         if is_first {
-            self.shape(id, Shape::Mapping(fields.fields.into()));
+            self.shape(id, Shape::Mapping(positions::Fields::new(fields.fields)));
         }
         Value::Object(fields.values)
     }
 
     fn insert(&mut self, fields: &mut Fields, name: String, key: Span, value_id: NodeId, value: Value, is_first: bool) {
         if is_first {
-            fields.fields.push(Field { name: name.as_str().into(), key, value: value_id });
+            let shared = match self.names.get(name.as_str()) {
+                Some(known) => Arc::clone(known),
+                None => {
+                    let new: Arc<str> = name.as_str().into();
+                    self.names.insert(Arc::clone(&new));
+                    new
+                }
+            };
+            fields.fields.push(Field { name: shared, key, value: value_id });
         }
         let was_merged = fields.merged.remove(&name);
         if is_first && !was_merged && fields.values.contains_key(&name) {
@@ -277,6 +322,15 @@ impl Resolver<'_, '_> {
             self.is_stopped = true;
             self.problems.push(problem);
         }
+    }
+}
+
+/// Whether a scalar of a JSON text is a number that JSON values can hold, or no number at all.
+pub(crate) fn fits_json(text: &str) -> bool {
+    match scalar::resolve(text, Style::Json, None) {
+        Ok(Scalar::Number(number)) => json_number(number, Style::Json).is_some(),
+        Ok(_) => true,
+        Err(_) => false,
     }
 }
 

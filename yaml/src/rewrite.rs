@@ -335,6 +335,7 @@ impl<'t> Rewriter<'t> {
     /// The entries of a block mapping.
     fn entries(&self, node: NodeId, from: usize) -> Option<Vec<Entry<'t>>> {
         let Shape::Mapping(fields) = self.positions.shape_of(node) else { return None };
+        let fields = fields.in_written_order();
         let mut entries: Vec<Entry<'t>> = Vec::with_capacity(fields.len());
         let mut column = None;
         let mut from = from;

@@ -13,8 +13,8 @@ pub struct LineColumn {
 
 /// Translates byte offsets of one text. Making it costs one pass; asking costs about a thousand bytes at most.
 #[derive(Clone, Debug)]
-pub struct TextIndex<'t> {
-    text: &'t [u8],
+pub struct TextIndex<T> {
+    text: T,
     /// Byte offsets of the lines' first bytes.
     line_starts: Vec<usize>,
     /// Characters and UTF-16 units before every multiple of [`STRIDE`] bytes.
@@ -39,13 +39,13 @@ impl Counts {
     }
 }
 
-impl<'t> TextIndex<'t> {
-    /// An index of `text`.
-    pub fn new(text: &'t [u8]) -> Self {
+impl<T: AsRef<[u8]>> TextIndex<T> {
+    /// An index of `text`, which may be owned, shared or borrowed.
+    pub fn new(text: T) -> Self {
         let mut line_starts = vec![0];
-        let mut before = Vec::with_capacity(text.len() / STRIDE + 1);
+        let mut before = Vec::with_capacity(text.as_ref().len() / STRIDE + 1);
         let mut counts = Counts::default();
-        for (offset, byte) in text.iter().enumerate() {
+        for (offset, byte) in text.as_ref().iter().enumerate() {
             if offset % STRIDE == 0 {
                 before.push(counts);
             }
@@ -59,7 +59,7 @@ impl<'t> TextIndex<'t> {
 
     /// Line and column of a byte offset. An offset beyond the text counts as its end.
     pub fn line_column(&self, byte: usize) -> LineColumn {
-        let byte = byte.min(self.text.len());
+        let byte = byte.min(self.text.as_ref().len());
         let line = self.line_starts.partition_point(|start| *start <= byte);
         let start = self.line_starts.get(line.saturating_sub(1)).copied().unwrap_or(0);
         let column = self.counts(byte).characters.saturating_sub(self.counts(start).characters) + 1;
@@ -68,7 +68,7 @@ impl<'t> TextIndex<'t> {
 
     /// UTF-16 units before a byte offset. An offset beyond the text counts as its end.
     pub fn utf16_offset(&self, byte: usize) -> usize {
-        self.counts(byte.min(self.text.len())).utf16
+        self.counts(byte.min(self.text.as_ref().len())).utf16
     }
 
     /// The UTF-16 range of a byte range.
@@ -80,7 +80,7 @@ impl<'t> TextIndex<'t> {
         // At a multiple of the stride behind the last byte there is no entry; the one before it serves.
         let stride = (byte / STRIDE).min(self.before.len().saturating_sub(1));
         let mut counts = self.before.get(stride).copied().unwrap_or_default();
-        for byte in self.text.get(stride * STRIDE..byte).unwrap_or_default() {
+        for byte in self.text.as_ref().get(stride * STRIDE..byte).unwrap_or_default() {
             counts.add(*byte);
         }
         counts
@@ -120,6 +120,6 @@ mod tests {
     fn text_that_ends_on_a_stride_and_empty_text_have_an_end() {
         let text = vec![b'x'; STRIDE * 2];
         assert_eq!(TextIndex::new(&text).utf16_offset(STRIDE * 2), STRIDE * 2);
-        assert_eq!(TextIndex::new(&[]).line_column(5), LineColumn { line: 1, column: 1 });
+        assert_eq!(TextIndex::new([]).line_column(5), LineColumn { line: 1, column: 1 });
     }
 }

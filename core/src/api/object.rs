@@ -12,7 +12,7 @@ use super::read::{Json, Path};
 use super::slice::ResourceSlice;
 use super::versions;
 use super::workload::Workload;
-use crate::finding::{Code, Finding, ObjectRef, Severity};
+use crate::finding::{Code, Finding, Fix, ObjectRef, Severity};
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $variant:ident($ty:ty) = $kind:literal in $group:literal;)*) => {
@@ -154,10 +154,7 @@ pub fn read_object(mut value: Value) -> Reading {
     let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
     if kind.is_empty() || api_version.is_empty() {
         let missing = if kind.is_empty() { "kind" } else { "apiVersion" };
-        findings.push(
-            Finding::new(Code::ReadNoKind, missing, format!("the document has no `{missing}`"))
-                .with_hint(no_kind_hint(&value, missing)),
-        );
+        findings.push(no_kind(&value, missing));
         return Reading { object: None, findings };
     }
     let flat = group == "resource.k8s.io" && versions::is_flat(version);
@@ -205,11 +202,19 @@ pub fn read_object(mut value: Value) -> Reading {
     Reading { object, findings }
 }
 
-/// The way out for a document without kind: another spelling of the field, if there is one.
-fn no_kind_hint(value: &Value, missing: &str) -> String {
+/// The finding about a document without `kind` or `apiVersion`, with the way out: another spelling of the field, if
+/// there is one.
+pub(crate) fn no_kind(value: &Value, missing: &str) -> Finding {
+    let finding = Finding::new(Code::ReadNoKind, missing, format!("the document has no `{missing}`"));
     let keys = value.as_object().into_iter().flat_map(|map| map.keys());
-    match keys.into_iter().find(|key| key.eq_ignore_ascii_case(missing)) {
-        Some(key) if key != missing => format!("write `{missing}` instead of `{key}`: upper and lower case matter"),
-        _ => "every Kubernetes object starts with `apiVersion` and `kind`".to_owned(),
+    match keys.into_iter().find(|key| *key != missing && key.eq_ignore_ascii_case(missing)) {
+        Some(key) => {
+            let mut finding =
+                finding.with_hint(format!("write `{missing}` instead of `{key}`: upper and lower case matter"));
+            finding.path.clone_from(key);
+            finding.fix = Some(Fix::Rename(missing.to_owned()));
+            finding
+        }
+        None => finding.with_hint("every Kubernetes object starts with `apiVersion` and `kind`"),
     }
 }

@@ -168,7 +168,7 @@ pub(super) fn parameters(out: &mut Report<'_>, parameters: &Node<'_, '_>, stored
 }
 
 /// The length of a value as compact JSON, in bytes.
-fn length(value: &Value) -> usize {
+pub(super) fn length(value: &Value) -> usize {
     struct Count(usize);
     impl std::io::Write for Count {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

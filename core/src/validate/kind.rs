@@ -125,10 +125,18 @@ impl Kind {
         }
     }
 
-    /// Why a Kubernetes does not serve the kind in a version; `None` if it does. The newest with everything on serves
-    /// whatever any version or proposal has.
-    pub(super) fn not_served(self, version: &str, kubernetes: Version, features: &Features) -> Option<String> {
-        let known: &[&str] = match self {
+    /// The newest version in which a Kubernetes can serve the kind, its gates apart; `None` if it has none.
+    pub(super) fn newest(self, kubernetes: Version) -> Option<&'static str> {
+        let is_served = |version: &str| match self.served(version) {
+            None => true,
+            Some((since, until)) => kubernetes >= since && kubernetes <= until,
+        };
+        self.versions().iter().copied().find(|version| is_served(version))
+    }
+
+    /// Every version that ever had the kind, newest first.
+    fn versions(self) -> &'static [&'static str] {
+        match self {
             Self::ResourceClaim | Self::ResourceClaimTemplate | Self::DeviceClass | Self::ResourceSlice => {
                 &["v1", "v1beta2", "v1beta1", "v1alpha3"]
             }
@@ -138,8 +146,13 @@ impl Kind {
             Self::Workload | Self::PodGroup => &["v1beta1", "v1alpha3", "v1alpha2", "v1alpha1"],
             Self::CompositePodGroup => &["v1alpha3"],
             Self::Pod => &["v1"],
-        };
-        if !known.contains(&version) {
+        }
+    }
+
+    /// Why a Kubernetes does not serve the kind in a version; `None` if it does. The newest with everything on serves
+    /// whatever any version or proposal has.
+    pub(super) fn not_served(self, version: &str, kubernetes: Version, features: &Features) -> Option<String> {
+        if !self.versions().contains(&version) {
             return Some(format!("no Kubernetes has it in `{version}`"));
         }
         if kubernetes == Version::All {

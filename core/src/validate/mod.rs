@@ -118,7 +118,7 @@ pub fn validate(submission: Submission, profile: &Profile) -> Vec<Finding> {
 /// What only shows when objects are seen together: references to what is not there, contradictions, who gains what.
 ///
 /// Findings come per object, in the order given.
-pub fn validate_set(objects: &[Value], profile: &Profile) -> Vec<Vec<Finding>> {
+pub fn validate_set(objects: impl IntoIterator<Item = Value>, profile: &Profile) -> Vec<Vec<Finding>> {
     set::validate(objects, profile)
 }
 

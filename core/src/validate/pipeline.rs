@@ -12,10 +12,14 @@ use super::{
     Operation, Submission, claim, class, defaults, features, pod, pod_group, pod_status, pod_templates, pool_status,
     slice, taints, template, workload,
 };
+use crate::api::object::no_kind;
 use crate::api::read::Path;
 use crate::api::versions;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::Profile;
+
+/// What the API server takes in one request, in bytes: the default of its `MaxRequestBodyBytes`.
+const LARGEST_REQUEST: usize = 3 << 20;
 
 /// What the API server answers, and what we add.
 pub(super) fn run(submission: Submission, profile: &Profile) -> Vec<Finding> {
@@ -27,10 +31,10 @@ pub(super) fn run(submission: Submission, profile: &Profile) -> Vec<Finding> {
     let (group, version) = split(&api_version);
     if kind.is_empty() || api_version.is_empty() {
         let missing = if kind.is_empty() { "kind" } else { "apiVersion" };
-        out.note(
-            Finding::new(Code::ReadNoKind, missing, format!("the document has no `{missing}`"))
-                .with_hint("every Kubernetes object starts with `apiVersion` and `kind`"),
-        );
+        out.note(no_kind(&object, missing));
+    } else if let Some(bytes) = Some(claim::length(&object)).filter(|bytes| *bytes > LARGEST_REQUEST) {
+        let message = format!("the object has {bytes} bytes as JSON, the API server takes {LARGEST_REQUEST}");
+        out.note(Finding::new(Code::ValidateTooLarge, "", message));
     } else if let Some(known) = Kind::of(group, &kind) {
         run_kind(&mut out, known, version, object, old, operation);
     } else if let Some((paths, by_server)) = pod_templates::of(group, &kind) {
@@ -55,7 +59,12 @@ fn run_kind(
     operation: Operation,
 ) {
     if let Some(why) = kind.not_served(version, out.profile.version, out.features()) {
-        out.note(Finding::new(Code::ValidateNotServed, "apiVersion", format!("{} is not served: {why}", kind.name())));
+        let finding =
+            Finding::new(Code::ValidateNotServed, "apiVersion", format!("{} is not served: {why}", kind.name()));
+        out.note(match kind.newest(out.profile.version) {
+            Some(newest) if newest != version => finding.with_hint(format!("this Kubernetes serves it in `{newest}`")),
+            _ => finding,
+        });
     }
     let schema = kind.schema(version);
     if !fit(out, &mut object, schema, &Path::ROOT) {

@@ -89,3 +89,16 @@ fn selectors_are_looked_through() {
     assert_eq!(codes("device.name == 'x'"), [Code::ValidateSelector]);
     assert_eq!(codes("1 + 1"), [Code::ValidateSelector]);
 }
+
+#[test]
+fn what_no_request_can_carry_is_not_looked_into() {
+    let claim = |text: usize| {
+        json!({
+            "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+            "metadata": { "name": "-", "namespace": "n", "labels": { "a": "x".repeat(text) } },
+        })
+    };
+    let codes = |text| create(claim(text)).into_iter().map(|finding| finding.code).collect::<Vec<_>>();
+    assert_eq!(codes(3 << 20), [Code::ValidateTooLarge]);
+    assert!(!codes(100).contains(&Code::ValidateTooLarge));
+}

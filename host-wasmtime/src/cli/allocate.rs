@@ -77,7 +77,7 @@ fn claim(input: &Input, name: &str) -> Result<ResourceClaim> {
             bail!("`{name}` could be {}: name one with its namespace", names.join(" or "));
         }
     };
-    let mut claim = read_claim_value(document.value.clone()).map_err(|findings| {
+    let mut claim = read_claim_value(document.value()).map_err(|findings| {
         let first = findings.first().map(|finding| format!(": {}: {}", finding.path, finding.message));
         anyhow!("{object} cannot be used{}", first.unwrap_or_default())
     })?;

@@ -1,30 +1,38 @@
 //! Many files through as many validators as there are processors.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use apportion::{HostLimits, NativeValidator, Runner, Validate};
-use apportion_core::finding::{Code, Finding, ObjectRef};
+use apportion_core::finding::{Code, Finding, ObjectRef, value_at};
 use apportion_core::profile::{Mode, Profile};
 use apportion_core::validate::{Operation, Submission, in_default_namespace};
-use apportion_yaml::{Limits, Reading, read};
+use apportion_yaml::ProblemCode;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
 use super::args::KubernetesArguments;
 use super::files::Source;
-use super::input::{self, Input};
+use super::input::{self, File, Input};
 use super::{ask, text};
 
 /// Objects as they are stored, by group, kind, namespace and name.
 pub(crate) type Stored = BTreeMap<(String, ObjectRef), Value>;
 
-/// A file as it was read, and the findings per document that is not refused.
-type Looked = (Reading, Vec<Vec<Finding>>);
+/// A file as it was read, and the findings per document.
+type Looked = (File, Vec<Vec<Finding>>);
+
+type Validator = dyn Validate + Send;
+
+/// From how many bytes on a file is large.
+const LARGE: usize = 256 << 10;
+
+/// Batches that wait between reading and validation.
+const WAITING: usize = 4;
 
 /// How long nothing is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -43,7 +51,7 @@ impl Validators {
         Ok(Self { profile, runner })
     }
 
-    pub(crate) fn make(&self) -> Box<dyn Validate> {
+    pub(crate) fn make(&self) -> Box<Validator> {
         match &self.runner {
             Some(runner) => Box::new(runner.validator(&self.profile, HostLimits::default())),
             None => Box::new(NativeValidator(self.profile.clone())),
@@ -61,10 +69,9 @@ impl Validators {
                 scope.spawn(|| {
                     let mut validator = self.make();
                     while let Some((index, source)) = take(&next, &sources) {
-                        let reading = read(&source.text, &Limits::default());
-                        let findings = validate(validator.as_mut(), &reading, stored, is_status);
+                        let looked = look(validator.as_mut(), index, source, stored, is_status);
                         if let Ok(mut done) = done.lock() {
-                            done.insert(index, (reading, findings));
+                            done.insert(index, looked);
                         }
                         progress.step();
                     }
@@ -73,8 +80,8 @@ impl Validators {
         });
         progress.clear();
         let done = done.into_inner().unwrap_or_default();
-        let (readings, findings): (Vec<Reading>, Vec<Vec<Vec<Finding>>>) = done.into_values().unzip();
-        (input::collect(sources, readings), findings.into_iter().flatten().collect())
+        let (files, findings): (Vec<File>, Vec<Vec<Vec<Finding>>>) = done.into_values().unzip();
+        (input::collect(sources, files), findings.into_iter().flatten().collect())
     }
 }
 
@@ -83,34 +90,62 @@ fn take<'s>(next: &AtomicUsize, sources: &'s [Source]) -> Option<(usize, &'s Sou
     Some((index, sources.get(index)?))
 }
 
-/// Findings per document that is not refused.
-fn validate(validator: &mut dyn Validate, reading: &Reading, stored: &Stored, is_status: bool) -> Vec<Vec<Finding>> {
-    let documents = reading.documents.iter().filter(|document| !document.is_refused);
-    let submissions: Vec<Submission> =
-        documents.map(|document| submission(&document.value, stored, is_status)).collect();
-    let count = submissions.len();
-    match validator.validate(submissions) {
-        Ok(findings) => findings,
-        // What is left of the file is told; the other files go on with a fresh instance.
-        Err(error) => {
-            let finding = Finding::new(Code::Internal, "", format!("this file could not be validated: {error}"));
-            let mut findings = vec![Vec::new(); count];
-            if let Some(first) = findings.first_mut() {
-                first.push(finding);
+/// Reads and validates a file; a large one is read and validated at the same time.
+fn look(validator: &mut Validator, index: usize, source: &Source, stored: &Stored, is_status: bool) -> Looked {
+    let submit = |objects: Vec<Value>| -> Vec<Submission> {
+        objects.into_iter().map(|object| submission(object, stored, is_status)).collect()
+    };
+    let mut all = Vec::new();
+    let file = if source.text.len() < LARGE {
+        File::read(index, &source.text, |batch| all.extend(validate(validator, submit(batch))))
+    } else {
+        let (give, take) = mpsc::sync_channel(WAITING);
+        thread::scope(|scope| {
+            scope.spawn(|| all.extend(take.into_iter().flat_map(|batch| validate(validator, batch))));
+            // The other side takes until this one has no more to give.
+            let file = File::read(index, &source.text, |batch| drop(give.send(submit(batch))));
+            drop(give);
+            file
+        })
+    };
+    if file.problems.iter().any(|problem| problem.code == ProblemCode::Template.text()) {
+        for (findings, document) in all.iter_mut().zip(&file.documents) {
+            if !findings.is_empty() {
+                let value = document.value();
+                findings.retain(|finding| !is_template(&value, &finding.path));
             }
-            findings
         }
     }
+    (file, all)
 }
 
-fn submission(value: &Value, stored: &Stored, is_status: bool) -> Submission {
-    let old = input::identity(value).and_then(|identity| stored.get(&identity)).cloned().map(in_default_namespace);
+/// Findings per submission.
+fn validate(validator: &mut Validator, submissions: Vec<Submission>) -> Vec<Vec<Finding>> {
+    let count = submissions.len();
+    validator.validate(submissions).unwrap_or_else(|error| {
+        // Told once; everything else goes on with a fresh instance.
+        let message = format!("these objects could not be validated: {error}");
+        let mut findings = vec![Vec::new(); count];
+        if let Some(first) = findings.first_mut() {
+            first.push(Finding::new(Code::Internal, "", message));
+        }
+        findings
+    })
+}
+
+/// Whether a field holds a template action: what is wrong with its text says nothing about what it expands to.
+fn is_template(document: &Value, path: &str) -> bool {
+    value_at(document, path).and_then(Value::as_str).is_some_and(|text| text.contains("{{"))
+}
+
+fn submission(value: Value, stored: &Stored, is_status: bool) -> Submission {
+    let old = input::identity(&value).and_then(|identity| stored.get(&identity)).cloned().map(in_default_namespace);
     let operation = match (&old, is_status) {
         (None, _) => Operation::Create,
         (Some(_), false) => Operation::Update,
         (Some(_), true) => Operation::StatusUpdate,
     };
-    Submission { old, operation, ..Submission::create(in_default_namespace(value.clone())) }
+    Submission { old, operation, ..Submission::create(in_default_namespace(value)) }
 }
 
 /// The objects of `--old`.
@@ -122,7 +157,7 @@ pub(crate) fn stored(paths: &[String]) -> Result<Stored> {
     if input.refused > 0 {
         bail!("{} of `--old` cannot be read; `apportion validate` says why", text::count(input.refused, "document"));
     }
-    let identified = input.documents.into_iter().filter_map(|document| Some((document.identity()?, document.value)));
+    let identified = input.documents.iter().filter_map(|document| Some((document.identity()?, document.value())));
     Ok(identified.collect())
 }
 

@@ -6,13 +6,13 @@ use std::io;
 use anyhow::{Context, Result, bail};
 use apportion::{Error, Validate};
 use apportion_core::finding::{Code, Finding, Severity};
-use apportion_yaml::{Limits, Reading, read, rewrite};
+use apportion_yaml::{Limits, Reading, rewrite};
 
 use super::args::ConvertArguments;
 use super::check::Validators;
 use super::diagnose::diagnose;
 use super::files::{self, STDIN, Source};
-use super::input::{self, Input};
+use super::input::{self, File, Input};
 use super::note::{Note, Places};
 use super::pen::Pen;
 use super::{Shown, Verdict, text};
@@ -24,10 +24,10 @@ pub(crate) fn convert(arguments: &ConvertArguments) -> Result<Shown> {
         bail!("standard input cannot be written in place: leave `--in-place` out");
     }
     let mut stdout = Vec::new();
-    let (mut readings, mut findings, mut changed) = (Vec::new(), Vec::new(), 0_usize);
-    for source in &sources {
+    let (mut read, mut findings, mut changed) = (Vec::new(), Vec::new(), 0_usize);
+    for (index, source) in sources.iter().enumerate() {
         let (converted, reading, told) = of_file(validator.as_mut(), source, &arguments.to)?;
-        if converted != source.text {
+        if converted != *source.text {
             changed = changed.saturating_add(1);
             if arguments.in_place {
                 fs::write(&source.name, &converted).with_context(|| format!("`{}` cannot be written", source.name))?;
@@ -38,9 +38,9 @@ pub(crate) fn convert(arguments: &ConvertArguments) -> Result<Shown> {
         }
         let usable = reading.documents.iter().zip(told).filter(|(document, _)| !document.is_refused);
         findings.extend(usable.map(|(_, told)| told));
-        readings.push(reading);
+        read.push(File::read(index, &source.text, |_| {}));
     }
-    let input = input::collect(sources, readings);
+    let input = input::collect(sources, read);
     let notes = notes(&input, findings);
     let mut stderr = diagnose(&notes, &input.sources, Pen::new(&arguments.view, &io::stderr()), arguments.view.verbose);
     if arguments.in_place {
@@ -69,7 +69,7 @@ fn of_file(
     source: &Source,
     version: &str,
 ) -> Result<(Vec<u8>, Reading, Vec<Vec<Finding>>)> {
-    let reading = read(&source.text, &Limits::default());
+    let reading = apportion_yaml::read(&source.text, &Limits::default());
     let (mut values, mut findings) = (Vec::new(), Vec::new());
     for document in &reading.documents {
         // What kubectl refuses as text stays as it is.
@@ -92,7 +92,7 @@ fn of_file(
             let hint = "give each object a file of its own";
             first.push(Finding::new(Code::Internal, "", message).with_hint(hint));
         }
-        return Ok((source.text.clone(), reading, findings));
+        return Ok((source.text.to_vec(), reading, findings));
     };
     for index in &rewritten.anew {
         let message = "the layout of this object does not allow a change in place: its comments are lost";
@@ -127,9 +127,9 @@ mod tests {
     #[test]
     fn what_is_current_keeps_its_bytes() {
         let text = b"# c\napiVersion: v1\nkind:   Pod\nmetadata: {name: a}\n".to_vec();
-        let source = Source { name: "a.yaml".to_owned(), text };
+        let source = Source::new("a.yaml".to_owned(), text);
         let (text, _, findings) = of_file(&mut NativeValidator(Profile::default()), &source, "v1").unwrap();
-        assert_eq!(text, source.text);
+        assert_eq!(text, *source.text);
         assert!(findings.iter().all(Vec::is_empty));
     }
 }

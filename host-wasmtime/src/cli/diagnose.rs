@@ -7,7 +7,7 @@ use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer,
 use apportion_core::finding::Severity;
 
 use super::files::Source;
-use super::note::{Note, Place, line_column};
+use super::note::{Note, Place};
 use super::pen::Pen;
 use super::text::{clean, count};
 
@@ -110,7 +110,7 @@ fn render(note: &Note, sources: &[Source], pen: Pen) -> String {
 }
 
 fn with_place<'a>(group: Group<'a>, place: &Place, source: &'a Source) -> Group<'a> {
-    let (line, column) = line_column(&source.text, place.span.start);
+    let (line, column) = source.line_column(place.span.start);
     let start = source.text.get(..place.span.start).unwrap_or(&source.text);
     let line_start = start.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline.saturating_add(1));
     let rest = source.text.get(line_start..).unwrap_or_default();

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result, bail};
+use apportion_yaml::{LineColumn, TextIndex};
 
 /// Folders below a folder of `-f`; symbolic links can make a circle.
 const MAX_DEPTH: usize = 32;
@@ -21,7 +23,22 @@ pub(crate) const STDIN: &str = "standard input";
 pub(crate) struct Source {
     /// As a user would name it.
     pub(crate) name: String,
-    pub(crate) text: Vec<u8>,
+    pub(crate) text: Arc<[u8]>,
+    /// Made when somebody asks for a line.
+    index: OnceLock<TextIndex<Arc<[u8]>>>,
+}
+
+impl Source {
+    pub(crate) fn new(name: String, text: Vec<u8>) -> Self {
+        Self { name, text: text.into(), index: OnceLock::new() }
+    }
+
+    /// Line and column of a byte, both from one; the column in characters.
+    pub(crate) fn line_column(&self, offset: usize) -> (usize, usize) {
+        let index = self.index.get_or_init(|| TextIndex::new(Arc::clone(&self.text)));
+        let LineColumn { line, column } = index.line_column(offset);
+        (line, column)
+    }
 }
 
 /// Reads what `-f` names, each file once: files, folders recursively in the order of names, `-`.
@@ -37,7 +54,7 @@ pub(crate) fn read(paths: &[String]) -> Result<Vec<Source>> {
             has_stdin = true;
             let mut text = Vec::new();
             std::io::stdin().read_to_end(&mut text).context("standard input cannot be read")?;
-            sources.push(Source { name: STDIN.to_owned(), text });
+            sources.push(Source::new(STDIN.to_owned(), text));
             continue;
         }
         let mut files = Vec::new();
@@ -57,7 +74,7 @@ pub(crate) fn read(paths: &[String]) -> Result<Vec<Source>> {
                 continue;
             }
             let text = fs::read(&file).with_context(|| format!("`{}` cannot be read", file.display()))?;
-            sources.push(Source { name: file.display().to_string(), text });
+            sources.push(Source::new(file.display().to_string(), text));
         }
     }
     Ok(sources)

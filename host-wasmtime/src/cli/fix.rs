@@ -1,6 +1,6 @@
 //! Certain corrections, made in the files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use anyhow::{Context, Result};
@@ -16,21 +16,33 @@ use super::text::count;
 #[derive(Debug, Default)]
 pub(crate) struct Fixed {
     corrections: usize,
-    files: usize,
+    /// Files that were written, by their place in the input.
+    files: BTreeSet<usize>,
     /// Corrections that the text does not allow, or that standard input cannot take.
     left: usize,
+    /// Whether the latest round made any.
+    has_news: bool,
 }
 
 impl Fixed {
-    pub(crate) fn has_written(&self) -> bool {
-        self.files > 0
+    /// Whether files were written and not looked at since.
+    pub(crate) fn has_news(&self) -> bool {
+        self.has_news
+    }
+
+    /// Adds the next round.
+    pub(crate) fn then(&mut self, next: Self) {
+        self.corrections = self.corrections.saturating_add(next.corrections);
+        self.files.extend(next.files);
+        self.left = next.left;
+        self.has_news = next.has_news;
     }
 
     /// What was done, in a sentence.
     pub(crate) fn sentence(&self) -> String {
         let left =
             if self.left == 0 { String::new() } else { format!("; {} left to you", count(self.left, "correction")) };
-        format!("{} made in {}{left}\n", count(self.corrections, "correction"), count(self.files, "file"))
+        format!("{} made in {}{left}\n", count(self.corrections, "correction"), count(self.files.len(), "file"))
     }
 }
 
@@ -40,7 +52,7 @@ pub(crate) fn fix(input: &Input, findings: &[Vec<Finding>]) -> Result<Fixed> {
     // Documents by file: the value with all corrections, and how many these are.
     let mut changed: BTreeMap<usize, Vec<(Value, usize)>> = BTreeMap::new();
     for (document, findings) in input.documents.iter().zip(findings) {
-        let mut value = document.value.clone();
+        let mut value = document.value();
         let corrections = findings.iter().filter_map(|finding| Some((finding.fix.as_ref()?, finding)));
         let made = corrections.filter(|(fix, finding)| fix.apply(&mut value, &finding.path)).count();
         changed.entry(document.source).or_default().push((value, made));
@@ -62,7 +74,8 @@ pub(crate) fn fix(input: &Input, findings: &[Vec<Finding>]) -> Result<Fixed> {
             Some(rewritten) if rewritten.anew.is_empty() && source.name != STDIN => {
                 fs::write(&source.name, &rewritten.text)
                     .with_context(|| format!("`{}` cannot be written", source.name))?;
-                fixed.files = fixed.files.saturating_add(1);
+                fixed.files.insert(index);
+                fixed.has_news = true;
                 fixed.corrections = fixed.corrections.saturating_add(made);
             }
             _ => fixed.left = fixed.left.saturating_add(made),

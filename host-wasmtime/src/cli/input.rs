@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use apportion::Door;
 use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
-use apportion_yaml::{Limits, Positions, Reading, read};
+use apportion_yaml::{Limits, Positions, read_each};
 use serde_json::Value;
 
 use super::files::{self, STDIN, Source};
-use super::note::{Note, Places, line_column};
+use super::note::{Note, Places};
 use super::text;
 
 /// All that was read.
@@ -27,24 +27,40 @@ pub(crate) struct Input {
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) source: usize,
-    pub(crate) value: Value,
+    /// As JSON; a tree of values would take many times the room.
+    pub(crate) text: String,
     pub(crate) positions: Positions,
+    group: String,
+    written: ObjectRef,
 }
 
 impl Document {
     /// What tells the object from all others: group, kind, namespace and name. `None` without kind or name.
     pub(crate) fn identity(&self) -> Option<(String, ObjectRef)> {
-        identity(&self.value)
+        identified(self.group.clone(), self.reference())
     }
 
     /// Kind, namespace and name as they are written.
     pub(crate) fn written_reference(&self) -> ObjectRef {
-        written_reference(&self.value)
+        self.written.clone()
     }
 
     /// Kind, namespace (`default` where none is written) and name, as far as the document has them.
     pub(crate) fn reference(&self) -> ObjectRef {
-        reference(&self.value)
+        in_default_namespace(self.written.clone())
+    }
+
+    /// The object.
+    pub(crate) fn value(&self) -> Value {
+        // The text was made of a value.
+        serde_json::from_str(&self.text).unwrap_or_default()
+    }
+
+    /// The document and the object in it.
+    fn new(source: usize, document: apportion_yaml::Document) -> (Self, Value) {
+        let apportion_yaml::Document { value, positions, .. } = document;
+        let (text, group, written) = (value.to_string(), group(&value), written_reference(&value));
+        (Self { source, text, positions, group, written }, value)
     }
 }
 
@@ -53,8 +69,12 @@ fn written_reference(value: &Value) -> ObjectRef {
     ObjectRef { kind: text("/kind"), namespace: text("/metadata/namespace"), name: text("/metadata/name") }
 }
 
-fn reference(value: &Value) -> ObjectRef {
-    let mut object = written_reference(value);
+fn group(value: &Value) -> String {
+    let api_version = value.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    api_version.split_once('/').map_or("", |(group, _)| group).to_owned()
+}
+
+fn in_default_namespace(mut object: ObjectRef) -> ObjectRef {
     if object.namespace.is_empty() {
         object.namespace = "default".to_owned();
     }
@@ -63,9 +83,10 @@ fn reference(value: &Value) -> ObjectRef {
 
 /// Group, kind, namespace and name of an object; `None` without kind or name.
 pub(crate) fn identity(value: &Value) -> Option<(String, ObjectRef)> {
-    let api_version = value.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-    let group = api_version.split_once('/').map_or("", |(group, _)| group).to_owned();
-    let object = reference(value);
+    identified(group(value), in_default_namespace(written_reference(value)))
+}
+
+fn identified(group: String, object: ObjectRef) -> Option<(String, ObjectRef)> {
     let is_known = !object.kind.is_empty() && !object.name.is_empty();
     is_known.then_some((group, object))
 }
@@ -85,22 +106,54 @@ pub(crate) struct Taken {
 /// Reads the files.
 pub(crate) fn load(paths: &[String]) -> Result<Input> {
     let sources = files::read(paths)?;
-    let readings = sources.iter().map(|source| read(&source.text, &Limits::default())).collect();
-    Ok(collect(sources, readings))
+    let files = sources.iter().enumerate().map(|(index, source)| File::read(index, &source.text, |_| {})).collect();
+    Ok(collect(sources, files))
 }
 
-/// All that was read, from the reading of each file.
-pub(crate) fn collect(sources: Vec<Source>, readings: Vec<Reading>) -> Input {
-    let mut input = Input { sources, documents: Vec::new(), problems: Vec::new(), refused: 0 };
-    for (index, reading) in readings.into_iter().enumerate() {
-        input.problems.extend(reading.problems.into_iter().map(|problem| Note::of_problem(index, problem)));
-        for document in reading.documents {
+/// What was read of one file.
+#[derive(Debug, Default)]
+pub(crate) struct File {
+    pub(crate) documents: Vec<Document>,
+    pub(crate) problems: Vec<Note>,
+    refused: usize,
+}
+
+/// Objects that are looked at together, by number and by bytes of text; more would only take room.
+const BATCH: usize = 256;
+const BATCH_BYTES: usize = 1 << 20;
+
+impl File {
+    /// Reads a text. `look` gets the objects of the usable documents, some at a time.
+    pub(crate) fn read(source: usize, text: &[u8], mut look: impl FnMut(Vec<Value>)) -> Self {
+        let mut file = Self::default();
+        let (mut batch, mut bytes) = (Vec::new(), 0_usize);
+        let problems = read_each(text, &Limits::default(), |document| {
             if document.is_refused {
-                input.refused = input.refused.saturating_add(1);
-                continue;
+                file.refused = file.refused.saturating_add(1);
+                return;
             }
-            input.documents.push(Document { source: index, value: document.value, positions: document.positions });
-        }
+            bytes = bytes.saturating_add(document.span.len());
+            let (document, value) = Document::new(source, document);
+            file.documents.push(document);
+            batch.push(value);
+            if batch.len() >= BATCH || bytes >= BATCH_BYTES {
+                look(std::mem::take(&mut batch));
+                bytes = 0;
+            }
+        });
+        look(batch);
+        file.problems = problems.into_iter().map(|problem| Note::of_problem(source, problem)).collect();
+        file
+    }
+}
+
+/// All that was read, from what was read of each file.
+pub(crate) fn collect(sources: Vec<Source>, files: Vec<File>) -> Input {
+    let mut input = Input { sources, documents: Vec::new(), problems: Vec::new(), refused: 0 };
+    for file in files {
+        input.documents.extend(file.documents);
+        input.problems.extend(file.problems);
+        input.refused = input.refused.saturating_add(file.refused);
     }
     input
 }
@@ -108,7 +161,7 @@ pub(crate) fn collect(sources: Vec<Source>, readings: Vec<Reading>) -> Input {
 impl Input {
     /// Gives all documents to a cluster.
     pub(crate) fn apply(&self, door: &mut dyn Door) -> Result<Taken> {
-        let texts: Vec<String> = self.documents.iter().map(|document| document.value.to_string()).collect();
+        let texts: Vec<String> = self.documents.iter().map(|document| document.text.clone()).collect();
         let findings = door.apply(&texts)?;
         let places = Places::new(self);
         let mut taken = Taken { refused: self.refused, notes: self.problems.clone(), ..Taken::default() };
@@ -140,7 +193,7 @@ impl Input {
         for (index, document) in self.documents.iter().enumerate() {
             let Some((group, object)) = document.identity() else { continue };
             let Some(earlier) = known.insert((group, object.clone()), document) else { continue };
-            if earlier.value == document.value {
+            if earlier.text == document.text {
                 continue;
             }
             let (line, file) = self.line_of(earlier);
@@ -157,7 +210,7 @@ impl Input {
     fn line_of(&self, document: &Document) -> (usize, &str) {
         let Some(source) = self.sources.get(document.source) else { return (0, "") };
         let start = document.positions.find("").map_or(0, |located| located.value.start);
-        (line_column(&source.text, start).0, &source.name)
+        (source.line_column(start).0, &source.name)
     }
 }
 

@@ -1,9 +1,11 @@
 //! The answer for programs. The form changes with [`FORMAT`] only, apart from fields that are added.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::args::{EngineArguments, KubernetesArguments, ModeChoice, Output};
 use super::input::{Input, Taken};
+use super::note::MachineNote;
 
 /// Version of the machine formats.
 pub(crate) const FORMAT: &str = "apportion/v1";
@@ -42,14 +44,15 @@ pub(crate) fn document(kind: &str, kubernetes: Map<String, Value>, body: Value) 
 /// What was read.
 pub(crate) fn input(input: &Input, taken: &Taken) -> Value {
     let files: Vec<&str> = input.sources.iter().map(|source| source.name.as_str()).collect();
-    let findings: Vec<Value> = taken.notes.iter().map(|note| note.to_json(&input.sources)).collect();
+    let findings: Vec<MachineNote<'_>> = taken.notes.iter().map(|note| note.for_machines(&input.sources)).collect();
     json!({ "files": files, "objects": taken.kinds, "leftAside": taken.aside, "refused": taken.refused, "findings": findings })
 }
 
 /// A value as text.
-pub(crate) fn text(value: &Value, output: Output) -> String {
+pub(crate) fn text(value: &impl Serialize, output: Output) -> String {
     match output {
-        Output::Yaml => apportion_yaml::write(value),
-        Output::Json | Output::Table => format!("{value:#}\n"),
+        Output::Yaml => apportion_yaml::write(&json!(value)),
+        // Nothing that is written here can fail to be JSON.
+        Output::Json | Output::Table => serde_json::to_string_pretty(value).unwrap_or_default() + "\n",
     }
 }

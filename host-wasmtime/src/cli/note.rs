@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use apportion_core::finding::{Code, ErrorKind, Finding, ObjectRef, Severity};
 use apportion_yaml::{Located, Problem, Severity as YamlSeverity};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::files::Source;
 use super::input::Input;
@@ -85,42 +85,49 @@ impl Note {
     pub(crate) fn region<'s>(&self, sources: &'s [Source]) -> Option<Region<'s>> {
         let place = self.place.as_ref()?;
         let source = sources.get(place.source)?;
-        let (line, column) = line_column(&source.text, place.span.start);
-        let (end_line, end_column) = line_column(&source.text, place.span.end.max(place.span.start));
+        let (line, column) = source.line_column(place.span.start);
+        let (end_line, end_column) = source.line_column(place.span.end.max(place.span.start));
         Some(Region { file: &source.name, line, column, end_line, end_column })
     }
 
-    pub(crate) fn to_json(&self, sources: &[Source]) -> Value {
-        let mut value = json!({ "code": self.code, "severity": self.severity, "message": self.message });
-        let Some(map) = value.as_object_mut() else { return value };
-        if let Some(kind) = self.kind {
-            map.insert("kind".to_owned(), json!(kind));
+    /// For programs.
+    pub(crate) fn for_machines<'n>(&'n self, sources: &'n [Source]) -> MachineNote<'n> {
+        let region = self.region(sources);
+        MachineNote {
+            code: self.code,
+            column: region.map(|region| region.column),
+            file: region.map(|region| region.file),
+            hint: self.hint.as_deref(),
+            kind: self.kind,
+            line: region.map(|region| region.line),
+            message: &self.message,
+            object: self.object.as_ref(),
+            path: Some(self.path.as_str()).filter(|path| !path.is_empty()),
+            severity: self.severity,
         }
-        if let Some(object) = &self.object {
-            map.insert("object".to_owned(), json!(object));
-        }
-        if !self.path.is_empty() {
-            map.insert("path".to_owned(), json!(self.path));
-        }
-        if let Some(hint) = &self.hint {
-            map.insert("hint".to_owned(), json!(hint));
-        }
-        if let Some(region) = self.region(sources) {
-            map.insert("file".to_owned(), json!(region.file));
-            map.insert("line".to_owned(), json!(region.line));
-            map.insert("column".to_owned(), json!(region.column));
-        }
-        value
     }
 }
 
-/// Line and column of a byte, both from one; the column in characters.
-pub(crate) fn line_column(text: &[u8], offset: usize) -> (usize, usize) {
-    let before = text.get(..offset).unwrap_or(text);
-    let line = before.iter().filter(|byte| **byte == b'\n').count().saturating_add(1);
-    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline.saturating_add(1));
-    let column = before.get(start..).map_or(0, |text| String::from_utf8_lossy(text).chars().count());
-    (line, column.saturating_add(1))
+/// A note as machine formats show it. Fields in the order of their names.
+#[derive(Serialize)]
+pub(crate) struct MachineNote<'n> {
+    code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'n str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'n str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<ErrorKind>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    message: &'n str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<&'n ObjectRef>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'n str>,
+    severity: Severity,
 }
 
 /// Finds the place of a finding by the object it is about.

@@ -4,7 +4,7 @@ use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
 use apportion_core::simulate::PodReport;
 
 use super::files::Source;
-use super::note::{Note, Places, line_column};
+use super::note::{Note, Places};
 use super::pen::{Ink, Pen};
 use super::text::{WIDTH, clean, count, wrap};
 
@@ -90,7 +90,7 @@ fn reason_lines(reason: &Finding, places: &Places<'_>, sources: &[Source], pen: 
     let mut lines = bullet(&reason.message, reason.code.text(), pen);
     let place = places.find(reason).and_then(|place| {
         let source = sources.get(place.source)?;
-        let (line, column) = line_column(&source.text, place.span.start);
+        let (line, column) = source.line_column(place.span.start);
         Some(format!("{}:{line}:{column}", source.name))
     });
     let object = reason.object.as_ref().filter(|object| !object.name.is_empty());

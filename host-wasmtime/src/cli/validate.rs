@@ -4,16 +4,20 @@ use std::io;
 
 use anyhow::Result;
 use apportion_core::finding::{Finding, Severity};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::args::{Output, ReportOutput, ValidateArguments};
 use super::check::{self, Validators};
 use super::diagnose::diagnose;
 use super::input::{Input, order};
-use super::note::{Note, Places};
+use super::note::{MachineNote, Note, Places};
 use super::pen::{Ink, Pen};
 use super::report::{github, junit, sarif};
 use super::{Shown, Verdict, ask, files, fix, machine, text};
+
+/// Rounds of corrections, each of which brought new ones to light.
+const MOST_ROUNDS: usize = 8;
 
 pub(crate) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     let validators = Validators::new(&arguments.kubernetes)?;
@@ -21,7 +25,7 @@ pub(crate) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     let look = || -> Result<(Input, Vec<Vec<Finding>>)> {
         let sources = files::read(&arguments.input.files)?;
         let (input, mut findings) = validators.check(sources, &stored, arguments.status);
-        let objects: Vec<Value> = input.documents.iter().map(|document| document.value.clone()).collect();
+        let objects: Vec<&str> = input.documents.iter().map(|document| document.text.as_str()).collect();
         for (findings, more) in findings.iter_mut().zip(validators.make().validate_set(&objects)?) {
             findings.extend(more);
         }
@@ -30,11 +34,16 @@ pub(crate) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     let (mut input, mut findings) = look()?;
     let mut stderr = String::new();
     if arguments.fix {
-        let fixed = fix::fix(&input, &findings)?;
-        stderr = fixed.sentence();
-        if fixed.has_written() {
+        let mut fixed = fix::fix(&input, &findings)?;
+        // A correction can bring mistakes to light, since nothing is said of the fields of an unknown kind.
+        for _ in 0..MOST_ROUNDS {
+            if !fixed.has_news() {
+                break;
+            }
             (input, findings) = look()?;
+            fixed.then(fix::fix(&input, &findings)?);
         }
+        stderr = fixed.sentence();
     }
     let notes = notes(&input, &findings);
     let count = |severity| notes.iter().filter(|note| note.severity == severity).count();
@@ -85,9 +94,26 @@ fn summary(input: &Input, errors: usize, warnings: usize, kubernetes: &str, pen:
 
 fn machine(arguments: &ValidateArguments, input: &Input, notes: &[Note], output: Output) -> String {
     let files: Vec<&str> = input.sources.iter().map(|source| source.name.as_str()).collect();
-    let findings: Vec<Value> = notes.iter().map(|note| note.to_json(&input.sources)).collect();
-    let body =
-        json!({ "files": files, "objects": input.documents.len(), "refused": input.refused, "findings": findings });
-    let kubernetes = machine::kubernetes(&arguments.kubernetes);
-    machine::text(&machine::document("Validation", kubernetes, body), output)
+    let answer = Answer {
+        files,
+        findings: notes.iter().map(|note| note.for_machines(&input.sources)).collect(),
+        format: machine::FORMAT,
+        kind: "Validation",
+        kubernetes: machine::kubernetes(&arguments.kubernetes),
+        objects: input.documents.len(),
+        refused: input.refused,
+    };
+    machine::text(&answer, output)
+}
+
+/// The answer for programs. Fields in the order of their names.
+#[derive(Serialize)]
+struct Answer<'n> {
+    files: Vec<&'n str>,
+    findings: Vec<MachineNote<'n>>,
+    format: &'static str,
+    kind: &'static str,
+    kubernetes: Map<String, Value>,
+    objects: usize,
+    refused: usize,
 }

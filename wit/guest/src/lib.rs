@@ -89,8 +89,8 @@ impl validation::Guest for Component {
     fn validate_set(objects: Vec<String>, profile: Profile) -> Result<Vec<Vec<Finding>>, Vec<Finding>> {
         let profile = from_wire::profile(&profile).map_err(to_wire::findings)?;
         // A text that is no JSON refers to nothing; `validate` reports it.
-        let objects: Vec<_> = objects.iter().map(|text| parse(text).unwrap_or_default()).collect();
-        let findings = apportion_core::validate::validate_set(&objects, &profile);
+        let objects = objects.into_iter().map(|text| parse(&text).unwrap_or_default());
+        let findings = apportion_core::validate::validate_set(objects, &profile);
         Ok(findings.into_iter().map(to_wire::findings).collect())
     }
 

@@ -15,37 +15,38 @@ const MOST_NAMES: usize = 6;
 
 /// The attributes and capacities of all slices: by domain and name the types of their values in CEL.
 #[derive(Default)]
-struct Published<'v> {
-    attributes: Names<'v>,
-    capacities: Names<'v>,
+pub(super) struct Published {
+    attributes: Names,
+    capacities: Names,
 }
 
-type Names<'v> = BTreeMap<&'v str, BTreeMap<&'v str, BTreeSet<&'static str>>>;
+type Names = BTreeMap<String, BTreeMap<String, BTreeSet<&'static str>>>;
 
-impl<'v> Published<'v> {
-    fn of(objects: &'v [Value]) -> Self {
-        let mut published = Self::default();
-        for spec in
-            objects.iter().filter(|object| kind(object) == "ResourceSlice").filter_map(|slice| slice.get("spec"))
-        {
-            let driver = text(spec, "driver");
-            for device in list(spec.get("devices")) {
-                let device = device.get("basic").unwrap_or(device);
-                for (field, names) in
-                    [("attributes", &mut published.attributes), ("capacity", &mut published.capacities)]
-                {
-                    for (key, value) in device.get(field).and_then(Value::as_object).into_iter().flatten() {
-                        let (domain, name) = key.split_once('/').unwrap_or((driver, key));
-                        let of = if field == "capacity" { Some("kubernetes.Quantity") } else { attribute_type(value) };
-                        names.entry(domain).or_default().entry(name).or_default().extend(of);
+impl Published {
+    /// Adds what an object publishes, if it is a slice.
+    pub(super) fn add(&mut self, object: &Value) {
+        let Some(spec) = object.get("spec").filter(|_| kind(object) == "ResourceSlice") else { return };
+        let driver = text(spec, "driver");
+        for device in list(spec.get("devices")) {
+            let device = device.get("basic").unwrap_or(device);
+            for (field, names) in [("attributes", &mut self.attributes), ("capacity", &mut self.capacities)] {
+                for (key, value) in device.get(field).and_then(Value::as_object).into_iter().flatten() {
+                    let (domain, name) = key.split_once('/').unwrap_or((driver, key));
+                    let of = if field == "capacity" { Some("kubernetes.Quantity") } else { attribute_type(value) };
+                    // Nearly always known already.
+                    match names.get_mut(domain).and_then(|names| names.get_mut(name)) {
+                        Some(types) => types.extend(of),
+                        None => {
+                            let names = names.entry(domain.to_owned()).or_default();
+                            names.entry(name.to_owned()).or_default().extend(of);
+                        }
                     }
                 }
             }
         }
-        published
     }
 
-    fn names(&self, is_capacity: bool) -> &Names<'v> {
+    fn names(&self, is_capacity: bool) -> &Names {
         if is_capacity { &self.capacities } else { &self.attributes }
     }
 }
@@ -58,8 +59,7 @@ fn attribute_type(value: &Value) -> Option<&'static str> {
 }
 
 /// Looks at every selector of the set, if the set has slices at all.
-pub(super) fn check(objects: &[Value], profile: &Profile, all: &mut [Vec<Finding>]) {
-    let published = Published::of(objects);
+pub(super) fn check(objects: &[Value], published: &Published, profile: &Profile, all: &mut [Vec<Finding>]) {
     if published.attributes.is_empty() && published.capacities.is_empty() {
         return;
     }
@@ -73,7 +73,7 @@ pub(super) fn check(objects: &[Value], profile: &Profile, all: &mut [Vec<Finding
             }
             for mention in known.entry(expression).or_insert_with(|| mentions(expression, &environment)) {
                 findings.extend(
-                    judge(mention, &published)
+                    judge(mention, published)
                         .map(|(code, message, hint)| Finding::new(code, &path, message).with_hint(hint)),
                 );
             }
@@ -114,7 +114,7 @@ fn add<'v>(found: &mut Vec<(String, &'v str)>, at: &str, holder: Option<&'v Valu
 }
 
 /// What is wrong with a name that a selector reads: code, message, hint.
-fn judge(mention: &Mention, published: &Published<'_>) -> Option<(Code, String, String)> {
+fn judge(mention: &Mention, published: &Published) -> Option<(Code, String, String)> {
     let Mention { is_capacity, domain, name, compared_with } = mention;
     let read = |is_capacity: bool, name: &str| {
         let map = if is_capacity { "capacity" } else { "attributes" };
@@ -132,7 +132,7 @@ fn judge(mention: &Mention, published: &Published<'_>) -> Option<(Code, String, 
         let hint = if other.is_some_and(|names| names.contains_key(name.as_str())) {
             format!("write `{}`", read(!is_capacity, name))
         } else {
-            let mut names: Vec<&str> = own.into_iter().flat_map(BTreeMap::keys).copied().collect();
+            let mut names: Vec<&str> = own.into_iter().flat_map(BTreeMap::keys).map(String::as_str).collect();
             match nearest(name, names.iter().copied()) {
                 Some(meant) => format!("did you mean `{}`?", read(*is_capacity, meant)),
                 None if names.is_empty() => format!("the devices have no {what} of this domain"),

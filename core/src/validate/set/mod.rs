@@ -10,21 +10,33 @@ mod index;
 mod pods;
 mod pools;
 mod security;
+mod trim;
 
 use serde_json::Value;
 
 use super::pipeline::reference;
 use crate::finding::{Code, Finding, Severity};
+use crate::near::nearest;
 use crate::profile::Profile;
+use attributes::Published;
 use index::Index;
+use trim::trim;
 
 /// Findings per object, in the order given.
-pub(super) fn validate(objects: &[Value], profile: &Profile) -> Vec<Vec<Finding>> {
+pub(super) fn validate(objects: impl IntoIterator<Item = Value>, profile: &Profile) -> Vec<Vec<Finding>> {
+    let mut published = Published::default();
+    let trimmed = objects.into_iter().map(|mut object| {
+        published.add(&object);
+        trim(&mut object);
+        object
+    });
+    let objects: Vec<Value> = trimmed.collect();
+    let objects = objects.as_slice();
     let index = Index::of(objects);
     let mut all: Vec<Vec<Finding>> = objects.iter().map(|object| one(object, &index)).collect();
     pools::check(objects, &mut all);
     pods::shared_claims(objects, &index, &mut all);
-    attributes::check(objects, profile, &mut all);
+    attributes::check(objects, &published, profile, &mut all);
     for (findings, object) in all.iter_mut().zip(objects) {
         let about = reference(object);
         for finding in findings {
@@ -62,7 +74,12 @@ fn classes(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
             let Some(class) = class.and_then(Value::as_str).filter(|class| !class.is_empty()) else { continue };
             if !index.classes.contains(class) {
                 let message = format!("there is no DeviceClass `{class}`");
-                found.push(missing(Code::LinkUnknownClass, format!("{at}.deviceClassName"), message, &index.classes));
+                let finding = Finding::new(Code::LinkUnknownClass, format!("{at}.deviceClassName"), message);
+                found.push(match nearest(class, index.classes.iter().copied()) {
+                    Some(meant) => finding.with_hint(format!("did you mean `{meant}`?")),
+                    // Classes come with drivers more often than with the manifests that use them.
+                    None => Finding { severity: Severity::Info, ..finding },
+                });
             }
         }
     }

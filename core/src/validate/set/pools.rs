@@ -106,6 +106,8 @@ fn counters(slices: &[Slice<'_>], add: &mut impl FnMut(usize, Finding)) {
             }
         }
     }
+    let there = i64::try_from(slices.len()).unwrap_or(i64::MAX);
+    let is_complete = slices.iter().all(|(_, slice)| number(slice, "resourceSliceCount") <= there);
     for (at, slice) in slices {
         for (number, device) in list(slice.pointer("/spec/devices")).iter().enumerate() {
             let basic = device.get("basic").unwrap_or(device);
@@ -114,8 +116,21 @@ fn counters(slices: &[Slice<'_>], add: &mut impl FnMut(usize, Finding)) {
                 let path = format!("spec.devices[{number}]{inside}.consumesCounters[{which}]");
                 let name = text(uses, "counterSet");
                 let Some(known) = sets.get(name) else {
-                    let message = format!("no slice of the pool has a counter set `{name}`: the pool is invalid");
-                    add(*at, Finding::new(Code::LinkUnknownCounter, format!("{path}.counterSet"), message));
+                    let path = format!("{path}.counterSet");
+                    add(
+                        *at,
+                        if is_complete {
+                            let message =
+                                format!("no slice of the pool has a counter set `{name}`: the pool is invalid");
+                            Finding::new(Code::LinkUnknownCounter, path, message)
+                        } else {
+                            let message = format!("no slice of the pool that is here has a counter set `{name}`");
+                            Finding {
+                                severity: Severity::Info,
+                                ..Finding::new(Code::LinkUnknownCounter, path, message)
+                            }
+                        },
+                    );
                     continue;
                 };
                 for counter in uses.get("counters").and_then(Value::as_object).into_iter().flat_map(|map| map.keys()) {

@@ -1,8 +1,9 @@
 //! JUnit's XML: a suite for each file, a test case for each object. Errors are failures, warnings are output.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use apportion_core::finding::Severity;
+use apportion_core::finding::{ObjectRef, Severity};
 
 use crate::cli::input::Input;
 use crate::cli::note::Note;
@@ -11,18 +12,23 @@ use crate::cli::note::Note;
 pub(crate) fn write(notes: &[Note], input: &Input) -> String {
     let mut body = String::new();
     let (mut tests, mut failures) = (0_usize, 0_usize);
+    let mut by_object: BTreeMap<(usize, Option<&ObjectRef>), Vec<&Note>> = BTreeMap::new();
+    for note in notes {
+        if let Some(place) = &note.place {
+            by_object.entry((place.source, note.object.as_ref())).or_default().push(note);
+        }
+    }
+    let mut documents = input.documents.iter().peekable();
     for (index, source) in input.sources.iter().enumerate() {
-        let of_file: Vec<&Note> =
-            notes.iter().filter(|note| note.place.as_ref().is_some_and(|place| place.source == index)).collect();
+        let of = |object: Option<&ObjectRef>| by_object.get(&(index, object)).cloned().unwrap_or_default();
         let mut cases: Vec<(String, Vec<&Note>)> = Vec::new();
-        for document in input.documents.iter().filter(|document| document.source == index) {
+        while let Some(document) = documents.next_if(|document| document.source == index) {
             let name = document.written_reference();
-            let mine: Vec<&Note> = of_file.iter().filter(|note| note.object.as_ref() == Some(&name)).copied().collect();
+            let mine = of(Some(&name));
             let name = if name.name.is_empty() { name.kind } else { name.to_string() };
             cases.push((name, mine));
         }
-        let of_text: Vec<&Note> = of_file.iter().filter(|note| note.object.is_none()).copied().collect();
-        cases.push(("the text itself".to_owned(), of_text));
+        cases.push(("the text itself".to_owned(), of(None)));
         let failed = cases.iter().filter(|(_, notes)| notes.iter().any(|note| is_error(note))).count();
         tests = tests.saturating_add(cases.len());
         failures = failures.saturating_add(failed);
