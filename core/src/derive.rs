@@ -102,15 +102,26 @@ pub(crate) fn cut(text: &str, length: usize) -> &str {
 /// FNV-1a over 128 bits, each part ended by a byte that text cannot hold, and mixed once more at the end so that
 /// inputs that differ only in their last byte differ everywhere.
 fn digest(parts: &[&str]) -> u128 {
-    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     for part in parts {
         for byte in part.bytes().chain([0xff]) {
-            hash = (hash ^ u128::from(byte)).wrapping_mul(PRIME);
+            hash = times_prime(hash ^ u128::from(byte));
         }
     }
-    hash = (hash ^ (hash >> 64)).wrapping_mul(PRIME);
+    hash = times_prime(hash ^ (hash >> 64));
     hash ^ (hash >> 61)
+}
+
+/// A hash times the prime of FNV, `2^88 + 0x13b`, in words of 64 bits: WebAssembly has no larger products.
+fn times_prime(hash: u128) -> u128 {
+    const LOW: u64 = 0x13b;
+    const HALF: u64 = 0xffff_ffff;
+    #[expect(clippy::cast_possible_truncation, reason = "the halves are taken on purpose")]
+    let (low, high) = (hash as u64, (hash >> 64) as u64);
+    let first = (low & HALF) * LOW;
+    let second = (low >> 32) * LOW + (first >> 32);
+    let high = high.wrapping_mul(LOW).wrapping_add(second >> 32).wrapping_add(low << 24);
+    u128::from(high) << 64 | u128::from(second << 32 | first & HALF)
 }
 
 #[cfg(test)]
@@ -125,6 +136,13 @@ mod tests {
         assert_eq!(name, generated_name("inference-gpu-", &["uid", "gpu"]));
         assert_ne!(name, generated_name("inference-gpu-", &["uid", "nic"]));
         assert_ne!(letters(5, &["ab", "c"]), letters(5, &["a", "bc"]));
+    }
+
+    #[test]
+    fn the_product_is_that_of_128_bits() {
+        for hash in [0, 1, u128::MAX, 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, u128::MAX / 7, 1 << 127, 1 << 64] {
+            assert_eq!(times_prime(hash), hash.wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b));
+        }
     }
 
     #[test]

@@ -359,6 +359,8 @@ codes! {
         "The claim uses a feature that is off in the stated Kubernetes. The scheduler refuses the Pod as long as the feature gate is off.";
     AllocReferenceDiffers = "alloc/reference-differs", Warning,
         "The scheduler of the stated Kubernetes version has a known defect that changes this decision. The answer given is the correct one; mode `reference` gives the version's own.";
+    AllocReferenceUnknown = "alloc/reference-unknown", Info,
+        "Known defects of the stated version's scheduler can show in this question, and playing them took more steps than such a comparison may. The answer is the correct one; whether that scheduler gives it is not known.";
     AllocEmptySelector = "alloc/empty-selector", Error,
         "A selector without a CEL expression. It may come from a newer API; the scheduler refuses the Pod rather than ignoring it.";
     AllocNoClassName = "alloc/no-class-name", Error,
@@ -381,6 +383,8 @@ codes! {
         "A CEL expression of a device class or request that does not compile. It stops the Pod as soon as a device is compared with it.";
     AllocSelectorRuntime = "alloc/selector-runtime", Error,
         "A CEL expression that failed on a device, for instance because it reads an attribute that the device does not have. It stops the Pod, even if other devices would fit. Test for the attribute first (`has(...)`, `.?`, `orValue`).";
+    AllocCapacity = "alloc/capacity", Error,
+        "What a request asks of a device's capacities cannot be computed: rounded to the steps of the device it does not fit into 64 bits, or it is negative. From Kubernetes 1.37 on that stops the Pod, even if other devices would fit; before, such a device was passed over.";
     AllocBadNodeSelector = "alloc/bad-node-selector", Error,
         "A slice or device with a node selector that cannot be read. It stops every Pod that asks for devices on a node that the slice may concern.";
     AllocNodeSelectorTerms = "alloc/node-selector-terms", Error,

@@ -33,8 +33,8 @@ fn requests_consume_capacity_as_recorded() {
         let request: Option<CapacityRequirements> = read(&case["request"]);
         let taken: BTreeMap<String, Quantity> = read(&case["consumedByOthers"]);
         let consumed: BTreeMap<String, Quantity> = read(&case["consumed"]);
-        assert_eq!(capacity::consumed(request.as_ref(), &capacities, Rounding::Whole), consumed, "{case}");
-        let fits = capacity::grantable(request.as_ref(), &capacities, Rounding::Whole)
+        assert_eq!(capacity::consumed(request.as_ref(), &capacities, Rounding::default()), consumed, "{case}");
+        let fits = capacity::grantable(request.as_ref(), &capacities, Rounding::default())
             .is_some_and(|amounts| capacity::is_left(&amounts, &capacities, [&taken]));
         assert_eq!(fits, case["fits"].as_bool().unwrap(), "{case}");
     }

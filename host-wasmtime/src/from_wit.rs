@@ -68,9 +68,9 @@ pub(crate) fn answer(answer: wit::Answer) -> Result<Answer, Vec<Finding>> {
             node: allocated.node,
             allocations: allocated
                 .claims
-                .iter()
+                .into_iter()
                 .map(|claim| match claim.allocation.as_str() {
-                    "" => devices(&claim.devices),
+                    "" => devices(claim.devices),
                     text => allocation(text),
                 })
                 .collect::<Result<_, _>>()?,
@@ -83,21 +83,21 @@ pub(crate) fn answer(answer: wit::Answer) -> Result<Answer, Vec<Finding>> {
 }
 
 /// An allocation of which only the devices crossed.
-fn devices(devices: &[AllocatedDeviceOfWit]) -> Result<AllocationResult, Vec<Finding>> {
+fn devices(devices: Vec<AllocatedDeviceOfWit>) -> Result<AllocationResult, Vec<Finding>> {
     let mut allocation = AllocationResult::default();
     for device in devices {
         let mut result = DeviceRequestAllocationResult {
-            request: device.request.clone(),
-            driver: device.id.driver.clone(),
-            pool: device.id.pool.clone(),
-            device: device.id.device.clone(),
+            request: device.request,
+            driver: device.id.driver,
+            pool: device.id.pool,
+            device: device.id.device,
             admin_access: device.admin_access.then_some(true),
-            share_id: device.share_id.clone(),
+            share_id: device.share_id,
             ..DeviceRequestAllocationResult::default()
         };
-        for amount in &device.consumed_capacity {
-            let quantity = read_quantity(amount.quantity.as_str().into()).map_err(|finding| vec![finding])?;
-            result.consumed_capacity.insert(amount.name.clone(), quantity);
+        for amount in device.consumed_capacity {
+            let quantity = read_quantity(amount.quantity.into()).map_err(|finding| vec![finding])?;
+            result.consumed_capacity.insert(amount.name, quantity);
         }
         allocation.devices.results.push(result);
     }

@@ -15,6 +15,34 @@ impl FromIterator<usize> for Bits {
 }
 
 impl Bits {
+    /// All positions below a number.
+    pub(super) fn below(count: usize) -> Self {
+        let mut words = vec![u64::MAX; count / 64];
+        if !count.is_multiple_of(64) {
+            words.push((1 << (count % 64)) - 1);
+        }
+        Self(words)
+    }
+
+    /// The first position from a given one on that is in both sets.
+    pub(super) fn next_common(&self, other: &Self, from: usize) -> Option<usize> {
+        let pairs = self.0.iter().zip(&other.0).enumerate().skip(from / 64);
+        let mut mask = u64::MAX << (from % 64);
+        for (word, (mine, theirs)) in pairs {
+            let both = mine & theirs & mask;
+            if both != 0 {
+                return Some(word * 64 + both.trailing_zeros() as usize);
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+
+    /// The first position from a given one on.
+    pub(super) fn next(&self, from: usize) -> Option<usize> {
+        self.next_common(self, from)
+    }
+
     pub(super) fn insert(&mut self, position: usize) {
         let word = position / 64;
         if self.0.len() <= word {
@@ -87,6 +115,17 @@ impl Bits {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_next_position_is_found_across_words() {
+        let all = Bits::below(130);
+        assert_eq!((all.count(), all.contains(129), all.contains(130)), (130, true, false));
+        assert_eq!(Bits::below(64).count(), 64);
+        let some: Bits = [3, 64, 129].into_iter().collect();
+        let found: Vec<_> = [0, 3, 4, 65, 130, 1000].map(|from| all.next_common(&some, from)).into();
+        assert_eq!(found, [Some(3), Some(3), Some(64), Some(129), None, None]);
+        assert_eq!((some.next(4), Bits::default().next(0)), (Some(64), None));
+    }
 
     #[test]
     fn sets_of_different_length_are_joined_and_compared() {

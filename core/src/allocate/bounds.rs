@@ -16,6 +16,13 @@ use super::pools::NodeView;
 use super::precheck::Need;
 use crate::api::quantity::Quantity;
 
+/// By row of the table of values, and by value: devices.
+type Holders = Vec<(usize, Vec<Bits>)>;
+
+fn of_row(holders: &Holders, row: usize, value: usize) -> Option<&Bits> {
+    holders.iter().find(|(other, _)| *other == row).and_then(|(_, of_row)| of_row.get(value))
+}
+
 /// What is known about a node before the search.
 pub(super) struct Bounds<'s, 'c> {
     pub(super) plan: &'s Plan<'c>,
@@ -25,10 +32,14 @@ pub(super) struct Bounds<'s, 'c> {
     pub(super) outlooks: &'s mut Outlooks,
     /// Units that cannot be satisfied.
     pub(super) is_dead: Vec<bool>,
+    /// Classes of devices by request, as in [`Classes::of_later_requests`]; there unless some request is hopeless by itself.
+    pub(super) classes: Vec<Classes>,
     /// By unit: devices that it can pick.
     usable: Vec<Bits>,
     /// Devices that several claims may share.
     shared: Bits,
+    /// Whether something turned out to be impossible since this was last cleared.
+    has_changed: bool,
 }
 
 impl<'s, 'c> Bounds<'s, 'c> {
@@ -43,19 +54,33 @@ impl<'s, 'c> Bounds<'s, 'c> {
             |unit: usize| (0..devices).filter(|at| outlooks.grid.get(unit, *at) == Outlook::Usable).collect::<Bits>();
         let usable = (0..plan.units.len()).map(usable).collect();
         let shared = view.devices.iter().enumerate().filter(|(_, device)| device.is_shared).map(|(at, _)| at).collect();
-        Self { plan, view, needs, outlooks, is_dead: vec![false; plan.units.len()], usable, shared }
+        Self {
+            plan,
+            view,
+            needs,
+            outlooks,
+            is_dead: vec![false; plan.units.len()],
+            classes: Vec::new(),
+            usable,
+            shared,
+            has_changed: false,
+        }
     }
 
     /// Whether some request can never be satisfied. Marks units and devices that cannot be part of a solution.
     pub(super) fn is_hopeless(&mut self, state: &mut State<'_, 'c>) -> bool {
         // Each round can only remove; two rounds catch what one removal does to the others.
         for _ in 0..2 {
+            self.has_changed = false;
             self.count();
             if self.plan.requests.iter().any(|request| self.live(request).next().is_none()) {
                 return true;
             }
             if self.narrow_values(state) {
                 return true;
+            }
+            if !self.has_changed {
+                break;
             }
         }
         self.count();
@@ -85,6 +110,7 @@ impl<'s, 'c> Bounds<'s, 'c> {
             let count = self.usable.get(unit.index).map_or(0, Bits::count);
             let is_dead = count < self.need(unit.index) || (is_fixed && count == 0);
             if let Some(dead) = self.is_dead.get_mut(unit.index) {
+                self.has_changed |= is_dead && !*dead;
                 *dead |= is_dead;
             }
         }
@@ -123,11 +149,15 @@ impl<'s, 'c> Bounds<'s, 'c> {
             return false;
         }
         let holders = self.holders(state, constraint);
-        let mut allowed = Bits::default();
+        let mut allowed: Vec<(usize, Bits)> = holders.iter().map(|(row, _)| (*row, Bits::default())).collect();
         let mut has_value = false;
-        for devices in holders.values().filter(|devices| self.suffices(&bound, devices)) {
-            has_value = true;
-            allowed.extend(devices);
+        for value in 0..state.values() {
+            if self.suffices(constraint, &bound, &holders, value) {
+                has_value = true;
+                for (row, allowed) in &mut allowed {
+                    of_row(&holders, *row, value).into_iter().for_each(|devices| allowed.extend(devices));
+                }
+            }
         }
         if self.has_strange(constraint, &bound) {
             return false;
@@ -143,7 +173,11 @@ impl<'s, 'c> Bounds<'s, 'c> {
             .filter(|unit| self.outlooks.constraints_of(*unit).contains(&constraint))
             .collect();
         for unit in units {
-            let refused: Vec<usize> = self.usable(unit).filter(|position| !allowed.contains(*position)).collect();
+            let row = self.outlooks.row(unit, constraint);
+            let allowed = allowed.iter().find(|(other, _)| Some(*other) == row);
+            let is_refused = |position: &usize| !allowed.is_some_and(|(_, allowed)| allowed.contains(*position));
+            let refused: Vec<usize> = self.usable(unit).filter(is_refused).collect();
+            self.has_changed |= !refused.is_empty();
             for position in refused {
                 self.outlooks.grid.set(unit, position, Outlook::Never);
                 if let Some(usable) = self.usable.get_mut(unit) {
@@ -154,33 +188,47 @@ impl<'s, 'c> Bounds<'s, 'c> {
         false
     }
 
-    /// By value: the devices that hold it.
-    fn holders(&self, state: &State<'_, 'c>, constraint: usize) -> BTreeMap<u32, Bits> {
-        let mut holders: BTreeMap<u32, Bits> = BTreeMap::new();
-        for position in 0..self.view.devices.len() {
-            for item in state.items(self.outlooks.held.get(constraint, position)) {
-                holders.entry(*item).or_default().insert(position);
+    /// By row of the table of values, and by value: the devices that hold it.
+    fn holders(&self, state: &State<'_, 'c>, constraint: usize) -> Holders {
+        let mut holders = Holders::new();
+        for row in self.plan.units.iter().filter_map(|unit| self.outlooks.row(unit.index, constraint)) {
+            if holders.iter().any(|(known, _)| *known == row) {
+                continue;
             }
+            let mut of_row = vec![Bits::default(); state.values()];
+            for position in 0..self.view.devices.len() {
+                for item in state.items(self.outlooks.held(row, position)) {
+                    if let Some(devices) = of_row.get_mut(*item as usize) {
+                        devices.insert(position);
+                    }
+                }
+            }
+            holders.push((row, of_row));
         }
         holders
     }
 
-    /// A value of no known type is a value of its own for the first device, and so is a list without values; such devices are left to
-    /// the search.
+    /// A value of no known type is a value of its own for the first device; such devices are left to the search.
     fn has_strange(&self, constraint: usize, bound: &[usize]) -> bool {
-        let units = bound.iter().filter_map(|request| self.plan.requests.get(*request)).flat_map(|r| r.units.clone());
-        let mut held = units.flat_map(|unit| self.usable(unit)).map(|at| self.outlooks.held.get(constraint, at));
-        held.any(|held| matches!(held, Held::Strange | Held::Empty))
+        let mut units =
+            bound.iter().filter_map(|request| self.plan.requests.get(*request)).flat_map(|r| r.units.clone());
+        units.any(|unit| {
+            let row = self.outlooks.row(unit, constraint);
+            let is_strange = |row, at| self.outlooks.held(row, at) == Held::Strange;
+            row.is_some_and(|row| self.usable(unit).any(|at| is_strange(row, at)))
+        })
     }
 
     /// Whether every request finds enough devices among those that hold a value, and all together too.
-    fn suffices(&self, bound: &[usize], holders: &Bits) -> bool {
+    fn suffices(&self, constraint: usize, bound: &[usize], holders: &Holders, value: usize) -> bool {
         let mut least = 0;
         let mut together = Bits::default();
         for request in bound.iter().filter_map(|request| self.plan.requests.get(*request)) {
             let mut fewest = u64::MAX;
             for unit in self.live(request) {
-                let Some(usable) = self.usable.get(unit.index) else {
+                let row = self.outlooks.row(unit.index, constraint);
+                let holders = row.and_then(|row| of_row(holders, row, value));
+                let (Some(usable), Some(holders)) = (self.usable.get(unit.index), holders) else {
                     continue;
                 };
                 let is_fixed = self.needs.get(unit.index).is_some_and(|need| need.all.is_some());
@@ -213,17 +261,25 @@ impl<'s, 'c> Bounds<'s, 'c> {
         let mut least: u64 = 0;
         for request in bound.iter().filter_map(|request| self.plan.requests.get(*request)) {
             least += self.live(request).map(|unit| self.need(unit.index)).min().unwrap_or(0);
-            for position in self.live(request).flat_map(|unit| self.usable(unit.index)) {
-                values.extend(state.items(self.outlooks.held.get(constraint, position)));
+            for unit in self.live(request) {
+                let Some(row) = self.outlooks.row(unit.index, constraint) else {
+                    continue;
+                };
+                for position in self.usable(unit.index) {
+                    values.extend(state.items(self.outlooks.held(row, position)));
+                }
             }
         }
-        // The first device may have a value of no known type, and a list without values is in nobody's way.
+        // The first device may have a value of no known type.
         !self.has_strange(constraint, bound) && u64::try_from(values.len()).unwrap_or(u64::MAX) < least
     }
 
     /// Whether the requests cannot all get their number of devices at once, constraints left aside.
-    fn lacks_devices(&self) -> bool {
-        let classes = Classes::of_all_requests(self.plan, self.outlooks);
+    fn lacks_devices(&mut self) -> bool {
+        self.classes = Classes::of_later_requests(self.plan, self.outlooks);
+        let Some(classes) = self.classes.first() else {
+            return false;
+        };
         let mut supplies = vec![Supply { count: 0, is_shared: false }; classes.count];
         for (position, device) in self.view.devices.iter().enumerate() {
             if let Some(supply) = classes.of(position).and_then(|class| supplies.get_mut(class as usize)) {
@@ -238,9 +294,9 @@ impl<'s, 'c> Bounds<'s, 'c> {
             }
             let count = self.live(request).map(|unit| self.need(unit.index)).min().unwrap_or(0);
             let usable = self.live(request).flat_map(|unit| self.usable(unit.index));
-            let reachable: BTreeSet<usize> =
+            let reachable: Bits =
                 usable.filter_map(|position| classes.of(position)).map(|class| class as usize).collect();
-            demands.push(Demand { count, classes: reachable.into_iter().collect() });
+            demands.push(Demand { count, classes: reachable.iter().collect() });
         }
         !can_meet(&demands, &supplies)
     }

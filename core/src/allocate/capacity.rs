@@ -5,21 +5,26 @@ use std::collections::BTreeMap;
 use crate::api::claim::CapacityRequirements;
 use crate::api::quantity::{Format, Quantity};
 use crate::api::slice::{CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity};
-use crate::profile::Features;
+use crate::profile::{Profile, Version};
 
-/// In which unit ranges are counted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rounding {
-    /// In whole numbers, each bound rounded up first.
-    Whole,
-    /// In thousandths where all bounds can be written in them (feature `DRAFractionalCapacityRange`), else in whole numbers.
-    Fractions,
+/// How amounts are computed; versions differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Rounding {
+    /// Ranges are counted in thousandths where all bounds can be written in them (feature `DRAFractionalCapacityRange`); else in whole
+    /// numbers, each bound rounded up first.
+    pub has_fractions: bool,
+    /// From 1.37 on: an amount that is negative or cannot be counted in 64 bits ends the attempt ([`problem`]), and a rounded amount is
+    /// written in the style of the step.
+    pub is_checked: bool,
 }
 
 impl Rounding {
-    /// What features ask for.
-    pub fn of(features: &Features) -> Self {
-        if features.fractional_capacity_range { Self::Fractions } else { Self::Whole }
+    /// What a Kubernetes does.
+    pub fn of(profile: &Profile) -> Self {
+        Self {
+            has_fractions: profile.features.fractional_capacity_range,
+            is_checked: profile.version >= Version::V1_37,
+        }
     }
 }
 
@@ -50,6 +55,50 @@ pub fn grantable(
     rounding: Rounding,
 ) -> Option<BTreeMap<String, Quantity>> {
     grantable_amounts(request, capacities, rounding).map(|amounts| named(amounts, capacities))
+}
+
+/// Why an amount that a request consumes of a device cannot be computed, in the reference's words; devices that lack a capacity asked for
+/// are not looked at. Up to 1.36 there is no such reason.
+pub(super) fn problem(
+    request: Option<&CapacityRequirements>,
+    capacities: &Capacities,
+    rounding: Rounding,
+) -> Option<String> {
+    let asked = |name: &String| request.and_then(|request| request.requests.get(name));
+    let is_known = request.is_none_or(|request| request.requests.keys().all(|name| capacities.contains_key(name)));
+    if !rounding.is_checked || !is_known {
+        return None;
+    }
+    capacities.iter().find_map(|(name, capacity)| {
+        let range = capacity.request_policy.as_deref().and_then(|policy| policy.valid_range.as_ref());
+        let cannot = asked(name).zip(range).and_then(|(asked, range)| not_representable(asked, range, rounding));
+        let problem = cannot
+            .map(|why| format!("capacity request cannot be represented in the device's range arithmetic: {why}"))
+            .or_else(|| {
+                let amount = amount(asked(name), capacity, rounding);
+                (amount.signum() < 0).then(|| "capacity value is negative".to_owned())
+            });
+        problem.map(|problem| format!("capacity \"{name}\": {problem}"))
+    })
+}
+
+fn not_representable(asked: &Quantity, range: &CapacityRequestPolicyRange, rounding: Rounding) -> Option<String> {
+    let (min, step) = (range.min.as_ref()?, range.step.as_ref()?);
+    if asked < min {
+        return None;
+    }
+    let unit = Unit::of(range, rounding);
+    let largest = Quantity::from_i64(i64::MAX, Format::DecimalSi);
+    if unit == Unit::Thousandth && !is_in_thousandths(asked) {
+        return Some(format!("request {asked} is not a representable milli value"));
+    }
+    if unit == Unit::One && *asked > largest {
+        return Some(format!("request {asked} exceeds MaxInt64"));
+    }
+    let limit = if unit == Unit::One { "MaxInt64" } else { "the milli-value range" };
+    let is_checked = unit == Unit::Thousandth || min.signum() >= 0;
+    let passes = unit.round(asked, min, step) > i128::from(i64::MAX);
+    (is_checked && passes).then(|| format!("rounding request {asked} up to the next step passes {limit}"))
 }
 
 /// Amounts by name.
@@ -140,10 +189,7 @@ fn round_in_range(asked: &Quantity, range: &CapacityRequestPolicyRange, rounding
         return asked.clone();
     };
     let unit = Unit::of(range, rounding);
-    let (asked, step, min) = (unit.count(asked), unit.count(step), unit.count(min));
-    let steps = asked.saturating_sub(min).checked_div(step).unwrap_or(0);
-    let steps = if is_multiple(asked.saturating_sub(min), step) { steps } else { steps.saturating_add(1) };
-    unit.quantity(min.saturating_add(step.saturating_mul(steps)))
+    unit.quantity(unit.round(asked, min, step), if rounding.is_checked { step.format() } else { Format::BinarySi })
 }
 
 /// What a range is counted in.
@@ -157,7 +203,7 @@ impl Unit {
     fn of(range: &CapacityRequestPolicyRange, rounding: Rounding) -> Self {
         let mut bounds = [&range.min, &range.max, &range.step].into_iter().flatten();
         let has_step = range.step.as_ref().is_none_or(|step| step.milli_rounded_up() >= 1);
-        let in_thousandths = rounding == Rounding::Fractions && has_step && bounds.all(is_in_thousandths);
+        let in_thousandths = rounding.has_fractions && has_step && bounds.all(is_in_thousandths);
         if in_thousandths { Self::Thousandth } else { Self::One }
     }
 
@@ -168,11 +214,20 @@ impl Unit {
         })
     }
 
-    fn quantity(self, count: i128) -> Quantity {
-        let whole = Quantity::from_i64(i64::try_from(count).unwrap_or(i64::MAX), Format::BinarySi);
+    /// The smallest whole number of steps from the least amount on that is enough.
+    fn round(self, asked: &Quantity, min: &Quantity, step: &Quantity) -> i128 {
+        let (asked, step, min) = (self.count(asked), self.count(step), self.count(min));
+        let distance = asked.saturating_sub(min);
+        let steps = distance.checked_div(step).unwrap_or(0);
+        let steps = if is_multiple(distance, step) { steps } else { steps.saturating_add(1) };
+        min.saturating_add(step.saturating_mul(steps))
+    }
+
+    fn quantity(self, count: i128, format: Format) -> Quantity {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
         match self {
-            Self::One => whole,
-            Self::Thousandth => Quantity::parse(&format!("{count}m")).unwrap_or(whole),
+            Self::One => Quantity::from_i64(count, format),
+            Self::Thousandth => Quantity::from_milli(count, format),
         }
     }
 }
@@ -218,11 +273,41 @@ mod tests {
         let range =
             CapacityRequestPolicyRange { min: text("500m"), max: text("2"), step: text("250m"), ..Default::default() };
         let asked = Quantity::parse("600m").unwrap();
-        assert_eq!(round_in_range(&asked, &range, Rounding::Fractions), Quantity::parse("750m").unwrap());
+        let fractions = Rounding { has_fractions: true, is_checked: true };
+        assert_eq!(round_in_range(&asked, &range, fractions), Quantity::parse("750m").unwrap());
         // Without it all bounds are rounded up: one step of 1 from 1.
-        assert_eq!(round_in_range(&asked, &range, Rounding::Whole), Quantity::parse("1").unwrap());
+        assert_eq!(round_in_range(&asked, &range, Rounding::default()), Quantity::parse("1").unwrap());
         let policy = CapacityRequestPolicy { valid_range: Some(range), ..Default::default() };
-        assert!(is_allowed(&Quantity::parse("750m").unwrap(), &policy, Rounding::Fractions));
-        assert!(!is_allowed(&Quantity::parse("600m").unwrap(), &policy, Rounding::Fractions));
+        assert!(is_allowed(&Quantity::parse("750m").unwrap(), &policy, fractions));
+        assert!(!is_allowed(&Quantity::parse("600m").unwrap(), &policy, fractions));
+    }
+    #[test]
+    fn amounts_beyond_64_bits_are_an_error_from_1_37_on() {
+        let range = |min, step| CapacityRequestPolicyRange { min: text(min), step: text(step), ..Default::default() };
+        let capacity = |range| {
+            let policy = CapacityRequestPolicy { valid_range: Some(range), ..Default::default() };
+            let capacity = DeviceCapacity { request_policy: Some(Box::new(policy)), ..Default::default() };
+            BTreeMap::from([("memory".to_owned(), capacity)])
+        };
+        let checked = Rounding { is_checked: true, ..Rounding::default() };
+        let problem = |asked: &str, capacities: &Capacities, rounding| {
+            let requests = BTreeMap::from([("memory".to_owned(), text(asked).unwrap())]);
+            problem(Some(&CapacityRequirements { requests, ..Default::default() }), capacities, rounding)
+        };
+        let steps = capacity(range("1", "4611686018427387904"));
+        let reason = "capacity \"memory\": capacity request cannot be represented in the device's range arithmetic: ";
+        let expected = |why: &str| Some(format!("{reason}{why}"));
+        assert_eq!(problem("9E", &steps, checked), expected("rounding request 9E up to the next step passes MaxInt64"));
+        assert_eq!(problem("9E", &steps, Rounding::default()), None);
+        assert_eq!(problem("1e19", &steps, checked), expected("request 10e18 exceeds MaxInt64"));
+        assert_eq!(problem("4E", &steps, checked), None);
+        let negative = capacity(range("-5", "1"));
+        assert_eq!(
+            problem("-3", &negative, checked).as_deref(),
+            Some("capacity \"memory\": capacity value is negative")
+        );
+        let finer = Rounding { has_fractions: true, is_checked: true };
+        let expected = expected("request 1u is not a representable milli value");
+        assert_eq!(problem("1u", &capacity(range("0", "1m")), finer), expected);
     }
 }

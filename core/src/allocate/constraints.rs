@@ -23,10 +23,8 @@ pub(super) enum Held {
     Unread,
     /// Nothing under that name.
     Missing,
-    /// A value of no type that can be compared here.
+    /// A value of no type that can be compared here, or a list without values. Where lists can be compared, no constraint accepts it.
     Strange,
-    /// A list without values: it has nothing in common with any other.
-    Empty,
     /// A set of values, not empty; a single value is a set of one.
     Set(u32),
 }
@@ -38,8 +36,7 @@ impl Held {
             Self::Unread => 1,
             Self::Missing => 2,
             Self::Strange => 3,
-            Self::Empty => 4,
-            Self::Set(number) => number.saturating_add(5),
+            Self::Set(number) => number.saturating_add(4),
         }
     }
 }
@@ -64,6 +61,10 @@ pub(super) struct Constraints<'c> {
     /// By unit, device and attribute: what the unit computes of the device, or why that failed.
     derived: BTreeMap<(usize, usize), BTreeMap<String, Result<Held, SelectorProblem>>>,
     items: BTreeMap<Item<'c>, u32>,
+    /// Sets of one value, of the types that most attributes have.
+    singles: BTreeMap<Item<'c>, Held>,
+    /// The latest of these.
+    latest: Option<(Item<'c>, Held)>,
     sets: Vec<Vec<u32>>,
     set_numbers: BTreeMap<Vec<u32>, u32>,
     changes: Vec<Change>,
@@ -129,11 +130,29 @@ impl<'c> Constraints<'c> {
             held,
             derived: BTreeMap::new(),
             items: BTreeMap::new(),
+            singles: BTreeMap::new(),
+            latest: None,
             sets: Vec::new(),
             set_numbers: BTreeMap::new(),
             changes: Vec::new(),
             met_defect: false,
         }
+    }
+
+    /// Forgets all devices that were added; what they have for the attributes stays known.
+    pub(super) fn start_over(&mut self) {
+        for constraint in &mut self.constraints {
+            constraint.state = match constraint.state {
+                State::Match { .. } => State::Match { devices: 0, common: Held::Unread },
+                State::Distinct { .. } => State::Distinct { devices: 0, values: Vec::new() },
+            };
+        }
+        self.changes.clear();
+    }
+
+    /// How many different values were seen.
+    pub(super) fn values(&self) -> usize {
+        self.items.len()
     }
 
     /// How many constraints there are.
@@ -155,7 +174,7 @@ impl<'c> Constraints<'c> {
     pub(super) fn items(&self, held: Held) -> &[u32] {
         match held {
             Held::Set(number) => self.sets.get(number as usize).map_or(&[], Vec::as_slice),
-            Held::Unread | Held::Missing | Held::Strange | Held::Empty => &[],
+            Held::Unread | Held::Missing | Held::Strange => &[],
         }
     }
 
@@ -193,9 +212,11 @@ impl<'c> Constraints<'c> {
         Mark(self.changes.len())
     }
 
-    /// Whether values depend on the unit, because some unit computes what a constraint looks at.
-    pub(super) fn has_derived(&self, plan: &Plan<'_>) -> bool {
-        plan.units.iter().any(|unit| !unit.derived.is_empty() && !self.covering(unit.index).is_empty())
+    /// The expression by which a unit computes what a constraint looks at; `None` where the device's own attribute counts.
+    pub(super) fn expression<'u>(&self, constraint: usize, unit: &Unit<'u>) -> Option<&'u str> {
+        let attribute = self.constraints.get(constraint)?.attribute;
+        let derived = unit.derived.iter().rev().find(|derived| derived.name == attribute)?;
+        Some(&derived.expression)
     }
 
     /// Whether it is still to be computed what a unit sees of a device.
@@ -213,20 +234,27 @@ impl<'c> Constraints<'c> {
     }
 
     /// What a constraint sees of a device that is picked for a unit: first what the unit computes, then what the device has.
-    fn held_by(
+    ///
+    /// # Errors
+    ///
+    /// The attribute that could not be computed, and why.
+    pub(super) fn held_by(
         &mut self,
         constraint: usize,
         unit: &Unit<'_>,
         position: usize,
         device: &NodeDevice<'c>,
     ) -> Result<Held, (String, SelectorProblem)> {
-        let attribute = self.constraints.get(constraint).map_or("", |constraint| constraint.attribute);
-        let derived = self.derived.get(&(unit.index, position)).and_then(|derived| derived.get(attribute));
-        match derived.filter(|_| !unit.derived.is_empty()) {
-            Some(Ok(held)) => Ok(*held),
-            Some(Err(problem)) => Err((attribute.to_owned(), problem.clone())),
-            None => Ok(self.held(constraint, position, device)),
+        if !unit.derived.is_empty() {
+            let attribute = self.constraints.get(constraint).map_or("", |constraint| constraint.attribute);
+            let derived = self.derived.get(&(unit.index, position)).and_then(|derived| derived.get(attribute));
+            match derived {
+                Some(Ok(held)) => return Ok(*held),
+                Some(Err(problem)) => return Err((attribute.to_owned(), problem.clone())),
+                None => {}
+            }
         }
+        Ok(self.held(constraint, position, device))
     }
 
     /// Adds a device to every constraint that covers its unit; undone again if one of them refuses.
@@ -299,9 +327,9 @@ impl<'c> Constraints<'c> {
             return true;
         };
         let (before, after) = match &constraint.state {
-            _ if held == Held::Missing => return false,
-            // The first device is taken as it is, except that lists must be readable to be intersected.
-            State::Match { devices: 0, common } if held != Held::Strange || !self.has_lists => (*common, held),
+            _ if held == Held::Missing || (held == Held::Strange && self.has_lists) => return false,
+            // The first device is taken as it is.
+            State::Match { devices: 0, common } => (*common, held),
             State::Match { common, .. } => {
                 let before = *common;
                 match self.intersection(before, held) {
@@ -371,7 +399,7 @@ impl<'c> Constraints<'c> {
     }
 
     /// What a device has for the attribute of a constraint.
-    pub(super) fn held(&mut self, constraint: usize, position: usize, device: &NodeDevice<'c>) -> Held {
+    fn held(&mut self, constraint: usize, position: usize, device: &NodeDevice<'c>) -> Held {
         let known = self.held.get(constraint, position);
         if known != Held::Unread {
             return known;
@@ -386,6 +414,31 @@ impl<'c> Constraints<'c> {
     }
 
     fn set_of(&mut self, value: &'c AttributeValue) -> Held {
+        let single = match value {
+            AttributeValue::Int(value) => Some(Item::Int(*value)),
+            AttributeValue::String(value) => Some(Item::String(Cow::Borrowed(value))),
+            _ => None,
+        };
+        let Some(item) = single else {
+            return self.any_set_of(value);
+        };
+        // Devices with equal values mostly follow one another.
+        if let Some((_, held)) = self.latest.as_ref().filter(|(latest, _)| *latest == item) {
+            return *held;
+        }
+        let held = match self.singles.get(&item) {
+            Some(held) => *held,
+            None => {
+                let held = self.any_set_of(value);
+                self.singles.insert(item.clone(), held);
+                held
+            }
+        };
+        self.latest = Some((item, held));
+        held
+    }
+
+    fn any_set_of(&mut self, value: &'c AttributeValue) -> Held {
         match items(value, self.has_lists, &|text: &'c str| Cow::Borrowed(text)) {
             Some(items) => self.number_items(items),
             None => Held::Strange,
@@ -407,7 +460,7 @@ impl<'c> Constraints<'c> {
         }
         numbers.sort_unstable();
         numbers.dedup();
-        if numbers.is_empty() { Held::Empty } else { self.number(numbers) }
+        if numbers.is_empty() { Held::Strange } else { self.number(numbers) }
     }
 }
 

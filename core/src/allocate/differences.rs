@@ -14,8 +14,8 @@ const MOST_STEPS: u64 = 100_000;
 /// A finding when the stated version's answer is another one, in sound mode; it names the defects.
 ///
 /// The question is asked again with the defects only where one of them can show at all: where question and cluster have what it
-/// takes, and a search came to a point from which a defect would have made it go on otherwise (`met_defect`). What the version does is not
-/// known when that takes too long; then nothing is said.
+/// takes, and a search came to a point from which a defect would have made it go on otherwise (`met_defect`). Where that takes too long,
+/// the finding says that it was not found out.
 pub(super) fn find(
     cluster: &Cluster,
     memory: &mut Memory,
@@ -32,26 +32,56 @@ pub(super) fn find(
     if profile.mode == Mode::Reference || known == Quirks::default() || matches!(outcome, Outcome::GaveUp { .. }) {
         return Vec::new();
     }
-    let mut differs = |quirks: Quirks| {
-        let mut budget = Budget { steps: 0, limit: limits.max_steps.min(MOST_STEPS) };
+    let most_steps = limits.max_steps.min(MOST_STEPS);
+    let mut compare = |quirks: Quirks| {
+        let mut budget = Budget { steps: 0, limit: most_steps };
         let (other, _) = decide(cluster, memory, question, Way { quirks, patience: PATIENCE }, &mut budget);
-        !matches!(other, Outcome::GaveUp { .. }) && other != *outcome
+        match other {
+            Outcome::GaveUp { .. } => Comparison::CutOff,
+            other if other == *outcome => Comparison::Same,
+            _ => Comparison::Differs,
+        }
     };
-    if !differs(known) {
-        return Vec::new();
+    let version = profile.version;
+    match compare(known) {
+        Comparison::Same => return Vec::new(),
+        Comparison::CutOff => {
+            let names = listed(known.each().map(|(name, _)| name));
+            let message = format!(
+                "whether the scheduler of Kubernetes {version} decides otherwise is not known: the comparison was cut off after \
+                 {most_steps} steps; it can have its defect {names}"
+            );
+            return vec![
+                Finding::new(Code::AllocReferenceUnknown, "", message)
+                    .with_hint("mode `reference` searches on, up to the step limit"),
+            ];
+        }
+        Comparison::Differs => {}
     }
     // Defects can need each other to show; then all that are possible are named.
-    let mut names: Vec<&str> = known.each().filter(|(_, alone)| differs(*alone)).map(|(name, _)| name).collect();
+    let alone = known.each().filter(|(_, alone)| compare(*alone) == Comparison::Differs);
+    let mut names: Vec<&str> = alone.map(|(name, _)| name).collect();
     if names.is_empty() {
         names = known.each().map(|(name, _)| name).collect();
     }
-    let version = profile.version;
-    let names = names.join("`, `");
-    let message = format!("the scheduler of Kubernetes {version} decides otherwise, because of its defect `{names}`");
+    let names = listed(names);
+    let message = format!("the scheduler of Kubernetes {version} decides otherwise, because of its defect {names}");
     vec![
         Finding::new(Code::AllocReferenceDiffers, "", message)
             .with_hint("mode `reference` shows what it does; the answer given here is the correct one"),
     ]
+}
+
+#[derive(PartialEq, Eq)]
+enum Comparison {
+    Same,
+    Differs,
+    CutOff,
+}
+
+fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }
 
 /// The defects that can show in a question on this cluster.

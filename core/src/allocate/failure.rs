@@ -151,6 +151,14 @@ pub(super) fn all_breaks_constraint(claim: &ResourceClaim, unit: &Unit<'_>, devi
     of_unit(claim, unit, Code::AllocAllBreaksConstraint, ".allocationMode", message, &theirs)
 }
 
+/// What a request asks of a device's capacities cannot be computed (from 1.37 on).
+pub(super) fn capacity(claim: &ResourceClaim, unit: &Unit<'_>, device: &str, why: &str) -> Fatal {
+    let message =
+        format!("what `{}` asks of the capacities of device `{device}` cannot be computed: {why}", unit.full_name);
+    let theirs = format!("checking capacity for device {device}: {why}");
+    of_unit(claim, unit, Code::AllocCapacity, ".capacity", message, &theirs)
+}
+
 /// An attribute that a request computes of devices could not be computed.
 pub(super) fn derived_attribute(
     claim: &ResourceClaim,

@@ -12,7 +12,7 @@ use super::taints::tolerated;
 use super::{Budget, Failure, NodeRefusal, RequestFunnel, capacity};
 use crate::api::node::Node;
 use crate::cluster::PoolState;
-use crate::profile::{Features, Profile};
+use crate::profile::Profile;
 
 /// A refusal without reasons.
 pub(super) fn empty(node: &Node) -> NodeRefusal {
@@ -64,7 +64,7 @@ pub(super) fn fill<'c>(
             funnel.matching += 1;
             if tolerated(unit, device) {
                 funnel.tolerated += 1;
-                funnel.free += u64::from(is_free(&profile.features, view, &mut counters, unit, device));
+                funnel.free += u64::from(is_free(profile, view, &mut counters, unit, device));
             }
         }
         refusal.requests.push(funnel);
@@ -83,16 +83,18 @@ fn failure(view: &NodeView<'_>) -> Option<Failure> {
 
 /// Whether nothing that claims in the cluster hold keeps the device from the unit.
 fn is_free<'c>(
-    features: &Features,
+    profile: &Profile,
     view: &NodeView<'c>,
     counters: &mut Counters<'c>,
     unit: &Unit<'c>,
     device: &NodeDevice<'c>,
 ) -> bool {
+    let features = &profile.features;
     let is_reachable = !device.is_out_of_reach && (unit.has_admin_access() || !device.is_taken());
     let capacities = &device.device.capacity;
     let has_capacity = || {
-        let amounts = capacity::grantable_amounts(unit.capacity, capacities, capacity::Rounding::of(features));
+        let rounding = capacity::Rounding::of(profile);
+        let amounts = capacity::grantable_amounts(unit.capacity, capacities, rounding);
         let taken = device.usage.map(|usage| &usage.consumed);
         amounts.is_some_and(|amounts| capacity::are_left(&amounts, capacities, taken, None))
     };

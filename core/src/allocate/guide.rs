@@ -30,8 +30,8 @@ const MOST_DEAD_ENDS: usize = 100_000;
 /// Where a search on a node need not look.
 pub(super) struct Guide {
     outlooks: Outlooks,
-    /// By unit: positions of devices worth trying.
-    candidates: Vec<Vec<usize>>,
+    /// By unit: devices worth trying.
+    candidates: Vec<Bits>,
     is_dead: Vec<bool>,
     /// By request: classes of devices as seen by it and later requests.
     classes: Vec<Classes>,
@@ -71,12 +71,15 @@ pub(super) fn prospect<'c>(
     let mut outlooks = Outlooks::new(plan, view, needs, state, verdicts, budget)?;
     let may_jump = outlooks.is_error_free;
     let mut is_dead = vec![false; plan.units.len()];
+    let classes;
     if may_jump {
         let mut bounds = Bounds::new(plan, view, needs, &mut outlooks);
         if bounds.is_hopeless(state) {
             return Ok(Prospect::Hopeless);
         }
-        is_dead = bounds.is_dead;
+        (is_dead, classes) = (bounds.is_dead, bounds.classes);
+    } else {
+        classes = Classes::of_later_requests(plan, &outlooks);
     }
     let devices = view.devices.len();
     let candidates = |unit: usize| {
@@ -93,7 +96,7 @@ pub(super) fn prospect<'c>(
     let mut guide = Guide {
         candidates: (0..plan.units.len()).map(candidates).collect(),
         is_dead,
-        classes: Classes::of_later_requests(plan, &outlooks),
+        classes,
         pools: Vec::new(),
         conflicts: Vec::new(),
         is_crowded: plan.claims.iter().map(is_crowded).collect(),
@@ -118,10 +121,9 @@ impl Guide {
             for unit in plan.units_of(request) {
                 claim = unit.claim;
                 constraints.extend(self.outlooks.constraints_of(unit.index).iter().copied());
-                for (position, device) in view.devices.iter().enumerate() {
-                    if self.outlooks.grid.get(unit.index, position) == Outlook::Never {
-                        continue;
-                    }
+                let seen =
+                    (0..view.devices.len()).filter(|at| self.outlooks.grid.get(unit.index, *at) != Outlook::Never);
+                for (position, device) in seen.filter_map(|at| Some((at, view.devices.get(at)?))) {
                     if let Some(class) = self.class(position) {
                         classes.insert(class as usize);
                     }
@@ -152,9 +154,9 @@ impl Guide {
         self.pools.reverse();
     }
 
-    /// The device at an index of a unit's candidates.
-    pub(super) fn candidate(&self, unit: usize, index: usize) -> Option<usize> {
-        self.candidates.get(unit)?.get(index).copied()
+    /// The first of a unit's candidates from a position on.
+    pub(super) fn candidate(&self, unit: usize, from: usize) -> Option<usize> {
+        self.candidates.get(unit)?.next(from)
     }
 
     /// Whether a unit is known to be impossible.

@@ -18,8 +18,10 @@ use crate::profile::Profile;
 pub(super) struct Judge<'c> {
     profile: &'c Profile,
     selectors: Selectors,
-    expressions: Vec<Expression>,
+    expressions: Vec<Expression<Answer>>,
     by_text: BTreeMap<&'c str, usize>,
+    /// Expressions that compute attributes, by their text.
+    derived: BTreeMap<&'c str, Expression<Value>>,
     /// By class number: the class's expressions.
     of_class: Vec<List>,
     /// By selection: the request's own expressions.
@@ -31,18 +33,18 @@ pub(super) struct Judge<'c> {
 /// Where a list begins and how long it is.
 type List = (usize, usize);
 
-struct Expression {
+struct Expression<A> {
     compiled: Compiled,
-    answers: Answers,
+    answers: Answers<A>,
 }
 
 type Answer = Result<bool, SelectorProblem>;
+type Value = Result<AttributeValue, SelectorProblem>;
 
 /// Answers by group. Numbers of groups are mostly small.
-#[derive(Default)]
-struct Answers {
-    low: Vec<Option<Answer>>,
-    high: BTreeMap<u32, Answer>,
+struct Answers<A> {
+    low: Vec<Option<A>>,
+    high: BTreeMap<u32, A>,
 }
 
 impl<'c> Judge<'c> {
@@ -54,6 +56,7 @@ impl<'c> Judge<'c> {
             selectors,
             expressions: Vec::new(),
             by_text: BTreeMap::new(),
+            derived: BTreeMap::new(),
             of_class: Vec::with_capacity(plan.classes),
             of_selection: Vec::with_capacity(plan.selections),
             lists: Vec::new(),
@@ -97,7 +100,7 @@ impl<'c> Judge<'c> {
         }
         let position = self.expressions.len();
         let compiled = self.selectors.program(self.profile, text);
-        self.expressions.push(Expression { compiled, answers: Answers::default() });
+        self.expressions.push(Expression::new(compiled));
         self.by_text.insert(text, position);
         position
     }
@@ -131,12 +134,10 @@ impl<'c> Judge<'c> {
     }
 
     /// What an expression computes of a device.
-    pub(super) fn derive(
-        &mut self,
-        expression: &str,
-        device: &NodeDevice<'c>,
-    ) -> Result<AttributeValue, SelectorProblem> {
-        self.selectors.derive(self.profile, expression, device.slice, device.device)
+    pub(super) fn derive(&mut self, text: &'c str, device: &NodeDevice<'c>) -> Value {
+        let (profile, selectors) = (self.profile, &mut self.selectors);
+        let expression = self.derived.entry(text).or_insert_with(|| Expression::new(selectors.derived(profile, text)));
+        expression.ask(selectors, device, |compiled, _| compiled.derive(device.slice, device.device))
     }
 
     fn all_accept(&mut self, (start, count): List, device: &NodeDevice<'c>) -> Result<bool, (usize, SelectorProblem)> {
@@ -154,16 +155,36 @@ impl<'c> Judge<'c> {
     }
 
     fn accepts(&mut self, expression: usize, device: &NodeDevice<'c>) -> Answer {
-        let Some(Expression { compiled, answers }) = self.expressions.get_mut(expression) else {
+        let Some(expression) = self.expressions.get_mut(expression) else {
             return Ok(false);
         };
+        expression.ask(&mut self.selectors, device, |compiled, is_usable| {
+            compiled.matches(device.slice, device.device, is_usable)
+        })
+    }
+}
+
+impl<A: Clone> Expression<A> {
+    fn new(compiled: Compiled) -> Self {
+        Self { compiled, answers: Answers { low: Vec::new(), high: BTreeMap::new() } }
+    }
+
+    /// The answer for a device, found out by `evaluate` unless it is that for an equal one. `evaluate` is told whether the device has no
+    /// attribute that fails every expression.
+    fn ask(
+        &mut self,
+        selectors: &mut Selectors,
+        device: &NodeDevice<'_>,
+        evaluate: impl FnOnce(&Compiled, bool) -> A,
+    ) -> A {
+        let Self { compiled, answers } = self;
         let is_usable = !device.entry.unusable.contains(&device.position);
         let projection = compiled.projection.filter(|_| is_usable);
-        let group = projection.and_then(|projection| self.selectors.group(projection, device.entry, device.position));
-        let evaluations = &mut self.selectors.evaluations;
-        let mut evaluate = || {
+        let group = projection.and_then(|projection| selectors.group(projection, device.entry, device.position));
+        let evaluations = &mut selectors.evaluations;
+        let evaluate = || {
             *evaluations = evaluations.saturating_add(1);
-            compiled.matches(device.slice, device.device, is_usable)
+            evaluate(compiled, is_usable)
         };
         match group {
             Some(group) => answers.get_or_find(group, evaluate),
@@ -172,8 +193,8 @@ impl<'c> Judge<'c> {
     }
 }
 
-impl Answers {
-    fn get_or_find(&mut self, group: u32, find: impl FnOnce() -> Answer) -> Answer {
+impl<A: Clone> Answers<A> {
+    fn get_or_find(&mut self, group: u32, find: impl FnOnce() -> A) -> A {
         const LOW: usize = 256;
         let position = group as usize;
         if position >= LOW {

@@ -61,17 +61,16 @@ impl<'c> Asking<'_, 'c> {
         let view = gather(self.cluster, self.pools, self.overlay, node, self.judge.selectors())?;
         let mut verdicts = Verdicts::new(plan, &view, node, profile, self.judge);
         let needs = check(plan, &view, profile, &mut verdicts, budget)?;
-        let new_state = || State::new(self.cluster, self.overlay, plan, &view, way.quirks);
-        let state = new_state();
+        let state = State::new(self.cluster, self.overlay, plan, &view, way.quirks);
         let met_defect = &mut self.met_defect;
         *met_defect |= view.mixes_counters();
-        let may_skip = !state.has_defects() && !state.has_derived(plan);
-        let patience = if may_skip { way.patience } else { u64::MAX };
+        let patience = if state.has_defects() { u64::MAX } else { way.patience };
         let mut end =
             Search { plan, needs: &needs, verdicts: &mut verdicts, budget, state, guide: None, patience, met_defect }
                 .run()?;
-        if matches!(end, End::Tired) {
-            let mut state = new_state();
+        if let End::Tired(state) = end {
+            let mut state = *state;
+            state.start_over();
             end = match prospect(plan, &view, &needs, &mut state, &mut verdicts, budget)? {
                 Prospect::Hopeless => End::Exhausted,
                 Prospect::Open(guide) => {
@@ -87,7 +86,7 @@ impl<'c> Asking<'_, 'c> {
                     result::build(plan, &view, &node.metadata.name, profile, way.quirks, &solution);
                 Ok(Reply::Fits(allocations?))
             }
-            End::Exhausted | End::Tired => Ok(Reply::Refuses(wants_reasons.then(|| {
+            End::Exhausted | End::Tired(_) => Ok(Reply::Refuses(wants_reasons.then(|| {
                 let mut refusal = funnel::empty(node);
                 funnel::fill(&mut refusal, profile, plan, &view, &mut verdicts, &needs);
                 Box::new(refusal)

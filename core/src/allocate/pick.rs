@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Grid;
+use super::bits::Bits;
 use super::capacity::{self, Amounts, Rounding};
 use super::constraints::{Constraints, Held, Mark};
 use super::counters::Counters;
@@ -23,9 +24,12 @@ pub(super) struct State<'s, 'c> {
     overlay: &'c Overlay,
     view: &'s NodeView<'c>,
     features: &'c Features,
+    rounding: Rounding,
     quirks: Quirks,
-    /// Positions of devices that are not taken as a whole.
-    free: Vec<usize>,
+    /// Devices that are not taken as a whole.
+    free: Bits,
+    /// All devices, where some unit has admin access.
+    all: Bits,
     /// By device: by how many claims it is held as a whole, and the latest of them plus one.
     holders: Vec<(u32, usize)>,
     /// By shared device that was picked: what is consumed.
@@ -35,6 +39,8 @@ pub(super) struct State<'s, 'c> {
     constraints: Constraints<'c>,
     /// By unit and device: whether the device could grant what the unit asks for if nothing were taken.
     grants: Grid<Grant>,
+    /// By unit and shared device: what the unit consumes of it.
+    amounts: BTreeMap<(usize, usize), Amounts>,
     /// Whether something happened that known defects of the reference would have done otherwise.
     met_defect: bool,
 }
@@ -46,6 +52,8 @@ enum Grant {
     Never,
     /// Of a device that is not shared: as good as granted.
     Always,
+    /// What the unit asks for cannot be computed.
+    Fails,
     /// Depends on what else is consumed.
     IfLeft,
 }
@@ -74,6 +82,14 @@ pub(super) enum TakeError {
     Derived(String, SelectorProblem),
 }
 
+fn free(view: &NodeView<'_>) -> Bits {
+    let mut free = Bits::below(view.devices.len());
+    for (position, _) in view.devices.iter().enumerate().filter(|(_, device)| device.is_taken()) {
+        free.remove(position);
+    }
+    free
+}
+
 impl<'s, 'c> State<'s, 'c> {
     pub(super) fn new(
         cluster: &'c Cluster,
@@ -89,25 +105,34 @@ impl<'s, 'c> State<'s, 'c> {
             overlay,
             view,
             features,
+            rounding: Rounding::of(cluster.profile()),
             quirks,
-            free: (0..devices).filter(|at| view.devices.get(*at).is_some_and(|device| !device.is_taken())).collect(),
+            free: free(view),
+            all: if plan.units.iter().any(Unit::has_admin_access) { Bits::below(devices) } else { Bits::default() },
             holders: vec![(0, 0); devices],
             consumed: BTreeMap::new(),
             counters: Counters::new(view, quirks),
             groups: features.device_compatibility_groups.then(Groups::default),
             constraints: Constraints::new(plan, devices, features.list_type_attributes, quirks),
             grants: Grid::new(if features.consumable_capacity { plan.units.len() } else { 0 }, devices),
+            amounts: BTreeMap::new(),
             met_defect: false,
         }
     }
 
-    /// The device at an index of those that a unit may have a look at: without admin access, devices that are taken as a whole
-    /// are none of them. The reference passes over those too, before it looks at anything else of them.
-    pub(super) fn candidate(&self, unit: &Unit<'c>, index: usize) -> Option<usize> {
-        if unit.has_admin_access() {
-            return (index < self.view.devices.len()).then_some(index);
-        }
-        self.free.get(index).copied()
+    /// The state before anything was picked; what was found out about the devices stays known.
+    pub(super) fn start_over(&mut self) {
+        self.holders.fill((0, 0));
+        self.consumed.clear();
+        self.counters = Counters::new(self.view, self.quirks);
+        self.groups = self.groups.as_ref().map(|_| Groups::default());
+        self.constraints.start_over();
+    }
+
+    /// The devices that a unit may have a look at: without admin access, devices that are taken as a whole are none of them. The
+    /// reference passes over those too, before it looks at anything else of them.
+    pub(super) fn candidates(&self, unit: &Unit<'c>) -> &Bits {
+        if unit.has_admin_access() { &self.all } else { &self.free }
     }
 
     /// The device as the reference prints it.
@@ -129,32 +154,60 @@ impl<'s, 'c> State<'s, 'c> {
 
     /// Whether the device can grant the unit's capacity request now.
     pub(super) fn has_capacity(&mut self, unit: &Unit<'c>, position: usize) -> bool {
+        match self.grant(unit, position) {
+            Grant::Unknown | Grant::Never | Grant::Fails => false,
+            Grant::Always => true,
+            Grant::IfLeft => self.is_left(unit, position),
+        }
+    }
+
+    /// Why what the unit asks of the device's capacities cannot be computed, where that is an error.
+    pub(super) fn capacity_problem(&mut self, unit: &Unit<'c>, position: usize) -> Option<String> {
+        if self.grant(unit, position) != Grant::Fails {
+            return None;
+        }
+        let device = self.view.devices.get(position)?;
+        capacity::problem(unit.capacity, &device.device.capacity, self.rounding)
+    }
+
+    fn grant(&mut self, unit: &Unit<'c>, position: usize) -> Grant {
         if !self.features.consumable_capacity {
-            return true;
+            return Grant::Always;
+        }
+        let known = self.grants.get(unit.index, position);
+        if known != Grant::Unknown {
+            return known;
         }
         let Some(device) = self.view.devices.get(position) else {
-            return false;
+            return Grant::Never;
         };
         let capacities = &device.device.capacity;
-        let mut grant = self.grants.get(unit.index, position);
-        if grant == Grant::Unknown {
-            let taken = device.usage.map(|usage| &usage.consumed);
-            grant = match capacity::grantable_amounts(unit.capacity, capacities, Rounding::of(self.features)) {
+        let taken = device.usage.map(|usage| &usage.consumed);
+        let grant = if capacity::problem(unit.capacity, capacities, self.rounding).is_some() {
+            Grant::Fails
+        } else {
+            match capacity::grantable_amounts(unit.capacity, capacities, self.rounding) {
                 Some(amounts) if !capacity::are_left(&amounts, capacities, taken, None) => Grant::Never,
                 None => Grant::Never,
-                Some(_) if device.is_shared => Grant::IfLeft,
-                Some(_) => Grant::Always,
-            };
-            self.grants.set(unit.index, position, grant);
-        }
-        match (grant, self.consumed.get(&position)) {
-            (Grant::Unknown | Grant::Never, _) => false,
-            (Grant::Always, _) | (Grant::IfLeft, None) => true,
-            (Grant::IfLeft, Some(picked)) => {
-                let amounts = capacity::amounts(unit.capacity, capacities, Rounding::of(self.features));
-                capacity::are_left(&amounts, capacities, device.usage.map(|usage| &usage.consumed), Some(picked))
+                Some(_) if !device.is_shared => Grant::Always,
+                Some(amounts) => {
+                    self.amounts.insert((unit.index, position), amounts);
+                    Grant::IfLeft
+                }
             }
-        }
+        };
+        self.grants.set(unit.index, position, grant);
+        grant
+    }
+
+    /// Whether what was picked leaves the unit its share of a device.
+    fn is_left(&self, unit: &Unit<'c>, position: usize) -> bool {
+        let (Some(device), Some(picked)) = (self.view.devices.get(position), self.consumed.get(&position)) else {
+            return true;
+        };
+        let amounts = self.amounts.get(&(unit.index, position)).map_or(&[] as &[Quantity], Vec::as_slice);
+        let taken = device.usage.map(|usage| &usage.consumed);
+        capacity::are_left(amounts, &device.device.capacity, taken, Some(picked))
     }
 
     /// Whether the device could be picked for the unit if the unit came first, selectors and constraints left aside.
@@ -189,11 +242,6 @@ impl<'s, 'c> State<'s, 'c> {
         has_counters
     }
 
-    /// Whether what a constraint sees of a device depends on the unit that picks it. Then nothing may be skipped.
-    pub(super) fn has_derived(&self, plan: &Plan<'c>) -> bool {
-        self.constraints.has_derived(plan)
-    }
-
     /// Whether it is still to be computed what a unit sees of a device.
     pub(super) fn wants(&self, unit: &Unit<'c>, position: usize) -> bool {
         self.constraints.wants(unit, position)
@@ -219,17 +267,27 @@ impl<'s, 'c> State<'s, 'c> {
         self.constraints.is_match(constraint)
     }
 
-    /// What a device has for the attribute of a constraint.
-    pub(super) fn held(&mut self, constraint: usize, position: usize) -> Held {
+    /// The expression by which a unit computes what a constraint looks at; `None` where the device's own attribute counts.
+    pub(super) fn expression(&self, constraint: usize, unit: &Unit<'c>) -> Option<&'c str> {
+        self.constraints.expression(constraint, unit)
+    }
+
+    /// What a constraint sees of a device that a unit picks; `None` where that could not be computed.
+    pub(super) fn held(&mut self, unit: &Unit<'c>, constraint: usize, position: usize) -> Option<Held> {
         match self.view.devices.get(position) {
-            Some(device) => self.constraints.held(constraint, position, device),
-            None => Held::Missing,
+            Some(device) => self.constraints.held_by(constraint, unit, position, device).ok(),
+            None => Some(Held::Missing),
         }
     }
 
     /// The numbers of the values in a set.
     pub(super) fn items(&self, held: Held) -> &[u32] {
         self.constraints.items(held)
+    }
+
+    /// How many different values constraints saw.
+    pub(super) fn values(&self) -> usize {
+        self.constraints.values()
     }
 
     /// What a pool's counters of one name have left, all sets together.
@@ -360,7 +418,7 @@ impl<'s, 'c> State<'s, 'c> {
         let has_counters = groups.is_some();
         let mut picked = Picked { position, share: None, holders, consumed: None, has_counters, constraints, groups };
         if device.is_shared {
-            let amounts = capacity::amounts(unit.capacity, &device.device.capacity, Rounding::of(self.features));
+            let amounts = self.amounts.get(&(unit.index, position)).cloned().unwrap_or_default();
             let before = self.consumed.remove(&position);
             let sum = match &before {
                 Some(before) => before.iter().zip(&amounts).map(|(sum, amount)| sum.saturating_add(amount)).collect(),

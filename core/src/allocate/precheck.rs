@@ -45,7 +45,8 @@ pub(super) fn check<'c>(
     budget: &mut Budget,
 ) -> Result<Vec<Need>, Stop> {
     let (features, version) = (&profile.features, profile.version);
-    let mut checker = Checker { plan, view, features, version, verdicts, budget, needs: Vec::new() };
+    let rounding = capacity::Rounding::of(profile);
+    let mut checker = Checker { plan, view, features, version, rounding, verdicts, budget, needs: Vec::new() };
     for claim in &plan.claims {
         let mut least: u128 = 0;
         for (position, request) in plan.requests_of(claim).iter().enumerate() {
@@ -70,6 +71,7 @@ struct Checker<'s, 'v, 'c> {
     view: &'s NodeView<'c>,
     features: &'s Features,
     version: Version,
+    rounding: capacity::Rounding,
     verdicts: &'s mut Verdicts<'v, 'c>,
     budget: &'s mut Budget,
     needs: Vec<Need>,
@@ -139,12 +141,23 @@ impl<'c> Checker<'_, '_, 'c> {
             }
             while let Some((position, device)) = devices.next_if(|(_, device)| device.pool == pool_position) {
                 self.budget.step()?;
-                if self.verdicts.accepts(claim.claim, unit, position)? && self.has_capacity(unit, device) {
+                if !self.verdicts.accepts(claim.claim, unit, position)? {
+                    continue;
+                }
+                if let Some(why) = self.capacity_problem(unit, device) {
+                    return Err(failure::capacity(claim.claim, unit, &device.device.name, &why).into());
+                }
+                if self.has_capacity(unit, device) {
                     all.push(position);
                 }
             }
         }
         Ok(all)
+    }
+
+    fn capacity_problem(&self, unit: &Unit<'c>, device: &NodeDevice<'c>) -> Option<String> {
+        let is_on = self.features.consumable_capacity;
+        is_on.then(|| capacity::problem(unit.capacity, &device.device.capacity, self.rounding)).flatten()
     }
 
     /// A device that lacks the capacity asked for is not meant, rather than missing. From 1.37 on that is said of devices that
@@ -156,7 +169,7 @@ impl<'c> Checker<'_, '_, 'c> {
         let capacities = &device.device.capacity;
         let counts_usage = self.version <= Version::V1_36;
         let in_use = device.usage.filter(|_| counts_usage).map(|usage| &usage.consumed);
-        capacity::grantable_amounts(unit.capacity, capacities, capacity::Rounding::of(self.features))
+        capacity::grantable_amounts(unit.capacity, capacities, self.rounding)
             .is_some_and(|amounts| capacity::are_left(&amounts, capacities, in_use, None))
     }
 }

@@ -1,7 +1,5 @@
 //! From a solution to the allocation of each claim.
 
-use std::collections::BTreeMap;
-
 use super::capacity;
 use super::failure::{Fatal, node_selector_terms};
 use super::plan::{ClaimPlan, Plan, RequestPlan, Unit};
@@ -96,9 +94,9 @@ fn config(
 ) -> Vec<DeviceAllocationConfiguration> {
     let units = chosen(plan, claim, solution);
     let mut config: Vec<DeviceAllocationConfiguration> = Vec::new();
-    let mut by_class: BTreeMap<&str, std::ops::Range<usize>> = BTreeMap::new();
-    for unit in &units {
-        if let Some(range) = by_class.get(unit.class_name) {
+    let mut by_class: Vec<(usize, std::ops::Range<usize>)> = Vec::new();
+    for unit in units.iter().filter(|unit| unit.class.is_some_and(|class| !class.spec.config.is_empty())) {
+        if let Some((_, range)) = by_class.iter().find(|(class, _)| *class == unit.class_number) {
             for entry in config.get_mut(range.clone()).into_iter().flatten() {
                 entry.requests.push(unit.full_name.clone());
             }
@@ -108,7 +106,7 @@ fn config(
         for of_class in unit.class.iter().flat_map(|class| &class.spec.config) {
             config.push(entry(AllocationConfigSource::FromClass, vec![unit.full_name.clone()], of_class));
         }
-        by_class.insert(unit.class_name, first..config.len());
+        by_class.push((unit.class_number, first..config.len()));
     }
     let requests = plan.requests_of(claim);
     for of_claim in &claim.claim.spec.devices.config {

@@ -23,21 +23,28 @@ pub(super) struct Solution<'c> {
 }
 
 /// How a search ended.
-pub(super) enum End<S> {
-    Solved(S),
+pub(super) enum End<'w, 'c> {
+    Solved(Solution<'c>),
     /// There is no solution.
     Exhausted,
-    /// Too many picks were taken back; nothing is known.
+    /// Too many picks were taken back; nothing is known. What was found out about devices is handed on.
+    Tired(Box<State<'w, 'c>>),
+}
+
+/// Why a walk stands still.
+enum Pause {
+    Solved,
+    Exhausted,
     Tired,
 }
 
 /// The search on one node.
-pub(super) struct Search<'s, 'v, 'c> {
+pub(super) struct Search<'s, 'w, 'v, 'c> {
     pub(super) plan: &'s Plan<'c>,
     pub(super) needs: &'s [Need],
     pub(super) verdicts: &'s mut Verdicts<'v, 'c>,
     pub(super) budget: &'s mut Budget,
-    pub(super) state: State<'s, 'c>,
+    pub(super) state: State<'w, 'c>,
     pub(super) guide: Option<Box<Guide>>,
     /// How many picks may be taken back before the search is [`End::Tired`].
     pub(super) patience: u64,
@@ -46,8 +53,8 @@ pub(super) struct Search<'s, 'v, 'c> {
 }
 
 /// A search under way.
-struct Walk<'s, 'v, 'c> {
-    search: Search<'s, 'v, 'c>,
+struct Walk<'s, 'w, 'v, 'c> {
+    search: Search<'s, 'w, 'v, 'c>,
     frames: Vec<Frame<'c>>,
     /// Devices picked for each claim.
     results: Vec<u64>,
@@ -80,7 +87,7 @@ struct DeviceFrame<'c> {
     unit: usize,
     /// How many devices the unit has already.
     had: u64,
-    /// Index of the next candidate.
+    /// Position from which the next candidate is looked for; of fixed devices: the index of the next one.
     next: usize,
     picked: Option<Picked<'c>>,
     /// Devices that failed here.
@@ -103,41 +110,41 @@ enum Step {
     BackTooMany,
 }
 
-impl<'c> Search<'_, '_, 'c> {
+impl<'w, 'c> Search<'_, 'w, '_, 'c> {
     /// Searches.
     ///
     /// # Errors
     ///
     /// What stops the search before it ends.
-    pub(super) fn run(self) -> Result<End<Solution<'c>>, Stop> {
+    pub(super) fn run(self) -> Result<End<'w, 'c>, Stop> {
         let results = vec![0; self.plan.claims.len()];
         let mut walk = Walk { search: self, frames: Vec::new(), results, blame: Bits::default() };
         let end = walk.run();
         // What a guide skips, a search with defects may not skip.
-        let is_plain = walk.search.guide.is_none() && !matches!(end, Ok(End::Tired));
+        let is_plain = walk.search.guide.is_none() && !matches!(end, Ok(Pause::Tired));
         *walk.search.met_defect |= !is_plain || walk.search.state.met_defect();
         match end? {
-            End::Solved(()) => Ok(End::Solved(walk.solution())),
-            End::Exhausted => Ok(End::Exhausted),
-            End::Tired => Ok(End::Tired),
+            Pause::Solved => Ok(End::Solved(walk.solution())),
+            Pause::Exhausted => Ok(End::Exhausted),
+            Pause::Tired => Ok(End::Tired(Box::new(walk.search.state))),
         }
     }
 }
 
-impl<'c> Walk<'_, '_, 'c> {
-    fn run(&mut self) -> Result<End<()>, Stop> {
+impl<'c> Walk<'_, '_, '_, 'c> {
+    fn run(&mut self) -> Result<Pause, Stop> {
         let mut step = Step::Request { claim: 0, request: 0 };
         loop {
             step = match step {
                 Step::Request { claim, request } => match self.enter(claim, request) {
                     Some(step) => step,
-                    None => return Ok(End::Solved(())),
+                    None => return Ok(Pause::Solved),
                 },
                 Step::Device { unit, had, start } => self.enter_device(unit, had, start),
                 Step::Retry => self.try_devices()?,
                 back => match self.frames.pop() {
-                    None => return Ok(End::Exhausted),
-                    Some(_) if self.search.patience == 0 => return Ok(End::Tired),
+                    None => return Ok(Pause::Exhausted),
+                    Some(_) if self.search.patience == 0 => return Ok(Pause::Tired),
                     Some(frame) => self.back(frame, &back),
                 },
             };
@@ -236,7 +243,7 @@ impl<'c> Walk<'_, '_, 'c> {
 
     fn try_candidates(&mut self, unit: &Unit<'c>, frame: &mut DeviceFrame<'c>) -> Result<Option<Picked<'c>>, Stop> {
         while let Some(position) = self.candidate(unit, frame.next) {
-            frame.next += 1;
+            frame.next = position + 1;
             if self.is_like_one_that_failed(unit, position, &frame.failed) {
                 continue;
             }
@@ -248,10 +255,12 @@ impl<'c> Walk<'_, '_, 'c> {
         Ok(None)
     }
 
-    fn candidate(&self, unit: &Unit<'c>, index: usize) -> Option<usize> {
+    /// The next device worth trying. A device that the selectors are known to refuse is none: it was refused before anything of it
+    /// was taken, and would be again.
+    fn candidate(&self, unit: &Unit<'c>, from: usize) -> Option<usize> {
         match &self.search.guide {
-            Some(guide) => guide.candidate(unit.index, index),
-            None => self.search.state.candidate(unit, index),
+            Some(guide) => guide.candidate(unit.index, from),
+            None => self.search.verdicts.next_open(unit, self.search.state.candidates(unit), from),
         }
     }
 
@@ -271,11 +280,14 @@ impl<'c> Walk<'_, '_, 'c> {
         let Some(claim) = search.plan.claims.get(unit.claim) else {
             return Ok(None);
         };
-        if search.state.is_in_use(unit, position)
-            || !search.verdicts.accepts(claim.claim, unit, position)?
-            || !search.state.has_capacity(unit, position)
-        {
+        if search.state.is_in_use(unit, position) || !search.verdicts.accepts(claim.claim, unit, position)? {
             return Ok(None);
+        }
+        if !search.state.has_capacity(unit, position) {
+            return match search.state.capacity_problem(unit, position) {
+                Some(why) => Err(failure::capacity(claim.claim, unit, &search.state.label(position), &why)),
+                None => Ok(None),
+            };
         }
         self.derive(unit, position);
         let taken = self.search.state.take(unit, position, false);

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::bits::Bits;
 use super::failure::{Fatal, bad_device_selector};
 use super::judge::Judge;
 use super::plan::{Plan, Unit, label, reference};
@@ -60,6 +61,8 @@ pub(super) struct Verdicts<'s, 'c> {
     devices: &'s [NodeDevice<'c>],
     /// By pair of class and selectors.
     known: Grid<Verdict>,
+    /// By pair of class and selectors: devices that are not known to be refused.
+    open: Vec<Bits>,
     /// By class: what its selectors alone say. Errors are not kept here.
     of_class: Grid<Verdict>,
     errors: BTreeMap<(usize, usize), SelectorError>,
@@ -75,7 +78,13 @@ impl<'s, 'c> Verdicts<'s, 'c> {
     ) -> Self {
         let known = Grid::new(plan.selections, view.devices.len());
         let of_class = Grid::new(plan.classes, view.devices.len());
-        Self { profile, node, judge, devices: &view.devices, known, of_class, errors: BTreeMap::new() }
+        let open = vec![Bits::below(view.devices.len()); plan.selections];
+        Self { profile, node, judge, devices: &view.devices, known, open, of_class, errors: BTreeMap::new() }
+    }
+
+    /// The first of some devices, from a position on, that is not known to be refused.
+    pub(super) fn next_open(&self, unit: &Unit<'_>, devices: &Bits, from: usize) -> Option<usize> {
+        self.open.get(unit.selection)?.next_common(devices, from)
     }
 
     /// The verdict on a device, found now if it is not known.
@@ -89,7 +98,12 @@ impl<'s, 'c> Verdicts<'s, 'c> {
         };
         let verdict = match self.evaluate(unit, position, device) {
             Ok(true) => Verdict::Accepted,
-            Ok(false) => Verdict::Refused,
+            Ok(false) => {
+                if let Some(open) = self.open.get_mut(unit.selection) {
+                    open.remove(position);
+                }
+                Verdict::Refused
+            }
             Err(error) => {
                 self.errors.insert((unit.selection, position), error);
                 Verdict::Failed
@@ -117,7 +131,7 @@ impl<'s, 'c> Verdicts<'s, 'c> {
 
     /// The attributes that a unit computes of a device, in its order, each at most once. An error counts only when a constraint
     /// looks at the attribute.
-    pub(super) fn derive(&mut self, unit: &Unit<'_>, position: usize) -> Derived {
+    pub(super) fn derive(&mut self, unit: &Unit<'c>, position: usize) -> Derived {
         let Some(device) = self.devices.get(position) else {
             return Derived::new();
         };

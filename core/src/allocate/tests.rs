@@ -98,7 +98,15 @@ fn slices(dice: &mut Dice, most_devices: u64) -> Vec<Value> {
     slices
 }
 
-fn request(dice: &mut Dice, has_admin: bool) -> Value {
+/// Expressions that compute attributes, the last one not of every device.
+const COMPUTED: [&str; 4] = [
+    "device.driver",
+    "device.attributes[\"a.example.com\"].?kind.orValue(\"x\")",
+    "device.attributes[\"a.example.com\"].?numa.orValue(7)",
+    "device.attributes[\"a.example.com\"].numa",
+];
+
+fn request(dice: &mut Dice, has_admin: bool, has_derived: bool) -> Value {
     let mut fields = json!({ "deviceClassName": dice.pick(&["any", "any", "a"]), "allocationMode": "ExactCount" });
     if dice.one_in(20) {
         fields["allocationMode"] = json!("All");
@@ -119,24 +127,29 @@ fn request(dice: &mut Dice, has_admin: bool) -> Value {
     if dice.one_in(8) {
         fields["capacity"] = json!({ "requests": { "bandwidth": (dice.roll(2) + 1).to_string() } });
     }
+    if has_derived && dice.one_in(2) {
+        let name = format!("a.example.com/{}", dice.pick(&["kind", "numa"]));
+        let expression = if dice.one_in(5) { dice.pick(&COMPUTED) } else { dice.pick(&COMPUTED[..3]) };
+        fields["derivedAttributes"] = json!([{ "name": name, "expression": expression }]);
+    }
     fields
 }
 
-fn claim(dice: &mut Dice, name: &str, most_requests: u64) -> Value {
+fn claim(dice: &mut Dice, name: &str, most_requests: u64, has_derived: bool) -> Value {
     let mut requests = Vec::new();
     for index in 0..=dice.roll(most_requests) {
         let name = format!("r{index}");
         if dice.one_in(5) {
             let alternatives: Vec<Value> = (0..=dice.roll(3))
                 .map(|sub| {
-                    let mut fields = request(dice, false);
+                    let mut fields = request(dice, false, has_derived);
                     fields["name"] = json!(format!("s{sub}"));
                     fields
                 })
                 .collect();
             requests.push(json!({ "name": name, "firstAvailable": alternatives }));
         } else {
-            requests.push(json!({ "name": name, "exactly": request(dice, true) }));
+            requests.push(json!({ "name": name, "exactly": request(dice, true, has_derived) }));
         }
     }
     let mut constraints = Vec::new();
@@ -174,13 +187,18 @@ fn surroundings() -> Vec<Value> {
 fn world(seed: u64, mode: Mode) -> (Cluster, Question) {
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
     let (most_devices, most_requests) = if dice.one_in(3) { (12, 4) } else { (5, 2) };
-    let mut cluster = Cluster::new(profile(mode));
+    let mut profile = profile(mode);
+    let has_derived = mode == Mode::Sound && dice.one_in(3);
+    if has_derived {
+        profile = Profile::of(Version::All);
+    }
+    let mut cluster = Cluster::new(profile);
     for object in surroundings().into_iter().chain(slices(&mut dice, most_devices)) {
         cluster.apply(read_object(object).object.unwrap());
     }
     let mut question = Question::default();
     for index in 0..=dice.roll(2) {
-        let claim = claim(&mut dice, &format!("c{index}"), most_requests);
+        let claim = claim(&mut dice, &format!("c{index}"), most_requests, has_derived);
         question.claims.push(read_claim_value(claim).unwrap());
     }
     while dice.one_in(2) {

@@ -166,6 +166,46 @@ api_struct! { open
         "resourceClaimStatuses" resource_claim_statuses: Vec<PodResourceClaimStatus>,
         /// The claim made for extended resources that devices serve (KEP-5004).
         "extendedResourceClaimStatus" extended_resource_claim_status: Option<PodExtendedResourceClaimStatus>,
+        /// What devices of the Pod take of its node's own resources (KEP-5517), by name of the claim.
+        "nodeAllocatableResourceClaimStatuses" node_allocatable_resource_claim_statuses: Vec<NodeAllocatableClaimStatus>,
+    }
+}
+
+api_struct! { closed
+    /// `NodeAllocatableResourceClaimStatus`: what the devices of one claim take of the Pod's node.
+    NodeAllocatableClaimStatus {
+        /// The claim.
+        "resourceClaimName" resource_claim_name: String,
+        /// Containers that refer to it.
+        "containers" containers: Vec<String>,
+        /// Amounts by resource name, in the shape of 1.36.
+        "resources" resources: BTreeMap<String, Quantity>,
+        /// What the devices stand for, by name, in the shape of 1.37.
+        "mapping" mapping: Vec<NodeAllocatableMapped>,
+        /// What using them costs, by name, in the shape of 1.37.
+        "overhead" overhead: Vec<NodeAllocatableCost>,
+    }
+}
+
+api_struct! { closed
+    /// `NodeAllocatableMappedResources`.
+    NodeAllocatableMapped {
+        /// The resource.
+        "name" name: String,
+        /// The amount.
+        "quantity" quantity: Option<Quantity>,
+    }
+}
+
+api_struct! { closed
+    /// `NodeAllocatableOverheadResources`.
+    NodeAllocatableCost {
+        /// The resource.
+        "name" name: String,
+        /// For the Pod.
+        "perPod" per_pod: Option<Quantity>,
+        /// For each container that refers to the claim.
+        "perContainer" per_container: Option<Quantity>,
     }
 }
 

@@ -90,6 +90,14 @@ impl Quantity {
         Self { mantissa: i128::from(value), scale: 0, format, is_small: true, text: None }
     }
 
+    /// So many thousandths.
+    pub fn from_milli(count: i64, format: Format) -> Self {
+        if count % 1000 == 0 {
+            return Self::from_i64(count / 1000, format);
+        }
+        Self { mantissa: i128::from(count), scale: -3, format, is_small: true, text: None }
+    }
+
     /// All that anything can see of the quantity. Unlike equality, which is numeric, it tells `1000m` from `1`.
     pub(crate) fn identity(&self) -> (i128, i32, Format, bool, Option<&str>) {
         (self.mantissa, self.scale, self.format, self.is_small, self.text.as_deref().map(|SourceText(text)| &**text))
@@ -165,6 +173,18 @@ impl Quantity {
     /// The difference; a value that cannot be held becomes the largest or smallest one.
     pub fn saturating_sub(&self, other: &Self) -> Self {
         self.checked_sub(other).unwrap_or_else(|| self.limit(other, other.mantissa > 0))
+    }
+
+    /// The product, in the suffix style of `self`, rounded away from zero to nano; a value that cannot be held becomes the largest or
+    /// smallest one.
+    pub fn saturating_mul(&self, factor: &Self) -> Self {
+        let product = self.mantissa.checked_mul(factor.mantissa).zip(self.scale.checked_add(factor.scale));
+        let (mantissa, scale) =
+            product.and_then(|(mantissa, scale)| round_to_nano(mantissa, scale)).unwrap_or_else(|| {
+                let is_negative = (self.mantissa < 0) != (factor.mantissa < 0);
+                (if is_negative { i128::MIN } else { i128::MAX }, self.scale.max(factor.scale).max(0))
+            });
+        Self { mantissa, scale, format: self.format, is_small: false, text: None }
     }
 
     /// The form for decimal texts of up to 18 digits and short binary ones.

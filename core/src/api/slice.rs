@@ -87,9 +87,51 @@ api_struct! { closed
         /// Whether several claims may share the device (KEP-5075).
         "allowMultipleAllocations" allow_multiple_allocations: Option<bool>,
         /// What the device takes of the node's ordinary resources (KEP-5517, the shape of 1.37).
-        "nodeAllocatableResources" node_allocatable_resources: Value,
+        "nodeAllocatableResources" node_allocatable_resources: BTreeMap<String, NodeAllocatableResource>,
         /// The same in the shape of 1.36.
-        "nodeAllocatableResourceMappings" node_allocatable_resource_mappings: Value,
+        "nodeAllocatableResourceMappings" node_allocatable_resource_mappings: BTreeMap<String, NodeAllocatableMapping>,
+    }
+}
+
+api_struct! { closed
+    /// How much of one resource of its node a device takes, in the shape of 1.36.
+    NodeAllocatableMapping {
+        /// The capacity of which the consumed amount counts; absent where each device counts.
+        "capacityKey" capacity_key: Option<String>,
+        /// What one unit of that capacity, or one device, takes; 1 where absent.
+        "allocationMultiplier" allocation_multiplier: Option<Quantity>,
+    }
+}
+
+api_struct! { closed
+    /// The same in the shape of 1.37.
+    NodeAllocatableResource {
+        /// What the device stands for, once for all who use it.
+        "mapping" mapping: Option<NodeAllocatableResourceMapping>,
+        /// What using the device costs beside that.
+        "overhead" overhead: Option<NodeAllocatableOverhead>,
+    }
+}
+
+api_struct! { closed
+    /// What a device stands for: a capacity, or itself.
+    NodeAllocatableResourceMapping {
+        /// The capacity of which the consumed amount counts.
+        "capacityKey" capacity_key: Option<String>,
+        /// What one unit of that capacity takes.
+        "capacityMultiplier" capacity_multiplier: Option<Quantity>,
+        /// What the device takes.
+        "deviceMultiplier" device_multiplier: Option<Quantity>,
+    }
+}
+
+api_struct! { closed
+    /// What using a device costs.
+    NodeAllocatableOverhead {
+        /// For each Pod.
+        "perPod" per_pod: Option<Quantity>,
+        /// For each container that refers to the claim.
+        "perContainer" per_container: Option<Quantity>,
     }
 }
 

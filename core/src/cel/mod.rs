@@ -28,6 +28,7 @@ mod net;
 mod number;
 mod parser;
 mod plan;
+mod posix_zone;
 mod reads;
 mod regex;
 mod semver;

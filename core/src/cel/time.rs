@@ -18,7 +18,7 @@ pub(super) struct Timestamp {
 }
 
 const FIRST_SECOND: i64 = -62_135_596_800;
-const LAST_SECOND: i64 = 253_402_300_799;
+pub(super) const LAST_SECOND: i64 = 253_402_300_799;
 pub(super) const DAY: i64 = 86_400;
 const BILLION: i64 = 1_000_000_000;
 
@@ -291,7 +291,8 @@ fn zone_offset(zone: &str, seconds: i64) -> Result<i64, String> {
     let Some((hours, minutes)) = zone.split_once(':') else {
         return zones::offset(zone, seconds).map_err(|reason| match reason {
             NoOffset::Unknown => format!("unknown time zone {zone}"),
-            NoOffset::Unsupported => format!("time zone {zone} at that time is not supported here"),
+            NoOffset::Invalid => "time: invalid location name".to_owned(),
+            NoOffset::Local => "time zone Local is not supported here".to_owned(),
         });
     };
     let number = |text: &str| {

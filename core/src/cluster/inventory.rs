@@ -102,6 +102,11 @@ impl Inventory {
         self.pools.get(index)
     }
 
+    /// The pool of a name.
+    pub(crate) fn pool_index(&self, driver: &str, name: &str) -> Option<PoolIdx> {
+        self.pools_by_driver.get(driver)?.get(name).copied()
+    }
+
     /// Slices of all generations and nodes that a pool has, by name.
     pub(crate) fn slices_of_pool(&self, pool: PoolIdx) -> impl Iterator<Item = &SliceEntry> {
         self.pools.get(pool).into_iter().flat_map(|pool| self.entries(&pool.slices))
@@ -128,8 +133,7 @@ impl Inventory {
 
     /// The device of a name, if a slice publishes it or a claim holds it.
     pub(crate) fn device(&self, driver: &str, pool: &str, device: &str) -> Option<DeviceIdx> {
-        let pool = *self.pools_by_driver.get(driver)?.get(pool)?;
-        self.pools.get(pool)?.devices_by_name.get(device).copied()
+        self.pools.get(self.pool_index(driver, pool)?)?.devices_by_name.get(device).copied()
     }
 
     /// Adds a slice, or replaces the one of the same name. `has_lists` says whether selectors can use lists.

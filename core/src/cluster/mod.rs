@@ -1,6 +1,7 @@
 //! All facts known: objects by key, and the indexes that questions need.
 
 mod counters;
+mod foreign;
 mod inventory;
 mod links;
 pub mod node_selector;

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::counters::Ledger;
+use super::foreign::{Foreign, counter_slices_with_node};
 use super::inventory::{SliceEntry, node_of};
 use super::node_selector::{self, BadNodeSelector};
 use super::slots::{DeviceIdx, PoolIdx, SliceIdx};
@@ -59,12 +60,15 @@ struct Gathered {
     pools: Vec<NodePool>,
     /// Pools that were looked at, and the change of their slices after which that was.
     seen: Vec<(PoolIdx, u64)>,
+    /// The change of other pools in trouble after which that was.
+    foreign: u64,
 }
 
 /// The pools of nodes that were asked about.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodePools {
     by_node: BTreeMap<String, Gathered>,
+    foreign: Foreign,
 }
 
 /// A node selector that cannot be read.
@@ -80,10 +84,11 @@ pub(crate) struct BadSlice {
 impl NodePools {
     /// Forgets what a slice that comes or goes can change, other than through its pool.
     pub(super) fn forget_slice(&mut self, slice: &ResourceSlice) {
+        self.foreign.forget_slice(slice);
         match node_of(slice) {
-            Some(node) if slice.spec.shared_counters.is_empty() => drop(self.by_node.remove(node)),
+            Some(node) => drop(self.by_node.remove(node)),
             // It may concern any node.
-            Some(_) | None => self.by_node.clear(),
+            None => self.by_node.clear(),
         }
     }
 
@@ -99,10 +104,13 @@ impl NodePools {
     /// A slice with a node selector that cannot be read.
     pub(crate) fn of_node(&mut self, cluster: &Cluster, node: &Node) -> Result<&[NodePool], BadSlice> {
         let name = &node.metadata.name;
-        let is_current = self.by_node.get(name).is_some_and(|gathered| gathered.is_current(cluster));
+        if sees_all_counters(cluster) {
+            self.foreign.renew(cluster);
+        }
+        let is_current = self.by_node.get(name).is_some_and(|gathered| gathered.is_current(cluster, &self.foreign));
         if !is_current {
             self.by_node.remove(name);
-            self.by_node.insert(name.clone(), gather(cluster, node)?);
+            self.by_node.insert(name.clone(), gather(cluster, node, &self.foreign)?);
         }
         let Some(gathered) = self.by_node.get_mut(name) else {
             return Ok(&[]);
@@ -115,9 +123,9 @@ impl NodePools {
 }
 
 impl Gathered {
-    fn is_current(&self, cluster: &Cluster) -> bool {
+    fn is_current(&self, cluster: &Cluster, foreign: &Foreign) -> bool {
         let published = |pool: PoolIdx| cluster.inventory().pool(pool).map(|entry| entry.published);
-        self.seen.iter().all(|(pool, when)| published(*pool) == Some(*when))
+        self.foreign == foreign.clock() && self.seen.iter().all(|(pool, when)| published(*pool) == Some(*when))
     }
 }
 
@@ -176,16 +184,22 @@ fn counted<'c>(cluster: &'c Cluster, slices: &[SliceIdx]) -> impl Iterator<Item 
     entries.flat_map(|entry| entry.slice.spec.devices.iter().zip(entry.devices.iter().copied()))
 }
 
-fn gather(cluster: &Cluster, node: &Node) -> Result<Gathered, BadSlice> {
+fn gather(cluster: &Cluster, node: &Node, foreign: &Foreign) -> Result<Gathered, BadSlice> {
     let mut by_pool: BTreeMap<PoolIdx, Vec<&SliceEntry>> = BTreeMap::new();
     for entry in candidates(cluster, &node.metadata.name) {
         if is_relevant(cluster, &entry.slice, node)? {
             add_newest(by_pool.entry(entry.pool).or_default(), entry);
         }
     }
+    for (pool, slices) in &mut by_pool {
+        for entry in counter_slices_with_node(cluster, *pool) {
+            add_newest(slices, entry);
+        }
+    }
+    let others: Vec<_> = foreign.pools().filter(|(pool, _)| !by_pool.contains_key(pool)).collect();
     let published = |pool: PoolIdx| cluster.inventory().pool(pool).map_or(0, |entry| entry.published);
     let seen = by_pool.keys().map(|pool| (*pool, published(*pool))).collect();
-    let mut first = Vec::new();
+    let mut first: Vec<NodePool> = others.into_iter().map(|(_, pool)| pool.clone()).collect();
     let mut last = Vec::new();
     for (index, relevant) in by_pool {
         let Some((pool, slices)) = view(cluster, index, relevant) else {
@@ -199,18 +213,22 @@ fn gather(cluster: &Cluster, node: &Node) -> Result<Gathered, BadSlice> {
     first.sort_by_key(name);
     last.sort_by_key(name);
     first.append(&mut last);
-    Ok(Gathered { pools: first, seen })
+    Ok(Gathered { pools: first, seen, foreign: foreign.clock() })
 }
 
-/// Slices that may concern a node: its own before those without a node name, each by name.
+/// Slices that may concern a node: its own before those without a node name, each by name. Own slices that concern every node
+/// are left out.
 fn candidates<'c>(cluster: &'c Cluster, node: &str) -> impl Iterator<Item = &'c SliceEntry> {
     let inventory = cluster.inventory();
-    let of_all_nodes = sees_all_counters(cluster);
-    let is_counter_slice = |entry: &&SliceEntry| !entry.slice.spec.shared_counters.is_empty();
-    let has_node = |entry: &&SliceEntry| entry.slice.spec.node_name.as_ref().is_some_and(|name| !name.is_empty());
-    let own = inventory.slices_of_node(node).filter(move |entry| !(of_all_nodes && is_counter_slice(entry)));
-    let counters = inventory.slices_with_counters().filter(move |entry| of_all_nodes && has_node(entry));
-    own.chain(inventory.slices_without_node()).chain(counters)
+    let own = inventory.slices_of_node(node).filter(|entry| !is_for_every_node(cluster, &entry.slice));
+    own.chain(inventory.slices_without_node())
+}
+
+/// Whether a slice concerns every node because of its counter sets.
+pub(super) fn is_for_every_node(cluster: &Cluster, slice: &ResourceSlice) -> bool {
+    sees_all_counters(cluster)
+        && cluster.profile().features.partitionable_devices
+        && !slice.spec.shared_counters.is_empty()
 }
 
 /// Up to 1.36 a slice with counter sets concerns every node, whatever its node fields say.
@@ -232,7 +250,7 @@ fn is_relevant(cluster: &Cluster, slice: &ResourceSlice, node: &Node) -> Result<
     if is_left_out(cluster.profile(), slice) {
         return Ok(false);
     }
-    if has_counters && sees_all_counters(cluster) {
+    if is_for_every_node(cluster, slice) {
         return Ok(true);
     }
     let name = spec.node_name.as_deref().unwrap_or_default();
@@ -279,7 +297,7 @@ fn node_matches(
 }
 
 /// Keeps the slices of the newest generation seen.
-fn add_newest<'c>(slices: &mut Vec<&'c SliceEntry>, entry: &'c SliceEntry) {
+pub(super) fn add_newest<'c>(slices: &mut Vec<&'c SliceEntry>, entry: &'c SliceEntry) {
     let generation = |entry: &SliceEntry| entry.slice.spec.pool.generation;
     if let Some(known) = slices.first() {
         if generation(entry) < generation(known) {
@@ -293,7 +311,7 @@ fn add_newest<'c>(slices: &mut Vec<&'c SliceEntry>, entry: &'c SliceEntry) {
 }
 
 /// The pool with its slices that hold devices for the node; `None` when a newer generation makes it unusable here.
-fn view<'c>(
+pub(super) fn view<'c>(
     cluster: &'c Cluster,
     index: PoolIdx,
     mut relevant: Vec<&'c SliceEntry>,

@@ -7,7 +7,7 @@ use super::inventory::SliceEntry;
 use super::projections::{ProjectionIdx, Projections};
 use super::slots::SliceIdx;
 use crate::api::slice::{AttributeValue, Device, ResourceSlice};
-use crate::cel::{COST_LIMIT, DeviceView, Environment, Program, compile, compile_derived};
+use crate::cel::{COST_LIMIT, CompileError, DeviceView, Environment, Program, compile, compile_derived};
 use crate::profile::Profile;
 
 /// How many different expressions are kept. Far more than real clusters have; it bounds what hostile ones can make it hold.
@@ -18,7 +18,7 @@ const MOST_KEPT: usize = 10_000;
 pub(crate) struct Selectors {
     programs: BTreeMap<String, Compiled>,
     /// Expressions that compute attributes, by their text.
-    derived: BTreeMap<String, Result<Arc<Program>, Arc<str>>>,
+    derived: BTreeMap<String, Compiled>,
     projections: Projections,
     /// Evaluations so far, for tests that hold them down.
     pub(crate) evaluations: u64,
@@ -43,6 +43,26 @@ pub(crate) enum SelectorProblem {
 }
 
 impl Compiled {
+    fn new(program: Result<Program, CompileError>, projections: &mut Projections) -> Self {
+        match program {
+            Ok(program) => {
+                let projection = projections.of(program.reads());
+                Self { program: Ok(Arc::new(program)), projection }
+            }
+            Err(error) => Self { program: Err(error.message.into()), projection: None },
+        }
+    }
+
+    /// What the expression computes of a device.
+    pub(crate) fn derive(&self, slice: &ResourceSlice, device: &Device) -> Result<AttributeValue, SelectorProblem> {
+        match &self.program {
+            Ok(program) => program
+                .derive(&view(slice, device), COST_LIMIT)
+                .map_err(|error| SelectorProblem::Runtime(error.message)),
+            Err(message) => Err(SelectorProblem::Compile(message.as_ref().to_owned())),
+        }
+    }
+
     /// Whether the expression accepts a device. `is_usable` says that no attribute has a value that fails every expression.
     pub(crate) fn matches(
         &self,
@@ -71,13 +91,7 @@ impl Selectors {
             return known.clone();
         }
         let environment = Environment::stored(profile.version, &profile.features);
-        let compiled = match compile(expression, &environment) {
-            Ok(program) => {
-                let projection = self.projections.of(program.reads());
-                Compiled { program: Ok(Arc::new(program)), projection }
-            }
-            Err(error) => Compiled { program: Err(error.message.into()), projection: None },
-        };
+        let compiled = Compiled::new(compile(expression, &environment), &mut self.projections);
         self.programs.insert(expression.to_owned(), compiled.clone());
         compiled
     }
@@ -93,24 +107,15 @@ impl Selectors {
         self.program(profile, expression).matches(slice, device, false)
     }
 
-    /// What an expression computes of a device.
-    pub(crate) fn derive(
-        &mut self,
-        profile: &Profile,
-        expression: &str,
-        slice: &ResourceSlice,
-        device: &Device,
-    ) -> Result<AttributeValue, SelectorProblem> {
-        let compiled = self.derived.entry(expression.to_owned()).or_insert_with(|| {
-            let environment = Environment::stored(profile.version, &profile.features);
-            compile_derived(expression, &environment).map(Arc::new).map_err(|error| error.message.into())
-        });
-        match compiled {
-            Ok(program) => program
-                .derive(&view(slice, device), COST_LIMIT)
-                .map_err(|error| SelectorProblem::Runtime(error.message)),
-            Err(message) => Err(SelectorProblem::Compile(message.as_ref().to_owned())),
+    /// An expression that computes an attribute, compiled now if it was not before.
+    pub(crate) fn derived(&mut self, profile: &Profile, expression: &str) -> Compiled {
+        if let Some(known) = self.derived.get(expression) {
+            return known.clone();
         }
+        let environment = Environment::stored(profile.version, &profile.features);
+        let compiled = Compiled::new(compile_derived(expression, &environment), &mut self.projections);
+        self.derived.insert(expression.to_owned(), compiled.clone());
+        compiled
     }
 
     /// The group of a device in a projection: devices of one group get the same answer, error included.

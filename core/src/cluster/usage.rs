@@ -30,8 +30,10 @@ impl Usage {
     /// Adds consumed capacity.
     pub(crate) fn consume(&mut self, amounts: &BTreeMap<String, Quantity>) {
         for (name, amount) in amounts {
-            let sum = self.consumed.entry(name.clone()).or_default();
-            *sum = sum.saturating_add(amount);
+            match self.consumed.get_mut(name) {
+                Some(sum) => *sum = sum.saturating_add(amount),
+                None => drop(self.consumed.insert(name.clone(), amount.clone())),
+            }
         }
     }
 

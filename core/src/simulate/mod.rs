@@ -29,6 +29,7 @@ use serde::Serialize;
 
 use crate::allocate::Limits;
 use crate::api::claim::DeviceRequestAllocationResult;
+use crate::api::quantity::Quantity;
 use crate::cluster::Cluster;
 use crate::finding::{Finding, ObjectRef};
 
@@ -135,21 +136,18 @@ pub struct AllocatedDevice {
     pub consumed_capacity: BTreeMap<String, String>,
 }
 
-impl AllocatedDevice {
-    /// The device of one entry of `status.allocation.devices.results`.
-    pub fn of(result: &DeviceRequestAllocationResult) -> Self {
+/// The device of one entry of `status.allocation.devices.results`.
+impl From<DeviceRequestAllocationResult> for AllocatedDevice {
+    fn from(result: DeviceRequestAllocationResult) -> Self {
+        let amount = |(name, amount): (String, Quantity)| (name, amount.to_string());
         Self {
-            request: result.request.clone(),
-            driver: result.driver.clone(),
-            pool: result.pool.clone(),
-            device: result.device.clone(),
+            request: result.request,
+            driver: result.driver,
+            pool: result.pool,
+            device: result.device,
             admin_access: result.admin_access == Some(true),
-            share_id: result.share_id.clone(),
-            consumed_capacity: result
-                .consumed_capacity
-                .iter()
-                .map(|(name, amount)| (name.clone(), amount.to_string()))
-                .collect(),
+            share_id: result.share_id,
+            consumed_capacity: result.consumed_capacity.into_iter().map(amount).collect(),
         }
     }
 }

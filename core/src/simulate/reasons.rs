@@ -117,6 +117,7 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String]) -> Finding
             let does = subject("does", "do");
             finding("spec", format!("{does} not match the Pod's node selector or required node affinity"))
         }
+        Refusal::Devices(text) => finding("spec.resourceClaims", format!("{} no place for the devices: {text}", has())),
         Refusal::Insufficient { resource, lack } => {
             let message = match lack {
                 Lack::Absent => format!("{} no `{resource}`", has()),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
+use crate::api::claim::ResourceClaim;
 use crate::cluster::{Cluster, Key};
 use crate::finding::Finding;
 
@@ -63,21 +63,8 @@ fn claim_report(cluster: &Cluster, claim: &ResourceClaim) -> ClaimReport {
         name: claim.metadata.name.clone(),
         template: template_of(cluster, claim).map(|template| template.name),
         allocated: status.allocation.is_some(),
-        devices: results.map(allocated_device).collect(),
+        devices: results.cloned().map(AllocatedDevice::from).collect(),
         reserved_for: status.reserved_for.iter().map(|entry| consumer(&entry.resource, &entry.name)).collect(),
-    }
-}
-
-fn allocated_device(result: &DeviceRequestAllocationResult) -> AllocatedDevice {
-    let consumed = result.consumed_capacity.iter();
-    AllocatedDevice {
-        request: result.request.clone(),
-        driver: result.driver.clone(),
-        pool: result.pool.clone(),
-        device: result.device.clone(),
-        admin_access: result.admin_access.unwrap_or_default(),
-        share_id: result.share_id.clone(),
-        consumed_capacity: consumed.map(|(name, amount)| (name.clone(), amount.to_string())).collect(),
     }
 }
 

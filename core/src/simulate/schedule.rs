@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::allocate::extended::{self, ExtendedResources};
 use crate::allocate::{Answer, Limits, Outcome, Question, allocate};
-use crate::api::claim::{ResourceClaim, ResourceClaimConsumerReference};
+use crate::api::claim::{AllocationResult, ResourceClaim, ResourceClaimConsumerReference};
 use crate::api::object::Object;
-use crate::api::pod::Pod;
+use crate::api::pod::{NodeAllocatableClaimStatus, Pod};
 use crate::cluster::{Cluster, Key};
 use crate::finding::{Code, Finding, Severity};
 
@@ -18,6 +18,8 @@ use super::claims::{Entry, Origin, is_deleting, is_finished};
 use super::expand::uid_of;
 use super::problems::request_problems;
 use super::{reasons, special};
+use crate::lifecycle::scheduling::message;
+use crate::lifecycle::scheduling::node_allocatable::{self, Problem};
 use crate::lifecycle::scheduling::node_fit::{NodeState, Refusal, requests, selects, unknown_labels};
 
 /// Finalizer of a claim that has devices.
@@ -96,6 +98,8 @@ struct Place {
     answer: Option<Answer>,
     /// What devices serve there of its resources.
     extended: Option<ExtendedResources>,
+    /// What its devices take of the node.
+    taken: Vec<NodeAllocatableClaimStatus>,
 }
 
 /// A claim of the Pod with the entry that it belongs to.
@@ -184,11 +188,19 @@ impl Scheduler<'_> {
         let mut elsewhere: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         let mut candidates = Vec::new();
         let mut curable = 0usize;
+        let uid = uid_of("Pod", &pod.metadata);
+        let is_reserved = |claim: &ResourceClaim| claim.status.reserved_for.iter().any(|consumer| consumer.uid == uid);
+        let shared = needed.iter().find_map(|needed| {
+            node_allocatable::sharing_problem(self.cluster, &needed.claim, is_reserved(&needed.claim))
+        });
         for state in &self.nodes {
             let extended = extended::on_node(self.cluster, pod, &state.node);
             let mut requests = requests.clone();
             requests.retain(|name, _| extended.as_ref().is_none_or(|extended| !extended.resources.contains(name)));
-            let refusals = state.refusals(pod, &requests);
+            let mut refusals = state.refusals(pod, &requests);
+            if let Some(text) = shared.as_ref().filter(|_| refusals.is_empty()) {
+                refusals.push(Refusal::Devices(text.clone()));
+            }
             let unreachable = needed.iter().position(|needed| !reaches(&needed.claim, state));
             if let Some(index) = unreachable.filter(|_| refusals.is_empty()) {
                 elsewhere.entry(index).or_default().push(state.name().to_owned());
@@ -205,21 +217,46 @@ impl Scheduler<'_> {
         let mut refused = None;
         // Nodes that need the same claims are asked together.
         for nodes in candidates.chunk_by(|(_, one), (_, other)| one == other) {
-            let Some((first, extended)) = nodes.first().cloned() else { continue };
+            let Some((_, extended)) = nodes.first().cloned() else { continue };
             let special = extended.as_ref().map(|extended| special::claim(pod, extended));
             let claims: Vec<ResourceClaim> = unallocated.iter().cloned().chain(special).collect();
-            if claims.is_empty() {
-                return Ok(Place { node: first, answer: None, extended });
-            }
-            let nodes = nodes.iter().map(|(name, _)| name.clone()).collect();
-            let answer = allocate(self.cluster, &Question { claims, nodes, ..Question::default() }, self.limits);
-            match answer.outcome {
-                Outcome::Allocated { ref node, .. } => {
-                    return Ok(Place { node: node.clone(), answer: Some(answer), extended });
+            let mut nodes: Vec<String> = nodes.iter().map(|(name, _)| name.clone()).collect();
+            while !nodes.is_empty() {
+                let (node, answer) = if claims.is_empty() {
+                    (nodes.first().cloned().unwrap_or_default(), None)
+                } else {
+                    let question = Question { claims: claims.clone(), nodes: nodes.clone(), ..Question::default() };
+                    let answer = allocate(self.cluster, &question, self.limits);
+                    match answer.outcome {
+                        Outcome::Allocated { ref node, .. } => (node.clone(), Some(answer)),
+                        other => {
+                            refused = Some(special::together(refused, other));
+                            break;
+                        }
+                    }
+                };
+                match self.room(pod, needed, &claims, &node, answer.as_ref()) {
+                    Ok(taken) => return Ok(Place { node, answer, extended, taken }),
+                    Err(Problem::Error(error)) => {
+                        return Err(vec![Finding::new(Code::RunSchedulerMessage, "", message::filter(&error))]);
+                    }
+                    Err(Problem::Node(refusals)) => {
+                        // The nodes before it had no devices; which ones those are is asked for the reasons.
+                        let before: Vec<String> = nodes.iter().take_while(|name| **name != node).cloned().collect();
+                        nodes.drain(..=before.len());
+                        if !before.is_empty() {
+                            let question = Question { claims: claims.clone(), nodes: before, ..Question::default() };
+                            let other = allocate(self.cluster, &question, self.limits).outcome;
+                            refused = Some(special::together(refused, other));
+                        }
+                        curable += usize::from(refusals.iter().all(Refusal::is_curable));
+                        for refusal in refusals {
+                            ordinary.entry(refusal).or_default().push(node.clone());
+                        }
+                    }
                 }
-                other => refused = Some(special::together(refused, other)),
             }
-            if !matches!(refused, Some(Outcome::Unsatisfied { .. })) {
+            if !matches!(refused, None | Some(Outcome::Unsatisfied { .. })) {
                 break;
             }
         }
@@ -228,6 +265,26 @@ impl Scheduler<'_> {
         let asked =
             reasons::Asked { cluster: self.cluster, origin, claims: &claims, has_special, nodes: &self.nodes, curable };
         Err(reasons::pending(&asked, refused, &elsewhere, &ordinary))
+    }
+
+    /// What the devices that a Pod has or would get take of a node, where there is room for it.
+    fn room(
+        &self,
+        pod: &Pod,
+        needed: &[Needed],
+        claims: &[ResourceClaim],
+        node: &str,
+        answer: Option<&Answer>,
+    ) -> Result<Vec<NodeAllocatableClaimStatus>, Problem> {
+        let Some(state) = self.nodes.iter().find(|state| state.name() == node) else { return Ok(Vec::new()) };
+        let held = needed.iter().map(|needed| &needed.claim);
+        let held = held.filter_map(|claim| Some((claim, claim.status.allocation.as_ref()?)));
+        let new: &[AllocationResult] = match answer.map(|answer| &answer.outcome) {
+            Some(Outcome::Allocated { allocations, .. }) => allocations,
+            _ => &[],
+        };
+        let all: Vec<_> = held.chain(claims.iter().zip(new)).collect();
+        node_allocatable::check(self.cluster, pod, state, &all)
     }
 
     /// Frees an allocation that keeps the Pod from its nodes and that nobody else uses. False when there is none.
@@ -251,7 +308,7 @@ impl Scheduler<'_> {
 
     /// Writes allocations and reservations into the claims and the node into the Pod.
     fn bind(&mut self, pod: &Pod, needed: &[Needed], place: Place) -> Result<(), Vec<Finding>> {
-        let Place { node, answer, extended } = place;
+        let Place { node, answer, extended, taken } = place;
         let mut findings = Vec::new();
         let mut allocations = Vec::new();
         if let Some(Answer { outcome: Outcome::Allocated { allocations: found, .. }, findings: said, .. }) = answer {
@@ -284,11 +341,17 @@ impl Scheduler<'_> {
             self.note(finding);
         }
         let mut bound = pod.clone();
+        bound.status.node_allocatable_resource_claim_statuses = taken;
         if let Some(extended) = extended {
             let mut claim = special::named(self.cluster, pod, special::claim(pod, &extended));
             claim.status.allocation = allocations.next();
             claim.metadata.finalizers.push(FINALIZER.to_owned());
             reserve(&mut claim, &consumer);
+            for status in &mut bound.status.node_allocatable_resource_claim_statuses {
+                if status.resource_claim_name == special::NAME {
+                    status.resource_claim_name.clone_from(&claim.metadata.name);
+                }
+            }
             bound.status.extended_resource_claim_status = Some(special::status(&claim, &extended));
             self.cluster.apply(Object::ResourceClaim(Box::new(claim)));
         }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::lifecycle_case::replay;
 
 /// Histories of controllers and plugins that are not modelled.
-const NOT_MODELLED: [&str; 4] = ["extended-resource", "job-workload", "node-allocatable", "pool-status-request"];
+const NOT_MODELLED: [&str; 3] = ["extended-resource", "job-workload", "pool-status-request"];
 
 /// Histories that show a defect of the reference, and what happens instead.
 const DEFECTS: [(&str, &str); 9] = [

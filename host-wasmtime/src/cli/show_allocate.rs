@@ -69,7 +69,8 @@ fn allocated(node: &str, allocations: &[AllocationResult], question: &Question, 
     let blocks = question.claims.iter().zip(allocations).map(|(claim, allocation)| {
         let name = clean(&format!("{}/{}", claim.metadata.namespace, claim.metadata.name)).into_owned();
         let mut block = vec![format!("claim {}", pen.paint(Ink::Strong, &name))];
-        let devices: Vec<AllocatedDevice> = allocation.devices.results.iter().map(AllocatedDevice::of).collect();
+        let devices: Vec<AllocatedDevice> =
+            allocation.devices.results.iter().cloned().map(AllocatedDevice::from).collect();
         let mut leaves: Vec<Vec<String>> =
             device_lines(devices.iter(), pen).into_iter().map(|line| vec![line]).collect();
         leaves.push(vec![reachable(allocation)]);

@@ -67,7 +67,7 @@ pub(crate) fn answer(answer: Answer, has_json: bool) -> wit::Answer {
         outcome: match answer.outcome {
             Outcome::Allocated { node, allocations } => wit::Outcome::Allocated(wit::Allocated {
                 node,
-                claims: allocations.iter().map(|allocation| claim_allocation(allocation, has_json)).collect(),
+                claims: allocations.into_iter().map(|allocation| claim_allocation(allocation, has_json)).collect(),
             }),
             Outcome::Unsatisfied { nodes } => wit::Outcome::Unsatisfied(refusals(nodes)),
             Outcome::Failed { node, failure: why } => wit::Outcome::Failed(wit::Failed { node, failure: failure(why) }),
@@ -78,11 +78,10 @@ pub(crate) fn answer(answer: Answer, has_json: bool) -> wit::Answer {
     }
 }
 
-fn claim_allocation(allocation: &AllocationResult, has_json: bool) -> wit::ClaimAllocation {
-    wit::ClaimAllocation {
-        devices: allocation.devices.results.iter().map(|result| device(AllocatedDevice::of(result))).collect(),
-        allocation: if has_json { allocation.write().unwrap_or_default().to_string() } else { String::new() },
-    }
+fn claim_allocation(allocation: AllocationResult, has_json: bool) -> wit::ClaimAllocation {
+    let json = if has_json { allocation.write().unwrap_or_default().to_string() } else { String::new() };
+    let devices = allocation.devices.results.into_iter().map(|result| device(result.into())).collect();
+    wit::ClaimAllocation { devices, allocation: json }
 }
 
 fn refusals(nodes: Vec<NodeRefusal>) -> Vec<wit::NodeRefusal> {

@@ -6,12 +6,13 @@ use super::bind::Placement;
 use super::book::Book;
 use super::conditions::{self, Readiness};
 use super::needs::{self, Need};
+use super::node_allocatable::{self, Problem};
 use super::node_fit::{self, NodeState, Refusal};
 use super::postfilter::{self, Obstacles};
 use super::{Scheduled, Verdict, bind, message, score, write};
 use crate::allocate::{Answer, Limits, NodeRefusal, Outcome, Question, allocate};
 use crate::api::claim::{AllocationResult, ResourceClaim};
-use crate::api::pod::Pod;
+use crate::api::pod::{NodeAllocatableClaimStatus, Pod};
 use crate::cluster::{Cluster, Key};
 use crate::lifecycle::entries::key_of;
 use crate::lifecycle::{Decision, Time};
@@ -39,7 +40,10 @@ pub(super) enum Attempt {
 }
 
 /// A node, and devices for the claims that were asked for, in their order.
-type Found = (String, Vec<AllocationResult>);
+pub(super) type Found = (String, Vec<AllocationResult>);
+
+/// The same with what these devices take of the node.
+type Fit = (Found, Vec<NodeAllocatableClaimStatus>);
 
 /// Why an attempt failed.
 #[derive(Clone, Debug)]
@@ -130,7 +134,12 @@ impl<'s> Scheduler<'s> {
         if !needs.iter().any(|need| conditions::has_conditions(&need.claim)) {
             return None;
         }
-        Some(Attempt::Fits(Placement { node: node.clone(), needs: needs.to_vec(), allocations: Vec::new() }))
+        Some(Attempt::Fits(Placement {
+            node: node.clone(),
+            needs: needs.to_vec(),
+            allocations: Vec::new(),
+            taken: pod.status.node_allocatable_resource_claim_statuses.clone(),
+        }))
     }
 
     /// Tries all nodes.
@@ -141,11 +150,19 @@ impl<'s> Scheduler<'s> {
         let mut candidates = Vec::new();
         let mut away = Vec::new();
         let mut curable = 0usize;
+        let held = needs.iter().filter(|need| need.is_allocated());
+        let shared = held
+            .filter_map(|need| node_allocatable::sharing_problem(self.cluster, &need.claim, need.is_reserved))
+            .next();
         for state in self.book.nodes().filter(|state| !self.without.contains(state.name())) {
             let refusals = state.refusals(pod, &requests);
             if !refusals.is_empty() {
                 curable += usize::from(refusals.iter().all(Refusal::is_curable));
                 texts.extend(refusals.iter().map(|refusal| (1, refusal.to_string())));
+                continue;
+            }
+            if let Some(text) = &shared {
+                texts.push((1, text.clone()));
                 continue;
             }
             let unusable = |need: &Need| !reaches(&need.claim, state) || self.is_lost(&need.claim);
@@ -166,13 +183,20 @@ impl<'s> Scheduler<'s> {
             return Attempt::Unfit(failure);
         }
         texts.push((away.len(), "resourceclaim not available on the node".to_owned()));
-        let found = match claims.is_empty() {
-            true => Ok(candidates.first().map(|node| (node.clone(), Vec::new()))),
-            false => self.devices(&claims, &candidates, needs, &mut texts),
+        let found = if self.profile.features.node_allocatable_resources {
+            self.devices_with_room(pod, &claims, &candidates, needs, &mut texts, &mut curable)
+        } else {
+            let found = match claims.is_empty() {
+                true => Ok(candidates.first().map(|node| (node.clone(), Vec::new()))),
+                false => self.devices(&claims, &candidates, needs, &mut texts),
+            };
+            found.map(|found| found.map(|found| (found, Vec::new())))
         };
         match found {
             Err(failure) => Attempt::Unfit(failure),
-            Ok(Some((node, allocations))) => Attempt::Fits(Placement { node, needs: needs.to_vec(), allocations }),
+            Ok(Some(((node, allocations), taken))) => {
+                Attempt::Fits(Placement { node, needs: needs.to_vec(), allocations, taken })
+            }
             Ok(None) => {
                 let (after, relief, ends) = postfilter::relieve(self, pod, needs, &obstacles);
                 let text = message::counted(texts);
@@ -218,6 +242,55 @@ impl<'s> Scheduler<'s> {
             }
         }
         Ok(best.map(|(_, node, allocations)| (node, allocations)))
+    }
+
+    /// The same where devices can take something of their node: each candidate must have room for that, too.
+    fn devices_with_room(
+        &mut self,
+        pod: &Pod,
+        claims: &[ResourceClaim],
+        candidates: &[String],
+        needs: &[Need],
+        texts: &mut Vec<(usize, String)>,
+        curable: &mut usize,
+    ) -> Result<Option<Fit>, Failure> {
+        let mut best: Option<(i64, Fit)> = None;
+        for candidate in candidates {
+            let allocations = if claims.is_empty() {
+                Vec::new()
+            } else {
+                match self.ask(claims.to_vec(), vec![candidate.clone()])? {
+                    Ok((_, allocations)) => allocations,
+                    Err(refused) => {
+                        texts.extend(refused.iter().map(text_of));
+                        continue;
+                    }
+                }
+            };
+            let Some(state) = self.book.nodes().find(|state| state.name() == candidate) else { continue };
+            let mut new = allocations.iter();
+            let claims: Vec<(&ResourceClaim, &AllocationResult)> = needs
+                .iter()
+                .filter_map(|need| Some((&need.claim, need.claim.status.allocation.as_ref().or_else(|| new.next())?)))
+                .collect();
+            match node_allocatable::check(self.cluster, pod, state, &claims) {
+                Err(Problem::Error(error)) => return Err(Failure::error(message::filter(&error))),
+                Err(Problem::Node(refusals)) => {
+                    *curable += usize::from(refusals.iter().all(Refusal::is_curable));
+                    texts.extend(refusals.iter().map(|refusal| (1, refusal.to_string())));
+                }
+                Ok(taken) => {
+                    let score = score::score(needs, &allocations);
+                    if best.as_ref().is_none_or(|(other, _)| score > *other) {
+                        best = Some((score, ((candidate.clone(), allocations), taken)));
+                    }
+                    if !score::matters(needs) {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(best.map(|(_, fit)| fit))
     }
 
     /// Asks the allocator.

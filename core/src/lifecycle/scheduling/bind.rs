@@ -6,7 +6,7 @@ use super::needs::Need;
 use super::{Verdict, message, write};
 use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::object::Object;
-use crate::api::pod::Pod;
+use crate::api::pod::{NodeAllocatableClaimStatus, Pod};
 use crate::lifecycle::{Action, CLAIM_FINALIZER, Decision, MAX_RESERVATIONS};
 use crate::profile::Mode;
 
@@ -22,6 +22,8 @@ pub(super) struct Placement {
     pub(super) needs: Vec<Need>,
     /// Devices for those without any, in their order.
     pub(super) allocations: Vec<AllocationResult>,
+    /// What all its devices take of the node.
+    pub(super) taken: Vec<NodeAllocatableClaimStatus>,
 }
 
 impl Placement {
@@ -122,6 +124,7 @@ pub(super) fn finish(scheduler: &Scheduler<'_>, pod: &Pod, placement: &Placement
             return Verdict::Binding;
         }
     }
+    write::node_allocatable(pod, &placement.taken, decision);
     let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
     decision.actions.push(Action::Bind {
         pod: write::reference("Pod", &pod.metadata),

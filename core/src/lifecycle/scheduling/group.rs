@@ -158,6 +158,7 @@ impl<'c, 's> Cycle<'c, 's> {
         }
         let mut placed = pod.clone();
         placed.spec.node_name.clone_from(&placement.node);
+        placed.status.node_allocatable_resource_claim_statuses.clone_from(&placement.taken);
         self.scheduler.book.place(&placed);
         self.before.push(Object::Pod(Box::new(pod.clone())));
         self.scheduler.cluster.apply(Object::Pod(Box::new(placed)));

@@ -39,6 +39,6 @@ pub(super) fn pre_bind(error: &str) -> String {
 }
 
 /// What goes around the errors of the filter.
-pub(super) fn filter(error: &str) -> String {
+pub(crate) fn filter(error: &str) -> String {
     format!("running \"DynamicResources\" filter plugin: {error}")
 }

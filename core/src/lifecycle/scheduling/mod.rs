@@ -17,6 +17,7 @@ mod conditions;
 mod group;
 pub(crate) mod message;
 mod needs;
+pub(crate) mod node_allocatable;
 pub(crate) mod node_fit;
 mod postfilter;
 mod queue;

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::node_allocatable;
 use crate::api::node::{Node, NodeSelector, NodeSelectorTerm, NodeTaint};
 use crate::api::pod::{Container, NodeToleration, Pod, ResourceRequirements};
 use crate::api::quantity::{Format, Quantity};
@@ -57,6 +58,8 @@ pub(crate) enum Refusal {
         /// How far it falls short.
         lack: Lack,
     },
+    /// The Pod cannot have its devices there because of what they take of the node, in kube-scheduler's words.
+    Devices(String),
 }
 
 /// How far a node falls short of a resource.
@@ -86,6 +89,7 @@ impl fmt::Display for Refusal {
             Self::Affinity => f.write_str("node(s) didn't match Pod's node affinity/selector"),
             Self::Insufficient { resource, .. } if resource == PODS => f.write_str("Too many pods"),
             Self::Insufficient { resource, .. } => write!(f, "Insufficient {resource}"),
+            Self::Devices(text) => f.write_str(text),
         }
     }
 }
@@ -145,7 +149,8 @@ impl NodeState {
         if status.allocatable.is_empty() { &status.capacity } else { &status.allocatable }
     }
 
-    fn insufficient(&self, requests: &Resources) -> Vec<Refusal> {
+    /// The resources of which the node has not enough left.
+    pub(super) fn insufficient(&self, requests: &Resources) -> Vec<Refusal> {
         let allocatable = self.allocatable();
         let none = Quantity::default();
         let mut refusals = Vec::new();
@@ -172,7 +177,7 @@ impl NodeState {
 }
 
 /// What a Pod takes of a node: the larger of what its containers take together and what an init container takes while
-/// it runs beside the sidecars before it; at least what the Pod as a whole asks for; and its overhead.
+/// it runs beside the sidecars before it; what its devices take of the node; at least what the Pod as a whole asks for; and its overhead.
 pub(crate) fn requests(pod: &Pod) -> Resources {
     let spec = &pod.spec;
     let mut running = Resources::new();
@@ -192,6 +197,7 @@ pub(crate) fn requests(pod: &Pod) -> Resources {
         add(&mut running, &container_requests(container));
     }
     maximum(&mut peak, &running);
+    add(&mut peak, &node_allocatable::taken(&pod.status.node_allocatable_resource_claim_statuses));
     if let Some(resources) = &spec.resources {
         peak.extend(with_limits(resources));
     }

@@ -6,7 +6,8 @@ use super::NAME;
 use super::message::GROUP_UNSCHEDULABLE;
 use crate::api::group::PodGroup;
 use crate::api::meta::ObjectMeta;
-use crate::api::pod::Pod;
+use crate::api::pod::{NodeAllocatableClaimStatus, Pod};
+use crate::api::read::Json;
 use crate::finding::ObjectRef;
 use crate::lifecycle::{Action, Change, Decision, EventRecord, Patch, Time};
 use crate::profile::{Profile, Version};
@@ -30,6 +31,15 @@ fn patch(kind: &str, metadata: &ObjectMeta, fields: Value) -> Action {
 pub(super) fn nominate(pod: &Pod, node: &str, decision: &mut Decision) {
     if pod.status.nominated_node_name != node {
         decision.actions.push(patch("Pod", &pod.metadata, json!({ "status": { "nominatedNodeName": node } })));
+    }
+}
+
+/// Says what a Pod's devices take of its node.
+pub(super) fn node_allocatable(pod: &Pod, taken: &[NodeAllocatableClaimStatus], decision: &mut Decision) {
+    if !taken.is_empty() && pod.status.node_allocatable_resource_claim_statuses != taken {
+        let taken: Vec<Value> = taken.iter().filter_map(Json::write).collect();
+        let status = json!({ "nodeAllocatableResourceClaimStatuses": taken });
+        decision.actions.push(patch("Pod", &pod.metadata, json!({ "status": status })));
     }
 }
 
