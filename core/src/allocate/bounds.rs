@@ -69,7 +69,8 @@ impl<'s, 'c> Bounds<'s, 'c> {
 
     /// Whether some request can never be satisfied. Marks units and devices that cannot be part of a solution.
     pub(super) fn is_hopeless(&mut self, state: &mut State<'_, 'c>) -> bool {
-        // Each round can only remove; two rounds catch what one removal does to the others.
+        // Each round can only remove; a second one catches what one removal does to the others. A single constraint has said all
+        // that it has to say unless a unit became impossible.
         for _ in 0..2 {
             self.has_changed = false;
             self.count();
@@ -79,7 +80,7 @@ impl<'s, 'c> Bounds<'s, 'c> {
             if self.narrow_values(state) {
                 return true;
             }
-            if !self.has_changed {
+            if !self.has_changed || (state.constraints() <= 1 && !self.loses_units()) {
                 break;
             }
         }
@@ -87,6 +88,13 @@ impl<'s, 'c> Bounds<'s, 'c> {
         self.plan.requests.iter().any(|request| self.live(request).next().is_none())
             || self.lacks_devices()
             || self.lacks_counters(state)
+    }
+
+    /// Whether a unit turns out to be impossible now.
+    fn loses_units(&mut self) -> bool {
+        self.has_changed = false;
+        self.count();
+        self.has_changed
     }
 
     /// The units of a request that are still possible.

@@ -294,7 +294,7 @@ fn decide(
 fn ask_nodes(asking: &mut Asking<'_, '_>, question: &Asked<'_>, budget: &mut Budget) -> Outcome {
     let (cluster, plan) = (asking.cluster, asking.plan);
     // Mostly some node fits, and nobody asks why others did not. Where there is only one, everything is at hand for it.
-    let is_only = nodes::candidates(cluster, question).nth(1).is_none();
+    let is_only = nodes::is_only_one(cluster, question);
     let mut stopped = None;
     for name in nodes::worth_asking(cluster, question, plan) {
         match asking.ask(&nodes::named(cluster, name), is_only, budget) {

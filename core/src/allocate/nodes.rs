@@ -21,6 +21,18 @@ pub(super) fn candidates<'c>(cluster: &'c Cluster, question: &Asked<'c>) -> Name
     }
 }
 
+/// Whether there is at most one candidate.
+pub(super) fn is_only_one(cluster: &Cluster, question: &Asked<'_>) -> bool {
+    if !question.nodes.is_empty() {
+        return question.nodes.len() == 1;
+    }
+    if cluster.nodes().is_empty() {
+        cluster.node_names_of_slices().nth(1).is_none()
+    } else {
+        cluster.nodes().len() == 1
+    }
+}
+
 /// The node of a name; one without an object has no labels.
 pub(super) fn named<'c>(cluster: &'c Cluster, name: &str) -> Cow<'c, Node> {
     cluster.nodes().get(name).map_or_else(

@@ -1,8 +1,13 @@
 //! The component: the core through the contract in `apportion.wit`. It translates and decides nothing.
 
-#![expect(unsafe_code, reason = "the generated bindings pass memory across the component's border")]
+#![expect(
+    unsafe_code,
+    reason = "the generated bindings pass memory across the component's border; bytes are compared in `memory`"
+)]
 
 mod from_wire;
+#[cfg(target_arch = "wasm32")]
+mod memory;
 mod to_wire;
 
 use std::cell::RefCell;
