@@ -62,7 +62,20 @@ pub fn measure(effort: Effort) -> Result<Vec<Curve>> {
             in_nodes,
             Box::new(|n| shapes::nodes(&[(n, 99)])),
         ),
+        ("one claim, all devices of the first half in use", "nodes", in_nodes, Box::new(|n| shapes::nodes(&[(n, 50)]))),
         ("one claim, nothing in use", "nodes", in_nodes, Box::new(|n| shapes::nodes(&[(n, 0)]))),
+        (
+            "`match-pcie` with groups of 4",
+            "devices",
+            in_devices,
+            Box::new(|n| shapes::match_groups("pcie", n / 4, 4, 1, true)),
+        ),
+        (
+            "`match-numa` with 2 groups, 1 device per request",
+            "devices",
+            in_devices,
+            Box::new(|n| shapes::match_groups("numa", 2, n / 2, 1, true)),
+        ),
         (
             "`match-numa` with 2 groups, 2 devices per request",
             "devices",
@@ -74,6 +87,12 @@ pub fn measure(effort: Effort) -> Result<Vec<Curve>> {
             "devices",
             in_devices,
             Box::new(|n| shapes::match_groups("numa", 2, n / 2, 2, false)),
+        ),
+        (
+            "`unsat-match-numa` with 2 groups, 4 devices per request",
+            "devices",
+            &[32, 64, 128, 256, 512, 1024],
+            Box::new(|n| shapes::match_groups("numa", 2, n / 2, 4, false)),
         ),
         (
             "`unsat-match-pcie` with groups of 4",
@@ -102,6 +121,12 @@ pub fn measure(effort: Effort) -> Result<Vec<Curve>> {
             "GPUs",
             &[1, 2, 4, 8, 16, 32],
             Box::new(|n| shapes::mig(n, &["1g"], "mig-1g", 7 * n)),
+        ),
+        (
+            "`mig-mixed`, the whole sequence of claims that fit",
+            "GPUs",
+            &[1, 2, 4, 8, 16, 32],
+            Box::new(|n| shapes::mig(n, &["3g", "2g", "1g"], "mig-mixed", shapes::mixed_claims(n))),
         ),
         (
             "`consumable-nic`, the whole sequence of n claims",

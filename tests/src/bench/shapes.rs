@@ -350,6 +350,19 @@ pub fn consumable(capacity: u64) -> Value {
     )
 }
 
+/// How many claims for `3g`, `2g` and `1g` in turn fit on so many GPUs, each taken from the first one that has room.
+pub fn mixed_claims(gpus: u64) -> u64 {
+    let mut left: Vec<(u64, u64)> = (0..gpus).map(|_| (7, 8)).collect();
+    let in_turn = [(3, 4), (2, 2), (1, 1)];
+    let mut claims = 0;
+    for (slices, memory) in in_turn.into_iter().cycle() {
+        let Some(gpu) = left.iter_mut().find(|gpu| gpu.0 >= slices && gpu.1 >= memory) else { break };
+        *gpu = (gpu.0 - slices, gpu.1 - memory);
+        claims += 1;
+    }
+    claims
+}
+
 /// Nodes with eight GPUs each, the first of them full; one claim for one device. A parameter set per (nodes, percent).
 pub fn nodes(sets: &[(u64, u64)]) -> Value {
     let gpus: Vec<Value> = (0..8).map(gpu).collect();
@@ -399,7 +412,7 @@ pub fn all() -> Vec<Value> {
         unsat_count(128),
         unsat_claims(128),
         mig(8, &["1g"], "mig-8x7-1g", 56),
-        mig(8, &["3g", "2g", "1g"], "mig-8x7-mixed", 27),
+        mig(8, &["3g", "2g", "1g"], "mig-8x7-mixed", mixed_claims(8)),
         first_available_models(64),
         first_available_counts(64),
         consumable(1000),
