@@ -115,7 +115,7 @@ impl Positions {
                 Shape::List(items) => {
                     segment.text.parse::<usize>().ok().and_then(|index| items.get(index)).map(|item| (None, *item))
                 }
-                Shape::Mapping(fields) => fields.find(&segment.text).map(|field| (Some(field.key), field.value)),
+                Shape::Mapping(fields) => fields.find(segment.text).map(|field| (Some(field.key), field.value)),
                 Shape::Leaf | Shape::Alias(_) => None,
             };
             let Some((key, value)) = next else { return Some(located) };

@@ -39,12 +39,13 @@ mod taints;
 mod template;
 mod workload;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use kind::Kind;
 use meta::Scope;
 
-use crate::finding::Finding;
+use crate::finding::{Finding, ObjectRef};
 use crate::profile::Profile;
 
 /// What is done with an object.
@@ -113,6 +114,35 @@ pub fn in_default_namespace(mut object: Value) -> Value {
 /// Paths are those of the version that was submitted.
 pub fn validate(submission: Submission, profile: &Profile) -> Vec<Finding> {
     pipeline::run(submission, profile)
+}
+
+/// What is said about an object that no request to the API server can carry, from its JSON text; `None` if one can. The
+/// answer is that of [`validate`], without the room that the object takes when it is read.
+pub fn too_large(text: &str) -> Option<Finding> {
+    let finding = pipeline::too_large(text.len())?;
+    let Identity { api_version, kind, metadata } = serde_json::from_str(text).ok()?;
+    if api_version.is_empty() || kind.is_empty() {
+        return None;
+    }
+    let name = if metadata.name.is_empty() { metadata.generate_name } else { metadata.name };
+    Some(finding.about(ObjectRef { kind, namespace: metadata.namespace, name }))
+}
+
+/// What tells an object from others.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Identity {
+    api_version: String,
+    kind: String,
+    metadata: IdentityMeta,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct IdentityMeta {
+    name: String,
+    generate_name: String,
+    namespace: String,
 }
 
 /// What only shows when objects are seen together: references to what is not there, contradictions, who gains what.

@@ -21,6 +21,12 @@ use crate::profile::Profile;
 /// What the API server takes in one request, in bytes: the default of its `MaxRequestBodyBytes`.
 const LARGEST_REQUEST: usize = 3 << 20;
 
+/// What is said about an object of so many bytes, if it is more than a request can carry.
+pub(super) fn too_large(bytes: usize) -> Option<Finding> {
+    let message = format!("the object has {bytes} bytes as JSON, the API server takes {LARGEST_REQUEST}");
+    (bytes > LARGEST_REQUEST).then(|| Finding::new(Code::ValidateTooLarge, "", message))
+}
+
 /// What the API server answers, and what we add.
 pub(super) fn run(submission: Submission, profile: &Profile) -> Vec<Finding> {
     let Submission { object, old, operation, circumstances } = submission;
@@ -32,9 +38,8 @@ pub(super) fn run(submission: Submission, profile: &Profile) -> Vec<Finding> {
     if kind.is_empty() || api_version.is_empty() {
         let missing = if kind.is_empty() { "kind" } else { "apiVersion" };
         out.note(no_kind(&object, missing));
-    } else if let Some(bytes) = Some(claim::length(&object)).filter(|bytes| *bytes > LARGEST_REQUEST) {
-        let message = format!("the object has {bytes} bytes as JSON, the API server takes {LARGEST_REQUEST}");
-        out.note(Finding::new(Code::ValidateTooLarge, "", message));
+    } else if let Some(finding) = too_large(claim::length(&object)) {
+        out.note(finding);
     } else if let Some(known) = Kind::of(group, &kind) {
         run_kind(&mut out, known, version, object, old, operation);
     } else if let Some((paths, by_server)) = pod_templates::of(group, &kind) {

@@ -98,6 +98,8 @@ fn what_no_request_can_carry_is_not_looked_into() {
             "metadata": { "name": "-", "namespace": "n", "labels": { "a": "x".repeat(text) } },
         })
     };
+    let told = apportion_core::validate::too_large(&claim(3 << 20).to_string());
+    assert_eq!(told.map(|finding| vec![finding]), Some(create(claim(3 << 20))));
     let codes = |text| create(claim(text)).into_iter().map(|finding| finding.code).collect::<Vec<_>>();
     assert_eq!(codes(3 << 20), [Code::ValidateTooLarge]);
     assert!(!codes(100).contains(&Code::ValidateTooLarge));

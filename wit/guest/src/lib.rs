@@ -13,6 +13,7 @@ mod to_wire;
 use std::cell::RefCell;
 
 use apportion_core::engine::{Engine, parse};
+use apportion_core::validate::too_large;
 use bindings::exports::apportion::dra::decisions::{
     Answer, Cluster, Finding, Guest, GuestCluster, KnownQuestion, Limits, ObjectRef, Profile, Question, Report,
 };
@@ -84,17 +85,23 @@ impl selectors::Guest for Component {
 impl validation::Guest for Component {
     fn validate(submissions: Vec<validation::Submission>, profile: Profile) -> Result<Vec<Vec<Finding>>, Vec<Finding>> {
         let profile = from_wire::profile(&profile).map_err(to_wire::findings)?;
-        let answer = |submission| match from_wire::submission(submission) {
-            Ok(submission) => apportion_core::validate::validate(submission, &profile),
-            Err(finding) => vec![finding],
+        let answer = |submission: validation::Submission| {
+            if let Some(finding) = too_large(&submission.object) {
+                return vec![finding];
+            }
+            match from_wire::submission(submission) {
+                Ok(submission) => apportion_core::validate::validate(submission, &profile),
+                Err(finding) => vec![finding],
+            }
         };
         Ok(submissions.into_iter().map(answer).map(to_wire::findings).collect())
     }
 
     fn validate_set(objects: Vec<String>, profile: Profile) -> Result<Vec<Vec<Finding>>, Vec<Finding>> {
         let profile = from_wire::profile(&profile).map_err(to_wire::findings)?;
-        // A text that is no JSON refers to nothing; `validate` reports it.
-        let objects = objects.into_iter().map(|text| parse(&text).unwrap_or_default());
+        // A text that is no JSON, or too large, refers to nothing; `validate` reports it.
+        let read = |text: String| if too_large(&text).is_some() { None } else { parse(&text).ok() };
+        let objects = objects.into_iter().map(|text| read(text).unwrap_or_default());
         let findings = apportion_core::validate::validate_set(objects, &profile);
         Ok(findings.into_iter().map(to_wire::findings).collect())
     }

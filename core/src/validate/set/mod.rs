@@ -14,7 +14,8 @@ mod trim;
 
 use serde_json::Value;
 
-use super::pipeline::reference;
+use super::claim::length;
+use super::pipeline::{reference, too_large};
 use crate::finding::{Code, Finding, Severity};
 use crate::near::nearest;
 use crate::profile::Profile;
@@ -26,6 +27,9 @@ use trim::trim;
 pub(super) fn validate(objects: impl IntoIterator<Item = Value>, profile: &Profile) -> Vec<Vec<Finding>> {
     let mut published = Published::default();
     let trimmed = objects.into_iter().map(|mut object| {
+        if too_large(length(&object)).is_some() {
+            return Value::Null;
+        }
         published.add(&object);
         trim(&mut object);
         object
