@@ -10,6 +10,7 @@ use crate::api::read::{Json, Path};
 use crate::cluster::Cluster;
 use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef};
+use crate::inquiry::inquire;
 use crate::profile::Profile;
 use crate::simulate::{Report, run};
 
@@ -94,6 +95,15 @@ impl Engine {
     /// An object as JSON in the `v1` form, as it is now.
     pub fn get(&self, object: &ObjectRef) -> Option<Value> {
         self.cluster.get(object).map(|object| object.write())
+    }
+
+    /// Answers a question that changes nothing; see [`crate::inquiry`] for its shape.
+    ///
+    /// # Errors
+    ///
+    /// The findings, when the inquiry cannot be read or names what is not there.
+    pub fn inquire(&self, inquiry: Value) -> Result<Value, Vec<Finding>> {
+        inquire(&self.cluster, inquiry, &self.limits)
     }
 
     /// Plays the cluster's controllers and scheduler until nothing changes.

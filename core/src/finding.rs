@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// How much a finding matters.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The object or question cannot be used as it is.
@@ -18,7 +18,7 @@ pub enum Severity {
 }
 
 /// Which object a finding is about.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 pub struct ObjectRef {
     /// Kind, for instance `ResourceClaim`; empty when unknown.
     pub kind: String,
@@ -41,7 +41,7 @@ impl fmt::Display for ObjectRef {
 /// The API server's own class of an error about a field.
 ///
 /// Source: apimachinery `pkg/util/validation/field/errors.go`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ErrorKind {
     /// `FieldValueRequired`: a value is missing.
@@ -99,7 +99,7 @@ impl ErrorKind {
 }
 
 /// The one certain correction of a finding, to be made at its path.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Fix {
     /// The field gets another name.
@@ -173,28 +173,28 @@ fn steps(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A problem in the input.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Finding {
     /// What kind of problem; published, never renamed or reused.
     pub code: Code,
     /// How much it matters.
     pub severity: Severity,
     /// The API server's class of the error, where the finding is one that the API server of the stated version gives.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<ErrorKind>,
     /// The object it is about, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<ObjectRef>,
     /// Field path in the API server's notation, for instance `spec.devices.requests[0].exactly.count`; may be empty.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub path: String,
     /// What is wrong: one line, lower case, no full stop, the user's words in backticks.
     pub message: String,
     /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The correction, where there is one that is certain.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
 }
 
@@ -353,6 +353,10 @@ codes! {
         "The Pod was given a node without the scheduler, and a claim of it is not allocated. Nobody allocates it for such a Pod, and the kubelet refuses to start it.";
     RunBindingConditions = "run/binding-conditions", Info,
         "A device must be made ready by its driver before the Pod is bound. A run takes the conditions as met.";
+    RunGroupMissing = "run/group-missing", Error,
+        "A Pod says that it is part of a PodGroup that does not exist. The scheduler waits for the PodGroup before it looks at the Pod.";
+    RunGroupShort = "run/group-short", Error,
+        "A PodGroup whose Pods are scheduled together or not at all has fewer Pods, or fewer Pods that find a place, than it needs at once.";
     RunSchedulerMessage = "run/scheduler-message", Info,
         "What kube-scheduler would write into the Pod's condition and events.";
     AllocFeatureOff = "alloc/feature-off", Error,
@@ -486,6 +490,13 @@ codes! {
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text())
+    }
+}
+
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::of(&text).ok_or_else(|| serde::de::Error::custom(format_args!("unknown code `{text}`")))
     }
 }
 

@@ -7,7 +7,8 @@
 //! Dependencies between the modules point one way only:
 //!
 //! ```text
-//! engine    ->  simulate, allocate       allocate -> cluster, cel
+//! engine    ->  explain, simulate        explain  -> simulate, allocate
+//!                                        allocate -> cluster, cel
 //! simulate  ->  lifecycle, allocate      cluster  -> api, profile      cel -> api
 //! lifecycle ->  allocate, cluster        validate -> cel, api, profile
 //! ```
@@ -19,7 +20,9 @@ pub mod cluster;
 mod derive;
 pub mod engine;
 pub mod evaluate;
+pub mod explain;
 pub mod finding;
+pub mod inquiry;
 pub mod lifecycle;
 mod near;
 pub mod profile;

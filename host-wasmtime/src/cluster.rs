@@ -75,19 +75,25 @@ impl Cluster {
         self.stops
     }
 
-    /// Asks the live instance, or else a fresh one.
+    /// Asks the live instance, or else a fresh one, about its cluster.
     fn call<T>(
         &mut self,
         ask: impl FnOnce(GuestCluster<'_>, &mut Store<Guard>, ResourceAny) -> wasmtime::Result<T>,
+    ) -> Result<T, Error> {
+        self.call_instance(|instance, store, handle| ask(instance.apportion_dra_decisions().cluster(), store, handle))
+    }
+
+    /// Asks the live instance, or else a fresh one.
+    fn call_instance<T>(
+        &mut self,
+        ask: impl FnOnce(&Dra, &mut Store<Guard>, ResourceAny) -> wasmtime::Result<T>,
     ) -> Result<T, Error> {
         let mut live = match self.live.take() {
             Some(live) => live,
             None => self.revive()?,
         };
         let Live { store, instance, handle } = &mut live;
-        let answer = store
-            .set_fuel(self.host_limits.fuel)
-            .and_then(|()| ask(instance.apportion_dra_decisions().cluster(), store, *handle));
+        let answer = store.set_fuel(self.host_limits.fuel).and_then(|()| ask(instance, store, *handle));
         match answer {
             Ok(answer) => {
                 self.live = Some(live);
@@ -170,6 +176,15 @@ impl Door for Cluster {
 
     fn run(&mut self) -> Result<Report, Error> {
         self.call(|cluster, store, handle| cluster.call_run(store, handle)).map(from_wit::report)
+    }
+
+    fn inquire(&mut self, inquiry: &Value) -> Result<Value, Error> {
+        let inquiry = inquiry.to_string();
+        let answer = self.call_instance(|instance, store, handle| {
+            instance.apportion_dra_explanations().call_inquire(store, handle, &inquiry)
+        })?;
+        let text = answer.map_err(|findings| Error::Refused(from_wit::findings(findings)))?;
+        from_wit::json(&text).map_err(|finding| Error::Refused(vec![finding]))
     }
 
     fn get(&mut self, object: &ObjectRef) -> Result<Option<Value>, Error> {

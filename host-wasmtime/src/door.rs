@@ -51,6 +51,13 @@ pub trait Door {
     /// See [`Door`].
     fn run(&mut self) -> Result<Report, Error>;
 
+    /// Answers a question that changes nothing; see [`apportion_core::inquiry`] for its shape.
+    ///
+    /// # Errors
+    ///
+    /// See [`Door`]; [`Error::Refused`] when the inquiry cannot be read or names what is not there.
+    fn inquire(&mut self, inquiry: &Value) -> Result<Value, Error>;
+
     /// An object as it is now.
     ///
     /// # Errors
@@ -89,6 +96,10 @@ impl Door for Native {
 
     fn run(&mut self) -> Result<Report, Error> {
         Ok(self.0.run())
+    }
+
+    fn inquire(&mut self, inquiry: &Value) -> Result<Value, Error> {
+        self.0.inquire(inquiry.clone()).map_err(Error::Refused)
     }
 
     fn get(&mut self, object: &ObjectRef) -> Result<Option<Value>, Error> {

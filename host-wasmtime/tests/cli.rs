@@ -102,6 +102,12 @@ snapshots! {
     validate_as_annotations: ["validate", "-f", MISTAKES, "-o", "github"];
     convert_keeps_comments: ["convert", "-f", "host-wasmtime/tests/cli/old.yaml", "--to", "v1"];
     help_of_validate: ["validate", "--help"];
+    explain_a_pod: ["explain", "-f", "examples/gpu-sharing/", "--pod", "ml/huge-model"];
+    explain_everything_that_is_pending: ["explain", "-f", "examples/taints/"];
+    explain_a_claim_on_a_node: ["explain", "-f", "examples/partitionable/", "--pod", "small-3", "--node", "node-a"];
+    explain_what_does_not_exist: ["explain", "-f", SMALL, "--pod", "ml/nobody"];
+    explain_applies_a_suggestion: ["explain", "-f", "examples/gpu-sharing/", "--claim", "huge", "--apply", "1"];
+    explain_as_yaml: ["explain", "-o", "yaml", "-f", "examples/extended-resource/", "--pod", "greedy"];
     explain_a_code: ["explain", "read/unknown-field"];
     explain_a_code_as_json: ["explain-code", "yaml/syntax", "-o", "json"];
     explain_a_code_that_does_not_exist: ["explain", "unknown-field"];

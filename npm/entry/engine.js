@@ -12,7 +12,7 @@ import { Manifests, readYaml } from "./manifests.js";
 import { makeDisposable, needStarted } from "./start.js";
 
 /** @import { Answer, Asked, Evaluation, Finding, ObjectRef, PlacedFinding, Question } from "./types.d.ts" */
-/** @import { Json, Report, SelectorQuestion, Settings, Submission } from "./types.d.ts" */
+/** @import { ExplainRequest, Explanation, Json, Report, SelectorQuestion, Settings, Submission } from "./types.d.ts" */
 
 export class SettingsError extends Error {
   name = "SettingsError";
@@ -96,6 +96,21 @@ export class Engine {
   /** @param {string} question */
   allocateText(question) {
     return this.#raw.allocate(question);
+  }
+
+  /**
+   * @param {ExplainRequest} [request]
+   * @returns {Explanation[]}
+   */
+  explain(request = {}) {
+    return this.#inquire({ kind: "explain", ...request });
+  }
+
+  /** @param {unknown} inquiry */
+  #inquire(inquiry) {
+    const { answer, findings } = parse(this.#raw.inquire(stringify(inquiry)));
+    if (findings !== undefined) throw new SettingsError(findings);
+    return answer;
   }
 
   /** @returns {Report} */

@@ -289,6 +289,136 @@ export interface Report {
   findings: Finding[];
 }
 
+/** What to explain, and how far. */
+export interface ExplainRequest {
+  /** A ResourceClaim, ResourceClaimTemplate, Pod or PodGroup; absent for all Pods and claims that are Pending. */
+  subject?: ObjectRef;
+  /** Nodes whose devices are listed with all their reasons; the claims are asked for on these nodes only. */
+  nodes?: string[];
+  /** Devices of this name only: `device`, `pool/device` or `driver/pool/device`. */
+  device?: string;
+  /** Whether to look for changes that help, and for the smallest contradiction. */
+  suggestions?: boolean;
+}
+
+/** Why something is Pending. */
+export interface Explanation {
+  subject: ObjectRef;
+  /** `placed` and `fits` mean that nothing is missing. */
+  state: "placed" | "fits" | "blocked" | "noDevices" | "gaveUp";
+  /** The node that it has, or on which it fits. */
+  node?: string;
+  /** The answer in one line. */
+  headline: string;
+  /** What is not about devices, the first thing that blocks first. */
+  stage: Finding[];
+  /** Nodes that there are. */
+  nodes: Integer;
+  /** Nodes on which devices were looked for. */
+  suitableNodes: Integer;
+  /** What each request finds in the cluster. */
+  requests: RequestExplanation[];
+  /** The node that comes nearest. */
+  closest?: { name: string; found: Integer; needed: Integer; alike: Integer };
+  /** Every device of the nodes asked for. */
+  details?: NodeDetail[];
+  /** What cannot hold together, where it is more than one thing. */
+  conflict?: { kind: "request" | "selector" | "constraint" | "taints" | "allocations"; text: string }[];
+  /** Changes that help, the smallest first. */
+  suggestions?: Suggestion[];
+}
+
+/** Kinds of reasons against a device, the hardest to remove first. */
+export type ReasonKind =
+  | "notOfClass"
+  | "poolOutdated"
+  | "poolIncomplete"
+  | "poolInvalid"
+  | "noNode"
+  | "otherNode"
+  | "selectorFails"
+  | "selectorFalse"
+  | "featureOff"
+  | "needsDriver"
+  | "constraintMissing"
+  | "capacityNever"
+  | "counterNever"
+  | "constraintConflict"
+  | "tainted"
+  | "otherGroup"
+  | "counterShort"
+  | "capacityShort"
+  | "inUse";
+
+/** One selector. */
+export interface SelectorRef {
+  /** Whether it is one of the class's, not of the request's. */
+  ofClass: boolean;
+  index: Integer;
+  expression: string;
+}
+
+/** What one request, or one alternative, finds in the cluster. */
+export interface RequestExplanation {
+  claim: string;
+  /** `request` or `request/subrequest`. */
+  request: string;
+  class: string;
+  /** Devices needed on one node. */
+  needed: Integer;
+  isAll: boolean;
+  /** Devices of the class, each counted once. */
+  devices: Integer;
+  /** Of these, devices that nothing keeps from the request on some node. */
+  usable: Integer;
+  /** The most usable devices that one node has. */
+  best: Integer;
+  otherDevices: Integer;
+  /** The devices that are not usable, each under one reason. */
+  reasons: { kind: ReasonKind; devices: Integer; alone: Integer; text: string; selector?: SelectorRef }[];
+  /** What the selectors that are false read. */
+  reads: { name: string; present: Integer; devices: Integer; values: [string, Integer][]; didYouMean?: string }[];
+}
+
+/** One node with its devices. */
+export interface NodeDetail {
+  name: string;
+  /** Pools that cannot be used, and why. */
+  pools: string[];
+  requests: { claim: string; request: string; needed: Integer; usable: Integer; devices: DeviceDetail[] }[];
+}
+
+/** One device with all reasons against it; none for a candidate. */
+export interface DeviceDetail {
+  device: { driver: string; pool: string; device: string };
+  reasons: Reason[];
+}
+
+/** One reason against a device. */
+export interface Reason {
+  kind: ReasonKind;
+  text: string;
+  selector?: SelectorRef;
+  /** What the selector read, and what the device has for it. */
+  values?: [string, string | null][];
+  shortage?: { name: string; needs: string; left?: string };
+  /** `key=value:effect`. */
+  taint?: string;
+  constraint?: Integer;
+  other?: { driver: string; pool: string; device: string };
+  holders?: { claim: string; consumers: string[]; priority?: Integer }[];
+}
+
+/** A change, or several that help only together. */
+export interface Suggestion {
+  text: string;
+  changes: { kind: string; [name: string]: Json }[];
+  /** A node on which the claims then fit. */
+  node?: string;
+  /** The changed objects, as they are to be written. */
+  manifests?: Json[];
+}
+
 /** A field of an object, or the object where there is no path. */
 export interface Field {
   object: ObjectRef;
@@ -376,6 +506,11 @@ export class Engine {
   allocate(question: Question): Answer;
   /** As {@link allocate}, JSON text in and JSON text out: the very bytes that every other shell answers. */
   allocateText(question: string): string;
+  /**
+   * Says why something is Pending, and what would help; of everything that is Pending where no subject is named. The cluster
+   * is not changed. Throws a {@link SettingsError} when there is no such subject.
+   */
+  explain(request?: ExplainRequest): Explanation[];
   /** Plays the cluster's controllers and scheduler until nothing changes. The cluster then holds what they made. */
   run(): Report;
   /** As {@link run}, as a JSON text. */

@@ -73,6 +73,15 @@ impl Engine {
         question::allocate(&mut self.0, question::parse(question)).to_string()
     }
 
+    /// Answers a question that changes nothing, both JSON texts: `{"answer": ..}` or `{"findings": [..]}`.
+    pub fn inquire(&self, inquiry: &str) -> String {
+        let answer = question::parse(inquiry).map_err(|finding| vec![finding]);
+        match answer.and_then(|inquiry| self.0.inquire(inquiry)) {
+            Ok(answer) => text(&serde_json::json!({ "answer": answer })),
+            Err(findings) => text(&serde_json::json!({ "findings": findings })),
+        }
+    }
+
     /// Plays the cluster's controllers and scheduler until nothing changes. Returns the report.
     pub fn run(&mut self) -> String {
         text(&self.0.run())

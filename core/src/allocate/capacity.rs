@@ -243,7 +243,8 @@ fn is_multiple(distance: i128, step: i128) -> bool {
     distance.checked_rem(step).is_none_or(|rest| rest == 0)
 }
 
-fn is_allowed(amount: &Quantity, policy: &CapacityRequestPolicy, rounding: Rounding) -> bool {
+/// Whether a policy allows an amount.
+pub(super) fn is_allowed(amount: &Quantity, policy: &CapacityRequestPolicy, rounding: Rounding) -> bool {
     if policy.default.as_ref() == Some(amount) {
         return true;
     }

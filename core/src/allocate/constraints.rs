@@ -505,13 +505,14 @@ pub(super) fn check(claim: &crate::api::claim::ResourceClaim) -> Result<(), Fata
     }
 }
 
-fn covers(constraint: &DeviceConstraint, request: &str, unit: &Unit<'_>) -> bool {
+/// Whether a constraint covers a unit of a request.
+pub(super) fn covers(constraint: &DeviceConstraint, request: &str, unit: &Unit<'_>) -> bool {
     constraint.requests.is_empty()
         || constraint.requests.iter().any(|name| name == request || (unit.sub.is_some() && *name == unit.full_name))
 }
 
 /// The attribute of a fully qualified name. In the driver's own domain the device may leave the domain out.
-fn lookup<'c>(device: &NodeDevice<'c>, name: &str) -> Option<&'c Attribute> {
+pub(super) fn lookup<'c>(device: &NodeDevice<'c>, name: &str) -> Option<&'c Attribute> {
     let attributes = &device.device.attributes;
     attributes.get(name).or_else(|| {
         let (domain, id) = name.split_once('/')?;

@@ -133,6 +133,25 @@ impl<'c> Judge<'c> {
         self.all_accept(list, device)
     }
 
+    /// What every selector of a class and of a selection says of a device, each by itself: `tell` gets whether it is one of the
+    /// class's, its position and the answer.
+    pub(super) fn ask_each(
+        &mut self,
+        (class, selection): (usize, usize),
+        device: &NodeDevice<'c>,
+        mut tell: impl FnMut(bool, usize, Result<bool, SelectorProblem>),
+    ) {
+        let of_class = self.of_class.get(class).copied().unwrap_or_default();
+        let own = self.of_selection.get(selection).copied().unwrap_or_default();
+        for (is_of_class, (start, count)) in [(true, of_class), (false, own)] {
+            for index in 0..count {
+                if let Some(expression) = self.lists.get(start + index).copied() {
+                    tell(is_of_class, index, self.accepts(expression, device));
+                }
+            }
+        }
+    }
+
     /// What an expression computes of a device.
     pub(super) fn derive(&mut self, text: &'c str, device: &NodeDevice<'c>) -> Value {
         let (profile, selectors) = (self.profile, &mut self.selectors);

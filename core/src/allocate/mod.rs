@@ -16,6 +16,7 @@ mod funnel;
 mod grid;
 mod groups;
 mod guide;
+pub(crate) mod inspect;
 mod json;
 mod judge;
 mod node;
@@ -35,7 +36,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::quantity::Quantity;
@@ -51,7 +52,7 @@ use quirks::Quirks;
 pub use taints::tolerates;
 
 /// Identity of a device. A pool is known only together with its driver.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct DeviceId {
     /// Driver.
     pub driver: String,
@@ -314,6 +315,45 @@ fn ask_nodes(asking: &mut Asking<'_, '_>, question: &Asked<'_>, budget: &mut Bud
         Some(node) => Outcome::GaveUp { node: node.to_owned(), nodes },
         None => Outcome::Unsatisfied { nodes },
     }
+}
+
+/// Where the claims of a question fit.
+pub(crate) enum Place {
+    /// On this node first, with these devices.
+    On(String, Vec<AllocationResult>),
+    /// On none.
+    Nowhere,
+    /// The input is wrong.
+    Failed(Box<Failure>),
+    /// The step limit was reached before it was known.
+    GaveUp,
+}
+
+/// The first node on which the claims of a question fit: the outcome of [`allocate`] without anything about other nodes.
+pub(crate) fn find_place(cluster: &mut Cluster, question: &Question, limits: &Limits) -> Place {
+    let mut memory = cluster.lend_memory();
+    let mut budget = Budget { steps: 0, limit: limits.max_steps };
+    let claims: Vec<&ResourceClaim> = question.claims.iter().collect();
+    let asked = Asked { claims, nodes: &question.nodes, in_use: &question.in_use };
+    let plan = &Plan::new(&asked.claims, cluster);
+    let overlay = &overlay(cluster, asked.in_use);
+    let mut judge = Judge::new(plan, cluster.profile(), std::mem::take(&mut memory.selectors));
+    let pools = &mut memory.pools;
+    let way = Way { quirks: Quirks::of(cluster.profile()), patience: node::PATIENCE };
+    let mut asking = Asking { cluster, overlay, plan, judge: &mut judge, pools, way, met_defect: false };
+    let mut place = Place::Nowhere;
+    for name in nodes::worth_asking(cluster, &asked, plan) {
+        place = match asking.ask(&nodes::named(cluster, name), false, &mut budget) {
+            Ok(Reply::Fits(allocations)) => Place::On(name.to_owned(), allocations),
+            Ok(Reply::Refuses(_)) => continue,
+            Err(Stop::Failed(failure)) => Place::Failed(failure),
+            Err(Stop::Limit) => Place::GaveUp,
+        };
+        break;
+    }
+    memory.selectors = judge.into_selectors();
+    cluster.return_memory(memory);
+    place
 }
 
 /// What the question says is taken, on top of what the cluster knows. Devices that nobody publishes do not matter.

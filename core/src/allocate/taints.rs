@@ -27,7 +27,13 @@ pub fn tolerates(toleration: &DeviceToleration, taint: &DeviceTaint) -> bool {
 
 /// Whether a unit tolerates every blocking taint of a device. Admin access makes no difference.
 pub(super) fn tolerated(unit: &Unit<'_>, device: &NodeDevice<'_>) -> bool {
-    device.taints.iter().all(|taint| unit.tolerations.iter().any(|toleration| tolerates(toleration, taint)))
+    blocks(unit, device).next().is_none()
+}
+
+/// The blocking taints of a device that a unit does not tolerate.
+pub(super) fn blocks<'c>(unit: &Unit<'_>, device: &NodeDevice<'c>) -> impl Iterator<Item = &'c DeviceTaint> {
+    let is_tolerated = |taint: &DeviceTaint| unit.tolerations.iter().any(|toleration| tolerates(toleration, taint));
+    device.taints.iter().copied().filter(move |taint| !is_tolerated(taint))
 }
 
 /// Taints that block, of the driver and of taint rules.

@@ -64,6 +64,15 @@ impl Ledger {
         left.fold(Quantity::default(), |sum, left| sum.saturating_add(left))
     }
 
+    /// Every counter with its set and what it has left, by name.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&str, &str, &Quantity)> {
+        self.positions.iter().flat_map(move |(set, counters)| {
+            counters.iter().filter_map(move |(counter, position)| {
+                self.left.get(*position).map(|left| (set.as_str(), counter.as_str(), left))
+            })
+        })
+    }
+
     /// What each counter has left.
     pub(crate) fn all_left(&self) -> &[Quantity] {
         &self.left

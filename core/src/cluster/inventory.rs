@@ -77,6 +77,11 @@ impl Inventory {
         self.slices_by_node.get(node).into_iter().flat_map(|slices| self.entries(slices))
     }
 
+    /// All published slices, by name.
+    pub(crate) fn all_slices(&self) -> impl Iterator<Item = &SliceEntry> {
+        self.slices_by_name.values().filter_map(|index| self.slices.get(*index))
+    }
+
     /// Slices without a node name, by their own name.
     pub(crate) fn slices_without_node(&self) -> impl Iterator<Item = &SliceEntry> {
         self.entries(&self.slices_without_node)

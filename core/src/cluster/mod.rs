@@ -31,7 +31,7 @@ pub(crate) use inventory::{Inventory, SliceEntry};
 pub(crate) use links::Links;
 pub(crate) use pools::{NodePools, PoolState, device_matches};
 use selectors::Selectors;
-pub(crate) use slots::DeviceIdx;
+pub(crate) use slots::{DeviceIdx, Slot};
 pub(crate) use usage::Usage;
 
 /// Namespace and name.

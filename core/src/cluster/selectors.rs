@@ -7,7 +7,7 @@ use super::inventory::SliceEntry;
 use super::projections::{ProjectionIdx, Projections};
 use super::slots::SliceIdx;
 use crate::api::slice::{AttributeValue, Device, ResourceSlice};
-use crate::cel::{COST_LIMIT, CompileError, DeviceView, Environment, Program, compile, compile_derived};
+use crate::cel::{COST_LIMIT, CompileError, DeviceView, Environment, Program, Reads, compile, compile_derived};
 use crate::profile::Profile;
 
 /// How many different expressions are kept. Far more than real clusters have; it bounds what hostile ones can make it hold.
@@ -61,6 +61,11 @@ impl Compiled {
                 .map_err(|error| SelectorProblem::Runtime(error.message)),
             Err(message) => Err(SelectorProblem::Compile(message.as_ref().to_owned())),
         }
+    }
+
+    /// What the expression reads; `None` where it does not compile.
+    pub(crate) fn reads(&self) -> Option<&Reads> {
+        self.program.as_ref().ok().map(|program| program.reads())
     }
 
     /// Whether the expression accepts a device. `is_usable` says that no attribute has a value that fails every expression.

@@ -6,7 +6,7 @@
 
 mod action;
 pub mod claims;
-mod entries;
+pub(crate) mod entries;
 pub mod eviction;
 pub mod kubelet;
 pub mod protection;

@@ -6,31 +6,31 @@
 //! Time does not pass: Pods that got their place keep it. Names and ids are derived from what they belong to, so a second
 //! run over the resulting cluster changes nothing and reports the same nodes, Pods and claims.
 
-mod claims;
+pub(crate) mod claims;
 mod expand;
 mod finish;
-mod infer;
+pub(crate) mod infer;
 pub mod life;
 mod order;
-mod problems;
+pub(crate) mod problems;
 mod reasons;
 mod report;
-mod schedule;
+pub(crate) mod schedule;
 pub mod server;
 mod shortfall;
-mod special;
-mod suggest;
+pub(crate) mod special;
+pub(crate) mod suggest;
 
 pub use expand::MAX_PODS;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use crate::allocate::Limits;
 use crate::api::claim::DeviceRequestAllocationResult;
 use crate::api::quantity::Quantity;
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Key};
 use crate::finding::{Finding, ObjectRef};
 
 /// What DRA did with the objects of a cluster.
@@ -152,10 +152,29 @@ impl From<DeviceRequestAllocationResult> for AllocatedDevice {
     }
 }
 
+/// What became of a cluster's Pods.
+pub(crate) struct Played {
+    /// All Pods in the order in which they were scheduled.
+    pub(crate) order: Vec<Key>,
+    /// The claims of each Pod.
+    pub(crate) entries: BTreeMap<Key, Vec<claims::Entry>>,
+    /// What was decided about each Pod.
+    pub(crate) verdicts: BTreeMap<Key, schedule::Verdict>,
+    /// Pods that had a node before, where somebody looked.
+    pub(crate) bound: BTreeSet<Key>,
+    findings: Vec<Finding>,
+}
+
 /// Plays the cluster's controllers and scheduler until nothing changes.
 ///
 /// The cluster afterwards holds the Pods and claims that were made.
 pub fn run(cluster: &mut Cluster, limits: &Limits) -> Report {
+    let Played { order, entries, verdicts, findings, .. } = play(cluster, limits);
+    report::report(cluster, &order, &entries, verdicts, findings)
+}
+
+/// The same without a report.
+pub(crate) fn play(cluster: &mut Cluster, limits: &Limits) -> Played {
     let mut findings = Vec::new();
     infer::infer_nodes(cluster, &mut findings);
     expand::expand(cluster, &mut findings);
@@ -163,5 +182,5 @@ pub fn run(cluster: &mut Cluster, limits: &Limits) -> Report {
     let order = order::scheduling_order(cluster);
     let entries = claims::make_claims(cluster, &order, &mut findings);
     let verdicts = schedule::schedule(cluster, limits, &order, &entries, &mut findings);
-    report::report(cluster, &order, &entries, verdicts, findings)
+    Played { order, entries, verdicts, findings, bound: BTreeSet::new() }
 }

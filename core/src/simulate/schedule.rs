@@ -70,7 +70,7 @@ pub(crate) fn schedule(
 }
 
 /// The nodes by name, with the Pods that run on them.
-fn node_states(cluster: &Cluster) -> Vec<NodeState> {
+pub(crate) fn node_states(cluster: &Cluster) -> Vec<NodeState> {
     let mut nodes: BTreeMap<String, NodeState> =
         cluster.nodes().iter().map(|(name, node)| (name.clone(), NodeState::new(node.clone()))).collect();
     for pod in cluster.pods().values().filter(|pod| !is_finished(pod)) {
@@ -435,7 +435,7 @@ impl Scheduler<'_> {
 }
 
 /// Whether the devices of an allocated claim can be used on a node.
-fn reaches(claim: &ResourceClaim, state: &NodeState) -> bool {
+pub(crate) fn reaches(claim: &ResourceClaim, state: &NodeState) -> bool {
     let selector = claim.status.allocation.as_ref().and_then(|allocation| allocation.node_selector.as_ref());
     selector.is_none_or(|selector| selects(selector, &state.node))
 }

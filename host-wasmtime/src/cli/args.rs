@@ -32,7 +32,7 @@ pub(crate) enum Command {
     /// Rewrite manifests for another version of their API, comments kept where the text allows
     #[command(after_help = CONVERT_EXAMPLE)]
     Convert(ConvertArguments),
-    /// Say what a code such as `read/unknown-field` means
+    /// Say why a claim, Pod or PodGroup is Pending and what would help; with a code such as `read/unknown-field`, what it means
     #[command(alias = "explain-code", after_help = EXPLAIN_EXAMPLE)]
     Explain(ExplainArguments),
 }
@@ -58,6 +58,8 @@ Example:
 
 const EXPLAIN_EXAMPLE: &str = "\
 Example:
+  apportion explain -f examples/gpu-sharing/ --pod ml/huge-model
+  apportion explain -f examples/gpu-sharing/ --claim ml/huge --node node-a
   apportion explain read/unknown-field";
 
 #[derive(Args, Debug)]
@@ -130,8 +132,35 @@ pub(crate) struct ConvertArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct ExplainArguments {
-    /// The code; without one, all codes are listed
+    /// A code; without one and without manifests, all codes are listed
+    #[arg(conflicts_with = "files")]
     pub(crate) code: Option<String>,
+    /// Manifests: files, folders (with all .yaml, .yml and .json below them), `-` for standard input
+    #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH", num_args = 1..)]
+    pub(crate) files: Vec<String>,
+    /// A ResourceClaim, as NAMESPACE/NAME; the name alone where it is the only one
+    #[arg(long, short = 'c', value_name = "NAME", requires = "files", group = "subject", help_heading = "What")]
+    pub(crate) claim: Option<String>,
+    /// A Pod; without any of these four, everything that is Pending
+    #[arg(long, short = 'p', value_name = "NAME", requires = "files", group = "subject", help_heading = "What")]
+    pub(crate) pod: Option<String>,
+    /// A PodGroup
+    #[arg(long, value_name = "NAME", requires = "files", group = "subject", help_heading = "What")]
+    pub(crate) podgroup: Option<String>,
+    /// A ResourceClaimTemplate: whether a claim made from it would fit
+    #[arg(long, value_name = "NAME", requires = "files", group = "subject", help_heading = "What")]
+    pub(crate) claim_template: Option<String>,
+    /// List every device of a node with all reasons against it, and ask for these nodes only
+    #[arg(long = "node", short = 'n', value_name = "NODE", num_args = 1.., requires = "files", help_heading = "What")]
+    pub(crate) nodes: Vec<String>,
+    /// List this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE
+    #[arg(long, short = 'd', value_name = "DEVICE", requires = "files", help_heading = "What")]
+    pub(crate) device: Option<String>,
+    /// Print the changed manifests of the suggestion with this number
+    #[arg(long, value_name = "N", requires = "files")]
+    pub(crate) apply: Option<usize>,
+    #[command(flatten)]
+    pub(crate) engine: EngineArguments,
     #[command(flatten)]
     pub(crate) view: ViewArguments,
 }

@@ -1,15 +1,18 @@
-//! `apportion explain`: what a code means.
+//! `apportion explain`: why something is Pending; with a code, what that means.
 
 use std::io;
 
-use anyhow::{Result, bail};
-use apportion_core::finding::{Code, Severity};
+use anyhow::{Result, anyhow, bail};
+use apportion_core::explain::{Explanation, Request, State};
+use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
+use apportion_core::inquiry::Inquiry;
 use apportion_yaml::{ProblemCode, Severity as YamlSeverity};
 use serde_json::{Value, json};
 
 use super::args::{ExplainArguments, Output};
+use super::diagnose::diagnose;
 use super::pen::{Ink, Pen};
-use super::{Shown, Verdict, machine, text};
+use super::{Shown, Verdict, ask, input, machine, show_explain, text};
 
 struct Entry {
     code: &'static str,
@@ -18,6 +21,84 @@ struct Entry {
 }
 
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<Shown> {
+    if arguments.files.is_empty() { codes(arguments) } else { cluster(arguments) }
+}
+
+/// Why something in manifests is Pending.
+fn cluster(arguments: &ExplainArguments) -> Result<Shown> {
+    let view = &arguments.view;
+    let request = Request {
+        subject: subject(arguments),
+        nodes: arguments.nodes.clone(),
+        device: arguments.device.clone(),
+        suggestions: true,
+    };
+    let mut door = ask::cluster(&arguments.engine)?;
+    let input = input::load(&arguments.files)?;
+    let taken = input.apply(door.as_mut())?;
+    let answer = door.inquire(&serde_json::to_value(Inquiry::Explain(request))?).map_err(refused)?;
+    let explanations: Vec<Explanation> = serde_json::from_value(answer.clone())?;
+    let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
+    if let Some(number) = arguments.apply {
+        let stdout = applied(&explanations, number)?;
+        return Ok(Shown { stdout, stderr, verdict: Verdict::Yes });
+    }
+    let stdout = match view.output {
+        Output::Table if explanations.is_empty() => "Nothing is Pending.\n".to_owned(),
+        Output::Table => show_explain::show(&explanations, Pen::new(&view.look, &io::stdout())),
+        Output::Json | Output::Yaml => {
+            let body = json!({ "input": machine::input(&input, &taken), "explanations": answer });
+            machine::write("Explanations", &arguments.engine, body, view.output)
+        }
+    };
+    let is_fine = |one: &Explanation| matches!(one.state, State::Placed | State::Fits);
+    let verdict = if explanations.iter().all(is_fine) { Verdict::Yes } else { Verdict::No };
+    Ok(Shown { stdout, stderr, verdict })
+}
+
+/// What the user named.
+fn subject(arguments: &ExplainArguments) -> Option<ObjectRef> {
+    let named = [
+        ("ResourceClaim", &arguments.claim),
+        ("Pod", &arguments.pod),
+        ("PodGroup", &arguments.podgroup),
+        ("ResourceClaimTemplate", &arguments.claim_template),
+    ];
+    named.into_iter().find_map(|(kind, name)| {
+        let name = name.as_ref()?;
+        let (namespace, name) = name.split_once('/').unwrap_or(("", name));
+        Some(ObjectRef { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() })
+    })
+}
+
+/// An inquiry that names what is not there is a mistake in the arguments.
+pub(crate) fn refused(error: apportion::Error) -> anyhow::Error {
+    let apportion::Error::Refused(findings) = &error else { return error.into() };
+    let Some(Finding { message, hint, .. }) = findings.first() else { return error.into() };
+    match hint {
+        Some(hint) => anyhow!("{message}; {hint}"),
+        None => anyhow!("{message}"),
+    }
+}
+
+/// The manifests of a suggestion.
+fn applied(explanations: &[Explanation], number: usize) -> Result<String> {
+    let [explanation] = explanations else {
+        bail!("`--apply` needs one Pod, claim or PodGroup to be named, {} are Pending", explanations.len());
+    };
+    let suggestion = number.checked_sub(1).and_then(|index| explanation.suggestions.get(index));
+    let Some(suggestion) = suggestion else {
+        bail!("there are {} suggestions, none is number {number}", explanation.suggestions.len());
+    };
+    if suggestion.manifests.is_empty() {
+        bail!("suggestion {number} changes no manifest: {}", suggestion.text);
+    }
+    let texts: Vec<String> = suggestion.manifests.iter().map(apportion_yaml::write).collect();
+    Ok(texts.join("---\n"))
+}
+
+/// What codes mean.
+fn codes(arguments: &ExplainArguments) -> Result<Shown> {
     let pen = Pen::new(&arguments.view.look, &io::stdout());
     let entries = entries();
     let chosen: Vec<&Entry> = match &arguments.code {

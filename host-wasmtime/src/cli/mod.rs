@@ -16,6 +16,7 @@ mod pen;
 mod report;
 mod run;
 mod show_allocate;
+mod show_explain;
 mod show_pending;
 mod show_run;
 mod text;

@@ -15,9 +15,10 @@ use std::cell::RefCell;
 use apportion_core::engine::{Engine, parse};
 use apportion_core::validate::too_large;
 use bindings::exports::apportion::dra::decisions::{
-    Answer, Cluster, Finding, Guest, GuestCluster, KnownQuestion, Limits, ObjectRef, Profile, Question, Report,
+    Answer, Cluster, ClusterBorrow, Finding, Guest, GuestCluster, KnownQuestion, Limits, ObjectRef, Profile, Question,
+    Report,
 };
-use bindings::exports::apportion::dra::{selectors, validation};
+use bindings::exports::apportion::dra::{explanations, selectors, validation};
 
 mod bindings {
     wit_bindgen::generate!({ path: "../apportion.wit", world: "dra" });
@@ -112,6 +113,14 @@ impl validation::Guest for Component {
             Ok(converted) => Ok(converted.to_string()),
             Err(findings) => Err(to_wire::findings(findings)),
         }
+    }
+}
+
+impl explanations::Guest for Component {
+    fn inquire(cluster: ClusterBorrow<'_>, inquiry: String) -> Result<String, Vec<Finding>> {
+        let inquiry = parse(&inquiry).map_err(|finding| to_wire::findings(vec![finding]))?;
+        let answer = cluster.get::<Session>().0.borrow().inquire(inquiry);
+        answer.map(|answer| answer.to_string()).map_err(to_wire::findings)
     }
 }
 

@@ -1,0 +1,366 @@
+//! Everything that keeps each device from each request, for explanations.
+//!
+//! Every request is looked at alone, as if it came first. A device without obstacles is one that the search could pick then;
+//! obstacles are all listed, so that a device is a candidate once all of them are gone. The search knows nothing of this.
+
+use std::collections::BTreeMap;
+
+use super::capacity::{self, Rounding};
+use super::groups::Groups;
+use super::judge::Judge;
+use super::plan::{Plan, Unit};
+use super::pools::{NodeDevice, NodeView, Overlay, gather};
+use super::precheck::{Need, Stop, check};
+use super::select::Verdicts;
+use super::taints::blocks;
+use super::{Budget, Failure, Question, constraints, nodes};
+use crate::api::claim::{AllocationMode, ResourceClaim};
+use crate::api::quantity::Quantity;
+use crate::api::slice::{Device, DeviceTaint, ResourceSlice};
+use crate::cluster::selectors::SelectorProblem;
+use crate::cluster::{Cluster, DeviceIdx, PoolState, device_matches};
+use crate::profile::Features;
+
+/// One thing that keeps a device from a request.
+#[derive(Clone, Debug)]
+pub(crate) enum Obstacle<'c> {
+    /// A selector of the class or of the request is false.
+    SelectorFalse { of_class: bool, index: usize },
+    /// A selector gives no answer.
+    SelectorFails { of_class: bool, index: usize, problem: SelectorProblem },
+    /// The device is for other nodes.
+    OtherNode,
+    /// A feature that the device needs is off.
+    FeatureOff { gate: &'static str },
+    /// The node must be able to do without the driver, and cannot.
+    NeedsDriver,
+    /// The device does not have the attribute of a constraint.
+    ConstraintMissing { constraint: usize },
+    /// The device does not have the capacity, or could never grant that much.
+    CapacityNever { name: String, needs: Option<Quantity>, has: Option<Quantity> },
+    /// A taint without a toleration.
+    Taint(&'c DeviceTaint),
+    /// Claims have the device as a whole.
+    InUse,
+    /// Claims have too much of the capacity.
+    CapacityShort { name: String, needs: Quantity, left: Quantity },
+    /// A counter of the pool has too little left.
+    CounterShort { set: String, counter: String, needs: Quantity, left: Quantity },
+    /// A counter of the pool could never bear the device.
+    CounterNever { set: String, counter: String, needs: Quantity, total: Quantity },
+    /// Partitions in use are of another compatibility group.
+    OtherGroup { set: String },
+}
+
+/// What devices are picked for: an exact request or one alternative.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct UnitSeen {
+    /// Position of the claim in the question.
+    pub(crate) claim: usize,
+    /// Position of the request in the claim.
+    pub(crate) request: usize,
+    /// Position of the alternative in the request.
+    pub(crate) sub: Option<usize>,
+    /// `request` or `request/subrequest`.
+    pub(crate) name: String,
+    /// Name of the class.
+    pub(crate) class: String,
+    /// Devices asked for; of no meaning in mode `All`.
+    pub(crate) count: u64,
+    /// Whether all devices that match are asked for.
+    pub(crate) is_all: bool,
+    /// Constraints that cover it, by position in the claim, with the attribute of each.
+    pub(crate) constraints: Vec<(usize, String)>,
+}
+
+/// One node as the question sees it.
+#[derive(Debug)]
+pub(crate) struct NodeSeen<'v> {
+    /// Name.
+    pub(crate) name: &'v str,
+    /// What stops the question before any search.
+    pub(crate) failure: Option<Box<Failure>>,
+    /// Devices that each unit needs; empty with a failure.
+    pub(crate) needs: Vec<u64>,
+    /// Pools that the node has access to, in the order of trying.
+    pub(crate) pools: Vec<PoolSeen<'v>>,
+}
+
+/// One pool of a node.
+#[derive(Debug)]
+pub(crate) struct PoolSeen<'v> {
+    /// Driver.
+    pub(crate) driver: &'v str,
+    /// Name.
+    pub(crate) name: &'v str,
+    /// Whether its devices can be given out.
+    pub(crate) state: &'v PoolState,
+}
+
+/// One device of a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeviceSeen<'c> {
+    /// Its position in the cluster.
+    pub(crate) index: DeviceIdx,
+    /// Its slice.
+    pub(crate) slice: &'c ResourceSlice,
+    /// The device.
+    pub(crate) device: &'c Device,
+}
+
+/// Who is told what was found: a node, then its devices for each unit.
+pub(crate) trait Observer {
+    /// A node; false to leave its devices out.
+    fn node(&mut self, node: &NodeSeen<'_>) -> bool;
+    /// A device of that node with all that keeps it from a unit.
+    fn device(&mut self, unit: usize, device: &DeviceSeen<'_>, obstacles: &[Obstacle<'_>]);
+    /// All devices of that node were told.
+    fn done(&mut self);
+}
+
+/// The units of a question.
+pub(crate) fn units(cluster: &Cluster, claims: &[ResourceClaim]) -> Vec<UnitSeen> {
+    let claims: Vec<&ResourceClaim> = claims.iter().collect();
+    let plan = Plan::new(&claims, cluster);
+    let seen = |unit: &Unit<'_>| UnitSeen {
+        claim: unit.claim,
+        request: unit.request_in_claim,
+        sub: unit.sub,
+        name: unit.full_name.clone(),
+        class: unit.class_name.to_owned(),
+        count: unit.count,
+        is_all: *unit.mode == AllocationMode::All,
+        constraints: covering(&plan, unit).into_iter().map(|(index, name)| (index, name.to_owned())).collect(),
+    };
+    plan.units.iter().map(seen).collect()
+}
+
+/// Looks at every device of every node of a question.
+pub(crate) fn inspect(cluster: &mut Cluster, question: &Question, observer: &mut dyn Observer) {
+    let mut memory = cluster.lend_memory();
+    let claims: Vec<&ResourceClaim> = question.claims.iter().collect();
+    let plan = Plan::new(&claims, cluster);
+    let overlay = super::overlay(cluster, &question.in_use);
+    let mut judge = Judge::new(&plan, cluster.profile(), std::mem::take(&mut memory.selectors));
+    let asked = super::Asked { claims, nodes: &question.nodes, in_use: &question.in_use };
+    let inspection = Inspection { cluster, plan: &plan, overlay: &overlay };
+    for name in nodes::candidates(cluster, &asked) {
+        let node = nodes::named(cluster, name);
+        match gather(cluster, &mut memory.pools, &overlay, &node, judge.selectors()) {
+            Ok(view) => inspection.node(&node, &view, &mut judge, observer),
+            Err(failure) => {
+                let failure = Some(failure);
+                observer.node(&NodeSeen { name, failure, needs: Vec::new(), pools: Vec::new() });
+            }
+        }
+    }
+    memory.selectors = judge.into_selectors();
+    cluster.return_memory(memory);
+}
+
+struct Inspection<'s, 'c> {
+    cluster: &'c Cluster,
+    plan: &'s Plan<'c>,
+    overlay: &'c Overlay,
+}
+
+impl<'c> Inspection<'_, 'c> {
+    fn node(
+        &self,
+        node: &crate::api::node::Node,
+        view: &NodeView<'c>,
+        judge: &mut Judge<'c>,
+        observer: &mut dyn Observer,
+    ) {
+        let profile = self.cluster.profile();
+        let checked = {
+            let mut verdicts = Verdicts::new(self.plan, view, node, profile, judge);
+            check(self.plan, view, profile, &mut verdicts, &mut Budget::unlimited())
+        };
+        let (needs, failure) = match checked {
+            Ok(needs) => (needs, None),
+            Err(Stop::Failed(failure)) => (Vec::new(), Some(failure)),
+            Err(Stop::Limit) => (Vec::new(), None),
+        };
+        let need = |need: &Need| need.count.max(u64::from(need.all.is_some()));
+        let pool = |pool: &'_ super::pools::PoolView<'c>| (pool.driver, pool.name);
+        let pools = view.pools.iter().map(|view| {
+            let (driver, name) = pool(view);
+            PoolSeen { driver, name, state: &view.state }
+        });
+        let seen = NodeSeen {
+            name: &node.metadata.name,
+            failure,
+            needs: needs.iter().map(need).collect(),
+            pools: pools.collect(),
+        };
+        if !observer.node(&seen) {
+            return;
+        }
+        let mut groups = profile.features.device_compatibility_groups.then(Groups::default);
+        let mut found = Vec::new();
+        for unit in &self.plan.units {
+            let covering = covering(self.plan, unit);
+            for device in &view.devices {
+                found.clear();
+                self.device(unit, &covering, device, node, view, judge, &mut groups, &mut found);
+                let Some(index) = device.entry.devices.get(device.position).copied() else { continue };
+                let seen = DeviceSeen { index, slice: device.slice, device: device.device };
+                observer.device(unit.index, &seen, &found);
+            }
+        }
+        observer.done();
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one step of the walk, with all that it walks over")]
+    fn device(
+        &self,
+        unit: &Unit<'c>,
+        covering: &[(usize, &str)],
+        device: &NodeDevice<'c>,
+        node: &crate::api::node::Node,
+        view: &NodeView<'c>,
+        judge: &mut Judge<'c>,
+        groups: &mut Option<Groups<'c>>,
+        found: &mut Vec<Obstacle<'c>>,
+    ) {
+        let features = &self.cluster.profile().features;
+        let waits = device.device.binding_conditions.as_ref().is_some_and(|conditions| !conditions.is_empty());
+        judge.ask_each((unit.class_number, unit.selection), device, |of_class, index, answer| match answer {
+            Ok(true) => {}
+            Ok(false) => found.push(Obstacle::SelectorFalse { of_class, index }),
+            Err(problem) => found.push(Obstacle::SelectorFails { of_class, index, problem }),
+        });
+        let is_elsewhere = || !device_matches(node, device.device).unwrap_or_default();
+        if device.slice.spec.per_device_node_selection == Some(true) && is_elsewhere() {
+            found.push(Obstacle::OtherNode);
+        }
+        if waits && !features.device_binding_and_status {
+            found.push(Obstacle::FeatureOff { gate: "DRADeviceBindingConditions" });
+        }
+        if device.is_out_of_reach {
+            found.push(Obstacle::NeedsDriver);
+        }
+        for (constraint, attribute) in covering {
+            let is_derived = unit.derived.iter().any(|derived| derived.name == *attribute);
+            if !is_derived && constraints::lookup(device, attribute).is_none() {
+                found.push(Obstacle::ConstraintMissing { constraint: *constraint });
+            }
+        }
+        capacities(features, unit, device, found);
+        found.extend(blocks(unit, device).map(Obstacle::Taint));
+        if !unit.has_admin_access() && device.is_taken() {
+            found.push(Obstacle::InUse);
+        }
+        self.counters(features, device, view, groups, found);
+    }
+
+    fn counters(
+        &self,
+        features: &Features,
+        device: &NodeDevice<'c>,
+        view: &NodeView<'c>,
+        groups: &mut Option<Groups<'c>>,
+        found: &mut Vec<Obstacle<'c>>,
+    ) {
+        let consumes = &device.device.consumes_counters;
+        let holds_some = device.is_shared && device.usage.is_some_and(|usage| usage.shares > 0);
+        if consumes.is_empty() {
+            return;
+        }
+        if !features.partitionable_devices {
+            found.push(Obstacle::FeatureOff { gate: "DRAPartitionableDevices" });
+            return;
+        }
+        let Some(pool) = view.pools.get(device.pool).filter(|_| !holds_some) else { return };
+        let mut draws: BTreeMap<(&str, &str), Quantity> = BTreeMap::new();
+        for consumption in consumes {
+            for (counter, amount) in &consumption.counters {
+                let sum = draws.entry((&consumption.counter_set, counter)).or_default();
+                *sum = sum.saturating_add(&amount.value);
+            }
+        }
+        for (set, counter, left) in pool.ledger.iter().flat_map(|ledger| ledger.each()) {
+            let needs = draws.get(&(set, counter)).cloned().unwrap_or_default();
+            if left.saturating_sub(&needs).signum() < 0 {
+                let total = self.total(device, set, counter);
+                let (set, counter, left) = (set.to_owned(), counter.to_owned(), left.clone());
+                found.push(match total < needs {
+                    true => Obstacle::CounterNever { set, counter, needs, total },
+                    false => Obstacle::CounterShort { set, counter, needs, left },
+                });
+            }
+        }
+        if let Some(groups) = groups {
+            match groups.take(self.cluster, self.overlay, pool, device) {
+                Some(before) => groups.put_back(device.pool, before),
+                None => {
+                    let set = consumes.first().map(|consumption| consumption.counter_set.clone()).unwrap_or_default();
+                    found.push(Obstacle::OtherGroup { set });
+                }
+            }
+        }
+    }
+}
+
+impl Inspection<'_, '_> {
+    /// How much a counter has when nothing is in use.
+    fn total(&self, device: &NodeDevice<'_>, set: &str, counter: &str) -> Quantity {
+        let slices = self.cluster.inventory().slices_of_pool(device.entry.pool);
+        let generation = device.slice.spec.pool.generation;
+        let current = slices.filter(|entry| entry.slice.spec.pool.generation == generation);
+        let mut sets = current.flat_map(|entry| &entry.slice.spec.shared_counters);
+        let known = sets.find(|known| known.name == set).and_then(|known| known.counters.get(counter));
+        known.map(|counter| counter.value.clone()).unwrap_or_default()
+    }
+}
+
+/// The constraints that cover a unit, by position in its claim, with the attribute of each.
+fn covering<'c>(plan: &Plan<'c>, unit: &Unit<'c>) -> Vec<(usize, &'c str)> {
+    let Some(claim) = plan.claims.get(unit.claim) else { return Vec::new() };
+    let request = plan.requests.get(unit.request).map_or("", |request| request.request.name.as_str());
+    let all = claim.claim.spec.devices.constraints.iter().enumerate();
+    let covering = all.filter(|(_, constraint)| constraints::covers(constraint, request, unit));
+    covering
+        .filter_map(|(index, constraint)| {
+            let attribute = constraint.match_attribute.as_ref().or(constraint.distinct_attribute.as_ref())?;
+            Some((index, attribute.as_str()))
+        })
+        .collect()
+}
+
+/// What the device cannot grant, never or not now.
+fn capacities(features: &Features, unit: &Unit<'_>, device: &NodeDevice<'_>, found: &mut Vec<Obstacle<'_>>) {
+    let capacities = &device.device.capacity;
+    if !features.consumable_capacity {
+        return;
+    }
+    let asked = unit.capacity.map(|capacity| &capacity.requests);
+    let mut is_known = true;
+    for name in asked.into_iter().flat_map(|asked| asked.keys()).filter(|name| !capacities.contains_key(*name)) {
+        let needs = asked.and_then(|asked| asked.get(name)).cloned();
+        found.push(Obstacle::CapacityNever { name: name.clone(), needs, has: None });
+        is_known = false;
+    }
+    // Without policies, requests and shares the whole capacity is granted.
+    let is_plain = unit.capacity.is_none() && !device.is_shared;
+    if !is_known || (is_plain && capacities.values().all(|capacity| capacity.request_policy.is_none())) {
+        return;
+    }
+    let rounding = Rounding::of(features);
+    let amounts = capacity::amounts(unit.capacity, capacities, rounding);
+    for ((name, capacity), needs) in capacities.iter().zip(amounts) {
+        let is_allowed =
+            capacity.request_policy.as_ref().is_none_or(|policy| capacity::is_allowed(&needs, policy, rounding));
+        if !is_allowed || needs > capacity.value {
+            let (needs, has) = (Some(needs.clone()), Some(capacity.value.clone()));
+            found.push(Obstacle::CapacityNever { name: name.clone(), needs, has });
+        }
+        // What others have stands in the way even of less.
+        let consumed = device.usage.and_then(|usage| usage.consumed.get(name)).filter(|consumed| !consumed.is_zero());
+        let left = consumed.map_or_else(|| capacity.value.clone(), |consumed| capacity.value.saturating_sub(consumed));
+        if consumed.is_some() && needs > left {
+            found.push(Obstacle::CapacityShort { name: name.clone(), needs, left });
+        }
+    }
+}

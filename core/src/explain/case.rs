@@ -1,0 +1,305 @@
+//! From what is named to what is asked of the allocator: the claims, the nodes, and what stands before them.
+
+use std::collections::BTreeMap;
+
+use super::Request;
+use super::words::{list, plural};
+use crate::allocate::Question;
+use crate::allocate::extended;
+use crate::api::claim::ResourceClaim;
+use crate::api::pod::Pod;
+use crate::cluster::{Cluster, Key};
+use crate::finding::{Code, Finding, ObjectRef};
+use crate::lifecycle::scheduling::node_fit;
+use crate::simulate::claims::Origin;
+use crate::simulate::problems::{about_claim, claim_reference, request_problems};
+use crate::simulate::schedule::{node_states, reaches};
+use crate::simulate::suggest::nearest;
+use crate::simulate::{Played, special};
+
+/// One thing to explain.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Case {
+    pub(super) subject: ObjectRef,
+    /// What is not about devices.
+    pub(super) stage: Vec<Finding>,
+    /// Whether that alone keeps it Pending.
+    pub(super) is_blocked: bool,
+    /// Set when nothing is missing.
+    pub(super) placed: Option<Placed>,
+    /// Claims without devices, and the nodes that could be asked.
+    pub(super) question: Question,
+    /// Number of nodes in the cluster.
+    pub(super) all_nodes: usize,
+    /// Nodes that were not asked for, or that refuse the Pod for another reason than too few resources.
+    pub(super) other_nodes: Vec<String>,
+    /// The Pods for which the claims are, as `namespace/name`: nothing is taken from them.
+    pub(super) own: Vec<String>,
+}
+
+/// Where something is that is not Pending.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Placed {
+    pub(super) node: Option<String>,
+    pub(super) text: String,
+}
+
+/// What is to be explained.
+///
+/// # Errors
+///
+/// A finding, when there is no such subject.
+pub(super) fn cases(cluster: &Cluster, played: &Played, request: &Request) -> Result<Vec<Case>, Vec<Finding>> {
+    let mut cases = match &request.subject {
+        None => pending(cluster, played),
+        Some(subject) => vec![named(cluster, played, subject)?],
+    };
+    for case in &mut cases {
+        if request.nodes.is_empty() {
+            continue;
+        }
+        let unknown: Vec<&String> = request.nodes.iter().filter(|name| !cluster.nodes().contains_key(*name)).collect();
+        if let Some(name) = unknown.first() {
+            let finding = Finding::new(Code::ReadBadSettings, "nodes", format!("there is no node `{name}`"));
+            return Err(vec![match nearest(name, cluster.nodes().keys()) {
+                Some(near) => finding.with_hint(format!("did you mean `{near}`?")),
+                None => finding.with_hint(format!("there are {}", list(cluster.nodes().keys()))),
+            }]);
+        }
+        let (asked, refused): (Vec<String>, Vec<String>) =
+            request.nodes.iter().cloned().partition(|name| case.question.nodes.contains(name));
+        if case.placed.is_none() && asked.is_empty() && !refused.is_empty() {
+            case.is_blocked = true;
+        }
+        let others = case.question.nodes.iter().filter(|name| !request.nodes.contains(name));
+        case.other_nodes = others.cloned().collect();
+        case.question.nodes = asked;
+    }
+    Ok(cases)
+}
+
+/// Every Pod that is Pending, then every claim without devices that no Pod refers to.
+fn pending(cluster: &Cluster, played: &Played) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for key in &played.order {
+        let case = pod_case(cluster, played, key);
+        if case.placed.is_none() {
+            cases.push(case);
+        }
+    }
+    let is_used = |key: &Key| {
+        played
+            .entries
+            .iter()
+            .any(|(pod, entries)| pod.0 == key.0 && entries.iter().any(|entry| entry.claim.as_ref() == Some(&key.1)))
+    };
+    for (key, claim) in cluster.claims() {
+        if claim.status.allocation.is_none() && !is_used(key) {
+            cases.push(claim_case(cluster, played, key, claim));
+        }
+    }
+    cases
+}
+
+fn named(cluster: &Cluster, played: &Played, subject: &ObjectRef) -> Result<Case, Vec<Finding>> {
+    let key = |keys: &mut dyn Iterator<Item = &Key>| -> Result<Key, Vec<Finding>> { find(subject, keys) };
+    match subject.kind.as_str() {
+        "Pod" => Ok(pod_case(cluster, played, &key(&mut cluster.pods().keys())?)),
+        "ResourceClaim" => {
+            let key = key(&mut cluster.claims().keys())?;
+            let claim = cluster.claims().get(&key).cloned().unwrap_or_default();
+            Ok(claim_case(cluster, played, &key, &claim))
+        }
+        "ResourceClaimTemplate" => {
+            let key = key(&mut cluster.templates().keys())?;
+            let template = cluster.templates().get(&key).cloned().unwrap_or_default();
+            let mut claim = ResourceClaim { spec: template.spec.spec, ..ResourceClaim::default() };
+            claim.metadata.namespace.clone_from(&key.0);
+            claim.metadata.name.clone_from(&key.1);
+            let mut case = claim_case(cluster, played, &key, &claim);
+            "ResourceClaimTemplate".clone_into(&mut case.subject.kind);
+            for finding in &mut case.stage {
+                finding.object = Some(case.subject.clone());
+            }
+            Ok(case)
+        }
+        "PodGroup" => super::group::case(cluster, played, &key(&mut cluster.pod_groups().keys())?),
+        kind => {
+            let message = format!("a `{kind}` cannot be explained");
+            let hint = "one of ResourceClaim, ResourceClaimTemplate, Pod, PodGroup";
+            Err(vec![Finding::new(Code::ReadBadSettings, "subject.kind", message).with_hint(hint)])
+        }
+    }
+}
+
+/// The key of the subject; its namespace may be left out where the name says enough.
+fn find(subject: &ObjectRef, keys: &mut dyn Iterator<Item = &Key>) -> Result<Key, Vec<Finding>> {
+    let all: Vec<&Key> = keys.collect();
+    let is_meant = |key: &&&Key| key.1 == subject.name && (subject.namespace.is_empty() || key.0 == subject.namespace);
+    let found: Vec<&&Key> = all.iter().filter(is_meant).collect();
+    let shown = |key: &Key| format!("{}/{}", key.0, key.1);
+    let error =
+        |message: String, hint: String| vec![Finding::new(Code::ReadBadSettings, "subject", message).with_hint(hint)];
+    match found.as_slice() {
+        [only] => Ok((**only).clone()),
+        [] => {
+            let names: Vec<String> = all.iter().map(|key| shown(key)).collect();
+            let bare: Vec<String> = all.iter().map(|key| key.1.clone()).collect();
+            let wanted = match subject.namespace.as_str() {
+                "" => subject.name.clone(),
+                namespace => format!("{namespace}/{}", subject.name),
+            };
+            let hint = match nearest(&subject.name, bare.iter()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if names.is_empty() => "none is given".to_owned(),
+                None => format!("there are {}", list(names.iter())),
+            };
+            Err(error(format!("there is no {} `{wanted}`", subject.kind), hint))
+        }
+        several => {
+            let names: Vec<String> = several.iter().map(|key| shown(key)).collect();
+            let message = format!("`{}` could be {}", subject.name, list(names.iter()));
+            Err(error(message, "name one with its namespace".to_owned()))
+        }
+    }
+}
+
+/// Codes of reasons that are about devices, which are explained anew.
+fn is_about_devices(finding: &Finding) -> bool {
+    matches!(
+        finding.code,
+        Code::RunTooFewDevices
+            | Code::RunTooFewMatching
+            | Code::RunDevicesTainted
+            | Code::RunDevicesInUse
+            | Code::RunDevicesTogether
+            | Code::RunGaveUp
+            | Code::RunSchedulerMessage
+            | Code::AllocSelectorCompile
+            | Code::AllocSelectorRuntime
+            | Code::AllocInvalidPool
+    )
+}
+
+pub(super) fn pod_case(cluster: &Cluster, played: &Played, key: &Key) -> Case {
+    let subject = ObjectRef { kind: "Pod".to_owned(), namespace: key.0.clone(), name: key.1.clone() };
+    let mut case = Case { subject, all_nodes: cluster.nodes().len(), ..Case::default() };
+    let Some(pod) = cluster.pods().get(key) else { return case };
+    let verdict = played.verdicts.get(key).cloned().unwrap_or_default();
+    let group = super::group::notes(cluster, pod);
+    let waits = |finding: &Finding| matches!(finding.code, Code::RunGroupMissing | Code::RunGroupShort);
+    if !played.bound.contains(key) && group.iter().any(waits) {
+        case.stage = group;
+        case.is_blocked = true;
+        return case;
+    }
+    case.own = super::group::members(cluster, pod);
+    let is_finished = verdict.reasons.iter().any(|finding| finding.code == Code::RunFinished);
+    if let Some(node) = verdict.node.filter(|_| verdict.reasons.is_empty()) {
+        let text = format!("Pod `{}` has a place on node `{node}`", key.1);
+        case.placed = Some(Placed { node: Some(node), text });
+        return case;
+    }
+    if is_finished {
+        let text = verdict.reasons.first().map(|finding| finding.message.clone()).unwrap_or_default();
+        case.placed = Some(Placed { node: None, text });
+        return case;
+    }
+    case.stage = verdict.reasons.into_iter().filter(|finding| !is_about_devices(finding)).collect();
+    case.stage.extend(group);
+    let entries = played.entries.get(key).map(Vec::as_slice).unwrap_or_default();
+    let claims: Vec<&ResourceClaim> = {
+        let names = entries.iter().filter_map(|entry| entry.claim.as_ref());
+        let mut claims: Vec<&ResourceClaim> = Vec::new();
+        for claim in names.filter_map(|name| cluster.claims().get(&(key.0.clone(), name.clone()))) {
+            if claims.iter().all(|known| known.metadata.name != claim.metadata.name) {
+                claims.push(claim);
+            }
+        }
+        claims
+    };
+    nodes_of_pod(cluster, pod, &claims, &mut case);
+    let node_reasons = [Code::RunNodeUnsuitable, Code::RunClaimElsewhere, Code::LinkNearGroupClaim];
+    let is_hard = |finding: &Finding| !node_reasons.contains(&finding.code);
+    case.is_blocked = case.stage.iter().any(is_hard) || (case.question.nodes.is_empty() && case.all_nodes > 0);
+    case.stage.sort_by_key(|finding| !is_hard(finding));
+    case
+}
+
+/// The nodes that take the Pod, and the claims that are to be allocated there.
+fn nodes_of_pod(cluster: &Cluster, pod: &Pod, claims: &[&ResourceClaim], case: &mut Case) {
+    let requests = node_fit::requests(pod);
+    let (allocated, unallocated): (Vec<&ResourceClaim>, Vec<&ResourceClaim>) =
+        claims.iter().copied().partition(|claim| claim.status.allocation.is_some());
+    let mut extended_here = None;
+    for state in node_states(cluster) {
+        let extended = extended::on_node(cluster, pod, &state.node);
+        let mut requests = requests.clone();
+        requests.retain(|name, _| extended.as_ref().is_none_or(|extended| !extended.resources.contains(name)));
+        let refusals = state.refusals(pod, &requests);
+        let is_short = |refusal: &node_fit::Refusal| matches!(refusal, node_fit::Refusal::Insufficient { .. });
+        if !refusals.is_empty() && !refusals.iter().any(is_short) {
+            case.other_nodes.push(state.name().to_owned());
+        }
+        if !refusals.is_empty() || !allocated.iter().all(|claim| reaches(claim, &state)) {
+            continue;
+        }
+        // Nodes that need another claim for extended resources are asked on their own; the first kind is explained.
+        if *extended_here.get_or_insert_with(|| extended.clone()) == extended {
+            case.question.nodes.push(state.name().to_owned());
+        }
+    }
+    case.question.claims = unallocated.into_iter().cloned().collect();
+    case.question.claims.extend(extended_here.flatten().map(|extended| special::claim(pod, &extended)));
+}
+
+fn claim_case(cluster: &Cluster, played: &Played, key: &Key, claim: &ResourceClaim) -> Case {
+    let subject = claim_reference(claim);
+    let nodes: Vec<String> = cluster.nodes().keys().cloned().collect();
+    let mut case = Case { subject, all_nodes: nodes.len(), ..Case::default() };
+    if let Some(allocation) = &claim.status.allocation {
+        let results = &allocation.devices.results;
+        let devices: Vec<String> = results.iter().map(|result| format!("{}/{}", result.pool, result.device)).collect();
+        let what = if results.len() == 1 { "device" } else { "devices" };
+        let text = format!("claim `{}` has the {what} {}", key.1, list(devices.iter()));
+        case.placed = Some(Placed { node: None, text });
+        return case;
+    }
+    if !claim.metadata.deletion_timestamp.is_empty() {
+        let message = format!("claim `{}` is being deleted", key.1);
+        case.stage.push(Finding::new(Code::RunClaimDeleting, "", message).about(case.subject.clone()));
+    }
+    case.stage.extend(request_problems(cluster, claim).into_iter().map(|(finding, _)| finding));
+    case.is_blocked = !case.stage.is_empty();
+    for (pod, entries) in played.entries.iter().filter(|(pod, _)| pod.0 == key.0) {
+        let is_user = entries.iter().any(|entry| entry.claim.as_ref() == Some(&key.1));
+        let is_pending = played.verdicts.get(pod).is_some_and(|verdict| verdict.node.is_none());
+        if let (true, true, Some(found)) = (is_user, is_pending, cluster.pods().get(pod)) {
+            let message = format!("Pod `{}` that uses the claim is Pending; it may need more than this claim", pod.1);
+            let finding = Origin::of(cluster, found).finding(Code::RunNotAllocated, "", message);
+            case.stage.push(finding.with_hint("explain the Pod to see all that it needs at once"));
+            break;
+        }
+    }
+    case.question = Question { claims: vec![claim.clone()], nodes, ..Question::default() };
+    case
+}
+
+/// Turns a finding about a claim to what the user wrote.
+pub(super) fn of_template(cluster: &Cluster, claims: &[ResourceClaim], finding: Finding) -> Finding {
+    let Some(object) = finding.object.clone().filter(|object| object.kind == "ResourceClaim") else { return finding };
+    match claims.iter().find(|claim| claim.metadata.name == object.name) {
+        Some(claim) => about_claim(cluster, claim, finding),
+        None => finding,
+    }
+}
+
+/// How many of a list are meant, in words: `1 node`, `3 nodes`.
+pub(super) fn count(number: usize, noun: &str) -> String {
+    plural(u64::try_from(number).unwrap_or(u64::MAX), noun)
+}
+
+/// Positions of claims by name.
+pub(super) fn names(case: &Case) -> BTreeMap<usize, String> {
+    case.question.claims.iter().enumerate().map(|(index, claim)| (index, claim.metadata.name.clone())).collect()
+}

@@ -1,0 +1,253 @@
+//! The smallest set of things that cannot hold together, found by taking away one after the other as long as the rest still
+//! cannot.
+
+use super::case::Case;
+use super::change::{freed, parts};
+use super::survey::Survey;
+use super::{ConflictPart, holders, words};
+use crate::allocate::{Limits, Place, Question, find_place};
+use crate::api::claim::{DeviceToleration, ResourceClaim, TolerationOperator};
+use crate::api::object::Object;
+use crate::cluster::{Cluster, Key};
+
+/// Most kinds of nodes on which it is tried.
+const MOST_NODES: usize = 128;
+
+/// Most claims of which it is found out which ones matter.
+const MOST_HOLDERS: usize = 64;
+
+/// One thing that can be taken away.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Part {
+    Allocations,
+    Taints,
+    Constraint { claim: usize, index: usize },
+    Selector { claim: usize, request: String, index: usize },
+    Request { claim: usize, name: String },
+}
+
+/// The smallest contradiction; empty where one thing alone is the cause, and where it would take too long to find.
+pub(super) fn smallest(cluster: &Cluster, case: &Case, survey: &Survey, limits: &Limits) -> Vec<ConflictPart> {
+    let nodes = survey.order();
+    let holders: Vec<Key> = cluster
+        .claims()
+        .iter()
+        .filter(|(_, claim)| claim.status.allocation.is_some())
+        .map(|(key, _)| key.clone())
+        .collect();
+    if nodes.len() > MOST_NODES {
+        return Vec::new();
+    }
+    let mut search = Search { cluster: cluster.clone(), case, nodes, limits, freed: Vec::new() };
+    let mut kept = parts_of(case, survey);
+    let names_holders = holders.len() <= MOST_HOLDERS;
+    if names_holders {
+        kept.insert(0, Part::Allocations);
+    }
+    let mut index = 0;
+    while let Some(part) = kept.get(index).cloned() {
+        let mut rest = kept.clone();
+        rest.remove(index);
+        if part == Part::Allocations {
+            search.free_all(&holders);
+        }
+        if search.fits(&rest) {
+            if part == Part::Allocations {
+                search.restore();
+            }
+            index = index.saturating_add(1);
+        } else {
+            kept = rest;
+        }
+    }
+    let requests = kept.iter().filter(|part| matches!(part, Part::Request { .. })).count();
+    if requests < 2 && kept.len() < 3 {
+        return Vec::new();
+    }
+    let who = if kept.contains(&Part::Allocations) { search.needed_holders(&holders, &kept) } else { Vec::new() };
+    kept.iter().map(|part| told(cluster, case, survey, part, &who)).collect()
+}
+
+/// Everything that can be taken away, what is easiest to do without first.
+fn parts_of(case: &Case, survey: &Survey) -> Vec<Part> {
+    let mut all = vec![Part::Taints];
+    for (claim, one) in case.question.claims.iter().enumerate() {
+        let constraints = 0..one.spec.devices.constraints.len();
+        all.extend(constraints.map(|index| Part::Constraint { claim, index }));
+    }
+    for unit in &survey.units {
+        let Some(claim) = case.question.claims.get(unit.claim) else { continue };
+        let request = claim.spec.devices.requests.get(unit.request);
+        let count = match (request, unit.sub) {
+            (Some(request), Some(sub)) => request.first_available.get(sub).map_or(0, |sub| sub.selectors.len()),
+            (Some(request), None) => request.exactly.as_ref().map_or(0, |exact| exact.selectors.len()),
+            (None, _) => 0,
+        };
+        let part = |index| Part::Selector { claim: unit.claim, request: unit.name.clone(), index };
+        all.extend((0..count).map(part));
+    }
+    for (claim, one) in case.question.claims.iter().enumerate() {
+        let requests = one.spec.devices.requests.iter();
+        all.extend(requests.map(|request| Part::Request { claim, name: request.name.clone() }));
+    }
+    all
+}
+
+struct Search<'s> {
+    cluster: Cluster,
+    case: &'s Case,
+    nodes: Vec<String>,
+    limits: &'s Limits,
+    freed: Vec<ResourceClaim>,
+}
+
+impl Search<'_> {
+    fn free_all(&mut self, holders: &[Key]) {
+        for key in holders {
+            let Some(claim) = self.cluster.claims().get(key).cloned() else { continue };
+            self.freed.push(claim.clone());
+            self.cluster.apply(Object::ResourceClaim(Box::new(freed(claim))));
+        }
+    }
+
+    fn restore(&mut self) {
+        for claim in std::mem::take(&mut self.freed) {
+            self.cluster.apply(Object::ResourceClaim(Box::new(claim)));
+        }
+    }
+
+    /// Whether the claims fit with only some parts left. Not to know counts as fitting: then the part stays.
+    fn fits(&mut self, kept: &[Part]) -> bool {
+        let mut claims = self.case.question.claims.clone();
+        for (position, claim) in claims.iter_mut().enumerate() {
+            reduce(claim, position, kept);
+        }
+        let question = Question { claims, nodes: self.nodes.clone(), ..self.case.question.clone() };
+        !matches!(find_place(&mut self.cluster, &question, self.limits), Place::Nowhere)
+    }
+
+    /// The claims whose devices are needed for the contradiction.
+    fn needed_holders(&mut self, holders: &[Key], kept: &[Part]) -> Vec<Key> {
+        let mut needed = Vec::new();
+        for key in holders {
+            let Some(claim) = self.cluster.claims().get(key).cloned() else { continue };
+            self.cluster.apply(Object::ResourceClaim(Box::new(freed(claim.clone()))));
+            if self.fits(kept) {
+                self.cluster.apply(Object::ResourceClaim(Box::new(claim)));
+                needed.push(key.clone());
+            }
+        }
+        needed
+    }
+}
+
+/// Leaves out of a claim what is not kept.
+fn reduce(claim: &mut ResourceClaim, position: usize, kept: &[Part]) {
+    let spec = &mut claim.spec.devices;
+    let mut gone: Vec<String> = Vec::new();
+    let names: Vec<String> = spec
+        .requests
+        .iter()
+        .flat_map(|request| match request.first_available.as_slice() {
+            [] => vec![request.name.clone()],
+            subs => subs.iter().map(|sub| format!("{}/{}", request.name, sub.name)).collect(),
+        })
+        .collect();
+    for name in &names {
+        let Some(parts) = parts(spec, name) else { continue };
+        let mut index = 0;
+        parts.selectors.retain(|_| {
+            let part = Part::Selector { claim: position, request: name.clone(), index };
+            index = index.saturating_add(1);
+            kept.contains(&part)
+        });
+        if !kept.contains(&Part::Taints) {
+            parts
+                .tolerations
+                .push(DeviceToleration { operator: TolerationOperator::Exists, ..DeviceToleration::default() });
+        }
+    }
+    let mut index = 0;
+    spec.constraints.retain(|_| {
+        let part = Part::Constraint { claim: position, index };
+        index = index.saturating_add(1);
+        kept.contains(&part)
+    });
+    spec.requests.retain(|request| {
+        let stays = kept.contains(&Part::Request { claim: position, name: request.name.clone() });
+        if !stays {
+            gone.push(request.name.clone());
+        }
+        stays
+    });
+    for constraint in &mut spec.constraints {
+        let had = !constraint.requests.is_empty();
+        constraint.requests.retain(|name| {
+            let main = name.split('/').next().unwrap_or_default();
+            !gone.iter().any(|gone| gone == main)
+        });
+        if had && constraint.requests.is_empty() {
+            // Nothing is left that it is about; without names it would be about everything.
+            constraint.requests.push(String::new());
+        }
+    }
+}
+
+fn told(cluster: &Cluster, case: &Case, survey: &Survey, part: &Part, who: &[Key]) -> ConflictPart {
+    let claim_name = |position: usize| {
+        let name = case.question.claims.get(position).map(|claim| claim.metadata.name.as_str()).unwrap_or_default();
+        if case.question.claims.len() > 1 { format!(" of claim `{name}`") } else { String::new() }
+    };
+    let (kind, text) = match part {
+        Part::Allocations => {
+            let holders: Vec<_> =
+                who.iter().filter_map(|key| Some(holders::holder(cluster, key, cluster.claims().get(key)?))).collect();
+            ("allocations", format!("what is in use: {}", holders::in_words(&holders)))
+        }
+        Part::Taints => ("taints", "taints that are not tolerated".to_owned()),
+        Part::Constraint { claim, index } => {
+            let text = case.question.claims.get(*claim).map(|one| constraint_text(one, *index)).unwrap_or_default();
+            ("constraint", format!("`constraints[{index}]`{}: {text}", claim_name(*claim)))
+        }
+        Part::Selector { claim, request, index } => {
+            let mut copy = case.question.claims.get(*claim).cloned().unwrap_or_default();
+            let expression = parts(&mut copy.spec.devices, request)
+                .and_then(|parts| parts.selectors.get(*index).cloned())
+                .and_then(|selector| selector.cel)
+                .map(|cel| cel.expression)
+                .unwrap_or_default();
+            let which = format!("`selectors[{index}]` of request `{request}`");
+            ("selector", format!("{which}{}: `{}`", claim_name(*claim), expression.trim()))
+        }
+        Part::Request { claim, name } => {
+            let is_it = |unit: &&crate::allocate::inspect::UnitSeen| {
+                unit.claim == *claim && unit.name.split('/').next() == Some(name)
+            };
+            let units: Vec<String> = survey
+                .units
+                .iter()
+                .filter(is_it)
+                .map(|unit| match unit.is_all {
+                    true => format!("all devices of class `{}`", unit.class),
+                    false => format!("{} of class `{}`", words::plural(unit.count, "device"), unit.class),
+                })
+                .collect();
+            ("request", format!("request `{name}`{}: {}", claim_name(*claim), units.join(", or ")))
+        }
+    };
+    ConflictPart { kind: kind.to_owned(), text }
+}
+
+/// What a constraint says.
+pub(super) fn constraint_text(claim: &ResourceClaim, index: usize) -> String {
+    let Some(constraint) = claim.spec.devices.constraints.get(index) else { return String::new() };
+    let requests = match constraint.requests.as_slice() {
+        [] => String::new(),
+        names => format!(" for {}", words::list(names.iter())),
+    };
+    match (&constraint.match_attribute, &constraint.distinct_attribute) {
+        (Some(attribute), _) => format!("`matchAttribute: {attribute}`{requests}"),
+        (None, Some(attribute)) => format!("`distinctAttribute: {attribute}`{requests}"),
+        (None, None) => "an empty constraint".to_owned(),
+    }
+}

@@ -1,0 +1,446 @@
+//! Every device of a node, with all its reasons.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::case::{Case, names};
+use super::requests::{incomplete, selector_ref, selectors};
+use super::shape::mark;
+use super::statistics::{self, Subject, fields, written};
+use super::{
+    DeviceDetail, Holder, NodeDetail, Reason, ReasonKind, Request, RequestDetail, SelectorRef, Shortage, holders, words,
+};
+use crate::allocate::DeviceId;
+use crate::allocate::Question;
+use crate::allocate::inspect::{DeviceSeen, NodeSeen, Observer, Obstacle, UnitSeen, inspect, units};
+use crate::cel::Field;
+use crate::cluster::{Cluster, PoolState};
+
+/// The devices of the nodes asked for; of all nodes where only a device is.
+pub(super) fn details(cluster: &mut Cluster, case: &Case, request: &Request) -> Vec<NodeDetail> {
+    let units = units(cluster, &case.question.claims);
+    let expressions = expressions(cluster, case, &units);
+    let names = names(case);
+    let mut collector = Collector {
+        case,
+        expressions,
+        units: &units,
+        device: request.device.as_deref(),
+        claims: units.iter().map(|unit| names.get(&unit.claim).cloned().unwrap_or_default()).collect(),
+        nodes: Vec::new(),
+    };
+    let nodes = if request.nodes.is_empty() { &case.question.nodes } else { &request.nodes };
+    let question = Question { nodes: nodes.clone(), ..case.question.clone() };
+    if !nodes.is_empty() {
+        inspect(cluster, &question, &mut collector);
+    }
+    let mut nodes = collector.nodes;
+    for node in &mut nodes {
+        conflicts(node, case, &units);
+    }
+    if request.device.is_some() {
+        nodes.retain(|node| node.detail.requests.iter().any(|request| !request.devices.is_empty()));
+    }
+    let mut details: Vec<NodeDetail> = Vec::new();
+    for mut node in nodes {
+        name_pools(cluster, &mut node);
+        details.push(node.detail);
+    }
+    name_holders(cluster, &mut details);
+    details
+}
+
+/// By whether it is of the class and by position: a selector with the fields that it reads.
+type Expressions = BTreeMap<(bool, usize), (SelectorRef, Vec<Field>)>;
+
+/// What a device has for the constraints that cover a unit.
+type Held = Vec<(usize, Option<String>)>;
+
+struct NodeAtWork {
+    detail: NodeDetail,
+    pools: Vec<(String, String, PoolState)>,
+    /// By unit and device: what it has for the constraints that cover the unit.
+    held: Vec<Vec<Held>>,
+}
+
+struct Collector<'s> {
+    case: &'s Case,
+    /// By unit: every selector with the fields that it reads.
+    expressions: Vec<Expressions>,
+    units: &'s [UnitSeen],
+    device: Option<&'s str>,
+    claims: Vec<String>,
+    nodes: Vec<NodeAtWork>,
+}
+
+fn expressions(cluster: &mut Cluster, case: &Case, units: &[UnitSeen]) -> Vec<Expressions> {
+    let mut memory = cluster.lend_memory();
+    let mut all = Vec::new();
+    for unit in units {
+        let mut of_unit = BTreeMap::new();
+        if let Some(claim) = case.question.claims.get(unit.claim) {
+            let (class, own) = selectors(cluster, claim, unit);
+            for (of_class, count) in [(true, class.len()), (false, own.len())] {
+                for index in 0..count {
+                    let selector = selector_ref(cluster, claim, unit, of_class, index);
+                    let compiled = memory.selectors.program(cluster.profile(), &selector.expression);
+                    let read = compiled.reads().map(fields).unwrap_or_default().into_iter().cloned().collect();
+                    of_unit.insert((of_class, index), (selector, read));
+                }
+            }
+        }
+        all.push(of_unit);
+    }
+    cluster.return_memory(memory);
+    all
+}
+
+impl Observer for Collector<'_> {
+    fn node(&mut self, node: &NodeSeen<'_>) -> bool {
+        let requests = self.units.iter().enumerate().map(|(index, unit)| RequestDetail {
+            claim: self.claims.get(index).cloned().unwrap_or_default(),
+            request: unit.name.clone(),
+            needed: node.needs.get(index).copied().unwrap_or(unit.count),
+            usable: 0,
+            devices: Vec::new(),
+        });
+        let detail = NodeDetail { name: node.name.to_owned(), pools: Vec::new(), requests: requests.collect() };
+        let bad = node.pools.iter().filter(|pool| *pool.state != PoolState::Usable);
+        let pools = bad.map(|pool| (pool.driver.to_owned(), pool.name.to_owned(), pool.state.clone())).collect();
+        self.nodes.push(NodeAtWork { detail, pools, held: vec![Vec::new(); self.units.len()] });
+        true
+    }
+
+    fn device(&mut self, unit: usize, device: &DeviceSeen<'_>, obstacles: &[Obstacle<'_>]) {
+        let spec = &device.slice.spec;
+        let id =
+            DeviceId { driver: spec.driver.clone(), pool: spec.pool.name.clone(), device: device.device.name.clone() };
+        if !self.device.is_none_or(|wanted| is_meant(wanted, &id)) {
+            return;
+        }
+        let reasons: Vec<Reason> = obstacles.iter().map(|obstacle| self.reason(unit, device, obstacle)).collect();
+        let held = self.units.get(unit).map(|unit| {
+            let all = unit.constraints.iter();
+            all.map(|(index, attribute)| (*index, statistics::attribute(device, attribute))).collect()
+        });
+        let Some(node) = self.nodes.last_mut() else { return };
+        if let Some(list) = node.held.get_mut(unit) {
+            list.push(held.unwrap_or_default());
+        }
+        if let Some(request) = node.detail.requests.get_mut(unit) {
+            request.usable = request.usable.saturating_add(u64::from(reasons.is_empty()));
+            request.devices.push(DeviceDetail { device: id, reasons });
+        }
+    }
+
+    fn done(&mut self) {}
+}
+
+/// Whether a device is the one of that name, with or without its pool and driver.
+fn is_meant(wanted: &str, id: &DeviceId) -> bool {
+    let short = format!("{}/{}", id.pool, id.device);
+    wanted == id.device || wanted == short || wanted == format!("{}/{short}", id.driver)
+}
+
+impl Collector<'_> {
+    fn reason(&self, unit: usize, device: &DeviceSeen<'_>, obstacle: &Obstacle<'_>) -> Reason {
+        let kind = mark(obstacle).kind;
+        let mut reason = Reason {
+            kind,
+            text: String::new(),
+            selector: None,
+            values: Vec::new(),
+            shortage: None,
+            taint: None,
+            constraint: None,
+            other: None,
+            holders: Vec::new(),
+        };
+        let class = self.units.get(unit).map(|unit| unit.class.as_str()).unwrap_or_default();
+        let shortage = |name: String, needs: String, left: Option<String>| Some(Shortage { name, needs, left });
+        match obstacle {
+            Obstacle::SelectorFalse { of_class, index } | Obstacle::SelectorFails { of_class, index, .. } => {
+                let known = self.expressions.get(unit).and_then(|all| all.get(&(*of_class, *index)));
+                if let Some((selector, fields)) = known {
+                    let subject = Subject { driver: &device.slice.spec.driver, device: device.device };
+                    let read = |field: &Field| (written(field), statistics::value(subject, field));
+                    reason.values = fields.iter().map(read).collect();
+                    reason.text = selector_text(selector, class, &reason.values, obstacle);
+                    reason.selector = Some(selector.clone());
+                }
+            }
+            Obstacle::OtherNode => reason.text = "the device says that it is for other nodes".to_owned(),
+            Obstacle::FeatureOff { gate } => {
+                reason.text = format!("it needs the feature gate `{gate}`, which is off");
+            }
+            Obstacle::NeedsDriver => {
+                let text = "its slice skips steps of the driver, and the node does not declare the feature";
+                reason.text = format!("{text} `DRAOptionalNodeOperations`");
+            }
+            Obstacle::ConstraintMissing { constraint } => {
+                let claim = self.units.get(unit).and_then(|unit| self.case.question.claims.get(unit.claim));
+                let attribute = claim.map(|claim| words::constraint_attribute(claim, *constraint));
+                let attribute = attribute.unwrap_or_default();
+                reason.text = format!("it lacks the attribute `{attribute}` of `constraints[{constraint}]`");
+                reason.constraint = u64::try_from(*constraint).ok();
+            }
+            Obstacle::CapacityNever { name, needs, has } => {
+                let needs = needs.as_ref().map(ToString::to_string).unwrap_or_default();
+                let has = has.as_ref().map(ToString::to_string);
+                reason.text = match &has {
+                    Some(has) => format!("it has {has} of `{name}` and can never grant {needs}"),
+                    None => {
+                        let names: Vec<&String> = device.device.capacity.keys().collect();
+                        let has = match names.as_slice() {
+                            [] => "none at all".to_owned(),
+                            _ => words::list(names.into_iter()),
+                        };
+                        format!("it has no capacity `{name}`, but {has}")
+                    }
+                };
+                reason.shortage = shortage(name.clone(), needs, has);
+            }
+            Obstacle::Taint(taint) => {
+                let text = words::taint(taint);
+                reason.text = format!("it has the taint `{text}`, which the request does not tolerate");
+                reason.taint = Some(text);
+            }
+            Obstacle::InUse => reason.text = "it is in use".to_owned(),
+            Obstacle::CapacityShort { name, needs, left } => {
+                reason.text = format!("it has {left} of `{name}` left, {needs} is needed");
+                reason.shortage = shortage(name.clone(), needs.to_string(), Some(left.to_string()));
+            }
+            Obstacle::CounterShort { set, counter, needs, left } => {
+                reason.text = match needs.is_zero() {
+                    true => format!("counter `{counter}` of set `{set}` is overdrawn ({left} left)"),
+                    false => format!("it draws {needs} of counter `{counter}` of set `{set}`, {left} is left"),
+                };
+                reason.shortage = shortage(format!("{set}/{counter}"), needs.to_string(), Some(left.to_string()));
+            }
+            Obstacle::CounterNever { set, counter, needs, total } => {
+                reason.text = format!("it draws {needs} of counter `{counter}` of set `{set}`, which has only {total}");
+                reason.shortage = shortage(format!("{set}/{counter}"), needs.to_string(), Some(total.to_string()));
+            }
+            Obstacle::OtherGroup { set } => {
+                reason.text = format!("it is not compatible with partitions in use that draw from `{set}`");
+                reason.shortage = shortage(set.clone(), String::new(), None);
+            }
+        }
+        reason
+    }
+}
+
+fn selector_text(
+    selector: &SelectorRef,
+    class: &str,
+    values: &[(String, Option<String>)],
+    obstacle: &Obstacle<'_>,
+) -> String {
+    use crate::cluster::selectors::SelectorProblem;
+    let which = words::selector(selector, class);
+    let read = |(name, value): &(String, Option<String>)| match value {
+        Some(value) => format!("`{name}` is {value}"),
+        None => format!("the device has no `{name}`"),
+    };
+    let read: Vec<String> = values.iter().map(read).collect();
+    let values = if read.is_empty() { String::new() } else { format!(": {}", read.join(", ")) };
+    match obstacle {
+        Obstacle::SelectorFails { problem: SelectorProblem::Compile(text), .. } => {
+            let first = text.lines().next().unwrap_or_default();
+            format!("{which} does not compile: {first}")
+        }
+        Obstacle::SelectorFails { problem: SelectorProblem::Runtime(text), .. } => {
+            format!("{which} ends in an error ({text}){values}")
+        }
+        _ => format!("{which} is false{values}"),
+    }
+}
+
+/// Adds what constraints refuse: devices for which no other request, or not enough devices of their own, have a partner.
+fn conflicts(node: &mut NodeAtWork, case: &Case, units: &[UnitSeen]) {
+    let mut found: Vec<(usize, usize, Reason)> = Vec::new();
+    for (position, unit) in units.iter().enumerate() {
+        let Some(claim) = case.question.claims.get(unit.claim) else { continue };
+        for (index, attribute) in &unit.constraints {
+            let is_match = claim.spec.devices.constraints.get(*index).is_some_and(|one| one.match_attribute.is_some());
+            if !is_match {
+                continue;
+            }
+            for (at, value) in usable(node, position, *index) {
+                let Some(text) = without_partner(node, units, position, *index, &value) else { continue };
+                let (other, text) = match text {
+                    Partner::Other(id, other) => {
+                        let text = format!("`{attribute}` is {value} here and {other} on all of the other request's");
+                        (Some(id), text)
+                    }
+                    Partner::Own(count) => {
+                        let needs = node.detail.requests.get(position).map_or(unit.count, |request| request.needed);
+                        let text = format!(
+                            "{} of this node with `{attribute}` {value} can be used, the request needs {needs}",
+                            words::plural(count, "device")
+                        );
+                        (None, text)
+                    }
+                };
+                let reason = Reason {
+                    kind: ReasonKind::ConstraintConflict,
+                    text: format!("`constraints[{index}]` leaves no partner for it: {text}"),
+                    selector: None,
+                    values: Vec::new(),
+                    shortage: None,
+                    taint: None,
+                    constraint: u64::try_from(*index).ok(),
+                    other,
+                    holders: Vec::new(),
+                };
+                found.push((position, at, reason));
+            }
+        }
+    }
+    for (position, at, reason) in found {
+        let request = node.detail.requests.get_mut(position);
+        if let Some(device) = request.and_then(|request| request.devices.get_mut(at)) {
+            device.reasons.push(reason);
+        }
+    }
+}
+
+enum Partner {
+    Other(DeviceId, String),
+    Own(u64),
+}
+
+/// Usable devices of a unit with what they have for a constraint; lists are left out.
+fn usable(node: &NodeAtWork, unit: usize, constraint: usize) -> Vec<(usize, String)> {
+    let Some(request) = node.detail.requests.get(unit) else { return Vec::new() };
+    let held = node.held.get(unit).map(Vec::as_slice).unwrap_or_default();
+    let all = request.devices.iter().zip(held).enumerate();
+    all.filter(|(_, (device, _))| device.reasons.is_empty())
+        .filter_map(|(at, (_, held))| {
+            let value = held.iter().find(|(index, _)| *index == constraint)?.1.clone()?;
+            (!value.starts_with('[')).then_some((at, value))
+        })
+        .collect()
+}
+
+fn without_partner(
+    node: &NodeAtWork,
+    units: &[UnitSeen],
+    own: usize,
+    constraint: usize,
+    value: &str,
+) -> Option<Partner> {
+    let unit = units.get(own)?;
+    let with_value = usable(node, own, constraint).iter().filter(|(_, other)| other == value).count();
+    let with_value = u64::try_from(with_value).unwrap_or(u64::MAX);
+    let needed = node.detail.requests.get(own)?.needed;
+    if with_value < needed {
+        return Some(Partner::Own(with_value));
+    }
+    let covered = |other: &UnitSeen| other.constraints.iter().any(|(index, _)| *index == constraint);
+    let others =
+        units.iter().enumerate().filter(|(_, other)| other.claim == unit.claim && other.request != unit.request);
+    let requests: BTreeSet<usize> = others.clone().map(|(_, other)| other.request).collect();
+    for request in requests {
+        let alternatives: Vec<(usize, &UnitSeen)> =
+            others.clone().filter(|(_, other)| other.request == request).collect();
+        // An alternative that the constraint does not cover goes with everything.
+        if alternatives.iter().any(|(_, other)| !covered(other)) {
+            continue;
+        }
+        let offers: Vec<(usize, usize, String)> = alternatives
+            .iter()
+            .flat_map(|(at, _)| usable(node, *at, constraint).into_iter().map(|(device, value)| (*at, device, value)))
+            .collect();
+        let total: usize = alternatives
+            .iter()
+            .filter_map(|(at, _)| node.detail.requests.get(*at))
+            .map(|request| request.devices.iter().filter(|device| device.reasons.is_empty()).count())
+            .sum();
+        let Some((at, device, other)) = offers.first() else { continue };
+        if total == offers.len() && offers.iter().all(|(_, _, other)| other != value) {
+            let id = node.detail.requests.get(*at)?.devices.get(*device)?.device.clone();
+            return Some(Partner::Other(id, other.clone()));
+        }
+    }
+    None
+}
+
+fn name_pools(cluster: &Cluster, node: &mut NodeAtWork) {
+    for (driver, pool, state) in &node.pools {
+        let of_pool = |slice: &&std::sync::Arc<crate::api::slice::ResourceSlice>| {
+            slice.spec.driver == *driver && slice.spec.pool.name == *pool
+        };
+        let generation = cluster.slices().values().filter(of_pool).map(|slice| slice.spec.pool.generation).max();
+        node.detail.pools.push(match state {
+            PoolState::Usable => continue,
+            PoolState::Incomplete => {
+                format!("driver `{driver}`: {}", incomplete(cluster, driver, pool, generation.unwrap_or_default()))
+            }
+            PoolState::Invalid(reason) => format!("pool `{pool}` of `{driver}` contradicts itself: {reason}"),
+        });
+    }
+}
+
+/// Adds who has what is in use.
+fn name_holders(cluster: &Cluster, details: &mut [NodeDetail]) {
+    let mut wanted: BTreeSet<DeviceId> = BTreeSet::new();
+    let devices = |details: &[NodeDetail]| -> Vec<(DeviceId, Reason)> {
+        let requests = details.iter().flat_map(|node| &node.requests);
+        let all = requests.flat_map(|request| &request.devices);
+        all.flat_map(|device| device.reasons.iter().map(|reason| (device.device.clone(), reason.clone()))).collect()
+    };
+    let mut drawn: BTreeMap<(String, String, String), Vec<DeviceId>> = BTreeMap::new();
+    for (id, reason) in devices(details) {
+        match reason.kind {
+            ReasonKind::InUse | ReasonKind::CapacityShort => drop(wanted.insert(id)),
+            ReasonKind::CounterShort | ReasonKind::OtherGroup => {
+                let name = reason.shortage.map(|shortage| shortage.name).unwrap_or_default();
+                let key = (id.driver.clone(), id.pool.clone(), name.clone());
+                let drawing = drawn.entry(key).or_insert_with(|| drawing(cluster, &id, &name));
+                wanted.extend(drawing.iter().cloned());
+            }
+            _ => {}
+        }
+    }
+    let known = holders::of_devices(cluster, &wanted);
+    let of = |id: &DeviceId| known.get(id).cloned().unwrap_or_default();
+    for request in details.iter_mut().flat_map(|node| &mut node.requests) {
+        for device in &mut request.devices {
+            let id = device.device.clone();
+            for reason in &mut device.reasons {
+                let holders: Vec<Holder> = match reason.kind {
+                    ReasonKind::InUse | ReasonKind::CapacityShort => of(&id),
+                    ReasonKind::CounterShort | ReasonKind::OtherGroup => {
+                        let name = reason.shortage.as_ref().map(|shortage| shortage.name.clone()).unwrap_or_default();
+                        let key = (id.driver.clone(), id.pool.clone(), name);
+                        let drawing = drawn.get(&key).map(Vec::as_slice).unwrap_or_default();
+                        let all: BTreeSet<Holder> = drawing.iter().flat_map(of).collect();
+                        all.into_iter().collect()
+                    }
+                    _ => continue,
+                };
+                if !holders.is_empty() {
+                    let word = if reason.kind == ReasonKind::InUse { " by" } else { "; in use by" };
+                    reason.text = format!("{}{word} {}", reason.text, holders::in_words(&holders));
+                }
+                reason.holders = holders;
+            }
+        }
+    }
+}
+
+/// Devices of a pool that draw from a counter (`set/counter`) or a set.
+fn drawing(cluster: &Cluster, id: &DeviceId, name: &str) -> Vec<DeviceId> {
+    let (set, counter) = name.split_once('/').map_or((name, None), |(set, counter)| (set, Some(counter)));
+    let of_pool =
+        cluster.slices().values().filter(|slice| slice.spec.driver == id.driver && slice.spec.pool.name == id.pool);
+    let draws = |device: &&crate::api::slice::Device| {
+        device.consumes_counters.iter().any(|consumption| {
+            consumption.counter_set == set && counter.is_none_or(|counter| consumption.counters.contains_key(counter))
+        })
+    };
+    of_pool
+        .flat_map(|slice| slice.spec.devices.iter().filter(draws))
+        .map(|device| DeviceId { device: device.name.clone(), ..id.clone() })
+        .collect()
+}

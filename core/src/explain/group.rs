@@ -1,0 +1,242 @@
+//! PodGroups: their claims for all members, and what keeps a gang from being placed.
+//!
+//! The Pods of a run are placed one by one, with claims that stand for themselves. Before that, the claims of groups are made
+//! here and the members' entries are pointed to them, so that what is explained has the claims that the members share.
+
+use super::case::{Case, Placed, pod_case};
+use super::words::{list, plural};
+use crate::api::claim::{ResourceClaim, ResourceClaimTemplate};
+use crate::api::group::PodGroup;
+use crate::api::meta::OwnerReference;
+use crate::api::object::Object;
+use crate::api::pod::{Pod, PodResourceClaim};
+use crate::cluster::{Cluster, Key};
+use crate::derive;
+use crate::finding::{Code, Finding, ObjectRef};
+use crate::lifecycle::{Resolved, entries};
+use crate::simulate::Played;
+use crate::simulate::claims::Origin;
+use crate::simulate::problems::missing_template;
+use entries::Source;
+
+/// Makes the claims of all groups that have none, and lets the entries of members that stand for them name them.
+pub(super) fn prepare(cluster: &mut Cluster) {
+    if !cluster.profile().features.workload_resource_claims {
+        return;
+    }
+    let groups: Vec<PodGroup> = cluster.pod_groups().values().cloned().collect();
+    for group in groups {
+        let made: Vec<(PodResourceClaim, String)> = group
+            .spec
+            .resource_claims
+            .iter()
+            .filter_map(|entry| Some((entry.clone(), claim_of(cluster, &group, entry)?)))
+            .collect();
+        let key = entries::key_of(&group.metadata);
+        let members: Vec<Key> = cluster.links().pods_of_group(&key).map(|name| (key.0.clone(), name.clone())).collect();
+        for member in members {
+            let Some(mut pod) = cluster.pods().get(&member).cloned() else { continue };
+            let before = pod.clone();
+            for entry in &mut pod.spec.resource_claims {
+                let shared = entries::group_entry(entry, Some(&group)).and_then(|of_group| {
+                    made.iter().find(|(known, _)| known.name == of_group.name).map(|(_, claim)| claim.clone())
+                });
+                if let Some(claim) = shared {
+                    *entry = PodResourceClaim {
+                        name: entry.name.clone(),
+                        resource_claim_name: Some(claim),
+                        ..PodResourceClaim::default()
+                    };
+                }
+            }
+            if pod != before {
+                cluster.apply(Object::Pod(Box::new(pod)));
+            }
+        }
+    }
+}
+
+/// Name of the claim of a group's entry, made now where there is none. `None` where it has no template.
+fn claim_of(cluster: &mut Cluster, group: &PodGroup, entry: &PodResourceClaim) -> Option<String> {
+    if let Resolved::Claim { name, .. } = entries::resolve_for_group(group, entry) {
+        return Some(name.to_owned());
+    }
+    if let Some(known) = entries::generated_for(cluster, &group.metadata, &entry.name) {
+        return Some(known.metadata.name.clone());
+    }
+    let template = template_of(cluster, group, entry).ok()?;
+    let metadata = &group.metadata;
+    let uid = match metadata.uid.as_str() {
+        "" => derive::uid("PodGroup", &metadata.namespace, &metadata.name),
+        uid => uid.to_owned(),
+    };
+    let mut claim = ResourceClaim { spec: template.spec.spec.clone(), ..ResourceClaim::default() };
+    claim.metadata.namespace.clone_from(&metadata.namespace);
+    claim.metadata.labels.clone_from(&template.spec.metadata.labels);
+    claim.metadata.annotations.insert(entries::ENTRY_ANNOTATION.to_owned(), entry.name.clone());
+    claim.metadata.owner_references.push(OwnerReference {
+        api_version: group.api_version.clone(),
+        kind: "PodGroup".to_owned(),
+        name: metadata.name.clone(),
+        uid: uid.clone(),
+        controller: Some(true),
+        ..OwnerReference::default()
+    });
+    let prefix = derive::claim_prefix(&metadata.name, &entry.name);
+    claim.metadata.name = derive::generated_name(&prefix, &[&uid, &entry.name, "0"]);
+    claim.metadata.generate_name = prefix;
+    let name = claim.metadata.name.clone();
+    claim.metadata.uid = derive::uid("ResourceClaim", &claim.metadata.namespace, &name);
+    cluster.apply(Object::ResourceClaim(Box::new(claim)));
+    Some(name)
+}
+
+fn template_of(
+    cluster: &Cluster,
+    group: &PodGroup,
+    entry: &PodResourceClaim,
+) -> Result<ResourceClaimTemplate, Option<Finding>> {
+    let namespace = &group.metadata.namespace;
+    let missing = |name: &str, field: &str| Some(missing_template(cluster, namespace, name, field));
+    match entries::source(entry) {
+        Some(Source::Template(name)) => cluster
+            .templates()
+            .get(&(namespace.clone(), name.to_owned()))
+            .cloned()
+            .ok_or_else(|| missing(name, "resourceClaimTemplateName")),
+        Some(Source::ClusterTemplate(name)) => cluster
+            .cluster_templates()
+            .get(name)
+            .cloned()
+            .ok_or_else(|| missing(name, "clusterResourceClaimTemplateName")),
+        Some(Source::Named(_)) | None => Err(None),
+    }
+}
+
+/// What the Pod's group has to do with its being Pending.
+pub(super) fn notes(cluster: &Cluster, pod: &Pod) -> Vec<Finding> {
+    let features = &cluster.profile().features;
+    let Some(name) = pod.group_name().filter(|_| features.generic_workload) else { return Vec::new() };
+    let origin = Origin::of(cluster, pod);
+    let Some(group) = entries::group_of(cluster, pod) else {
+        let message = format!("Pod `{}` waits for PodGroup `{name}`, which does not exist", pod.metadata.name);
+        let path = "spec.schedulingGroup.podGroupName";
+        return vec![origin.finding(Code::RunGroupMissing, path, message).with_hint("create the PodGroup")];
+    };
+    let mut notes = near_misses(cluster, pod, group, &origin);
+    notes.extend(too_few(cluster, group));
+    notes
+}
+
+/// The Pod and the other members of its group, as `namespace/name`.
+pub(super) fn members(cluster: &Cluster, pod: &Pod) -> Vec<String> {
+    let namespace = &pod.metadata.namespace;
+    let mut members = vec![format!("{namespace}/{}", pod.metadata.name)];
+    if let Some(group) = pod.group_name() {
+        let key = (namespace.clone(), group.to_owned());
+        let names = cluster.links().pods_of_group(&key);
+        members.extend(names.map(|name| format!("{namespace}/{name}")));
+    }
+    members
+}
+
+/// A gang of which not enough Pods exist.
+fn too_few(cluster: &Cluster, group: &PodGroup) -> Option<Finding> {
+    let wanted = group.min_count().filter(|_| cluster.profile().features.gang_scheduling)?;
+    let key = entries::key_of(&group.metadata);
+    let there = cluster.links().pods_of_group(&key).count();
+    if i64::try_from(there).unwrap_or(i64::MAX) >= wanted {
+        return None;
+    }
+    let pods = plural(u64::try_from(there).unwrap_or(u64::MAX), "Pod");
+    let message = format!("PodGroup `{}` is scheduled when it has {wanted} Pods, it has {pods}", key.1);
+    let finding = Finding::new(Code::RunGroupShort, "spec.schedulingPolicy.gang.minCount", message);
+    Some(finding.about(reference(&key)).with_hint("create the missing Pods, or lower `minCount`"))
+}
+
+/// Entries that look like one of the group's and are not.
+fn near_misses(cluster: &Cluster, pod: &Pod, group: &PodGroup, origin: &Origin) -> Vec<Finding> {
+    let mut notes = Vec::new();
+    for (index, entry) in pod.spec.resource_claims.iter().enumerate() {
+        let path = format!("spec.resourceClaims[{index}]");
+        if let Some(wanted) = &entry.pod_group_resource_claim {
+            let message = format!("PodGroup `{}` has no claim `{wanted}`", group.metadata.name);
+            notes.push(origin.finding(Code::RunGroupClaim, &path, message).with_hint(format!(
+                "its claims are {}",
+                list(group.spec.resource_claims.iter().map(|entry| &entry.name))
+            )));
+            continue;
+        }
+        let own = entries::source(entry);
+        let claim = entry.resource_claim_name.as_ref();
+        let claim = claim.and_then(|name| cluster.claims().get(&(pod.metadata.namespace.clone(), name.clone())));
+        let owner = claim.and_then(|claim| claim.metadata.controller());
+        if owner.is_some_and(|owner| owner.kind == "PodGroup" && owner.name == group.metadata.name) {
+            continue;
+        }
+        let why = group.spec.resource_claims.iter().find_map(|other| {
+            match (other.name == entry.name, own.is_some() && entries::source(other) == own) {
+                (true, false) => Some(format!("the PodGroup has a claim `{}` from another source", other.name)),
+                (false, true) => Some(format!("the PodGroup has the same claim under the name `{}`", other.name)),
+                (true, true) | (false, false) => None,
+            }
+        });
+        if let Some(why) = why {
+            let message = format!("entry `{}` gets a claim for this Pod alone: {why}", entry.name);
+            let hint = "give both the same name and the same source to share the claim of the PodGroup";
+            notes.push(origin.finding(Code::LinkNearGroupClaim, &path, message).with_hint(hint));
+        }
+    }
+    notes
+}
+
+fn reference(key: &Key) -> ObjectRef {
+    ObjectRef { kind: "PodGroup".to_owned(), namespace: key.0.clone(), name: key.1.clone() }
+}
+
+/// What keeps a group from being placed: templates, missing Pods, or the first member without a place.
+///
+/// # Errors
+///
+/// None so far; the shape is that of its siblings.
+pub(super) fn case(cluster: &Cluster, played: &Played, key: &Key) -> Result<Case, Vec<Finding>> {
+    let mut case = Case { subject: reference(key), all_nodes: cluster.nodes().len(), ..Case::default() };
+    let Some(group) = cluster.pod_groups().get(key) else { return Ok(case) };
+    for (index, entry) in group.spec.resource_claims.iter().enumerate() {
+        if let Err(Some(problem)) = template_of(cluster, group, entry) {
+            let path = format!("spec.resourceClaims[{index}]");
+            case.stage.push(Finding { path, ..problem }.about(reference(key)));
+        }
+    }
+    case.stage.extend(too_few(cluster, group));
+    let is_member = |pod: &&Key| pod.0 == key.0 && cluster.links().pods_of_group(key).any(|name| *name == pod.1);
+    let members: Vec<&Key> = played.order.iter().filter(is_member).collect();
+    let has_place = |pod: &&&Key| played.verdicts.get(**pod).is_some_and(|verdict| verdict.node.is_some());
+    let placed = members.iter().filter(has_place).count();
+    let wanted = group.min_count().and_then(|count| usize::try_from(count).ok()).unwrap_or(members.len());
+    if placed >= wanted && case.stage.is_empty() {
+        let text = format!("{placed} of {} have a place", super::case::count(members.len(), "Pod"));
+        case.placed = Some(Placed { node: None, text });
+        return Ok(case);
+    }
+    if !case.stage.is_empty() {
+        case.is_blocked = true;
+        return Ok(case);
+    }
+    let Some(first) = members.iter().find(|pod| !has_place(pod)) else {
+        let message = format!("PodGroup `{}` has no Pods", key.1);
+        case.stage.push(Finding::new(Code::RunGroupShort, "", message).about(reference(key)));
+        case.is_blocked = true;
+        return Ok(case);
+    };
+    let member = pod_case(cluster, played, first);
+    let message = format!(
+        "{placed} of {} find a place, {wanted} are needed at once; Pod `{}` is the first without one",
+        super::case::count(members.len(), "Pod"),
+        first.1
+    );
+    let note = Finding::new(Code::RunGroupShort, "", message).about(reference(key));
+    let mut stage = vec![note];
+    stage.extend(member.stage);
+    Ok(Case { subject: reference(key), stage, ..member })
+}

@@ -1,0 +1,302 @@
+//! Changes that help: each tried with the allocator, none larger than needed, the smallest first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::case::Case;
+use super::change::{Change, change_spec, parts, try_changes};
+use super::conflict::constraint_text;
+use super::survey::Survey;
+use super::{propose, words};
+use crate::allocate::Limits;
+use crate::api::claim::{ResourceClaim, ResourceClaimStatus};
+use crate::api::meta::ObjectMeta;
+use crate::api::object::Object;
+use crate::cluster::Cluster;
+use crate::simulate::claims::template_of;
+
+/// Most kinds of nodes on which changes are tried, the nearest first.
+const MOST_NODES: usize = 64;
+
+/// Most suggestions.
+const MOST: usize = 12;
+
+/// Search steps of one trial.
+const STEPS: u64 = 200_000;
+
+/// A change, or several that help only together.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Suggestion {
+    /// What to do, in one line.
+    pub text: String,
+    /// The changes; without any one of them the others do not help.
+    pub changes: Vec<Change>,
+    /// A node on which the claims then fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// The changed objects, as they are to be written: claims, claim templates, classes. Empty where nothing is written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub manifests: Vec<Value>,
+}
+
+impl Suggestion {
+    /// Whether only selectors are changed.
+    pub(super) fn is_about_selectors(&self) -> bool {
+        let is_selector = |change: &Change| {
+            matches!(change, Change::ChangeSelector { .. } | Change::DropSelector { .. } | Change::ChangeClass { .. })
+        };
+        self.changes.iter().all(is_selector)
+    }
+}
+
+/// The trials of one explanation.
+pub(super) struct Trials<'s> {
+    pub(super) cluster: &'s mut Cluster,
+    pub(super) case: &'s Case,
+    pub(super) survey: &'s Survey,
+    pub(super) nodes: Vec<String>,
+    limits: Limits,
+}
+
+impl Trials<'_> {
+    /// The node on which the claims fit after some changes.
+    pub(super) fn helps(&mut self, changes: &[Change]) -> Option<String> {
+        self.helps_with(changes).map(|(node, _)| node)
+    }
+
+    /// The same with the drivers of the devices that they get.
+    pub(super) fn helps_with(&mut self, changes: &[Change]) -> Option<(String, BTreeSet<String>)> {
+        let nodes = self.nodes.clone();
+        let (node, allocations) = try_changes(self.cluster, self.case, changes, &nodes, &self.limits)?;
+        let results = allocations.iter().flat_map(|allocation| &allocation.devices.results);
+        Some((node, results.map(|result| result.driver.clone()).collect()))
+    }
+}
+
+/// The suggestions for a case whose claims fit nowhere.
+pub(super) fn suggestions(cluster: &mut Cluster, case: &Case, survey: &Survey, limits: &Limits) -> Vec<Suggestion> {
+    let limits = Limits { max_steps: limits.max_steps.min(STEPS) };
+    let nodes = survey.nearest(MOST_NODES);
+    let mut trials = Trials { cluster, case, survey, nodes, limits };
+    let mut found: Vec<(Vec<Change>, String)> = Vec::new();
+    let ladders = propose::ladders(&mut trials);
+    for ladder in &ladders {
+        // Of changes of one kind the first that helps is the smallest.
+        for change in ladder {
+            if let Some(node) = trials.helps(std::slice::from_ref(change)) {
+                found.push((vec![change.clone()], node));
+                break;
+            }
+        }
+    }
+    found.extend(propose::other_classes(&mut trials));
+    found.extend(propose::other_nodes(&mut trials));
+    let claims_change = !found.is_empty();
+    if !claims_change {
+        found.extend(together(&mut trials, &ladders));
+    }
+    found.extend(propose::freed(&mut trials));
+    found.extend(propose::added(&mut trials));
+    found.sort_by_key(|(changes, _)| (changes.len(), changes.iter().map(Change::effort).sum::<u32>()));
+    found.dedup_by(|some, others| some.0 == others.0);
+    found.truncate(MOST);
+    let suggestion = |(changes, node): (Vec<Change>, String)| Suggestion {
+        text: changes.iter().map(|change| in_words(case, change)).collect::<Vec<_>>().join(", and "),
+        node: Some(node),
+        manifests: manifests(cluster, case, &changes),
+        changes,
+    };
+    found.into_iter().map(suggestion).collect()
+}
+
+/// Several changes to the claims that help only together: all that there are, less everything that is not needed.
+fn together(trials: &mut Trials<'_>, ladders: &[Vec<Change>]) -> Option<(Vec<Change>, String)> {
+    // The largest change of every kind; what is laborious is left out first. Other expressions are left aside, because none of
+    // them asks for less than all others: leaving the selector out does.
+    let asks_less = |change: &Change| !matches!(change, Change::ChangeSelector { .. } | Change::ChangeClass { .. });
+    let mut kept: Vec<Change> = ladders.iter().filter_map(|ladder| ladder.last().cloned()).filter(asks_less).collect();
+    kept.sort_by_key(|change| std::cmp::Reverse((change.effort(), index(change))));
+    let mut node = trials.helps(&kept)?;
+    let mut at = 0;
+    while at < kept.len() {
+        let mut rest = kept.clone();
+        rest.remove(at);
+        match trials.helps(&rest) {
+            Some(found) => {
+                node = found;
+                kept = rest;
+            }
+            None => at = at.saturating_add(1),
+        }
+    }
+    // Then every change as small as it can be.
+    for at in 0..kept.len() {
+        let Some(ladder) = ladders.iter().find(|ladder| ladder.last() == kept.get(at)) else { continue };
+        for smaller in ladder {
+            let mut tried = kept.clone();
+            if let Some(slot) = tried.get_mut(at) {
+                slot.clone_from(smaller);
+            }
+            if let Some(found) = trials.helps(&tried) {
+                node = found;
+                kept = tried;
+                break;
+            }
+        }
+    }
+    kept.sort_by_key(|change| (change.effort(), index(change)));
+    // Positions are those of the claim as it is, so what stands behind is left out first.
+    let mut ordered = kept.clone();
+    ordered.sort_by_key(|change| std::cmp::Reverse(index(change)));
+    (kept.len() > 1).then_some((ordered, node))
+}
+
+/// Position of what is changed in its list.
+fn index(change: &Change) -> u64 {
+    match change {
+        Change::DropSelector { index, .. }
+        | Change::ChangeSelector { index, .. }
+        | Change::DropConstraint { index, .. }
+        | Change::ChangeClass { index, .. } => *index,
+        Change::UseNodes { .. }
+        | Change::Tolerate { .. }
+        | Change::LowerCapacity { .. }
+        | Change::LowerCount { .. }
+        | Change::AddAlternative { .. }
+        | Change::FreeClaim { .. }
+        | Change::AddDevices { .. } => 0,
+    }
+}
+
+/// What to do.
+fn in_words(case: &Case, change: &Change) -> String {
+    let of = |claim: &str| match case.question.claims.len() {
+        0 | 1 => String::new(),
+        _ => format!(" of claim `{claim}`"),
+    };
+    match change {
+        Change::ChangeSelector { claim, request, index, to, .. } => {
+            format!("change `selectors[{index}]` of request `{request}`{} to `{}`", of(claim), to.trim())
+        }
+        Change::UseNodes { nodes } => {
+            let what = if nodes.len() == 1 { "node" } else { "one of the nodes" };
+            let why = if case.subject.kind == "Pod" { "does not take the Pod as it is" } else { "was not asked for" };
+            format!("use {what} {}, which {why}", words::list(nodes.iter()))
+        }
+        Change::Tolerate { claim, request, taint } => {
+            format!("tolerate the taint `{taint}` in request `{request}`{}", of(claim))
+        }
+        Change::LowerCapacity { claim, request, name, from, to } => {
+            format!("ask for {to} of `{name}` instead of {from} in request `{request}`{}", of(claim))
+        }
+        Change::LowerCount { claim, request, from, to } => {
+            format!("ask for {} instead of {from} in request `{request}`{}", words::plural(*to, "device"), of(claim))
+        }
+        Change::DropConstraint { claim, index, text } => {
+            format!("leave out `constraints[{index}]`{}: {text}", of(claim))
+        }
+        Change::DropSelector { claim, request, index, expression } => {
+            format!("leave out `selectors[{index}]` of request `{request}`{}: `{}`", of(claim), expression.trim())
+        }
+        Change::AddAlternative { claim, request, class } => {
+            format!("accept devices of class `{class}` as an alternative in request `{request}`{}", of(claim))
+        }
+        Change::FreeClaim { claim, consumers, priority } => {
+            let who = match consumers.as_slice() {
+                [] => ", which no Pod uses".to_owned(),
+                names => format!(" of {}", words::list(names.iter())),
+            };
+            let priority = priority.map(|priority| format!(" (priority {priority})")).unwrap_or_default();
+            format!("free claim `{claim}`{who}{priority}")
+        }
+        Change::ChangeClass { class, index, to, .. } => {
+            format!("change `selectors[{index}]` of device class `{class}` to `{}`", to.trim())
+        }
+        Change::AddDevices { count, class, like, node } => {
+            let what = words::plural(*count, "device");
+            format!("add {what} of class `{class}` like `{}/{}` to node `{node}`", like.pool, like.device)
+        }
+    }
+}
+
+/// The objects as they are after some changes.
+fn manifests(cluster: &Cluster, case: &Case, changes: &[Change]) -> Vec<Value> {
+    let mut objects = Vec::new();
+    for claim in &case.question.claims {
+        let mut changed = claim.clone();
+        for change in changes {
+            change_spec(&mut changed.spec.devices, &claim.metadata.name, change);
+        }
+        if changed.spec != claim.spec {
+            objects.push(written(cluster, case, changed));
+        }
+    }
+    for change in changes {
+        let Change::ChangeClass { class, index, to, .. } = change else { continue };
+        let Some(mut class) = cluster.classes().get(class).cloned() else { continue };
+        let at = usize::try_from(*index).unwrap_or(usize::MAX);
+        if let Some(cel) = class.spec.selectors.get_mut(at).and_then(|selector| selector.cel.as_mut()) {
+            cel.expression.clone_from(to);
+        }
+        class.metadata = to_write(&class.metadata);
+        objects.push(Object::DeviceClass(Box::new(class)).write());
+    }
+    objects
+}
+
+/// The claim, or what it was made from.
+fn written(cluster: &Cluster, case: &Case, claim: ResourceClaim) -> Value {
+    let template = template_of(cluster, &claim)
+        .or_else(|| (case.subject.kind == "ResourceClaimTemplate").then(|| case.subject.clone()));
+    let found = template.and_then(|template| match template.kind.as_str() {
+        "ResourceClaimTemplate" => cluster.templates().get(&(template.namespace, template.name)).map(|it| (it, false)),
+        _ => cluster.cluster_templates().get(&template.name).map(|it| (it, true)),
+    });
+    match found {
+        Some((template, is_cluster)) => {
+            let mut template = template.clone();
+            template.metadata = to_write(&template.metadata);
+            template.spec.spec = claim.spec;
+            let object = if is_cluster { Object::ClusterResourceClaimTemplate } else { Object::ResourceClaimTemplate };
+            object(Box::new(template)).write()
+        }
+        None => {
+            let metadata = to_write(&claim.metadata);
+            let claim = ResourceClaim { metadata, status: ResourceClaimStatus::default(), ..claim };
+            Object::ResourceClaim(Box::new(claim)).write()
+        }
+    }
+}
+
+/// What of the metadata a user writes.
+fn to_write(metadata: &ObjectMeta) -> ObjectMeta {
+    let mut annotations = metadata.annotations.clone();
+    annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
+    ObjectMeta {
+        name: metadata.name.clone(),
+        namespace: metadata.namespace.clone(),
+        labels: metadata.labels.clone(),
+        annotations,
+        ..ObjectMeta::default()
+    }
+}
+
+/// What each request asks for of each capacity.
+pub(super) fn asked(claim: &ResourceClaim, request: &str) -> BTreeMap<String, crate::api::quantity::Quantity> {
+    let mut copy = claim.clone();
+    let amounts =
+        parts(&mut copy.spec.devices, request).and_then(|parts| parts.capacity.map(|amounts| amounts.clone()));
+    amounts.unwrap_or_default()
+}
+
+/// The change that leaves a constraint out.
+pub(super) fn drop_constraint(claim: &ResourceClaim, index: usize) -> Change {
+    Change::DropConstraint {
+        claim: claim.metadata.name.clone(),
+        index: u64::try_from(index).unwrap_or(u64::MAX),
+        text: constraint_text(claim, index),
+    }
+}

@@ -1,0 +1,311 @@
+//! What each request finds in the cluster, in numbers.
+
+use std::collections::BTreeMap;
+
+use super::case::{Case, names};
+use super::shape::Mark;
+use super::statistics::{Subject, fields, of_field};
+use super::survey::{BadPool, Standing, Survey};
+use super::{ReasonCount, ReasonKind, RequestExplanation, SelectorRef, words};
+use crate::allocate::inspect::UnitSeen;
+use crate::api::claim::{DeviceSelector, ResourceClaim};
+use crate::api::slice::{Device, ResourceSlice};
+use crate::cluster::{Cluster, PoolState};
+
+/// All requests of a case.
+pub(super) fn requests(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Vec<RequestExplanation> {
+    let names = names(case);
+    let mut all = Vec::new();
+    for (index, unit) in survey.units.iter().enumerate() {
+        let Some(claim) = case.question.claims.get(unit.claim) else { continue };
+        let mut count = Count::default();
+        count.slices(cluster, case, survey, index, unit, claim);
+        all.push(explanation(cluster, survey, (index, unit, claim), names.get(&unit.claim).cloned(), count));
+    }
+    all
+}
+
+/// The selectors of a unit: of its class, and its own.
+pub(super) fn selectors<'c>(
+    cluster: &'c Cluster,
+    claim: &'c ResourceClaim,
+    unit: &UnitSeen,
+) -> (&'c [DeviceSelector], &'c [DeviceSelector]) {
+    let class = cluster.classes().get(&unit.class).map(|class| class.spec.selectors.as_slice()).unwrap_or_default();
+    let request = claim.spec.devices.requests.get(unit.request);
+    let own = match (request, unit.sub) {
+        (Some(request), Some(sub)) => request.first_available.get(sub).map(|sub| sub.selectors.as_slice()),
+        (Some(request), None) => request.exactly.as_ref().map(|exact| exact.selectors.as_slice()),
+        (None, _) => None,
+    };
+    (class, own.unwrap_or_default())
+}
+
+/// One selector by its position.
+pub(super) fn selector_ref(
+    cluster: &Cluster,
+    claim: &ResourceClaim,
+    unit: &UnitSeen,
+    of_class: bool,
+    index: usize,
+) -> SelectorRef {
+    let (class, own) = selectors(cluster, claim, unit);
+    let list = if of_class { class } else { own };
+    let cel = list.get(index).and_then(|selector| selector.cel.as_ref());
+    let expression = cel.map(|cel| cel.expression.clone()).unwrap_or_default();
+    SelectorRef { of_class, index: u64::try_from(index).unwrap_or(u64::MAX), expression }
+}
+
+#[derive(Default)]
+struct Count {
+    usable: u64,
+    /// Devices and, of these, devices without another reason.
+    by_mark: BTreeMap<Mark, (u64, u64)>,
+    /// Why pools cannot be used, an example each.
+    pools: BTreeMap<ReasonKind, (String, u64)>,
+}
+
+impl Count {
+    /// Counts every published device once.
+    fn slices(
+        &mut self,
+        cluster: &mut Cluster,
+        case: &Case,
+        survey: &Survey,
+        index: usize,
+        unit: &UnitSeen,
+        claim: &ResourceClaim,
+    ) {
+        const MOST_ELSEWHERE: usize = 20_000;
+        let newest = newest(cluster);
+        let sees_all = case.question.nodes.len() == case.all_nodes;
+        let mut unseen = Vec::new();
+        for entry in cluster.inventory().all_slices() {
+            let slice = &entry.slice;
+            for (position, device) in entry.devices.iter().enumerate() {
+                match survey.standing(index, *device) {
+                    Standing::Usable => self.usable = self.usable.saturating_add(1),
+                    Standing::Kept { reason, alone } => {
+                        if let Some(mark) = survey.reasons.get(reason) {
+                            self.add(mark.clone(), alone);
+                        }
+                    }
+                    Standing::Unseen => unseen.push((std::sync::Arc::clone(slice), position)),
+                }
+            }
+        }
+        let looks_elsewhere = unseen.len() <= MOST_ELSEWHERE;
+        for (slice, position) in unseen {
+            let Some(device) = slice.spec.devices.get(position) else { continue };
+            let Some((kind, why)) = unseen_kind(cluster, survey, &newest, &slice, device, sees_all) else { continue };
+            if kind == ReasonKind::OtherNode && !looks_elsewhere {
+                continue;
+            }
+            let refused = first_false(cluster, claim, unit, &slice, device);
+            match refused {
+                Some(mark) => self.add(mark, false),
+                None => {
+                    self.add(Mark { kind, index: 0, of_class: false, name: String::new() }, true);
+                    let pool = self.pools.entry(kind).or_insert((why, 0));
+                    pool.1 = pool.1.saturating_add(1);
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, mark: Mark, alone: bool) {
+        let count = self.by_mark.entry(mark).or_default();
+        count.0 = count.0.saturating_add(1);
+        count.1 = count.1.saturating_add(u64::from(alone));
+    }
+}
+
+/// The newest generation of each pool.
+fn newest(cluster: &Cluster) -> BTreeMap<(String, String), i64> {
+    let mut newest = BTreeMap::new();
+    for slice in cluster.slices().values() {
+        let pool = &slice.spec.pool;
+        let known = newest.entry((slice.spec.driver.clone(), pool.name.clone())).or_insert(pool.generation);
+        *known = (*known).max(pool.generation);
+    }
+    newest
+}
+
+/// Why no node sees a device; for other nodes where its node was not asked. `None` where a slice gives no devices.
+fn unseen_kind(
+    cluster: &Cluster,
+    survey: &Survey,
+    newest: &BTreeMap<(String, String), i64>,
+    slice: &ResourceSlice,
+    device: &Device,
+    sees_all: bool,
+) -> Option<(ReasonKind, String)> {
+    let pool = &slice.spec.pool;
+    let driver = &slice.spec.driver;
+    if !slice.spec.shared_counters.is_empty() && cluster.profile().features.partitionable_devices {
+        return None;
+    }
+    let key = (driver.clone(), pool.name.clone());
+    let latest = newest.get(&key).copied().unwrap_or(pool.generation);
+    if pool.generation < latest {
+        let why = format!("pool `{}` is at generation {latest}, this slice at {}", pool.name, pool.generation);
+        return Some((ReasonKind::PoolOutdated, why));
+    }
+    let bad = BadPool { driver: driver.clone(), pool: pool.name.clone() };
+    match survey.bad_pools.get(&bad) {
+        Some(PoolState::Incomplete) => {
+            return Some((ReasonKind::PoolIncomplete, incomplete(cluster, driver, &pool.name, latest)));
+        }
+        Some(PoolState::Invalid(reason)) => {
+            return Some((ReasonKind::PoolInvalid, format!("pool `{}`: {reason}", pool.name)));
+        }
+        Some(PoolState::Usable) | None => {}
+    }
+    let features = &cluster.profile().features;
+    let is_left_out = !features.partitionable_devices
+        && (slice.spec.per_device_node_selection.is_some() || !slice.spec.shared_counters.is_empty());
+    if is_left_out {
+        return Some((ReasonKind::FeatureOff, "feature gate `DRAPartitionableDevices` is off".to_owned()));
+    }
+    let name = slice.spec.node_name.as_ref().or(device.node_name.as_ref());
+    let is_there = name.is_none_or(|name| cluster.nodes().contains_key(name));
+    if !sees_all && is_there {
+        return Some((ReasonKind::OtherNode, String::new()));
+    }
+    let why = match name {
+        Some(name) => format!("there is no node `{name}`"),
+        None => "no node matches the node selector".to_owned(),
+    };
+    Some((ReasonKind::NoNode, why))
+}
+
+/// How many slices of a pool are there and how many should be.
+pub(super) fn incomplete(cluster: &Cluster, driver: &str, pool: &str, generation: i64) -> String {
+    let slices = cluster.slices().values().filter(|slice| {
+        slice.spec.driver == driver && slice.spec.pool.name == pool && slice.spec.pool.generation == generation
+    });
+    let (mut there, mut wanted) = (0u64, 0);
+    for slice in slices {
+        there = there.saturating_add(1);
+        wanted = slice.spec.pool.resource_slice_count;
+    }
+    format!("pool `{pool}` says it has {wanted} slices, {there} of generation {generation} are there")
+}
+
+/// The hardest reason of selectors against a device that no node sees.
+fn first_false(
+    cluster: &mut Cluster,
+    claim: &ResourceClaim,
+    unit: &UnitSeen,
+    slice: &ResourceSlice,
+    device: &Device,
+) -> Option<Mark> {
+    let mut memory = cluster.lend_memory();
+    let (class, own) = selectors(cluster, claim, unit);
+    let mut found = None;
+    for (of_class, list) in [(true, class), (false, own)] {
+        for (index, selector) in list.iter().enumerate() {
+            let expression = selector.cel.as_ref().map_or("", |cel| &cel.expression);
+            let kind = match memory.selectors.matches(cluster.profile(), expression, slice, device) {
+                Ok(true) => continue,
+                Ok(false) if of_class => ReasonKind::NotOfClass,
+                Ok(false) => ReasonKind::SelectorFalse,
+                Err(_) => ReasonKind::SelectorFails,
+            };
+            found = found.or(Some(Mark { kind, index, of_class, name: String::new() }));
+        }
+    }
+    cluster.return_memory(memory);
+    found
+}
+
+fn explanation(
+    cluster: &mut Cluster,
+    survey: &Survey,
+    (index, unit, claim): (usize, &UnitSeen, &ResourceClaim),
+    claim_name: Option<String>,
+    count: Count,
+) -> RequestExplanation {
+    let not_of_class = |mark: &Mark| mark.kind == ReasonKind::NotOfClass;
+    let sum = |wanted: bool| {
+        let all = count.by_mark.iter().filter(|(mark, _)| not_of_class(mark) == wanted);
+        all.fold(0u64, |sum, (_, count)| sum.saturating_add(count.0))
+    };
+    let (other_devices, kept) = (sum(true), sum(false));
+    let mut reasons = Vec::new();
+    for (mark, (devices, alone)) in count.by_mark.iter().filter(|(mark, _)| !not_of_class(mark)) {
+        let is_selector = matches!(mark.kind, ReasonKind::SelectorFalse | ReasonKind::SelectorFails);
+        let selector = is_selector.then(|| selector_ref(cluster, claim, unit, mark.of_class, mark.index));
+        let example = count.pools.get(&mark.kind).map(|(text, _)| text.as_str());
+        let text = words::counted(mark, *devices, selector.as_ref(), claim, example);
+        reasons.push(ReasonCount { kind: mark.kind, devices: *devices, alone: *alone, text, selector });
+    }
+    let needed = survey.nodes.iter().filter_map(|node| node.units.get(index)).map(|unit| unit.0).max();
+    let best = survey.nodes.iter().filter_map(|node| node.units.get(index)).map(|unit| unit.1).max();
+    let reads = reads(cluster, survey, (index, unit, claim), &reasons, kept.saturating_add(count.usable) == 0);
+    RequestExplanation {
+        claim: claim_name.unwrap_or_default(),
+        request: unit.name.clone(),
+        class: unit.class.clone(),
+        needed: needed.unwrap_or(unit.count),
+        is_all: unit.is_all,
+        devices: kept.saturating_add(count.usable),
+        usable: count.usable,
+        best: best.unwrap_or_default(),
+        other_devices,
+        reasons,
+        reads,
+    }
+}
+
+/// Statistics of what the selectors that refuse devices read; of the class's own where no device is of the class.
+fn reads(
+    cluster: &mut Cluster,
+    survey: &Survey,
+    (index, unit, claim): (usize, &UnitSeen, &ResourceClaim),
+    reasons: &[ReasonCount],
+    is_empty: bool,
+) -> Vec<super::AttributeStatistic> {
+    let mut expressions: Vec<String> =
+        reasons.iter().filter_map(|reason| Some(reason.selector.as_ref()?.expression.clone())).collect();
+    if is_empty {
+        let class = selectors(cluster, claim, unit).0.iter().filter_map(|selector| selector.cel.as_ref());
+        expressions.extend(class.map(|cel| cel.expression.clone()));
+    }
+    expressions.sort();
+    expressions.dedup();
+    let mut memory = cluster.lend_memory();
+    let mut fields_read = Vec::new();
+    for expression in &expressions {
+        let compiled = memory.selectors.program(cluster.profile(), expression);
+        let fields = compiled.reads().map(fields).unwrap_or_default();
+        fields_read.extend(fields.into_iter().cloned());
+    }
+    fields_read.sort();
+    fields_read.dedup();
+    let subjects = subjects(cluster, survey, index, is_empty);
+    let known = fields_read.iter().filter(|_| !subjects.is_empty());
+    let statistics = known.map(|field| of_field(cluster, &subjects, field)).collect();
+    cluster.return_memory(memory);
+    statistics
+}
+
+/// The devices of a unit's class; all devices where there are none.
+pub(super) fn subjects<'c>(cluster: &'c Cluster, survey: &Survey, unit: usize, takes_all: bool) -> Vec<Subject<'c>> {
+    let mut subjects = Vec::new();
+    for entry in cluster.inventory().all_slices() {
+        for (device, index) in entry.slice.spec.devices.iter().zip(&entry.devices) {
+            let is_of_class = match survey.standing(unit, *index) {
+                Standing::Unseen => false,
+                Standing::Usable => true,
+                Standing::Kept { reason, .. } => {
+                    survey.reasons.get(reason).is_some_and(|mark| mark.kind != ReasonKind::NotOfClass)
+                }
+            };
+            if is_of_class || takes_all {
+                subjects.push(Subject { driver: &entry.slice.spec.driver, device });
+            }
+        }
+    }
+    subjects
+}

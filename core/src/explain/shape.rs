@@ -1,0 +1,181 @@
+//! What two devices or nodes must agree on to be alike for a question.
+//!
+//! Alike is what cannot be told apart by the question, nor by the same question with selectors, taints or constraints left out, or
+//! with less of a device asked for.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::ReasonKind;
+use crate::allocate::inspect::{DeviceSeen, Obstacle, UnitSeen};
+use crate::api::slice::Device;
+
+/// Values by number, in the order in which they came.
+#[derive(Clone, Debug)]
+pub(super) struct Interned<T> {
+    numbers: BTreeMap<T, u32>,
+    values: Vec<T>,
+}
+
+impl<T> Default for Interned<T> {
+    fn default() -> Self {
+        Self { numbers: BTreeMap::new(), values: Vec::new() }
+    }
+}
+
+impl<T: Ord + Clone> Interned<T> {
+    /// The number of a value.
+    pub(super) fn number(&mut self, value: T) -> u32 {
+        if let Some(known) = self.numbers.get(&value) {
+            return *known;
+        }
+        let next = u32::try_from(self.values.len()).unwrap_or(u32::MAX);
+        self.numbers.insert(value.clone(), next);
+        self.values.push(value);
+        next
+    }
+
+    /// The value of a number.
+    pub(super) fn get(&self, number: u32) -> Option<&T> {
+        self.values.get(number as usize)
+    }
+}
+
+/// A reason without the amounts that differ from device to device.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Mark {
+    pub(super) kind: ReasonKind,
+    /// Position of the selector or constraint.
+    pub(super) index: usize,
+    /// Whether the selector is one of the class's.
+    pub(super) of_class: bool,
+    /// Capacity, `set/counter`, taint or gate.
+    pub(super) name: String,
+}
+
+/// The reason that an obstacle is.
+pub(super) fn mark(obstacle: &Obstacle<'_>) -> Mark {
+    let plain = |kind: ReasonKind| Mark { kind, index: 0, of_class: false, name: String::new() };
+    match obstacle {
+        Obstacle::SelectorFalse { of_class, index } => {
+            let kind = if *of_class { ReasonKind::NotOfClass } else { ReasonKind::SelectorFalse };
+            Mark { index: *index, of_class: *of_class, ..plain(kind) }
+        }
+        Obstacle::SelectorFails { of_class, index, .. } => {
+            Mark { index: *index, of_class: *of_class, ..plain(ReasonKind::SelectorFails) }
+        }
+        Obstacle::OtherNode => plain(ReasonKind::OtherNode),
+        Obstacle::FeatureOff { gate } => Mark { name: (*gate).to_owned(), ..plain(ReasonKind::FeatureOff) },
+        Obstacle::NeedsDriver => plain(ReasonKind::NeedsDriver),
+        Obstacle::ConstraintMissing { constraint } => {
+            Mark { index: *constraint, ..plain(ReasonKind::ConstraintMissing) }
+        }
+        Obstacle::CapacityNever { name, .. } => Mark { name: name.clone(), ..plain(ReasonKind::CapacityNever) },
+        Obstacle::Taint(taint) => Mark { name: super::words::taint(taint), ..plain(ReasonKind::Tainted) },
+        Obstacle::InUse => plain(ReasonKind::InUse),
+        Obstacle::CapacityShort { name, .. } => Mark { name: name.clone(), ..plain(ReasonKind::CapacityShort) },
+        Obstacle::CounterShort { counter, .. } => Mark { name: counter.clone(), ..plain(ReasonKind::CounterShort) },
+        Obstacle::CounterNever { counter, .. } => Mark { name: counter.clone(), ..plain(ReasonKind::CounterNever) },
+        Obstacle::OtherGroup { set } => Mark { name: set.clone(), ..plain(ReasonKind::OtherGroup) },
+    }
+}
+
+/// Devices and nodes that are alike.
+#[derive(Default, Debug)]
+pub(super) struct Shapes {
+    /// By what stands in the way, where that is a few words.
+    plain: BTreeMap<Vec<(u8, usize)>, u32>,
+    texts: BTreeMap<String, u32>,
+    nodes: Interned<(Vec<Vec<u32>>, Vec<u64>)>,
+    key: Vec<(u8, usize)>,
+    next: u32,
+}
+
+impl Shapes {
+    /// The number of all that a unit sees of a device.
+    pub(super) fn of_device(
+        &mut self,
+        obstacles: &[Obstacle<'_>],
+        seen: &DeviceSeen<'_>,
+        unit: Option<&UnitSeen>,
+        _units: usize,
+    ) -> u32 {
+        let device = seen.device;
+        let constraints = unit.map(|unit| unit.constraints.as_slice()).unwrap_or_default();
+        let is_plain = constraints.is_empty()
+            && device.consumes_counters.is_empty()
+            && device.allow_multiple_allocations != Some(true)
+            && obstacles.iter().all(|obstacle| plain(obstacle).is_some());
+        let next = self.next;
+        if is_plain {
+            self.key.clear();
+            self.key.extend(obstacles.iter().filter_map(plain));
+            if let Some(known) = self.plain.get(&self.key) {
+                return *known;
+            }
+            self.plain.insert(self.key.clone(), next);
+        } else {
+            let text = describe(obstacles, seen, device, constraints);
+            if let Some(known) = self.texts.get(&text) {
+                return *known;
+            }
+            self.texts.insert(text, next);
+        }
+        self.next = next.saturating_add(1);
+        next
+    }
+
+    /// The number of a node: its devices in any order, and what each unit needs there.
+    pub(super) fn of_node(&mut self, devices: Vec<Vec<u32>>, needs: Vec<u64>) -> u32 {
+        self.nodes.number((devices, needs))
+    }
+}
+
+/// An obstacle that two numbers describe.
+fn plain(obstacle: &Obstacle<'_>) -> Option<(u8, usize)> {
+    match obstacle {
+        Obstacle::SelectorFalse { of_class, index } => Some((u8::from(*of_class), *index)),
+        Obstacle::InUse => Some((2, 0)),
+        Obstacle::OtherNode => Some((3, 0)),
+        Obstacle::NeedsDriver => Some((4, 0)),
+        Obstacle::SelectorFails { of_class, index, .. } => Some((5 + u8::from(*of_class), *index)),
+        Obstacle::FeatureOff { .. }
+        | Obstacle::ConstraintMissing { .. }
+        | Obstacle::CapacityNever { .. }
+        | Obstacle::Taint(_)
+        | Obstacle::CapacityShort { .. }
+        | Obstacle::CounterShort { .. }
+        | Obstacle::CounterNever { .. }
+        | Obstacle::OtherGroup { .. } => None,
+    }
+}
+
+fn describe(
+    obstacles: &[Obstacle<'_>],
+    seen: &DeviceSeen<'_>,
+    device: &Device,
+    constraints: &[(usize, String)],
+) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    for obstacle in obstacles {
+        let _ = write!(text, "{obstacle:?} ");
+    }
+    for (index, name) in constraints {
+        let value = super::statistics::attribute(seen, name);
+        let _ = write!(text, "{index}={value:?} ");
+    }
+    if !device.consumes_counters.is_empty() {
+        let _ = write!(text, "{}/{} {:?} ", seen.slice.spec.driver, local_pool(seen), device.consumes_counters);
+    }
+    if device.allow_multiple_allocations == Some(true) {
+        let _ = write!(text, "{:?} ", device.capacity);
+    }
+    text
+}
+
+/// The pool, unless it is the only node's own, of which every such node has one.
+fn local_pool<'s>(seen: &DeviceSeen<'s>) -> &'s str {
+    let spec = &seen.slice.spec;
+    if spec.node_name.as_ref() == Some(&spec.pool.name) { "" } else { &spec.pool.name }
+}

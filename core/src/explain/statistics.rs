@@ -1,0 +1,163 @@
+//! What devices have for the attributes and capacities that a selector reads.
+
+use std::collections::BTreeMap;
+
+use super::AttributeStatistic;
+use crate::allocate::inspect::DeviceSeen;
+use crate::api::slice::{AttributeValue, Device};
+use crate::cel::{Field, Reads};
+use crate::cluster::Cluster;
+use crate::simulate::suggest::nearest;
+
+/// Most values that are listed.
+const MOST_VALUES: usize = 8;
+
+/// A device with its driver.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Subject<'c> {
+    pub(super) driver: &'c str,
+    pub(super) device: &'c Device,
+}
+
+/// The attribute of a fully qualified name, in text.
+pub(super) fn attribute(seen: &DeviceSeen<'_>, name: &str) -> Option<String> {
+    let attributes = &seen.device.attributes;
+    let own = || {
+        let (domain, id) = name.split_once('/')?;
+        (domain == seen.slice.spec.driver).then(|| attributes.get(id)).flatten()
+    };
+    attributes.get(name).or_else(own).map(|attribute| in_words(&attribute.value))
+}
+
+/// Single fields that an expression reads; `None` where it cannot be told.
+pub(super) fn fields(reads: &Reads) -> Vec<&Field> {
+    match reads {
+        Reads::Everything => Vec::new(),
+        Reads::Fields(fields) => fields.iter().filter(|field| is_single(field)).collect(),
+    }
+}
+
+fn is_single(field: &Field) -> bool {
+    matches!(field, Field::Attribute { .. } | Field::Capacity { .. } | Field::Driver | Field::AllowMultipleAllocations)
+}
+
+/// The field as selectors write it.
+pub(super) fn written(field: &Field) -> String {
+    match field {
+        Field::Driver => "device.driver".to_owned(),
+        Field::AllowMultipleAllocations => "device.allowMultipleAllocations".to_owned(),
+        Field::Attribute { domain, id } => format!("device.attributes[\"{domain}\"].{id}"),
+        Field::AttributesOf(domain) => format!("device.attributes[\"{domain}\"]"),
+        Field::Attributes => "device.attributes".to_owned(),
+        Field::Capacity { domain, id } => format!("device.capacity[\"{domain}\"].{id}"),
+        Field::CapacityOf(domain) => format!("device.capacity[\"{domain}\"]"),
+        Field::Capacities => "device.capacity".to_owned(),
+    }
+}
+
+/// What a device has for a field.
+pub(super) fn value(subject: Subject<'_>, field: &Field) -> Option<String> {
+    let Subject { driver, device } = subject;
+    match field {
+        Field::Driver => Some(format!("\"{driver}\"")),
+        Field::AllowMultipleAllocations => Some((device.allow_multiple_allocations == Some(true)).to_string()),
+        Field::Attribute { domain, id } => {
+            let own = || (domain == driver).then(|| device.attributes.get(id)).flatten();
+            let found = device.attributes.get(&format!("{domain}/{id}")).or_else(own);
+            found.map(|attribute| in_words(&attribute.value))
+        }
+        Field::Capacity { domain, id } => {
+            let own = || (domain == driver).then(|| device.capacity.get(id)).flatten();
+            let found = device.capacity.get(&format!("{domain}/{id}")).or_else(own);
+            found.map(|capacity| capacity.value.to_string())
+        }
+        Field::AttributesOf(_) | Field::Attributes | Field::CapacityOf(_) | Field::Capacities => None,
+    }
+}
+
+fn in_words(value: &AttributeValue) -> String {
+    let texts = |values: &[String]| values.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ");
+    match value {
+        AttributeValue::Int(value) => value.to_string(),
+        AttributeValue::Bool(value) => value.to_string(),
+        AttributeValue::String(text) => format!("\"{text}\""),
+        AttributeValue::Version(text) => text.clone(),
+        AttributeValue::Ints(values) => format!("{values:?}"),
+        AttributeValue::Bools(values) => format!("{values:?}"),
+        AttributeValue::Strings(values) => format!("[{}]", texts(values)),
+        AttributeValue::Versions(values) => format!("[{}]", values.join(", ")),
+        AttributeValue::Unsupported => "a value of no known type".to_owned(),
+    }
+}
+
+/// What devices have for a field.
+pub(super) fn of_field(cluster: &Cluster, subjects: &[Subject<'_>], field: &Field) -> AttributeStatistic {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for subject in subjects {
+        if let Some(value) = value(*subject, field) {
+            let count = counts.entry(value).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+    let present = counts.values().fold(0u64, |sum, count| sum.saturating_add(*count));
+    let mut values: Vec<(String, u64)> = counts.into_iter().collect();
+    values.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    values.truncate(MOST_VALUES);
+    let did_you_mean = (present == 0).then(|| likely(cluster, subjects, field)).flatten().map(|field| written(&field));
+    let devices = u64::try_from(subjects.len()).unwrap_or(u64::MAX);
+    AttributeStatistic { name: written(field), present, devices, values, did_you_mean }
+}
+
+/// The field that was probably meant by one that no device has: the same name as a capacity instead of an attribute, in another
+/// domain, or spelled a little differently.
+pub(super) fn likely(cluster: &Cluster, subjects: &[Subject<'_>], field: &Field) -> Option<Field> {
+    let (is_attribute, domain, id) = match field {
+        Field::Attribute { domain, id } => (true, domain, id),
+        Field::Capacity { domain, id } => (false, domain, id),
+        _ => return None,
+    };
+    let mut names: [Vec<(String, String)>; 2] = [Vec::new(), Vec::new()];
+    let split = |driver: &str, name: &str| match name.split_once('/') {
+        Some((domain, id)) => (domain.to_owned(), id.to_owned()),
+        None => (driver.to_owned(), name.to_owned()),
+    };
+    let drivers: Vec<String> = {
+        let mut drivers: Vec<String> = subjects.iter().map(|subject| subject.driver.to_owned()).collect();
+        drivers.extend(cluster.slices().values().map(|slice| slice.spec.driver.clone()).take(1));
+        drivers.sort();
+        drivers.dedup();
+        drivers
+    };
+    for Subject { driver, device } in subjects {
+        names[0].extend(device.attributes.keys().map(|name| split(driver, name)));
+        names[1].extend(device.capacity.keys().map(|name| split(driver, name)));
+    }
+    for list in &mut names {
+        list.sort();
+        list.dedup();
+    }
+    let [attributes, capacities] = names;
+    let (same, other) = if is_attribute { (&attributes, &capacities) } else { (&capacities, &attributes) };
+    let make = |is_attribute: bool, (domain, id): &(String, String)| match is_attribute {
+        true => Field::Attribute { domain: domain.clone(), id: id.clone() },
+        false => Field::Capacity { domain: domain.clone(), id: id.clone() },
+    };
+    let wanted = (domain.clone(), id.clone());
+    if other.contains(&wanted) {
+        return Some(make(!is_attribute, &wanted));
+    }
+    let of_domain: Vec<String> = same.iter().filter(|name| name.0 == *domain).map(|name| name.1.clone()).collect();
+    let by_case = of_domain.iter().find(|name| name.eq_ignore_ascii_case(id));
+    if let Some(near) = by_case.or_else(|| nearest(id, of_domain.iter())) {
+        return Some(make(is_attribute, &(domain.clone(), near.clone())));
+    }
+    if let Some(found) = same.iter().find(|name| name.1 == *id) {
+        return Some(make(is_attribute, found));
+    }
+    if let Some(found) = other.iter().find(|name| name.1 == *id) {
+        return Some(make(!is_attribute, found));
+    }
+    // A name whose domain was written into it: `device.attributes["gpu.example.com/model"]`.
+    let _ = drivers;
+    None
+}

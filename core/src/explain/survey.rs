@@ -1,0 +1,213 @@
+//! Every device of every node, counted.
+//!
+//! A device that several nodes reach is counted where it comes nearest. Nodes that are alike for the question are counted as one
+//! for whatever is asked of the allocator afterwards.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ClosestNode;
+use super::shape::{Interned, Mark, Shapes, mark};
+use crate::allocate::inspect::{DeviceSeen, NodeSeen, Observer, Obstacle, UnitSeen, inspect, units};
+use crate::allocate::{Failure, Question};
+use crate::cluster::{Cluster, DeviceIdx, PoolState, Slot};
+
+/// What a device is to a unit where it comes nearest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Standing {
+    /// No node of the question reaches it.
+    Unseen,
+    /// Nothing is in its way.
+    Usable,
+    /// The number of the reason that is hardest to remove, and whether it is the only one.
+    Kept { reason: u32, alone: bool },
+}
+
+/// What one node offers.
+#[derive(Clone, Debug)]
+pub(super) struct NodeTally {
+    pub(super) name: String,
+    /// By unit: devices needed, and devices that nothing keeps from it.
+    pub(super) units: Vec<(u64, u64)>,
+    /// Which nodes are alike.
+    pub(super) shape: u32,
+}
+
+/// A pool that cannot be used.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct BadPool {
+    pub(super) driver: String,
+    pub(super) pool: String,
+}
+
+/// All that was seen.
+pub(super) struct Survey {
+    pub(super) units: Vec<UnitSeen>,
+    pub(super) nodes: Vec<NodeTally>,
+    /// By unit and device.
+    standings: Vec<Vec<Standing>>,
+    /// Reasons by number.
+    pub(super) reasons: Interned<Mark>,
+    pub(super) bad_pools: BTreeMap<BadPool, PoolState>,
+    failure: Option<Box<Failure>>,
+    shapes: Shapes,
+    /// Of the node at hand, by device in the order of its first unit: what it is to each unit.
+    at_hand: Vec<(DeviceIdx, Vec<u32>)>,
+    position: usize,
+    unit: usize,
+}
+
+impl Survey {
+    /// Looks at every device of every node of a question.
+    pub(super) fn of(cluster: &mut Cluster, question: &Question) -> Self {
+        let units = units(cluster, &question.claims);
+        let mut survey = Self {
+            standings: vec![Vec::new(); units.len()],
+            units,
+            nodes: Vec::new(),
+            reasons: Interned::default(),
+            bad_pools: BTreeMap::new(),
+            failure: None,
+            shapes: Shapes::default(),
+            at_hand: Vec::new(),
+            position: 0,
+            unit: 0,
+        };
+        // No node may be left for a Pod; naming none would ask all.
+        if !question.nodes.is_empty() {
+            inspect(cluster, question, &mut survey);
+        }
+        survey
+    }
+
+    /// What stops the question before any search: the same on every node, or on the first one.
+    pub(super) fn failure(&self) -> Option<&Failure> {
+        self.failure.as_deref()
+    }
+
+    /// What a device is to a unit.
+    pub(super) fn standing(&self, unit: usize, device: DeviceIdx) -> Standing {
+        let of_unit = self.standings.get(unit).map(Vec::as_slice).unwrap_or_default();
+        of_unit.get(device.position() as usize).copied().unwrap_or(Standing::Unseen)
+    }
+
+    /// The first of every kind of nodes that are alike, in the order of the question.
+    pub(super) fn order(&self) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        self.nodes.iter().filter(|node| seen.insert(node.shape)).map(|node| node.name.clone()).collect()
+    }
+
+    /// The first of every kind of nodes that are alike, nearest first; at most `most` of them.
+    pub(super) fn nearest(&self, most: usize) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        let mut first: Vec<&NodeTally> = self.nodes.iter().filter(|node| seen.insert(node.shape)).collect();
+        first.sort_by_key(|node| std::cmp::Reverse(self.found(node).0));
+        first.into_iter().take(most).map(|node| node.name.clone()).collect()
+    }
+
+    /// The node that comes nearest; of equals the first.
+    pub(super) fn closest(&self) -> Option<ClosestNode> {
+        let mut best: Option<(u64, u64, &NodeTally)> = None;
+        for node in &self.nodes {
+            let (found, needed) = self.found(node);
+            if best.is_none_or(|(most, ..)| found > most) {
+                best = Some((found, needed, node));
+            }
+        }
+        let (found, needed, node) = best?;
+        let alike = self.nodes.iter().filter(|other| other.shape == node.shape).count();
+        Some(ClosestNode { name: node.name.clone(), found, needed, alike: u64::try_from(alike).unwrap_or(u64::MAX) })
+    }
+
+    /// Devices found for all requests, and devices needed; of alternatives the one that comes nearest counts.
+    pub(super) fn found(&self, node: &NodeTally) -> (u64, u64) {
+        let mut best: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();
+        for (unit, (needed, usable)) in self.units.iter().zip(&node.units) {
+            let offer = ((*usable).min(*needed), *needed);
+            let entry = best.entry((unit.claim, unit.request)).or_insert(offer);
+            let lacks = |(found, needed): (u64, u64)| needed.saturating_sub(found);
+            if lacks(offer) < lacks(*entry) {
+                *entry = offer;
+            }
+        }
+        best.values().fold((0, 0), |sum, (found, needed)| (sum.0.saturating_add(*found), sum.1.saturating_add(*needed)))
+    }
+
+    fn note(&mut self, unit: usize, device: DeviceIdx, standing: Standing) {
+        let Some(of_unit) = self.standings.get_mut(unit) else { return };
+        let position = device.position() as usize;
+        if of_unit.len() <= position {
+            of_unit.resize(position.saturating_add(1), Standing::Unseen);
+        }
+        let Some(slot) = of_unit.get_mut(position) else { return };
+        let rank = |standing: Standing, reasons: &Interned<Mark>| match standing {
+            Standing::Usable => None,
+            Standing::Kept { reason, .. } => Some(std::cmp::Reverse(reasons.get(reason).map(|mark| mark.kind))),
+            Standing::Unseen => Some(std::cmp::Reverse(None)),
+        };
+        // Nearer is what has a softer reason.
+        let is_nearer = match *slot {
+            Standing::Unseen => true,
+            Standing::Usable => false,
+            known => rank(standing, &self.reasons) < rank(known, &self.reasons),
+        };
+        if is_nearer {
+            *slot = standing;
+        }
+    }
+}
+
+impl Observer for Survey {
+    fn node(&mut self, node: &NodeSeen<'_>) -> bool {
+        for pool in node.pools.iter().filter(|pool| *pool.state != PoolState::Usable) {
+            let key = BadPool { driver: pool.driver.to_owned(), pool: pool.name.to_owned() };
+            self.bad_pools.entry(key).or_insert_with(|| pool.state.clone());
+        }
+        if let Some(failure) = &node.failure {
+            self.failure.get_or_insert_with(|| failure.clone());
+        }
+        let needs = self.units.iter().enumerate().map(|(index, unit)| {
+            let need = node.needs.get(index).copied().unwrap_or(unit.count);
+            (need.max(1), 0)
+        });
+        self.nodes.push(NodeTally { name: node.name.to_owned(), units: needs.collect(), shape: 0 });
+        self.at_hand.clear();
+        self.position = 0;
+        self.unit = 0;
+        true
+    }
+
+    fn device(&mut self, unit: usize, device: &DeviceSeen<'_>, obstacles: &[Obstacle<'_>]) {
+        if unit != self.unit {
+            self.unit = unit;
+            self.position = 0;
+        }
+        let signature = self.shapes.of_device(obstacles, device, self.units.get(unit), self.units.len());
+        match self.at_hand.get_mut(self.position) {
+            Some((_, signatures)) => signatures.push(signature),
+            None => self.at_hand.push((device.index, vec![signature])),
+        }
+        self.position = self.position.saturating_add(1);
+        let hardest = obstacles.iter().map(mark).min();
+        let standing = match hardest {
+            None => Standing::Usable,
+            Some(mark) => Standing::Kept { reason: self.reasons.number(mark), alone: obstacles.len() == 1 },
+        };
+        if standing == Standing::Usable
+            && let Some(tally) = self.nodes.last_mut().and_then(|node| node.units.get_mut(unit))
+        {
+            tally.1 = tally.1.saturating_add(1);
+        }
+        self.note(unit, device.index, standing);
+    }
+
+    fn done(&mut self) {
+        let mut devices: Vec<Vec<u32>> = self.at_hand.drain(..).map(|(_, signatures)| signatures).collect();
+        devices.sort_unstable();
+        let needs: Vec<u64> =
+            self.nodes.last().map(|node| node.units.iter().map(|unit| unit.0).collect()).unwrap_or_default();
+        let shape = self.shapes.of_node(devices, needs);
+        if let Some(node) = self.nodes.last_mut() {
+            node.shape = shape;
+        }
+    }
+}
