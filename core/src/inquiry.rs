@@ -18,6 +18,28 @@ use crate::finding::{Code, Finding};
 pub enum Inquiry {
     /// Why something is Pending; the answer is a list of [`explain::Explanation`].
     Explain(explain::Request),
+    /// What would be if some things were changed; the answer is an [`explain::Difference`].
+    WhatIf(explain::Supposition),
+    /// What a cluster of other objects does otherwise; the answer is an [`explain::Difference`].
+    Compare {
+        /// The other objects.
+        objects: Vec<Value>,
+    },
+    /// How many more of a claim fit; the answer is an [`explain::Fit`].
+    Fit(explain::FitRequest),
+    /// Who would be evicted; the answer is a list of [`explain::Eviction`].
+    Evictions {
+        /// Taints that devices get first.
+        #[serde(default)]
+        taints: Vec<explain::TaintSpec>,
+        /// The time, as RFC 3339.
+        #[serde(default)]
+        now: String,
+    },
+    /// What an expression comes to on devices; the answer is a list of [`explain::ExpressionAnswer`].
+    Expression(explain::ExpressionRequest),
+    /// The cluster in one file; see [`explain::snapshot`] for its shape.
+    Snapshot,
 }
 
 /// Answers an inquiry on a copy of the cluster.
@@ -31,6 +53,12 @@ pub fn inquire(cluster: &Cluster, inquiry: Value, limits: &Limits) -> Result<Val
     let mut copy = cluster.clone();
     match inquiry {
         Inquiry::Explain(request) => explain::explain(&mut copy, &request, limits).map(|found| json(&found)),
+        Inquiry::WhatIf(request) => explain::what_if(cluster, &request, limits).map(|found| json(&found)),
+        Inquiry::Compare { objects } => explain::compare_with(cluster, &objects, limits).map(|found| json(&found)),
+        Inquiry::Fit(request) => explain::fit(&mut copy, &request, limits).map(|found| json(&found)),
+        Inquiry::Evictions { taints, now } => explain::preview(&mut copy, &taints, &now).map(|found| json(&found)),
+        Inquiry::Expression(request) => explain::expression(cluster, &request).map(|found| json(&found)),
+        Inquiry::Snapshot => Ok(explain::snapshot(cluster, limits)),
     }
 }
 

@@ -12,7 +12,9 @@ import { Manifests, readYaml } from "./manifests.js";
 import { makeDisposable, needStarted } from "./start.js";
 
 /** @import { Answer, Asked, Evaluation, Finding, ObjectRef, PlacedFinding, Question } from "./types.d.ts" */
-/** @import { ExplainRequest, Explanation, Json, Report, SelectorQuestion, Settings, Submission } from "./types.d.ts" */
+/** @import { Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Fit, FitRequest } from "./types.d.ts" */
+/** @import { Snapshot, Supposition, TaintSpec } from "./types.d.ts" */
+/** @import { Json, Report, SelectorQuestion, Settings, Submission } from "./types.d.ts" */
 
 export class SettingsError extends Error {
   name = "SettingsError";
@@ -104,6 +106,53 @@ export class Engine {
    */
   explain(request = {}) {
     return this.#inquire({ kind: "explain", ...request });
+  }
+
+  /**
+   * @param {Supposition} supposition
+   * @returns {Difference}
+   */
+  whatIf(supposition) {
+    return this.#inquire({ kind: "whatIf", ...supposition });
+  }
+
+  /**
+   * @param {Iterable<Json>} objects
+   * @returns {Difference}
+   */
+  compare(objects) {
+    return this.#inquire({ kind: "compare", objects: Array.from(objects) });
+  }
+
+  /**
+   * @param {FitRequest} request
+   * @returns {Fit}
+   */
+  fit(request) {
+    return this.#inquire({ kind: "fit", ...request });
+  }
+
+  /**
+   * @param {TaintSpec[]} taints
+   * @param {string} now
+   * @returns {Eviction[]}
+   */
+  evictions(taints, now) {
+    return this.#inquire({ kind: "evictions", taints, now });
+  }
+
+  /**
+   * @param {string} expression
+   * @param {string} [device]
+   * @returns {ExpressionAnswer[]}
+   */
+  expression(expression, device = "") {
+    return this.#inquire({ kind: "expression", expression, device });
+  }
+
+  /** @returns {Snapshot} */
+  snapshot() {
+    return this.#inquire({ kind: "snapshot" });
   }
 
   /** @param {unknown} inquiry */

@@ -409,6 +409,103 @@ export interface Reason {
   holders?: { claim: string; consumers: string[]; priority?: Integer }[];
 }
 
+/** What is supposed, in this order. */
+export interface Supposition {
+  /** Objects that go. With a Node go its slices and Pods, with a Pod its claims and reservations. */
+  without?: ObjectRef[];
+  /** Objects that come, or replace those of the same name. */
+  with?: Json[];
+  taints?: TaintSpec[];
+  /** Nodes that take no new Pods. */
+  cordon?: string[];
+  /** RFC 3339. */
+  now?: string;
+}
+
+/** A taint for devices. */
+export interface TaintSpec {
+  /** `driver`, `driver/pool` or `driver/pool/device`; a part may be `*`. */
+  devices: string;
+  /** `key=value:effect` or `key:effect`. */
+  taint: string;
+}
+
+/** What came out otherwise. */
+export interface Difference {
+  nodesAdded: string[];
+  nodesRemoved: string[];
+  devicesAdded: { driver: string; pool: string; device: string }[];
+  devicesRemoved: { driver: string; pool: string; device: string }[];
+  pods: { pod: string; before: PlaceOfPod; after: PlaceOfPod; why?: string }[];
+  /** Devices as `driver/pool/device`; null where there is no such claim. */
+  claims: { claim: string; before: string[] | null; after: string[] | null }[];
+  evictions?: Eviction[];
+}
+
+/** Where a Pod is. */
+export type PlaceOfPod = "absent" | "pending" | { node: string };
+
+/** One Pod that has to go. */
+export interface Eviction {
+  pod: string;
+  node: string;
+  /** 0 for at once. */
+  inSeconds: Integer;
+  claims: string[];
+}
+
+/** How many more of a claim fit? */
+export interface FitRequest {
+  /** A ResourceClaimTemplate or an unallocated ResourceClaim. */
+  subject: ObjectRef;
+  per?: "node" | "pool" | "class";
+}
+
+/** So many surely fit, more surely do not; equal where it is known exactly. */
+export interface Bounds {
+  atLeast: Integer;
+  atMost: Integer;
+}
+
+/** How many more of a claim fit. */
+export interface Fit {
+  total: Bounds;
+  rows: { name: string; fits: Bounds }[];
+  /** What is missing for one more, once so many are placed. */
+  runsOut: string;
+  /** The most devices of each class that one claim could still get on one node. */
+  largest: [string, Integer][];
+  /** Devices that match and are free, but left over once no more fit. */
+  stranded: Integer;
+  /** Devices in use by namespace. */
+  namespaces: [string, Integer][];
+}
+
+/** What an expression comes to on one device. */
+export interface ExpressionAnswer {
+  device: { driver: string; pool: string; device: string };
+  /** The whole, then its parts in the order of the text. */
+  parts: {
+    depth: Integer;
+    text: string;
+    resultType: string;
+    value: string;
+    isError: boolean;
+    /** Whether it is what makes the whole false. */
+    isCause: boolean;
+  }[];
+  reads: [string, string | null][];
+  cost?: Integer;
+  maxCost: Integer;
+}
+
+/** A cluster in one file, without secrets. */
+export interface Snapshot {
+  format: "apportion/snapshot/v1";
+  settings: Settings;
+  objects: Json[];
+}
+
 /** A change, or several that help only together. */
 export interface Suggestion {
   text: string;
@@ -511,6 +608,18 @@ export class Engine {
    * is not changed. Throws a {@link SettingsError} when there is no such subject.
    */
   explain(request?: ExplainRequest): Explanation[];
+  /** Says what would be if some things were changed. The cluster is not changed. */
+  whatIf(supposition: Supposition): Difference;
+  /** Says what a cluster of other objects does otherwise. */
+  compare(objects: Iterable<Json>): Difference;
+  /** Says how many more of a claim fit. */
+  fit(request: FitRequest): Fit;
+  /** Says who would be evicted if devices got some taints, at a time in RFC 3339. */
+  evictions(taints: TaintSpec[], now: string): Eviction[];
+  /** Evaluates an expression on the devices of a name, on all without one. */
+  expression(expression: string, device?: string): ExpressionAnswer[];
+  /** The cluster in one file, without secrets. */
+  snapshot(): Snapshot;
   /** Plays the cluster's controllers and scheduler until nothing changes. The cluster then holds what they made. */
   run(): Report;
   /** As {@link run}, as a JSON text. */

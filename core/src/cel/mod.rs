@@ -37,6 +37,7 @@ mod types;
 mod url;
 mod validators;
 mod value;
+mod whole;
 mod zones;
 
 use std::fmt;
@@ -49,6 +50,7 @@ pub(crate) use device::are_usable;
 pub use lint::Lint;
 pub use mentions::Mention;
 pub use reads::{Field, Reads};
+pub(crate) use whole::{Whole, evaluate_whole};
 
 use crate::profile::{Features, Version};
 use ast::{Ast, NodeId};

@@ -136,7 +136,7 @@ impl Observer for Collector<'_> {
 }
 
 /// Whether a device is the one of that name, with or without its pool and driver.
-fn is_meant(wanted: &str, id: &DeviceId) -> bool {
+pub(super) fn is_meant(wanted: &str, id: &DeviceId) -> bool {
     let short = format!("{}/{}", id.pool, id.device);
     wanted == id.device || wanted == short || wanted == format!("{}/{short}", id.driver)
 }

@@ -10,19 +10,29 @@ mod case;
 mod change;
 mod conflict;
 mod detail;
+mod expression;
+mod fit;
 mod group;
 mod holders;
 mod literals;
+mod preview;
 mod propose;
 mod relax;
 mod requests;
 mod shape;
+mod snapshot;
 mod statistics;
 mod survey;
+mod what_if;
 mod words;
 
 pub use change::Change;
+pub use expression::{ExpressionAnswer, ExpressionRequest, Part, expression};
+pub use fit::{Bounds, Fit, FitRequest, FitRow, Per, fit};
+pub use preview::{Eviction, TaintSpec, preview};
 pub use relax::Suggestion;
+pub use snapshot::{FORMAT as SNAPSHOT_FORMAT, snapshot};
+pub use what_if::{ClaimDifference, Difference, Place, PodDifference, Supposition, compare_with, what_if};
 
 use serde::{Deserialize, Serialize};
 

@@ -8,7 +8,7 @@
 
 pub(crate) mod claims;
 mod expand;
-mod finish;
+pub(crate) mod finish;
 pub(crate) mod infer;
 pub mod life;
 mod order;
@@ -22,6 +22,7 @@ pub(crate) mod special;
 pub(crate) mod suggest;
 
 pub use expand::MAX_PODS;
+pub(crate) use expand::uid_of;
 
 use std::collections::{BTreeMap, BTreeSet};
 

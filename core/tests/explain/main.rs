@@ -15,6 +15,7 @@
 mod laws;
 mod layout;
 mod made;
+mod questions;
 mod speed;
 
 use std::fs;

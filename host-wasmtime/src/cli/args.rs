@@ -32,6 +32,25 @@ pub(crate) enum Command {
     /// Rewrite manifests for another version of their API, comments kept where the text allows
     #[command(after_help = CONVERT_EXAMPLE)]
     Convert(ConvertArguments),
+    /// Say what would change if objects came or went, devices were tainted or nodes cordoned
+    #[command(after_help = WHAT_IF_EXAMPLE)]
+    WhatIf(WhatIfArguments),
+    /// Say how many more of a claim fit, and what runs out first
+    #[command(after_help = FIT_EXAMPLE)]
+    Fit(FitArguments),
+    /// Compare two clusters: nodes, devices, allocations, and which Pods became Pending, and why
+    #[command(after_help = DIFF_EXAMPLE)]
+    Diff(DiffArguments),
+    /// Say which Pods would be evicted if devices were tainted, and when
+    #[command(after_help = TAINT_EXAMPLE)]
+    Taint(TaintArguments),
+    /// Evaluate a CEL expression on devices: value, type, cost, and the values of its parts
+    #[command(after_help = CEL_EXAMPLE)]
+    Cel(CelArguments),
+    /// Write a cluster into one file, without secrets, for `replay`
+    Snapshot(SnapshotArguments),
+    /// Run a snapshot with the settings in it; the same bytes on every host
+    Replay(ReplayArguments),
     /// Say why a claim, Pod or PodGroup is Pending and what would help; with a code such as `read/unknown-field`, what it means
     #[command(alias = "explain-code", after_help = EXPLAIN_EXAMPLE)]
     Explain(ExplainArguments),
@@ -55,6 +74,27 @@ const CONVERT_EXAMPLE: &str = "\
 Example:
   apportion convert -f old.yaml --to v1 > new.yaml
   apportion convert -f manifests/ --to v1 --in-place";
+
+const WHAT_IF_EXAMPLE: &str = "\
+Example:
+  apportion what-if -f examples/gpu-sharing/ --without pod/ml/notebook
+  apportion what-if -f examples/gpu-sharing/ --cordon node-a --taint gpu.example.com/node-b=broken:NoExecute";
+
+const FIT_EXAMPLE: &str = "\
+Example:
+  apportion fit -f examples/gpu-sharing/ --claim-template ml/small-gpu";
+
+const DIFF_EXAMPLE: &str = "\
+Example:
+  apportion diff before.yaml after.yaml";
+
+const TAINT_EXAMPLE: &str = "\
+Example:
+  apportion taint --preview -f examples/gpu-sharing/ gpu.example.com/node-a=broken:NoExecute";
+
+const CEL_EXAMPLE: &str = "\
+Example:
+  apportion cel -f examples/gpu-sharing/ --device node-a/gpu-0 'device.driver == \"nic.example.com\"'";
 
 const EXPLAIN_EXAMPLE: &str = "\
 Example:
@@ -163,6 +203,120 @@ pub(crate) struct ExplainArguments {
     pub(crate) engine: EngineArguments,
     #[command(flatten)]
     pub(crate) view: ViewArguments,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WhatIfArguments {
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    /// Manifests that are added, or replace objects of the same name
+    #[arg(long, value_name = "PATH", num_args = 1.., help_heading = "Changes")]
+    pub(crate) with: Vec<String>,
+    /// Objects that go, as KIND/NAME or KIND/NAMESPACE/NAME; with a node go its slices and Pods
+    #[arg(long, value_name = "KIND/NAME", num_args = 1.., help_heading = "Changes")]
+    pub(crate) without: Vec<String>,
+    /// Taints, as DEVICES=KEY[=VALUE]:EFFECT; devices are DRIVER, DRIVER/POOL or DRIVER/POOL/DEVICE
+    #[arg(long, value_name = "TAINT", num_args = 1.., value_parser = parse_taint, help_heading = "Changes")]
+    pub(crate) taint: Vec<(String, String)>,
+    /// Nodes that take no new Pods
+    #[arg(long, value_name = "NODE", num_args = 1.., help_heading = "Changes")]
+    pub(crate) cordon: Vec<String>,
+    #[command(flatten)]
+    pub(crate) engine: EngineArguments,
+    #[command(flatten)]
+    pub(crate) view: ViewArguments,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct FitArguments {
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    /// A ResourceClaimTemplate, as NAMESPACE/NAME; the name alone where it is the only one
+    #[arg(long, short = 't', value_name = "NAME", required_unless_present = "claim")]
+    pub(crate) claim_template: Option<String>,
+    /// A ResourceClaim
+    #[arg(long, short = 'c', value_name = "NAME", conflicts_with = "claim_template")]
+    pub(crate) claim: Option<String>,
+    /// What is counted
+    #[arg(long, value_enum, default_value_t = PerChoice::Node)]
+    pub(crate) per: PerChoice,
+    #[command(flatten)]
+    pub(crate) engine: EngineArguments,
+    #[command(flatten)]
+    pub(crate) view: ViewArguments,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PerChoice {
+    /// Nodes
+    Node,
+    /// Pools: the devices of one pool alone
+    Pool,
+    /// Device classes: single devices of each
+    Class,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DiffArguments {
+    /// The cluster before: a file or folder
+    pub(crate) before: String,
+    /// The cluster after
+    pub(crate) after: String,
+    #[command(flatten)]
+    pub(crate) engine: EngineArguments,
+    #[command(flatten)]
+    pub(crate) view: ViewArguments,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TaintArguments {
+    /// Taints, as DEVICES=KEY[=VALUE]:EFFECT; without one, who has to go as things are
+    #[arg(value_name = "TAINT", value_parser = parse_taint)]
+    pub(crate) taints: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    /// Only show what would happen; nothing else is done so far
+    #[arg(long, required = true)]
+    pub(crate) preview: bool,
+    /// The time, as RFC 3339, for taints that are tolerated for a while; now, where left out
+    #[arg(long, value_name = "TIME")]
+    pub(crate) now: Option<String>,
+    #[command(flatten)]
+    pub(crate) engine: EngineArguments,
+    #[command(flatten)]
+    pub(crate) view: ViewArguments,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CelArguments {
+    /// The expression
+    pub(crate) expression: String,
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    /// The device: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE; without one, every device
+    #[arg(long, short = 'd', value_name = "DEVICE", default_value = "", hide_default_value = true)]
+    pub(crate) device: String,
+    #[command(flatten)]
+    pub(crate) engine: EngineArguments,
+    #[command(flatten)]
+    pub(crate) view: ViewArguments,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SnapshotArguments {
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    #[command(flatten)]
+    pub(crate) engine: EngineArguments,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReplayArguments {
+    /// The snapshot; `-` for standard input
+    pub(crate) file: String,
+    /// Ask the same code outside of the component, for comparison
+    #[arg(long)]
+    pub(crate) native: bool,
 }
 
 #[derive(Args, Debug)]
@@ -275,6 +429,12 @@ impl From<ModeChoice> for Mode {
 
 fn parse_version(text: &str) -> Result<Version, String> {
     Version::parse(text).ok_or_else(|| "known are 1.34, 1.35, 1.36, 1.37 and all".to_owned())
+}
+
+/// Devices and the taint, cut at the first `=`.
+fn parse_taint(text: &str) -> Result<(String, String), String> {
+    let (devices, taint) = text.split_once('=').ok_or("write it as DEVICES=KEY:EFFECT")?;
+    Ok((devices.to_owned(), taint.to_owned()))
 }
 
 fn parse_gate(text: &str) -> Result<(String, bool), String> {

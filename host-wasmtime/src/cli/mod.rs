@@ -3,11 +3,13 @@
 mod allocate;
 mod args;
 mod ask;
+mod cel;
 mod check;
 mod convert;
 mod diagnose;
 mod explain;
 mod files;
+mod fit;
 mod fix;
 mod input;
 mod machine;
@@ -19,8 +21,10 @@ mod show_allocate;
 mod show_explain;
 mod show_pending;
 mod show_run;
+mod snapshot;
 mod text;
 mod validate;
+mod what_if;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -57,6 +61,13 @@ pub(crate) fn main() -> ExitCode {
         Command::Validate(arguments) => validate::validate(arguments),
         Command::Convert(arguments) => convert::convert(arguments),
         Command::Explain(arguments) => explain::explain(arguments),
+        Command::WhatIf(arguments) => what_if::what_if(arguments),
+        Command::Fit(arguments) => fit::fit(arguments),
+        Command::Diff(arguments) => what_if::diff(arguments),
+        Command::Taint(arguments) => what_if::taint(arguments),
+        Command::Cel(arguments) => cel::cel(arguments),
+        Command::Snapshot(arguments) => snapshot::snapshot(arguments),
+        Command::Replay(arguments) => snapshot::replay(arguments),
     };
     match shown.and_then(print) {
         Ok(Verdict::Yes) => ExitCode::from(0),

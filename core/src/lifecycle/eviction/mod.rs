@@ -85,6 +85,22 @@ pub fn reconcile(cluster: &Cluster, profile: &Profile, memory: &mut Memory, now:
     decision
 }
 
+/// Pods that have to go, each with the time and the claims whose devices are tainted; by namespace and name.
+pub fn preview(cluster: &Cluster, profile: &Profile, now: Time) -> Vec<(Key, Time, Vec<Key>)> {
+    if !profile.features.device_taints {
+        return Vec::new();
+    }
+    let taints = Taints::of(cluster, profile);
+    let of_pod = |key: &Key| -> Vec<Key> {
+        let Some(pod) = cluster.pods().get(key) else { return Vec::new() };
+        let is_tainted = |(_, claim): &(&Key, &ResourceClaim)| of_claim(claim, &taints, profile, now).is_some();
+        let claims = cluster.claims().iter().filter(|(claim, _)| claim.0 == key.0).filter(is_tainted);
+        claims.filter(|(_, claim)| uses(cluster, profile, pod, claim)).map(|(key, _)| key.clone()).collect()
+    };
+    let evictions = evictions(cluster, profile, &taints, now);
+    evictions.into_iter().map(|(key, eviction)| (key.clone(), eviction.at, of_pod(&key))).collect()
+}
+
 /// Pods that have to go, each with the time. Those that are being deleted already are left out.
 fn evictions(cluster: &Cluster, profile: &Profile, taints: &Taints<'_>, now: Time) -> BTreeMap<Key, Eviction> {
     let mut evictions: BTreeMap<Key, Eviction> = BTreeMap::new();

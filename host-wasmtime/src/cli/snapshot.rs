@@ -1,0 +1,52 @@
+//! `apportion snapshot` and `replay`.
+
+use anyhow::{Context, Result, bail};
+use apportion::{Door, HostLimits, Native, Runner};
+use apportion_core::explain::SNAPSHOT_FORMAT;
+use apportion_core::inquiry::Inquiry;
+use apportion_core::wire;
+use serde_json::Value;
+
+use super::args::{ReplayArguments, SnapshotArguments};
+use super::explain::refused;
+use super::{Shown, Verdict, ask, files, input};
+
+pub(crate) fn snapshot(arguments: &SnapshotArguments) -> Result<Shown> {
+    let mut door = ask::cluster(&arguments.engine)?;
+    let input = input::load(&arguments.input.files)?;
+    let taken = input.apply(door.as_mut())?;
+    let answer = door.inquire(&serde_json::to_value(Inquiry::Snapshot)?).map_err(refused)?;
+    let verdict = if taken.has_errors() { Verdict::No } else { Verdict::Yes };
+    Ok(Shown { stdout: format!("{answer:#}\n"), stderr: String::new(), verdict })
+}
+
+/// Runs a snapshot and prints the report as JSON.
+pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Shown> {
+    let sources = files::read(std::slice::from_ref(&arguments.file))?;
+    let Some(source) = sources.first() else { bail!("`{}` cannot be read", arguments.file) };
+    let mut snapshot: Value =
+        serde_json::from_slice(&source.text).with_context(|| format!("`{}` is not JSON", source.name))?;
+    if snapshot.get("format").and_then(Value::as_str) != Some(SNAPSHOT_FORMAT) {
+        bail!("`{}` is not a snapshot of the format `{SNAPSHOT_FORMAT}`", source.name);
+    }
+    let settings = snapshot.get_mut("settings").map(Value::take).unwrap_or_default();
+    let objects = snapshot.get_mut("objects").map(Value::take).unwrap_or_default();
+    let (profile, limits) = match wire::settings(settings) {
+        Ok(read) => read,
+        Err(findings) => {
+            let text: Vec<String> = findings.into_iter().map(|finding| finding.message).collect();
+            bail!("the settings of `{}` cannot be used: {}", source.name, text.join("; "));
+        }
+    };
+    let mut door: Box<dyn Door> = match arguments.native {
+        true => Box::new(Native::new(profile, limits)),
+        false => Box::new(Runner::new()?.cluster(&profile, limits, HostLimits::default())?),
+    };
+    let texts: Vec<String> = objects.as_array().into_iter().flatten().map(Value::to_string).collect();
+    door.apply(&texts)?;
+    let report = door.run()?;
+    let is_satisfied = report.pods.iter().all(|pod| pod.node.is_some());
+    let stdout = format!("{:#}\n", serde_json::to_value(&report)?);
+    let verdict = if is_satisfied { Verdict::Yes } else { Verdict::No };
+    Ok(Shown { stdout, stderr: String::new(), verdict })
+}

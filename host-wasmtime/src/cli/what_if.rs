@@ -1,0 +1,205 @@
+//! `apportion what-if`, `diff` and `taint`: what changes, and who has to go.
+
+use std::io;
+use std::time::SystemTime;
+
+use anyhow::{Result, bail};
+use apportion_core::explain::{Difference, Eviction, Place, Supposition, TaintSpec};
+use apportion_core::finding::ObjectRef;
+use apportion_core::inquiry::Inquiry;
+use apportion_core::lifecycle::Time;
+use serde_json::{Value, json};
+
+use super::args::{DiffArguments, EngineArguments, Output, TaintArguments, ViewArguments, WhatIfArguments};
+use super::diagnose::diagnose;
+use super::explain::refused;
+use super::input::{Input, Taken};
+use super::pen::{Ink, Pen};
+use super::text::{WIDTH, clean, wrap};
+use super::{Shown, Verdict, ask, input, machine};
+
+pub(crate) fn what_if(arguments: &WhatIfArguments) -> Result<Shown> {
+    let mut door = ask::cluster(&arguments.engine)?;
+    let input = input::load(&arguments.input.files)?;
+    let taken = input.apply(door.as_mut())?;
+    let with = match arguments.with.is_empty() {
+        true => Vec::new(),
+        false => input::load(&arguments.with)?.documents.into_iter().map(|document| document.value).collect(),
+    };
+    let supposition = Supposition {
+        without: arguments.without.iter().map(|text| object(text)).collect::<Result<_>>()?,
+        with,
+        taints: taints(&arguments.taint),
+        cordon: arguments.cordon.clone(),
+        now: now(),
+    };
+    let answer = door.inquire(&serde_json::to_value(Inquiry::WhatIf(supposition))?).map_err(refused)?;
+    difference(&answer, (&input, &taken), &arguments.engine, &arguments.view)
+}
+
+pub(crate) fn diff(arguments: &DiffArguments) -> Result<Shown> {
+    let mut door = ask::cluster(&arguments.engine)?;
+    let input = input::load(std::slice::from_ref(&arguments.before))?;
+    let taken = input.apply(door.as_mut())?;
+    let after = input::load(std::slice::from_ref(&arguments.after))?;
+    let objects = after.documents.into_iter().map(|document| document.value).collect();
+    let answer = door.inquire(&serde_json::to_value(Inquiry::Compare { objects })?).map_err(refused)?;
+    difference(&answer, (&input, &taken), &arguments.engine, &arguments.view)
+}
+
+pub(crate) fn taint(arguments: &TaintArguments) -> Result<Shown> {
+    let mut door = ask::cluster(&arguments.engine)?;
+    let input = input::load(&arguments.input.files)?;
+    let taken = input.apply(door.as_mut())?;
+    let inquiry =
+        Inquiry::Evictions { taints: taints(&arguments.taints), now: arguments.now.clone().unwrap_or_else(now) };
+    let answer = door.inquire(&serde_json::to_value(inquiry)?).map_err(refused)?;
+    let evictions: Vec<Eviction> = serde_json::from_value(answer.clone())?;
+    let pen = Pen::new(&arguments.view.look, &io::stdout());
+    let stdout = match arguments.view.output {
+        Output::Table if evictions.is_empty() => "No Pod would be evicted.\n".to_owned(),
+        Output::Table => text(&eviction_lines(&evictions, pen)),
+        output => {
+            let body = json!({ "input": machine::input(&input, &taken), "evictions": answer });
+            machine::write("Evictions", &arguments.engine, body, output)
+        }
+    };
+    let verdict = if evictions.is_empty() { Verdict::Yes } else { Verdict::No };
+    Ok(Shown { stdout, stderr: said(&input, &taken, &arguments.view), verdict })
+}
+
+fn said(input: &Input, taken: &Taken, view: &ViewArguments) -> String {
+    diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose)
+}
+
+fn taints(given: &[(String, String)]) -> Vec<TaintSpec> {
+    let spec = |(devices, taint): &(String, String)| TaintSpec { devices: devices.clone(), taint: taint.clone() };
+    given.iter().map(spec).collect()
+}
+
+/// The time of this machine, in whole seconds.
+fn now() -> String {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Time::from_seconds(i64::try_from(since.as_secs()).unwrap_or_default()).to_string()
+}
+
+/// Kinds by the names that kubectl knows them by.
+const KINDS: [(&str, &str); 12] = [
+    ("pod", "Pod"),
+    ("node", "Node"),
+    ("resourceclaim", "ResourceClaim"),
+    ("claim", "ResourceClaim"),
+    ("resourceclaimtemplate", "ResourceClaimTemplate"),
+    ("resourceslice", "ResourceSlice"),
+    ("slice", "ResourceSlice"),
+    ("deviceclass", "DeviceClass"),
+    ("devicetaintrule", "DeviceTaintRule"),
+    ("podgroup", "PodGroup"),
+    ("job", "Job"),
+    ("deployment", "Deployment"),
+];
+
+fn object(text: &str) -> Result<ObjectRef> {
+    let parts: Vec<&str> = text.split('/').collect();
+    let (kind, namespace, name) = match parts.as_slice() {
+        [kind, name] => (*kind, "", *name),
+        [kind, namespace, name] => (*kind, *namespace, *name),
+        _ => bail!("`{text}` is not KIND/NAME or KIND/NAMESPACE/NAME"),
+    };
+    let lower = kind.to_ascii_lowercase();
+    let singular = lower.strip_suffix('s').unwrap_or(&lower);
+    let known = KINDS.iter().find(|(short, _)| *short == lower || *short == singular);
+    let kind = known.map_or(kind, |(_, kind)| kind);
+    Ok(ObjectRef { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() })
+}
+
+fn difference(
+    answer: &Value,
+    (input, taken): (&Input, &Taken),
+    engine: &EngineArguments,
+    view: &ViewArguments,
+) -> Result<Shown> {
+    let found: Difference = serde_json::from_value(answer.clone())?;
+    let is_worse = found.pods.iter().any(|pod| pod.after == Place::Pending) || !found.evictions.is_empty();
+    let stdout = match view.output {
+        Output::Table => show(&found, Pen::new(&view.look, &io::stdout())),
+        output => {
+            let body = json!({ "input": machine::input(input, taken), "difference": answer });
+            machine::write("Difference", engine, body, output)
+        }
+    };
+    let verdict = if is_worse { Verdict::No } else { Verdict::Yes };
+    Ok(Shown { stdout, stderr: said(input, taken, view), verdict })
+}
+
+fn show(found: &Difference, pen: Pen) -> String {
+    let mut lines = Vec::new();
+    let mut list = |title: &str, names: &[String]| {
+        if !names.is_empty() {
+            lines.push(pen.paint(Ink::Strong, title));
+            lines.extend(names.iter().map(|name| format!("  {}", clean(name))));
+        }
+    };
+    let devices = |all: &[apportion_core::allocate::DeviceId]| -> Vec<String> {
+        all.iter().map(|id| format!("{}/{}/{}", id.driver, id.pool, id.device)).collect()
+    };
+    list("Nodes that come", &found.nodes_added);
+    list("Nodes that go", &found.nodes_removed);
+    list("Devices that come", &devices(&found.devices_added));
+    list("Devices that go", &devices(&found.devices_removed));
+    if !found.evictions.is_empty() {
+        lines.extend(eviction_lines(&found.evictions, pen));
+    }
+    if !found.pods.is_empty() {
+        lines.push(pen.paint(Ink::Strong, "Pods"));
+    }
+    let place = |place: &Place| match place {
+        Place::Absent => "not there".to_owned(),
+        Place::Pending => "Pending".to_owned(),
+        Place::Node(node) => node.clone(),
+    };
+    for pod in &found.pods {
+        let text = format!("{}: {} {} {}", pod.pod, place(&pod.before), pen.arrow(), place(&pod.after));
+        let ink = if pod.after == Place::Pending { Ink::Bad } else { Ink::Good };
+        lines.push(format!("  {}", pen.paint(ink, &clean(&text))));
+        if let Some(why) = &pod.why {
+            let was = if pod.after == Place::Pending { "" } else { "before: " };
+            let wrapped = wrap(&clean(&format!("{was}{why}")), WIDTH.saturating_sub(4));
+            lines.extend(wrapped.into_iter().map(|line| format!("    {line}")));
+        }
+    }
+    if !found.claims.is_empty() {
+        lines.push(pen.paint(Ink::Strong, "Claims"));
+    }
+    let held = |devices: &Option<Vec<String>>| match devices.as_deref() {
+        None => "not there".to_owned(),
+        Some([]) => "no devices".to_owned(),
+        Some(devices) => devices.join(", "),
+    };
+    for claim in &found.claims {
+        let text = format!("{}: {} {} {}", claim.claim, held(&claim.before), pen.arrow(), held(&claim.after));
+        let wrapped = wrap(&clean(&text), WIDTH.saturating_sub(4)).into_iter().enumerate();
+        lines.extend(wrapped.map(|(index, line)| format!("{}{line}", if index == 0 { "  " } else { "    " })));
+    }
+    if lines.is_empty() {
+        lines.push("Nothing changes.".to_owned());
+    }
+    text(&lines)
+}
+
+fn eviction_lines(evictions: &[Eviction], pen: Pen) -> Vec<String> {
+    let mut lines = vec![pen.paint(Ink::Strong, "Evicted")];
+    for eviction in evictions {
+        let when = match eviction.in_seconds {
+            0 => "at once".to_owned(),
+            seconds => format!("in {seconds} s"),
+        };
+        let claims = eviction.claims.join(", ");
+        lines.push(clean(&format!("  {} on {}: {when}, for claim {claims}", eviction.pod, eviction.node)).into_owned());
+    }
+    lines
+}
+
+fn text(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
