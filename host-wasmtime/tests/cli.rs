@@ -115,7 +115,7 @@ snapshots! {
     diff_of_two_clusters: ["diff", "examples/gpu-sharing/00-cluster.yaml", "examples/gpu-sharing/"];
     taint_preview: ["taint", "--preview", "-f", SMALL, "--now", "2026-01-01T00:00:00Z", "gpu.example.com=broken:NoExecute"];
     cel_on_one_device: ["cel", "-f", "examples/gpu-sharing/", "-d", "node-a/gpu-0", "device.driver == 'gpu.example.com' && device.capacity['gpu.example.com'].memory.isGreaterThan(quantity('100Gi'))"];
-    cel_that_does_not_compile: ["cel", "-f", "examples/gpu-sharing/", "device.attribute == 1"];
+    cel_that_does_not_compile: ["cel", "device.attribute == 1", "-f", "examples/gpu-sharing/"];
     snapshot_of_a_cluster: ["snapshot", "-f", SMALL];
     explain_a_code: ["explain", "read/unknown-field"];
     explain_a_code_as_json: ["explain-code", "yaml/syntax", "-o", "json"];

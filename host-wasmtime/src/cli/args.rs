@@ -90,11 +90,11 @@ Example:
 
 const TAINT_EXAMPLE: &str = "\
 Example:
-  apportion taint --preview -f examples/gpu-sharing/ gpu.example.com/node-a=broken:NoExecute";
+  apportion taint --preview gpu.example.com/node-a=broken:NoExecute -f examples/gpu-sharing/";
 
 const CEL_EXAMPLE: &str = "\
 Example:
-  apportion cel -f examples/gpu-sharing/ --device node-a/gpu-0 'device.driver == \"nic.example.com\"'";
+  apportion cel 'device.driver == \"nic.example.com\"' --device node-a/gpu-0 -f examples/gpu-sharing/";
 
 const EXPLAIN_EXAMPLE: &str = "\
 Example:
