@@ -19,7 +19,7 @@ use crate::api::quantity::Quantity;
 use crate::api::slice::{Device, DeviceTaint, ResourceSlice};
 use crate::cluster::selectors::SelectorProblem;
 use crate::cluster::{Cluster, DeviceIdx, PoolState, device_matches};
-use crate::profile::Features;
+use crate::profile::{Features, Profile};
 
 /// One thing that keeps a device from a request.
 #[derive(Clone, Debug)]
@@ -247,7 +247,7 @@ impl<'c> Inspection<'_, 'c> {
                 found.push(Obstacle::ConstraintMissing { constraint: *constraint });
             }
         }
-        capacities(features, unit, device, found);
+        capacities(self.cluster.profile(), unit, device, found);
         found.extend(blocks(unit, device).map(Obstacle::Taint));
         if !unit.has_admin_access() && device.is_taken() {
             found.push(Obstacle::InUse);
@@ -330,9 +330,9 @@ fn covering<'c>(plan: &Plan<'c>, unit: &Unit<'c>) -> Vec<(usize, &'c str)> {
 }
 
 /// What the device cannot grant, never or not now.
-fn capacities(features: &Features, unit: &Unit<'_>, device: &NodeDevice<'_>, found: &mut Vec<Obstacle<'_>>) {
+fn capacities(profile: &Profile, unit: &Unit<'_>, device: &NodeDevice<'_>, found: &mut Vec<Obstacle<'_>>) {
     let capacities = &device.device.capacity;
-    if !features.consumable_capacity {
+    if !profile.features.consumable_capacity {
         return;
     }
     let asked = unit.capacity.map(|capacity| &capacity.requests);
@@ -347,7 +347,7 @@ fn capacities(features: &Features, unit: &Unit<'_>, device: &NodeDevice<'_>, fou
     if !is_known || (is_plain && capacities.values().all(|capacity| capacity.request_policy.is_none())) {
         return;
     }
-    let rounding = Rounding::of(features);
+    let rounding = Rounding::of(profile);
     let amounts = capacity::amounts(unit.capacity, capacities, rounding);
     for ((name, capacity), needs) in capacities.iter().zip(amounts) {
         let is_allowed =
