@@ -108,15 +108,6 @@ snapshots! {
     explain_what_does_not_exist: ["explain", "-f", SMALL, "--pod", "ml/nobody"];
     explain_applies_a_suggestion: ["explain", "-f", "examples/gpu-sharing/", "--claim", "huge", "--apply", "1"];
     explain_as_yaml: ["explain", "-o", "yaml", "-f", "examples/extended-resource/", "--pod", "greedy"];
-    what_if_a_pod_goes: ["what-if", "-f", "examples/taints/", "--without", "pod/ml/careful"];
-    what_if_a_node_is_cordoned: ["what-if", "-f", "examples/gpu-sharing/", "--cordon", "node-a"];
-    fit_per_node: ["fit", "-f", "examples/gpu-sharing/", "--claim-template", "ml/small-gpu"];
-    fit_per_class_as_yaml: ["fit", "-o", "yaml", "--per", "class", "-f", "examples/gpu-sharing/", "-t", "small-gpu"];
-    diff_of_two_clusters: ["diff", "examples/gpu-sharing/00-cluster.yaml", "examples/gpu-sharing/"];
-    taint_preview: ["taint", "--preview", "-f", SMALL, "--now", "2026-01-01T00:00:00Z", "gpu.example.com=broken:NoExecute"];
-    cel_on_one_device: ["cel", "-f", "examples/gpu-sharing/", "-d", "node-a/gpu-0", "device.driver == 'gpu.example.com' && device.capacity['gpu.example.com'].memory.isGreaterThan(quantity('100Gi'))"];
-    cel_that_does_not_compile: ["cel", "device.attribute == 1", "-f", "examples/gpu-sharing/"];
-    snapshot_of_a_cluster: ["snapshot", "-f", SMALL];
     explain_a_code: ["explain", "read/unknown-field"];
     explain_a_code_as_json: ["explain-code", "yaml/syntax", "-o", "json"];
     explain_a_code_that_does_not_exist: ["explain", "unknown-field"];
