@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::allocate::{Answer, KnownQuestion, Limits, Question, allocate, allocate_known};
 use crate::api::claim::ResourceClaim;
+pub use crate::api::object::parse;
 use crate::api::object::{Object, read_object};
 use crate::api::quantity::Quantity;
 use crate::api::read::{Json, Path};
@@ -146,13 +147,4 @@ pub fn read_quantity(value: Value) -> Result<Quantity, Finding> {
     Json::read(value, &Path::ROOT, &mut findings).map_err(|_| {
         findings.pop().unwrap_or_else(|| Finding::new(Code::Internal, "", "a quantity was refused silently"))
     })
-}
-
-/// Parses a JSON text.
-///
-/// # Errors
-///
-/// The finding, when it is none.
-pub fn parse(text: &str) -> Result<Value, Finding> {
-    serde_json::from_str(text).map_err(|error| Finding::new(Code::ReadBadJson, "", format!("not valid JSON: {error}")))
 }

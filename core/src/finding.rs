@@ -23,6 +23,7 @@ pub struct ObjectRef {
     /// Kind, for instance `ResourceClaim`; empty when unknown.
     pub kind: String,
     /// Namespace; empty for cluster-scoped kinds.
+    #[serde(default)]
     pub namespace: String,
     /// Name.
     pub name: String,
@@ -295,6 +296,8 @@ codes! {
         "The object was changed, and its layout (JSON, flow style, anchors) did not allow to change it in place. Its comments are lost.";
     ReadTooDeep = "read/too-deep", Error,
         "The document nests deeper than the limit and was not read further.";
+    ReadBadScript = "read/bad-script", Error,
+        "A step of a script cannot be understood. A script is a list; each step says when (`at: 30s`) and does one thing, for instance `delete: pod/x`.";
     ReadBadSettings = "read/bad-settings", Error,
         "A setting (version, feature gate, mode, limit) or a question has an unknown name or a value of the wrong type.";
     RunNodesInferred = "run/nodes-inferred", Info,
@@ -330,7 +333,13 @@ codes! {
     RunAdminUnchecked = "run/admin-unchecked", Info,
         "Admin access needs a label on the namespace. The Namespace object was not given, so the label is taken to be there.";
     RunGroupClaim = "run/group-claim", Error,
-        "Claims of PodGroups are not played by a run yet, so a Pod that needs one stays Pending.";
+        "A Pod needs a claim of its PodGroup, and there is none: the Pod is in no PodGroup, the PodGroup does not exist, or it has no entry of that name.";
+    RunClaimNotMade = "run/claim-not-made", Error,
+        "A claim is to be made from a template and was not made yet. The controller that makes claims does not run, waits, or was refused; its Events say why.";
+    RunGroupWaits = "run/group-waits", Error,
+        "A Pod would find a place, but it waits: for its PodGroup to appear, for other Pods of its gang, or because the gang does not fit as a whole. Then none of its Pods is placed.";
+    RunWaits = "run/waits", Info,
+        "A Pod would find a place now and was not placed yet: the scheduler does not run, or pauses before it tries the Pod again.";
     RunNodeUnsuitable = "run/node-unsuitable", Error,
         "Nodes were refused for ordinary reasons, before devices were looked at: taints, labels, CPU, memory and the like.";
     RunClaimElsewhere = "run/claim-elsewhere", Error,
@@ -471,6 +480,34 @@ codes! {
         "More Pods name one claim than can share it (256). The others stay Pending. A PodGroup takes one place whatever the number of its Pods.";
     LinkAdminLabel = "link/admin-label", Warning,
         "Admin access is allowed only in namespaces with the label `resource.kubernetes.io/admin-access: \"true\"`. The API server refuses the claim.";
+    CheckDeviceHeldTwice = "check/device-held-twice", Error,
+        "Two claims have the same device, or the same share of one. Their Pods may disturb each other. Somebody wrote an allocation beside the scheduler, or two schedulers run.";
+    CheckDeviceGone = "check/device-gone", Warning,
+        "A claim has a device that no slice of the newest generation of its pool offers. The driver is gone, or it has published its pool without the device.";
+    CheckCapacityOverdrawn = "check/capacity-overdrawn", Error,
+        "The shares of a device take more of a capacity than the device has. The driver may have made the device smaller while it was in use.";
+    CheckCounterOverdrawn = "check/counter-overdrawn", Error,
+        "The devices of a pool that are allocated draw more from a counter than there is: they cannot all exist at once. The driver may have made its pool smaller while devices were in use.";
+    CheckConsumerGone = "check/consumer-gone", Error,
+        "A claim is reserved for a Pod or PodGroup that does not exist. Until the entry goes, the claim keeps its devices.";
+    CheckConsumerEnded = "check/consumer-ended", Warning,
+        "A claim is reserved for a Pod that has run to its end. The entry goes by itself when the claim controller gets to it.";
+    CheckIdleDevices = "check/idle-devices", Warning,
+        "A claim has devices and nobody uses it or waits to. The devices are out of reach for others.";
+    CheckOwnerGone = "check/owner-gone", Warning,
+        "A claim was made for a Pod or PodGroup that does not exist any more. The garbage collector should have deleted it.";
+    CheckClaimUnrecorded = "check/claim-unrecorded", Warning,
+        "A claim was made for an entry of a Pod, and the Pod's status does not name it. The scheduler and the kubelet look at the status only.";
+    CheckDuplicateClaim = "check/duplicate-claim", Error,
+        "Two claims were made for one entry of one Pod or PodGroup. Only one of them is used.";
+    CheckPodWithoutClaim = "check/pod-without-claim", Error,
+        "A Pod has a node and may not use a claim that it needs: the claim is missing, has no devices, or is not reserved for the Pod.";
+    CheckPodElsewhere = "check/pod-elsewhere", Error,
+        "A Pod is on a node that has no access to the devices of its claim, so it cannot use them there.";
+    CheckUnprotected = "check/unprotected", Warning,
+        "A claim has devices and lacks the finalizer that keeps it from being deleted while they are in use.";
+    CheckFinalizerStuck = "check/finalizer-stuck", Error,
+        "An object is to be deleted and waits for a finalizer that nobody is going to remove.";
     SecurityAdminNamespace = "security/admin-namespace", Warning,
         "The namespace allows admin access: whoever may create claims or Pods in it can use devices that are allocated to others.";
     SecurityNamespaceLabels = "security/namespace-labels", Warning,

@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! engine    ->  explain, simulate        explain  -> simulate, allocate
-//!                                        allocate -> cluster, cel
+//! inspect   ->  simulate, lifecycle      allocate -> cluster, cel
 //! simulate  ->  lifecycle, allocate      cluster  -> api, profile      cel -> api
 //! lifecycle ->  allocate, cluster        validate -> cel, api, profile
 //! ```
@@ -23,6 +23,7 @@ pub mod evaluate;
 pub mod explain;
 pub mod finding;
 pub mod inquiry;
+pub mod inspect;
 pub mod lifecycle;
 mod near;
 pub mod profile;

@@ -195,7 +195,7 @@ impl Door for Cluster {
 }
 
 /// Cuts a list of texts into pieces of at most [`BATCH`] bytes, or one text.
-fn batches(mut objects: &[String]) -> impl Iterator<Item = &[String]> {
+pub(crate) fn batches(mut objects: &[String]) -> impl Iterator<Item = &[String]> {
     std::iter::from_fn(move || {
         let mut bytes = 0_usize;
         let fits = objects.iter().take_while(|text| {

@@ -53,7 +53,7 @@ fn error_kind(kind: WitErrorKind) -> ErrorKind {
     }
 }
 
-fn object_ref(object: wit::ObjectRef) -> ObjectRef {
+pub(crate) fn object_ref(object: wit::ObjectRef) -> ObjectRef {
     ObjectRef { kind: object.kind, namespace: object.namespace, name: object.name }
 }
 

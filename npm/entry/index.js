@@ -14,4 +14,5 @@ export {
   validateText,
 } from "./engine.js";
 export { Manifests, readYaml } from "./manifests.js";
+export { Simulation, inspect, readScript } from "./simulation.js";
 export { init, initSync } from "./start.js";

@@ -707,3 +707,173 @@ export function validateText(asked: string): string;
  * @throws {SettingsError} when there is no way to that version.
  */
 export function convert(object: unknown, version: string): Json;
+
+/** A program of the control plane. */
+export type Component = "kube-apiserver" | "kube-controller-manager" | "kube-scheduler";
+
+/** Identity of a device in a script; without a driver it is whichever has the pool and the device. */
+export interface DevicePath {
+  driver?: string;
+  pool: string;
+  device: string;
+}
+
+/** One thing that is done to a simulated cluster from outside. */
+export type Command =
+  | { create: unknown }
+  | { update: unknown }
+  | { updateStatus: unknown }
+  | { patch: { object: ObjectRef; fields: unknown; status?: boolean } }
+  | { delete: { object: ObjectRef; graceSeconds?: number | null } }
+  | { finish: { pod: ObjectRef; succeeded: boolean } }
+  | { taint: { device: DevicePath; taint: { key: string; effect: string; value?: string } } }
+  | { untaint: { device: DevicePath; key: string } }
+  | { removeNode: string }
+  | { restart: { component?: Component | null; featureGates?: Record<string, boolean> } }
+  | { toggle: { gate: string; enabled: boolean } }
+  | { stop: Component }
+  | { loseWriteAfter: number }
+  | { disturbWriteAfter: number }
+  | { lag: boolean };
+
+/** A request that the API server does not carry out. */
+export interface Refused {
+  /** HTTP status. */
+  status: number;
+  reason: string;
+  message: string;
+}
+
+/** What happened in a simulated cluster. */
+export type Happening =
+  | "requested"
+  | "created"
+  | "deleting"
+  | "deleted"
+  | "placed"
+  | "pending"
+  | "phase"
+  | "recorded"
+  | "allocated"
+  | "deallocated"
+  | "reserved"
+  | "released"
+  | "protected"
+  | "unprotected"
+  | "condition"
+  | "taints"
+  | "changed"
+  | "event";
+
+/** One thing that happened. */
+export interface Moment {
+  /** Milliseconds since the start. */
+  atMillis: number;
+  happened: Happening;
+  object: ObjectRef;
+  /** More about it, for people; may be empty. A node's name for `placed`. */
+  detail: string;
+}
+
+/** A Kubernetes Event, and how often it was recorded. */
+export interface RecordedEvent {
+  event: {
+    regarding: ObjectRef;
+    uid: string;
+    isWarning: boolean;
+    reason: string;
+    note: string;
+    controller: string;
+    action: string;
+  };
+  count: number;
+}
+
+/** A step of a script. */
+export interface ScriptStep {
+  /** Milliseconds after the start. */
+  atMillis: number;
+  command: Command;
+  /** What it is done to; a namespace that is empty is the one that has such an object. */
+  object: ObjectRef;
+  /** The step in a few words. */
+  says: string;
+}
+
+/** How a simulation begins. */
+export interface SimulationOptions {
+  settings?: Settings;
+  /** When it starts, in milliseconds since 1970. */
+  nowMillis?: number;
+  /** Without a time: it starts when these objects may, so that nothing in them lies in the future. */
+  objects?: Iterable<unknown>;
+}
+
+/**
+ * A simulated cluster in virtual time: controllers and a scheduler around an API server's rules for writing. The same calls give
+ * the same history.
+ *
+ * Holds memory of the module until `free()` is called or the garbage collector comes by.
+ */
+export class Simulation {
+  /** @throws {SettingsError} when a setting is not known. */
+  constructor(options?: SimulationOptions);
+  /** Takes objects in as they are; no rule of the API server is applied. Findings come per object, in order. */
+  apply(objects: Iterable<unknown>): Finding[][];
+  /**
+   * Completes what was taken in: nodes are inferred where none is given, workload controllers make their Pods. From now on the
+   * timeline is kept and Pods with a node run.
+   */
+  begin(): Finding[];
+  /**
+   * Does one thing from outside; what it leads to happens when time is let pass. Undefined unless the API server refuses it.
+   *
+   * @throws {SettingsError} when the command cannot be understood.
+   */
+  perform(command: Command): Refused | undefined;
+  /** Notes what is done from outside, for the timeline. */
+  tell(object: ObjectRef, detail: string): void;
+  /** Lets time pass; `restless` when components write without end. */
+  runUntil(untilMillis: number): "quiet" | "restless";
+  /** Lets one component do one thing that is due now. False when there is none. */
+  step(): boolean;
+  /** The time, in milliseconds since 1970. */
+  readonly nowMillis: number;
+  /** What happened since {@link begin}, from a position on. */
+  timeline(start?: number): Moment[];
+  /** Nodes, Pods and claims as they stand, and why Pods have no node. */
+  report(): Report;
+  /** An object as stored. */
+  get(object: ObjectRef): Json | undefined;
+  /** All objects of a kind, by namespace and name. */
+  objects(kind: string): Json[];
+  /** Events recorded so far. */
+  events(): RecordedEvent[];
+  /** Any call by name, JSON text in and JSON text out. */
+  callText(name: string, argument: string): string;
+  /** A simulation with the same past, to try something out. */
+  fork(): Simulation;
+  /** Gives the memory back. The object cannot be used afterwards. */
+  free(): void;
+}
+
+/**
+ * Reads a script, a list of steps such as `{ at: "30s", delete: "pod/x" }`.
+ *
+ * @throws {SettingsError} when a step cannot be understood.
+ */
+export function readScript(script: unknown): ScriptStep[];
+
+/** How a dump is looked at. */
+export interface InspectOptions {
+  settings?: Settings;
+  /** The time of the dump; left out for the latest that its objects speak of. */
+  nowMillis?: number;
+}
+
+/**
+ * What is wrong with objects as they are in a cluster, each with the next step that is safe, as the hint.
+ *
+ * @throws {SettingsError} when a setting is not known.
+ */
+export function inspect(objects: Iterable<unknown>, options?: InspectOptions): Finding[];

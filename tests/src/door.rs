@@ -6,10 +6,14 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 #[cfg(feature = "hosts")]
-use apportion::{HostLimits, Runner, Validate as _};
+use apportion::{HostLimits, Play, Runner, Validate as _};
+use apportion_core::allocate::Limits;
 use apportion_core::engine::Engine;
 use apportion_core::evaluate::evaluate;
 use apportion_core::finding::Finding;
+use apportion_core::lifecycle::Time;
+use apportion_core::profile::Profile;
+use apportion_core::simulate::life::{Simulation, wire as life_wire};
 use apportion_core::wire;
 use serde_json::{Value, json};
 
@@ -47,6 +51,36 @@ pub trait Door {
     ///
     /// When the door itself breaks; a question that cannot be read is an answer, `{"status": "unreadable"}`.
     fn ask(&mut self, asked: &Asked) -> Result<String>;
+
+    /// Makes a simulation, which takes the place of the one before (`{"settings": .., "nowMillis": 0}`), or asks it
+    /// (`{"call": .., "argument": ..}`, as `simulate::life::wire::call` describes); the canonical JSON text of the answer.
+    ///
+    /// # Errors
+    ///
+    /// When the door itself breaks.
+    fn life(&mut self, asked: &Value) -> Result<String>;
+}
+
+/// What a simulation is asked, in JSON.
+enum Life {
+    /// A new one.
+    Create(Profile, Limits, Time),
+    /// A call.
+    Call(String, Value),
+}
+
+impl Life {
+    fn read(asked: &Value) -> Result<Self> {
+        if let Some(name) = asked.get("call").and_then(Value::as_str) {
+            return Ok(Self::Call(name.to_owned(), asked.get("argument").cloned().unwrap_or_default()));
+        }
+        let settings = asked.get("settings").cloned().unwrap_or_else(|| json!({}));
+        let now = asked.get("nowMillis").and_then(Value::as_i64).unwrap_or_default();
+        match wire::settings(settings) {
+            Ok((profile, limits)) => Ok(Self::Create(profile, limits, Time::from_millis(now))),
+            Err(findings) => bail!("settings: {}", json!(findings)),
+        }
+    }
 }
 
 /// Opens a door by name.
@@ -56,16 +90,18 @@ pub trait Door {
 /// When the name is unknown or the door cannot be opened.
 pub fn open(name: &str, root: &Path) -> Result<Box<dyn Door>> {
     Ok(match name {
-        "native" => Box::new(Native),
+        "native" => Box::new(Native { simulation: None }),
         #[cfg(feature = "hosts")]
-        "component" => Box::new(Component { runner: Runner::new()? }),
+        "component" => Box::new(Component { runner: Runner::new()?, play: None }),
         "npm" => Box::new(Npm::start(root)?),
         other => bail!("no engine `{other}`: choose native, component or npm"),
     })
 }
 
 /// The core, linked into this program.
-struct Native;
+struct Native {
+    simulation: Option<Simulation>,
+}
 
 impl Door for Native {
     fn name(&self) -> &'static str {
@@ -94,12 +130,27 @@ impl Door for Native {
             }
         }
     }
+
+    fn life(&mut self, asked: &Value) -> Result<String> {
+        match Life::read(asked)? {
+            Life::Create(profile, limits, now) => {
+                self.simulation = Some(Simulation::new(profile, limits, now));
+                Ok("{}".to_owned())
+            }
+            Life::Call(name, argument) => {
+                let simulation = self.simulation.as_mut().context("there is no simulation")?;
+                let Ok(answer) = life_wire::call(simulation, &name, argument);
+                Ok(answer.to_string())
+            }
+        }
+    }
 }
 
 /// The component in wasmtime.
 #[cfg(feature = "hosts")]
 struct Component {
     runner: Runner,
+    play: Option<Play>,
 }
 
 #[cfg(feature = "hosts")]
@@ -131,6 +182,19 @@ impl Door for Component {
                 }))
             }
             Question::Validate(question) => self.validate(asked, question),
+        }
+    }
+
+    fn life(&mut self, asked: &Value) -> Result<String> {
+        match Life::read(asked)? {
+            Life::Create(profile, limits, now) => {
+                self.play = Some(self.runner.play(&profile, limits, HostLimits::default(), Some(now), &[])?);
+                Ok("{}".to_owned())
+            }
+            Life::Call(name, argument) => {
+                let play = self.play.as_mut().context("there is no simulation")?;
+                Ok(life_wire::call(play, &name, argument)?.to_string())
+            }
         }
     }
 }
@@ -191,6 +255,16 @@ impl Door for Npm {
                 json!({ "settings": asked.settings, "objects": asked.objects, "question": question })
             }
         };
+        self.exchange(&line)
+    }
+
+    fn life(&mut self, asked: &Value) -> Result<String> {
+        self.exchange(&json!({ "life": asked }))
+    }
+}
+
+impl Npm {
+    fn exchange(&mut self, line: &Value) -> Result<String> {
         let questions = self.questions.as_mut().context("Node.js was closed")?;
         writeln!(questions, "{line}")?;
         questions.flush()?;

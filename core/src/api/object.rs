@@ -142,6 +142,15 @@ impl Reading {
     }
 }
 
+/// Parses a JSON text.
+///
+/// # Errors
+///
+/// The finding, when it is none.
+pub fn parse(text: &str) -> Result<Value, Finding> {
+    serde_json::from_str(text).map_err(|error| Finding::new(Code::ReadBadJson, "", format!("not valid JSON: {error}")))
+}
+
 /// Reads one object, converting older versions to `v1`.
 pub fn read_object(mut value: Value) -> Reading {
     let mut findings = Vec::new();

@@ -1,5 +1,6 @@
 //! What a controller decides, and what it hears.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::Time;
@@ -112,7 +113,8 @@ pub enum Change {
 }
 
 /// A Kubernetes Event.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct EventRecord {
     /// The object that it is about.
     pub regarding: ObjectRef,

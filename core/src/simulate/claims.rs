@@ -14,6 +14,7 @@ use crate::finding::{Code, Finding, ObjectRef};
 use super::expand::{controller, reference, root_of, template_path, uid_of};
 use super::problems;
 use crate::derive;
+use crate::lifecycle::{Resolved, group_of, resolve};
 
 /// Annotation of a generated claim: the entry of the Pod that it was made for.
 const POD_CLAIM_NAME: &str = "resource.kubernetes.io/pod-claim-name";
@@ -73,10 +74,28 @@ pub(crate) fn is_deleting(pod: &Pod) -> bool {
     !pod.metadata.deletion_timestamp.is_empty()
 }
 
-/// Makes the claims that Pods need and records them in the Pods' status; Pods in the order given.
+/// Whether the Pod's life was played already, so that what is missing is told and not made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Simulated {
+    /// Pods of PodGroups only.
+    Groups,
+    /// All.
+    All,
+}
+
+impl Simulated {
+    /// Whether it was for a Pod.
+    pub(crate) fn covers(self, cluster: &Cluster, pod: &Pod) -> bool {
+        self == Self::All || (cluster.profile().features.generic_workload && pod.group_name().is_some())
+    }
+}
+
+/// Makes the claims that Pods need and records them in the Pods' status; Pods in the order given. For Pods whose life was
+/// played they are only looked up.
 pub(crate) fn make_claims(
     cluster: &mut Cluster,
     order: &[Key],
+    simulated: Simulated,
     findings: &mut Vec<Finding>,
 ) -> BTreeMap<Key, Vec<Entry>> {
     let mut generated = generated_claims(cluster);
@@ -90,6 +109,7 @@ pub(crate) fn make_claims(
         let mut maker = Maker {
             origin: Origin::of(cluster, &pod),
             may_make: !is_finished(&pod) && !is_deleting(&pod),
+            is_played: simulated.covers(cluster, &pod),
             pod,
             cluster,
             generated: &mut generated,
@@ -123,11 +143,16 @@ fn generated_claims(cluster: &Cluster) -> BTreeMap<(String, String), String> {
 
 /// The template that a generated claim was made from.
 pub(crate) fn template_of(cluster: &Cluster, claim: &ResourceClaim) -> Option<ObjectRef> {
-    let owner = controller(&claim.metadata).filter(|owner| owner.kind == "Pod")?;
+    let owner = controller(&claim.metadata)?;
     let entry = claim.metadata.annotations.get(POD_CLAIM_NAME)?;
     let namespace = &claim.metadata.namespace;
-    let pod = cluster.pods().get(&(namespace.clone(), owner.name.clone()))?;
-    let source = pod.spec.resource_claims.iter().find(|source| source.name == *entry)?;
+    let key = (namespace.clone(), owner.name.clone());
+    let entries = match owner.kind.as_str() {
+        "Pod" => &cluster.pods().get(&key)?.spec.resource_claims,
+        "PodGroup" => &cluster.pod_groups().get(&key)?.spec.resource_claims,
+        _ => return None,
+    };
+    let source = entries.iter().find(|source| source.name == *entry)?;
     match (&source.resource_claim_template_name, &source.cluster_resource_claim_template_name) {
         (Some(name), _) => Some(ObjectRef {
             kind: "ResourceClaimTemplate".to_owned(),
@@ -150,6 +175,7 @@ struct Maker<'m> {
     pod: Pod,
     origin: Origin,
     may_make: bool,
+    is_played: bool,
 }
 
 impl Maker<'_> {
@@ -170,6 +196,9 @@ impl Maker<'_> {
 
     /// The name of the claim, `None` where the Pod's status says that none is needed.
     fn resolve(&mut self, source: &PodResourceClaim, path: &str) -> Result<Option<String>, Finding> {
+        if self.is_played {
+            return self.look_up(source, path);
+        }
         if let Some(name) = &source.resource_claim_name {
             let path = format!("{path}.resourceClaimName");
             self.usable(name).map_err(|problem| self.located(problem, &path))?;
@@ -177,7 +206,7 @@ impl Maker<'_> {
         }
         if source.pod_group_resource_claim.is_some() {
             let path = format!("{path}.podGroupResourceClaim");
-            let message = format!("entry `{}` needs a claim of a PodGroup, which a run does not play yet", source.name);
+            let message = format!("entry `{}` needs a claim of a PodGroup, and the Pod is in none", source.name);
             return Err(self.origin.finding(Code::RunGroupClaim, &path, message));
         }
         let has_template =
@@ -209,6 +238,43 @@ impl Maker<'_> {
         let name = self.make(&source.name, &owner, &template);
         self.generated.insert((owner, source.name.clone()), name.clone());
         Ok(Some(name))
+    }
+
+    /// The same where everything that could be made was made.
+    fn look_up(&mut self, source: &PodResourceClaim, path: &str) -> Result<Option<String>, Finding> {
+        let group =
+            group_of(self.cluster, &self.pod).filter(|_| self.cluster.profile().features.workload_resource_claims);
+        let name = match resolve(&self.pod, source, group) {
+            Resolved::Claim { name, .. } => name.to_owned(),
+            Resolved::NotNeeded => return Ok(None),
+            Resolved::NoSource => return Err(problems::no_source(source, path, &self.origin)),
+            Resolved::NotCreated if !self.may_make => return Ok(None),
+            Resolved::NotCreated => return Err(self.not_made(source, path)),
+        };
+        self.usable(&name).map_err(|problem| self.located(problem, path))?;
+        Ok(Some(name))
+    }
+
+    /// Why the claim of an entry was not made.
+    fn not_made(&mut self, source: &PodResourceClaim, path: &str) -> Finding {
+        let missing = |what: String| format!("entry `{}` needs a claim of its PodGroup: {what}", source.name);
+        let group = self.pod.group_name().unwrap_or_default().to_owned();
+        let found = self.cluster.pod_groups().get(&(self.pod.metadata.namespace.clone(), group.clone()));
+        let mut made_from = source.clone();
+        if let Some(wanted) = &source.pod_group_resource_claim {
+            let path = format!("{path}.podGroupResourceClaim");
+            let finding = |what: String| self.origin.finding(Code::RunGroupClaim, &path, missing(what));
+            let Some(found) = found else { return finding(format!("there is no PodGroup `{group}`")) };
+            match found.spec.resource_claims.iter().find(|entry| entry.name == *wanted) {
+                Some(entry) => made_from = entry.clone(),
+                None => return finding(format!("PodGroup `{group}` has no entry `{wanted}`")),
+            }
+        }
+        if let Err(problem) = self.template(&made_from, path) {
+            return problem;
+        }
+        let message = format!("the claim of entry `{}` was not made yet", source.name);
+        self.origin.finding(Code::RunClaimNotMade, path, message)
     }
 
     fn located(&self, problem: Finding, path: &str) -> Finding {

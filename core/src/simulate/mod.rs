@@ -17,9 +17,11 @@ mod reasons;
 mod report;
 pub(crate) mod schedule;
 pub mod server;
+mod settle;
 mod shortfall;
 pub(crate) mod special;
 pub(crate) mod suggest;
+mod waits;
 
 pub use expand::MAX_PODS;
 pub(crate) use expand::uid_of;
@@ -33,6 +35,7 @@ use crate::api::claim::DeviceRequestAllocationResult;
 use crate::api::quantity::Quantity;
 use crate::cluster::{Cluster, Key};
 use crate::finding::{Finding, ObjectRef};
+use claims::Simulated;
 
 /// What DRA did with the objects of a cluster.
 #[derive(Clone, PartialEq, Debug, Serialize, Default)]
@@ -168,10 +171,11 @@ pub(crate) struct Played {
 
 /// Plays the cluster's controllers and scheduler until nothing changes.
 ///
-/// The cluster afterwards holds the Pods and claims that were made.
+/// The cluster afterwards holds the Pods and claims that were made. Where there are PodGroups, their Pods get their places in a
+/// [`life::Simulation`]; Pods without one, where it left them, one after another here.
 pub fn run(cluster: &mut Cluster, limits: &Limits) -> Report {
-    let Played { order, entries, verdicts, findings, .. } = play(cluster, limits);
-    report::report(cluster, &order, &entries, verdicts, findings)
+    let played = play(cluster, limits);
+    report_of(cluster, played)
 }
 
 /// The same without a report.
@@ -180,8 +184,24 @@ pub(crate) fn play(cluster: &mut Cluster, limits: &Limits) -> Played {
     infer::infer_nodes(cluster, &mut findings);
     expand::expand(cluster, &mut findings);
     finish::release_finished(cluster);
+    settle::settle_groups(cluster, limits);
+    look(cluster, limits, Simulated::Groups, findings)
+}
+
+/// What stands in a cluster whose life was played, and why Pods have no node. `findings` come first in the report.
+pub(crate) fn explain(cluster: &mut Cluster, limits: &Limits, findings: Vec<Finding>) -> Report {
+    let played = look(cluster, limits, Simulated::All, findings);
+    report_of(cluster, played)
+}
+
+fn look(cluster: &mut Cluster, limits: &Limits, simulated: Simulated, mut findings: Vec<Finding>) -> Played {
     let order = order::scheduling_order(cluster);
-    let entries = claims::make_claims(cluster, &order, &mut findings);
-    let verdicts = schedule::schedule(cluster, limits, &order, &entries, &mut findings);
+    let entries = claims::make_claims(cluster, &order, simulated, &mut findings);
+    let verdicts = schedule::schedule(cluster, limits, &order, simulated, &entries, &mut findings);
     Played { order, entries, verdicts, findings, bound: BTreeSet::new() }
+}
+
+fn report_of(cluster: &Cluster, played: Played) -> Report {
+    let Played { order, entries, verdicts, findings, .. } = played;
+    report::report(cluster, &order, &entries, verdicts, findings)
 }

@@ -14,10 +14,10 @@ use crate::api::pod::{NodeAllocatableClaimStatus, Pod};
 use crate::cluster::{Cluster, Key};
 use crate::finding::{Code, Finding, Severity};
 
-use super::claims::{Entry, Origin, is_deleting, is_finished};
+use super::claims::{Entry, Origin, Simulated, is_deleting, is_finished};
 use super::expand::uid_of;
 use super::problems::request_problems;
-use super::{reasons, special};
+use super::{reasons, special, waits};
 use crate::lifecycle::scheduling::message;
 use crate::lifecycle::scheduling::node_allocatable::{self, Problem};
 use crate::lifecycle::scheduling::node_fit::{NodeState, Refusal, requests, selects, unknown_labels};
@@ -40,16 +40,17 @@ pub(crate) struct Verdict {
     pub(crate) reasons: Vec<Finding>,
 }
 
-/// Schedules Pods in the order given.
+/// Schedules Pods in the order given; of those whose life was played it is only told why they have no node.
 pub(crate) fn schedule(
     cluster: &mut Cluster,
     limits: &Limits,
     order: &[Key],
+    simulated: Simulated,
     entries: &BTreeMap<Key, Vec<Entry>>,
     findings: &mut Vec<Finding>,
 ) -> BTreeMap<Key, Verdict> {
     let nodes = node_states(cluster);
-    let mut scheduler = Scheduler { cluster, limits, nodes, entries, noted: BTreeSet::new(), findings };
+    let mut scheduler = Scheduler { cluster, limits, nodes, simulated, entries, noted: BTreeSet::new(), findings };
     let mut verdicts = BTreeMap::new();
     for key in order {
         let Some(pod) = scheduler.cluster.pods().get(key).cloned() else { continue };
@@ -85,6 +86,7 @@ struct Scheduler<'s> {
     cluster: &'s mut Cluster,
     limits: &'s Limits,
     nodes: Vec<NodeState>,
+    simulated: Simulated,
     entries: &'s BTreeMap<Key, Vec<Entry>>,
     /// What was said about the run as a whole, to say it once for each object.
     noted: BTreeSet<(Code, String)>,
@@ -139,6 +141,12 @@ impl Scheduler<'_> {
         self.note_unmodelled(pod, origin);
         let needed = self.needed(key)?;
         self.check_requests(&needed)?;
+        if self.simulated.covers(self.cluster, pod) {
+            return match self.try_nodes(pod, origin, &needed) {
+                Ok(_) => Err(waits::reasons(self.cluster, pod, origin)),
+                Err(reasons) => Err(reasons),
+            };
+        }
         let mut needed = needed;
         // Each round but the last gives up one allocation that stands in the way.
         for _ in 0..=needed.len() {
@@ -378,7 +386,7 @@ impl Scheduler<'_> {
                 findings.push(origin.finding(Code::RunNotAllocated, &path, message).with_hint(
                     "leave out `nodeName` and select the node with `nodeSelector`, so that the Pod is scheduled",
                 ));
-            } else if reserve(&mut claim, &consumer) {
+            } else if !self.simulated.covers(self.cluster, pod) && reserve(&mut claim, &consumer) {
                 self.cluster.apply(Object::ResourceClaim(Box::new(claim)));
             }
         }
@@ -389,11 +397,9 @@ impl Scheduler<'_> {
         if let Some(message) = reasons::unmodelled(pod) {
             self.note(origin.finding(Code::RunNotModelled, "spec", message));
         }
-        if let Some(group) = &pod.spec.scheduling_group {
-            let name = &group.pod_group_name;
-            let message = format!(
-                "PodGroup `{name}` is not played yet: its Pods are scheduled one by one, with claims of their own"
-            );
+        let has_groups = self.cluster.profile().features.generic_workload;
+        if let Some(name) = pod.group_name().filter(|_| !has_groups) {
+            let message = format!("PodGroup `{name}` is without effect: the feature gate `GenericWorkload` is off");
             let finding = origin.finding(Code::RunNotModelled, "spec.schedulingGroup", message);
             self.note(Finding { severity: Severity::Warning, ..finding });
         }

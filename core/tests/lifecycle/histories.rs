@@ -4,10 +4,29 @@
 
 use std::path::{Path, PathBuf};
 
-use apportion_core::profile::Mode;
+use apportion_core::allocate::Limits;
+use apportion_core::lifecycle::Time;
+use apportion_core::profile::{Mode, Profile};
+use apportion_core::simulate::life::{Simulation, wire::call};
+use apportion_core::wire;
 use serde_json::Value;
 
-use crate::lifecycle_case::replay;
+use crate::lifecycle_case::{Answers, replay};
+
+/// The core itself.
+struct Native(Simulation);
+
+impl Answers for Native {
+    fn create(&mut self, settings: Value, now_millis: i64) {
+        let (profile, limits) = wire::settings(settings).unwrap();
+        self.0 = Simulation::new(profile, limits, Time::from_millis(now_millis));
+    }
+
+    fn call(&mut self, name: &str, argument: Value) -> Value {
+        let Ok(answer) = call(&mut self.0, name, argument);
+        answer
+    }
+}
 
 /// Histories of controllers and plugins that are not modelled.
 const NOT_MODELLED: [&str; 3] = ["extended-resource", "job-workload", "pool-status-request"];
@@ -43,7 +62,8 @@ fn differing(mode: Mode) -> Vec<(String, Vec<String>)> {
     for file in histories() {
         let case: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
         let id = case["id"].as_str().unwrap().to_owned();
-        let differences = replay(&case, mode);
+        let mut native = Native(Simulation::new(Profile::default(), Limits::default(), Time::default()));
+        let differences = replay(&case, mode, &mut native);
         if !differences.is_empty() {
             println!("{id}: {} differences", differences.len());
             for difference in differences.iter().take(12) {

@@ -13,9 +13,11 @@
 #[path = "../support/lifecycle_case.rs"]
 mod lifecycle_case;
 
+mod devices;
 mod groups;
 mod histories;
 mod play;
 mod properties;
+mod taints;
 mod templates;
 mod texts;

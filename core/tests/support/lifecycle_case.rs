@@ -5,12 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apportion_core::allocate::Limits;
-use apportion_core::finding::ObjectRef;
-use apportion_core::lifecycle::{Change, Patch, Time};
-use apportion_core::profile::{Mode, Profile, Version};
-use apportion_core::simulate::life::{Component, Settled, Simulation};
-use apportion_core::simulate::server::Happened;
+use apportion_core::lifecycle::Time;
+use apportion_core::profile::{Features, Mode, Version};
 use serde_json::{Map, Value, json};
 
 /// When histories start.
@@ -37,9 +33,18 @@ const NAMES: [(&str, &str); 3] = [
     ("deviceClasses", "DeviceClass"),
 ];
 
+/// A simulation behind a door: calls as `simulate::life::wire::call` describes them.
+pub(crate) trait Answers {
+    /// Makes a simulation, from settings as `wire::settings` reads them and the time in milliseconds.
+    fn create(&mut self, settings: Value, now_millis: i64);
+
+    /// Makes one call.
+    fn call(&mut self, name: &str, argument: Value) -> Value;
+}
+
 /// Plays a history. Gives the differences, each with its step; none when all is as recorded.
-pub(crate) fn replay(case: &Value, mode: Mode) -> Vec<String> {
-    let Some(mut replay) = Replay::new(case, mode) else { return vec!["the history has no steps".to_owned()] };
+pub(crate) fn replay(case: &Value, mode: Mode, door: &mut dyn Answers) -> Vec<String> {
+    let Some(mut replay) = Replay::new(case, mode, door) else { return vec!["the history has no steps".to_owned()] };
     let steps = list(case, "steps");
     for (index, step) in steps.iter().enumerate() {
         let end = steps.get(index + 1).map_or_else(|| last_moment(step), |next| time(next));
@@ -51,7 +56,9 @@ pub(crate) fn replay(case: &Value, mode: Mode) -> Vec<String> {
 struct Replay<'c> {
     case: &'c Value,
     mode: Mode,
-    simulation: Simulation,
+    door: &'c mut dyn Answers,
+    /// Every version of every object so far.
+    history: Vec<Value>,
     equals: Equals,
     differences: Vec<String>,
     step: String,
@@ -60,15 +67,15 @@ struct Replay<'c> {
 }
 
 impl<'c> Replay<'c> {
-    fn new(case: &'c Value, mode: Mode) -> Option<Self> {
+    fn new(case: &'c Value, mode: Mode, door: &'c mut dyn Answers) -> Option<Self> {
         case.get("steps")?;
-        let profile = profile(case, mode, &Map::new());
-        let mut simulation = Simulation::new(profile, Limits::default(), START);
-        simulation.server_mut().keep_history();
+        door.create(settings(case, mode), START.millis());
+        door.call("keepHistory", Value::Null);
         Some(Self {
             case,
             mode,
-            simulation,
+            door,
+            history: Vec::new(),
             equals: Equals::default(),
             differences: Vec::new(),
             step: String::new(),
@@ -80,34 +87,49 @@ impl<'c> Replay<'c> {
         self.step = format!("step {index} `{}`", text(step, "title"));
         self.settle(time(step));
         for request in list(step, "do").into_iter().filter(|request| text(request, "verb") == "delete") {
-            let pod = self.simulation.server().get(&self.key("Pod", text(request, "name")));
-            if pod.is_some_and(|pod| pod.pointer("/spec/nodeName").is_none()) {
+            let pod = self.door.call("get", self.key("Pod", text(request, "name")));
+            if !pod.is_null() && pod.pointer("/spec/nodeName").is_none() {
                 self.racing.insert(format!("Scheduled Pod {}: ", text(request, "name")));
             }
         }
         for request in requests(&list(step, "do")) {
             self.request(&request);
-            self.simulation.run();
+            let now = self.door.call("now", Value::Null);
+            self.door.call("runUntil", now);
         }
-        let settled = self.settle(end);
+        let is_restless = self.settle(end);
         let then = step.get("then").unwrap_or(&Value::Null);
         let before = self.differences.len();
         self.compare(then);
-        if settled == Settled::Restless && self.differences.len() > before {
+        if is_restless && self.differences.len() > before {
             // The recording caught one moment of an endless loop: the next write may show the same one.
-            let writes = self.simulation.writes();
-            while self.simulation.writes() == writes && self.simulation.step() {}
+            let writes = self.door.call("writes", Value::Null);
+            while self.door.call("writes", Value::Null) == writes && self.door.call("step", Value::Null) == json!(true)
+            {
+            }
             self.differences.truncate(before);
             self.compare(then);
         }
     }
 
-    fn settle(&mut self, until: Time) -> Settled {
-        let settled = self.simulation.run_until(until);
-        if settled == Settled::Restless && self.mode == Mode::Sound {
+    /// Lets time pass. True when components write without end.
+    fn settle(&mut self, until: Time) -> bool {
+        let is_restless = self.door.call("runUntil", json!(until.millis())) == json!("restless");
+        if is_restless && self.mode == Mode::Sound {
             self.differ("components write without end".to_owned());
         }
-        settled
+        is_restless
+    }
+
+    /// Names and UIDs as they are now.
+    fn names(&mut self) -> Names {
+        let new = self.door.call("history", json!(self.history.len()));
+        self.history.extend(new.as_array().cloned().unwrap_or_default());
+        Names::of(&self.history)
+    }
+
+    fn all(&mut self, kind: &str) -> Vec<Value> {
+        self.door.call("list", json!(kind)).as_array().cloned().unwrap_or_default()
     }
 
     fn differ(&mut self, what: String) {
@@ -115,49 +137,39 @@ impl<'c> Replay<'c> {
     }
 
     fn request(&mut self, request: &Value) {
-        let names = Names::of(&self.simulation);
+        let names = self.names();
         let request = names.ours(request);
-        let now = self.simulation.now();
         let key = self.key(text(&request, "kind"), text(&request, "name"));
-        let server = self.simulation.server_mut();
-        let answer = match text(&request, "verb") {
-            "create" => server.create(request.get("object").cloned().unwrap_or_default(), now).map(|_| ()),
-            "delete" => {
-                let grace = request.get("gracePeriodSeconds").and_then(Value::as_i64);
-                server.delete(&key, "", grace, now)
-            }
-            "patch" => {
-                let patch = Patch {
-                    object: key,
-                    uid: String::new(),
-                    resource_version: String::new(),
-                    status: text(&request, "subresource") == "status",
-                    change: Change::Merge(request.get("patch").cloned().unwrap_or_default()),
-                };
-                server.patch(&patch, now)
-            }
-            "update" => {
-                let object = request.get("object").cloned().unwrap_or_default();
-                server.update(object, text(&request, "subresource") == "status", now)
-            }
+        let object = || request.get("object").cloned().unwrap_or_default();
+        let status = text(&request, "subresource") == "status";
+        let command = match text(&request, "verb") {
+            "create" => json!({ "create": object() }),
+            "delete" => json!({ "delete": { "object": key, "graceSeconds": request.get("gracePeriodSeconds") } }),
+            "patch" => json!({ "patch": { "object": key, "fields": request.get("patch"), "status": status } }),
+            "update" if status => json!({ "updateStatus": object() }),
+            "update" => json!({ "update": object() }),
             "restart" => {
-                let gates = request.get("featureGates").and_then(Value::as_object).cloned().unwrap_or_default();
-                let component = Component::parse(text(&request, "component"));
-                let profile = profile(self.case, self.mode, &gates);
-                match component {
-                    Some(component) => self.simulation.restart(component, profile),
-                    None => self.differ(format!("unknown component `{}`", text(&request, "component"))),
-                }
-                return;
+                let changed = request.get("featureGates").and_then(Value::as_object).cloned().unwrap_or_default();
+                json!({ "restart": { "component": text(&request, "component"), "featureGates": gates(&changed) } })
             }
             // Left out of the recording.
             _ => return,
         };
+        let answer = self.door.call("perform", command);
+        if text(&request, "verb") == "restart" {
+            if answer != json!({}) {
+                self.differ(format!("restart: {answer}"));
+            }
+            return;
+        }
         let wanted = request.get("status").and_then(Value::as_u64).unwrap_or_default();
         let wanted_error = request.get("error").map(|error| text(error, "message").to_owned()).unwrap_or_default();
-        let (status, message) = match answer {
-            Ok(()) => (if text(&request, "verb") == "create" { 201 } else { 200 }, String::new()),
-            Err(refused) => (u64::from(refused.status), refused.message),
+        let (status, message) = match answer.get("refused") {
+            None => (if text(&request, "verb") == "create" { 201 } else { 200 }, String::new()),
+            Some(refused) => {
+                let status = refused.get("status").and_then(Value::as_u64).unwrap_or_default();
+                (status, text(refused, "message").to_owned())
+            }
         };
         if (status, &message) != (wanted, &wanted_error) {
             self.differ(format!(
@@ -168,20 +180,19 @@ impl<'c> Replay<'c> {
         }
     }
 
-    fn key(&self, kind: &str, name: &str) -> ObjectRef {
+    fn key(&self, kind: &str, name: &str) -> Value {
         let cluster_scoped =
             ["Namespace", "Node", "DeviceClass", "ResourceSlice", "DeviceTaintRule", "ResourcePoolStatusRequest"];
         let namespace = if cluster_scoped.contains(&kind) { "" } else { text(self.case, "id") };
-        ObjectRef { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
+        json!({ "kind": kind, "namespace": namespace, "name": name })
     }
 
     fn compare(&mut self, then: &Value) {
-        let names = Names::of(&self.simulation);
-        self.equals = Equals::new(&self.simulation);
+        let names = self.names();
+        self.equals = Equals::new(&self.all("ResourceSlice"));
         let mut ours = BTreeMap::new();
         for (list_name, kind) in OBJECTS {
-            let objects: Vec<Value> =
-                self.simulation.server().list(kind).map(|object| tidy(&names.theirs(object))).collect();
+            let objects: Vec<Value> = self.all(kind).iter().map(|object| tidy(&names.theirs(object))).collect();
             ours.insert(list_name, objects);
         }
         for (list_name, kind) in OBJECTS {
@@ -190,9 +201,8 @@ impl<'c> Replay<'c> {
         }
         for (list_name, kind) in NAMES {
             let found: BTreeSet<String> = self
-                .simulation
-                .server()
-                .list(kind)
+                .all(kind)
+                .iter()
                 .map(|object| object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned())
                 .collect();
             let wanted: BTreeSet<String> =
@@ -254,14 +264,16 @@ impl<'c> Replay<'c> {
                 line(text(event, "reason"), text(regarding, "kind"), text(regarding, "name"), text(event, "note"))
             })
             .collect();
-        let found: BTreeSet<String> = self
-            .simulation
-            .server()
-            .events()
-            .iter()
-            .filter_map(|(event, _)| {
-                let (name, note) = (names.text(&event.regarding.name), names.text(&event.note));
-                line(&event.reason, &event.regarding.kind, &name, &note)
+        let recorded = self.door.call("events", Value::Null);
+        let found: BTreeSet<String> = recorded
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|recorded| {
+                let event = recorded.get("event")?;
+                let regarding = event.get("regarding")?;
+                let (name, note) = (names.text(text(regarding, "name")), names.text(text(event, "note")));
+                line(text(event, "reason"), text(regarding, "kind"), &name, &note)
             })
             .collect();
         let missing: Vec<String> = wanted.difference(&found).cloned().collect();
@@ -312,9 +324,9 @@ struct Equals {
 }
 
 impl Equals {
-    fn new(simulation: &Simulation) -> Self {
+    fn new(slices: &[Value]) -> Self {
         let mut equals = Self::default();
-        for slice in simulation.server().list("ResourceSlice") {
+        for slice in slices {
             for device in slice.pointer("/spec/devices").and_then(Value::as_array).into_iter().flatten() {
                 let mut rest = device.clone();
                 if let Some(map) = rest.as_object_mut() {
@@ -398,24 +410,23 @@ struct Names {
 }
 
 impl Names {
-    fn of(simulation: &Simulation) -> Self {
+    fn of(history: &[Value]) -> Self {
         let mut pairs = Vec::new();
         let mut by_prefix: BTreeMap<String, usize> = BTreeMap::new();
         let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
         let mut known: BTreeSet<String> = BTreeSet::new();
-        for entry in simulation.server().history() {
-            let metadata = entry.value.get("metadata").unwrap_or(&Value::Null);
+        for entry in history {
+            let metadata = entry.pointer("/value/metadata").unwrap_or(&Value::Null);
             let name = text(metadata, "name");
             let is_generated = !text(metadata, "generateName").is_empty();
-            match entry.happened {
-                Happened::Refused if !is_generated => continue,
-                Happened::Added | Happened::Refused => {}
-                Happened::Modified | Happened::Deleted => continue,
+            let is_refused = text(entry, "happened") == "refused";
+            if (is_refused && !is_generated) || !(is_refused || text(entry, "happened") == "added") {
+                continue;
             }
             let mut label = name.to_owned();
             if is_generated {
                 let prefix = name.get(..name.len().saturating_sub(5)).unwrap_or_default();
-                if entry.happened == Happened::Refused {
+                if is_refused {
                     pairs.push((name.to_owned(), format!("{prefix}<rand5>")));
                     continue;
                 }
@@ -429,7 +440,7 @@ impl Names {
                     label.clone_from(given);
                 }
             }
-            let base = format!("uid:{}/{label}", entry.object.kind.to_lowercase());
+            let base = format!("uid:{}/{label}", text(&entry["object"], "kind").to_lowercase());
             let count = by_name.entry(base.clone()).or_default();
             *count += 1;
             let uid = if *count == 1 { base } else { format!("{base}#{count}") };
@@ -519,15 +530,18 @@ fn is_time(text: &str) -> bool {
     recorded.is_some_and(|seconds| seconds.parse::<u32>().is_ok()) || Time::parse(text).is_some()
 }
 
-/// The settings of one component: those of the history, with some gates changed.
-fn profile(case: &Value, mode: Mode, gates: &Map<String, Value>) -> Profile {
-    let version = text(case, "kubernetesVersion").rsplit_once('.').and_then(|(minor, _)| Version::parse(minor));
-    let mut profile = Profile { mode, ..Profile::of(version.unwrap_or(Version::V1_36)) };
-    let all = case.get("featureGates").and_then(Value::as_object).into_iter().flatten();
-    for (gate, on) in all.chain(gates) {
-        profile.features.set(gate, on.as_bool().unwrap_or_default());
-    }
-    profile
+/// The settings of all components at the start.
+fn settings(case: &Value, mode: Mode) -> Value {
+    let version = text(case, "kubernetesVersion").rsplit_once('.').map_or("1.36", |(minor, _)| minor);
+    let all = case.get("featureGates").and_then(Value::as_object).cloned().unwrap_or_default();
+    let mode = if mode == Mode::Sound { "sound" } else { "reference" };
+    json!({ "version": version, "featureGates": gates(&all), "mode": mode })
+}
+
+/// Gates that something depends on.
+fn gates(all: &Map<String, Value>) -> Map<String, Value> {
+    let is_known = |gate: &str| Features::of(Version::V1_36).set(gate, true);
+    all.iter().filter(|(gate, _)| is_known(gate)).map(|(gate, on)| (gate.clone(), on.clone())).collect()
 }
 
 /// The end of the last step: some quiet after its last change.

@@ -29,6 +29,9 @@ pub(crate) enum Command {
     /// Say what the API server would answer to manifests, and what would only show when a Pod stays Pending
     #[command(after_help = VALIDATE_EXAMPLE)]
     Validate(ValidateArguments),
+    /// Find what is wrong in a dump of a cluster, each with the next step that is safe
+    #[command(after_help = CHECK_EXAMPLE)]
+    Check(CheckArguments),
     /// Rewrite manifests for another version of their API, comments kept where the text allows
     #[command(after_help = CONVERT_EXAMPLE)]
     Convert(ConvertArguments),
@@ -59,7 +62,8 @@ pub(crate) enum Command {
 const RUN_EXAMPLE: &str = "\
 Example:
   apportion run -f examples/gpu-sharing/
-  kubectl get resourceslices,deviceclasses -o yaml | apportion run -f - -f my-job.yaml --kubernetes-version 1.36";
+  kubectl get resourceslices,deviceclasses -o yaml | apportion run -f - -f my-job.yaml --kubernetes-version 1.36
+  apportion run -f examples/life/ --script examples/life/script.yaml --until 10m --output html > life.html";
 
 const ALLOCATE_EXAMPLE: &str = "\
 Example:
@@ -69,6 +73,10 @@ const VALIDATE_EXAMPLE: &str = "\
 Example:
   apportion validate -f manifests/ --profile 1.35
   kubectl get resourceclaims,resourceslices -A -o yaml | apportion validate -f -";
+
+const CHECK_EXAMPLE: &str = "\
+Example:
+  kubectl get resourceclaims,resourceslices,pods,nodes -A -o yaml | apportion check -f -";
 
 const CONVERT_EXAMPLE: &str = "\
 Example:
@@ -107,7 +115,42 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) input: InputArguments,
     #[command(flatten)]
+    pub(crate) life: LifeArguments,
+    #[command(flatten)]
     pub(crate) engine: EngineArguments,
+    /// How the answer is written
+    #[arg(long, short = 'o', value_enum, default_value_t = RunOutput::Table, help_heading = "Output")]
+    pub(crate) output: RunOutput,
+    #[command(flatten)]
+    pub(crate) look: LookArguments,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Time")]
+pub(crate) struct LifeArguments {
+    /// Let so much virtual time pass, for instance 10m, and show what happens in it
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) until: Option<String>,
+    /// What is done to the cluster and when: a YAML list of steps such as `at: 30s, delete: pod/x`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<String>,
+    /// Show the Events that users would see
+    #[arg(long)]
+    pub(crate) events: bool,
+    /// Show how things stand after each step of the script
+    #[arg(long)]
+    pub(crate) step: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CheckArguments {
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesArguments,
+    /// The time of the dump, as 2026-03-01T12:00:00Z; without it the latest that its objects speak of
+    #[arg(long, value_name = "TIME")]
+    pub(crate) now: Option<String>,
     #[command(flatten)]
     pub(crate) view: ViewArguments,
 }
@@ -385,6 +428,29 @@ pub(crate) enum Output {
     Json,
     /// The same as YAML
     Yaml,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RunOutput {
+    /// For people
+    Table,
+    /// For programs, format `apportion/v1`
+    Json,
+    /// The same as YAML
+    Yaml,
+    /// A page with a picture of what happens in time
+    Html,
+}
+
+impl RunOutput {
+    /// The same for what has no picture.
+    pub(crate) const fn plain(self) -> Output {
+        match self {
+            Self::Table | Self::Html => Output::Table,
+            Self::Json => Output::Json,
+            Self::Yaml => Output::Yaml,
+        }
+    }
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

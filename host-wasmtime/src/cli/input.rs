@@ -161,8 +161,16 @@ pub(crate) fn collect(sources: Vec<Source>, files: Vec<File>) -> Input {
 impl Input {
     /// Gives all documents to a cluster.
     pub(crate) fn apply(&self, door: &mut dyn Door) -> Result<Taken> {
-        let texts: Vec<String> = self.documents.iter().map(|document| document.text.clone()).collect();
-        let findings = door.apply(&texts)?;
+        Ok(self.taken(door.apply(&self.texts())?))
+    }
+
+    /// All documents as JSON texts.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        self.documents.iter().map(|document| document.text.clone()).collect()
+    }
+
+    /// What became of the documents, by what was found in each.
+    pub(crate) fn taken(&self, findings: Vec<Vec<Finding>>) -> Taken {
         let places = Places::new(self);
         let mut taken = Taken { refused: self.refused, notes: self.problems.clone(), ..Taken::default() };
         for (index, (document, findings)) in self.documents.iter().zip(findings).enumerate() {
@@ -181,7 +189,7 @@ impl Input {
         }
         taken.notes.extend(self.repeated(&places));
         taken.notes.sort_by_key(order);
-        Ok(taken)
+        taken
     }
 }
 

@@ -5,6 +5,7 @@ mod args;
 mod ask;
 mod cel;
 mod check;
+mod check_dump;
 mod convert;
 mod diagnose;
 mod explain;
@@ -12,6 +13,7 @@ mod files;
 mod fit;
 mod fix;
 mod input;
+mod life;
 mod machine;
 mod note;
 mod pen;
@@ -59,6 +61,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments),
         Command::Allocate(arguments) => allocate::allocate(arguments),
         Command::Validate(arguments) => validate::validate(arguments),
+        Command::Check(arguments) => check_dump::check(arguments),
         Command::Convert(arguments) => convert::convert(arguments),
         Command::Explain(arguments) => explain::explain(arguments),
         Command::WhatIf(arguments) => what_if::what_if(arguments),

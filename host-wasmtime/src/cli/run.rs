@@ -7,33 +7,37 @@ use apportion_core::finding::Severity;
 use apportion_core::simulate::Report;
 use serde_json::json;
 
-use super::args::{Output, RunArguments};
+use super::args::{RunArguments, RunOutput};
 use super::diagnose::diagnose;
 use super::pen::Pen;
-use super::{Shown, Verdict, ask, input, machine, show_run};
+use super::{Shown, Verdict, ask, input, life, machine, show_run};
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
-    let view = &arguments.view;
+    if life::is_asked_for(arguments) {
+        return life::run(arguments);
+    }
+    let look = &arguments.look;
     let mut door = ask::cluster(&arguments.engine)?;
     let input = input::load(&arguments.input.files)?;
     let taken = input.apply(door.as_mut())?;
     let report = door.run()?;
-    let stdout = match view.output {
-        Output::Table => {
-            let pen = Pen::new(&view.look, &io::stdout());
-            show_run::show(&report, &input, &taken, &ask::in_words(&arguments.engine), pen, view.look.verbose)
+    let stdout = match arguments.output {
+        RunOutput::Table => {
+            let pen = Pen::new(look, &io::stdout());
+            show_run::show(&report, &input, &taken, &ask::in_words(&arguments.engine), pen, look.verbose)
         }
-        Output::Json | Output::Yaml => {
+        RunOutput::Json | RunOutput::Yaml | RunOutput::Html => {
             let body = json!({ "input": machine::input(&input, &taken), "report": report });
-            machine::write("Run", &arguments.engine, body, view.output)
+            machine::write("Run", &arguments.engine, body, arguments.output.plain())
         }
     };
-    let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
+    let stderr = diagnose(&taken.notes, &input.sources, Pen::new(look, &io::stderr()), look.verbose);
     let verdict = if taken.has_errors() || !is_satisfied(&report) { Verdict::No } else { Verdict::Yes };
     Ok(Shown { stdout, stderr, verdict })
 }
 
-fn is_satisfied(report: &Report) -> bool {
+/// Whether every Pod has a node and nothing is wrong with the run as a whole.
+pub(super) fn is_satisfied(report: &Report) -> bool {
     report.pods.iter().all(|pod| pod.node.is_some())
         && report.findings.iter().all(|finding| finding.severity != Severity::Error)
 }

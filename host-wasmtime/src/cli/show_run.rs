@@ -205,8 +205,12 @@ impl<'r> Tree<'r> {
         if let Some(template) = &claim.template {
             remarks.push(format!("from template {template}"));
         }
+        let group = claim.reserved_for.iter().find_map(|consumer| consumer.strip_prefix("podgroups "));
+        if let Some(group) = group {
+            remarks.push(format!("of PodGroup {}", group.split_once('/').map_or(group, |(_, name)| name)));
+        }
         let shared = claim.reserved_for.len();
-        if shared > 1 {
+        if shared > 1 && group.is_none() {
             remarks.push(format!("shared by {shared} Pods"));
         }
         let known = self.told.get(&(claim.namespace.as_str(), claim.name.as_str())).copied();

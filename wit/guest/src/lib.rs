@@ -6,6 +6,7 @@
 )]
 
 mod from_wire;
+mod life;
 #[cfg(target_arch = "wasm32")]
 mod memory;
 mod to_wire;

@@ -57,7 +57,7 @@ fn error_kind(kind: ErrorKind) -> WitErrorKind {
     }
 }
 
-fn object_ref(object: ObjectRef) -> wit::ObjectRef {
+pub(crate) fn object_ref(object: ObjectRef) -> wit::ObjectRef {
     wit::ObjectRef { kind: object.kind, namespace: object.namespace, name: object.name }
 }
 

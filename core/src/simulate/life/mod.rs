@@ -4,21 +4,34 @@
 //! happens by chance: the same requests at the same times give the same history.
 
 mod carry_out;
+mod command;
 mod components;
+mod kubelet;
+mod load;
+pub mod script;
+mod timeline;
 mod waiting;
+pub mod wire;
 
 use std::collections::BTreeMap;
 
+pub use command::{Command, DevicePath};
 pub use components::Component;
+pub use timeline::{Happening, Moment};
+
+use serde::Serialize;
 
 use super::server::Server;
 use crate::allocate::Limits;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
+use crate::finding::{Finding, ObjectRef};
 use crate::lifecycle::claims::{self, Work};
 use crate::lifecycle::scheduling::{self, Book};
 use crate::lifecycle::{Action, Decision, Time, Trigger, eviction, is_for_pod, protection};
 use crate::profile::{Mode, Profile};
+use kubelet::Kubelets;
+use timeline::Timeline;
 use waiting::Waiting;
 
 /// Most writes without time passing, and how many more for each Pod and claim; beyond that components contradict each other.
@@ -50,10 +63,21 @@ pub struct Simulation {
     /// What the controllers see while their watches lag behind.
     seen: Option<Box<Cluster>>,
     writes: u64,
+    /// Settings that all components began with.
+    first: Profile,
+    /// Nodes that run Pods, if they do.
+    kubelets: Option<Kubelets>,
+    /// What happened, if that is kept.
+    timeline: Option<Timeline>,
+    /// What is worth knowing about what was taken in.
+    findings: Vec<Finding>,
+    /// Objects without a name that were taken in.
+    given: u64,
 }
 
 /// How a stretch of time ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Settled {
     /// Nothing more happens before the time is over.
     Quiet,
@@ -69,7 +93,7 @@ impl Simulation {
             now,
             limits,
             controllers: profile.clone(),
-            scheduler: profile,
+            scheduler: profile.clone(),
             claim_work: BTreeMap::new(),
             claim_failures: BTreeMap::new(),
             claim_memory: claims::Memory::default(),
@@ -83,6 +107,11 @@ impl Simulation {
             undisturbed: None,
             seen: None,
             writes: 0,
+            first: profile,
+            kubelets: None,
+            timeline: None,
+            findings: Vec::new(),
+            given: 0,
         }
     }
 
@@ -99,6 +128,19 @@ impl Simulation {
     /// The time.
     pub fn now(&self) -> Time {
         self.now
+    }
+
+    /// What happened since [`Simulation::begin`], in order.
+    pub fn timeline(&self) -> &[Moment] {
+        self.timeline.as_ref().map(Timeline::moments).unwrap_or_default()
+    }
+
+    /// Notes what is done from outside, for the timeline.
+    pub fn tell(&mut self, object: ObjectRef, detail: &str) {
+        self.hear();
+        if let Some(timeline) = &mut self.timeline {
+            timeline.tell(self.now, Happening::Requested, object, detail);
+        }
     }
 
     /// Writes carried out for components so far.
@@ -224,7 +266,8 @@ impl Simulation {
         let controllers = controllers.filter(|_| runs(&Component::Controllers));
         let scheduler = self.waiting.next().filter(|_| runs(&Component::Scheduler));
         let garbage = self.server.has_garbage().then_some(self.now).filter(|_| runs(&Component::Controllers));
-        controllers.into_iter().chain(scheduler).chain(garbage).min()
+        let kubelets = self.kubelets.as_ref().and_then(Kubelets::next);
+        controllers.into_iter().chain(scheduler).chain(garbage).chain(kubelets).min()
     }
 
     /// Tells every component what changed.
@@ -233,6 +276,15 @@ impl Simulation {
             self.tell_controllers(&trigger);
             self.book.note(&trigger);
             self.waiting.note(self.server.cluster(), &trigger, self.now);
+            if let Some(kubelets) = &mut self.kubelets {
+                kubelets.note(&trigger, self.now);
+            }
+            if let Some(timeline) = &mut self.timeline {
+                timeline.note(self.now, &trigger);
+            }
+        }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.note_events(self.now, self.server.events());
         }
     }
 
@@ -262,8 +314,8 @@ impl Simulation {
         };
         // Any order respects causality. The scheduler of the reference is mostly faster than its controllers.
         match self.controllers.mode {
-            Mode::Sound => controllers(self) || scheduler(self),
-            Mode::Reference => scheduler(self) || controllers(self),
+            Mode::Sound => controllers(self) || scheduler(self) || self.run_pod(),
+            Mode::Reference => scheduler(self) || controllers(self) || self.run_pod(),
         }
     }
 

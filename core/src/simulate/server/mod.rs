@@ -13,6 +13,7 @@ mod request;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::api::object::{Object, read_object};
@@ -51,7 +52,8 @@ pub struct Server {
 }
 
 /// What happened to an object.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Happened {
     /// It was created.
     Added,
@@ -150,6 +152,29 @@ impl Server {
     /// What changed since this was asked last, in order.
     pub fn take_changes(&mut self) -> Vec<Trigger> {
         std::mem::take(&mut self.changes)
+    }
+
+    /// Stores an object as it was found in some cluster, whatever the rules. One without a UID gets the one that references
+    /// to it are made with; without a status, too, it is a new one and gets its defaults. Owners that are not given are
+    /// taken to exist, other than Pods and PodGroups.
+    pub fn seed(&mut self, mut value: Value, now: Time) {
+        let key = key_of(&value);
+        if text(&value, &["metadata", "uid"]).is_empty() && value.get("status").is_none_or(Value::is_null) {
+            self.prepare_create(&mut value, now);
+        }
+        if text(&value, &["metadata", "uid"]).is_empty() {
+            set(&mut value, &["metadata", "uid"], json!(derive::uid(&key.kind, &key.namespace, &key.name)));
+        }
+        if text(&value, &["metadata", "creationTimestamp"]).is_empty() {
+            set(&mut value, &["metadata", "creationTimestamp"], now_text(now));
+        }
+        let references = value.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+        for owner in references.into_iter().flatten() {
+            if !matches!(text(owner, &["kind"]), "Pod" | "PodGroup") {
+                self.uids.insert(text(owner, &["uid"]).to_owned());
+            }
+        }
+        self.commit(&key, value, now);
     }
 
     /// Stores an object as it is to be, whatever the rules.

@@ -1,0 +1,195 @@
+//! Devices that are given twice, or that give more than they have.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Facts, claim_ref, finding, reference};
+use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
+use crate::api::quantity::Quantity;
+use crate::api::slice::{Device, ResourceSlice};
+use crate::finding::{Code, Finding};
+
+/// Driver, pool and device.
+type DeviceKey<'c> = (&'c str, &'c str, &'c str);
+
+/// One entry of an allocation, with its claim.
+type Held<'c> = (&'c ResourceClaim, &'c DeviceRequestAllocationResult);
+
+pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
+    let held = held(facts);
+    let published = published(facts);
+    twice(&held, findings);
+    gone(facts, &held, &published, findings);
+    capacity(&held, &published, findings);
+    counters(facts, &held, findings);
+}
+
+/// Who has which device, other than for administration.
+fn held(facts: &Facts) -> BTreeMap<DeviceKey<'_>, Vec<Held<'_>>> {
+    let mut held: BTreeMap<DeviceKey<'_>, Vec<Held<'_>>> = BTreeMap::new();
+    for claim in facts.cluster.claims().values() {
+        let results = claim.status.allocation.iter().flat_map(|allocation| &allocation.devices.results);
+        for result in results.filter(|result| result.admin_access != Some(true)) {
+            held.entry((&result.driver, &result.pool, &result.device)).or_default().push((claim, result));
+        }
+    }
+    held
+}
+
+/// Devices of the newest generation of each pool.
+fn published(facts: &Facts) -> BTreeMap<DeviceKey<'_>, &Device> {
+    let devices = newest(facts).into_iter().flat_map(|slice| {
+        let pool = slice.spec.pool.name.as_str();
+        slice.spec.devices.iter().map(move |device| ((slice.spec.driver.as_str(), pool, device.name.as_str()), device))
+    });
+    devices.collect()
+}
+
+/// Slices of the newest generation of each pool.
+fn newest(facts: &Facts) -> Vec<&ResourceSlice> {
+    let mut generations: BTreeMap<(&str, &str), i64> = BTreeMap::new();
+    let slices = || facts.cluster.slices().values().map(AsRef::as_ref);
+    for slice in slices() {
+        let pool = &slice.spec.pool;
+        let known = generations.entry((&slice.spec.driver, &pool.name)).or_insert(pool.generation);
+        *known = (*known).max(pool.generation);
+    }
+    slices()
+        .filter(|slice| {
+            let pool = &slice.spec.pool;
+            generations.get(&(slice.spec.driver.as_str(), pool.name.as_str())) == Some(&pool.generation)
+        })
+        .collect()
+}
+
+/// A claim as a message names it.
+fn named(claim: &ResourceClaim) -> String {
+    format!("{}/{}", claim.metadata.namespace, claim.metadata.name)
+}
+
+/// Devices that are given as a whole and once more, or the same share twice.
+fn twice(held: &BTreeMap<DeviceKey<'_>, Vec<Held<'_>>>, findings: &mut Vec<Finding>) {
+    for ((driver, pool, device), holders) in held {
+        for (index, (claim, result)) in holders.iter().enumerate() {
+            let earlier = holders.iter().take(index);
+            let clashes = |other: &&Held<'_>| match (&other.1.share_id, &result.share_id) {
+                (Some(left), Some(right)) => left == right,
+                _ => true,
+            };
+            let Some((other, _)) = earlier.into_iter().find(clashes) else { continue };
+            let message = format!("device `{driver}/{pool}/{device}` is held by claim `{}`, too", named(other));
+            let is_idle = |claim: &ResourceClaim| claim.status.reserved_for.is_empty();
+            let hint = match (is_idle(claim), is_idle(other)) {
+                (true, _) => format!("nobody uses claim `{}`: delete it", named(claim)),
+                (false, true) => format!("nobody uses claim `{}`: delete it", named(other)),
+                (false, false) => {
+                    "find out from the driver on the node which Pod really has it, then delete the other Pod and, where it was not made for it, its claim".to_owned()
+                }
+            };
+            findings.push(finding(
+                Code::CheckDeviceHeldTwice,
+                claim_ref(claim),
+                "status.allocation.devices.results",
+                message,
+                hint,
+            ));
+        }
+    }
+}
+
+/// Devices that claims have and no slice offers any more.
+fn gone(
+    facts: &Facts,
+    held: &BTreeMap<DeviceKey<'_>, Vec<Held<'_>>>,
+    published: &BTreeMap<DeviceKey<'_>, &Device>,
+    findings: &mut Vec<Finding>,
+) {
+    if facts.cluster.slices().is_empty() {
+        return;
+    }
+    for (key, holders) in held.iter().filter(|(key, _)| !published.contains_key(*key)) {
+        let (driver, pool, device) = key;
+        let pool_is_known = published.keys().any(|(known, name, _)| known == driver && name == pool);
+        let why = if pool_is_known { "its pool has no such device" } else { "no slice has its pool" };
+        for (claim, _) in holders {
+            let message = format!("device `{driver}/{pool}/{device}` is not published any more: {why}");
+            let hint = "see whether the driver runs on the node; if the device is gone for good, delete the Pods that use the claim, and the claim is deallocated".to_owned();
+            findings.push(finding(
+                Code::CheckDeviceGone,
+                claim_ref(claim),
+                "status.allocation.devices.results",
+                message,
+                hint,
+            ));
+        }
+    }
+}
+
+/// Shares that take more of a device than it has.
+fn capacity(
+    held: &BTreeMap<DeviceKey<'_>, Vec<Held<'_>>>,
+    published: &BTreeMap<DeviceKey<'_>, &Device>,
+    findings: &mut Vec<Finding>,
+) {
+    for (key, holders) in held {
+        let Some(device) = published.get(key) else { continue };
+        let mut taken: BTreeMap<&str, Quantity> = BTreeMap::new();
+        for (name, amount) in holders.iter().flat_map(|(_, result)| &result.consumed_capacity) {
+            let sum = taken.entry(name).or_default();
+            *sum = sum.saturating_add(amount);
+        }
+        for (name, sum) in taken {
+            let Some(offered) = device.capacity.get(name).filter(|offered| sum > offered.value) else { continue };
+            let (driver, pool, device) = key;
+            let message = format!(
+                "{} claims take {sum} of `{name}` of device `{driver}/{pool}/{device}`, which has {}",
+                holders.len(),
+                offered.value
+            );
+            let Some((claim, _)) = holders.last() else { continue };
+            let path = "status.allocation.devices.results";
+            findings.push(finding(Code::CheckCapacityOverdrawn, claim_ref(claim), path, message, overdrawn()));
+        }
+    }
+}
+
+/// Counters from which devices that are held draw more than there is.
+fn counters(facts: &Facts, held: &BTreeMap<DeviceKey<'_>, Vec<Held<'_>>>, findings: &mut Vec<Finding>) {
+    let slices = newest(facts);
+    let pools: BTreeSet<(&str, &str)> =
+        slices.iter().map(|slice| (slice.spec.driver.as_str(), slice.spec.pool.name.as_str())).collect();
+    for (driver, pool) in pools {
+        let own = || slices.iter().filter(|slice| slice.spec.driver == driver && slice.spec.pool.name == pool);
+        let mut drawn: BTreeMap<(&str, &str), Quantity> = BTreeMap::new();
+        for device in own().flat_map(|slice| &slice.spec.devices) {
+            if !held.contains_key(&(driver, pool, device.name.as_str())) {
+                continue;
+            }
+            for consumption in &device.consumes_counters {
+                for (name, counter) in &consumption.counters {
+                    let sum = drawn.entry((&consumption.counter_set, name)).or_default();
+                    *sum = sum.saturating_add(&counter.value);
+                }
+            }
+        }
+        for slice in own() {
+            for set in &slice.spec.shared_counters {
+                for (name, counter) in &set.counters {
+                    let Some(sum) = drawn.get(&(set.name.as_str(), name.as_str())) else { continue };
+                    if *sum > counter.value {
+                        let message = format!(
+                            "allocated devices draw {sum} from counter `{name}` of set `{}` in pool `{driver}/{pool}`, which has {}",
+                            set.name, counter.value
+                        );
+                        let object = reference("ResourceSlice", "", &slice.metadata.name);
+                        let path = "spec.sharedCounters";
+                        findings.push(finding(Code::CheckCounterOverdrawn, object, path, message, overdrawn()));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn overdrawn() -> String {
+    "see whether the driver made its pool smaller; delete Pods that use the devices until the rest fits".to_owned()
+}

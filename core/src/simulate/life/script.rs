@@ -1,0 +1,325 @@
+//! A script: what is done to a simulated cluster, and when.
+//!
+//! ```yaml
+//! - at: 30s
+//!   delete: pod/trainer-0             # or pod/ml/trainer-0; `graceSeconds: 0` ends it at once
+//! - at: 1m
+//!   taint: gpu.example.com/node-a/gpu-0
+//!   key: example.com/broken           # `effect: NoExecute` where it is left out; `value`
+//! - at: 2m
+//!   untaint: gpu.example.com/node-a/gpu-0
+//!   key: example.com/broken
+//! - at: 3m
+//!   removeNode: node-a
+//! - at: 4m
+//!   gate: DRADeviceTaints=false
+//! - at: 5m
+//!   crash: kube-controller-manager    # `for: 10s`, after which it is started again
+//! - at: 6m
+//!   finish: pod/trainer-1             # `succeeded: false`
+//! - at: 7m
+//!   create: {apiVersion: v1, kind: Pod, ..}
+//! - at: 8m
+//!   patch: node/node-b                # `status: true` for the status
+//!   with: {spec: {unschedulable: true}}
+//! ```
+
+use serde_json::{Map, Value, json};
+
+use super::{Command, Component, DevicePath};
+use crate::finding::{Code, Finding, ObjectRef};
+
+/// Milliseconds after which a crashed component is started again, unless the script says otherwise.
+const CRASH: i64 = 10_000;
+
+/// One thing that is done, and when.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Step {
+    /// Milliseconds after the start.
+    pub at_millis: i64,
+    /// What is done.
+    pub command: Command,
+    /// What it is done to. A namespace that is empty is the one in which there is such an object.
+    pub object: ObjectRef,
+    /// The step in a few words.
+    pub says: String,
+}
+
+/// Kinds by the words that name them, in lower case; and whether their objects live in a namespace.
+const KINDS: [(&str, &str, bool); 24] = [
+    ("pod", "Pod", true),
+    ("pods", "Pod", true),
+    ("po", "Pod", true),
+    ("podgroup", "PodGroup", true),
+    ("podgroups", "PodGroup", true),
+    ("resourceclaim", "ResourceClaim", true),
+    ("resourceclaims", "ResourceClaim", true),
+    ("claim", "ResourceClaim", true),
+    ("resourceclaimtemplate", "ResourceClaimTemplate", true),
+    ("resourceclaimtemplates", "ResourceClaimTemplate", true),
+    ("clusterresourceclaimtemplate", "ClusterResourceClaimTemplate", false),
+    ("clusterresourceclaimtemplates", "ClusterResourceClaimTemplate", false),
+    ("workload", "Workload", true),
+    ("workloads", "Workload", true),
+    ("node", "Node", false),
+    ("nodes", "Node", false),
+    ("namespace", "Namespace", false),
+    ("namespaces", "Namespace", false),
+    ("deviceclass", "DeviceClass", false),
+    ("deviceclasses", "DeviceClass", false),
+    ("resourceslice", "ResourceSlice", false),
+    ("resourceslices", "ResourceSlice", false),
+    ("devicetaintrule", "DeviceTaintRule", false),
+    ("devicetaintrules", "DeviceTaintRule", false),
+];
+
+/// Whether objects of a kind live in a namespace, as far as scripts can name the kind.
+pub fn is_namespaced(kind: &str) -> bool {
+    KINDS.iter().any(|(_, known, namespaced)| *known == kind && *namespaced)
+}
+
+/// Reads a script: a list of steps. They come back in the order of their times, those of one time in the order given.
+///
+/// # Errors
+///
+/// A finding for each step that cannot be understood, at `[index]`.
+pub fn script(value: &Value) -> Result<Vec<Step>, Vec<Finding>> {
+    let bad = |index: usize, message: String| Finding::new(Code::ReadBadScript, format_args!("[{index}]"), message);
+    let Some(entries) = value.as_array() else {
+        let message = "a script is a list of steps, each with `at` and what is done";
+        return Err(vec![Finding::new(Code::ReadBadScript, "", message)]);
+    };
+    let (mut steps, mut findings) = (Vec::new(), Vec::new());
+    for (index, entry) in entries.iter().enumerate() {
+        match entry.as_object().ok_or_else(|| "a step is a map".to_owned()).and_then(step) {
+            Ok(read) => steps.extend(read),
+            Err(message) => findings.push(bad(index, message)),
+        }
+    }
+    steps.sort_by_key(|step| step.at_millis);
+    if findings.is_empty() { Ok(steps) } else { Err(findings) }
+}
+
+/// Reads a duration as Kubernetes writes it: `90s`, `1h30m`, `500ms`.
+pub fn duration(text: &str) -> Option<i64> {
+    let mut rest = text.trim();
+    let mut millis: i64 = 0;
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let (number, unit) = rest.split_at_checked(digits)?;
+        let length = unit.find(|c: char| c.is_ascii_digit()).unwrap_or(unit.len());
+        let (unit, after) = unit.split_at_checked(length)?;
+        let each = match unit {
+            "ms" => 1,
+            "s" => 1000,
+            "m" => 60_000,
+            "h" => 3_600_000,
+            "" if number == "0" => 1,
+            _ => return None,
+        };
+        millis = millis.checked_add(number.parse::<i64>().ok()?.checked_mul(each)?)?;
+        rest = after;
+    }
+    Some(millis)
+}
+
+/// What stands beside `at` in a step, and what may stand beside that.
+const FORMS: [(&str, &[&str]); 11] = [
+    ("delete", &["graceSeconds"]),
+    ("finish", &["succeeded"]),
+    ("taint", &["key", "value", "effect"]),
+    ("untaint", &["key"]),
+    ("removeNode", &[]),
+    ("gate", &[]),
+    ("crash", &["for"]),
+    ("stop", &[]),
+    ("restart", &[]),
+    ("create", &[]),
+    ("patch", &["with", "status"]),
+];
+
+fn step(entry: &Map<String, Value>) -> Result<Vec<Step>, String> {
+    let at = match entry.get("at") {
+        None => 0,
+        Some(at) => at.as_str().and_then(duration).ok_or("`at` is a duration such as `30s` or `1m30s`")?,
+    };
+    let known: Vec<&str> = FORMS.iter().map(|(name, _)| *name).collect();
+    let mut forms = FORMS.iter().filter(|(name, _)| entry.contains_key(*name));
+    let (Some((form, beside)), None) = (forms.next(), forms.next()) else {
+        return Err(format!("a step does one thing: one of {}", known.join(", ")));
+    };
+    if let Some(other) = entry.keys().find(|key| *key != "at" && key != form && !beside.contains(&key.as_str())) {
+        return Err(format!("`{form}` does not have `{other}`"));
+    }
+    let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
+    let subject = text(form);
+    let says = format!("{form} {subject}");
+    let one =
+        |command: Command, object: ObjectRef| Ok(vec![Step { at_millis: at, command, object, says: says.clone() }]);
+    match *form {
+        "delete" => {
+            let object = object(subject)?;
+            let grace_seconds = entry.get("graceSeconds").and_then(Value::as_i64);
+            one(Command::Delete { object: object.clone(), grace_seconds }, object)
+        }
+        "finish" => {
+            let pod = object(subject)?;
+            let succeeded = entry.get("succeeded").and_then(Value::as_bool).unwrap_or(true);
+            one(Command::Finish { pod: pod.clone(), succeeded }, pod)
+        }
+        "taint" | "untaint" => {
+            let device = device(subject)?;
+            let about = ObjectRef { kind: "Device".to_owned(), namespace: String::new(), name: subject.to_owned() };
+            let key = if text("key").is_empty() { "apportion.dev/script" } else { text("key") }.to_owned();
+            if *form == "untaint" {
+                return one(Command::Untaint { device, key }, about);
+            }
+            let effect = if text("effect").is_empty() { "NoExecute" } else { text("effect") };
+            let mut taint = Map::from_iter([("key".to_owned(), json!(key)), ("effect".to_owned(), json!(effect))]);
+            if !text("value").is_empty() {
+                taint.insert("value".to_owned(), json!(text("value")));
+            }
+            one(Command::Taint { device, taint }, about)
+        }
+        "removeNode" => {
+            let node = ObjectRef { kind: "Node".to_owned(), namespace: String::new(), name: subject.to_owned() };
+            one(Command::RemoveNode(subject.to_owned()), node)
+        }
+        "gate" => {
+            let (gate, enabled) = subject.split_once('=').ok_or("`gate` is written as GATE=true or GATE=false")?;
+            let enabled = enabled.parse().map_err(|_| "`gate` is written as GATE=true or GATE=false")?;
+            one(Command::Toggle { gate: gate.to_owned(), enabled }, program("all"))
+        }
+        "crash" => {
+            let component = component(subject)?;
+            let pause = match entry.get("for") {
+                None => CRASH,
+                Some(pause) => pause.as_str().and_then(duration).ok_or("`for` is a duration such as `10s`")?,
+            };
+            let again =
+                Command::Restart { component: Some(component), feature_gates: std::collections::BTreeMap::new() };
+            let stops = Step { at_millis: at, command: Command::Stop(component), object: program(subject), says };
+            let starts = Step {
+                at_millis: at.saturating_add(pause),
+                command: again,
+                object: program(subject),
+                says: format!("{subject} is started again"),
+            };
+            Ok(vec![stops, starts])
+        }
+        "stop" => one(Command::Stop(component(subject)?), program(subject)),
+        "restart" => {
+            let feature_gates = std::collections::BTreeMap::new();
+            one(Command::Restart { component: Some(component(subject)?), feature_gates }, program(subject))
+        }
+        "create" => {
+            let object = entry.get("create").cloned().unwrap_or_default();
+            let name = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let about =
+                ObjectRef { kind: name("/kind"), namespace: name("/metadata/namespace"), name: name("/metadata/name") };
+            let says = format!("create {about}");
+            Ok(vec![Step { at_millis: at, command: Command::Create(object), object: about, says }])
+        }
+        _ => {
+            let object = object(subject)?;
+            let fields = entry.get("with").cloned().ok_or("`patch` has the fields in `with`")?;
+            let status = entry.get("status").and_then(Value::as_bool).unwrap_or_default();
+            one(Command::Patch { object: object.clone(), fields, status }, object)
+        }
+    }
+}
+
+/// `pod/x` or `pod/ns/x`.
+fn object(text: &str) -> Result<ObjectRef, String> {
+    let (kind, rest) =
+        text.split_once('/').ok_or_else(|| format!("`{text}` is not KIND/NAME or KIND/NAMESPACE/NAME"))?;
+    let lower = kind.to_ascii_lowercase();
+    let known = KINDS.iter().find(|(word, ..)| *word == lower);
+    let (_, kind, namespaced) = known.ok_or_else(|| format!("there is no kind `{kind}` that a script can name"))?;
+    let (namespace, name) = rest.split_once('/').filter(|_| *namespaced).unwrap_or(("", rest));
+    Ok(ObjectRef { kind: (*kind).to_owned(), namespace: namespace.to_owned(), name: name.to_owned() })
+}
+
+/// `driver/pool/device`, or `pool/device` for whatever driver has it.
+fn device(text: &str) -> Result<DevicePath, String> {
+    let parts: Vec<&str> = text.split('/').collect();
+    let path = |driver: &str, pool: &str, device: &str| DevicePath {
+        driver: driver.to_owned(),
+        pool: pool.to_owned(),
+        device: device.to_owned(),
+    };
+    match parts.as_slice() {
+        [driver, pool @ .., device] if !pool.is_empty() => Ok(path(driver, &pool.join("/"), device)),
+        [pool, device] => Ok(path("", pool, device)),
+        _ => Err(format!("`{text}` is not DRIVER/POOL/DEVICE")),
+    }
+}
+
+fn component(name: &str) -> Result<Component, String> {
+    let alias = match name {
+        "apiserver" => "kube-apiserver",
+        "controllers" | "controller-manager" => "kube-controller-manager",
+        "scheduler" => "kube-scheduler",
+        other => other,
+    };
+    Component::parse(alias).ok_or_else(|| {
+        format!("there is no component `{name}`: one of kube-apiserver, kube-controller-manager, kube-scheduler")
+    })
+}
+
+fn program(name: &str) -> ObjectRef {
+    ObjectRef { kind: "Component".to_owned(), namespace: String::new(), name: name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_as_kubernetes_writes_them() {
+        for (text, millis) in [("90s", 90_000), ("1h30m", 5_400_000), ("500ms", 500), ("0", 0), ("0s", 0)] {
+            assert_eq!(duration(text), Some(millis), "{text}");
+        }
+        for text in ["", "5", "s", "1x", "-1s", "1.5s", "99999999999999999h"] {
+            assert_eq!(duration(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn steps_come_in_the_order_of_their_times() {
+        let steps = script(&json!([
+            { "at": "1m", "delete": "pod/ml/x" },
+            { "at": "5s", "crash": "scheduler" },
+            { "taint": "d/p/x", "key": "k" },
+        ]))
+        .unwrap();
+        let says: Vec<(i64, &str)> = steps.iter().map(|step| (step.at_millis, step.says.as_str())).collect();
+        let wanted = [
+            (0, "taint d/p/x"),
+            (5000, "crash scheduler"),
+            (15_000, "scheduler is started again"),
+            (60_000, "delete pod/ml/x"),
+        ];
+        assert_eq!(says, wanted);
+        assert_eq!(steps[3].object.namespace, "ml");
+    }
+
+    #[test]
+    fn what_is_not_understood_is_told_with_its_place() {
+        let wrong = script(&json!([
+            { "at": "soon", "delete": "pod/x" },
+            { "delete": "pod/x", "finish": "pod/x" },
+            { "delete": "unicorn/x" },
+            { "delete": "pod/x", "with": 1 },
+            { "gate": "X" },
+            7,
+        ]))
+        .unwrap_err();
+        let paths: Vec<&str> = wrong.iter().map(|finding| finding.path.as_str()).collect();
+        assert_eq!(paths, ["[0]", "[1]", "[2]", "[3]", "[4]", "[5]"]);
+        assert!(script(&json!({})).is_err());
+    }
+}
