@@ -67,6 +67,8 @@ macro_rules! snapshots {
 }
 
 const SMALL: &str = "host-wasmtime/tests/cli/small.yaml";
+const LIFE: &str = "examples/life/cluster.yaml";
+const SCRIPT: &str = "examples/life/script.yaml";
 const MISTAKES: &str = "host-wasmtime/tests/cli/mistakes.yaml";
 
 snapshots! {
@@ -84,6 +86,21 @@ snapshots! {
     run_reads_json_lists_from_stdin: ["run", "-f", "-"], LIST;
     run_without_pods: ["run", "-f", "examples/gpu-sharing/00-cluster.yaml"];
     run_of_nothing: ["run", "-f", "-"];
+    run_places_a_gang: ["run", "-f", LIFE];
+    run_shares_claims_of_groups: ["run", "-f", "examples/groups/shared-claim.yaml"];
+    run_reads_the_older_spelling_of_groups: ["run", "-f", "examples/groups/shared-claim-v1alpha1.yaml"];
+    run_says_why_a_gang_waits: ["run", "-f", "examples/groups/gang.yaml"];
+    run_uses_a_template_of_the_cluster: ["run", "-f", "examples/groups/cluster-template.yaml"];
+    run_plays_a_script: ["run", "-f", LIFE, "--script", SCRIPT, "--until", "10m"];
+    run_shows_events_and_each_step: ["run", "-f", LIFE, "--script", SCRIPT, "--until", "5m", "--events", "--step", "--plain"];
+    run_draws_a_picture: ["run", "-f", LIFE, "--script", SCRIPT, "--until", "10m", "--output", "html"];
+    run_plays_as_json: ["run", "-f", LIFE, "--until", "1m", "-o", "json"];
+    run_names_a_step_that_it_does_not_understand: ["run", "-f", LIFE, "--script", "-"], "- at: 30s\n  explode: node-a\n";
+    run_names_a_duration_that_is_none: ["run", "-f", LIFE, "--until", "soon"];
+    check_finds_what_is_wrong: ["check", "-f", "host-wasmtime/tests/cli/dump.yaml"];
+    check_as_json: ["check", "-f", "host-wasmtime/tests/cli/dump.yaml", "-o", "json"];
+    check_finds_nothing: ["check", "-f", SMALL];
+    help_of_check: ["check", "--help"];
     run_keeps_escape_sequences_from_the_terminal: ["run", "-f", "-"], ESCAPES;
     allocate_shows_devices_and_configuration: ["allocate", "-f", SMALL, "--claim", "ml/tuned"];
     allocate_tries_the_nodes_given: ["allocate", "-f", "examples/gpu-sharing/", "--claim", "team-gpu", "--node", "node-c"];

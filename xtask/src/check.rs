@@ -9,7 +9,7 @@ use crate::Workspace;
 use crate::command::{cargo, output, run};
 use crate::node::Node;
 use crate::suites::WITH_WASMTIME;
-use crate::{npm, web};
+use crate::{npm, requirements, web};
 
 /// Runs every check; stops at the first that fails.
 ///
@@ -25,6 +25,7 @@ pub fn run_all(workspace: &Workspace) -> Result<()> {
     };
     run(&mut in_root(&["fmt", "--all", "--check"]), "the format check", "run `cargo fmt --all`")?;
     wasmtime_is_compiled_once(workspace)?;
+    requirements::check(workspace)?;
 
     let members = members(workspace)?;
     let (heavy, light): (Vec<&str>, Vec<&str>) =

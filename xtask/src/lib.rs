@@ -29,6 +29,8 @@ pub mod node;
 #[cfg(feature = "cli")]
 pub mod npm;
 #[cfg(feature = "cli")]
+pub mod requirements;
+#[cfg(feature = "cli")]
 pub mod size;
 #[cfg(feature = "cli")]
 pub mod suites;

@@ -4,7 +4,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::{Workspace, bench, check, component, fuzz, jobs, npm, size, suites, web};
+use xtask::{Workspace, bench, check, component, fuzz, jobs, npm, requirements, size, suites, web};
 
 /// Builds, tests and installs Apportion. Every command builds what it needs and skips what is up to date.
 #[derive(Parser)]
@@ -63,6 +63,8 @@ enum Task {
     Web,
     /// Check format, lints and documentation, with warnings as errors
     Check,
+    /// Write docs/requirements.md: which tests show which requirement
+    Requirements,
     /// Print the sizes of the component and of the npm package's module, raw and after gzip
     Size,
 }
@@ -93,6 +95,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Npm => println!("{}", npm::build(workspace)?.display()),
         Task::Web => println!("{}", web::build(workspace)?.display()),
         Task::Check => check::run_all(workspace)?,
+        Task::Requirements => println!("{}", requirements::write(workspace)?),
         Task::Size => print!("{}", size::report(workspace)?),
     }
     Ok(ExitCode::SUCCESS)

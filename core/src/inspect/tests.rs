@@ -116,7 +116,7 @@ fn finalizers_that_nobody_will_remove_are_told() {
     let mut going = claim("one", &["a"], &[]);
     going["metadata"]["deletionTimestamp"] = json!("2026-03-01T11:00:00Z");
     going["metadata"]["finalizers"] = json!([crate::lifecycle::CLAIM_FINALIZER, "example.com/mine"]);
-    let found = codes(vec![going, pod("p", "other"), claim("other", &["b"], &["p"]), slice()]);
+    let found = codes(vec![going, pod("p", "other"), claim("other", &["x"], &["p"]), slice()]);
     let stuck = ("check/finalizer-stuck", "one".to_owned());
     assert_eq!(found, [("check/idle-devices", "one".to_owned()), stuck.clone(), stuck]);
 }

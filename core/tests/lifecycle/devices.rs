@@ -25,7 +25,7 @@ fn devices(play: &Play, claim: &str) -> Vec<String> {
     allocation.into_iter().flat_map(|all| &all.devices.results).map(|result| result.device.clone()).collect()
 }
 
-/// r_305 r_317 r_319: the quantity stands in the template, each Pod gets a claim of its own, allocated before the Pod is bound.
+/// r_204 r_305 r_317 r_319: the quantity stands in the template, each Pod gets a claim of its own, allocated before the Pod is bound.
 #[test]
 fn r_317_a_template_makes_a_claim_for_each_pod() {
     let mut play = Play::new();

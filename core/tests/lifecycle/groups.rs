@@ -69,7 +69,7 @@ fn r_007_five_thousand_pods_use_one_claim() {
     assert_eq!(play.claim().status.reserved_for.len(), 1);
 }
 
-/// r_018 r_057 r_058 r_059 r_064 r_065 r_069 r_087 r_088 r_134: only the end of the PodGroup frees the devices.
+/// r_018 r_022 r_068 r_057 r_058 r_059 r_064 r_065 r_069 r_087 r_088 r_134: only the end of the PodGroup frees the devices.
 #[test]
 fn r_065_the_claim_ends_with_the_pod_group_only() {
     let mut play = Play::new();
@@ -81,7 +81,7 @@ fn r_065_the_claim_ends_with_the_pod_group_only() {
     assert_eq!(play.claims().len(), 0);
 }
 
-/// r_066 r_067 r_147 r_148 r_150 r_151 r_152: the finalizer holds while a Pod has not ended.
+/// r_066 r_067 r_153 r_147 r_148 r_150 r_151 r_152: the finalizer holds while a Pod has not ended.
 #[test]
 fn r_147_a_pod_group_stays_while_a_pod_runs() {
     let mut play = Play::new();
@@ -176,7 +176,7 @@ fn r_092_a_scheduler_without_the_feature_lists_pods_beside_the_group() {
     assert!(play.named_claim("shared").status.allocation.is_none());
 }
 
-/// r_133 r_138 r_156 r_157 r_158 r_174 r_175 r_245: Pods before their PodGroup wait and recover.
+/// r_133 r_138 r_166 r_156 r_157 r_158 r_174 r_175 r_245: Pods before their PodGroup wait and recover.
 #[test]
 fn r_156_pods_wait_for_their_pod_group() {
     let mut play = Play::new();
@@ -187,7 +187,7 @@ fn r_156_pods_wait_for_their_pod_group() {
     assert_eq!(play.pod("m-1").spec.node_name, "node-1");
 }
 
-/// r_124 r_129 r_160 r_161 r_164 r_165 r_167 r_171 r_172 r_176 r_183: all or nothing, and the group says so.
+/// r_124 r_129 r_145 r_159 r_160 r_161 r_164 r_165 r_167 r_171 r_172 r_176 r_183: all or nothing, and the group says so.
 #[test]
 fn r_176_no_pod_of_a_gang_is_placed_if_not_all_fit() {
     let mut play = Play::new();

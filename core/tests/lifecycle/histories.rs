@@ -76,6 +76,7 @@ fn differing(mode: Mode) -> Vec<(String, Vec<String>)> {
     differing
 }
 
+/// r_020 by `postfilter-deallocate`, r_048 by `orphan-adopted`, r_089 by the histories named `skew`.
 #[test]
 fn reference_mode_gives_the_recorded_histories() {
     let differing: Vec<String> = differing(Mode::Reference).into_iter().map(|(id, _)| id).collect();

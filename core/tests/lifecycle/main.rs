@@ -16,6 +16,7 @@ mod lifecycle_case;
 mod devices;
 mod groups;
 mod histories;
+mod objects;
 mod play;
 mod properties;
 mod taints;

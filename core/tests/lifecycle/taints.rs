@@ -245,7 +245,7 @@ fn r_355_a_rule_for_a_driver_evicts_all_its_pods() {
     assert!(!is_placed(&play, "three"));
 }
 
-/// r_013 r_074 r_077: all Pods of the PodGroup that a claim is reserved for go, found through the name that they carry.
+/// r_013 r_023 r_074 r_077 r_140: all Pods of the PodGroup that a claim is reserved for go, found through the name that they carry.
 #[test]
 fn r_077_all_pods_of_the_reserved_pod_group_are_evicted() {
     let mut play = Play::new();

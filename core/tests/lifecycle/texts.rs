@@ -69,7 +69,7 @@ fn plays_the_example_of_kep_5729(file: &str) {
     }
 }
 
-/// r_036 r_037 r_040 r_041 r_042 r_043 r_045 r_046.
+/// r_036 r_037 r_040 r_041 r_042 r_043 r_045 r_046 r_141.
 #[test]
 fn r_043_the_example_of_the_later_revision_of_kep_5729() {
     plays_the_example_of_kep_5729("kep-5729-later-revision.txt");

@@ -10,6 +10,7 @@
 
 mod profiles;
 mod realworld;
+mod requirements;
 mod schema;
 mod sets;
 mod structure;

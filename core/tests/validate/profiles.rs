@@ -45,6 +45,7 @@ fn what_an_old_object_uses_already_stays() {
     assert_eq!(brief(&found), [(Code::ValidateDroppedField, "spec.extendedResourceName")]);
 }
 
+/// r_027 r_078 r_099 r_177: the gate under both names; without it the field is dropped, without its own gate the kind is not served.
 #[test]
 fn both_names_of_the_gate_keep_the_claims_of_groups() {
     let spec = json!({
@@ -65,6 +66,7 @@ fn both_names_of_the_gate_keep_the_claims_of_groups() {
     assert_eq!(off[0].code, Code::ValidateNotServed);
 }
 
+/// r_338: the page's manifest of one slice, and what became of it.
 #[test]
 fn one_slice_may_carry_counters_and_devices_in_1_34_only() {
     let slice = json!({
@@ -81,6 +83,7 @@ fn one_slice_may_carry_counters_and_devices_in_1_34_only() {
     assert_eq!(errors(&create_in(Version::V1_36, slice)), [(ErrorKind::Invalid, "spec")]);
 }
 
+/// r_235: with the gate off the field is refused on creation.
 #[test]
 fn proposed_spellings_are_known_to_the_newest_profile_only() {
     let pod = object(
@@ -108,6 +111,7 @@ fn proposed_spellings_are_known_to_the_newest_profile_only() {
     assert_eq!(errors(&found), [(ErrorKind::Forbidden, "spec.resourceClaims[1].clusterResourceClaimTemplateName")]);
 }
 
+/// r_300: `v1beta1`; see also the versions of the next test.
 #[test]
 fn flat_versions_have_the_rules_under_their_own_paths() {
     let claim = object(

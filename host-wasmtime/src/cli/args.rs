@@ -63,7 +63,7 @@ const RUN_EXAMPLE: &str = "\
 Example:
   apportion run -f examples/gpu-sharing/
   kubectl get resourceslices,deviceclasses -o yaml | apportion run -f - -f my-job.yaml --kubernetes-version 1.36
-  apportion run -f examples/life/ --script examples/life/script.yaml --until 10m --output html > life.html";
+  apportion run -f examples/life/cluster.yaml --script examples/life/script.yaml --until 10m --output html > life.html";
 
 const ALLOCATE_EXAMPLE: &str = "\
 Example:
