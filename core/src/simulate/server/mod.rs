@@ -47,6 +47,8 @@ pub struct Server {
     /// Objects whose owners may be gone.
     suspects: BTreeSet<ObjectRef>,
     events: Vec<(EventRecord, u64)>,
+    /// Where each Event stands.
+    places_of_events: BTreeMap<EventRecord, usize>,
     /// Everything that happened, if that is kept.
     history: Option<Vec<Entry>>,
 }
@@ -90,6 +92,7 @@ impl Server {
             uids: BTreeSet::new(),
             suspects: BTreeSet::new(),
             events: Vec::new(),
+            places_of_events: BTreeMap::new(),
             history: None,
         }
     }
@@ -143,9 +146,13 @@ impl Server {
 
     /// Records an Event; one that is equal to an earlier one is counted there.
     pub fn record(&mut self, event: EventRecord) {
-        match self.events.iter_mut().rev().find(|(known, _)| *known == event) {
+        let known = self.places_of_events.get(&event).and_then(|place| self.events.get_mut(*place));
+        match known {
             Some((_, count)) => *count = count.saturating_add(1),
-            None => self.events.push((event, 1)),
+            None => {
+                self.places_of_events.insert(event.clone(), self.events.len());
+                self.events.push((event, 1));
+            }
         }
     }
 
