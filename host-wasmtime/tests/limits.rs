@@ -1,7 +1,6 @@
 //! No input of 10 MB takes long or much memory, whatever it is.
 
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::fs;
 use std::process::{Command, Stdio};

@@ -77,6 +77,8 @@ pub(crate) fn is_deleting(pod: &Pod) -> bool {
 /// Whether the Pod's life was played already, so that what is missing is told and not made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Simulated {
+    /// No Pod.
+    Nobody,
     /// Pods of PodGroups only.
     Groups,
     /// All.
@@ -86,7 +88,11 @@ pub(crate) enum Simulated {
 impl Simulated {
     /// Whether it was for a Pod.
     pub(crate) fn covers(self, cluster: &Cluster, pod: &Pod) -> bool {
-        self == Self::All || (cluster.profile().features.generic_workload && pod.group_name().is_some())
+        match self {
+            Self::Nobody => false,
+            Self::Groups => cluster.profile().features.generic_workload && pod.group_name().is_some(),
+            Self::All => true,
+        }
     }
 }
 

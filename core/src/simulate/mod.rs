@@ -174,18 +174,24 @@ pub(crate) struct Played {
 /// The cluster afterwards holds the Pods and claims that were made. Where there are PodGroups, their Pods get their places in a
 /// [`life::Simulation`]; Pods without one, where it left them, one after another here.
 pub fn run(cluster: &mut Cluster, limits: &Limits) -> Report {
-    let played = play(cluster, limits);
+    let findings = prepare(cluster);
+    settle::settle_groups(cluster, limits);
+    let played = look(cluster, limits, Simulated::Groups, findings);
     report_of(cluster, played)
 }
 
-/// The same without a report.
+/// Gives every Pod its place on its own, those of PodGroups as well: how far each one comes.
 pub(crate) fn play(cluster: &mut Cluster, limits: &Limits) -> Played {
+    let findings = prepare(cluster);
+    look(cluster, limits, Simulated::Nobody, findings)
+}
+
+fn prepare(cluster: &mut Cluster) -> Vec<Finding> {
     let mut findings = Vec::new();
     infer::infer_nodes(cluster, &mut findings);
     expand::expand(cluster, &mut findings);
     finish::release_finished(cluster);
-    settle::settle_groups(cluster, limits);
-    look(cluster, limits, Simulated::Groups, findings)
+    findings
 }
 
 /// What stands in a cluster whose life was played, and why Pods have no node. `findings` come first in the report.

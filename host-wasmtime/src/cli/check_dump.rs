@@ -8,12 +8,12 @@ use apportion_core::finding::{Finding, Severity};
 use apportion_core::inspect;
 use apportion_core::lifecycle::Time;
 use apportion_core::profile::Mode;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::args::{CheckArguments, Output};
 use super::diagnose::diagnose;
 use super::input::{self, Input, order};
-use super::note::{Note, Places};
+use super::note::{MachineNote, Note, Places};
 use super::pen::{Ink, Pen};
 use super::{Shown, Verdict, ask, machine, text};
 
@@ -51,7 +51,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Shown> {
         }
         output => {
             let files: Vec<&str> = input.sources.iter().map(|source| source.name.as_str()).collect();
-            let findings: Vec<Value> = notes.iter().map(|note| note.to_json(&input.sources)).collect();
+            let findings: Vec<MachineNote<'_>> = notes.iter().map(|note| note.for_machines(&input.sources)).collect();
             let body = json!({ "files": files, "objects": input.documents.len(), "findings": findings });
             machine::text(&machine::document("Check", machine::kubernetes(&arguments.kubernetes), body), output)
         }

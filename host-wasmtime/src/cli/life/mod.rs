@@ -20,7 +20,6 @@ use serde_json::{Value, json};
 use super::args::{RunArguments, RunOutput};
 use super::diagnose::diagnose;
 use super::input::{self, Input};
-use super::note::line_column;
 use super::pen::Pen;
 use super::{Shown, Verdict, ask, files, machine, show_run};
 
@@ -105,7 +104,7 @@ fn read_script(path: &str) -> Result<Vec<Step>> {
         let reading = apportion_yaml::read(&source.text, &apportion_yaml::Limits::default());
         let problem = reading.problems.iter().find(|problem| problem.severity == apportion_yaml::Severity::Error);
         if let Some(problem) = problem {
-            bail!("{}:{}: {}", source.name, line_column(&source.text, problem.span.start).0, problem.message);
+            bail!("{}:{}: {}", source.name, source.line_column(problem.span.start).0, problem.message);
         }
         let Some(document) = reading.documents.into_iter().next() else { bail!("{} is empty", source.name) };
         match script::script(&document.value) {
