@@ -10,7 +10,7 @@ use crate::json;
 use crate::list;
 use crate::positions::Positions;
 use crate::problem::{Problem, ProblemCode, Problems};
-use crate::resolve;
+use crate::resolve::{self, Names};
 use crate::split;
 use crate::tree::Tree;
 
@@ -25,6 +25,8 @@ pub struct Limits {
     pub max_depth: usize,
     /// Documents, where the items of a list are documents.
     pub max_documents: usize,
+    /// Size of one document in bytes, unless it is a list. The API server takes 3 MiB as JSON without spaces.
+    pub max_object_bytes: usize,
     /// Values that aliases and merge keys may unfold to, all documents together.
     pub max_alias_nodes: usize,
     /// Problems that are kept. Of further ones only the number is told.
@@ -38,6 +40,7 @@ impl Default for Limits {
             max_nodes: 20_000_000,
             max_depth: 100,
             max_documents: 100_000,
+            max_object_bytes: 6 << 20,
             max_alias_nodes: 100_000,
             max_problems: 1_000,
         }
@@ -105,6 +108,7 @@ pub fn read_each(text: &[u8], limits: &Limits, mut emit: impl FnMut(Document)) -
         },
         sink: Sink { emit: &mut emit, count: 0, max: limits.max_documents, is_full: false },
         problems: Problems::new(limits.max_problems),
+        names: Names::default(),
         is_full: false,
     };
     reader.read();
@@ -142,6 +146,8 @@ struct Reader<'t, 'l, 'e> {
     budget: Budget,
     sink: Sink<'e>,
     problems: Problems,
+    /// Field names of all documents, each kept once.
+    names: Names,
     /// Whether a limit of the whole input was reached.
     is_full: bool,
 }
@@ -254,10 +260,17 @@ impl Reader<'_, '_, '_> {
         let mut problems = Problems::new(self.limits.max_problems);
         let Some(list) = list::of_json(tree) else { return self.add_tree(tree, problems) };
         let (sink, mut more) = (&mut self.sink, Problems::new(self.limits.max_problems));
-        resolve::resolve_items(tree, &list, &mut self.budget, &mut problems, |mut value, positions, span| {
-            list.complete(&mut value);
-            sink.add(Document { value, positions, span: span.range(), is_refused: false }, &mut more);
-        });
+        resolve::resolve_items(
+            tree,
+            &list,
+            &mut self.names,
+            &mut self.budget,
+            &mut problems,
+            |mut value, positions, span| {
+                list.complete(&mut value);
+                sink.add(Document { value, positions, span: span.range(), is_refused: false }, &mut more);
+            },
+        );
         self.is_full |= self.sink.is_full;
         self.add_problems(problems);
         self.add_problems(more);
@@ -265,12 +278,28 @@ impl Reader<'_, '_, '_> {
 
     /// Adds the document that a tree is, with the problems met in parsing it.
     fn add_tree(&mut self, tree: &Tree<'_>, mut problems: Problems) {
-        let resolved = resolve::resolve(tree, &mut self.budget, &mut problems);
+        if let Some(problem) = self.too_large(tree) {
+            problems.push(problem);
+            return self.add_problems(problems);
+        }
+        let resolved = resolve::resolve(tree, &mut self.names, &mut self.budget, &mut problems);
         let is_refused = problems.errors > 0;
         self.add_problems(problems);
         if let Some((value, positions)) = resolved {
             self.add_document(value, positions, is_refused);
         }
+    }
+
+    /// What is said of a document that is too large for an object and no list either.
+    fn too_large(&self, tree: &Tree<'_>) -> Option<Problem> {
+        let span = tree.node(tree.root)?.span.range();
+        let most = self.limits.max_object_bytes;
+        if span.len() <= most || list::has_items(tree, tree.root) {
+            return None;
+        }
+        let message = format!("the document has {} bytes, the limit for one object is {most}", span.len());
+        let problem = Problem::new(ProblemCode::Limit, span.start..span.start, message);
+        Some(problem.with_hint("the API server takes 3 MiB; split it"))
     }
 
     /// Adds a document, or the items of a list. kubectl takes lists inside lists apart too.

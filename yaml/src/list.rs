@@ -37,7 +37,7 @@ pub(crate) fn complete(item: &mut Value, kind: &str, version: Option<&Value>) {
 /// that JSON values cannot hold.
 pub(crate) fn of_json(tree: &Tree<'_>) -> Option<List> {
     let mut list = List { kind: String::new(), version: None, items: Vec::new(), other_fields: Vec::new() };
-    let (mut has_kind, mut has_items) = (false, false);
+    let (mut has_kind, mut is_list) = (false, false);
     let mut names = Vec::new();
     for (key, value) in entries(tree, tree.root)? {
         let name = text(tree, *key)?;
@@ -49,7 +49,7 @@ pub(crate) fn of_json(tree: &Tree<'_>) -> Option<List> {
             "items" => {
                 let Kind::List(items) = &tree.node(*value)?.kind else { return None };
                 list.items.clone_from(items);
-                has_items = true;
+                is_list = true;
                 continue;
             }
             "kind" => {
@@ -61,14 +61,20 @@ pub(crate) fn of_json(tree: &Tree<'_>) -> Option<List> {
         }
         list.other_fields.push(*value);
     }
-    let is_list = |item: &NodeId| {
-        entries(tree, *item).is_some_and(|entries| entries.iter().any(|(key, _)| text(tree, *key) == Some("items")))
-    };
     let is_usual = tree.nodes.iter().all(|node| match &node.kind {
         Kind::Scalar { text, style: Style::Json, .. } => fits_json(text),
         _ => true,
     });
-    (has_kind && has_items && is_usual && !list.items.iter().any(is_list)).then_some(list)
+    (has_kind && is_list && is_usual && !list.items.iter().any(|item| has_items(tree, *item))).then_some(list)
+}
+
+/// Whether a mapping has the field that makes a list of it.
+pub(crate) fn has_items(tree: &Tree<'_>, id: NodeId) -> bool {
+    let is_items = |key: NodeId| match tree.node(key).map(|node| &node.kind) {
+        Some(Kind::Scalar { text, .. }) => text == "items",
+        _ => false,
+    };
+    entries(tree, id).is_some_and(|entries| entries.iter().any(|(key, _)| is_items(*key)))
 }
 
 /// Fields of a list's own; there are four.

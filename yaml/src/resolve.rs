@@ -15,8 +15,13 @@ use crate::surprise;
 use crate::tree::{Kind, NodeId, Span, Style, Tag, Tree};
 
 /// The document's JSON and the places of its fields. `None` when a limit was reached; the problems say which.
-pub(crate) fn resolve(tree: &Tree<'_>, budget: &mut Budget, problems: &mut Problems) -> Option<(Value, Positions)> {
-    let mut resolver = Resolver::new(tree, budget, problems);
+pub(crate) fn resolve(
+    tree: &Tree<'_>,
+    names: &mut Names,
+    budget: &mut Budget,
+    problems: &mut Problems,
+) -> Option<(Value, Positions)> {
+    let mut resolver = Resolver::new(tree, names, budget, problems);
     let value = resolver.value(tree.root, "", 0, true);
     if resolver.is_stopped {
         return None;
@@ -31,11 +36,12 @@ pub(crate) fn resolve(tree: &Tree<'_>, budget: &mut Budget, problems: &mut Probl
 pub(crate) fn resolve_items(
     tree: &Tree<'_>,
     list: &List,
+    names: &mut Names,
     budget: &mut Budget,
     problems: &mut Problems,
     mut emit: impl FnMut(Value, Positions, Span),
 ) {
-    let mut resolver = Resolver::new(tree, budget, problems);
+    let mut resolver = Resolver::new(tree, names, budget, problems);
     // The list's own fields are no object, but there may be something to say about them.
     for value in &list.other_fields {
         resolver.value(*value, "", 1, true);
@@ -53,20 +59,34 @@ pub(crate) fn resolve_items(
     drop(places.set(resolver.places));
 }
 
+/// Field names, each kept once.
+#[derive(Default)]
+pub(crate) struct Names(BTreeSet<Arc<str>>);
+
+impl Names {
+    fn shared(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.0.get(name) {
+            return Arc::clone(known);
+        }
+        let new: Arc<str> = name.into();
+        self.0.insert(Arc::clone(&new));
+        new
+    }
+}
+
 struct Resolver<'a, 't> {
     tree: &'a Tree<'t>,
     budget: &'a mut Budget,
     problems: &'a mut Problems,
     places: Vec<Place>,
-    /// Field names, each kept once.
-    names: BTreeSet<Arc<str>>,
+    names: &'a mut Names,
     is_stopped: bool,
 }
 
 impl<'a, 't> Resolver<'a, 't> {
-    fn new(tree: &'a Tree<'t>, budget: &'a mut Budget, problems: &'a mut Problems) -> Self {
+    fn new(tree: &'a Tree<'t>, names: &'a mut Names, budget: &'a mut Budget, problems: &'a mut Problems) -> Self {
         let places = tree.nodes.iter().map(|node| Place { span: node.span, shape: Shape::Leaf }).collect();
-        Self { tree, budget, problems, places, names: BTreeSet::new(), is_stopped: false }
+        Self { tree, budget, problems, places, names, is_stopped: false }
     }
 }
 
@@ -181,15 +201,7 @@ impl Resolver<'_, '_> {
 
     fn insert(&mut self, fields: &mut Fields, name: String, key: Span, value_id: NodeId, value: Value, is_first: bool) {
         if is_first {
-            let shared = match self.names.get(name.as_str()) {
-                Some(known) => Arc::clone(known),
-                None => {
-                    let new: Arc<str> = name.as_str().into();
-                    self.names.insert(Arc::clone(&new));
-                    new
-                }
-            };
-            fields.fields.push(Field { name: shared, key, value: value_id });
+            fields.fields.push(Field { name: self.names.shared(&name), key, value: value_id });
         }
         let was_merged = fields.merged.remove(&name);
         if is_first && !was_merged && fields.values.contains_key(&name) {

@@ -32,7 +32,7 @@ type Validator = dyn Validate + Send;
 const LARGE: usize = 256 << 10;
 
 /// Batches that wait between reading and validation.
-const WAITING: usize = 4;
+const WAITING: usize = 1;
 
 /// How long nothing is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
