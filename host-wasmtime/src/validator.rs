@@ -31,7 +31,7 @@ pub trait Validate {
     /// # Errors
     ///
     /// When the component stops in the middle of it.
-    fn validate_set(&mut self, objects: &[&str]) -> Result<Vec<Vec<Finding>>, Error>;
+    fn validate_set(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error>;
 
     /// The same object in another version of its API group.
     ///
@@ -50,7 +50,7 @@ impl Validate for NativeValidator {
         Ok(submissions.into_iter().map(|submission| validate::validate(submission, &self.0)).collect())
     }
 
-    fn validate_set(&mut self, objects: &[&str]) -> Result<Vec<Vec<Finding>>, Error> {
+    fn validate_set(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error> {
         // As in the component: a text that is no JSON refers to nothing.
         let objects = objects.iter().map(|text| from_wit::json(text).unwrap_or_default());
         Ok(validate::validate_set(objects, &self.0))
@@ -115,9 +115,10 @@ impl Validate for Validator {
         lists(answer)
     }
 
-    fn validate_set(&mut self, objects: &[&str]) -> Result<Vec<Vec<Finding>>, Error> {
-        let objects: Vec<String> = objects.iter().map(|text| (*text).to_owned()).collect();
-        let answer = self.call(|guest, store, profile| guest.call_validate_set(store, &objects, profile))?;
+    fn validate_set(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error> {
+        let answer = self.call(|guest, store, profile| guest.call_validate_set(store, objects, profile))?;
+        // A set may be large, and memory of an instance never shrinks.
+        self.live = None;
         lists(answer)
     }
 

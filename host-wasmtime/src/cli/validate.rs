@@ -24,10 +24,15 @@ pub(crate) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     let stored = check::stored(&arguments.old)?;
     let look = || -> Result<(Input, Vec<Vec<Finding>>)> {
         let sources = files::read(&arguments.input.files)?;
-        let (input, mut findings) = validators.check(sources, &stored, arguments.status);
-        let objects: Vec<&str> = input.documents.iter().map(|document| document.text.as_str()).collect();
-        for (findings, more) in findings.iter_mut().zip(validators.make().validate_set(&objects)?) {
+        let (mut input, mut findings) = validators.check(sources, &stored, arguments.status);
+        // Lent to the set, not copied: they are as large as the files.
+        let texts: Vec<String> =
+            input.documents.iter_mut().map(|document| std::mem::take(&mut document.text)).collect();
+        for (findings, more) in findings.iter_mut().zip(validators.make().validate_set(&texts)?) {
             findings.extend(more);
+        }
+        for (document, text) in input.documents.iter_mut().zip(texts) {
+            document.text = text;
         }
         Ok((input, findings))
     };
@@ -45,7 +50,7 @@ pub(crate) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
         }
         stderr = fixed.sentence();
     }
-    let notes = notes(&input, &findings);
+    let notes = notes(&input, findings);
     let count = |severity| notes.iter().filter(|note| note.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let stdout = match arguments.output {
@@ -65,12 +70,12 @@ pub(crate) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
 }
 
 /// Everything there is to say, in the order of the text.
-fn notes(input: &Input, findings: &[Vec<Finding>]) -> Vec<Note> {
+fn notes(input: &Input, findings: Vec<Vec<Finding>>) -> Vec<Note> {
     let places = Places::new(input);
     let mut notes = input.problems.clone();
-    for (index, findings) in findings.iter().enumerate() {
+    for (index, findings) in findings.into_iter().enumerate() {
         let object = input.documents.get(index).map(|document| document.written_reference());
-        notes.extend(findings.iter().cloned().map(|mut finding| {
+        notes.extend(findings.into_iter().map(|mut finding| {
             let place = places.of_document(index, &finding);
             finding.object = finding.object.or_else(|| object.clone());
             Note::of_finding(finding, place)
