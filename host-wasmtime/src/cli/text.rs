@@ -94,6 +94,25 @@ pub(crate) fn table(rows: &[Vec<String>], right: &[usize]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
+/// Text of the user's as it may stand in XML and HTML, in attributes too. XML has no way to write most control characters.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            '\n' => escaped.push_str("&#10;"),
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            _ if character.is_control() => escaped.push('\u{fffd}'),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,5 +139,10 @@ mod tests {
     fn nouns_agree_with_their_number() {
         assert_eq!(count(1, "DeviceClass"), "1 DeviceClass");
         assert_eq!(count(0, "DeviceClass"), "0 DeviceClasses");
+    }
+
+    #[test]
+    fn nothing_written_by_a_user_breaks_the_xml() {
+        assert_eq!(escape("<a \"b\"> & '\u{1b}[0m\n"), "&lt;a &quot;b&quot;&gt; &amp; &#39;\u{fffd}[0m&#10;");
     }
 }

@@ -7,6 +7,7 @@ use apportion_core::simulate::life::Happening;
 use super::lanes::{Lane, Scale, State, lanes};
 use super::table::words;
 use super::{Played, clock, is_main};
+use crate::cli::text::escape;
 
 /// Lanes that are drawn; the table has all moments.
 const MAX_LANES: usize = 300;
@@ -189,23 +190,6 @@ fn short(text: &str, length: usize) -> String {
     }
     let kept: String = text.chars().take(length.saturating_sub(1)).collect();
     format!("{kept}…")
-}
-
-/// Text of the user's as it may stand in the page.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            control if control.is_control() && control != '\n' => escaped.push('\u{fffd}'),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use apportion_core::finding::{ObjectRef, Severity};
 
 use crate::cli::input::Input;
 use crate::cli::note::Note;
+use crate::cli::text::escape;
 
 /// The whole document.
 pub(crate) fn write(notes: &[Note], input: &Input) -> String {
@@ -76,32 +77,4 @@ fn told(note: &Note, input: &Input) -> String {
         note.region(&input.sources).map(|region| format!("{}:{}:{}: ", region.file, region.line, region.column));
     let hint = note.hint.as_ref().map(|hint| format!(" (help: {hint})")).unwrap_or_default();
     format!("{}{} [{}]{hint}", place.unwrap_or_default(), note.about(), note.code)
-}
-
-/// XML has no way to write most control characters.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' => escaped.push_str("&#10;"),
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            _ if character.is_control() => escaped.push('\u{fffd}'),
-            _ => escaped.push(character),
-        }
-    }
-    escaped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_written_by_a_user_breaks_the_xml() {
-        assert_eq!(escape("<a \"b\"> & \u{1b}[0m\n"), "&lt;a &quot;b&quot;&gt; &amp; \u{fffd}[0m&#10;");
-    }
 }
