@@ -121,6 +121,10 @@ features! {
     derived_attributes: "DRADerivedAttributes", [false false false false];
     /// Compatibility groups of counter consumption (KEP-5963).
     device_compatibility_groups: "DRADeviceCompatibilityGroups", [false false false false];
+    /// Counters that take their amount from the request (KEP-5941); no release has it.
+    shared_consumable_capacity: "DRASharedConsumableCapacity", [false false false false];
+    /// Mixins of slices (KEP-5234); no release has it.
+    resource_slice_mixins: "DRAResourceSliceMixins", [false false false false];
     /// Fractional steps in request policies.
     fractional_capacity_range: "DRAFractionalCapacityRange", [false false false true];
     /// Claims of Pods at all; locked on.

@@ -10,7 +10,7 @@ use apportion_core::api::claim::{CapacityRequirements, DeviceToleration};
 use apportion_core::api::node::{Node, NodeSelector};
 use apportion_core::api::quantity::Quantity;
 use apportion_core::api::read::{Json, Path};
-use apportion_core::api::slice::{DeviceCapacity, DeviceTaint};
+use apportion_core::api::slice::{Device, DeviceCapacity, DeviceTaint};
 use apportion_core::cluster::node_selector;
 use serde_json::Value;
 
@@ -34,7 +34,8 @@ fn requests_consume_capacity_as_recorded() {
         let taken: BTreeMap<String, Quantity> = read(&case["consumedByOthers"]);
         let consumed: BTreeMap<String, Quantity> = read(&case["consumed"]);
         assert_eq!(capacity::consumed(request.as_ref(), &capacities, Rounding::default()), consumed, "{case}");
-        let fits = capacity::grantable(request.as_ref(), &capacities, Rounding::default())
+        let device = Device { capacity: capacities.clone(), ..Device::default() };
+        let fits = capacity::grantable(request.as_ref(), &device, Rounding::default())
             .is_some_and(|amounts| capacity::is_left(&amounts, &capacities, [&taken]));
         assert_eq!(fits, case["fits"].as_bool().unwrap(), "{case}");
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::api::claim::CapacityRequirements;
 use crate::api::quantity::{Format, Quantity};
-use crate::api::slice::{CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity};
+use crate::api::slice::{CapacityRequestPolicy, CapacityRequestPolicyRange, Counter, Device, DeviceCapacity};
 use crate::profile::{Profile, Version};
 
 /// How amounts are computed; versions differ.
@@ -51,22 +51,18 @@ pub fn consumed(
 /// `None` when the request names a capacity that the device does not have, or an amount breaks the policy.
 pub fn grantable(
     request: Option<&CapacityRequirements>,
-    capacities: &Capacities,
+    device: &Device,
     rounding: Rounding,
 ) -> Option<BTreeMap<String, Quantity>> {
-    grantable_amounts(request, capacities, rounding).map(|amounts| named(amounts, capacities))
+    grantable_amounts(request, device, rounding).map(|amounts| named(amounts, &device.capacity))
 }
 
 /// Why an amount that a request consumes of a device cannot be computed, in the reference's words; devices that lack a capacity asked for
 /// are not looked at. Up to 1.36 there is no such reason.
-pub(super) fn problem(
-    request: Option<&CapacityRequirements>,
-    capacities: &Capacities,
-    rounding: Rounding,
-) -> Option<String> {
+pub(super) fn problem(request: Option<&CapacityRequirements>, device: &Device, rounding: Rounding) -> Option<String> {
+    let capacities = &device.capacity;
     let asked = |name: &String| request.and_then(|request| request.requests.get(name));
-    let is_known = request.is_none_or(|request| request.requests.keys().all(|name| capacities.contains_key(name)));
-    if !rounding.is_checked || !is_known {
+    if !rounding.is_checked || !is_known(request, device) {
         return None;
     }
     capacities.iter().find_map(|(name, capacity)| {
@@ -75,7 +71,7 @@ pub(super) fn problem(
         let problem = cannot
             .map(|why| format!("capacity request cannot be represented in the device's range arithmetic: {why}"))
             .or_else(|| {
-                let amount = amount(asked(name), capacity, rounding);
+                let amount = of_capacity(asked(name), capacity, rounding);
                 (amount.signum() < 0).then(|| "capacity value is negative".to_owned())
             });
         problem.map(|problem| format!("capacity \"{name}\": {problem}"))
@@ -109,22 +105,57 @@ pub(super) fn named(amounts: Amounts, capacities: &Capacities) -> BTreeMap<Strin
 /// [`consumed`] without the names.
 pub(super) fn amounts(request: Option<&CapacityRequirements>, capacities: &Capacities, rounding: Rounding) -> Amounts {
     let asked = |name: &String| request.and_then(|request| request.requests.get(name));
-    capacities.iter().map(|(name, capacity)| amount(asked(name), capacity, rounding)).collect()
+    capacities.iter().map(|(name, capacity)| of_capacity(asked(name), capacity, rounding)).collect()
 }
 
 /// [`grantable`] without the names.
 pub(super) fn grantable_amounts(
     request: Option<&CapacityRequirements>,
-    capacities: &Capacities,
+    device: &Device,
     rounding: Rounding,
 ) -> Option<Amounts> {
-    let is_known = request.is_none_or(|request| request.requests.keys().all(|name| capacities.contains_key(name)));
-    let amounts = is_known.then(|| amounts(request, capacities, rounding))?;
+    let capacities = &device.capacity;
+    let amounts = is_known(request, device).then(|| amounts(request, capacities, rounding))?;
     let is_allowed = |(amount, capacity): (&Quantity, &DeviceCapacity)| match &capacity.request_policy {
         Some(policy) => is_allowed(amount, policy, rounding),
         None => true,
     };
     amounts.iter().zip(capacities.values()).all(is_allowed).then_some(amounts)
+}
+
+/// Whether the device has every capacity that the request names, by itself or by drawing from a counter (KEP-5941).
+fn is_known(request: Option<&CapacityRequirements>, device: &Device) -> bool {
+    let has = |name: &String| device.capacity.contains_key(name) || device.capacity_keys().any(|key| key == name);
+    request.is_none_or(|request| request.requests.keys().all(has))
+}
+
+/// What a device draws from counters because of a request, by capacity (KEP-5941): what is consumed of the device's own capacity of that
+/// name, else what is asked for, rounded as the counter's policy says; the policy's default, or the whole counter, where nothing is
+/// asked for. `None` where the policy of a counter does not allow the amount.
+pub(super) fn requested<'c>(
+    request: Option<&CapacityRequirements>,
+    device: &Device,
+    rounding: Rounding,
+    counter: impl Fn(&str, &str) -> Option<&'c Counter>,
+) -> Option<BTreeMap<String, Quantity>> {
+    let mut drawn: BTreeMap<String, Quantity> = BTreeMap::new();
+    for consumption in &device.consumes_counters {
+        for (name, from) in &consumption.counters {
+            let Some(from) = &from.value_from else { continue };
+            let counter = counter(&consumption.counter_set, name)?;
+            let asked = request.and_then(|request| request.requests.get(&from.capacity_key));
+            let amount = match (drawn.get(&from.capacity_key), device.capacity.get(&from.capacity_key)) {
+                (Some(known), _) => known.clone(),
+                (None, Some(own)) => amount(asked, &own.value, own.request_policy.as_deref(), rounding),
+                (None, None) => amount(asked, &counter.value, counter.request_policy.as_deref(), rounding),
+            };
+            if counter.request_policy.as_ref().is_some_and(|policy| !is_allowed(&amount, policy, rounding)) {
+                return None;
+            }
+            drawn.insert(from.capacity_key.clone(), amount);
+        }
+    }
+    Some(drawn)
 }
 
 /// [`is_left`] for amounts in order: of claims in the cluster, by name, and of picks.
@@ -162,10 +193,18 @@ pub fn is_left<'a>(
     })
 }
 
-fn amount(asked: Option<&Quantity>, capacity: &DeviceCapacity, rounding: Rounding) -> Quantity {
-    let policy = capacity.request_policy.as_deref();
+fn of_capacity(asked: Option<&Quantity>, capacity: &DeviceCapacity, rounding: Rounding) -> Quantity {
+    amount(asked, &capacity.value, capacity.request_policy.as_deref(), rounding)
+}
+
+fn amount(
+    asked: Option<&Quantity>,
+    whole: &Quantity,
+    policy: Option<&CapacityRequestPolicy>,
+    rounding: Rounding,
+) -> Quantity {
     match (asked, policy) {
-        (None, policy) => policy.and_then(|policy| policy.default.clone()).unwrap_or_else(|| capacity.value.clone()),
+        (None, policy) => policy.and_then(|policy| policy.default.clone()).unwrap_or_else(|| whole.clone()),
         (Some(asked), None) => asked.clone(),
         (Some(asked), Some(policy)) => rounded_up(asked, policy, rounding),
     }
@@ -293,7 +332,8 @@ mod tests {
         let checked = Rounding { is_checked: true, ..Rounding::default() };
         let problem = |asked: &str, capacities: &Capacities, rounding| {
             let requests = BTreeMap::from([("memory".to_owned(), text(asked).unwrap())]);
-            problem(Some(&CapacityRequirements { requests, ..Default::default() }), capacities, rounding)
+            let device = Device { capacity: capacities.clone(), ..Default::default() };
+            problem(Some(&CapacityRequirements { requests, ..Default::default() }), &device, rounding)
         };
         let steps = capacity(range("1", "4611686018427387904"));
         let reason = "capacity \"memory\": capacity request cannot be represented in the device's range arithmetic: ";

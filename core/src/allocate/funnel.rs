@@ -94,9 +94,11 @@ fn is_free<'c>(
     let capacities = &device.device.capacity;
     let has_capacity = || {
         let rounding = capacity::Rounding::of(profile);
-        let amounts = capacity::grantable_amounts(unit.capacity, capacities, rounding);
+        let amounts = capacity::grantable_amounts(unit.capacity, device.device, rounding);
         let taken = device.usage.map(|usage| &usage.consumed);
         amounts.is_some_and(|amounts| capacity::are_left(&amounts, capacities, taken, None))
     };
-    is_reachable && (!features.consumable_capacity || has_capacity()) && has_counters(features, view, counters, device)
+    is_reachable
+        && (!features.consumable_capacity || has_capacity())
+        && has_counters(profile, view, counters, unit, device)
 }

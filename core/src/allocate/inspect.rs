@@ -19,7 +19,7 @@ use crate::api::quantity::Quantity;
 use crate::api::slice::{Device, DeviceTaint, ResourceSlice};
 use crate::cluster::selectors::SelectorProblem;
 use crate::cluster::{Cluster, DeviceIdx, PoolState, device_matches};
-use crate::profile::{Features, Profile};
+use crate::profile::Profile;
 
 /// One thing that keeps a device from a request.
 #[derive(Clone, Debug)]
@@ -252,32 +252,48 @@ impl<'c> Inspection<'_, 'c> {
         if !unit.has_admin_access() && device.is_taken() {
             found.push(Obstacle::InUse);
         }
-        self.counters(features, device, view, groups, found);
+        self.counters(unit, device, view, groups, found);
     }
 
     fn counters(
         &self,
-        features: &Features,
+        unit: &Unit<'c>,
         device: &NodeDevice<'c>,
         view: &NodeView<'c>,
         groups: &mut Option<Groups<'c>>,
         found: &mut Vec<Obstacle<'c>>,
     ) {
         let consumes = &device.device.consumes_counters;
-        let holds_some = device.is_shared && device.usage.is_some_and(|usage| usage.shares > 0);
         if consumes.is_empty() {
             return;
         }
-        if !features.partitionable_devices {
+        if !self.cluster.profile().features.partitionable_devices {
             found.push(Obstacle::FeatureOff { gate: "DRAPartitionableDevices" });
             return;
         }
-        let Some(pool) = view.pools.get(device.pool).filter(|_| !holds_some) else { return };
+        let is_first = !(device.is_shared && device.usage.is_some_and(|usage| usage.shares > 0));
+        let by_request = device.device.capacity_keys().next().is_some();
+        let Some(pool) = view.pools.get(device.pool).filter(|_| is_first || by_request) else { return };
+        let counter = |set: &str, counter: &str| pool.ledger.as_ref().and_then(|ledger| ledger.counter(set, counter));
+        let rounding = Rounding::of(self.cluster.profile());
+        let requested = match capacity::requested(unit.capacity, device.device, rounding, counter) {
+            Some(requested) => requested,
+            None => {
+                let name = device.device.capacity_keys().next().unwrap_or_default().to_owned();
+                let needs = unit.capacity.and_then(|capacity| capacity.requests.get(&name)).cloned();
+                found.push(Obstacle::CapacityNever { name, needs, has: None });
+                return;
+            }
+        };
         let mut draws: BTreeMap<(&str, &str), Quantity> = BTreeMap::new();
         for consumption in consumes {
-            for (counter, amount) in &consumption.counters {
-                let sum = draws.entry((&consumption.counter_set, counter)).or_default();
-                *sum = sum.saturating_add(&amount.value);
+            for (name, counter) in &consumption.counters {
+                let amount = match &counter.value_from {
+                    None => Some(&counter.value).filter(|_| is_first),
+                    Some(from) => requested.get(&from.capacity_key),
+                };
+                let sum = draws.entry((&consumption.counter_set, name)).or_default();
+                amount.into_iter().for_each(|amount| *sum = sum.saturating_add(amount));
             }
         }
         for (set, counter, left) in pool.ledger.iter().flat_map(|ledger| ledger.each()) {
@@ -291,7 +307,7 @@ impl<'c> Inspection<'_, 'c> {
                 });
             }
         }
-        if let Some(groups) = groups {
+        if let Some(groups) = groups.as_mut().filter(|_| is_first) {
             match groups.take(self.cluster, self.overlay, pool, device) {
                 Some(before) => groups.put_back(device.pool, before),
                 None => {
@@ -337,7 +353,10 @@ fn capacities(profile: &Profile, unit: &Unit<'_>, device: &NodeDevice<'_>, found
     }
     let asked = unit.capacity.map(|capacity| &capacity.requests);
     let mut is_known = true;
-    for name in asked.into_iter().flat_map(|asked| asked.keys()).filter(|name| !capacities.contains_key(*name)) {
+    let is_missing = |name: &&String| {
+        !capacities.contains_key(*name) && !device.device.capacity_keys().any(|key| key == name.as_str())
+    };
+    for name in asked.into_iter().flat_map(|asked| asked.keys()).filter(is_missing) {
         let needs = asked.and_then(|asked| asked.get(name)).cloned();
         found.push(Obstacle::CapacityNever { name: name.clone(), needs, has: None });
         is_known = false;

@@ -161,7 +161,7 @@ impl Outlooks {
             if !consumes.is_empty() {
                 let _ = write!(text, "{} {consumes:?}", device.pool);
             }
-            if device.is_shared {
+            if device.is_shared || device.device.capacity_keys().next().is_some() {
                 let _ = write!(text, "|{:?} {:?}", device.device.capacity, device.usage);
             }
             if is_special {

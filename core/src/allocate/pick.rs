@@ -1,6 +1,7 @@
 //! Taking one device for a unit, and putting it back.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::Grid;
 use super::bits::Bits;
@@ -14,8 +15,8 @@ use super::quirks::Quirks;
 use super::select::Derived;
 use super::taints::tolerated;
 use crate::api::quantity::Quantity;
-use crate::cluster::Cluster;
 use crate::cluster::selectors::SelectorProblem;
+use crate::cluster::{Cluster, Draws};
 use crate::profile::Features;
 
 /// What has been picked on a node so far.
@@ -41,6 +42,8 @@ pub(super) struct State<'s, 'c> {
     grants: Grid<Grant>,
     /// By unit and shared device: what the unit consumes of it.
     amounts: BTreeMap<(usize, usize), Amounts>,
+    /// By unit and device of which requests decide what it draws: that; `None` where a counter does not allow it.
+    requested: BTreeMap<(usize, usize), Option<Requested>>,
     /// Whether something happened that known defects of the reference would have done otherwise.
     met_defect: bool,
 }
@@ -58,6 +61,23 @@ enum Grant {
     IfLeft,
 }
 
+/// What a device draws from counters because of a request, by capacity (KEP-5941).
+type Requested = Arc<BTreeMap<String, Quantity>>;
+
+/// What was drawn for a device.
+#[derive(Clone, Default)]
+struct Drawn {
+    /// Whether that holds what the device draws whoever uses it.
+    is_first: bool,
+    requested: Option<Requested>,
+}
+
+impl Drawn {
+    fn draws(&self) -> Draws<'_> {
+        Draws { is_first: self.is_first, requested: self.requested.as_deref() }
+    }
+}
+
 /// A device taken for a unit, and how to put it back.
 pub(super) struct Picked<'c> {
     /// The device.
@@ -68,11 +88,21 @@ pub(super) struct Picked<'c> {
     holders: (u32, usize),
     /// Of a share: what was consumed before.
     consumed: Option<Amounts>,
-    has_counters: bool,
+    drawn: Option<Drawn>,
     constraints: Mark,
     /// What the pool's groups were before, where the device says with which it is compatible.
     groups: Option<Before<'c>>,
 }
+
+impl Picked<'_> {
+    /// What the device draws from counters because of the request, by capacity.
+    pub(super) fn requested(&self) -> Option<&BTreeMap<String, Quantity>> {
+        self.drawn.as_ref()?.requested.as_deref()
+    }
+}
+
+/// A counter that a device draws from has too little left, or may not grant that amount.
+struct Short;
 
 /// Why a device cannot be taken, where that is an error.
 pub(super) enum TakeError {
@@ -116,6 +146,7 @@ impl<'s, 'c> State<'s, 'c> {
             constraints: Constraints::new(plan, devices, features.list_type_attributes, quirks),
             grants: Grid::new(if features.consumable_capacity { plan.units.len() } else { 0 }, devices),
             amounts: BTreeMap::new(),
+            requested: BTreeMap::new(),
             met_defect: false,
         }
     }
@@ -167,7 +198,7 @@ impl<'s, 'c> State<'s, 'c> {
             return None;
         }
         let device = self.view.devices.get(position)?;
-        capacity::problem(unit.capacity, &device.device.capacity, self.rounding)
+        capacity::problem(unit.capacity, device.device, self.rounding)
     }
 
     fn grant(&mut self, unit: &Unit<'c>, position: usize) -> Grant {
@@ -183,10 +214,10 @@ impl<'s, 'c> State<'s, 'c> {
         };
         let capacities = &device.device.capacity;
         let taken = device.usage.map(|usage| &usage.consumed);
-        let grant = if capacity::problem(unit.capacity, capacities, self.rounding).is_some() {
+        let grant = if capacity::problem(unit.capacity, device.device, self.rounding).is_some() {
             Grant::Fails
         } else {
-            match capacity::grantable_amounts(unit.capacity, capacities, self.rounding) {
+            match capacity::grantable_amounts(unit.capacity, device.device, self.rounding) {
                 Some(amounts) if !capacity::are_left(&amounts, capacities, taken, None) => Grant::Never,
                 None => Grant::Never,
                 Some(_) if !device.is_shared => Grant::Always,
@@ -228,18 +259,15 @@ impl<'s, 'c> State<'s, 'c> {
         if !self.features.partitionable_devices {
             return false;
         }
-        if device.is_shared && self.has_shares(device, position) {
-            return true;
+        match self.take_counters(unit, position, device) {
+            Err(Short) => false,
+            Ok(None) => true,
+            Ok(Some((drawn, groups))) => {
+                self.counters.give_back(device.pool, device.device, &drawn.draws());
+                self.put_groups_back(device, groups);
+                true
+            }
         }
-        let Some(groups) = self.take_groups(device) else {
-            return false;
-        };
-        let has_counters = self.take_counters(device);
-        if has_counters {
-            self.counters.give_back(device.pool, device.device);
-        }
-        self.put_groups_back(device, groups);
-        has_counters
     }
 
     /// Whether it is still to be computed what a unit sees of a device.
@@ -367,34 +395,25 @@ impl<'s, 'c> State<'s, 'c> {
         if draws && !self.features.partitionable_devices {
             return Ok(None);
         }
-        // The first share of a device draws for all of them.
-        let has_counters = draws && !(device.is_shared && self.has_shares(device, position));
-        let mut groups = None;
-        if has_counters {
-            let Some(before) = self.take_groups(device) else {
-                return Ok(None);
-            };
-            if !self.take_counters(device) {
-                self.put_groups_back(device, before);
-                return Ok(None);
-            }
-            groups = Some(before);
-        }
+        let taken = if draws { self.take_counters(unit, position, device) } else { Ok(None) };
+        let Ok(taken) = taken else {
+            return Ok(None);
+        };
         if !tolerated(unit, device) {
-            self.reject(device, groups);
+            self.reject(device, taken);
             return Ok(None);
         }
         let constraints = self.constraints.mark();
         match self.constraints.add(unit, position, device) {
             Ok(true) => {}
             Ok(false) => {
-                self.reject(device, groups);
+                self.reject(device, taken);
                 return if is_fixed { Err(TakeError::Constraint) } else { Ok(None) };
             }
             Err((attribute, problem)) => return Err(TakeError::Derived(attribute, problem)),
         }
         if is_fixed && !self.has_capacity(unit, position) {
-            self.reject(device, groups);
+            self.reject(device, taken);
             self.met_defect = true;
             if self.quirks.counter_rollback {
                 self.constraints.leak(constraints);
@@ -403,7 +422,7 @@ impl<'s, 'c> State<'s, 'c> {
             }
             return Ok(None);
         }
-        Ok(Some(self.record(unit, position, device, groups, constraints)))
+        Ok(Some(self.record(unit, position, device, taken, constraints)))
     }
 
     fn record(
@@ -411,12 +430,12 @@ impl<'s, 'c> State<'s, 'c> {
         unit: &Unit<'c>,
         position: usize,
         device: &NodeDevice<'c>,
-        groups: Option<Before<'c>>,
+        taken: Option<(Drawn, Before<'c>)>,
         constraints: Mark,
     ) -> Picked<'c> {
         let holders = self.holders.get(position).copied().unwrap_or_default();
-        let has_counters = groups.is_some();
-        let mut picked = Picked { position, share: None, holders, consumed: None, has_counters, constraints, groups };
+        let (drawn, groups) = taken.unzip();
+        let mut picked = Picked { position, share: None, holders, consumed: None, drawn, constraints, groups };
         if device.is_shared {
             let amounts = self.amounts.get(&(unit.index, position)).cloned().unwrap_or_default();
             let before = self.consumed.remove(&position);
@@ -444,8 +463,10 @@ impl<'s, 'c> State<'s, 'c> {
         }
         self.met_defect |= device.is_shared;
         let leaks = device.is_shared && self.quirks.counter_rollback;
-        if picked.has_counters && !leaks {
-            self.counters.give_back(device.pool, device.device);
+        if let Some(drawn) = picked.drawn
+            && !leaks
+        {
+            self.counters.give_back(device.pool, device.device, &drawn.draws());
         }
         if let Some(slot) = self.holders.get_mut(picked.position) {
             *slot = picked.holders;
@@ -470,11 +491,48 @@ impl<'s, 'c> State<'s, 'c> {
         self.consumed.contains_key(&position) || device.usage.is_some_and(is_known)
     }
 
-    fn take_counters(&mut self, device: &NodeDevice<'c>) -> bool {
-        let Some(pool) = self.view.pools.get(device.pool) else {
-            return false;
-        };
-        self.counters.take(pool, device.pool, device.device)
+    /// Draws what the unit's device draws, and joins the groups of its counter sets. `None` where there is nothing to draw.
+    ///
+    /// The first share of a device draws for all of them, and each what its request asks for.
+    fn take_counters(
+        &mut self,
+        unit: &Unit<'c>,
+        position: usize,
+        device: &NodeDevice<'c>,
+    ) -> Result<Option<(Drawn, Before<'c>)>, Short> {
+        let is_first = !(device.is_shared && self.has_shares(device, position));
+        let requested = self.requested(unit, position, device)?;
+        if !is_first && requested.is_none() {
+            return Ok(None);
+        }
+        let pool = self.view.pools.get(device.pool).ok_or(Short)?;
+        let groups = if is_first { self.take_groups(device).ok_or(Short)? } else { Before::default() };
+        let drawn = Drawn { is_first, requested };
+        if !self.counters.take(pool, device.pool, device.device, &drawn.draws()) {
+            self.put_groups_back(device, groups);
+            return Err(Short);
+        }
+        Ok(Some((drawn, groups)))
+    }
+
+    /// What the device draws because of the unit's request; `None` where requests do not matter.
+    fn requested(
+        &mut self,
+        unit: &Unit<'c>,
+        position: usize,
+        device: &NodeDevice<'c>,
+    ) -> Result<Option<Requested>, Short> {
+        if device.device.capacity_keys().next().is_none() {
+            return Ok(None);
+        }
+        let key = (unit.index, position);
+        if let Some(known) = self.requested.get(&key) {
+            return known.clone().map(Some).ok_or(Short);
+        }
+        let pool = self.view.pools.get(device.pool).ok_or(Short)?;
+        let found = self.counters.requested(pool, device.pool, unit, device.device, self.rounding).map(Arc::new);
+        self.requested.insert(key, found.clone());
+        found.map(Some).ok_or(Short)
     }
 
     /// Joins the groups of a device's counter sets; `None` where it is not compatible with what is there.
@@ -493,13 +551,13 @@ impl<'s, 'c> State<'s, 'c> {
     }
 
     /// Gives the counters of a rejected candidate back, and leaves their groups.
-    fn reject(&mut self, device: &NodeDevice<'c>, groups: Option<Before<'c>>) {
-        let Some(before) = groups else {
+    fn reject(&mut self, device: &NodeDevice<'c>, taken: Option<(Drawn, Before<'c>)>) {
+        let Some((drawn, before)) = taken else {
             return;
         };
         self.met_defect = true;
         if !self.quirks.counter_rollback {
-            self.counters.give_back(device.pool, device.device);
+            self.counters.give_back(device.pool, device.device, &drawn.draws());
         }
         self.put_groups_back(device, before);
     }

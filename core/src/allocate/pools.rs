@@ -47,7 +47,8 @@ pub(super) struct NodeDevice<'c> {
     pub(super) taints: Vec<&'c DeviceTaint>,
     /// Whether several claims may share it.
     pub(super) is_shared: bool,
-    /// Whether the node must be able to do without the driver, and cannot. Such a device is never picked.
+    /// Whether the node must be able to do without the driver, and cannot, or it is not known what the device draws. Such a device is
+    /// never picked.
     pub(super) is_out_of_reach: bool,
 }
 
@@ -97,7 +98,7 @@ pub(super) fn gather<'c>(
             continue;
         };
         for slice in pool.slices.iter().filter_map(|index| inventory.slice(*index)) {
-            view.add_devices(cluster, overlay, node, slice, selectors);
+            view.add_devices(cluster, overlay, node, slice, &pool.unreadable, selectors);
         }
         let ledger = pool.ledger().map(|ledger| {
             if overlay.is_empty() {
@@ -129,9 +130,13 @@ impl<'c> NodeView<'c> {
         overlay: &'c Overlay,
         node: &Node,
         entry: &'c SliceEntry,
+        unreadable: &[String],
         selectors: &mut Selectors,
     ) {
         let features = &cluster.profile().features;
+        let draws_from = |device: &Device, set: &String| {
+            device.consumes_counters.iter().any(|consumption| consumption.counter_set == *set)
+        };
         let is_out_of_reach =
             !entry.slice.spec.skip_node_operations.is_empty() && !does_without_driver(cluster.profile(), node);
         let has_rules = features.device_taint_rules && !cluster.taint_rules().is_empty();
@@ -149,7 +154,7 @@ impl<'c> NodeView<'c> {
                 Vec::new()
             },
             is_shared: features.consumable_capacity && device.allow_multiple_allocations == Some(true),
-            is_out_of_reach,
+            is_out_of_reach: is_out_of_reach || unreadable.iter().any(|set| draws_from(device, set)),
         }));
     }
 }

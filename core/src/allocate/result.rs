@@ -44,9 +44,12 @@ pub(super) fn build(
                 .is_some()
                 .then(|| derive::share_id(&claim.claim.metadata, position, &unit.full_name, ordinal));
             let consumed = picked.share.clone().map(|amounts| capacity::named(amounts, &device.device.capacity));
+            let mut consumed = consumed.unwrap_or_default();
+            consumed
+                .extend(picked.requested().into_iter().flatten().map(|(name, amount)| (name.clone(), amount.clone())));
             allocation.devices.results.push(DeviceRequestAllocationResult {
                 share_id,
-                consumed_capacity: consumed.unwrap_or_default(),
+                consumed_capacity: consumed,
                 ..result(unit, device, profile)
             });
             devices.push(device);

@@ -62,8 +62,13 @@ fn device(dice: &mut Dice, name: &str, style: u64) -> Value {
     if style == 2 {
         let slices = dice.roll(4) + 1;
         let set = format!("set-{}", dice.roll(2));
-        device["consumesCounters"] =
-            json!([{ "counterSet": set, "counters": { "slices": { "value": slices.to_string() } } }]);
+        let draws = if dice.one_in(3) {
+            json!({ "valueFrom": { "capacityKey": "bandwidth" } })
+        } else {
+            json!({ "value": slices.to_string() })
+        };
+        device["consumesCounters"] = json!([{ "counterSet": set, "counters": { "slices": draws } }]);
+        device["allowMultipleAllocations"] = json!(dice.one_in(4));
     }
     if style == 3 {
         device["allowMultipleAllocations"] = json!(dice.one_in(2));
@@ -88,7 +93,8 @@ fn slices(dice: &mut Dice, most_devices: u64) -> Vec<Value> {
         };
         slices.push(slice(format!("devices-{driver}"), "devices", json!(devices)));
         if style == 2 {
-            let counters = |value: u64| json!({ "slices": { "value": value.to_string() } });
+            let counters =
+                |value: u64| json!({ "slices": { "value": value.to_string(), "requestPolicy": { "default": "1" } } });
             let sets: Vec<Value> = (0..2)
                 .map(|set| json!({ "name": format!("set-{set}"), "counters": counters(dice.roll(6) + 2) }))
                 .collect();

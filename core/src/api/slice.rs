@@ -39,6 +39,8 @@ api_struct! { closed
         "devices" devices: Vec<Device>,
         /// Counter sets that devices of the pool draw from (KEP-4815).
         "sharedCounters" shared_counters: Vec<CounterSet>,
+        /// Parts of devices and counter sets that several of them have in common (KEP-5234).
+        "mixins" mixins: Option<Box<ResourceSliceMixins>>,
         /// Attribute that tells partitions of one kind from those of another.
         "partitionTypeAttribute" partition_type_attribute: Option<String>,
         /// Steps on the node that the driver does not need.
@@ -63,6 +65,8 @@ api_struct! { closed
     Device {
         /// Name, unique in the pool.
         "name" name: String,
+        /// Device mixins of the slice, later ones before earlier ones, all of them behind what the device itself says (KEP-5234).
+        "includes" includes: Vec<String>,
         /// Attributes by qualified name (`id` in the driver's own domain, or `domain/id`).
         "attributes" attributes: BTreeMap<String, Attribute>,
         /// Capacities by qualified name.
@@ -132,6 +136,14 @@ api_struct! { closed
         "perPod" per_pod: Option<Quantity>,
         /// For each container that refers to the claim.
         "perContainer" per_container: Option<Quantity>,
+    }
+}
+
+impl Device {
+    /// The capacities that requests decide how much of the counters the device draws by (KEP-5941).
+    pub fn capacity_keys(&self) -> impl Iterator<Item = &str> {
+        let counters = self.consumes_counters.iter().flat_map(|consumption| consumption.counters.values());
+        counters.filter_map(|counter| counter.value_from.as_ref()).map(|from| from.capacity_key.as_str())
     }
 }
 
@@ -267,6 +279,8 @@ api_struct! { closed
     CounterSet {
         /// Name, unique in the pool.
         "name" name: String,
+        /// Counter set mixins of the slice, as a device includes its mixins (KEP-5234).
+        "includes" includes: Vec<String>,
         /// Counters by name.
         "counters" counters: BTreeMap<String, Counter>,
     }
@@ -277,6 +291,52 @@ api_struct! { closed
     Counter {
         /// How much there is, or how much a device takes.
         "value" value: Quantity,
+        /// In a counter set: how an amount that comes from a request is rounded and bounded (KEP-5941).
+        "requestPolicy" request_policy: Option<Box<CapacityRequestPolicy>>,
+        /// In what a device draws: where the amount comes from, in place of `value` (KEP-5941).
+        "valueFrom" value_from: Option<Box<CounterValueFrom>>,
+    }
+}
+
+api_struct! { closed
+    /// Where an amount that a device draws comes from (KEP-5941).
+    CounterValueFrom {
+        /// The capacity that the request asks for, by qualified name.
+        "capacityKey" capacity_key: String,
+    }
+}
+
+api_struct! { closed
+    /// `ResourceSliceMixins` (KEP-5234).
+    ResourceSliceMixins {
+        /// What devices can include.
+        "device" device: Vec<DeviceMixin>,
+        /// What counter sets can include.
+        "counterSet" counter_set: Vec<CounterMixin>,
+        /// What the draws of devices can include.
+        "deviceCounterConsumption" device_counter_consumption: Vec<CounterMixin>,
+    }
+}
+
+api_struct! { closed
+    /// `DeviceMixin`: attributes and capacities that several devices have in common.
+    DeviceMixin {
+        /// Name, unique among the device mixins of the slice.
+        "name" name: String,
+        /// Attributes by qualified name.
+        "attributes" attributes: BTreeMap<String, Attribute>,
+        /// Capacities by qualified name.
+        "capacity" capacity: BTreeMap<String, DeviceCapacity>,
+    }
+}
+
+api_struct! { closed
+    /// `CounterSetMixin` and `DeviceCounterConsumptionMixin`: counters that several sets or draws have in common.
+    CounterMixin {
+        /// Name, unique among the mixins of its kind in the slice.
+        "name" name: String,
+        /// Counters by name.
+        "counters" counters: BTreeMap<String, Counter>,
     }
 }
 
@@ -285,6 +345,8 @@ api_struct! { closed
     DeviceCounterConsumption {
         /// Name of the counter set in the same pool.
         "counterSet" counter_set: String,
+        /// Counter consumption mixins of the slice, as a device includes its mixins (KEP-5234).
+        "includes" includes: Vec<String>,
         /// What the device takes, by counter.
         "counters" counters: BTreeMap<String, Counter>,
         /// Devices of one counter set must share a group (KEP-5963).

@@ -2,6 +2,7 @@
 
 mod counters;
 mod foreign;
+mod ingest;
 mod inventory;
 mod links;
 pub mod node_selector;
@@ -26,7 +27,7 @@ use crate::cel::Environment;
 use crate::finding::ObjectRef;
 use crate::profile::Profile;
 
-pub(crate) use counters::Ledger;
+pub(crate) use counters::{Draws, Ledger};
 pub(crate) use inventory::{Inventory, SliceEntry};
 pub(crate) use links::Links;
 pub(crate) use pools::{NodePools, PoolState, device_matches};
@@ -45,6 +46,8 @@ pub struct Cluster {
     namespaces: BTreeMap<String, Namespace>,
     classes: BTreeMap<String, DeviceClass>,
     slices: BTreeMap<String, Arc<ResourceSlice>>,
+    /// Slices that were written in a shorter way than questions see them.
+    short_slices: BTreeMap<String, Arc<ResourceSlice>>,
     taint_rules: BTreeMap<String, DeviceTaintRule>,
     claims: BTreeMap<Key, ResourceClaim>,
     templates: BTreeMap<Key, ResourceClaimTemplate>,
@@ -102,7 +105,16 @@ impl Cluster {
                 self.inventory.add_slice(Arc::clone(slice), converts_lists(&profile));
             }
         }
+        let reads =
+            |profile: &Profile| (profile.features.resource_slice_mixins, profile.features.shared_consumable_capacity);
+        let reads_anew = reads(&self.profile) != reads(&profile);
         self.profile = profile;
+        if reads_anew {
+            for name in self.slices.keys().cloned().collect::<Vec<_>>() {
+                let written = self.short_slices.get(&name).or_else(|| self.slices.get(&name)).cloned();
+                written.into_iter().for_each(|slice| self.apply_slice(slice));
+            }
+        }
     }
 
     views! {
@@ -112,7 +124,8 @@ impl Cluster {
         namespaces: String => Namespace;
         /// Device classes by name.
         classes: String => DeviceClass;
-        /// Slices by name.
+        /// Slices by name, as questions see them: mixins are merged into devices, and devices that this Kubernetes cannot read are left
+        /// out.
         slices: String => Arc<ResourceSlice>;
         /// Taint rules by name.
         taint_rules: String => DeviceTaintRule;
@@ -177,16 +190,7 @@ impl Cluster {
             }
             Object::Namespace(namespace) => drop(self.namespaces.insert(name, *namespace)),
             Object::DeviceClass(class) => drop(self.classes.insert(name, *class)),
-            Object::ResourceSlice(slice) => {
-                let slice = Arc::new(*slice);
-                self.forget_slice(&name);
-                let has_lists = Environment::stored(self.profile.version, &self.profile.features).converts_lists();
-                self.inventory.add_slice(Arc::clone(&slice), has_lists);
-                self.memory.pools.forget_slice(&slice);
-                if let Some(old) = self.slices.insert(name, slice) {
-                    self.memory.pools.forget_slice(&old);
-                }
-            }
+            Object::ResourceSlice(slice) => self.apply_slice(Arc::new(*slice)),
             Object::DeviceTaintRule(rule) => drop(self.taint_rules.insert(name, *rule)),
             Object::ResourceClaim(claim) => {
                 let has_shares = self.profile.features.consumable_capacity;
@@ -213,6 +217,27 @@ impl Cluster {
             Object::Workload(workload) => {
                 drop(self.workloads.insert((workload.kind.clone(), key.0, key.1), *workload));
             }
+        }
+    }
+
+    fn apply_slice(&mut self, written: Arc<ResourceSlice>) {
+        let name = written.metadata.name.clone();
+        let slice = match ingest::ingest(&written, &self.profile.features) {
+            Some(full) => {
+                self.short_slices.insert(name.clone(), written);
+                Arc::new(full)
+            }
+            None => {
+                self.short_slices.remove(&name);
+                written
+            }
+        };
+        self.forget_slice(&name);
+        let has_lists = Environment::stored(self.profile.version, &self.profile.features).converts_lists();
+        self.inventory.add_slice(Arc::clone(&slice), has_lists);
+        self.memory.pools.forget_slice(&slice);
+        if let Some(old) = self.slices.insert(name, slice) {
+            self.memory.pools.forget_slice(&old);
         }
     }
 
@@ -250,6 +275,7 @@ impl Cluster {
             "ResourceSlice" => {
                 self.forget_slice(name);
                 self.inventory.remove_slice(name);
+                self.short_slices.remove(name);
                 let removed = self.slices.remove(name);
                 if let Some(slice) = &removed {
                     self.memory.pools.forget_slice(slice);
@@ -286,7 +312,10 @@ impl Cluster {
             "Node" => Object::Node(Box::new(self.nodes.get(name)?.clone())),
             "Namespace" => Object::Namespace(Box::new(self.namespaces.get(name)?.clone())),
             "DeviceClass" => Object::DeviceClass(Box::new(self.classes.get(name)?.clone())),
-            "ResourceSlice" => Object::ResourceSlice(Box::new(self.slices.get(name)?.as_ref().clone())),
+            "ResourceSlice" => {
+                let slice = self.short_slices.get(name).or_else(|| self.slices.get(name))?;
+                Object::ResourceSlice(Box::new(slice.as_ref().clone()))
+            }
             "DeviceTaintRule" => Object::DeviceTaintRule(Box::new(self.taint_rules.get(name)?.clone())),
             "ResourceClaim" => Object::ResourceClaim(Box::new(self.claims.get(&key)?.clone())),
             "ResourceClaimTemplate" => Object::ResourceClaimTemplate(Box::new(self.templates.get(&key)?.clone())),

@@ -8,13 +8,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::counters::Ledger;
+use super::counters::{Draws, Ledger};
 use super::foreign::{Foreign, counter_slices_with_node};
+use super::ingest::is_unreadable;
 use super::inventory::{SliceEntry, node_of};
 use super::node_selector::{self, BadNodeSelector};
 use super::slots::{DeviceIdx, PoolIdx, SliceIdx};
 use super::{Cluster, Usage};
 use crate::api::node::{Node, NodeSelector};
+use crate::api::quantity::Quantity;
 use crate::api::slice::{CounterSet, Device, ResourceSlice};
 use crate::profile::{Profile, Version};
 
@@ -39,6 +41,8 @@ pub(crate) struct NodePool {
     counter_slices: Vec<SliceIdx>,
     /// Slices of a usable pool with devices that draw from the counter sets, of this node and of others.
     pub(crate) counted: Vec<SliceIdx>,
+    /// Counter sets that say more than can be read; mostly none.
+    pub(crate) unreadable: Vec<String>,
     /// What the counters have left; absent before it is first asked for, and where no device draws from any.
     ledger: Option<Drawn>,
 }
@@ -49,8 +53,8 @@ struct Drawn {
     ledger: Arc<Ledger>,
     /// The change of the pool's devices in use after which this was found out.
     when: u64,
-    /// By counted device: whether it drew.
-    has_drawn: Vec<bool>,
+    /// By counted device: what it drew because of requests; absent where it did not draw at all.
+    drawn: Vec<Option<BTreeMap<String, Quantity>>>,
 }
 
 /// The pools of one node.
@@ -143,8 +147,8 @@ impl NodePool {
     ) -> Ledger {
         let mut ledger = self.full_ledger(cluster);
         for (device, index) in counted(cluster, &self.counted) {
-            if usage(index).is_some_and(Usage::is_allocated) {
-                ledger.draw(device, true);
+            if let Some(usage) = usage(index).filter(|usage| usage.is_allocated()) {
+                ledger.draw(device, &Draws { is_first: true, requested: Some(&usage.requested()) }, true);
             }
         }
         ledger
@@ -152,7 +156,7 @@ impl NodePool {
 
     fn full_ledger(&self, cluster: &Cluster) -> Ledger {
         let sets = self.counter_slices.iter().filter_map(|index| cluster.inventory().slice(*index));
-        Ledger::new(sets.flat_map(|entry| &entry.slice.spec.shared_counters))
+        Ledger::new(sets.flat_map(|entry| &entry.slice.spec.shared_counters).filter(|set| !is_unreadable(set)))
     }
 
     /// Draws for devices that were taken since the last time, and puts back for those that were given back.
@@ -163,15 +167,23 @@ impl NodePool {
         }
         let mut drawn = self.ledger.take().unwrap_or_else(|| {
             let count = counted(cluster, &self.counted).count();
-            Drawn { ledger: Arc::new(self.full_ledger(cluster)), when: taken, has_drawn: vec![false; count] }
+            Drawn { ledger: Arc::new(self.full_ledger(cluster)), when: taken, drawn: vec![None; count] }
         });
         drawn.when = taken;
         let ledger = Arc::make_mut(&mut drawn.ledger);
-        for ((device, index), has_drawn) in counted(cluster, &self.counted).zip(&mut drawn.has_drawn) {
-            let draws = cluster.inventory().usage(index).is_some_and(Usage::is_allocated);
-            if draws != *has_drawn {
-                ledger.draw(device, draws);
-                *has_drawn = draws;
+        for ((device, index), before) in counted(cluster, &self.counted).zip(&mut drawn.drawn) {
+            let usage = cluster.inventory().usage(index).filter(|usage| usage.is_allocated());
+            let by_request = device.capacity_keys().next().is_some();
+            if usage.is_some() == before.is_some() && !by_request {
+                continue;
+            }
+            if let Some(requested) = before.take() {
+                ledger.draw(device, &Draws { is_first: true, requested: Some(&requested) }, false);
+            }
+            if let Some(usage) = usage {
+                let requested = if by_request { usage.requested().into_owned() } else { BTreeMap::new() };
+                ledger.draw(device, &Draws { is_first: true, requested: Some(&requested) }, true);
+                *before = Some(requested);
             }
         }
         self.ledger = Some(drawn);
@@ -323,6 +335,7 @@ pub(super) fn view<'c>(
         slices: Vec::new(),
         counter_slices: Vec::new(),
         counted: Vec::new(),
+        unreadable: Vec::new(),
         ledger: None,
     };
     let is_count = |count: usize| i64::try_from(count).is_ok_and(|count| count == spec.pool.resource_slice_count);
@@ -380,6 +393,9 @@ impl NodePool {
                 if by_name.insert(&set.name, set).is_some() {
                     return Err(format!("counter set `{}` is published twice", set.name));
                 }
+                if is_unreadable(set) {
+                    self.unreadable.push(set.name.clone());
+                }
             }
             if !entry.slice.spec.shared_counters.is_empty() {
                 self.counter_slices.push(entry.index);
@@ -394,6 +410,9 @@ impl NodePool {
                 let Some(set) = by_name.get(name) else {
                     return Err(format!("counter set `{name}` does not exist"));
                 };
+                if is_unreadable(set) {
+                    continue;
+                }
                 if let Some(counter) = consumption.counters.keys().find(|counter| !set.counters.contains_key(*counter))
                 {
                     return Err(format!("counter set `{name}` has no counter `{counter}`"));

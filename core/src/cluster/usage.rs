@@ -1,5 +1,6 @@
 //! What is taken of each device, kept up to date while claims change.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
@@ -12,8 +13,10 @@ pub(crate) struct Usage {
     pub(crate) whole: u32,
     /// Results that hold a share.
     pub(crate) shares: u32,
-    /// Capacity taken by all shares together. Entries stay until all of them are zero.
+    /// Capacity taken by all shares together.
     pub(crate) consumed: BTreeMap<String, Quantity>,
+    /// What results that hold the device as a whole draw from counters because of their requests, by capacity (KEP-5941).
+    pub(crate) drawn: BTreeMap<String, Quantity>,
 }
 
 impl Usage {
@@ -29,12 +32,17 @@ impl Usage {
 
     /// Adds consumed capacity.
     pub(crate) fn consume(&mut self, amounts: &BTreeMap<String, Quantity>) {
-        for (name, amount) in amounts {
-            match self.consumed.get_mut(name) {
-                Some(sum) => *sum = sum.saturating_add(amount),
-                None => drop(self.consumed.insert(name.clone(), amount.clone())),
-            }
+        add(&mut self.consumed, amounts);
+    }
+
+    /// What all results together draw from counters because of their requests, by capacity; other capacities are in it, too.
+    pub(crate) fn requested(&self) -> Cow<'_, BTreeMap<String, Quantity>> {
+        if self.drawn.is_empty() {
+            return Cow::Borrowed(&self.consumed);
         }
+        let mut sum = self.drawn.clone();
+        add(&mut sum, &self.consumed);
+        Cow::Owned(sum)
     }
 
     /// Takes one result into account.
@@ -44,6 +52,7 @@ impl Usage {
             self.consume(&result.consumed_capacity);
         } else {
             self.whole = self.whole.saturating_add(1);
+            add(&mut self.drawn, &result.consumed_capacity);
         }
     }
 
@@ -51,17 +60,32 @@ impl Usage {
     pub(crate) fn release(&mut self, result: &DeviceRequestAllocationResult, has_shares: bool) {
         if !is_share(result, has_shares) {
             self.whole = self.whole.saturating_sub(1);
+            subtract(&mut self.drawn, &result.consumed_capacity);
             return;
         }
         self.shares = self.shares.saturating_sub(1);
-        for (name, amount) in &result.consumed_capacity {
-            if let Some(sum) = self.consumed.get_mut(name) {
-                *sum = sum.saturating_sub(amount);
-            }
+        subtract(&mut self.consumed, &result.consumed_capacity);
+    }
+}
+
+fn add(sums: &mut BTreeMap<String, Quantity>, amounts: &BTreeMap<String, Quantity>) {
+    for (name, amount) in amounts {
+        match sums.get_mut(name) {
+            Some(sum) => *sum = sum.saturating_add(amount),
+            None => drop(sums.insert(name.clone(), amount.clone())),
         }
-        if self.consumed.values().all(Quantity::is_zero) {
-            self.consumed.clear();
+    }
+}
+
+/// Entries stay until all of them are zero.
+fn subtract(sums: &mut BTreeMap<String, Quantity>, amounts: &BTreeMap<String, Quantity>) {
+    for (name, amount) in amounts {
+        if let Some(sum) = sums.get_mut(name) {
+            *sum = sum.saturating_sub(amount);
         }
+    }
+    if sums.values().all(Quantity::is_zero) {
+        sums.clear();
     }
 }
 

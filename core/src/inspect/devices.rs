@@ -161,13 +161,20 @@ fn counters(facts: &Facts, held: &BTreeMap<DeviceKey<'_>, Vec<Held<'_>>>, findin
         let own = || slices.iter().filter(|slice| slice.spec.driver == driver && slice.spec.pool.name == pool);
         let mut drawn: BTreeMap<(&str, &str), Quantity> = BTreeMap::new();
         for device in own().flat_map(|slice| &slice.spec.devices) {
-            if !held.contains_key(&(driver, pool, device.name.as_str())) {
+            let Some(held) = held.get(&(driver, pool, device.name.as_str())) else {
                 continue;
-            }
+            };
             for consumption in &device.consumes_counters {
                 for (name, counter) in &consumption.counters {
                     let sum = drawn.entry((&consumption.counter_set, name)).or_default();
-                    *sum = sum.saturating_add(&counter.value);
+                    match &counter.value_from {
+                        None => *sum = sum.saturating_add(&counter.value),
+                        Some(from) => {
+                            let amounts =
+                                held.iter().filter_map(|(_, result)| result.consumed_capacity.get(&from.capacity_key));
+                            amounts.for_each(|amount| *sum = sum.saturating_add(amount));
+                        }
+                    }
                 }
             }
         }

@@ -108,6 +108,16 @@ static SLICE: &[Feature] = features! {
     "DRAOptionalNodeOperations", |on| on.optional_node_operations, ["spec.skipNodeOperations"];
     "DRADeviceCompatibilityGroups", |on| on.device_compatibility_groups,
         ["spec.devices[].consumesCounters[].compatibilityGroups"];
+    "DRASharedConsumableCapacity", |on| on.shared_consumable_capacity, [
+        "spec.sharedCounters[].counters{}.requestPolicy",
+        "spec.devices[].consumesCounters[].counters{}.valueFrom",
+    ];
+    "DRAResourceSliceMixins", |on| on.resource_slice_mixins, [
+        "spec.mixins",
+        "spec.sharedCounters[].includes",
+        "spec.devices[].includes",
+        "spec.devices[].consumesCounters[].includes",
+    ];
 };
 
 static POD: &[Feature] = features! {

@@ -19,6 +19,7 @@ mod features;
 mod group;
 mod kind;
 mod meta;
+mod mixins;
 mod names;
 mod node;
 mod node_allocatable;

@@ -9,7 +9,7 @@ use super::names;
 use super::node::{Node, shown_key};
 use super::report::Report;
 use super::schema::{CAPACITIES, TAINTS, same};
-use super::{binding, node_allocatable, node_selector, request_policy, taints};
+use super::{binding, mixins, node_allocatable, node_selector, request_policy, taints};
 use crate::finding::{Code, Finding};
 use crate::profile::Version;
 
@@ -21,7 +21,7 @@ const MOST_COUNTERS: usize = 32;
 const MOST_CONSUMPTIONS: usize = 2;
 const MOST_TAINTS: usize = 16;
 /// Attributes and capacities of a device together.
-const MOST_ENTRIES: usize = 32;
+pub(super) const MOST_ENTRIES: usize = 32;
 /// Values of all attributes of a device; the items of a list count singly.
 const MOST_VALUES: usize = 48;
 /// Bytes of a text or version.
@@ -88,6 +88,7 @@ fn check(out: &mut Report<'_>, slice: &Node<'_, '_>, old: Option<&Node<'_, '_>>)
         },
     );
     out.set(&spec.field("sharedCounters"), MOST_COUNTER_SETS, |set| set.text_of("name").to_owned(), counter_set);
+    mixins::check(out, &spec);
     let partition = spec.field("partitionTypeAttribute");
     if partition.is_set() {
         names::fully_qualified(out, &partition);
@@ -202,6 +203,7 @@ fn device(out: &mut Report<'_>, device: &Node<'_, '_>, old: Option<&Value>, per_
         |set| set.text_of("counterSet").to_owned(),
         |out, consumption| {
             counters(out, consumption, "counterSet");
+            drawn(out, &consumption.field("counters"));
         },
     );
     device_nodes(out, device, per_device);
@@ -214,7 +216,7 @@ fn values(attribute: &Value) -> usize {
     LISTS.iter().map(length).sum::<usize>().max(1)
 }
 
-fn attribute(out: &mut Report<'_>, attribute: &Node<'_, '_>) {
+pub(super) fn attribute(out: &mut Report<'_>, attribute: &Node<'_, '_>) {
     let set = SCALARS.iter().chain(&LISTS).filter(|name| attribute.has(name)).count();
     text(out, &attribute.field("string"));
     version(out, &attribute.field("version"));
@@ -248,6 +250,38 @@ fn version(out: &mut Report<'_>, node: &Node<'_, '_>) {
 
 fn counter_set(out: &mut Report<'_>, set: &Node<'_, '_>) {
     counters(out, set, "name");
+    published(out, &set.field("counters"));
+}
+
+/// Counters that devices draw from.
+pub(super) fn published(out: &mut Report<'_>, counters: &Node<'_, '_>) {
+    for (key, value) in counters.entries() {
+        let counter = Node { value, at: counters.at.key(key) };
+        let policy = counter.field("requestPolicy");
+        if policy.is_set() {
+            request_policy::check(out, &policy, &counter.field("value").quantity().unwrap_or_default());
+        }
+    }
+}
+
+/// Amounts that a device draws: each is given, or comes from the request (KEP-5941).
+pub(super) fn drawn(out: &mut Report<'_>, counters: &Node<'_, '_>) {
+    for (key, value) in counters.entries() {
+        let counter = Node { value, at: counters.at.key(key) };
+        let from = counter.field("valueFrom");
+        if !from.is_set() {
+            continue;
+        }
+        let capacity = from.field("capacityKey");
+        if counter.has("value") {
+            out.invalid(counter.at, "only one of `value`, `valueFrom` can be set");
+        }
+        if capacity.text().is_empty() {
+            out.required(capacity.at, "the capacity that requests ask for is needed");
+        } else {
+            names::qualified(out, capacity.text(), &capacity.at);
+        }
+    }
 }
 
 /// A named map of counters.
@@ -258,7 +292,7 @@ fn counters(out: &mut Report<'_>, set: &Node<'_, '_>, name_field: &str) {
     } else {
         out.invalid_each(name.at, name.text(), &names::label(name.text()));
     }
-    if counters.len() == 0 {
+    if counters.len() == 0 && set.field("includes").len() == 0 {
         out.required(counters.at, "at least one counter is needed");
     } else if counters.len() > MOST_COUNTERS {
         out.too_many(counters.at, counters.len(), MOST_COUNTERS);

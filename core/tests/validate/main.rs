@@ -9,6 +9,7 @@
 )]
 
 mod profiles;
+mod proposals;
 mod realworld;
 mod requirements;
 mod schema;

@@ -228,6 +228,7 @@ static SLICE_SPEC: &[Field] = &[
     field("perDeviceNodeSelection", Opt(&Flag)),
     field("devices", List(&Object(DEVICE))),
     field("sharedCounters", List(&Object(COUNTER_SET))),
+    proposed("mixins", Opt(&Object(MIXINS))),
     since(V1_37, "partitionTypeAttribute", Opt(&Text)),
     since(V1_37, "skipNodeOperations", List(&Text)),
 ];
@@ -260,6 +261,7 @@ macro_rules! device {
     ($($first:expr,)* ; $capacity:expr) => {
         &[
             $($first,)*
+            proposed("includes", List(&Text)),
             field("attributes", Map(&Object(ATTRIBUTE))),
             field("capacity", $capacity),
             field("consumesCounters", List(&Object(COUNTER_CONSUMPTION))),
@@ -311,12 +313,26 @@ static REQUEST_POLICY: &[Field] = &[
 static REQUEST_RANGE: &[Field] =
     &[field("min", Opt(&Quantity)), field("max", Opt(&Quantity)), field("step", Opt(&Quantity))];
 
-static COUNTER_SET: &[Field] = &[field("name", Text), field("counters", Map(&Object(COUNTER)))];
-static COUNTER: &[Field] = &[field("value", Quantity)];
+static COUNTER_SET: &[Field] =
+    &[field("name", Text), proposed("includes", List(&Text)), field("counters", Map(&Object(COUNTER)))];
+static COUNTER: &[Field] = &[field("value", Quantity), proposed("requestPolicy", Opt(&Object(REQUEST_POLICY)))];
+static DRAWN_COUNTER: &[Field] = &[field("value", Quantity), proposed("valueFrom", Opt(&Object(VALUE_FROM)))];
+static VALUE_FROM: &[Field] = &[field("capacityKey", Text)];
+
+static MIXINS: &[Field] = &[
+    field("device", List(&Object(DEVICE_MIXIN))),
+    field("counterSet", List(&Object(COUNTER_MIXIN))),
+    field("deviceCounterConsumption", List(&Object(DRAWN_MIXIN))),
+];
+static DEVICE_MIXIN: &[Field] =
+    &[field("name", Text), field("attributes", Map(&Object(ATTRIBUTE))), field("capacity", CAPACITIES)];
+static COUNTER_MIXIN: &[Field] = &[field("name", Text), field("counters", Map(&Object(COUNTER)))];
+static DRAWN_MIXIN: &[Field] = &[field("name", Text), field("counters", Map(&Object(DRAWN_COUNTER)))];
 
 static COUNTER_CONSUMPTION: &[Field] = &[
     field("counterSet", Text),
-    field("counters", Map(&Object(COUNTER))),
+    proposed("includes", List(&Text)),
+    field("counters", Map(&Object(DRAWN_COUNTER))),
     proposed("compatibilityGroups", List(&Text)),
 ];
 
