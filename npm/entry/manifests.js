@@ -4,7 +4,7 @@ import { Manifests as Raw } from "./apportion.js";
 import { parse, stringify } from "./json.js";
 import { makeDisposable, needStarted } from "./start.js";
 
-/** @import { Field, ManifestDocument, ObjectRef, Place, PlacedFinding } from "./types.d.ts" */
+/** @import { Field, Json, ManifestDocument, ObjectRef, Place, PlacedFinding } from "./types.d.ts" */
 
 export class Manifests {
   #raw;
@@ -47,6 +47,23 @@ export class Manifests {
     /** @type {(Place | null)[]} */
     const places = parse(this.#raw.locate(stringify(wanted)));
     return places.map((place) => place ?? undefined);
+  }
+
+  /**
+   * @param {Iterable<Json>} objects
+   * @returns {string | undefined}
+   */
+  rewrite(objects) {
+    return this.#raw.rewrite(stringify(Array.from(objects)));
+  }
+
+  /**
+   * @param {PlacedFinding} finding
+   * @returns {string | undefined}
+   */
+  correct({ place, path, fix }) {
+    if (place?.document === undefined || fix === undefined) return undefined;
+    return this.#raw.correct(place.document, path ?? "", stringify(fix));
   }
 
   free() {

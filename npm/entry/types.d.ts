@@ -662,6 +662,13 @@ export class Manifests {
   locate(object: ObjectRef, path?: string): Place | undefined;
   /** As {@link locate} for many fields: the text is gone through once. */
   locateAll(fields: readonly Field[]): (Place | undefined)[];
+  /**
+   * The text with these objects in the place of the documents that they are; new ones follow at its end. Comments stay where the
+   * layout allows it. Undefined when the text cannot be changed like that.
+   */
+  rewrite(objects: Iterable<Json>): string | undefined;
+  /** The text with the correction of a finding made; undefined when it has none, or none that the text allows. */
+  correct(finding: PlacedFinding): string | undefined;
   /** Gives the memory back. The object cannot be used afterwards. */
   free(): void;
 }

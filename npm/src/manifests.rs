@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use apportion_core::finding::{Finding, ObjectRef};
-use apportion_yaml::{Document, Limits, Problem, Severity, TextIndex, read};
+use apportion_core::finding::{Finding, Fix, ObjectRef};
+use apportion_yaml::{Limits, Reading, Severity, TextIndex, read, rewrite, write};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -16,8 +16,7 @@ use crate::text;
 #[derive(Debug)]
 pub struct Manifests {
     text: String,
-    documents: Vec<Document>,
-    problems: Vec<Problem>,
+    reading: Reading,
     /// Document numbers by kind, namespace (as written) and name; of equal ones the last.
     by_object: BTreeMap<ObjectRef, usize>,
 }
@@ -89,7 +88,7 @@ impl Manifests {
         let reading = read(text.as_bytes(), &Limits::default());
         let by_object =
             reading.documents.iter().enumerate().map(|(number, document)| (reference(&document.value), number));
-        Self { by_object: by_object.collect(), text, documents: reading.documents, problems: reading.problems }
+        Self { by_object: by_object.collect(), text, reading }
     }
 
     /// The documents: object, place, whether `kubectl` refuses them.
@@ -97,6 +96,7 @@ impl Manifests {
     pub fn documents(&self) -> String {
         let index = self.index();
         let entries: Vec<DocumentEntry> = self
+            .reading
             .documents
             .iter()
             .map(|document| DocumentEntry {
@@ -114,6 +114,7 @@ impl Manifests {
     pub fn problems(&self) -> String {
         let index = self.index();
         let problems: Vec<PlacedProblem<'_>> = self
+            .reading
             .problems
             .iter()
             .map(|problem| PlacedProblem {
@@ -133,7 +134,7 @@ impl Manifests {
     /// A document as the JSON that `kubectl` makes of it.
     #[must_use]
     pub fn json(&self, document: usize) -> Option<String> {
-        self.documents.get(document).map(|document| document.value.to_string())
+        self.reading.documents.get(document).map(|document| document.value.to_string())
     }
 
     /// Finds fields: `[{"kind", "namespace", "name", "path"}]` in, a list of places and nulls out. Of two documents of
@@ -146,12 +147,52 @@ impl Manifests {
             wanted.iter().map(|wanted| self.place_of(&index, self.number_of(wanted)?, &wanted.path)).collect();
         text(&places)
     }
+
+    /// The text with objects, a JSON list, in the place of the documents that they are; new ones follow at the end. Comments
+    /// stay where the layout allows it. `None` when the text cannot be changed like that.
+    #[must_use]
+    pub fn rewrite(&self, objects: &str) -> Option<String> {
+        let objects: Vec<Value> = serde_json::from_str(objects).ok()?;
+        let mut values: Vec<Value> = self.values();
+        let mut added = String::new();
+        for object in objects {
+            let ObjectRef { kind, namespace, name } = reference(&object);
+            let number = self.number_of(&Wanted { kind, namespace, name, ..Wanted::default() });
+            match number.and_then(|number| values.get_mut(number)) {
+                Some(value) => *value = object,
+                None => added.push_str(&format!("---\n{}", write(&object))),
+            }
+        }
+        let mut text = self.with_values(&values)?;
+        if !(added.is_empty() || text.is_empty() || text.ends_with('\n')) {
+            text.push('\n');
+        }
+        Some(text + &added)
+    }
+
+    /// The text with a finding's correction, a JSON text, made at a path of a document. `None` when it cannot be made there.
+    #[must_use]
+    pub fn correct(&self, document: usize, path: &str, fix: &str) -> Option<String> {
+        let fix: Fix = serde_json::from_str(fix).ok()?;
+        let mut values = self.values();
+        let is_made = fix.apply(values.get_mut(document)?, path);
+        if is_made { self.with_values(&values) } else { None }
+    }
 }
 
 impl Manifests {
+    fn values(&self) -> Vec<Value> {
+        self.reading.documents.iter().map(|document| document.value.clone()).collect()
+    }
+
+    fn with_values(&self, values: &[Value]) -> Option<String> {
+        let rewritten = rewrite(self.text.as_bytes(), &self.reading, values)?;
+        String::from_utf8(rewritten.text).ok()
+    }
+
     /// The documents that `kubectl` does not refuse, with their numbers.
     pub(crate) fn usable(&self) -> impl Iterator<Item = (usize, &Value)> {
-        let numbered = self.documents.iter().enumerate();
+        let numbered = self.reading.documents.iter().enumerate();
         numbered.filter(|(_, document)| !document.is_refused).map(|(number, document)| (number, &document.value))
     }
 
@@ -181,7 +222,7 @@ impl Manifests {
     }
 
     fn place_of(&self, index: &TextIndex<&[u8]>, number: usize, path: &str) -> Option<Place> {
-        let located = self.documents.get(number)?.positions.find(path)?;
+        let located = self.reading.documents.get(number)?.positions.find(path)?;
         let value = self.first_line(located.value.clone());
         let is_short = value.len() == located.value.len() && !value.is_empty();
         let span = match located.key {
@@ -261,5 +302,23 @@ mod tests {
         assert_eq!((&places[0]["line"], &places[0]["isExact"]), (&12.into(), &false.into()));
         assert!(places[1].is_null());
         assert_eq!(manifests.locate("garbage"), "[]");
+    }
+
+    #[test]
+    fn objects_are_changed_in_the_text_and_new_ones_follow() {
+        let manifests = Manifests::new("# kept\nkind: A\nmetadata:\n  name: a # too\nspec: 1\n".to_owned());
+        let changed = r#"[{"kind":"A","metadata":{"name":"a"},"spec":2},{"kind":"B","metadata":{"name":"b"}}]"#;
+        let expected = "# kept\nkind: A\nmetadata:\n  name: a # too\nspec: 2\n---\nkind: B\nmetadata:\n  name: b\n";
+        assert_eq!(manifests.rewrite(changed).as_deref(), Some(expected));
+        assert_eq!(manifests.rewrite("garbage"), None);
+    }
+
+    #[test]
+    fn a_correction_is_made_where_its_finding_is() {
+        let manifests = Manifests::new("kind: A\nspek: # why\n- x\n".to_owned());
+        let corrected = manifests.correct(0, "spek", r#"{"rename":"spec"}"#);
+        assert_eq!(corrected.as_deref(), Some("kind: A\nspec: # why\n- x\n"));
+        assert_eq!(manifests.correct(0, "none", r#"{"rename":"spec"}"#), None);
+        assert_eq!(manifests.correct(1, "spek", r#"{"rename":"spec"}"#), None);
     }
 }

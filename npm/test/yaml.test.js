@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { Engine, readYaml } from "apportion";
+import { Engine, readYaml, validate } from "apportion";
 
 const TEXT = `# ä😀
 apiVersion: v1
@@ -62,4 +62,21 @@ test("findings of the engine stand at the line of their field", () => {
   );
   const starts = findings.map(({ place }) => place?.utf16Range.start ?? 0);
   assert.deepEqual(starts, starts.toSorted((left, right) => left - right));
+});
+
+test("suggested objects and corrections are written into the text, comments stay", () => {
+  const manifests = readYaml(TEXT);
+  const claim = manifests.json(1);
+  claim.spec.devices.requests[0].exactly = { deviceClassName: "gpu.example.com", count: 9223372036854775807n };
+  const added = { apiVersion: "v1", kind: "Namespace", metadata: { name: "new" } };
+  const text = manifests.rewrite([claim, added]);
+  assert.ok(text.startsWith("# ä😀\n"));
+  assert.match(text, /deviceClassName: gpu.example.com\n {8}count: 9223372036854775807\n/);
+  assert.ok(text.endsWith("---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: new\n"));
+
+  const found = validate({ object: manifests.json(1) }).find(({ fix }) => fix !== undefined);
+  const finding = { ...found, place: manifests.locate(manifests.documents[1].object, found.path) };
+  assert.deepEqual(finding.fix, { rename: "deviceClassName" });
+  assert.equal(manifests.correct(finding), TEXT.replace("deviceClassNam:", "deviceClassName:"));
+  assert.equal(manifests.correct({ ...finding, fix: undefined }), undefined);
 });
