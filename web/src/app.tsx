@@ -1,81 +1,132 @@
 // The page: an editor on the left, what DRA makes of its text on the right.
 
-import { type Signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import type { ComponentType } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 
-import { type Editor, createEditor } from "./editor";
-import { VERSIONS, isVersion } from "./protocol";
-import { ResultPane } from "./result";
-import type { State } from "./state";
+import { taken } from "./dropping";
+import { EditorPane } from "./editor/pane";
+import { Header } from "./header";
+import { usePage } from "./page";
+import { summary } from "./model/rows";
+import { VIEWS, type View, findingsOf } from "./state";
+import { DevicePanel } from "./views/device";
+import { ResultView } from "./views/result";
 import * as words from "./words";
 
-export interface Actions {
-  edit(text: string): void;
-  chooseVersion(version: (typeof VERSIONS)[number]): void;
-}
+/** Views that are loaded when they are first looked at. */
+const LATER: Partial<Record<View, () => Promise<ComponentType>>> = {
+  why: () => import("./views/why").then(({ WhyView }) => WhyView),
+};
 
-export function App({ state, actions }: { state: Signal<State>; actions: Actions }) {
-  const { question, busy, result, failure } = state.value;
-  const frame = useRef<HTMLDivElement>(null);
-  const resultHeading = useRef<HTMLHeadingElement>(null);
-  const editor = useRef<Editor>(null);
-
-  useEffect(() => {
-    if (frame.current === null || editor.current !== null) return;
-    const onLeave = () => resultHeading.current?.focus();
-    editor.current = createEditor(frame.current, question.text, { onEdit: actions.edit, onLeave });
-  }, []);
-  useEffect(() => editor.current?.showFindings(marked(result)), [result]);
-
+export function App() {
+  useDrops();
+  const results = useRef<HTMLElement>(null);
+  const focusResults = () => results.current?.querySelector<HTMLElement>("[role=tab][aria-selected=true]")?.focus();
   return (
     <>
-      <header class="top">
-        <h1>{words.TITLE}</h1>
-        <p>{words.TAGLINE}</p>
-        <label>
-          {words.VERSION_LABEL}{" "}
-          <select
-            value={question.version}
-            onChange={({ currentTarget: { value } }) => isVersion(value) && actions.chooseVersion(value)}
-          >
-            {VERSIONS.map((version) => (
-              <option value={version}>{version === "all" ? words.ALL_VERSIONS : version}</option>
-            ))}
-          </select>
-        </label>
-      </header>
+      <Header />
       <main>
-        <section class="pane" aria-labelledby="manifests">
-          <div class="head">
-            <h2 id="manifests">{words.MANIFESTS}</h2>
-            <p class="muted">{words.PRIVACY}</p>
-          </div>
-          <div class="editor" ref={frame} />
-        </section>
-        <section class="pane" aria-labelledby="result" aria-busy={busy}>
-          <ResultPane
-            heading={resultHeading}
-            busy={busy}
-            result={result}
-            failure={failure}
-            onReveal={(place) => editor.current?.reveal(place.utf16Range)}
-          />
+        <EditorPane onLeave={focusResults} />
+        <section class="pane" ref={results} aria-label={words.ANSWER}>
+          <Tabs />
+          <Panel />
+          <DevicePanel />
         </section>
       </main>
     </>
   );
 }
 
-/** Everything that can be shown in the text: the findings, and the reasons of Pods that stay Pending. */
-function marked(result: State["result"]) {
-  return result === undefined ? [] : [...result.findings, ...distinct(result.reasons.flat())];
+/** Files and folders can be dropped anywhere. */
+function useDrops(): void {
+  const { act } = usePage();
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    const over = (event: DragEvent) => {
+      if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault();
+    };
+    const drop = (event: DragEvent) => {
+      const { dataTransfer } = event;
+      if (dataTransfer === null || !dataTransfer.types.includes("Files")) return;
+      event.preventDefault();
+      void taken(dataTransfer).then(({ files, refused }) => {
+        latest.current.addFiles(files);
+        if (refused.length > 0) latest.current.notice(words.refused(refused));
+      });
+    };
+    // Before the editor, which would take a file for text.
+    document.addEventListener("dragover", over, { capture: true });
+    document.addEventListener("drop", drop, { capture: true });
+    return () => {
+      document.removeEventListener("dragover", over, { capture: true });
+      document.removeEventListener("drop", drop, { capture: true });
+    };
+  }, []);
 }
 
-/** Replicas share their reasons; one mark is enough. */
-function distinct<T>(values: readonly T[]): T[] {
-  const seen = new Set<string>();
-  return values.filter((value) => {
-    const key = JSON.stringify(value);
-    return !seen.has(key) && seen.add(key);
-  });
+function Tabs() {
+  const { state, act } = usePage();
+  const list = useRef<HTMLDivElement>(null);
+  const { result, failure, busy, view } = state;
+  const pending = result?.report.pods.filter(({ node }) => node === undefined).length ?? 0;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = VIEWS[(VIEWS.indexOf(view) + step + VIEWS.length) % VIEWS.length] ?? view;
+    act.show(next);
+    list.current?.querySelector<HTMLElement>(`#tab-${next}`)?.focus();
+  };
+  return (
+    <div class="head">
+      <div class="tabs" role="tablist" aria-label={words.VIEWS_LABEL} ref={list} onKeyDown={onKeyDown}>
+        {VIEWS.map((name) => (
+          <button
+            type="button"
+            role="tab"
+            id={`tab-${name}`}
+            aria-selected={name === view}
+            aria-controls="panel"
+            tabIndex={name === view ? 0 : -1}
+            onClick={() => act.show(name)}
+          >
+            {words.VIEWS[name]}
+            {name === "why" && pending > 0 && <span class="count"> {pending}</span>}
+          </button>
+        ))}
+      </div>
+      <p class="muted" role="status">
+        {result !== undefined && failure === undefined && summary(result, findingsOf(state))}
+      </p>
+      {busy && <p class="busy">{words.WORKING}</p>}
+    </div>
+  );
+}
+
+function Panel() {
+  const { state } = usePage();
+  const { view } = state;
+  return (
+    // What scrolls must be reachable by keyboard.
+    <div class="scroll" id="panel" role="tabpanel" tabIndex={0} aria-labelledby={`tab-${view}`}>
+      {view === "result" ? <ResultView /> : <Later key={view} view={view} />}
+    </div>
+  );
+}
+
+function Later({ view }: { view: View }) {
+  const [View, setView] = useState<{ Component?: ComponentType; failure?: string }>({});
+  useEffect(() => {
+    let isWanted = true;
+    LATER[view]?.().then(
+      (Component) => isWanted && setView({ Component }),
+      () => isWanted && setView({ failure: words.NOT_LOADED }),
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, []);
+  if (View.failure !== undefined) return <p class="notice error">{View.failure}</p>;
+  return View.Component === undefined ? <p class="muted late">{words.LOADING}</p> : <View.Component />;
 }

@@ -1,6 +1,6 @@
-// The page's side of the worker. One question is out at a time; of those that come meanwhile only the newest is kept.
+// The page's side of the worker. One ask is out at a time; of each kind only the newest waits.
 
-import { type FromWorker, type Question, type ToWorker, readFromWorker } from "./protocol";
+import { type Answers, type AskKind, type Asks, type FromWorker, type ToWorker, readAnswer, readFromWorker } from "./protocol";
 
 /** A worker as far as it is used here. */
 export interface Thread {
@@ -10,70 +10,109 @@ export interface Thread {
   onerror: ((event: ErrorEvent) => void) | null;
 }
 
+/** How it ended; `overtaken` when a newer ask came before it was answered. */
+export type Outcome<Kind extends AskKind> =
+  | { kind: "done"; answer: Answers[Kind] }
+  | { kind: "failed"; message: string }
+  | { kind: "overtaken" };
+
+type Inventory = Extract<FromWorker, { kind: "read" }>["inventory"];
+
+interface Entry {
+  message: ToWorker;
+  onRead: ((inventory: Inventory) => void) | undefined;
+  settle(outcome: Outcome<AskKind>): void;
+}
+
 /** How long a newer question waits for an older one before the worker is replaced. */
 export const PATIENCE_MS = 2_000;
 
+const OVERTAKEN = { kind: "overtaken" } as const;
+
 export class Client {
   readonly #start: () => Thread;
-  readonly #onAnswer: (answer: FromWorker) => void;
   #thread: Thread | undefined;
-  #running: number | undefined;
-  #waiting: ToWorker | undefined;
+  #running: Entry | undefined;
+  readonly #waiting = new Map<AskKind, Entry>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #lastId = 0;
 
-  constructor(start: () => Thread, onAnswer: (answer: FromWorker) => void) {
+  constructor(start: () => Thread) {
     this.#start = start;
-    this.#onAnswer = onAnswer;
   }
 
-  ask(id: number, question: Question): void {
-    const message: ToWorker = { kind: "ask", id, question };
-    if (this.#running === undefined) return this.#send(message);
-    this.#waiting = message;
-    this.#timer ??= setTimeout(() => this.#replace(), PATIENCE_MS);
+  ask<Kind extends AskKind>(kind: Kind, ask: Asks[Kind], onRead?: Entry["onRead"]): Promise<Outcome<Kind>> {
+    this.#lastId += 1;
+    const message = { id: this.#lastId, kind, ask } as ToWorker;
+    return new Promise((resolve) => {
+      const entry: Entry = { message, onRead, settle: (outcome) => resolve(outcome as Outcome<Kind>) };
+      if (this.#running === undefined) return this.#send(entry);
+      this.#waiting.get(kind)?.settle(OVERTAKEN);
+      // The order is that of asking, but a new cluster goes first: everything else waits for what it says.
+      this.#waiting.delete(kind);
+      this.#waiting.set(kind, entry);
+      if (kind === "run" || this.#running.message.kind === kind) this.#timer ??= setTimeout(() => this.#replace(), PATIENCE_MS);
+    });
   }
 
-  #send(message: ToWorker): void {
-    this.#running = message.id;
+  #send(entry: Entry): void {
+    this.#running = entry;
     this.#thread ??= this.#open();
-    this.#thread.postMessage(message);
+    this.#thread.postMessage(entry.message);
   }
 
   #open(): Thread {
     const thread = this.#start();
-    thread.onmessage = ({ data }) => {
-      const answer = readFromWorker(data);
-      this.#finish(answer ?? { kind: "failed", id: this.#running ?? 0, message: "the worker sent something unknown" });
-      // A module that trapped may hold half-written memory.
-      if (answer?.kind === "failed") this.#close();
-      this.#next();
-    };
+    thread.onmessage = ({ data }) => this.#receive(readFromWorker(data));
     thread.onerror = (event) => {
       event.preventDefault?.();
-      this.#close();
-      this.#finish({ kind: "failed", id: this.#running ?? 0, message: event.message || "the worker could not be started" });
-      this.#next();
+      this.#fail(event.message || "the worker could not be started");
     };
     return thread;
   }
 
-  #finish(answer: FromWorker): void {
-    this.#running = undefined;
-    this.#onAnswer(answer);
+  #receive(message: FromWorker | undefined): void {
+    const running = this.#running;
+    if (running === undefined) return;
+    if (message === undefined) return this.#fail("the worker sent something unknown");
+    if (message.id !== running.message.id) return;
+    switch (message.kind) {
+      case "read":
+        // Nobody looks at what is about to be replaced.
+        return this.#waiting.has("run") ? undefined : running.onRead?.(message.inventory);
+      case "failed":
+        return this.#fail(message.message);
+      case "done": {
+        const answer = readAnswer(running.message.kind, message.answer);
+        if (answer === undefined) return this.#fail("the worker sent something unknown");
+        return this.#finish(this.#waiting.has(running.message.kind) ? OVERTAKEN : { kind: "done", answer });
+      }
+      default:
+        return message satisfies never;
+    }
   }
 
-  #next(): void {
+  /** A module that trapped may hold half-written memory, so its thread goes with it. */
+  #fail(message: string): void {
+    this.#close();
+    this.#finish({ kind: "failed", message });
+  }
+
+  #finish(outcome: Outcome<AskKind>): void {
+    const running = this.#running;
+    this.#running = undefined;
+    running?.settle(outcome);
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const message = this.#waiting;
-    this.#waiting = undefined;
-    if (message !== undefined) this.#send(message);
+    const next = this.#waiting.get("run") ?? this.#waiting.values().next().value;
+    if (next === undefined || this.#running !== undefined) return;
+    this.#waiting.delete(next.message.kind);
+    this.#send(next);
   }
 
   #replace(): void {
     this.#close();
-    this.#running = undefined;
-    this.#next();
+    this.#finish(OVERTAKEN);
   }
 
   #close(): void {

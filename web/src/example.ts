@@ -1,11 +1,13 @@
-// The text that the page starts with: the files of one example, as one text.
+// The files that the page starts with.
+
+import type { SourceFile } from "./files";
 
 const files = import.meta.glob<string>("../../examples/gpu-sharing/*.yaml", { query: "?raw", import: "default", eager: true });
 
-export const exampleText = join(files);
+export const firstFiles: SourceFile[] = sourceFiles(files);
 
-/** Files in the order of their names, with `---` between them. */
-export function join(files: Record<string, string>): string {
+/** Files by the last part of their path, in the order of their names. */
+export function sourceFiles(files: Record<string, string>): SourceFile[] {
   const names = Object.keys(files).sort();
-  return names.map((name) => (files[name] ?? "").trimEnd()).join("\n---\n").concat("\n");
+  return names.map((path) => ({ name: path.slice(path.lastIndexOf("/") + 1), text: files[path] ?? "" }));
 }

@@ -1,17 +1,59 @@
 // What the page and its worker say to each other. Messages are foreign until they are read.
 
-import type { Place, PlacedFinding, Report, Settings } from "apportion";
+import type { Explanation, ExpressionAnswer, Finding, Json, Moment, ObjectRef, Place, PlacedFinding, Report, Settings, Snapshot, Utf16Range } from "apportion";
+
+import { isRecord } from "./foreign";
+import type { Inventory } from "./model/inventory";
 
 export const VERSIONS = ["all", "1.37", "1.36", "1.35", "1.34"] as const;
 export type Version = (typeof VERSIONS)[number];
 
-/** What is asked. */
+/** The cluster that is asked about. */
 export interface Question {
+  /** All files as one text. */
   text: string;
   version: Version;
+  /** Gates that differ from the version's defaults. */
+  gates: Readonly<Record<string, boolean>>;
 }
 
+/** What can be asked, each with what it needs. */
+export interface Asks {
+  /** What DRA does with the cluster. */
+  run: { question: Question };
+  /** What the API server and a reviewer would say to the manifests. */
+  check: { question: Question };
+  /** Why things are Pending; for one subject with the devices of the nodes named. */
+  why: { question: Question; subject?: ObjectRef; nodes?: string[] };
+  /** What the cluster comes to with other manifests in the place of their own. */
+  attempt: { question: Question; manifests: Json[] };
+  /** The text with a finding's correction. */
+  correct: { question: Question; finding: PlacedFinding };
+  /** What happens in time. */
+  life: { question: Question; script: string; untilMillis: number };
+  /** What an expression comes to. */
+  cel: { question: Question; expression: string; device: string };
+  /** Devices that a class selects. */
+  members: { question: Question; deviceClass: string };
+  /** The cluster in one file. */
+  snapshot: { question: Question };
+}
+
+export type AskKind = keyof Asks;
+
 /** What comes back. */
+export interface Answers {
+  run: Result;
+  check: PlacedFinding[];
+  why: Explanation[];
+  attempt: Attempt;
+  correct: { text?: string };
+  life: Life;
+  cel: CelAnswer;
+  members: string[];
+  snapshot: Snapshot;
+}
+
 export interface Result {
   report: Report;
   /** Problems of the text and of the objects in it, in the order of the text, then what the run has to tell. */
@@ -20,44 +62,128 @@ export interface Result {
   places: (Place | undefined)[];
   /** For each Pod of the report, its reasons with their places. */
   reasons: PlacedFinding[][];
+  documents: DocumentEntry[];
 }
 
-export type ToWorker = { kind: "ask"; id: number; question: Question };
+/** One object of the text. */
+export interface DocumentEntry {
+  object: ObjectRef;
+  line: number;
+  utf16Range: Utf16Range;
+}
+
+export interface Attempt {
+  /** The changed text; absent where it cannot be changed in its place. */
+  text?: string;
+  /** Documents of the changed text. */
+  documents: Utf16Range[];
+  report: Report;
+}
+
+/** A life in virtual time. */
+export interface Life {
+  /** Nothing, when the script cannot be read. */
+  moments: Moment[];
+  /** How things stood after each instant at which something happened, and at the start. */
+  stages: { atMillis: number; report: Report }[];
+  /** Steps of the script, and what the API server said to those that it refused. */
+  steps: { atMillis: number; says: string; refused?: string }[];
+  endMillis: number;
+  isRestless: boolean;
+  /** What is wrong with the script. */
+  findings: Finding[];
+}
+
+export type CelAnswer = { status: "evaluated"; answers: ExpressionAnswer[] } | { status: "refused"; message: string };
+
+export type ToWorker = { [Kind in AskKind]: { id: number; kind: Kind; ask: Asks[Kind] } }[AskKind];
 
 export type FromWorker =
-  | { kind: "done"; id: number; result: Result }
+  | { kind: "done"; id: number; answer: unknown }
+  /** What the manifests hold, before anything is decided. */
+  | { kind: "read"; id: number; inventory: Inventory }
   | { kind: "failed"; id: number; message: string };
 
-export function settingsOf(question: Question): Settings {
-  return { version: question.version };
+export function settingsOf({ version, gates }: Question): Settings {
+  return { version, featureGates: { ...gates } };
 }
 
 export function isVersion(value: unknown): value is Version {
   return VERSIONS.some((version) => version === value);
 }
 
-/** Reads a message of the page; undefined when it is none. */
+/** What a member of an ask must look like. */
+const SHAPES: Record<AskKind, Record<string, (value: unknown) => boolean>> = {
+  run: {},
+  check: {},
+  why: { subject: (value) => value === undefined || isRecord(value), nodes: (value) => value === undefined || Array.isArray(value) },
+  attempt: { manifests: Array.isArray },
+  correct: { finding: isRecord },
+  life: { script: isText, untilMillis: Number.isSafeInteger },
+  cel: { expression: isText, device: isText },
+  members: { deviceClass: isText },
+  snapshot: {},
+};
+
+/** Reads a message of the page; undefined when it is none. What is in its lists is the package's to judge. */
 export function readToWorker(data: unknown): ToWorker | undefined {
-  if (!isRecord(data) || data.kind !== "ask" || typeof data.id !== "number" || !isRecord(data.question)) return undefined;
-  const { text, version } = data.question;
-  if (typeof text !== "string" || !isVersion(version)) return undefined;
-  return { kind: "ask", id: data.id, question: { text, version } };
+  if (!isRecord(data) || typeof data.id !== "number" || typeof data.kind !== "string" || !isRecord(data.ask)) return undefined;
+  if (!Object.hasOwn(SHAPES, data.kind) || !isQuestion(data.ask.question)) return undefined;
+  const { ask } = data;
+  const shape = SHAPES[data.kind as AskKind];
+  if (!Object.entries(shape).every(([name, fits]) => fits(ask[name]))) return undefined;
+  return data as unknown as ToWorker;
 }
 
-/** Reads a message of the worker; undefined when it is none. The lists are looked at, what is in them is trusted. */
+/** Reads a message of the worker; undefined when it is none. What an answer holds is read by whoever asked. */
 export function readFromWorker(data: unknown): FromWorker | undefined {
   if (!isRecord(data) || typeof data.id !== "number") return undefined;
-  if (data.kind === "failed" && typeof data.message === "string") {
-    return { kind: "failed", id: data.id, message: data.message };
+  const { id } = data;
+  switch (data.kind) {
+    case "failed":
+      return typeof data.message === "string" ? { kind: "failed", id, message: data.message } : undefined;
+    case "read":
+      return isRecord(data.inventory) ? { kind: "read", id, inventory: data.inventory as unknown as Inventory } : undefined;
+    case "done":
+      return { kind: "done", id, answer: data.answer };
+    default:
+      return undefined;
   }
-  if (data.kind !== "done" || !isRecord(data.result)) return undefined;
-  const { report, findings, places, reasons } = data.result;
-  if (!isRecord(report) || ![findings, places, reasons, report.nodes, report.pods, report.claims].every(Array.isArray)) {
-    return undefined;
-  }
-  return { kind: "done", id: data.id, result: data.result as unknown as Result };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
+/** Reads the answer to an ask; undefined when it is none. The lists are looked at, what is in them is trusted. */
+export function readAnswer<Kind extends AskKind>(kind: Kind, answer: unknown): Answers[Kind] | undefined {
+  return LOOKS[kind](answer) ? (answer as Answers[Kind]) : undefined;
+}
+
+const LOOKS: Record<AskKind, (answer: unknown) => boolean> = {
+  run: (answer) =>
+    isRecord(answer) && isReport(answer.report) && areLists(answer, ["findings", "places", "reasons", "documents"]),
+  check: Array.isArray,
+  why: Array.isArray,
+  attempt: (answer) => isRecord(answer) && isReport(answer.report) && Array.isArray(answer.documents),
+  correct: isRecord,
+  life: (answer) => isRecord(answer) && areLists(answer, ["moments", "stages", "steps", "findings"]),
+  cel: (answer) => isRecord(answer) && (answer.status === "refused" || Array.isArray(answer.answers)),
+  members: Array.isArray,
+  snapshot: isRecord,
+};
+
+function isReport(value: unknown): boolean {
+  return isRecord(value) && areLists(value, ["nodes", "pods", "claims", "findings"]);
+}
+
+function areLists(value: Record<string, unknown>, names: readonly string[]): boolean {
+  return names.every((name) => Array.isArray(value[name]));
+}
+
+function isQuestion(value: unknown): boolean {
+  return (
+    isRecord(value) && isText(value.text) && isVersion(value.version) && isRecord(value.gates) &&
+    Object.values(value.gates).every((gate) => typeof gate === "boolean")
+  );
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }

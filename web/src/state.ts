@@ -1,43 +1,160 @@
 // The page's state: one immutable value, changed by pure functions.
 
-import type { FromWorker, Question, Result, Version } from "./protocol";
+import type { ObjectRef, PlacedFinding, Utf16Range } from "apportion";
+
+import { type SourceFile, joined } from "./files";
+import type { Inventory } from "./model/inventory";
+import type { Question, Result, Version } from "./protocol";
+
+export const VIEWS = ["result", "why", "time", "cel"] as const;
+export type View = (typeof VIEWS)[number];
+
+/** What is picked: in the picture, in a table, or by the cursor in the text. */
+export type Picked = { kind: "device"; key: string } | { kind: "claim"; key: string } | { kind: "other"; object: ObjectRef };
+
+/** Which devices are shown. */
+export interface Filter {
+  readonly text: string;
+  /** `namespace/name`; empty for all. */
+  readonly claim: string;
+  /** Name of a class; empty for all. */
+  readonly deviceClass: string;
+}
 
 export interface State {
-  readonly question: Question;
-  /** Number of the newest question; answers to older ones are dropped. */
-  readonly latest: number;
+  readonly files: readonly SourceFile[];
+  /** The files as they were opened; the same as `files` until something is changed. */
+  readonly opened: readonly SourceFile[];
+  /** Which file is in the editor. */
+  readonly active: number;
+  readonly version: Version;
+  /** Gates that differ from the version's defaults. */
+  readonly gates: Readonly<Record<string, boolean>>;
+  readonly view: View;
+  readonly filter: Filter;
+  /** What is done to the cluster in time, as YAML, and how long it is watched. */
+  readonly script: string;
+  readonly untilMillis: number;
+  /** What is tried in the CEL lab. */
+  readonly expression: string;
+  readonly device: string;
+
+  readonly picked?: Picked | undefined;
+  /** Lines that the editor is to show, the newest wish. */
+  readonly shown?: { readonly file: number; readonly range: Utf16Range; readonly takesFocus: boolean } | undefined;
   readonly busy: boolean;
+  /** The newest question that was asked; what is shown beside the answer follows it, too. */
+  readonly asked?: Question | undefined;
+  /** What the newest manifests hold. */
+  readonly inventory?: Inventory | undefined;
   /** The newest answer; stays while the next one is awaited. */
   readonly result?: Result | undefined;
+  /** What the API server and a reviewer would say; stays, too. */
+  readonly checked: readonly PlacedFinding[];
   /** Why there is no answer. */
   readonly failure?: string | undefined;
+  /** What the page has to tell about itself. */
+  readonly notice?: string | undefined;
 }
 
-export function initial(text: string): State {
-  return { question: { text, version: "all" }, latest: 0, busy: false };
+export const NO_FILTER: Filter = { text: "", claim: "", deviceClass: "" };
+
+/** What a link carries. */
+export type Shared = Pick<State, "files" | "active" | "version" | "gates" | "view" | "filter" | "script" | "untilMillis" | "expression" | "device">;
+
+export function initial(files: readonly SourceFile[]): State {
+  return {
+    files, opened: files, active: 0, version: "all", gates: {}, view: "result", filter: NO_FILTER, script: "", untilMillis: 600_000,
+    expression: "", device: "", busy: false, checked: [],
+  };
 }
 
-export function onEdit(state: State, text: string): State {
-  return text === state.question.text ? state : { ...state, question: { ...state.question, text } };
+export function questionOf({ files, version, gates }: State): Question {
+  return { text: joined(files), version, gates };
+}
+
+/** Everything that belongs to a link is what it says there; answers to the cluster before are dropped. */
+export function onOpen(state: State, shared: Shared): State {
+  const { busy, notice } = state;
+  return { ...initial(shared.files), ...shared, busy, notice };
+}
+
+export function onEdit(state: State, file: number, text: string): State {
+  const old = state.files[file];
+  if (old === undefined || old.text === text) return state;
+  return { ...state, files: state.files.map((other, index) => (index === file ? { ...old, text } : other)) };
+}
+
+export function onFiles(state: State, files: readonly SourceFile[], active = state.active): State {
+  const some = files.length === 0 ? [{ name: "cluster.yaml", text: "" }] : files;
+  return { ...state, files: some, active: Math.max(0, Math.min(active, some.length - 1)) };
+}
+
+export function onActive(state: State, active: number): State {
+  return state.files[active] === undefined ? state : { ...state, active };
+}
+
+/** The editor is to show a range of a file. */
+export function onShow(state: State, file: number, range: Utf16Range, takesFocus: boolean): State {
+  return { ...onActive(state, file), shown: { file, range, takesFocus } };
 }
 
 export function onVersion(state: State, version: Version): State {
-  return { ...state, question: { ...state.question, version } };
+  return { ...state, version };
+}
+
+/** A gate is set, or left to the version where no value is given. */
+export function onGate(state: State, gate: string, enabled: boolean | undefined): State {
+  const { [gate]: _, ...others } = state.gates;
+  return { ...state, gates: enabled === undefined ? others : { ...others, [gate]: enabled } };
+}
+
+export function onView(state: State, view: View): State {
+  return { ...state, view };
+}
+
+export function onFilter(state: State, filter: Partial<Filter>): State {
+  return { ...state, filter: { ...state.filter, ...filter } };
+}
+
+export function onPick(state: State, picked: Picked | undefined): State {
+  return samePick(state.picked, picked) ? state : { ...state, picked };
+}
+
+export function onNotice(state: State, notice: string | undefined): State {
+  return { ...state, notice };
 }
 
 /** The question as it is now is being asked. */
-export function onAsk(state: State): State {
-  return { ...state, latest: state.latest + 1, busy: true };
+export function onAsk(state: State, asked: Question): State {
+  return { ...state, busy: true, asked };
 }
 
-export function onAnswer(state: State, answer: FromWorker): State {
-  if (answer.id !== state.latest) return state; // A newer question is out.
-  switch (answer.kind) {
-    case "done":
-      return { ...state, busy: false, result: answer.result, failure: undefined };
-    case "failed":
-      return { ...state, busy: false, failure: answer.message };
-    default:
-      return answer satisfies never;
-  }
+export function onRead(state: State, inventory: Inventory): State {
+  return { ...state, inventory };
+}
+
+export function onResult(state: State, result: Result): State {
+  return { ...state, busy: false, result, failure: undefined };
+}
+
+export function onChecked(state: State, checked: readonly PlacedFinding[]): State {
+  return { ...state, checked };
+}
+
+export function onFailure(state: State, failure: string): State {
+  return { ...state, busy: false, failure };
+}
+
+/** Findings of both kinds in the order of the text; what both tell is told once, in the words of the stricter one. */
+export function findingsOf({ result, checked }: Pick<State, "result" | "checked">): PlacedFinding[] {
+  const key = ({ code, path, place }: PlacedFinding) => `${code} ${path ?? ""} ${place?.utf16Range.start ?? ""}`;
+  const strict = new Set(checked.map(key));
+  const own = (result?.findings ?? []).filter((finding) => !strict.has(key(finding)));
+  const start = ({ place }: PlacedFinding) => place?.utf16Range.start ?? Number.MAX_SAFE_INTEGER;
+  return [...own, ...checked].sort((one, other) => start(one) - start(other));
+}
+
+function samePick(one: Picked | undefined, other: Picked | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
-import { Client, PATIENCE_MS, type Thread } from "../src/client";
-import type { FromWorker, ToWorker } from "../src/protocol";
+import { Client, type Outcome, PATIENCE_MS, type Thread } from "../src/client";
+import type { AskKind, Asks, ToWorker } from "../src/protocol";
 
-const QUESTION = { text: "", version: "all" } as const;
+const QUESTION = { question: { text: "", version: "all", gates: {} } } as const;
 
 class FakeThread implements Thread {
   sent: number[] = [];
@@ -23,56 +23,103 @@ class FakeThread implements Thread {
 
 function setUp() {
   const threads: FakeThread[] = [];
-  const answers: FromWorker[] = [];
-  const start = () => {
+  const outcomes: [AskKind, Outcome<AskKind>["kind"]][] = [];
+  const client = new Client(() => {
     const thread = new FakeThread();
     threads.push(thread);
     return thread;
-  };
-  return { threads, answers, client: new Client(start, (answer) => answers.push(answer)) };
+  });
+  const ask = <Kind extends AskKind>(kind: Kind, rest?: Omit<Asks[Kind], "question">, onRead?: () => void) =>
+    void client.ask(kind, { ...QUESTION, ...rest } as Asks[Kind], onRead).then((outcome) => outcomes.push([kind, outcome.kind]));
+  return { threads, outcomes, ask };
 }
 
-const failed = (id: number) => ({ kind: "failed", id, message: "m" });
-const done = (id: number) => ({
-  kind: "done",
-  id,
-  result: { report: { nodes: [], pods: [], claims: [], findings: [] }, findings: [], places: [], reasons: [] },
+const REPORT = { nodes: [], pods: [], claims: [], findings: [] };
+const ran = (id: number) => ({
+  kind: "done", id, answer: { report: REPORT, findings: [], places: [], reasons: [], documents: [] },
 });
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("of the questions that come meanwhile only the newest is asked", () => {
-  const { client, threads, answers } = setUp();
-  for (const id of [1, 2, 3]) client.ask(id, QUESTION);
+const settled = () => vi.advanceTimersByTimeAsync(0);
+
+test("of the questions that come meanwhile only the newest is asked", async () => {
+  const { threads, outcomes, ask } = setUp();
+  for (let count = 0; count < 3; count += 1) ask("run");
   expect(threads[0]?.sent).toEqual([1]);
-  threads[0]?.reply(done(1));
+  threads[0]?.reply(ran(1));
   expect(threads[0]?.sent).toEqual([1, 3]);
-  threads[0]?.reply(done(3));
-  expect(answers.map(({ id }) => id)).toEqual([1, 3]);
-  expect(threads).toHaveLength(1);
+  threads[0]?.reply(ran(3));
+  await settled();
+  expect(outcomes).toEqual([["run", "overtaken"], ["run", "overtaken"], ["run", "done"]]);
 });
 
-test("a question that takes long gives way to a newer one, in a new worker", () => {
-  const { client, threads } = setUp();
-  client.ask(1, QUESTION);
-  vi.advanceTimersByTime(PATIENCE_MS * 2);
-  expect(threads[0]?.isOver).toBe(false);
-  client.ask(2, QUESTION);
-  client.ask(3, QUESTION);
+test("a new cluster goes before everything that waits", async () => {
+  const { threads, outcomes, ask } = setUp();
+  ask("check");
+  ask("why");
+  ask("run");
+  threads[0]?.reply({ kind: "done", id: 1, answer: [] });
+  expect(threads[0]?.sent).toEqual([1, 3]);
+  threads[0]?.reply(ran(3));
+  expect(threads[0]?.sent).toEqual([1, 3, 2]);
+  threads[0]?.reply({ kind: "done", id: 2, answer: [] });
+  await settled();
+  expect(outcomes).toEqual([["check", "done"], ["run", "done"], ["why", "done"]]);
+});
+
+test("a worker that takes too long is replaced when a newer question waits", async () => {
+  const { threads, outcomes, ask } = setUp();
+  ask("run");
+  vi.advanceTimersByTime(10 * PATIENCE_MS);
+  expect(threads.length).toBe(1);
+  ask("run");
   vi.advanceTimersByTime(PATIENCE_MS);
-  expect(threads[0]?.isOver).toBe(true);
-  expect(threads[1]?.sent).toEqual([3]);
+  expect(threads.map(({ isOver, sent }) => [isOver, sent])).toEqual([[true, [1]], [false, [2]]]);
+  await settled();
+  expect(outcomes).toEqual([["run", "overtaken"]]);
 });
 
-test("after a failure the next question gets a new worker", () => {
-  const { client, threads, answers } = setUp();
-  client.ask(1, QUESTION);
-  threads[0]?.reply(failed(1));
-  client.ask(2, QUESTION);
-  threads[1]?.onerror?.({ message: "lost" } as ErrorEvent);
-  client.ask(3, QUESTION);
-  threads[2]?.reply("something else");
-  expect(threads.slice(0, 2).every(({ isOver }) => isOver)).toBe(true);
-  expect(answers).toMatchObject([failed(1), { kind: "failed", id: 2, message: "lost" }, { kind: "failed", id: 3 }]);
+test("what only waits for its turn replaces nothing", () => {
+  const { threads, ask } = setUp();
+  ask("run");
+  ask("cel", { expression: "", device: "" });
+  vi.advanceTimersByTime(10 * PATIENCE_MS);
+  expect(threads.length).toBe(1);
+});
+
+test("after a failure or a message that is none, the next question gets a new worker", async () => {
+  const { threads, outcomes, ask } = setUp();
+  ask("run");
+  threads[0]?.reply({ kind: "failed", id: 1, message: "trap" });
+  ask("run");
+  threads[1]?.reply("garbage");
+  ask("run");
+  threads[2]?.reply({ kind: "done", id: 3, answer: { report: {} } });
+  ask("run");
+  threads[3]?.reply(ran(4));
+  await settled();
+  expect(outcomes.map(([, kind]) => kind)).toEqual(["failed", "failed", "failed", "done"]);
+  expect(threads.map(({ isOver }) => isOver)).toEqual([true, true, true, false]);
+});
+
+test("a worker that cannot be started is a failure", async () => {
+  const { threads, outcomes, ask } = setUp();
+  ask("run");
+  threads[0]?.onerror?.({ message: "blocked" } as ErrorEvent);
+  await settled();
+  expect(outcomes).toEqual([["run", "failed"]]);
+});
+
+test("what the manifests hold comes first, and not of a question that is overtaken", () => {
+  const { threads, ask } = setUp();
+  const onRead = vi.fn();
+  ask("run", {}, onRead);
+  threads[0]?.reply({ kind: "read", id: 1, inventory: {} });
+  expect(onRead).toHaveBeenCalledTimes(1);
+  ask("run");
+  threads[0]?.reply({ kind: "read", id: 1, inventory: {} });
+  threads[0]?.reply({ kind: "read", id: 7, inventory: {} });
+  expect(onRead).toHaveBeenCalledTimes(1);
 });

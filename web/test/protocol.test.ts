@@ -1,22 +1,38 @@
 import { expect, test } from "vitest";
 
-import { readFromWorker, readToWorker } from "../src/protocol";
+import { readAnswer, readFromWorker, readToWorker } from "../src/protocol";
 
 const report = { nodes: [], pods: [], claims: [], findings: [] };
-const result = { report, findings: [], places: [], reasons: [] };
+const question = { text: "a", version: "1.36", gates: { DRADeviceTaints: false } };
 
 test("messages of the page are read", () => {
-  const ask = { kind: "ask", id: 1, question: { text: "a", version: "1.36" } };
-  expect(readToWorker(ask)).toEqual(ask);
-  for (const foreign of [null, 1, "ask", {}, { ...ask, id: "1" }, { ...ask, question: { text: "a", version: "2" } }]) {
-    expect(readToWorker(foreign)).toBeUndefined();
-  }
+  const run = { kind: "run", id: 1, ask: { question } };
+  expect(readToWorker(run)).toEqual(run);
+  expect(readToWorker({ kind: "life", id: 2, ask: { question, script: "", untilMillis: 1 } })).toBeDefined();
+  const foreign = [
+    null, 1, "run", {}, { ...run, id: "1" }, { ...run, kind: "toString" }, { ...run, ask: {} },
+    { ...run, ask: { question: { ...question, version: "2" } } },
+    { ...run, ask: { question: { ...question, gates: { A: 1 } } } },
+    { kind: "life", id: 2, ask: { question, script: "", untilMillis: 0.5 } },
+    { kind: "attempt", id: 2, ask: { question, manifests: "x" } },
+  ];
+  for (const message of foreign) expect(readToWorker(message)).toBeUndefined();
 });
 
 test("messages of the worker are read", () => {
-  expect(readFromWorker({ kind: "done", id: 1, result })).toMatchObject({ kind: "done", id: 1 });
+  expect(readFromWorker({ kind: "done", id: 1, answer: 1 })).toEqual({ kind: "done", id: 1, answer: 1 });
   expect(readFromWorker({ kind: "failed", id: 1, message: "m" })).toMatchObject({ kind: "failed", message: "m" });
-  for (const foreign of [undefined, [], { kind: "done", id: 1 }, { kind: "done", id: 1, result: { ...result, report: 1 } }, { id: 1 }]) {
+  expect(readFromWorker({ kind: "read", id: 1, inventory: {} })).toMatchObject({ kind: "read" });
+  for (const foreign of [undefined, [], { kind: "done" }, { kind: "failed", id: 1 }, { kind: "read", id: 1 }, { id: 1 }]) {
     expect(readFromWorker(foreign)).toBeUndefined();
   }
+});
+
+test("an answer has the shape of what was asked", () => {
+  const run = { report, findings: [], places: [], reasons: [], documents: [] };
+  expect(readAnswer("run", run)).toBe(run);
+  expect(readAnswer("run", { ...run, report: { ...report, pods: 1 } })).toBeUndefined();
+  expect(readAnswer("run", [])).toBeUndefined();
+  expect(readAnswer("why", {})).toBeUndefined();
+  expect(readAnswer("cel", { status: "refused", message: "m" })).toBeDefined();
 });

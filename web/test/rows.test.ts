@@ -1,14 +1,15 @@
 import type { AllocatedDevice } from "apportion";
 import { expect, test } from "vitest";
 
-import { answer } from "../src/answer";
-import { exampleText, join } from "../src/example";
-import { capacityText, claimsWithoutPod, deviceName, plural, podRows, summary } from "../src/rows";
+import { capacityText, claimsWithoutPod, deviceName, podRows, summary } from "../src/model/rows";
+import { plural } from "../src/words";
+import { ask, example } from "./fixtures";
 
 const DEVICE: AllocatedDevice = { request: "r", driver: "d", pool: "p", device: "x", adminAccess: false };
+const TEXT = example("gpu-sharing/");
 
 test("the example becomes rows with nodes, devices and reasons", () => {
-  const rows = podRows(answer({ text: exampleText, version: "all" }));
+  const rows = podRows(ask("run", TEXT));
   const row = (name: string) => rows.find((row) => row.name === name);
   expect(row("notebook")).toMatchObject({ node: "node-a", owner: undefined, reasons: [] });
   expect(row("notebook")?.claims[0]?.devices[0]).toMatchObject({ pool: "node-a", device: "gpu-0" });
@@ -18,21 +19,20 @@ test("the example becomes rows with nodes, devices and reasons", () => {
   const pending = row("huge-model");
   expect(pending?.node).toBeUndefined();
   expect(pending?.reasons[0]?.place?.line).toBeGreaterThan(300);
-  const line = exampleText.split("\n")[(inference[0]?.place?.line ?? 0) - 1];
+  const line = TEXT.split("\n")[(inference[0]?.place?.line ?? 0) - 1];
   expect(line).toBe("apiVersion: apps/v1");
 });
 
 test("broken text gives findings with lines, and the rest is answered", () => {
-  const result = answer({ text: `kind: [\n---\n${exampleText}`, version: "all" });
+  const result = ask("run", `kind: [\n---\n${TEXT}`);
   expect(result.findings[0]).toMatchObject({ code: "yaml/syntax", severity: "error" });
   expect(podRows(result).length).toBeGreaterThan(5);
-  expect(summary(result)).toMatch(/^\d+ of \d+ Pods placed, \d+ of \d+ claims allocated, 3 nodes, 1 error/);
+  expect(summary(result, result.findings)).toMatch(/^\d+ of \d+ Pods placed, \d+ of \d+ claims allocated, 3 nodes, 1 error/);
 });
 
 test("claims that no Pod names are listed apart", () => {
   const claim = "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: { name: alone, namespace: ml }\nspec: {}\n";
-  const result = answer({ text: `${exampleText}---\n${claim}`, version: "all" });
-  expect(claimsWithoutPod(result).map(({ name }) => name)).toEqual(["alone"]);
+  expect(claimsWithoutPod(ask("run", `${TEXT}---\n${claim}`)).map(({ name }) => name)).toEqual(["alone"]);
 });
 
 test("a pool is named where it is not the node's", () => {
@@ -44,8 +44,4 @@ test("amounts and counts read well", () => {
   expect(capacityText({ ...DEVICE, consumedCapacity: { memory: "1Gi", lanes: "2" } })).toBe("1Gi memory, 2 lanes");
   expect(capacityText(DEVICE)).toBe("");
   expect([plural(0, "Pod"), plural(1, "Pod")]).toEqual(["0 Pods", "1 Pod"]);
-});
-
-test("files are joined in the order of their names", () => {
-  expect(join({ "b.yaml": "b\n\n", "a.yaml": "a\n" })).toBe("a\n---\nb\n");
 });

@@ -2,7 +2,8 @@
 
 import type { AllocatedDevice, ClaimReport, NodeReport, Place, PlacedFinding, Severity } from "apportion";
 
-import type { Result } from "./protocol";
+import type { Result } from "../protocol";
+import { plural } from "../words";
 
 export interface ClaimCell {
   /** Name of the Pod's entry; empty for a claim without a Pod. */
@@ -66,7 +67,7 @@ export function capacityText(device: AllocatedDevice): string {
 }
 
 /** What is read out and shown above the tables. */
-export function summary({ report, findings }: Result): string {
+export function summary({ report }: Result, findings: readonly PlacedFinding[]): string {
   const pending = report.pods.filter(({ node }) => node === undefined).length;
   const allocated = report.claims.filter((claim) => claim.allocated).length;
   const parts = [
@@ -88,8 +89,4 @@ export function countOf(findings: readonly PlacedFinding[], severity: Severity):
 /** Taken and all devices of a node. */
 export function usage({ allocatedDevices, localDevices }: NodeReport): string {
   return `${allocatedDevices} of ${localDevices}`;
-}
-
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

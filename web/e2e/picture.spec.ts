@@ -1,0 +1,141 @@
+// The picture: devices with their holders, found, picked, and gone through by keys.
+
+import { expect } from "@playwright/test";
+
+import { editor, example, open, settled, status, test, tile } from "./helpers";
+
+const TOUR = example("gpu-sharing/");
+
+test("two groups of Pods share one claim each, on different devices", async ({ page }) => {
+  await open(page, example("groups/shared-claim.yaml"));
+  const chips = page.getByRole("list", { name: "Claims that hold devices" }).getByRole("button");
+  await expect(chips).toHaveCount(2);
+  await expect(chips.nth(0)).toContainText("2 Pods of PodGroup blue");
+  await expect(chips.nth(1)).toContainText("2 Pods of PodGroup red");
+  const held = page.locator(".picture .tile.held");
+  await expect(held).toHaveCount(2);
+  const keys = await held.evaluateAll((tiles) => tiles.map((tile) => (tile as SVGElement).dataset.key));
+  expect(new Set(keys).size).toBe(2);
+  const names = await held.evaluateAll((tiles) => tiles.map((tile) => tile.querySelector("title")?.textContent));
+  expect(names.join()).toMatch(/held by jobs\/blue.*held by jobs\/red/);
+});
+
+test("picking a device shows it and selects its lines, and the cursor picks back", async ({ page }) => {
+  await open(page, TOUR);
+  await tile(page, "gpu.example.com/node-b/gpu-2").click();
+  const panel = page.getByRole("complementary", { name: /^Device gpu-2/ });
+  await expect(panel).toContainText("Held by");
+  await expect(panel).toContainText("memory = 24Gi");
+  await expect(panel.getByRole("button", { name: /^line \d+$/ })).toBeVisible();
+  await expect(page.locator(".cm-selectionBackground").first()).toBeVisible();
+  await expect(page.locator(".cm-activeLine")).toContainText("name: gpu-2");
+
+  // A click on another device's line picks that device.
+  await page.locator(".cm-line", { hasText: /^\s*- name: gpu-3/ }).first().click();
+  await expect(page.getByRole("complementary", { name: /^Device gpu-3/ })).toBeVisible();
+  await expect(tile(page, "gpu.example.com/node-b/gpu-3")).toHaveAttribute("aria-pressed", "true");
+});
+
+test("a claim is picked from the legend, and devices are filtered by text, claim and class", async ({ page }) => {
+  await open(page, TOUR);
+  const tiles = page.locator(".picture .tile");
+  await expect(tiles).toHaveCount(10);
+  await page.getByRole("button", { name: /^team-gpu/ }).click();
+  await expect(tile(page, "gpu.example.com/node-a/gpu-0")).toHaveAttribute("aria-pressed", "true");
+  await page.getByRole("searchbox", { name: "Find" }).fill("nic");
+  await expect(tiles).toHaveCount(2);
+  await page.getByRole("searchbox", { name: "Find" }).fill("");
+  await page.getByRole("combobox", { name: "Class" }).selectOption("nic.example.com");
+  await expect(tiles).toHaveCount(2);
+  await page.getByRole("combobox", { name: "Class" }).selectOption("");
+  await page.getByRole("combobox", { name: "Claim" }).selectOption("ml/team-gpu");
+  await expect(tiles).toHaveCount(1);
+  await expect(page.getByText("1 of 10 devices shown")).toBeVisible();
+});
+
+test("arrows move from device to device, Enter picks", async ({ page }) => {
+  await open(page, TOUR);
+  await tile(page, "gpu.example.com/node-a/gpu-0").focus();
+  await page.keyboard.press("ArrowRight");
+  await expect(tile(page, "gpu.example.com/node-a/gpu-1")).toBeFocused();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("End");
+  await expect(tile(page, "nic.example.com/node-c/nic-0")).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("complementary", { name: /^Device nic-0/ })).toBeVisible();
+  await expect(page.locator('.picture [tabindex="0"]')).toHaveCount(1);
+});
+
+test("the table says what the picture says", async ({ page }) => {
+  await open(page, TOUR);
+  await page.getByText("Devices as a table").click();
+  const rows = page.locator(".twin tbody tr");
+  await expect(rows).toHaveCount(10);
+  await expect(rows.first()).toContainText("gpu-0");
+  await expect(rows.first()).toContainText("ml/team-gpu, request gpu");
+  await expect(rows.first()).toContainText("admin access");
+});
+
+test("partitions, shared capacity, taints and reach are to be seen", async ({ page }) => {
+  await open(page, example("partitionable/"));
+  await expect(page.locator(".picture")).toContainText(/counters .*gpu-0/);
+  await expect(page.locator(".picture .part").first()).toBeVisible();
+  await page.goto("about:blank");
+  await open(page, example("taints/"));
+  await expect(page.locator(".picture .tile.tainted").first()).toContainText(/tainted /);
+  await page.goto("about:blank");
+  await open(page, example("network-attached/"));
+  await expect(page.locator(".picture .frame.shared")).toHaveCount(3);
+  await expect(page.locator(".picture")).toContainText("all nodes");
+  await page.goto("about:blank");
+  await open(page, example("consumable-capacity/"));
+  await expect(page.locator(".picture .tile.several")).toContainText(/can be shared by several claims.* of /);
+});
+
+test("ten thousand devices: a first picture within 2 s, and little to scroll", async ({ page }) => {
+  const slices = Array.from({ length: 1250 }, (_, node) => `---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: { name: node-${node} }
+spec:
+  driver: gpu.example.com
+  nodeName: node-${node}
+  pool: { name: node-${node}, generation: 1, resourceSliceCount: 1 }
+  devices: [${Array.from({ length: 8 }, (_, index) => `{ name: gpu-${index} }`).join(", ")}]
+`);
+  await open(page);
+  const text = TOUR + slices.join("");
+  const start = Date.now();
+  await open(page, undefined);
+  const ready = Date.now();
+  await page.evaluate((text) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([text], "large.yaml"));
+    document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+  }, text);
+  await expect(page.locator(".picture .frame").nth(9)).toBeVisible();
+  const first = Date.now() - ready;
+  await expect(status(page)).toContainText("1253 nodes", { timeout: 30_000 });
+  const frames = await page.evaluate(async () => {
+    const pane = document.querySelector(".scroll");
+    const times: number[] = [];
+    for (let count = 0; count < 60; count += 1) {
+      const start = performance.now();
+      pane?.scrollBy(0, 300);
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      times.push(performance.now() - start);
+    }
+    return { median: times.sort((one, other) => one - other)[30] ?? 0, tiles: document.querySelectorAll(".picture .tile").length };
+  });
+  console.log(`page ready after ${ready - start} ms, picture of 10,010 devices after ${first} ms, median frame ${frames.median.toFixed(1)} ms, ${frames.tiles} tiles drawn`);
+  expect(first).toBeLessThan(2000);
+  expect(frames.tiles).toBeLessThan(1500);
+  expect(frames.median).toBeLessThan(34);
+});
+
+test("the picture follows the text", async ({ page }) => {
+  await open(page, TOUR);
+  await editor(page).fill(TOUR.replaceAll("gpu-3", "gpu-drei"));
+  await settled(page);
+  await expect(tile(page, "gpu.example.com/node-b/gpu-drei")).toBeVisible();
+});

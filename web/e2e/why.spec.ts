@@ -1,0 +1,70 @@
+// Why something is Pending, and suggestions that change the text.
+
+import { expect } from "@playwright/test";
+
+import { editor, example, open, podRow, tab, test, violations } from "./helpers";
+
+const TOUR = example("gpu-sharing/");
+
+test("a suggestion changes the YAML, shows the new answer beside the old, and can be undone", async ({ page }) => {
+  await open(page);
+  await tab(page, "Why").click();
+  const why = page.getByRole("region", { name: "Pod ml/huge-model" });
+  const funnel = why.getByRole("table");
+  await expect(funnel.getByRole("row", { name: /^offered 10/ })).toBeVisible();
+  await expect(funnel.getByRole("row", { name: /^match 0/ })).toContainText("192Gi");
+
+  await why.getByRole("button", { name: "Apply" }).first().click();
+  const applied = page.getByRole("status", { name: "Applied" });
+  await expect(applied.getByRole("row", { name: /Pod ml\/huge-model/ })).toContainText("Pending");
+  await expect(applied.getByRole("row", { name: /Pod ml\/huge-model/ })).toContainText("node-c");
+  await expect(page.getByText("Nothing is Pending")).toBeVisible();
+  // The file with the claim is shown, its comment is where it was.
+  await expect(editor(page)).toContainText("80Gi\\\")) >= 0");
+  await expect(editor(page)).toContainText("# Stays Pending");
+
+  await editor(page).focus();
+  await page.keyboard.press("Control+z");
+  await expect(why).toBeVisible();
+  await expect(editor(page)).toContainText("192Gi");
+});
+
+test("an applied suggestion is taken back by its own button", async ({ page }) => {
+  await open(page, TOUR);
+  await tab(page, "Why").click();
+  await page.getByRole("button", { name: "Apply" }).first().click();
+  await expect(page.getByText("Nothing is Pending")).toBeVisible();
+  await page.getByRole("status", { name: "Applied" }).getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByRole("region", { name: "Pod ml/huge-model" })).toBeVisible();
+  await tab(page, "Result").click();
+  await expect(podRow(page, "huge-model")).toContainText("Pending");
+});
+
+test("each device of a node says what is against it", async ({ page }) => {
+  await open(page, example("taints/"));
+  await tab(page, "Why").click();
+  await page.getByText("Each device with its reasons").first().click();
+  const table = page.getByRole("table").filter({ hasText: "What is against it" });
+  await expect(table).toContainText("is in use");
+  await page.getByRole("combobox", { name: "Node" }).selectOption("node-b");
+  await expect(table).toContainText("which the request does not tolerate");
+});
+
+test("a broken selector is corrected by the fix of its finding", async ({ page }) => {
+  await open(page, TOUR.replace("deviceClassName: gpu.example.com", "deviceClasName: gpu.example.com"));
+  const finding = page.getByRole("region", { name: "Findings" }).getByRole("listitem").filter({ hasText: "deviceClasName" }).first();
+  await finding.getByRole("button", { name: "Fix" }).click();
+  await expect(page.getByRole("region", { name: "Findings" })).not.toContainText("deviceClasName");
+  await expect(editor(page)).not.toContainText("deviceClasName");
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`Why has no accessibility violations, ${colorScheme}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme });
+    await open(page, example("taints/"));
+    await tab(page, "Why").click();
+    await expect(page.getByRole("button", { name: "Apply" }).first()).toBeVisible();
+    await page.getByText("Each device with its reasons").first().click();
+    expect(await violations(page)).toEqual([]);
+  });
+}

@@ -1,0 +1,163 @@
+// What can be done on the page, each as a change of the state and, where the cluster changed, a question.
+
+import type { Client } from "./client";
+import { type SourceFile, globalOffset, joined, localRange, split } from "./files";
+import type { Actions } from "./page";
+import type { Picked, State } from "./state";
+import * as states from "./state";
+import type { Store } from "./store";
+import * as words from "./words";
+
+/** Typing asks at each pause of this length. */
+const PAUSE_MS = 80;
+
+export function createActions(state: Store<State>, client: Client): { act: Actions; ask: () => void } {
+  const change = (to: State) => (state.value = to);
+  let pause: ReturnType<typeof setTimeout> | undefined;
+
+  async function ask(): Promise<void> {
+    clearTimeout(pause);
+    const question = states.questionOf(state.value);
+    change(states.onAsk(state.value, question));
+    const outcome = await client.ask("run", { question }, (inventory) => change(states.onRead(state.value, inventory)));
+    if (state.value.asked !== question || outcome.kind === "overtaken") return;
+    if (outcome.kind === "failed") return void change(states.onFailure(state.value, outcome.message));
+    change(states.onResult(state.value, outcome.answer));
+    // What a reviewer would say takes longer and can wait.
+    const checked = await client.ask("check", { question });
+    if (state.value.asked === question && checked.kind === "done") change(states.onChecked(state.value, checked.answer));
+  }
+
+  const askSoon = () => {
+    clearTimeout(pause);
+    pause = setTimeout(() => void ask(), PAUSE_MS);
+  };
+
+  const reveal = (start: number, end: number, takesFocus: boolean) => {
+    const { file, range } = localRange(state.value.files, { start, end });
+    change(states.onShow(state.value, file, range, takesFocus));
+  };
+
+  const act: Actions = {
+    edit(file, text) {
+      change(states.onEdit(state.value, file, text));
+      askSoon();
+    },
+    rewrite(text, documents) {
+      const before = state.value.result?.documents.map(({ utf16Range }) => utf16Range);
+      const known = before === undefined || documents === undefined ? undefined : { before, after: documents };
+      const files = split(state.value.files, text, known);
+      if (files === undefined) return false;
+      const changed = files.findIndex((file, index) => file.text !== state.value.files[index]?.text);
+      change(states.onFiles(state.value, files, changed === -1 ? state.value.active : changed));
+      void ask();
+      return true;
+    },
+    open(files, more = {}) {
+      const { version, gates, view, notice } = state.value;
+      change({ ...states.initial(files), version, gates, view, notice, ...more });
+      void ask();
+    },
+    addFiles(added) {
+      if (added.length === 0) return;
+      const { files, opened } = state.value;
+      if (files === opened) return act.open(withNames([], added));
+      change(states.onFiles(state.value, withNames(files, added), files.length));
+      void ask();
+    },
+    removeFile(file) {
+      change(states.onFiles(state.value, state.value.files.filter((_, index) => index !== file)));
+      void ask();
+    },
+    renameFile(file, name) {
+      const files = state.value.files.map((other, index) => (index === file ? { ...other, name } : other));
+      if (name !== "" && new Set(files.map(({ name }) => name)).size === files.length) change(states.onFiles(state.value, files));
+    },
+    activate: (file) => void change(states.onActive(state.value, file)),
+    chooseVersion(version) {
+      change(states.onVersion(state.value, version));
+      void ask();
+    },
+    setGate(gate, enabled) {
+      change(states.onGate(state.value, gate, enabled));
+      void ask();
+    },
+    show: (view) => void change(states.onView(state.value, view)),
+    filter: (filter) => void change(states.onFilter(state.value, filter)),
+    pick(picked) {
+      change(states.onPick(state.value, picked));
+      const device = picked?.kind === "device" ? deviceOf(state.value, picked.key) : undefined;
+      if (device !== undefined && isCurrent(state.value)) reveal(device.start, device.end, false);
+    },
+    cursor(file, offset) {
+      const at = globalOffset(state.value.files, file, offset);
+      const picked = pickedAt(state.value, at);
+      if (picked !== undefined && isCurrent(state.value)) change(states.onPick(state.value, picked));
+    },
+    reveal: ({ utf16Range: { start, end } }) => reveal(start, end, true),
+    revealObject({ kind, namespace, name }) {
+      const document = state.value.result?.documents.find(({ object }) =>
+        object.kind === kind && object.name === name && (object.namespace || "default") === (namespace || "default"),
+      );
+      if (document !== undefined) act.reveal(document);
+    },
+    async fix(finding) {
+      const question = state.value.asked;
+      if (question === undefined || !isCurrent(state.value)) return act.notice(words.CHANGED_MEANWHILE);
+      const outcome = await client.ask("correct", { question, finding });
+      if (outcome.kind === "overtaken") return;
+      const text = outcome.kind === "done" ? outcome.answer.text : undefined;
+      if (text === undefined || !act.rewrite(text, undefined)) act.notice(words.CANNOT_REWRITE);
+    },
+    setScript: (script) => void change({ ...state.value, script }),
+    setUntil: (untilMillis) => void change({ ...state.value, untilMillis }),
+    setExpression: (expression) => void change({ ...state.value, expression }),
+    setDevice: (device) => void change({ ...state.value, device }),
+    notice: (notice) => void change(states.onNotice(state.value, notice)),
+  };
+  return { act, ask: () => void ask() };
+}
+
+/** Whether places of the answer are places of the text as it is now. */
+function isCurrent({ asked, files }: State): boolean {
+  return asked !== undefined && asked.text === joined(files);
+}
+
+function deviceOf({ inventory }: State, key: string) {
+  for (const { driver, name, devices } of inventory?.pools ?? []) {
+    if (!key.startsWith(`${driver}/${name}/`)) continue;
+    const device = devices.find((device) => `${driver}/${name}/${device.name}` === key);
+    if (device !== undefined) return device;
+  }
+  return undefined;
+}
+
+/** What stands at an offset: a device, a claim, or another object. */
+function pickedAt({ inventory, result }: State, at: number): Picked | undefined {
+  const document = result?.documents.find(({ utf16Range: { start, end } }) => start <= at && at <= end);
+  if (document === undefined) return undefined;
+  const { kind, namespace, name } = document.object;
+  const home = namespace === "" ? "default" : namespace;
+  if (kind === "ResourceClaim") return { kind: "claim", key: `${home}/${name}` };
+  if (kind === "ResourceSlice") {
+    for (const pool of inventory?.pools ?? []) {
+      const device = pool.devices.find(({ slice, start, end }) => slice === name && start <= at && at < end);
+      if (device !== undefined) return { kind: "device", key: `${pool.driver}/${pool.name}/${device.name}` };
+    }
+  }
+  const claim = kind === "Pod" ? result?.report.pods.find((pod) => pod.name === name && pod.namespace === home)?.claims[0]?.claim : undefined;
+  return claim === undefined ? { kind: "other", object: document.object } : { kind: "claim", key: `${home}/${claim}` };
+}
+
+/** Files beside those that are there, none with the name of another. */
+export function withNames(files: readonly SourceFile[], added: readonly SourceFile[]): SourceFile[] {
+  const all = [...files];
+  for (const { name, text } of added) {
+    const isTaken = (name: string) => all.some((file) => file.name === name);
+    let free = name;
+    for (let number = 2; isTaken(free); number += 1) free = name.replace(/(\.[a-z]+)?$/i, (ending) => `-${number}${ending}`);
+    all.push({ name: free, text });
+  }
+  return all;
+}
+

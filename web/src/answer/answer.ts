@@ -1,0 +1,59 @@
+// Every ask, answered by the package. The newest cluster is kept, so that asking on costs little.
+
+import { Engine, readYaml } from "apportion";
+
+import type { Answers, Asks, Question, ToWorker } from "../protocol";
+import { settingsOf } from "../protocol";
+import { cel, members } from "./cel";
+import { check } from "./check";
+import { life } from "./life";
+import { run } from "./run";
+import { Session } from "./session";
+
+let newest: Session | undefined;
+
+/** The session of a question: the newest one where it is of this question. */
+export function sessionOf(question: Question): Session {
+  if (newest?.isOf(question) !== true) {
+    newest?.free();
+    newest = undefined;
+    newest = new Session(question);
+  }
+  return newest;
+}
+
+export function answer({ kind, ask }: Pick<ToWorker, "kind" | "ask">): Answers[typeof kind] {
+  const session = sessionOf(ask.question);
+  return (BY_KIND[kind] as (session: Session, ask: unknown) => Answers[typeof kind])(session, ask);
+}
+
+const BY_KIND: { [Kind in keyof Asks]: (session: Session, ask: Asks[Kind]) => Answers[Kind] } = {
+  run,
+  check,
+  why: (session, { subject, nodes }) =>
+    session.played().explain({ suggestions: nodes === undefined, ...(subject && { subject }), ...(nodes && { nodes }) }),
+  attempt,
+  correct: ({ manifests }, { finding }) => {
+    const text = manifests.correct(finding);
+    return text === undefined ? {} : { text };
+  },
+  life: (session, { script, untilMillis }) => life(session, script, untilMillis),
+  cel: (session, { expression, device }) => cel(session.played(), expression, device),
+  members: (session, { deviceClass }) => members(session.played(), deviceClass),
+  snapshot: (session) => session.played().snapshot(),
+};
+
+function attempt({ manifests, question }: Session, { manifests: changed }: Asks["attempt"]): Answers["attempt"] {
+  const text = manifests.rewrite(changed);
+  const engine = new Engine(settingsOf(question));
+  const rewritten = readYaml(text ?? question.text);
+  try {
+    engine.applyYaml(rewritten);
+    if (text === undefined) engine.apply(changed);
+    const documents = rewritten.documents.map(({ utf16Range }) => utf16Range);
+    return { documents, report: engine.run(), ...(text === undefined ? {} : { text }) };
+  } finally {
+    rewritten.free();
+    engine.free();
+  }
+}

@@ -1,0 +1,120 @@
+// The left pane: files as tabs, the outline of their objects, the editor.
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import { localPlace, localRange } from "../files";
+import { usePage } from "../page";
+import { findingsOf } from "../state";
+import * as words from "../words";
+import type { Editor } from "./editor";
+
+export function EditorPane({ onLeave }: { onLeave: () => void }) {
+  const { state, act } = usePage();
+  const frame = useRef<HTMLDivElement>(null);
+  const [editor, setEditor] = useState<Editor>();
+  const latest = useRef({ state, act, onLeave });
+  latest.current = { state, act, onLeave };
+  const file = state.files[state.active];
+
+  useEffect(() => {
+    let isWanted = true;
+    void import("./editor").then(({ createEditor }) => {
+      if (!isWanted || frame.current === null) return;
+      frame.current.replaceChildren();
+      const now = () => latest.current;
+      setEditor(
+        createEditor(frame.current, {
+          onEdit: (text) => now().act.edit(now().state.active, text),
+          onCursor: (offset) => now().act.cursor(now().state.active, offset),
+          onFix: (finding) => now().act.fix(finding),
+          onLeave: () => now().onLeave(),
+        }),
+      );
+    });
+    return () => {
+      isWanted = false;
+    };
+  }, []);
+
+  useEffect(() => editor?.forget(), [editor, state.opened]);
+  useEffect(() => editor?.open(state.files, state.active), [editor, state.files, state.active]);
+  const marked = useMemo(() => localFindings(state, state.active), [state.result, state.checked, state.active]);
+  useEffect(() => editor?.showFindings(marked), [editor, marked]);
+  useEffect(() => {
+    const { shown } = state;
+    if (shown !== undefined) editor?.reveal(shown.range, shown.takesFocus);
+  }, [editor, state.shown]);
+
+  return (
+    <section class="pane" aria-labelledby="manifests">
+      <div class="head">
+        <h2 id="manifests">{words.MANIFESTS}</h2>
+        <p class="muted">{words.PRIVACY}</p>
+        <Outline />
+      </div>
+      <FileTabs />
+      {/* Until the editor is there, its text is. */}
+      <div class="editor" ref={frame}>
+        <pre class="preview">{file?.text}</pre>
+      </div>
+    </section>
+  );
+}
+
+function FileTabs() {
+  const { state, act } = usePage();
+  if (state.files.length < 2) return null;
+  return (
+    <nav class="files" aria-label={words.FILES}>
+      {state.files.map(({ name }, index) => (
+        <button type="button" aria-current={index === state.active ? "true" : undefined} onClick={() => act.activate(index)}>
+          {name}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+/** All objects of all files; choosing one goes there. */
+function Outline() {
+  const { state, act } = usePage();
+  const documents = state.result?.documents ?? [];
+  if (documents.length === 0) return null;
+  return (
+    <label class="outline">
+      {words.OUTLINE}{" "}
+      <select
+        value=""
+        onChange={({ currentTarget }) => {
+          const chosen = documents[Number(currentTarget.value)];
+          currentTarget.value = "";
+          if (chosen !== undefined) act.reveal(chosen);
+        }}
+      >
+        <option value="">{words.plural(documents.length, "object")}</option>
+        {documents.map(({ object }, index) => (
+          <option value={index}>
+            {object.kind === "" ? words.UNKNOWN_KIND : object.kind} {words.objectName(object)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** What is to be told in one file: findings, and reasons of Pods that stay Pending; equal ones once, with ranges of the file. */
+function localFindings(state: ReturnType<typeof usePage>["state"], file: number) {
+  const { files, result } = state;
+  const seen = new Set<string>();
+  const all = [...findingsOf(state), ...(result?.reasons.flat() ?? [])];
+  return all.flatMap((finding) => {
+    const { place, code, message, severity } = finding;
+    // What is only worth knowing is told beside the text.
+    if (place === undefined || severity === "info") return [];
+    const key = `${code} ${place.utf16Range.start} ${message}`;
+    if (seen.has(key) || localRange(files, place.utf16Range).file !== file) return [];
+    seen.add(key);
+    // The finding itself keeps its place in the joined text, for its correction.
+    return [{ ...finding, range: localPlace(files, place).utf16Range }];
+  });
+}

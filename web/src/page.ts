@@ -1,0 +1,86 @@
+// What every part of the page can reach: the state, what can be done, what can be asked.
+
+import type { ObjectRef, Place, PlacedFinding, Utf16Range } from "apportion";
+import { createContext } from "preact";
+import { useContext, useEffect, useState } from "preact/hooks";
+
+import type { Client, Outcome } from "./client";
+import type { SourceFile } from "./files";
+import type { Answers, AskKind, Asks, Version } from "./protocol";
+import type { Filter, Picked, State, View } from "./state";
+
+export interface Actions {
+  /** The text of a file was changed in the editor. */
+  edit(file: number, text: string): void;
+  /**
+   * All files as one text were changed by something else than typing; the editor can undo it. The documents are those of the new
+   * text, where they are known. False when it cannot be said which file changed.
+   */
+  rewrite(text: string, documents: readonly Utf16Range[] | undefined): boolean;
+  open(files: readonly SourceFile[], more?: Partial<Pick<State, "script" | "view" | "expression" | "device">>): void;
+  /** Files come beside those that are there, or in the place of an example that nobody changed. */
+  addFiles(files: readonly SourceFile[]): void;
+  removeFile(file: number): void;
+  renameFile(file: number, name: string): void;
+  activate(file: number): void;
+  chooseVersion(version: Version): void;
+  setGate(gate: string, enabled: boolean | undefined): void;
+  show(view: View): void;
+  filter(filter: Partial<Filter>): void;
+  /** Picks, and shows the lines of a device in the editor. */
+  pick(picked: Picked | undefined): void;
+  /** The cursor is at an offset of a file: what stands there is picked. */
+  cursor(file: number, offset: number): void;
+  /** Goes to a place of the joined text. */
+  reveal(place: Pick<Place, "line" | "utf16Range">): void;
+  /** Goes to the document of an object. */
+  revealObject(object: ObjectRef): void;
+  fix(finding: PlacedFinding): void;
+  setScript(script: string): void;
+  setUntil(millis: number): void;
+  setExpression(expression: string): void;
+  setDevice(device: string): void;
+  notice(text: string | undefined): void;
+}
+
+export interface Page {
+  state: State;
+  act: Actions;
+  ask: Client["ask"];
+}
+
+export const PageContext = createContext<Page | undefined>(undefined);
+
+export function usePage(): Page {
+  const page = useContext(PageContext);
+  if (page === undefined) throw new Error("used outside the page");
+  return page;
+}
+
+export interface Asked<Kind extends AskKind> {
+  /** The newest answer; stays while the next one is awaited. */
+  answer?: Answers[Kind];
+  isBusy: boolean;
+  failure?: string;
+}
+
+/** The answer to an ask that follows the cluster; nothing is asked where there is no ask. */
+export function useAnswer<Kind extends AskKind>(kind: Kind, rest: Omit<Asks[Kind], "question"> | undefined): Asked<Kind> {
+  const { state, ask } = usePage();
+  const [asked, setAsked] = useState<Asked<Kind>>({ isBusy: true });
+  const question = state.asked;
+  const key = rest === undefined ? undefined : JSON.stringify(rest);
+  useEffect(() => {
+    if (question === undefined || rest === undefined) return;
+    let isWanted = true;
+    setAsked((before) => ({ ...before, isBusy: true }));
+    void ask(kind, { question, ...rest } as Asks[Kind]).then((outcome: Outcome<Kind>) => {
+      if (!isWanted || outcome.kind === "overtaken") return;
+      setAsked(outcome.kind === "done" ? { answer: outcome.answer, isBusy: false } : { isBusy: false, failure: outcome.message });
+    });
+    return () => {
+      isWanted = false;
+    };
+  }, [question, key]);
+  return asked;
+}

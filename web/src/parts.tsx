@@ -1,0 +1,137 @@
+// Small parts that several views share.
+
+import type { Place, PlacedFinding, Severity } from "apportion";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { localPlace } from "./files";
+import { usePage } from "./page";
+import * as words from "./words";
+
+export function Findings({ title, findings }: { title: string; findings: readonly PlacedFinding[] }) {
+  if (findings.length === 0) return null;
+  return (
+    <section class="findings" aria-label={title}>
+      <h3>{title}</h3>
+      <FindingList findings={findings} />
+    </section>
+  );
+}
+
+const MARKS: Record<Severity, string> = { error: "✕", warning: "▲", info: "○" };
+
+/** What a long list shows at first. */
+const SOME = 100;
+
+/** The first entries of a list, and a button for the others where there are some. */
+export function useSome<Entry>(entries: readonly Entry[]): { shown: readonly Entry[]; more: ComponentChildren } {
+  const [isOpen, setIsOpen] = useState(false);
+  if (isOpen || entries.length <= SOME) return { shown: entries, more: null };
+  const more = (
+    <p class="more">
+      <button type="button" class="link" onClick={() => setIsOpen(true)}>
+        {words.more(entries.length - SOME)}
+      </button>
+    </p>
+  );
+  return { shown: entries.slice(0, SOME), more };
+}
+
+export function FindingList({ findings }: { findings: readonly PlacedFinding[] }) {
+  const { act } = usePage();
+  const { shown, more } = useSome(findings);
+  return (
+    <>
+      <ul>
+        {shown.map((finding) => (
+          <li class={finding.severity}>
+            <span class="mark">
+              <span aria-hidden="true">{MARKS[finding.severity]}</span> {finding.severity}
+            </span>
+            <div>
+              <p>
+                <Ticked text={finding.message} /> {finding.place !== undefined && <LineLink place={finding.place} />}{" "}
+                <span class="muted code">{finding.code}</span>
+                {finding.fix !== undefined && finding.place !== undefined && (
+                  <>
+                    {" "}
+                    <button type="button" class="small" onClick={() => act.fix(finding)}>
+                      {words.APPLY_FIX}
+                    </button>
+                  </>
+                )}
+              </p>
+              {finding.hint !== undefined && (
+                <p class="muted">
+                  <Ticked text={finding.hint} />
+                </p>
+              )}
+              {finding.place === undefined && finding.object !== undefined && finding.object.name !== "" && (
+                <p class="muted code">
+                  {finding.object.kind} {words.objectName(finding.object)} {finding.path}
+                </p>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+      {more}
+    </>
+  );
+}
+
+/** Text with the words between backticks set as code. */
+export function Ticked({ text }: { text: string }) {
+  return <>{text.split("`").map((part, index) => (index % 2 === 1 ? <code>{part}</code> : part))}</>;
+}
+
+/** Goes to a place of the text; without a text of its own it says the line. */
+export function LineLink({ place, text }: { place: Pick<Place, "line" | "utf16Range"> | undefined; text?: string }) {
+  const { state, act } = usePage();
+  if (place === undefined) return <>{text}</>;
+  const { file, line } = localPlace(state.files, place);
+  const name = state.files.length > 1 ? `${state.files[file]?.name ?? ""} ` : "";
+  const where = `${name}${words.line(line)}`;
+  return (
+    <button type="button" class="link" title={where} onClick={() => act.reveal(place)}>
+      {text ?? where}
+    </button>
+  );
+}
+
+export function FailureBox({ message }: { message: string }) {
+  return (
+    <div class="notice error" role="alert">
+      <p>
+        <strong>{words.FAILED}:</strong> {message}
+      </p>
+      <p>{words.FAILED_HELP}</p>
+    </div>
+  );
+}
+
+/** A window over the page. The browser holds the focus in it, and Escape closes it. */
+export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-label={title}
+      onClose={onClose}
+      onClick={({ target }) => target === dialog.current && dialog.current?.close()}
+    >
+      <div class="dialog">
+        <header>
+          <h2>{title}</h2>
+          <button type="button" class="small" onClick={() => dialog.current?.close()}>
+            {words.CLOSE}
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,123 @@
+// The picture on the page: what is in view is drawn, keys move from device to device.
+
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import type { Model } from "../model/model";
+import * as words from "../words";
+import { BoxShape, TileShape } from "./boxes";
+import { type TileBox, layout, neighbour, visible } from "./layout";
+
+/** What is drawn above and below of what is in view, and the step in which that is renewed; CSS pixels. */
+const MARGIN = 600;
+const STEP = 200;
+
+const DIRECTIONS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" } as const;
+
+interface Props {
+  model: Model;
+  isPicked: (key: string, claims: readonly string[]) => boolean;
+  onPick: (key: string) => void;
+}
+
+export function Picture({ model, isPicked, onPick }: Props) {
+  const frame = useRef<HTMLDivElement>(null);
+  const width = useWidth(frame);
+  const placed = useMemo(() => layout(model, width), [model, width]);
+  const tiles = useMemo(() => placed.boxes.filter((box): box is TileBox => box.kind === "tile"), [placed]);
+  const [top, bottom] = useRange(frame, placed.height);
+  const [reachable, setReachable] = useState<string>();
+
+  const inView = useMemo(() => visible(placed.boxes, top, bottom), [placed, top, bottom]);
+  const current = tiles.find(({ tile }) => tile.key === reachable) ?? tiles[0];
+  // The tile with the focus stays, wherever one scrolls to.
+  const drawn = current === undefined || inView.includes(current) ? inView : [...inView, current];
+
+  const move = (to: TileBox) => {
+    setReachable(to.tile.key);
+    requestAnimationFrame(() => {
+      const tile = frame.current?.querySelector<SVGElement>(`[data-key="${CSS.escape(to.tile.key)}"]`);
+      tile?.focus();
+      tile?.scrollIntoView({ block: "nearest" });
+    });
+  };
+  const keyOf = (target: EventTarget | null) =>
+    target instanceof Element ? target.closest<SVGElement>("[data-key]")?.dataset.key : undefined;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const from = tiles.find(({ tile }) => tile.key === keyOf(event.target));
+    if (from === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.key === "Enter" || event.key === " ") onPick(from.tile.key);
+    else if (event.key === "Home" && tiles[0] !== undefined) move(tiles[0]);
+    else if (event.key === "End" && tiles.at(-1) !== undefined) move(tiles.at(-1) as TileBox);
+    else if (Object.hasOwn(DIRECTIONS, event.key)) move(neighbour(tiles, from, DIRECTIONS[event.key as keyof typeof DIRECTIONS]));
+    else return;
+    event.preventDefault();
+  };
+  const onClick = ({ target }: MouseEvent) => {
+    const key = keyOf(target);
+    if (key === undefined) return;
+    setReachable(key);
+    onPick(key);
+  };
+
+  return (
+    <div class="picture" ref={frame} role="group" aria-label={words.PICTURE} onClick={onClick} onKeyDown={onKeyDown}>
+      <svg width={placed.width} height={placed.height} role="presentation">
+        {drawn.map((box) =>
+          box.kind === "tile" ? (
+            <TileShape
+              key={box.tile.key}
+              box={box}
+              isPicked={isPicked(box.tile.key, box.tile.holders.map(({ claim }) => claim))}
+              isReachable={box === current}
+            />
+          ) : (
+            <BoxShape key={`${box.kind} ${box.x} ${box.y}`} box={box} />
+          ),
+        )}
+      </svg>
+    </div>
+  );
+}
+
+/** The width of an element as it is now. */
+function useWidth(element: { current: HTMLElement | null }): number {
+  const [width, setWidth] = useState(600);
+  useLayoutEffect(() => {
+    const { current } = element;
+    if (current === null) return;
+    const measure = () => setWidth(current.clientWidth);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  return width;
+}
+
+/** The part of an element that is near the window, in steps, so that not every scrolled pixel draws anew. */
+function useRange(element: { current: HTMLElement | null }, height: number): readonly [number, number] {
+  const [range, setRange] = useState<readonly [number, number]>([0, 1200]);
+  useLayoutEffect(() => {
+    let isDue = false;
+    const measure = () => {
+      isDue = false;
+      const top = -(element.current?.getBoundingClientRect().top ?? 0);
+      const first = Math.floor((top - MARGIN) / STEP) * STEP;
+      const last = Math.ceil((top + window.innerHeight + MARGIN) / STEP) * STEP;
+      setRange((before) => (before[0] === first && before[1] === last ? before : [first, last]));
+    };
+    const later = () => {
+      if (!isDue) requestAnimationFrame(measure);
+      isDue = true;
+    };
+    measure();
+    // Whatever scrolls, it moves the picture: the pane on wide screens, the page on narrow ones.
+    document.addEventListener("scroll", later, { capture: true, passive: true });
+    window.addEventListener("resize", later);
+    return () => {
+      document.removeEventListener("scroll", later, { capture: true });
+      window.removeEventListener("resize", later);
+    };
+  }, [height]);
+  return range;
+}

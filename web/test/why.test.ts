@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+
+import { changes, funnel, grouped, readText } from "../src/model/why";
+import { ask, example } from "./fixtures";
+
+const TEXT = example("gpu-sharing/");
+
+test("a funnel ends where no device is left", () => {
+  const [explanation] = ask("why", TEXT, {});
+  const steps = funnel(explanation?.requests[0] ?? fail());
+  expect(steps.map(({ name, devices }) => [name, devices])).toEqual([
+    ["offered", 10], ["of the class", 8], ["reachable", 8], ["match", 0],
+  ]);
+  expect(steps.at(-1)?.lost[0]?.text).toContain("192Gi");
+});
+
+test("a funnel loses every device that cannot be used, whatever the reason", () => {
+  for (const path of ["taints/", "partitionable/", "consumable-capacity/", "network-attached/", "numa-aligned/"]) {
+    for (const { requests } of ask("why", example(path), {})) {
+      for (const request of requests) {
+        const lost = request.reasons.reduce((sum, { devices }) => sum + Number(devices), 0);
+        expect(funnel(request).at(-1)?.devices).toBe(Number(request.devices) - lost);
+      }
+    }
+  }
+});
+
+test("subjects of one explanation stand together", () => {
+  const pods = ["one", "two"].map((name) => `---
+apiVersion: v1
+kind: Pod
+metadata: { name: ${name} }
+spec: { resourceClaims: [{ name: c, resourceClaimTemplateName: t }] }
+`);
+  const template = `apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: { name: t }
+spec: { spec: { devices: { requests: [{ name: r, exactly: { deviceClassName: none } }] } } }
+`;
+  const groups = grouped(ask("why", template + pods.join(""), {}));
+  expect(groups.map(({ subjects }) => subjects.map(({ name }) => name))).toEqual([["one", "two"]]);
+});
+
+test("a suggestion that is tried changes the text and the answer", () => {
+  const before = ask("run", TEXT).report;
+  const suggestion = ask("why", TEXT, {})[0]?.suggestions?.[0];
+  const attempt = ask("attempt", TEXT, { manifests: suggestion?.manifests ?? fail() });
+  // Nothing but the claim is another, and its comment stays.
+  const parts = (text = "") => text.split("---\n");
+  const changed = parts(attempt.text).filter((part, index) => part !== parts(TEXT)[index]);
+  expect(changed).toEqual([expect.stringMatching(/^# Stays Pending: [^]*name: huge\n[^]*quantity\(\\"80Gi\\"\)/)]);
+  expect(changes(before, attempt.report)).toContainEqual({ kind: "Pod", name: "ml/huge-model", before: "Pending", after: "node-c" });
+  expect(changes(before, before)).toEqual([]);
+});
+
+test("what a selector read is told with a name that was likely meant", () => {
+  expect(readText({ name: "a", present: 0, devices: 2, values: [], didYouMean: "b" })).toBe("none of 2 devices has `a`; did you mean `b`?");
+  expect(readText({ name: "a", present: 1, devices: 2, values: [["x", 1]] })).toBe("1 of 2 have `a`: x on 1");
+});
+
+function fail(): never {
+  throw new Error("not there");
+}
