@@ -520,8 +520,6 @@ codes! {
         "The WebAssembly module stopped in the middle of a call. The call has no answer; the host made a new instance and filled it with the objects applied before. Please report it with the input.";
     LimitMemory = "limit/memory", Error,
         "The module needed more memory than the host allows it. Give it fewer or smaller objects, or a higher limit.";
-    LimitFuel = "limit/fuel", Error,
-        "A call executed more instructions than the host allows. This last resort stands behind the step limit of a search; ask about fewer objects, or raise it.";
 }
 
 impl fmt::Display for Code {

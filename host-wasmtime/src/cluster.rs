@@ -93,8 +93,7 @@ impl Cluster {
             None => self.revive()?,
         };
         let Live { store, instance, handle } = &mut live;
-        let answer = store.set_fuel(self.host_limits.fuel).and_then(|()| ask(instance, store, *handle));
-        match answer {
+        match ask(instance, store, *handle) {
             Ok(answer) => {
                 self.live = Some(live);
                 Ok(answer)
@@ -114,9 +113,7 @@ impl Cluster {
         let handle = handle.map_err(|findings| Error::Refused(from_wit::findings(findings)))?;
         let objects = self.cache.objects();
         for batch in batches(&objects) {
-            let applied = store
-                .set_fuel(self.host_limits.fuel)
-                .and_then(|()| instance.apportion_dra_decisions().cluster().call_apply(&mut store, handle, batch));
+            let applied = instance.apportion_dra_decisions().cluster().call_apply(&mut store, handle, batch);
             applied.map_err(|error| self.stopped(&error))?;
         }
         Ok(Live { store, instance, handle })

@@ -29,11 +29,6 @@ pub enum Stop {
         /// What it may have, in bytes.
         limit: usize,
     },
-    /// It executed more instructions than it may.
-    Fuel {
-        /// How many it may.
-        limit: u64,
-    },
     /// It trapped, which is a defect of ours. The text is the engine's.
     Trap(String),
 }
@@ -45,7 +40,6 @@ impl Stop {
             return Self::Memory { limit: limits.memory };
         }
         match error.downcast_ref::<Trap>() {
-            Some(Trap::OutOfFuel) => Self::Fuel { limit: limits.fuel },
             Some(trap) => Self::Trap(trap.to_string()),
             None => Self::Trap(error.to_string()),
         }
@@ -56,7 +50,6 @@ impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory { limit } => write!(f, "the component needs more than its {} MiB of memory", limit >> 20),
-            Self::Fuel { limit } => write!(f, "the component needs more than its {limit} instructions for one call"),
             Self::Trap(text) => write!(f, "the component trapped: {text}"),
         }
     }
@@ -69,7 +62,6 @@ impl Error {
             Self::Refused(findings) => return findings.clone(),
             Self::Load(_) => Code::Internal,
             Self::Stopped(Stop::Memory { .. }) => Code::LimitMemory,
-            Self::Stopped(Stop::Fuel { .. }) => Code::LimitFuel,
             Self::Stopped(Stop::Trap(_)) => Code::InternalTrap,
         };
         vec![Finding::new(code, "", self.to_string())]
@@ -79,7 +71,7 @@ impl Error {
     pub fn is_ours(&self) -> bool {
         match self {
             Self::Load(_) | Self::Stopped(Stop::Trap(_)) => true,
-            Self::Stopped(Stop::Memory { .. } | Stop::Fuel { .. }) => false,
+            Self::Stopped(Stop::Memory { .. }) => false,
             Self::Refused(findings) => {
                 findings.iter().any(|finding| matches!(finding.code, Code::Internal | Code::InternalTrap))
             }

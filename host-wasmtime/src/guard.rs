@@ -7,19 +7,17 @@ use wasmtime::ResourceLimiter;
 
 /// What the host allows one instance, as a last resort behind the engine's own step limit.
 ///
-/// Both are counted, not timed, so that a call stops at the same place on every machine.
+/// Searches end at the engine's step limit, at the same place on every machine; these limits are for what should not happen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HostLimits {
     /// Linear memory, in bytes.
     pub memory: usize,
-    /// WebAssembly instructions of one call, roughly.
-    pub fuel: u64,
 }
 
 impl Default for HostLimits {
-    /// 2 GiB, and instructions for about ten minutes.
+    /// 2 GiB.
     fn default() -> Self {
-        Self { memory: 2 << 30, fuel: 1_000_000_000_000 }
+        Self { memory: 2 << 30 }
     }
 }
 

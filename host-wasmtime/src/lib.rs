@@ -1,7 +1,7 @@
 //! The runner: the component that decides, embedded and compiled ahead of time, behind a small API.
 //!
 //! A [`Runner`] is made once per program. It gives out [`Cluster`]s, each in an instance of its own, with limits on
-//! memory and instructions. Objects go in as the JSON that Kubernetes speaks; questions are answered in the types of
+//! memory. Objects go in as the JSON that Kubernetes speaks; questions are answered in the types of
 //! [`apportion_core`], so that whoever shows them does not care which side of the border they come from.
 //!
 //! ```no_run

@@ -80,7 +80,7 @@ impl Play {
             return Err(Error::Stopped(Stop::Trap("the simulation ended when an earlier call stopped".to_owned())));
         }
         let simulation = self.instance.apportion_dra_life().simulation();
-        let answer = self.store.set_fuel(self.limits.fuel).and_then(|()| ask(simulation, &mut self.store, self.handle));
+        let answer = ask(simulation, &mut self.store, self.handle);
         answer.map_err(|error| {
             self.is_over = true;
             Error::Stopped(Stop::of(&error, self.limits))

@@ -70,7 +70,6 @@ impl Runner {
     pub(crate) fn instantiate(&self, limits: HostLimits) -> wasmtime::Result<(Store<Guard>, Dra)> {
         let mut store = Store::new(self.pre.engine(), Guard { limits });
         store.limiter(|guard| guard);
-        store.set_fuel(limits.fuel)?;
         let instance = self.pre.instantiate(&mut store)?;
         Ok((store, instance))
     }

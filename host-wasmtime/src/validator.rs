@@ -94,7 +94,6 @@ impl Validator {
             None => self.runner.instantiate(limits),
         };
         let answer = live.and_then(|(mut store, instance)| {
-            store.set_fuel(limits.fuel)?;
             let answer = ask(instance.apportion_dra_validation(), &mut store, &self.profile)?;
             Ok((answer, (store, instance)))
         });

@@ -82,28 +82,6 @@ fn too_much_memory_costs_the_call_and_nothing_else() {
 }
 
 #[test]
-fn too_many_instructions_cost_the_call_and_nothing_else() {
-    let mut cluster = cluster(HostLimits { fuel: 5_000_000, ..HostLimits::default() });
-    cluster.apply(&[NODE.to_owned()]).unwrap();
-    let error = cluster.apply(&[slice(20_000)]).unwrap_err();
-    assert!(matches!(error, Error::Stopped(Stop::Fuel { limit: 5_000_000 })), "{error}");
-    assert_eq!((error.findings()[0].code, error.is_ours()), (Code::LimitFuel, false));
-    assert!(cluster.get(&node()).unwrap().is_some());
-    assert_eq!(cluster.stops(), 1);
-}
-
-#[test]
-fn a_stop_happens_at_the_same_place_each_time() {
-    let applied = |fuel| cluster(HostLimits { fuel, ..HostLimits::default() }).apply(&[slice(50)]).is_ok();
-    let (mut too_little, mut enough) = (10_000, 100_000_000);
-    while enough - too_little > 1 {
-        let middle = (too_little + enough) / 2;
-        if applied(middle) { enough = middle } else { too_little = middle }
-    }
-    assert!((0..3).all(|_| applied(enough) && !applied(too_little)));
-}
-
-#[test]
 fn an_instance_that_does_not_fit_its_limits_is_not_had() {
     let limits = HostLimits { memory: 1 << 16, ..HostLimits::default() };
     let refused = Runner::new().unwrap().cluster(&Profile::default(), Limits::default(), limits);

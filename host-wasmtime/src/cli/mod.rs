@@ -114,7 +114,6 @@ mod tests {
         let code = |stop| failure_code(&anyhow::Error::new(Error::Stopped(stop)).context("while running"));
         assert_eq!(code(Stop::Trap("unreachable".to_owned())), 101);
         assert_eq!(code(Stop::Memory { limit: 1 << 20 }), 2);
-        assert_eq!(code(Stop::Fuel { limit: 1 }), 2);
         assert_eq!(failure_code(&anyhow::anyhow!("no such file")), 2);
     }
 }
