@@ -26,7 +26,7 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     let package = npm::build(workspace)?;
     let node = Node::find(workspace)?;
     node.install(workspace, "web")?;
-    let mut inputs = Fingerprint::of(workspace, &["web", "npm/package.json", "npm/entry", "examples/gpu-sharing"])?;
+    let mut inputs = Fingerprint::of(workspace, &["web", "npm/package.json", "npm/entry", "examples"])?;
     for file in ["apportion.js", "apportion_bg.wasm"] {
         inputs.add(&std::fs::read(package.join(file))?);
     }
