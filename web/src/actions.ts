@@ -40,6 +40,7 @@ export function createActions(state: Store<State>, client: Client): { act: Actio
 
   const act: Actions = {
     edit(file, text) {
+      if (state.value.files[file]?.text === text) return;
       change(states.onEdit(state.value, file, text));
       askSoon();
     },

@@ -16,6 +16,8 @@ import * as words from "./words";
 /** Views that are loaded when they are first looked at. */
 const LATER: Partial<Record<View, () => Promise<ComponentType>>> = {
   why: () => import("./views/why").then(({ WhyView }) => WhyView),
+  time: () => import("./views/time").then(({ TimeView }) => TimeView),
+  cel: () => import("./views/cel").then(({ CelView }) => CelView),
 };
 
 export function App() {

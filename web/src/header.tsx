@@ -4,12 +4,18 @@ import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 import { usePage } from "./page";
+import { preferences } from "./preferences";
 import { VERSIONS, isVersion } from "./protocol";
+import { VIEWS } from "./state";
 import * as words from "./words";
 
 /** Windows over the page, each loaded when it is first opened. */
 const WINDOWS = {
   examples: () => import("./windows/examples").then(({ Examples }) => Examples),
+  files: () => import("./windows/files").then(({ Files }) => Files),
+  share: () => import("./windows/share").then(({ Share }) => Share),
+  settings: () => import("./windows/settings").then(({ Settings }) => Settings),
+  keys: () => import("./windows/keys").then(({ Keys }) => Keys),
 } satisfies Record<string, () => Promise<ComponentType<WindowProps>>>;
 
 export interface WindowProps {
@@ -21,6 +27,8 @@ export type WindowName = keyof typeof WINDOWS;
 export function Header() {
   const { state, act } = usePage();
   const [open, setOpen] = useState<WindowName>();
+  useKeys(() => setOpen((before) => before ?? "keys"));
+  const gates = Object.keys(state.gates).length;
   return (
     <header class="top">
       <h1>{words.TITLE}</h1>
@@ -28,6 +36,12 @@ export function Header() {
       <div class="tools">
         <Opener name="examples" onOpen={setOpen}>
           {words.EXAMPLES}
+        </Opener>
+        <Opener name="files" onOpen={setOpen}>
+          {words.FILES}
+        </Opener>
+        <Opener name="share" onOpen={setOpen}>
+          {words.SHARE_BUTTON}
         </Opener>
         <label>
           {words.VERSION_LABEL}{" "}
@@ -40,6 +54,12 @@ export function Header() {
             ))}
           </select>
         </label>
+        <Opener name="settings" onOpen={setOpen}>
+          {gates === 0 ? words.SETTINGS : words.settings(gates)}
+        </Opener>
+        <Opener name="keys" onOpen={setOpen}>
+          {words.KEYS}
+        </Opener>
       </div>
       {state.notice !== undefined && (
         <p class="toast" role="status">
@@ -52,6 +72,37 @@ export function Header() {
       {open !== undefined && <Window key={open} name={open} onClose={() => setOpen(undefined)} />}
     </header>
   );
+}
+
+/** Keys of the whole page. */
+function useKeys(onHelp: () => void): void {
+  const { act } = usePage();
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const { target, key } = event;
+      const isWriting = target instanceof Element && target.closest("input, select, textarea, .cm-content, dialog") !== null;
+      const view = event.altKey && !event.ctrlKey ? VIEWS[Number(event.code.replace("Digit", "")) - 1] : undefined;
+      if (view !== undefined) {
+        act.show(view);
+        document.getElementById(`tab-${view}`)?.focus();
+      } else if (key === "F6") toggleSides();
+      else if (isWriting || event.altKey || event.ctrlKey || event.metaKey || !preferences().singleKeys) return;
+      else if (key === "?") onHelp();
+      else if (key === "/" && document.getElementById("find") !== null) document.getElementById("find")?.focus();
+      else return;
+      event.preventDefault();
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  }, []);
+}
+
+/** From the text to its answer, and back. */
+function toggleSides(): void {
+  const editor = document.querySelector<HTMLElement>(".cm-content");
+  const isInEditor = document.activeElement?.closest(".cm-editor") !== null;
+  if (isInEditor) document.querySelector<HTMLElement>('[role="tab"][aria-selected="true"]')?.focus();
+  else editor?.focus();
 }
 
 function Opener({ name, onOpen, children }: { name: WindowName; onOpen: (name: WindowName) => void; children: ComponentChildren }) {

@@ -7,7 +7,9 @@ import { App } from "./app";
 import { Client } from "./client";
 import { firstFiles } from "./example";
 import { PageContext } from "./page";
-import { initial } from "./state";
+import { applyTheme, preferences } from "./preferences";
+import { followAddress } from "./share/address";
+import { type State, initial } from "./state";
 import { Store } from "./store";
 
 const root = document.getElementById("app");
@@ -16,9 +18,13 @@ const client = new Client(() => new Worker(new URL("./worker.ts", import.meta.ur
 const { act, ask } = createActions(store, client);
 const asking: Client["ask"] = (kind, question, onRead) => client.ask(kind, question, onRead);
 
+const now = () => store.value;
+let onChange: ((state: State) => void) | undefined;
+
 function show(): void {
+  onChange?.(store.value);
   if (root === null) return;
-  const page = { state: store.value, act, ask: asking };
+  const page = { state: store.value, now, act, ask: asking };
   render(
     <PageContext.Provider value={page}>
       <App />
@@ -27,6 +33,11 @@ function show(): void {
   );
 }
 
+applyTheme(preferences().theme);
 root?.replaceChildren();
 show();
-ask();
+void followAddress(store, ask).then((follow) => {
+  onChange = follow;
+  // Unless a link brought its own question.
+  if (store.value.asked === undefined) ask();
+});

@@ -45,6 +45,8 @@ export interface Actions {
 
 export interface Page {
   state: State;
+  /** The state at this moment: that of the last drawing may be older. */
+  now: () => State;
   act: Actions;
   ask: Client["ask"];
 }

@@ -124,12 +124,12 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
       onClick={({ target }) => target === dialog.current && dialog.current?.close()}
     >
       <div class="dialog">
-        <header>
+        <div class="title">
           <h2>{title}</h2>
           <button type="button" class="small" onClick={() => dialog.current?.close()}>
             {words.CLOSE}
           </button>
-        </header>
+        </div>
         {children}
       </div>
     </dialog>

@@ -57,6 +57,15 @@ test("arrows go to the nearest device and stay where there is none", () => {
   expect(neighbour(tiles, first, "up")).toBe(first);
 });
 
-test("a text that does not fit is cut with a sign", () => {
+test("numbered counters of one stand side by side", () => {
+  const { boxes } = boxesOf(example("drivers/nvidia-mig.yaml"), 700);
+  const cells = boxes.filter((box) => box.kind === "cells");
+  expect(cells.map(({ fills }) => fills.map(({ name }) => name.replace(/\d$/, "")))).toEqual([
+    Array(8).fill("memory-slice-"), Array(8).fill("memory-slice-"),
+  ]);
+});
+
+test("a text that does not fit is cut with a sign, before its end where that tells more", () => {
+  expect(fitted("gpu-0-mig-1g10gb-15-2", 60, 6, true)).toBe("gpu…b-15-2");
   expect([fitted("gpu-0", 100, 6), fitted("a-long-name", 36, 6), fitted("abc", 6, 6)]).toEqual(["gpu-0", "a-lon…", ""]);
 });

@@ -31,9 +31,9 @@ export interface Editor {
 }
 
 export interface EditorEvents {
-  onEdit(text: string): void;
+  onEdit(name: string, text: string): void;
   /** The cursor was moved by hand. */
-  onCursor(offset: number): void;
+  onCursor(name: string, offset: number): void;
   onFix(finding: PlacedFinding): void;
   /** Escape: the focus goes elsewhere. */
   onLeave(): void;
@@ -43,12 +43,12 @@ export interface EditorEvents {
 const byPage = Annotation.define<boolean>();
 
 export function createEditor(parent: HTMLElement, events: EditorEvents): Editor {
-  const create = (text: string) => EditorState.create({ doc: text, extensions: extensions(events) });
+  let name: string | undefined;
+  const create = (text: string) => EditorState.create({ doc: text, extensions: extensions(events, () => name ?? "") });
   const view = new EditorView({ parent, state: create("") });
   // What is known of files by name: the state in which they were left, or the text that they came with.
   const kept = new Map<string, EditorState>();
   const texts = new Map<string, string>();
-  let name: string | undefined;
   return {
     open(files, active) {
       const file = files[active];
@@ -86,7 +86,7 @@ export function createEditor(parent: HTMLElement, events: EditorEvents): Editor 
   };
 }
 
-function extensions(events: EditorEvents) {
+function extensions(events: EditorEvents, name: () => string) {
   const leave = () => {
     events.onLeave();
     return true;
@@ -110,8 +110,8 @@ function extensions(events: EditorEvents) {
     EditorView.contentAttributes.of({ "aria-label": EDITOR_LABEL, spellcheck: "false", tabindex: "0" }),
     EditorView.updateListener.of((update) => {
       const isOwn = update.transactions.some((transaction) => transaction.annotation(byPage) === true);
-      if (update.docChanged) events.onEdit(update.state.doc.toString());
-      else if (update.selectionSet && !isOwn && update.view.hasFocus) events.onCursor(update.state.selection.main.head);
+      if (update.docChanged) events.onEdit(name(), update.state.doc.toString());
+      else if (update.selectionSet && !isOwn && update.view.hasFocus) events.onCursor(name(), update.state.selection.main.head);
     }),
   ];
 }

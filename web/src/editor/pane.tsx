@@ -9,11 +9,11 @@ import * as words from "../words";
 import type { Editor } from "./editor";
 
 export function EditorPane({ onLeave }: { onLeave: () => void }) {
-  const { state, act } = usePage();
+  const { state, now, act } = usePage();
   const frame = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<Editor>();
-  const latest = useRef({ state, act, onLeave });
-  latest.current = { state, act, onLeave };
+  const leave = useRef(onLeave);
+  leave.current = onLeave;
   const file = state.files[state.active];
 
   useEffect(() => {
@@ -21,13 +21,13 @@ export function EditorPane({ onLeave }: { onLeave: () => void }) {
     void import("./editor").then(({ createEditor }) => {
       if (!isWanted || frame.current === null) return;
       frame.current.replaceChildren();
-      const now = () => latest.current;
+      const numberOf = (name: string) => now().files.findIndex((file) => file.name === name);
       setEditor(
         createEditor(frame.current, {
-          onEdit: (text) => now().act.edit(now().state.active, text),
-          onCursor: (offset) => now().act.cursor(now().state.active, offset),
-          onFix: (finding) => now().act.fix(finding),
-          onLeave: () => now().onLeave(),
+          onEdit: (name, text) => act.edit(numberOf(name), text),
+          onCursor: (name, offset) => act.cursor(numberOf(name), offset),
+          onFix: act.fix,
+          onLeave: () => leave.current(),
         }),
       );
     });
@@ -37,7 +37,8 @@ export function EditorPane({ onLeave }: { onLeave: () => void }) {
   }, []);
 
   useEffect(() => editor?.forget(), [editor, state.opened]);
-  useEffect(() => editor?.open(state.files, state.active), [editor, state.files, state.active]);
+  // Of the newest state: what was typed since the last drawing must not be taken back.
+  useEffect(() => editor?.open(now().files, now().active), [editor, state.files, state.active]);
   const marked = useMemo(() => localFindings(state, state.active), [state.result, state.checked, state.active]);
   useEffect(() => editor?.showFindings(marked), [editor, marked]);
   useEffect(() => {

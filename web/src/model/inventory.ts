@@ -8,6 +8,8 @@ export interface Inventory {
   pools: PoolEntry[];
   nodes: NodeEntry[];
   classes: string[];
+  /** CEL expressions of all selectors, each once, in the order of the text. */
+  selectors: string[];
   /** PodGroups of Pods, as `namespace/name` both. */
   podGroups: Record<string, string>;
 }
@@ -62,7 +64,7 @@ export interface Stored {
 /** Takes the newest generation of each pool. Places are filled in by {@link withPlaces}. */
 export function inventory(stored: readonly Stored[]): Inventory {
   const pools = new Map<string, { pool: PoolEntry; generation: bigint; slices: number; expected: number }>();
-  const found: Inventory = { pools: [], nodes: [], classes: [], podGroups: {} };
+  const found: Inventory = { pools: [], nodes: [], classes: [], selectors: [], podGroups: {} };
   const last = new Map(stored.map((entry) => [keyOf(entry.object), entry]));
   const labels = new Map<string, Record<string, string>>();
   for (const { object, value } of last.values()) {
@@ -73,6 +75,7 @@ export function inventory(stored: readonly Stored[]): Inventory {
   }
   for (const { object, value } of last.values()) {
     const spec = record(record(value).spec);
+    found.selectors.push(...selectorsIn(spec));
     if (object.kind === "DeviceClass") found.classes.push(object.name);
     if (object.kind === "Pod") notePodGroup(found.podGroups, object, spec);
     if (object.kind !== "ResourceSlice") continue;
@@ -94,6 +97,7 @@ export function inventory(stored: readonly Stored[]): Inventory {
   found.pools.sort((one, other) => compare(one.driver, other.driver) || compare(one.name, other.name));
   found.nodes.sort((one, other) => compare(one.name, other.name));
   found.classes.sort(compare);
+  found.selectors = [...new Set(found.selectors)];
   return found;
 }
 
@@ -174,6 +178,18 @@ function notePodGroup(podGroups: Record<string, string>, { namespace, name }: Ob
   const group = text(record(spec.schedulingGroup).podGroupName) || text(record(spec.workloadRef).podGroup);
   const home = namespace === "" ? "default" : namespace;
   if (group !== "") podGroups[`${home}/${name}`] = `${home}/${group}`;
+}
+
+/** How deep selectors are looked for; those of a class, claim or template lie higher. */
+const MAX_DEPTH = 12;
+
+function selectorsIn(value: unknown, depth = 0): string[] {
+  if (depth > MAX_DEPTH) return [];
+  if (Array.isArray(value)) return value.flatMap((item) => selectorsIn(item, depth + 1));
+  if (!isRecord(value)) return [];
+  const own = list(value.selectors).map((selector) => text(record(record(selector).cel).expression)).filter((expression) => expression !== "");
+  const { devices, spec, requests, exactly, firstAvailable, deviceSelector } = value;
+  return [...own, ...[devices, spec, requests, exactly, firstAvailable, deviceSelector].flatMap((part) => selectorsIn(part, depth + 1))];
 }
 
 /** `{memory: {value: 1Gi}}` and `{memory: 1Gi}` alike. */

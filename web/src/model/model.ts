@@ -83,8 +83,9 @@ export interface ClaimView {
   template: string | undefined;
 }
 
-export function modelOf(inventory: Inventory, report: Report | undefined): Model {
-  const claims = claimsOf(inventory, report);
+/** Claims take their colours in the order of `order`, where one is given, and else in that of the report. */
+export function modelOf(inventory: Inventory, report: Report | undefined, order?: readonly string[]): Model {
+  const claims = claimsOf(inventory, report, order);
   const colours = new Map(claims.map(({ key, colour }) => [key, colour]));
   const holders = new Map<string, Holder[]>();
   for (const claim of report?.claims ?? []) {
@@ -135,7 +136,7 @@ export function finder(text: string): (tile: Tile) => boolean {
   };
 }
 
-function claimsOf({ podGroups }: Inventory, report: Report | undefined): ClaimView[] {
+function claimsOf({ podGroups }: Inventory, report: Report | undefined, order: readonly string[] | undefined): ClaimView[] {
   const pods = new Map<string, string[]>();
   for (const pod of report?.pods ?? []) {
     for (const { claim } of pod.claims) {
@@ -151,7 +152,7 @@ function claimsOf({ podGroups }: Inventory, report: Report | undefined): ClaimVi
     const groups = new Set(users.flatMap((pod) => podGroups[pod] ?? []).map((group) => group.split("/")[1] ?? group));
     return {
       key, name: claim.name, namespace: claim.namespace, isAllocated: claim.allocated, template: claim.template,
-      colour: claim.devices.length > 0 ? colour++ % COLOURS : 0,
+      colour: claim.devices.length === 0 ? 0 : (order === undefined ? colour++ : Math.max(0, order.indexOf(key))) % COLOURS,
       devices: claim.devices.map(deviceKey), pods: users, podGroups: [...groups],
     };
   });
@@ -213,7 +214,9 @@ function nested(racks: Group[], shared: { group: Group; nodes: string[] }[]): Gr
   for (const rack of racks) home(new Set([rack.title]), 0).push(rack);
   for (const [index, { group, nodes }] of kept.entries()) home(nodes, index + 1).push(group);
   const reachable = shared.filter(({ nodes }) => nodes.length === 0).map(({ group }) => group);
-  return [...reachable, ...alone, ...top.sort((one, other) => compareNumbered(one.title, other.title))];
+  // A node without devices says something only inside a frame that reaches it.
+  const worthwhile = top.filter(({ pools, children }) => pools.length + children.length > 0);
+  return [...reachable, ...alone, ...worthwhile.sort((one, other) => compareNumbered(one.title, other.title))];
 }
 
 function isWithin(inner: ReadonlySet<string>, outer: ReadonlySet<string>): boolean {
@@ -259,9 +262,14 @@ function poolView(pool: PoolEntry, devices: readonly DeviceEntry[], holders: Hol
 
 function drawn({ consumes }: DeviceEntry, totals: ReadonlyMap<string, ReadonlyMap<string, string>>): number {
   const shares = consumes.flatMap(({ set, counters }) =>
-    counters.map(([name, amount]) => ratio(parse(amount) ?? 0n, parse(totals.get(set)?.get(name) ?? "") ?? 0n)),
+    counters.map(([name, amount]) => {
+      const total = totals.get(set)?.get(name) ?? "";
+      return { isSingle: total === "1", share: ratio(parse(amount) ?? 0n, parse(total) ?? 0n) };
+    }),
   );
-  return Math.max(0, ...shares);
+  // Of a counter of one everybody draws all or nothing: that says little about size.
+  const telling = shares.some(({ isSingle }) => !isSingle) ? shares.filter(({ isSingle }) => !isSingle) : shares;
+  return Math.max(0, ...telling.map(({ share }) => share));
 }
 
 /** Every holder but those with admin access uses up what its device draws. */

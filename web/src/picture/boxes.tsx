@@ -85,7 +85,7 @@ function Cells({ box }: { box: Extract<Box, { kind: "cells" }> }) {
   return (
     <g>
       <text class="label" x={box.x} y={box.y + 10}>
-        {fitted(words.cells(box.fills.map(({ name }) => name), used), left - 6, CHARACTER.small)}
+        {fitted(words.cells(box.fills[0]?.name ?? "", used, box.fills.length), left - 6, CHARACTER.small)}
       </text>
       {box.fills.map(({ parts }, index) => (
         <rect
@@ -128,7 +128,7 @@ export function TileShape({ box, isPicked, isReachable }: TileProps) {
       <title>{words.tile(tile)}</title>
       <rect class="body" x={x + 0.5} y={y + 0.5} width={width - 1} height={height - 1} rx="3" />
       <text class="name" x={x + 6} y={y + 14}>
-        {fitted(tile.device.name, nameRoom, CHARACTER.normal)}
+        {fitted(tile.device.name, nameRoom, CHARACTER.normal, true)}
       </text>
       {marks.map(({ sign }, index) => (
         <text class="sign" x={x + width - 6 - index * 12} y={y + 14} text-anchor="end">

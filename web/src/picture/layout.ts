@@ -113,15 +113,13 @@ function placeSet(set: SetView, at: { x: number; y: number; width: number }, box
   if (set.name !== "") {
     boxes.push({ kind: "label", ...at, y, height: LABEL, text: `counters ${set.name}`, isWarning: false });
     y += LABEL - 2;
-    // Counters of one are places that are taken or not.
-    const places = set.gauges.filter(({ total }) => total === "1");
-    const rest = set.gauges.filter(({ total }) => total !== "1" && total !== "0");
+    const { rest, places } = gaugesOf(set);
     for (const fill of rest.slice(0, MAX_GAUGES)) {
       boxes.push({ kind: "gauge", ...at, y, height: GAUGE, fill });
       y += GAUGE;
     }
-    if (places.length > 0) {
-      boxes.push({ kind: "cells", ...at, y, height: GAUGE, fills: places });
+    for (const fills of places) {
+      boxes.push({ kind: "cells", ...at, y, height: GAUGE, fills });
       y += GAUGE;
     }
     if (rest.length > MAX_GAUGES) {
@@ -141,6 +139,19 @@ function placeSet(set: SetView, at: { x: number; y: number; width: number }, box
     y += height + TILE.gap;
   }
   return y;
+}
+
+/** Counters of one each that are numbered, `slice-0` to `slice-7`, are places side by side; all others are gauges. */
+function gaugesOf({ gauges }: SetView): { rest: Fill[]; places: Fill[][] } {
+  const stem = ({ name, total }: Fill) => (total === "1" ? name.replace(/[-_.]?\d+$/, "") : undefined);
+  const places = new Map<string, Fill[]>();
+  for (const fill of gauges) {
+    const common = stem(fill);
+    if (common !== undefined) places.set(common, [...(places.get(common) ?? []), fill]);
+  }
+  const several = [...places.values()].filter(({ length }) => length > 1);
+  const rest = gauges.filter((fill) => fill.total !== "0" && !several.some((fills) => fills.includes(fill)));
+  return { rest, places: several };
 }
 
 /** Bars that a tile shows: what it draws on counters, or what is used of its capacity. */
@@ -182,9 +193,14 @@ export function neighbour(tiles: readonly TileBox[], from: TileBox, direction: "
   return best?.tile ?? from;
 }
 
-/** As much of a text as a width in CSS pixels holds, in a font whose characters are all `character` wide. */
-export function fitted(text: string, width: number, character: number): string {
+/**
+ * As much of a text as a width in CSS pixels holds, in a font whose characters are all `character` wide. What is numbered keeps its
+ * end, where its number is.
+ */
+export function fitted(text: string, width: number, character: number, keepsEnd = false): string {
   const room = Math.floor(width / character);
   if (text.length <= room) return text;
-  return room <= 1 ? "" : `${text.slice(0, room - 1)}…`;
+  if (room <= 1) return "";
+  const head = keepsEnd ? Math.floor((room - 1) / 3) : room - 1;
+  return `${text.slice(0, head)}…${text.slice(text.length - (room - 1 - head))}`;
 }

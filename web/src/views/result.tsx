@@ -41,6 +41,7 @@ function Devices({ model }: { model: Model }) {
   const { deviceClass } = filter;
   const members = useAnswer("members", deviceClass === "" ? undefined : { deviceClass });
   const shown = useMemo(() => {
+    if (filter.text + filter.claim + deviceClass === "") return model;
     const isFound = finder(filter.text);
     const selected = deviceClass === "" ? undefined : new Set(members.answer);
     const ofClaim = ({ holders }: Tile) => filter.claim === "" || holders.some(({ claim }) => claim === filter.claim);
@@ -70,6 +71,7 @@ function Filters({ model }: { model: Model }) {
       <label>
         {words.FIND}{" "}
         <input
+          id="find"
           type="search"
           value={filter.text}
           placeholder={words.FIND_HINT}

@@ -1,0 +1,97 @@
+// The state in a link: `#v1=` and compressed JSON. Links are foreign: what they hold is read piece by piece.
+
+import { isRecord, list, record, text } from "../foreign";
+import { normalised } from "../files";
+import { isVersion } from "../protocol";
+import { NO_FILTER, type Shared, type State, VIEWS, type View, initial } from "../state";
+
+const PREFIX = "#v1=";
+
+/** More than this is too much for an address. */
+export const MAX_LENGTH = 100_000;
+
+/** What a link may unpack to; more is taken for a trap. */
+const MAX_UNPACKED = 20_000_000;
+
+/** What of the state belongs to a link. */
+export function sharedOf(state: State): Shared {
+  const { files, active, version, gates, view, filter, script, untilMillis, expression, device } = state;
+  return { files, active, version, gates, view, filter, script, untilMillis, expression, device };
+}
+
+/** The fragment of a link; undefined where it would be too long. */
+export async function fragmentOf(shared: Shared): Promise<string | undefined> {
+  const bytes = await through(new Blob([JSON.stringify(shared)]).stream(), new CompressionStream("deflate-raw"), Infinity);
+  const fragment = PREFIX + base64(bytes);
+  return fragment.length > MAX_LENGTH ? undefined : fragment;
+}
+
+/** What a fragment says; undefined for none, a message where it cannot be read. */
+export async function readFragment(fragment: string): Promise<Shared | string | undefined> {
+  if (fragment === "" || fragment === "#") return undefined;
+  if (!fragment.startsWith(PREFIX)) return /^#v\d+=/.test(fragment) ? "it was made by a newer version of this page" : "it is none of this page";
+  try {
+    const packed = new Blob([fromBase64(fragment.slice(PREFIX.length))]).stream();
+    const bytes = await through(packed, new DecompressionStream("deflate-raw"), MAX_UNPACKED);
+    return read(JSON.parse(new TextDecoder().decode(bytes))) ?? "it holds no files";
+  } catch {
+    return "it is damaged or cut short";
+  }
+}
+
+function read(value: unknown): Shared | undefined {
+  const fields = record(value);
+  const files = list(fields.files).flatMap((file) => {
+    const { name, text: content } = record(file);
+    return typeof name === "string" && typeof content === "string" ? [{ name, text: normalised(content) }] : [];
+  });
+  if (files.length === 0) return undefined;
+  const base = initial(files);
+  const gates = Object.entries(record(fields.gates)).filter((entry): entry is [string, boolean] => typeof entry[1] === "boolean");
+  const filter = record(fields.filter);
+  return {
+    files,
+    active: Math.max(0, Math.min(files.length - 1, integer(fields.active, 0))),
+    version: isVersion(fields.version) ? fields.version : base.version,
+    gates: Object.fromEntries(gates),
+    view: isView(fields.view) ? fields.view : base.view,
+    filter: isRecord(fields.filter) ? { text: text(filter.text), claim: text(filter.claim), deviceClass: text(filter.deviceClass) } : NO_FILTER,
+    script: normalised(text(fields.script)),
+    untilMillis: Math.max(0, integer(fields.untilMillis, base.untilMillis)),
+    expression: text(fields.expression),
+    device: text(fields.device),
+  };
+}
+
+function isView(value: unknown): value is View {
+  return VIEWS.some((view) => view === value);
+}
+
+function integer(value: unknown, otherwise: number): number {
+  return Number.isSafeInteger(value) ? (value as number) : otherwise;
+}
+
+async function through(stream: ReadableStream, change: ReadableWritablePair, most: number): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  const reader = (stream.pipeThrough(change) as ReadableStream<Uint8Array<ArrayBuffer>>).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > most) throw new Error("too long");
+    parts.push(value);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
+
+/** Without the signs that addresses give a meaning. */
+function base64(bytes: Uint8Array): string {
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (sign) => sign.charCodeAt(0));
+}

@@ -1,0 +1,98 @@
+// Lanes in time: what each group, Pod and claim was in, and when.
+
+import { useRef, useState } from "preact/hooks";
+
+import { type Lane, clock, ticks } from "../model/life";
+import { fitted } from "../picture/layout";
+import type { Life } from "../protocol";
+import * as words from "../words";
+
+const ROW = 18;
+const TOP = 22;
+const NAMES = 220;
+const WIDTH = 700;
+const CHARACTER = 6.05;
+
+/** Lanes that are drawn; a table below has all that happened. */
+const MAX_LANES = 40;
+
+interface Props {
+  lanes: readonly Lane[];
+  endMillis: number;
+  now: number;
+  steps: Life["steps"];
+  onMove: (at: number) => void;
+}
+
+export function Lanes({ lanes, endMillis, now, steps, onMove }: Props) {
+  const frame = useRef<SVGSVGElement>(null);
+  const [isWhole, setIsWhole] = useState(false);
+  if (lanes.length === 0) return null;
+  // Most lives are over long before the watching is.
+  const busy = Math.max(60_000, ...lanes.flatMap(({ spans }) => spans.flatMap(({ from, to }) => (to < endMillis ? [from, to] : [from]))), ...steps.map(({ atMillis }) => atMillis));
+  const end = isWhole ? endMillis : Math.min(endMillis, busy * 1.15);
+  const shown = lanes.slice(0, MAX_LANES);
+  const height = TOP + shown.length * ROW + 4;
+  const x = (millis: number) => NAMES + (Math.min(millis, end) / end) * (WIDTH - NAMES - 4);
+  const go = ({ clientX }: MouseEvent) => {
+    const box = frame.current?.getBoundingClientRect();
+    if (box === undefined) return;
+    const at = (((clientX - box.left) / box.width) * WIDTH - NAMES) / (WIDTH - NAMES - 4);
+    if (at >= 0) onMove(at * end);
+  };
+  return (
+    <figure class="lanes">
+      <svg ref={frame} viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={words.LANES} onClick={go}>
+        {ticks(end).map((millis) => (
+          <g>
+            <line class="tick" x1={x(millis)} x2={x(millis)} y1={0} y2={height} />
+            <text class="label" x={x(millis) + 3} y={9}>
+              {clock(millis)}
+            </text>
+          </g>
+        ))}
+        {shown.map(({ name, spans }, row) => (
+          <g>
+            <text class="owner" x={0} y={TOP + row * ROW + 12}>
+              {fitted(name, NAMES - 8, CHARACTER, true)}
+            </text>
+            {spans.map(({ from, to, state }) => {
+              const width = Math.max(1.5, x(to) - x(from) - 1);
+              return (
+                <g class={`span ${kindOf(state)}`}>
+                  <title>{`${name}: ${state}, ${clock(from)} to ${clock(to)}`}</title>
+                  <rect x={x(from)} y={TOP + row * ROW + 1} width={width} height={ROW - 4} rx="2" />
+                  <text x={x(from) + 4} y={TOP + row * ROW + 11}>
+                    {fitted(state, width - 6, CHARACTER)}
+                  </text>
+                </g>
+              );
+            })}
+          </g>
+        ))}
+        {steps.map(({ atMillis, says }) => (
+          <path class="deed" d={`M${x(atMillis)} 13 l-4 7 l8 0 z`}>
+            <title>{`${clock(atMillis)} ${says}`}</title>
+          </path>
+        ))}
+        <line class="now" x1={x(now)} x2={x(now)} y1={12} y2={height} />
+      </svg>
+      <figcaption class="row muted">
+        <span>
+          {lanes.length > MAX_LANES && words.more(lanes.length - MAX_LANES)} {words.LANES_SAY}
+        </span>
+        {end < endMillis || isWhole ? (
+          <button type="button" class="link" onClick={() => setIsWhole(!isWhole)}>
+            {isWhole ? words.BUSY_PART : words.WHOLE_TIME}
+          </button>
+        ) : null}
+      </figcaption>
+    </figure>
+  );
+}
+
+function kindOf(state: string): string {
+  if (state === "Pending" || state === "not allocated" || state === "deleting") return "waiting";
+  if (state === "there" || state === "released") return "idle";
+  return "good";
+}

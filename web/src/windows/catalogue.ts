@@ -1,0 +1,72 @@
+// The examples that can be opened: manifests of the folder `examples`, and what each of them shows.
+
+import { sourceFiles } from "../example";
+import type { SourceFile } from "../files";
+import type { View } from "../state";
+
+export interface Example {
+  title: string;
+  shows: string;
+  /** Files and folders below `examples`; those of a folder in the order of their names. */
+  files: readonly string[];
+  /** A script below `examples`, for what happens in time. */
+  script?: string;
+  /** The view that shows it best, where it is not the result. */
+  view?: View;
+}
+
+export const CATALOGUE: readonly { title: string; examples: readonly Example[] }[] = [
+  {
+    title: "One feature each",
+    examples: [
+      { title: "Tour", shows: "a shared claim, claims from templates, aligned devices, a fallback, admin access", files: ["gpu-sharing/"] },
+      { title: "Prioritised list", shows: "one large GPU, else two medium ones, else four small ones", files: ["prioritized-list/"] },
+      { title: "Taints and tolerations", shows: "tainted devices, who tolerates them, a rule over a whole pool", files: ["taints/"] },
+      { title: "Partitions with shared counters", shows: "GPUs cut into halves and quarters", files: ["partitionable/"] },
+      { title: "MIG", shows: "partitions of two A100, and half a GPU that is not there in one piece", files: ["drivers/nvidia-mig.yaml", "mig/"] },
+      { title: "Consumable capacity", shows: "one NIC used by several claims, each with its part of the bandwidth", files: ["consumable-capacity/"] },
+      { title: "NUMA alignment", shows: "devices of two drivers on one NUMA node, and on different ones", files: ["numa-aligned/"] },
+      { title: "Network-attached devices", shows: "devices that a rack reaches, or every node", files: ["network-attached/"] },
+      { title: "Extended resources", shows: "Pods that ask as they did for a device plugin", files: ["extended-resource/"] },
+    ],
+  },
+  {
+    title: "Claims of groups",
+    examples: [
+      { title: "Two groups, one template", shows: "each PodGroup gets a claim that its Pods share (KEP-5729)", files: ["groups/shared-claim.yaml"] },
+      { title: "Gang", shows: "a Workload whose Pods are placed together or not at all (KEP-5832)", files: ["groups/gang.yaml"] },
+      { title: "Cluster-wide template", shows: "one claim template for all namespaces (KEP-5978)", files: ["groups/cluster-template.yaml"] },
+      { title: "Racks and domains", shows: "a hall, its racks and their nodes; each training gets a rack", files: ["topology/"] },
+      { title: "300 Pods on one claim", shows: "more Pods than a claim can name, as one PodGroup", files: ["many-pods/"] },
+      { title: "A gang in time", shows: "a Pod is deleted, a device tainted, a controller crashes, a node is lost", files: ["life/cluster.yaml"], script: "life/script.yaml", view: "time" },
+    ],
+  },
+  {
+    title: "Broken, to be explained",
+    examples: [
+      { title: "An attribute that no device has", shows: "what was likely meant", files: ["pending/misspelt-attribute.yaml"], view: "why" },
+      { title: "A template where a claim belongs", shows: "what the Pod names is there, but is something else", files: ["pending/template-as-claim.yaml"], view: "why" },
+      { title: "Not on one NUMA node", shows: "each device is there, but not both together", files: ["pending/not-one-numa-node.yaml"], view: "why" },
+      { title: "Not in one piece", shows: "enough memory is free, a bit on each GPU", files: ["pending/not-in-one-piece.yaml"], view: "why" },
+      { title: "Tainted", shows: "the one that is large enough has a taint", files: ["pending/tainted.yaml"], view: "why" },
+      { title: "Typing errors", shows: "a wrong field, a wrong type, a selector that does not compile", files: ["typos/cluster.yaml", "typos/fields.yaml", "typos/cel.yaml", "typos/yaml.yaml"] },
+    ],
+  },
+];
+
+const LOADERS = import.meta.glob<string>("../../../examples/**/*.yaml", { query: "?raw", import: "default" });
+
+const ROOT = "../../../examples/";
+
+export async function filesOf({ files }: Pick<Example, "files">): Promise<SourceFile[]> {
+  const paths = files.flatMap((file) => {
+    const isThere = (path: string) => (file.endsWith("/") ? path.startsWith(ROOT + file) : path === ROOT + file);
+    return Object.keys(LOADERS).filter(isThere).sort();
+  });
+  const texts = await Promise.all(paths.map(async (path) => [path, (await LOADERS[path]?.()) ?? ""] as const));
+  return texts.flatMap(([path, text]) => sourceFiles({ [path]: text }));
+}
+
+export async function scriptOf({ script }: Example): Promise<string> {
+  return (script === undefined ? undefined : await LOADERS[ROOT + script]?.()) ?? "";
+}

@@ -1,0 +1,102 @@
+// Sharing and keeping: a link, and downloads.
+
+import { useEffect, useState } from "preact/hooks";
+
+import type { WindowProps } from "../header";
+import { joined } from "../files";
+import { modelOf } from "../model/model";
+import { usePage } from "../page";
+import { Dialog } from "../parts";
+import { pngOf, svgOf } from "../share/image";
+import { fragmentOf, sharedOf } from "../share/link";
+import * as words from "../words";
+
+export function Share({ onClose }: WindowProps) {
+  const { state, act, ask } = usePage();
+  const [link, setLink] = useState<string>();
+  const [told, setTold] = useState("");
+  useEffect(() => {
+    void fragmentOf(sharedOf(state)).then((fragment) => {
+      setLink(fragment === undefined ? "" : new URL(fragment, location.href).href);
+    });
+  }, []);
+  const model = () => state.inventory && modelOf(state.inventory, state.result?.report);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(link ?? "");
+      setTold(words.COPIED);
+    } catch {
+      setTold(words.NOT_COPIED);
+    }
+  };
+  const snapshot = async () => {
+    const { asked } = state;
+    const outcome = asked && (await ask("snapshot", { question: asked }));
+    if (outcome?.kind === "done") save("cluster.json", jsonText(outcome.answer), "application/json");
+    else act.notice(words.NO_ANSWER);
+  };
+  const png = async () => {
+    const shown = model();
+    try {
+      if (shown !== undefined) save("devices.png", await pngOf(shown));
+    } catch {
+      act.notice(words.NO_PNG);
+    }
+  };
+  const svg = () => {
+    const shown = model();
+    if (shown !== undefined) save("devices.svg", svgOf(shown).text, "image/svg+xml");
+  };
+  const downloads: [string, string, () => void][] = [
+    [words.AS_YAML, words.YAML_SAYS, () => save("cluster.yaml", joined(state.files), "application/yaml")],
+    [words.AS_JSON, words.JSON_SAYS, () => save("report.json", jsonText(state.result?.report), "application/json")],
+    [words.AS_SVG, words.SVG_SAYS, svg],
+    [words.AS_PNG, words.PNG_SAYS, () => void png()],
+    [words.SNAPSHOT, words.SNAPSHOT_SAYS, () => void snapshot()],
+  ];
+  return (
+    <Dialog title={words.SHARE_TITLE} onClose={onClose}>
+      <h3>{words.LINK}</h3>
+      {link === "" ? (
+        <p class="muted">{words.LINK_TOO_LONG}</p>
+      ) : (
+        <>
+          <p class="muted">{words.LINK_SAYS}</p>
+          <p class="row">
+            <input class="wide" readOnly aria-label={words.LINK} value={link ?? ""} onFocus={({ currentTarget }) => currentTarget.select()} />
+            <button type="button" disabled={link === undefined} onClick={() => void copy()}>
+              {words.COPY}
+            </button>
+            <span role="status">{told}</span>
+          </p>
+        </>
+      )}
+      <h3>{words.DOWNLOADS}</h3>
+      <ul class="catalogue">
+        {downloads.map(([name, says, start]) => (
+          <li>
+            <button type="button" onClick={start}>
+              {name}
+            </button>
+            <span class="muted">{says}</span>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}
+
+/** Integers beyond 2^53 are written as what they are. */
+function jsonText(value: unknown): string {
+  const raw = (JSON as unknown as { rawJSON?: (text: string) => unknown }).rawJSON;
+  return `${JSON.stringify(value, (_, part) => (typeof part === "bigint" ? (raw?.(String(part)) ?? String(part)) : part), 2)}\n`;
+}
+
+function save(name: string, content: string | Blob, type = ""): void {
+  const address = URL.createObjectURL(typeof content === "string" ? new Blob([content], { type }) : content);
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+
+import { MAX_LENGTH, fragmentOf, readFragment, sharedOf } from "../src/share/link";
+import { initial, onFilter, onGate, onVersion, onView } from "../src/state";
+
+const FILES = [{ name: "a.yaml", text: "kind: Pod # ä😀\n" }, { name: "b.yaml", text: "" }];
+const state = onFilter(onView(onGate(onVersion(initial(FILES), "1.36"), "DRADeviceTaints", true), "why"), { text: "gpu" });
+
+/** What the first version of links looked like; it must open for ever. */
+const FIRST = [
+  "#v1=RY7BasMwEER_RcxZTW0KOSzkUJproZTSS9XDYq3TpbJiJMVJMP73IifQ4y4zb96MXoNk0NeMyIOAwJsrDwEWRS6l3qN-Ssp6jGSm1sVfjZ",
+  "7M29G7OEhhz4XJzKa2yfSacjGLi1i-LbgrOgmosZhuCBDazdMWFgcudXfG_v15L5N28sEaSwb1HLIsFpPKGYTzzxW2ahZJNX_XOownWHSBdQAB",
+  "Fn6FvATOuT4Wi9wlHWv2wXAh0w4uGuMlSBEy49E_rrYuwuIUi4ZXDUEzaNs0TWMhlzFJvlvf6BufdJJkdjvjwO5_dl38Aw",
+].join("");
+
+test("a link brings the state back", async () => {
+  const fragment = await fragmentOf(sharedOf(state));
+  expect(fragment).toMatch(/^#v1=[A-Za-z0-9_-]+$/);
+  expect(await readFragment(fragment ?? "")).toEqual(sharedOf(state));
+});
+
+test("what is no link says why", async () => {
+  expect(await readFragment("")).toBeUndefined();
+  expect(await readFragment("#section")).toContain("none of this page");
+  expect(await readFragment("#v2=abc")).toContain("newer version");
+  expect(await readFragment("#v1=%%%")).toContain("damaged");
+  expect(await readFragment("#v1=AAAA")).toContain("damaged");
+});
+
+test("a link of the first version opens", async () => {
+  expect(await readFragment(FIRST)).toEqual({
+    ...sharedOf(initial([{ name: "a.yaml", text: "apiVersion: v1\nkind: Pod\nmetadata: { name: first }\n" }])),
+    version: "1.36", gates: { DRADeviceTaints: false }, view: "why", filter: { text: "gpu", claim: "", deviceClass: "" },
+    script: "- at: 1m\n  delete: pod/first\n", untilMillis: 60_000, expression: `device.driver == "a"`,
+  });
+});
+
+async function packed(value: unknown): Promise<string> {
+  const stream = new Blob([JSON.stringify(value)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const bytes = Buffer.from(await new Response(stream).arrayBuffer());
+  return `#v1=${bytes.toString("base64url")}`;
+}
+
+test("what a link holds is read piece by piece", async () => {
+  expect(await readFragment(await packed({ files: [] }))).toContain("no files");
+  expect(await readFragment(await packed(7))).toContain("no files");
+  const odd = {
+    files: [{ name: "a", text: "x\r\n" }, { name: 1, text: "y" }, null], active: 99, version: "9.9", gates: { A: "yes", B: false },
+    view: "admin", filter: [], script: 5, untilMillis: -3, expression: null, __proto__: { polluted: true },
+  };
+  expect(await readFragment(await packed(odd))).toEqual({
+    ...sharedOf(initial([{ name: "a", text: "x\n" }])), gates: { B: false }, script: "5", untilMillis: 0,
+  });
+});
+
+test("what is too long for an address gives no link, and a bomb is not unpacked", async () => {
+  let seed = 1;
+  const random = () => (seed = (seed * 48_271) % 2_147_483_647);
+  const noise = Array.from({ length: 2 * MAX_LENGTH }, () => String.fromCharCode(33 + (random() % 90))).join("");
+  expect((await fragmentOf(sharedOf(initial([{ name: "a", text: noise }])))) === undefined).toBe(true);
+  expect(await readFragment(await packed({ files: [{ name: "a", text: "x".repeat(30_000_000) }] }))).toContain("damaged");
+});
