@@ -39,7 +39,11 @@ pub enum Inquiry {
     /// What an expression comes to on devices; the answer is a list of [`explain::ExpressionAnswer`].
     Expression(explain::ExpressionRequest),
     /// The cluster in one file; see [`explain::snapshot`] for its shape.
-    Snapshot,
+    Snapshot {
+        /// Whether nodes, namespaces and objects get other names.
+        #[serde(default)]
+        anonymize: bool,
+    },
 }
 
 /// Answers an inquiry on a copy of the cluster.
@@ -58,7 +62,7 @@ pub fn inquire(cluster: &Cluster, inquiry: Value, limits: &Limits) -> Result<Val
         Inquiry::Fit(request) => explain::fit(&mut copy, &request, limits).map(|found| json(&found)),
         Inquiry::Evictions { taints, now } => explain::preview(&mut copy, &taints, &now).map(|found| json(&found)),
         Inquiry::Expression(request) => explain::expression(cluster, &request).map(|found| json(&found)),
-        Inquiry::Snapshot => Ok(explain::snapshot(cluster, limits)),
+        Inquiry::Snapshot { anonymize } => Ok(explain::snapshot(cluster, limits, anonymize)),
     }
 }
 

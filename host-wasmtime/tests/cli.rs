@@ -128,6 +128,18 @@ snapshots! {
     explain_a_code: ["explain", "read/unknown-field"];
     explain_a_code_as_json: ["explain-code", "yaml/syntax", "-o", "json"];
     explain_a_code_that_does_not_exist: ["explain", "unknown-field"];
+    what_if_a_device_is_tainted: ["what-if", "-f", SMALL, "--taint", "gpu.example.com=broken:NoExecute"];
+    what_if_a_pod_goes: ["what-if", "-f", "examples/gpu-sharing/", "--without", "Pod/ml/batch-eval"];
+    fit_per_node: ["fit", "-f", "examples/gpu-sharing/", "-t", "small-gpu"];
+    fit_of_partitions: ["fit", "-f", "examples/partitionable/", "-c", "small-3"];
+    fit_as_json: ["fit", "-f", "examples/partitionable/", "-c", "small-3", "--per", "class", "-o", "json"];
+    diff_of_two_clusters: ["diff", SMALL, "examples/gpu-sharing/"];
+    taint_shows_who_has_to_go: ["taint", "-f", LIFE, "--preview", "--now", "2026-01-01T00:00:00Z", "gpu.example.com=broken:NoExecute"];
+    cel_shows_the_parts: ["cel", "-f", SMALL, "device.driver == \"gpu.example.com\" && device.allowMultipleAllocations == true"];
+    cel_with_a_mistake: ["cel", "-f", SMALL, "device.drivr == \"x\""];
+    snapshot_of_a_cluster: ["snapshot", "-f", SMALL];
+    snapshot_with_other_names: ["snapshot", "--anonymize", "-f", SMALL];
+    replay_of_something_else: ["replay", SMALL];
     help: ["--help"];
     help_of_run: ["run", "--help"];
     help_of_allocate: ["allocate", "--help"];
@@ -328,4 +340,16 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         }
     }
     files.sort();
+}
+
+/// The report of a snapshot is the same, byte by byte, from the component and from the core outside of it.
+#[test]
+fn a_replay_has_the_same_bytes_on_every_host() {
+    for input in ["examples/gpu-sharing/", "examples/partitionable/", "examples/taints/", LIFE] {
+        let snapshot = run_with(&["snapshot", "-f", input], b"").stdout;
+        let component = run_with(&["replay", "-"], &snapshot).stdout;
+        let native = run_with(&["replay", "--native", "-"], &snapshot).stdout;
+        assert!(component.len() > 500, "{input}");
+        assert_eq!(String::from_utf8(component).unwrap(), String::from_utf8(native).unwrap(), "{input}");
+    }
 }

@@ -150,9 +150,12 @@ export class Engine {
     return this.#inquire({ kind: "expression", expression, device });
   }
 
-  /** @returns {Snapshot} */
-  snapshot() {
-    return this.#inquire({ kind: "snapshot" });
+  /**
+   * @param {{ anonymize?: boolean }} [options]
+   * @returns {Snapshot}
+   */
+  snapshot({ anonymize = false } = {}) {
+    return this.#inquire({ kind: "snapshot", anonymize });
   }
 
   /** @param {unknown} inquiry */

@@ -477,6 +477,17 @@ export interface Fit {
   largest: [string, Integer][];
   /** Devices that match and are free, but left over once no more fit. */
   stranded: Integer;
+  /** What counters and shared capacities have left in the pools that were filled. */
+  remainders: {
+    driver: string;
+    pool: string;
+    /** Counter set or device. */
+    of: string;
+    /** Counter or capacity. */
+    name: string;
+    left: string;
+    total: string;
+  }[];
   /** Devices in use by namespace. */
   namespaces: [string, Integer][];
 }
@@ -619,7 +630,10 @@ export class Engine {
   /** Evaluates an expression on the devices of a name, on all without one. */
   expression(expression: string, device?: string): ExpressionAnswer[];
   /** The cluster in one file, without secrets. */
-  snapshot(): Snapshot;
+  snapshot(options?: {
+    /** Whether nodes, pools, namespaces and namespaced objects get other names. */
+    anonymize?: boolean;
+  }): Snapshot;
   /** Plays the cluster's controllers and scheduler until nothing changes. The cluster then holds what they made. */
   run(): Report;
   /** As {@link run}, as a JSON text. */

@@ -12,7 +12,8 @@ use super::survey::Survey;
 use crate::allocate::{DeviceId, InUse, Limits, Place, Question, find_place};
 use crate::api::claim::{DeviceRequest, ExactDeviceRequest, ResourceClaim};
 use crate::api::object::Object;
-use crate::cluster::Cluster;
+use crate::api::quantity::Quantity;
+use crate::cluster::{Cluster, Draws, Ledger, SliceEntry};
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::simulate::play;
 
@@ -79,8 +80,28 @@ pub struct Fit {
     pub largest: Vec<(String, u64)>,
     /// Devices that match the claim and are free, but left over once no more fit.
     pub stranded: u64,
+    /// What counters and shared capacities have left in the pools that were filled: nothing, or what is too little for another claim.
+    pub remainders: Vec<Remainder>,
     /// Devices in use by namespace.
     pub namespaces: Vec<(String, u64)>,
+}
+
+/// What is left of a counter, or of a capacity of a shared device.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Remainder {
+    /// Driver.
+    pub driver: String,
+    /// Pool.
+    pub pool: String,
+    /// Counter set or device.
+    pub of: String,
+    /// Counter or capacity.
+    pub name: String,
+    /// How much is left.
+    pub left: String,
+    /// How much there is.
+    pub total: String,
 }
 
 /// How many more of a claim fit. The cluster is played first, and left full.
@@ -103,7 +124,8 @@ pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Resu
     let namespaces = namespaces(cluster);
     let at_most = per_node.iter().fold(0u64, |sum, row| sum.saturating_add(row.fits.at_most));
     let exact = per_node.iter().fold(0u64, |sum, row| sum.saturating_add(row.fits.at_least));
-    let placed = place_all(cluster, &claim, &nodes, &limits);
+    let (placed, pools) = place_all(cluster, &claim, &nodes, &limits);
+    let remainders = remainders(cluster, &pools);
     let has_network = cluster.inventory().slices_without_node().next().is_some();
     let total = Bounds { at_least: if has_network { placed } else { exact.max(placed) }, at_most };
     let question = Question { claims: vec![claim.clone()], nodes, ..Question::default() };
@@ -117,7 +139,7 @@ pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Resu
     };
     let after = super::explain_case(cluster, case, &super::Request::default(), &limits);
     let runs_out = if placed >= MOST { format!("more than {MOST} fit") } else { after.headline };
-    Ok(Fit { total, rows, runs_out, largest, stranded, namespaces })
+    Ok(Fit { total, rows, runs_out, largest, stranded, remainders, namespaces })
 }
 
 fn claim(cluster: &Cluster, subject: &ObjectRef) -> Result<ResourceClaim, Vec<Finding>> {
@@ -248,19 +270,57 @@ fn largest(cluster: &mut Cluster, nodes: &[String], limits: &Limits) -> Vec<(Str
     all
 }
 
-/// Places one claim after the other, each where it fits first; how many found a place.
-fn place_all(cluster: &mut Cluster, claim: &ResourceClaim, nodes: &[String], limits: &Limits) -> u64 {
+/// Driver and name.
+type Pool = (String, String);
+
+/// Places one claim after the other, each where it fits first; how many found a place, and in which pools.
+fn place_all(cluster: &mut Cluster, claim: &ResourceClaim, nodes: &[String], limits: &Limits) -> (u64, BTreeSet<Pool>) {
     let mut placed = 0;
+    let mut pools = BTreeSet::new();
     while placed < MOST {
         let mut next = claim.clone();
         next.metadata.name = format!("{}-{placed}", claim.metadata.name);
         let question = Question { claims: vec![next.clone()], nodes: nodes.to_vec(), ..Question::default() };
         let Place::On(_, allocations) = find_place(cluster, &question, limits) else { break };
         next.status.allocation = allocations.into_iter().next();
+        let results = next.status.allocation.iter().flat_map(|allocation| &allocation.devices.results);
+        pools.extend(results.map(|result| (result.driver.clone(), result.pool.clone())));
         cluster.apply(Object::ResourceClaim(Box::new(next)));
         placed = placed.saturating_add(1);
     }
-    placed
+    (placed, pools)
+}
+
+/// What counters and shared capacities of some pools have left.
+fn remainders(cluster: &Cluster, pools: &BTreeSet<Pool>) -> Vec<Remainder> {
+    let inventory = cluster.inventory();
+    let mut all = Vec::new();
+    for (driver, pool) in pools {
+        let Some(index) = inventory.pool_index(driver, pool) else { continue };
+        let generation = inventory.slices_of_pool(index).map(|entry| entry.slice.spec.pool.generation).max();
+        let is_newest = |entry: &&SliceEntry| Some(entry.slice.spec.pool.generation) == generation;
+        let slices = || inventory.slices_of_pool(index).filter(is_newest);
+        let mut tell = |of: &str, name: &str, left: &Quantity, total: &Quantity| {
+            let (driver, pool, of, name) = (driver.clone(), pool.clone(), of.to_owned(), name.to_owned());
+            all.push(Remainder { driver, pool, of, name, left: left.to_string(), total: total.to_string() });
+        };
+        let mut ledger = Ledger::new(slices().flat_map(|entry| &entry.slice.spec.shared_counters));
+        let devices = || slices().flat_map(|entry| entry.slice.spec.devices.iter().zip(&entry.devices));
+        for (device, position) in devices() {
+            let Some(usage) = inventory.usage(*position) else { continue };
+            ledger.draw(device, &Draws { is_first: true, requested: Some(&usage.requested()) }, true);
+            for (name, capacity) in device.capacity.iter().filter(|_| usage.shares > 0) {
+                let consumed = usage.consumed.get(name).cloned().unwrap_or_default();
+                tell(&device.name, name, &capacity.value.saturating_sub(&consumed), &capacity.value);
+            }
+        }
+        for (set, name, left) in ledger.each() {
+            if let Some(counter) = ledger.counter(set, name) {
+                tell(set, name, left, &counter.value);
+            }
+        }
+    }
+    all
 }
 
 /// Devices in use by namespace, each counted once for each claim that has it.

@@ -6,6 +6,7 @@
 //!
 //! Texts follow the rules for findings: one line, lower case, no full stop, the user's words in backticks.
 
+mod anonymize;
 mod case;
 mod change;
 mod conflict;
@@ -28,7 +29,7 @@ mod words;
 
 pub use change::Change;
 pub use expression::{ExpressionAnswer, ExpressionRequest, Part, expression};
-pub use fit::{Bounds, Fit, FitRequest, FitRow, Per, fit};
+pub use fit::{Bounds, Fit, FitRequest, FitRow, Per, Remainder, fit};
 pub use preview::{Eviction, TaintSpec, preview};
 pub use relax::Suggestion;
 pub use snapshot::{FORMAT as SNAPSHOT_FORMAT, snapshot};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::anonymize::anonymize;
 use crate::allocate::Limits;
 use crate::cluster::Cluster;
 use crate::finding::ObjectRef;
@@ -43,7 +44,10 @@ const ANNOTATIONS: [&str; 4] = [
 /// The snapshot: `{"format", "settings", "objects"}`. Objects are in the order of their arrival where that counts, else by kind and
 /// name. Opaque parameters of drivers, environments, volumes and managed fields are left out. Names of Pods that a run makes for a
 /// Deployment hang on its whole Pod template, so they differ from those of the cluster that the snapshot is of.
-pub fn snapshot(cluster: &Cluster, limits: &Limits) -> Value {
+///
+/// With `is_anonymous` nodes, pools, namespaces and all namespaced objects get other names, in the order of the old ones, and labels that no
+/// decision looks at are left out.
+pub fn snapshot(cluster: &Cluster, limits: &Limits, is_anonymous: bool) -> Value {
     let profile = cluster.profile();
     let defaults = Features::of(profile.version);
     let gates: BTreeMap<&str, bool> = Features::gates()
@@ -51,11 +55,14 @@ pub fn snapshot(cluster: &Cluster, limits: &Limits) -> Value {
         .filter(|(gate, on)| defaults.get(gate) != Some(*on))
         .collect();
     let mode = if profile.mode == Mode::Reference { "reference" } else { "sound" };
-    let objects: Vec<Value> = references(cluster)
+    let mut objects: Vec<Value> = references(cluster)
         .iter()
         .filter_map(|object| cluster.get(object))
         .map(|object| cleaned(object.write()))
         .collect();
+    if is_anonymous {
+        anonymize(&mut objects);
+    }
     json!({
         "format": FORMAT,
         "settings": { "version": profile.version.to_string(), "featureGates": gates, "mode": mode,

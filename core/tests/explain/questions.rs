@@ -184,6 +184,52 @@ fn the_number_that_fits_is_the_one_that_the_allocator_places() {
     }
 }
 
+const PARTITIONS: &str = "
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: { name: part }
+spec:
+  selectors:
+  - cel: { expression: \"device.attributes['gpu.example.com'].size == 3\" }
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: { name: counters }
+spec:
+  driver: gpu.example.com
+  nodeName: node-a
+  pool: { name: node-a, generation: 1, resourceSliceCount: 2 }
+  sharedCounters: [{ name: board, counters: { slices: { value: '7' }, memory: { value: 8Gi } } }]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: { name: devices }
+spec:
+  driver: gpu.example.com
+  nodeName: node-a
+  pool: { name: node-a, generation: 1, resourceSliceCount: 2 }
+  devices:
+  - { name: p0, attributes: { size: { int: 3 } }, consumesCounters: [{ counterSet: board, counters: { slices: { value: '3' }, memory: { value: 4Gi } } }] }
+  - { name: p1, attributes: { size: { int: 3 } }, consumesCounters: [{ counterSet: board, counters: { slices: { value: '3' }, memory: { value: 4Gi } } }] }
+  - { name: p2, attributes: { size: { int: 3 } }, consumesCounters: [{ counterSet: board, counters: { slices: { value: '3' }, memory: { value: 4Gi } } }] }
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: { namespace: ml, name: part }
+spec: { spec: { devices: { requests: [{ name: part, exactly: { deviceClassName: part } }] } } }
+";
+
+#[test]
+fn counters_that_no_further_claim_can_use_are_told() {
+    let subject = json!({ "kind": "ResourceClaimTemplate", "name": "part" });
+    let fit: Fit = ask(&engine(PARTITIONS), json!({ "kind": "fit", "subject": subject }));
+    assert_eq!((fit.total.at_least, fit.total.at_most), (2, 2));
+    let left: Vec<(&str, &str, &str)> =
+        fit.remainders.iter().map(|rest| (&*rest.name, &*rest.left, &*rest.total)).collect();
+    assert_eq!(left, [("memory", "0", "8Gi"), ("slices", "1", "7")]);
+    assert!(fit.remainders.iter().all(|rest| rest.pool == "node-a" && rest.of == "board"));
+}
+
 #[test]
 fn a_snapshot_gives_the_same_answers_and_holds_no_secret() {
     for case in cases() {
@@ -206,4 +252,47 @@ fn a_snapshot_gives_the_same_answers_and_holds_no_secret() {
     }
     let snapshot = engine(CLUSTER).inquire(json!({ "kind": "snapshot" })).unwrap().to_string();
     assert!(!snapshot.contains("secret") && snapshot.contains("gpu-2"));
+}
+
+#[test]
+fn an_anonymous_snapshot_gives_the_same_answers_under_other_names() {
+    let mut renamed = 0;
+    for case in cases() {
+        let mut first = case.engine();
+        let snapshot = first.inquire(json!({ "kind": "snapshot", "anonymize": true })).unwrap();
+        let mut second = of(snapshot["settings"].clone());
+        let texts: Vec<String> = snapshot["objects"].as_array().unwrap().iter().map(Value::to_string).collect();
+        let findings = second.apply(texts.iter().map(String::as_str));
+        assert_eq!(findings.iter().flatten().count(), 0, "{:?}", case.path);
+        // Names of Pods that are made for a workload hang on its name.
+        if !first.cluster().workloads().is_empty() {
+            continue;
+        }
+        let placed = |engine: &mut Engine| -> Vec<(bool, Vec<String>)> {
+            let report = engine.run();
+            let devices = |pod: &apportion_core::simulate::PodReport| {
+                let claims = pod.claims.iter().filter_map(|claim| claim.claim.clone());
+                let of_claim = |name: String| {
+                    let all = report.claims.iter();
+                    let own = all.filter(move |claim| claim.namespace == pod.namespace && claim.name == name);
+                    own.flat_map(|claim| {
+                        claim.devices.iter().map(|device| format!("{}/{}", device.driver, device.device))
+                    })
+                };
+                claims.flat_map(of_claim).collect()
+            };
+            report.pods.iter().map(|pod| (pod.node.is_some(), devices(pod))).collect()
+        };
+        assert_eq!(placed(&mut first), placed(&mut second), "{:?}", case.path);
+        let text = snapshot["objects"].to_string();
+        for (namespace, name) in first.cluster().pods().keys() {
+            assert!(
+                !text.contains(&format!("\"{name}\"")) && !text.contains(&format!("\"{namespace}\"")),
+                "{:?}",
+                case.path
+            );
+            renamed += 1;
+        }
+    }
+    assert!(renamed > 40, "{renamed}");
 }

@@ -349,6 +349,9 @@ pub(crate) struct CelArguments {
 pub(crate) struct SnapshotArguments {
     #[command(flatten)]
     pub(crate) input: InputArguments,
+    /// Give nodes, pools, namespaces and namespaced objects other names; drivers, classes, devices and their attributes stay
+    #[arg(long, visible_alias = "anonymise")]
+    pub(crate) anonymize: bool,
     #[command(flatten)]
     pub(crate) engine: EngineArguments,
 }

@@ -46,6 +46,9 @@ pub(crate) fn fit(arguments: &FitArguments) -> Result<Shown> {
     Ok(Shown { stdout, stderr, verdict })
 }
 
+/// How many counters and capacities are told.
+const MOST_REMAINDERS: usize = 4;
+
 /// `3`, `3 to 5`, `at least 3`.
 fn in_words(bounds: Bounds) -> String {
     match (bounds.at_least, bounds.at_most) {
@@ -71,6 +74,17 @@ fn show(found: &Fit, per: Per, name: &str, pen: Pen) -> String {
     say(format!("What runs out: {}.", found.runs_out));
     if found.stranded > 0 {
         say(format!("Left over then: {} that match but do not make up another claim.", devices(found.stranded)));
+    }
+    let mut remainders = found.remainders.iter().map(|rest| {
+        format!("{} of {} {} in {}/{}/{}", rest.left, rest.total, rest.name, rest.driver, rest.pool, rest.of)
+    });
+    let shown: Vec<String> = remainders.by_ref().take(MOST_REMAINDERS).collect();
+    if !shown.is_empty() {
+        let more = match remainders.count() {
+            0 => String::new(),
+            count => format!(", and {count} more (see `--output json`)"),
+        };
+        say(format!("Counters and capacities then have left: {}{more}.", shown.join(", ")));
     }
     let largest: Vec<String> = found.largest.iter().map(|(class, most)| format!("{most} of {class}")).collect();
     say(format!("Largest claim that fits on one node now: {}.", largest.join(", ")));

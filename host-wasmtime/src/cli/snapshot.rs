@@ -15,7 +15,8 @@ pub(crate) fn snapshot(arguments: &SnapshotArguments) -> Result<Shown> {
     let mut door = ask::cluster(&arguments.engine)?;
     let input = input::load(&arguments.input.files)?;
     let taken = input.apply(door.as_mut())?;
-    let answer = door.inquire(&serde_json::to_value(Inquiry::Snapshot)?).map_err(refused)?;
+    let answer =
+        door.inquire(&serde_json::to_value(Inquiry::Snapshot { anonymize: arguments.anonymize })?).map_err(refused)?;
     let verdict = if taken.has_errors() { Verdict::No } else { Verdict::Yes };
     Ok(Shown { stdout: format!("{answer:#}\n"), stderr: String::new(), verdict })
 }
