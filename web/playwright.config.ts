@@ -10,8 +10,12 @@ export default defineConfig({
   outputDir: "node_modules/.e2e",
   workers: 1,
   reporter: "line",
+  // The machine may do other things at the same time.
+  expect: { timeout: 10_000 },
   use: {
     baseURL: `http://localhost:${PORT}/`,
+    // Only the tests of the installed page have one: it would answer in the place of what a test puts there.
+    serviceWorkers: "block",
     viewport: { width: 1360, height: 860 },
     launchOptions: {
       executablePath: CHROMIUM,

@@ -1,4 +1,7 @@
-import { defineConfig } from "vite";
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync } from "node:fs";
+
+import { type Plugin, defineConfig } from "vite";
 
 // The page asks for nothing but its own files; the browser holds it to that. Not while developing: Vite's client puts
 // styles into the page and talks to its server.
@@ -8,10 +11,46 @@ const POLICY = [
   // CodeMirror makes its styles while running, under this name.
   "style-src 'self' 'nonce-editor'",
   "img-src 'self' data:",
+  "manifest-src 'self'",
+  // The engine's thread and the service worker. What these may load is said where they are answered, see src/service-worker.js:
+  // for the page itself every connection stays forbidden.
   "worker-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
 ].join("; ");
+
+const policy: Plugin = {
+  name: "content-security-policy",
+  apply: "build",
+  transformIndexHtml: () => [
+    { tag: "meta", attrs: { "http-equiv": "Content-Security-Policy", content: POLICY }, injectTo: "head-prepend" },
+  ],
+};
+
+/** The service worker, with the names of all files that it keeps and a version that changes with any of them. */
+const offline: Plugin = {
+  name: "service-worker",
+  apply: "build",
+  generateBundle: {
+    order: "post",
+    handler(_, bundle) {
+      const version = createHash("sha256");
+      const files = ["./"];
+      for (const [name, file] of Object.entries(bundle)) {
+        version.update(name).update(file.type === "chunk" ? file.code : file.source);
+        // The page itself is kept as the folder that it is the index of.
+        if (name !== "index.html") files.push(name);
+      }
+      for (const name of readdirSync("public")) {
+        version.update(name).update(readFileSync(`public/${name}`));
+        files.push(name);
+      }
+      const constants = { FILES: files.sort(), VERSION: version.digest("hex").slice(0, 16) };
+      const head = Object.entries(constants).map(([name, value]) => `const ${name} = ${JSON.stringify(value)};\n`);
+      this.emitFile({ type: "asset", fileName: "service-worker.js", source: head.join("") + readFileSync("src/service-worker.js", "utf8") });
+    },
+  },
+};
 
 export default defineConfig({
   // Relative, so that the files work under any address.
@@ -19,13 +58,5 @@ export default defineConfig({
   build: { target: "es2022", modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
   worker: { format: "es" },
   server: { fs: { allow: [".."] } },
-  plugins: [
-    {
-      name: "content-security-policy",
-      apply: "build",
-      transformIndexHtml: () => [
-        { tag: "meta", attrs: { "http-equiv": "Content-Security-Policy", content: POLICY }, injectTo: "head-prepend" },
-      ],
-    },
-  ],
+  plugins: [policy, offline],
 });

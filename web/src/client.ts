@@ -41,6 +41,11 @@ export class Client {
     this.#start = start;
   }
 
+  /** Starts the worker before there is anything to ask: it has much to load. */
+  prepare(): void {
+    this.#thread ??= this.#open();
+  }
+
   ask<Kind extends AskKind>(kind: Kind, ask: Asks[Kind], onRead?: Entry["onRead"]): Promise<Outcome<Kind>> {
     this.#lastId += 1;
     const message = { id: this.#lastId, kind, ask } as ToWorker;

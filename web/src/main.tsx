@@ -6,6 +6,7 @@ import { createActions } from "./actions";
 import { App } from "./app";
 import { Client } from "./client";
 import { firstFiles } from "./example";
+import { keepOffline } from "./offline";
 import { PageContext } from "./page";
 import { applyTheme, preferences } from "./preferences";
 import { followAddress } from "./share/address";
@@ -33,6 +34,8 @@ function show(): void {
   );
 }
 
+client.prepare();
+keepOffline();
 applyTheme(preferences().theme);
 root?.replaceChildren();
 show();

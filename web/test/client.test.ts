@@ -31,7 +31,7 @@ function setUp() {
   });
   const ask = <Kind extends AskKind>(kind: Kind, rest?: Omit<Asks[Kind], "question">, onRead?: () => void) =>
     void client.ask(kind, { ...QUESTION, ...rest } as Asks[Kind], onRead).then((outcome) => outcomes.push([kind, outcome.kind]));
-  return { threads, outcomes, ask };
+  return { threads, outcomes, ask, client };
 }
 
 const REPORT = { nodes: [], pods: [], claims: [], findings: [] };
@@ -102,6 +102,20 @@ test("after a failure or a message that is none, the next question gets a new wo
   await settled();
   expect(outcomes.map(([, kind]) => kind)).toEqual(["failed", "failed", "failed", "done"]);
   expect(threads.map(({ isOver }) => isOver)).toEqual([true, true, true, false]);
+});
+
+test("a worker that was started in advance takes the first question, or is replaced where it failed", () => {
+  const { threads, client, ask } = setUp();
+  client.prepare();
+  client.prepare();
+  expect(threads.length).toBe(1);
+  ask("run");
+  expect(threads[0]?.sent).toEqual([1]);
+  const failing = setUp();
+  failing.client.prepare();
+  failing.threads[0]?.onerror?.({ message: "blocked" } as ErrorEvent);
+  failing.ask("run");
+  expect(failing.threads.map(({ sent }) => sent)).toEqual([[], [1]]);
 });
 
 test("a worker that cannot be started is a failure", async () => {

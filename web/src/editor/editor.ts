@@ -1,16 +1,13 @@
-// The editor: CodeMirror with line numbers, folding, history of each file, underlined findings and their corrections.
+// The editor: CodeMirror with line numbers, folding and the history of each file; what only makes it more comfortable comes later.
 
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
-import { yaml } from "@codemirror/lang-yaml";
-import { bracketMatching, foldAll, foldGutter, foldKeymap, indentOnInput, syntaxHighlighting, unfoldAll } from "@codemirror/language";
-import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
-import { Annotation, EditorState } from "@codemirror/state";
-import { EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
-import { classHighlighter } from "@lezer/highlight";
+import { foldGutter, foldKeymap } from "@codemirror/language";
+import { Annotation, Compartment, EditorState } from "@codemirror/state";
+import { EditorView, drawSelection, gutter, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import type { PlacedFinding, Utf16Range } from "apportion";
 
 import { type SourceFile, difference } from "../files";
-import { APPLY_FIX, EDITOR_LABEL } from "../words";
+import { EDITOR_LABEL } from "../words";
 
 /** A finding with its range in the file that is shown. */
 export interface LocalFinding extends PlacedFinding {
@@ -26,8 +23,8 @@ export interface Editor {
   showFindings(findings: readonly LocalFinding[]): void;
   /** Selects a range and moves there. */
   reveal(range: Utf16Range, takesFocus: boolean): void;
-  focus(): void;
-  fold(isFolded: boolean): void;
+  /** Loads what makes the editor comfortable, once there is time for it. */
+  complete(): void;
 }
 
 export interface EditorEvents {
@@ -44,7 +41,12 @@ const byPage = Annotation.define<boolean>();
 
 export function createEditor(parent: HTMLElement, events: EditorEvents): Editor {
   let name: string | undefined;
-  const create = (text: string) => EditorState.create({ doc: text, extensions: extensions(events, () => name ?? "") });
+  let comfort: typeof import("./extras") | undefined;
+  let underlined: readonly LocalFinding[] = [];
+  const create = (text: string) => {
+    const state = EditorState.create({ doc: text, extensions: extensions(events, () => name ?? "") });
+    return comfort === undefined ? state : state.update({ effects: added(comfort) }).state;
+  };
   const view = new EditorView({ parent, state: create("") });
   // What is known of files by name: the state in which they were left, or the text that they came with.
   const kept = new Map<string, EditorState>();
@@ -57,7 +59,8 @@ export function createEditor(parent: HTMLElement, events: EditorEvents): Editor 
       if (file.name !== name) {
         if (name !== undefined) kept.set(name, view.state);
         name = file.name;
-        view.setState(kept.get(name) ?? create(texts.get(name) ?? file.text));
+        const state = kept.get(name) ?? create(texts.get(name) ?? file.text);
+        view.setState(comfort === undefined ? state : state.update({ effects: added(comfort) }).state);
       }
       const text = view.state.doc.toString();
       if (text === file.text) return;
@@ -71,8 +74,8 @@ export function createEditor(parent: HTMLElement, events: EditorEvents): Editor 
       name = undefined;
     },
     showFindings(findings) {
-      const length = view.state.doc.length;
-      view.dispatch(setDiagnostics(view.state, findings.flatMap((finding) => diagnostic(finding, length, events))));
+      underlined = findings;
+      comfort?.underline(view, findings, events.onFix);
     },
     reveal({ start, end }, takesFocus) {
       const length = view.state.doc.length;
@@ -81,9 +84,23 @@ export function createEditor(parent: HTMLElement, events: EditorEvents): Editor 
       view.dispatch({ selection: { anchor: to, head: from }, effects, annotations: byPage.of(true) });
       if (takesFocus) view.focus();
     },
-    focus: () => view.focus(),
-    fold: (isFolded) => void (isFolded ? foldAll(view) : unfoldAll(view)),
+    complete() {
+      if (comfort !== undefined) return;
+      void import("./extras").then((extras) => {
+        comfort = extras;
+        view.dispatch({ effects: added(extras) });
+        extras.underline(view, underlined, events.onFix);
+      });
+    },
   };
+}
+
+// Filled when the extras are there; until then there is a margin where they will write.
+const margin = new Compartment();
+const rest = new Compartment();
+
+function added(comfort: typeof import("./extras")) {
+  return [margin.reconfigure(comfort.margin), rest.reconfigure(comfort.extras)];
 }
 
 function extensions(events: EditorEvents, name: () => string) {
@@ -94,17 +111,14 @@ function extensions(events: EditorEvents, name: () => string) {
   return [
     lineNumbers(),
     foldGutter(),
-    lintGutter(),
+    margin.of(gutter({ class: "cm-gutter-lint" })),
+    rest.of([]),
     history(),
     drawSelection(),
     highlightActiveLine(),
     highlightActiveLineGutter(),
-    indentOnInput(),
-    bracketMatching(),
-    yaml(),
-    syntaxHighlighting(classHighlighter),
     // What a key does first decides; Escape leaves only where nothing else wants it. Tab moves the focus, as in every form.
-    keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, ...lintKeymap, { key: "Escape", run: leave }]),
+    keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, { key: "Escape", run: leave }]),
     // As in the page's policy, see vite.config.ts.
     EditorView.cspNonce.of("editor"),
     EditorView.contentAttributes.of({ "aria-label": EDITOR_LABEL, spellcheck: "false", tabindex: "0" }),
@@ -114,14 +128,4 @@ function extensions(events: EditorEvents, name: () => string) {
       else if (update.selectionSet && !isOwn && update.view.hasFocus) events.onCursor(name(), update.state.selection.main.head);
     }),
   ];
-}
-
-/** The question is made of the editor's own text, so that both count the same: CodeMirror makes every line break one `\n`. */
-function diagnostic(finding: LocalFinding, length: number, events: EditorEvents): Diagnostic[] {
-  const { range, severity, message, hint, code, fix } = finding;
-  const { start, end } = range;
-  if (end > length) return [];
-  const text = hint === undefined ? message : `${message}\n${hint}`;
-  const actions = fix === undefined ? [] : [{ name: APPLY_FIX, apply: () => events.onFix(finding) }];
-  return [{ from: start, to: end, severity, source: code, message: text, actions }];
 }

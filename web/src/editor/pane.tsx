@@ -39,6 +39,10 @@ export function EditorPane({ onLeave }: { onLeave: () => void }) {
   useEffect(() => editor?.forget(), [editor, state.opened]);
   // Of the newest state: what was typed since the last drawing must not be taken back.
   useEffect(() => editor?.open(now().files, now().active), [editor, state.files, state.active]);
+  const isAnswered = state.result !== undefined || state.failure !== undefined;
+  useEffect(() => {
+    if (isAnswered) editor?.complete();
+  }, [editor, isAnswered]);
   const marked = useMemo(() => localFindings(state, state.active), [state.result, state.checked, state.active]);
   useEffect(() => editor?.showFindings(marked), [editor, marked]);
   useEffect(() => {

@@ -4,10 +4,10 @@ import type { ComponentChildren } from "preact";
 
 import type { Fill, Tile } from "../model/model";
 import * as words from "../words";
-import { type Box, type TileBox, barsOf, fitted } from "./layout";
+import { type Box, NAME_CHARACTER, type TileBox, barsOf, fitted } from "./layout";
 
 /** Width of a character of the picture's fonts, in CSS pixels. */
-const CHARACTER = { normal: 6.65, small: 6.05 };
+const CHARACTER = { normal: NAME_CHARACTER, small: 6.05 };
 
 export function BoxShape({ box }: { box: Exclude<Box, TileBox> }) {
   switch (box.kind) {

@@ -32,7 +32,9 @@ const HEADER = 26;
 const NOTE = 15;
 const LABEL = 18;
 const GAUGE = 14;
-const TILE = { width: 104, height: 36, gap: 5, fill: 9, maxFills: 3 };
+const TILE = { width: 104, maxWidth: 170, height: 36, gap: 5, fill: 9, maxFills: 3 };
+/** Width of a character of a device's name. */
+export const NAME_CHARACTER = 6.65;
 /** What a column of frames needs at least. */
 const COLUMN = 2 * (TILE.width + PADDING) + TILE.gap;
 /** Counters beyond these are counted, not drawn. */
@@ -128,7 +130,8 @@ function placeSet(set: SetView, at: { x: number; y: number; width: number }, box
     }
     y += 4;
   }
-  const columns = Math.max(1, Math.floor((at.width + TILE.gap) / (TILE.width + TILE.gap)));
+  const wanted = wantedWidth(set.tiles);
+  const columns = Math.max(1, Math.floor((at.width + TILE.gap) / (wanted + TILE.gap)));
   const width = (at.width - (columns - 1) * TILE.gap) / columns;
   for (let first = 0; first < set.tiles.length; first += columns) {
     const row = set.tiles.slice(first, first + columns);
@@ -152,6 +155,12 @@ function gaugesOf({ gauges }: SetView): { rest: Fill[]; places: Fill[][] } {
   const several = [...places.values()].filter(({ length }) => length > 1);
   const rest = gauges.filter((fill) => fill.total !== "0" && !several.some((fills) => fills.includes(fill)));
   return { rest, places: several };
+}
+
+/** Tiles of long names are wider, up to a limit. */
+function wantedWidth(tiles: readonly Tile[]): number {
+  const longest = tiles.reduce((most, { device }) => Math.max(most, device.name.length), 0);
+  return Math.max(TILE.width, Math.min(TILE.maxWidth, Math.ceil(longest * NAME_CHARACTER) + 14));
 }
 
 /** Bars that a tile shows: what it draws on counters, or what is used of its capacity. */

@@ -57,6 +57,9 @@ export function Picture({ model, isPicked, onPick }: Props) {
     if (key === undefined) return;
     setReachable(key);
     onPick(key);
+    // What opens below may cover it.
+    const tile = target instanceof Element ? target.closest("[data-key]") : null;
+    requestAnimationFrame(() => requestAnimationFrame(() => tile?.scrollIntoView({ block: "nearest" })));
   };
 
   return (

@@ -1,6 +1,6 @@
 // The examples that can be opened: manifests of the folder `examples`, and what each of them shows.
 
-import { sourceFiles } from "../example";
+import { belowExamples, firstTexts, sourceFiles } from "../example";
 import type { SourceFile } from "../files";
 import type { View } from "../state";
 
@@ -54,19 +54,22 @@ export const CATALOGUE: readonly { title: string; examples: readonly Example[] }
   },
 ];
 
-const LOADERS = import.meta.glob<string>("../../../examples/**/*.yaml", { query: "?raw", import: "default" });
-
-const ROOT = "../../../examples/";
+// What the page starts with is there already.
+const LOADERS = belowExamples(
+  import.meta.glob<string>(["../../../examples/**/*.yaml", "!../../../examples/gpu-sharing/*"], { query: "?raw", import: "default" }),
+);
 
 export async function filesOf({ files }: Pick<Example, "files">): Promise<SourceFile[]> {
-  const paths = files.flatMap((file) => {
-    const isThere = (path: string) => (file.endsWith("/") ? path.startsWith(ROOT + file) : path === ROOT + file);
-    return Object.keys(LOADERS).filter(isThere).sort();
-  });
-  const texts = await Promise.all(paths.map(async (path) => [path, (await LOADERS[path]?.()) ?? ""] as const));
+  const all = [...Object.keys(LOADERS), ...Object.keys(firstTexts)].sort();
+  const paths = files.flatMap((file) => all.filter((path) => (file.endsWith("/") ? path.startsWith(file) : path === file)));
+  const texts = await Promise.all(paths.map(async (path) => [path, await textOf(path)] as const));
   return texts.flatMap(([path, text]) => sourceFiles({ [path]: text }));
 }
 
 export async function scriptOf({ script }: Example): Promise<string> {
-  return (script === undefined ? undefined : await LOADERS[ROOT + script]?.()) ?? "";
+  return script === undefined ? "" : textOf(script);
+}
+
+async function textOf(path: string): Promise<string> {
+  return firstTexts[path] ?? (await LOADERS[path]?.()) ?? "";
 }

@@ -1,0 +1,81 @@
+// What the page weighs and how fast it is there, measured as a browser sees it.
+
+import { gzipSync } from "node:zlib";
+
+import { expect } from "@playwright/test";
+
+import { editor, pods, test } from "./helpers";
+
+/** Everything but the module, compressed, until the first answer. */
+const SHELL_BYTES = 150_000;
+const FIRST_ANSWER_MS = 1_000;
+
+/** Notes when the first answer is drawn. */
+function noteAnswer(): void {
+  const look = () => {
+    if (document.getElementById("pods") === null) return requestAnimationFrame(look);
+    Object.assign(globalThis, { answered: performance.now() });
+    return undefined;
+  };
+  requestAnimationFrame(look);
+}
+
+const answered = () => (globalThis as unknown as { answered: number }).answered;
+
+test("until the first answer the page weighs at most 150 kB beside the module", async ({ page }) => {
+  const weights = new Map<string, number>();
+  const read: Promise<unknown>[] = [];
+  const nameOf = (url: string) => new URL(url).pathname.split("/").pop() ?? "";
+  page.on("response", (response) => {
+    if (response.url().startsWith("data:")) return;
+    read.push(response.body().then((body) => weights.set(nameOf(response.url()), gzipSync(body).length), () => undefined));
+  });
+  await page.addInitScript(noteAnswer);
+  await page.goto("./");
+  await expect(pods(page)).toBeVisible();
+  await expect(editor(page)).toBeVisible();
+  await Promise.all(read);
+  // What comes for comfort after the answer does not count; the worker is no resource of the page's own list.
+  const later = await page.evaluate((answered) => performance.getEntriesByType("resource").filter(({ startTime }) => startTime > answered).map(({ name }) => name), await page.evaluate(answered));
+  for (const name of later.map(nameOf)) if (!name.startsWith("worker-")) weights.delete(name);
+  const counted = [...weights].filter(([name]) => !name.endsWith(".wasm"));
+  const total = counted.reduce((sum, [, bytes]) => sum + bytes, 0);
+  console.log(`${counted.map(([name, bytes]) => `${name === "" ? "index.html" : name} ${bytes}`).join(", ")}: ${total} bytes`);
+  for (const part of [/^index-.*js$/, /^index-.*css$/, /^worker-/, /^editor-/]) expect(counted.some(([name]) => part.test(name))).toBe(true);
+  expect(total).toBeLessThanOrEqual(SHELL_BYTES);
+});
+
+test("the first paint and the editor need no module", async ({ page }) => {
+  let release: (() => void) | undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/*.wasm", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto("./");
+  await expect(editor(page)).toBeVisible();
+  await expect(editor(page)).toContainText("apiVersion");
+  const painted = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+  expect(painted).toBeGreaterThan(0);
+  console.log(`first contentful paint after ${Math.round(painted ?? 0)} ms, before the module`);
+  await expect(pods(page)).toHaveCount(0);
+  release?.();
+  await expect(pods(page)).toBeVisible();
+});
+
+test("the first answer is there within a second", async ({ browser }) => {
+  const times: number[] = [];
+  for (let count = 0; count < 5; count += 1) {
+    // A browser that never saw the page: nothing is kept.
+    const context = await browser.newContext({ serviceWorkers: "block" });
+    const page = await context.newPage();
+    await page.addInitScript(noteAnswer);
+    await page.goto("./");
+    await expect(pods(page)).toBeVisible();
+    times.push(await page.evaluate(answered));
+    await context.close();
+  }
+  console.log(`first answers after ${times.map(Math.round).join(", ")} ms`);
+  // The best of five: the machine may do other things at the same time.
+  expect(Math.min(...times)).toBeLessThanOrEqual(FIRST_ANSWER_MS);
+});
