@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::names;
 use super::node::Node;
 use super::report::Report;
-use super::schema::{CONSTRAINTS, DISRUPTION, GROUP_CLAIMS, POLICY, Type, same};
+use super::schema::{COMPOSITE_POLICY, CONSTRAINTS, DISRUPTION, GROUP_CLAIMS, POLICY, Type, same};
 use crate::profile::Version;
 
 const MOST_CLAIMS: usize = 4;
@@ -26,9 +26,23 @@ pub(super) enum Shape {
     Alpha2,
     /// `v1alpha3` and `v1beta1`.
     Beta1,
+    /// The spec of a CompositePodGroup.
+    Composite,
+    /// A template of CompositePodGroups.
+    CompositeTemplate,
 }
 
 impl Shape {
+    /// Whether disruption is an object, and nothing about priorities is behind a gate.
+    fn is_latest(self) -> bool {
+        matches!(self, Self::Beta1 | Self::Composite | Self::CompositeTemplate)
+    }
+
+    /// Whether what is grouped are groups.
+    fn is_composite(self) -> bool {
+        matches!(self, Self::Composite | Self::CompositeTemplate)
+    }
+
     /// The shape of a version.
     pub(super) fn of(version: &str) -> Self {
         match version {
@@ -44,7 +58,7 @@ pub(super) fn check(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node
     let before = |name: &str| old.map(|old| old.peek(name));
     policy(out, spec, old, shape);
     let constraints = spec.field("schedulingConstraints");
-    let on = out.features().topology_aware_scheduling;
+    let on = out.features().topology_aware_scheduling || shape.is_composite();
     gated(out, &constraints, before("schedulingConstraints"), &CONSTRAINTS, on, |out, constraints| {
         let topology = constraints.field("topology");
         out.list(&topology, MOST_TOPOLOGIES, |out, topology| {
@@ -57,11 +71,11 @@ pub(super) fn check(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node
         });
     });
     let claims_node = spec.field("resourceClaims");
-    if changed(out, &claims_node, before("resourceClaims"), &GROUP_CLAIMS) {
+    if !shape.is_composite() && changed(out, &claims_node, before("resourceClaims"), &GROUP_CLAIMS) {
         claims(out, &claims_node);
     }
     disruption(out, spec, before("disruptionMode"), shape);
-    let on = out.features().workload_aware_preemption || shape == Shape::Beta1;
+    let on = out.features().workload_aware_preemption || shape.is_latest();
     let class = spec.field("priorityClassName");
     gated(out, &class, before("priorityClassName"), &Type::Text, on, |out, class| {
         if !class.text().is_empty() {
@@ -126,10 +140,16 @@ fn policy(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node<'_, '_>>,
     let name = match shape {
         Shape::Alpha1 if !spec.has("schedulingPolicy") => "policy",
         Shape::Alpha2 if spec.has("policy") && !spec.has("schedulingPolicy") => "policy",
-        Shape::Alpha1 | Shape::Alpha2 | Shape::Beta1 => "schedulingPolicy",
+        _ => "schedulingPolicy",
     };
     let policy = spec.field(name);
-    let mutable_count = shape == Shape::Beta1 && out.profile.version >= Version::V1_37;
+    let mutable_count = match shape {
+        Shape::Beta1 => out.profile.version >= Version::V1_37,
+        Shape::CompositeTemplate => true,
+        Shape::Alpha1 | Shape::Alpha2 | Shape::Composite => false,
+    };
+    let count = if shape.is_composite() { "minGroupCount" } else { "minCount" };
+    let of = if shape.is_composite() { &COMPOSITE_POLICY } else { &POLICY };
     match old {
         Some(old) if mutable_count => {
             let before = old.field(name);
@@ -138,26 +158,30 @@ fn policy(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node<'_, '_>>,
             } else if before.has("basic") != policy.has("basic") {
                 out.immutable(policy.at.field("basic"));
             } else if policy.value != before.value {
-                gang(out, &policy);
+                gang(out, &policy, count);
             }
         }
         Some(old) => {
-            changed(out, &policy, Some(old.peek(name)), &POLICY);
+            changed(out, &policy, Some(old.peek(name)), of);
         }
         None => {
             union(out, &policy, &["basic", "gang"]);
-            gang(out, &policy);
+            gang(out, &policy, count);
         }
     }
 }
 
-fn gang(out: &mut Report<'_>, policy: &Node<'_, '_>) {
+/// `count_field` says how many must run together.
+fn gang(out: &mut Report<'_>, policy: &Node<'_, '_>, count_field: &str) {
     let gang = policy.field("gang");
     if !gang.is_set() {
         return;
     }
-    let count = gang.field("minCount");
+    let count = gang.field(count_field);
     match count.int() {
+        0 if count_field == "minGroupCount" => {
+            out.required(count.at, "the number of groups that must run together is needed");
+        }
         0 => out.required(count.at, "the number of Pods that must run together is needed"),
         negative if negative < 0 => out.invalid(count.at, "must be at least 1"),
         _ => {}
@@ -212,7 +236,7 @@ fn claims(out: &mut Report<'_>, claims: &Node<'_, '_>) {
 
 fn disruption(out: &mut Report<'_>, spec: &Node<'_, '_>, before: Option<&Value>, shape: Shape) {
     let mode = spec.field("disruptionMode");
-    if shape == Shape::Beta1 {
+    if shape.is_latest() {
         if changed(out, &mode, before, &DISRUPTION) && mode.is_set() {
             union(out, &mode, &["single", "all"]);
         }

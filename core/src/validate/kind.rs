@@ -113,12 +113,12 @@ impl Kind {
             Self::Workload => match Shape::of(version) {
                 Shape::Alpha1 => &WORKLOAD_ALPHA1,
                 Shape::Alpha2 => &WORKLOAD_ALPHA2,
-                Shape::Beta1 => &WORKLOAD_BETA1,
+                Shape::Beta1 | Shape::Composite | Shape::CompositeTemplate => &WORKLOAD_BETA1,
             },
             Self::PodGroup => match Shape::of(version) {
                 Shape::Alpha1 => &POD_GROUP_ALPHA1,
                 Shape::Alpha2 => &POD_GROUP_ALPHA2,
-                Shape::Beta1 => &POD_GROUP_BETA1,
+                Shape::Beta1 | Shape::Composite | Shape::CompositeTemplate => &POD_GROUP_BETA1,
             },
             Self::CompositePodGroup => &COMPOSITE,
             Self::Pod => &POD,

@@ -12,6 +12,7 @@ mod binding;
 mod claim;
 mod claim_status;
 mod class;
+mod composite;
 mod conversion;
 mod defaults;
 mod derived;

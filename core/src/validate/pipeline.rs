@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::group::Shape;
 use super::kind::{Kind, split};
-use super::meta::{self, Scope};
+use super::meta;
 use super::node::Node;
 use super::report::Report;
 use super::schema::{POD_TEMPLATE, Type, fit};
@@ -137,7 +137,7 @@ fn create(out: &mut Report<'_>, kind: Kind, version: &str, object: &Node<'_, '_>
         Kind::ResourcePoolStatusRequest => pool_status::create(out, object),
         Kind::Workload => workload::create(out, object, shape),
         Kind::PodGroup => pod_group::create(out, object, shape),
-        Kind::CompositePodGroup => meta::check(out, object, Scope::Namespace),
+        Kind::CompositePodGroup => pod_group::create_composite(out, object),
         Kind::Pod => pod::create(out, object),
     }
 }
@@ -155,7 +155,7 @@ fn update(out: &mut Report<'_>, kind: Kind, version: &str, object: &Node<'_, '_>
         Kind::ResourcePoolStatusRequest => pool_status::update(out, object, old),
         Kind::Workload => workload::update(out, object, old, shape),
         Kind::PodGroup => pod_group::update(out, object, old, shape),
-        Kind::CompositePodGroup => meta::update(out, object, old),
+        Kind::CompositePodGroup => pod_group::update_composite(out, object, old),
         Kind::Pod => pod::update(out, object, old),
     }
 }
@@ -174,7 +174,7 @@ fn update_status(out: &mut Report<'_>, kind: Kind, object: &mut Value, old: &Val
             meta::update(out, object, old);
             pod_status::check(out, object);
         }
-        Kind::CompositePodGroup => meta::update(out, object, old),
+        Kind::CompositePodGroup => pod_group::update_composite_status(out, object, old),
         Kind::ResourceClaimTemplate
         | Kind::ClusterResourceClaimTemplate
         | Kind::DeviceClass

@@ -44,6 +44,25 @@ pub(super) fn update(out: &mut Report<'_>, pod: &Node<'_, '_>, old: &Node<'_, '_
         );
         out.hint("delete the Pod and create it anew");
     }
+    let of_node = old.field("status");
+    let of_node = of_node.field("nodeAllocatableResourceClaimStatuses");
+    if of_node.len() > 0 && !same_resources(&spec, &before) {
+        out.forbidden(spec.at, "a Pod whose claims take resources of its node cannot be resized");
+        out.hint("delete the Pod and create it anew");
+    }
+}
+
+/// Whether all containers ask for the same as before.
+fn same_resources(spec: &Node<'_, '_>, before: &Node<'_, '_>) -> bool {
+    let of = |spec: &Node<'_, '_>| -> Vec<Value> {
+        let lists = ["initContainers", "containers"].map(|list| spec.peek(list).as_array());
+        let containers = lists.into_iter().flatten().flatten();
+        let own = containers.map(|container| container.get("resources").cloned().unwrap_or_default());
+        let parts =
+            |resources: &Value| ["requests", "limits"].map(|part| resources.get(part).cloned().unwrap_or_default());
+        own.chain([spec.peek("resources").clone()]).flat_map(|resources| parts(&resources)).collect()
+    };
+    of(spec) == of(before)
 }
 
 /// The spec of a Pod or of a Pod template.
@@ -168,6 +187,9 @@ fn group(out: &mut Report<'_>, spec: &Node<'_, '_>) {
     let group = spec.field("schedulingGroup");
     if !group.is_set() {
         return;
+    }
+    if spec.field("evictionResponders").len() > 0 {
+        out.forbidden(group.at, "cannot be set together with `evictionResponders`");
     }
     let name = group.field("podGroupName");
     if name.is_set() {

@@ -28,6 +28,42 @@ pub(super) fn update(out: &mut Report<'_>, object: &Node<'_, '_>, old: &Node<'_,
     group::check(out, &spec, Some(&before), shape);
 }
 
+/// A CompositePodGroup that is created.
+pub(super) fn create_composite(out: &mut Report<'_>, object: &Node<'_, '_>) {
+    meta::check(out, object, Scope::Namespace);
+    composite(out, &object.field("spec"), None);
+}
+
+/// A CompositePodGroup that is changed: nothing in its spec can be.
+pub(super) fn update_composite(out: &mut Report<'_>, object: &Node<'_, '_>, old: &Node<'_, '_>) {
+    meta::update(out, object, old);
+    meta::recheck(out, object);
+    composite(out, &object.field("spec"), Some(&old.field("spec")));
+}
+
+fn composite(out: &mut Report<'_>, spec: &Node<'_, '_>, before: Option<&Node<'_, '_>>) {
+    let old = |name: &str| before.map(|before| before.peek(name));
+    let parent = spec.field("parentCompositePodGroupName");
+    if changed(out, &parent, old("parentCompositePodGroupName"), &Type::Opt(&Type::Text)) && parent.is_set() {
+        out.invalid_each(parent.at, parent.text(), &names::subdomain(parent.text()));
+    }
+    let reference = spec.field("workloadRef");
+    if changed(out, &reference, old("workloadRef"), &WORKLOAD_REF) {
+        if reference.is_set() {
+            template(out, &reference, "templateName");
+        } else {
+            out.required(reference.at, "the template that the group is made from is needed");
+        }
+    }
+    group::check(out, spec, before, Shape::Composite);
+}
+
+/// A CompositePodGroup whose status is changed.
+pub(super) fn update_composite_status(out: &mut Report<'_>, object: &Node<'_, '_>, old: &Node<'_, '_>) {
+    meta::update(out, object, old);
+    meta::conditions(out, &object.field("status").field("conditions"));
+}
+
 /// A PodGroup whose status is changed.
 pub(super) fn update_status(out: &mut Report<'_>, object: &Node<'_, '_>, old: &Node<'_, '_>) {
     meta::update(out, object, old);
@@ -87,7 +123,7 @@ fn origin(out: &mut Report<'_>, spec: &Node<'_, '_>, before: Option<&Node<'_, '_
                 }
             }
         }
-        Shape::Beta1 => {
+        Shape::Beta1 | Shape::Composite | Shape::CompositeTemplate => {
             let reference = spec.field("workloadRef");
             if changed(out, &reference, old("workloadRef"), &WORKLOAD_REF) && reference.is_set() {
                 template(out, &reference, "templateName");

@@ -92,6 +92,7 @@ fn check(out: &mut Report<'_>, slice: &Node<'_, '_>, old: Option<&Node<'_, '_>>)
     let partition = spec.field("partitionTypeAttribute");
     if partition.is_set() {
         names::fully_qualified(out, &partition);
+        partition_type(out, &spec, partition.text());
     }
     skipped_operations(out, &spec.field("skipNodeOperations"));
 }
@@ -340,6 +341,30 @@ fn device_nodes(out: &mut Report<'_>, device: &Node<'_, '_>, per_device: bool) {
         ),
         1 => {}
         _ => out.invalid(device.at, "only one of `nodeName`, `nodeSelector`, `allNodes` can be set"),
+    }
+}
+
+/// Devices that draw from counters are partitions: each says as a text of what kind it is.
+fn partition_type(out: &mut Report<'_>, spec: &Node<'_, '_>, name: &str) {
+    let (devices, driver) = (spec.field("devices"), spec.field("driver"));
+    let draws = |device: &Node<'_, '_>| device.field("consumesCounters").len() > 0;
+    if !devices.items().any(|device| draws(&device)) {
+        let at = spec.at.field("partitionTypeAttribute");
+        return out.invalid(at, "needs devices that consume counters");
+    }
+    let Some((domain, id)) = name.split_once('/').filter(|(domain, id)| !domain.is_empty() && !id.is_empty()) else {
+        return;
+    };
+    for device in devices.items().filter(draws) {
+        let attributes = device.field("attributes");
+        let own = if domain == driver.text() { attributes.peek(id) } else { &Value::Null };
+        let attribute = if attributes.has(name) { attributes.peek(name) } else { own };
+        let at = attributes.at.key(name);
+        if attribute.is_null() {
+            out.required(at, "`partitionTypeAttribute` names this attribute, and the device consumes counters");
+        } else if attribute.get("string").is_none_or(Value::is_null) {
+            out.invalid(at, "must be a string, because `partitionTypeAttribute` names this attribute");
+        }
     }
 }
 

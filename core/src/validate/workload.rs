@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::composite;
 use super::group::{self, Shape, changed};
 use super::meta::{self, Scope};
 use super::names;
@@ -9,7 +10,7 @@ use super::node::Node;
 use super::report::Report;
 use super::schema::{CONTROLLER_REF, GROUP_TEMPLATES, TEMPLATE_BETA1, Type, same};
 
-const MOST_TEMPLATES: usize = 8;
+pub(super) const MOST_TEMPLATES: usize = 8;
 
 /// A Workload that is created.
 pub(super) fn create(out: &mut Report<'_>, workload: &Node<'_, '_>, shape: Shape) {
@@ -17,6 +18,9 @@ pub(super) fn create(out: &mut Report<'_>, workload: &Node<'_, '_>, shape: Shape
     let spec = workload.field("spec");
     controller(out, &spec.field("controllerRef"));
     let list = templates(&spec, shape);
+    if shape == Shape::Beta1 {
+        composite::check(out, &spec);
+    }
     if !sized(out, &list, &spec, shape) {
         return;
     }
@@ -38,6 +42,7 @@ pub(super) fn update(out: &mut Report<'_>, workload: &Node<'_, '_>, old: &Node<'
     let (list, list_before) = (templates(&spec, shape), templates(&before, shape));
     if shape == Shape::Beta1 {
         update_beta(out, &list, &list_before);
+        composite::update(out, &spec, &before);
         return;
     }
     if !same(&GROUP_TEMPLATES, list.value, list_before.value)
@@ -49,7 +54,20 @@ pub(super) fn update(out: &mut Report<'_>, workload: &Node<'_, '_>, old: &Node<'
 }
 
 /// Since 1.37 entries cannot be added or removed, and each field is looked at by itself.
-fn update_beta(out: &mut Report<'_>, list: &Node<'_, '_>, before: &Node<'_, '_>) {
+pub(super) fn update_beta(out: &mut Report<'_>, list: &Node<'_, '_>, before: &Node<'_, '_>) {
+    update_each(out, list, before, &Type::Object(TEMPLATE_BETA1), |out, template, old| {
+        group::check(out, template, Some(old), Shape::Beta1);
+    });
+}
+
+/// Templates that are changed, each beside the one of its name as it was. Those that stay as they were are not looked at.
+pub(super) fn update_each(
+    out: &mut Report<'_>,
+    list: &Node<'_, '_>,
+    before: &Node<'_, '_>,
+    of: &Type,
+    mut rule: impl FnMut(&mut Report<'_>, &Node<'_, '_>, &Node<'_, '_>),
+) {
     if list.len() > MOST_TEMPLATES || before.len() > MOST_TEMPLATES {
         out.too_many(list.at, list.len(), MOST_TEMPLATES);
         return;
@@ -60,8 +78,8 @@ fn update_beta(out: &mut Report<'_>, list: &Node<'_, '_>, before: &Node<'_, '_>)
     for template in list.items() {
         match named(before.list(), template.text_of("name")).and_then(|index| before.list().get(index)) {
             None => out.forbidden(template.at, "no template can be added"),
-            Some(old) if same(&Type::Object(TEMPLATE_BETA1), template.value, old) => {}
-            Some(old) => group::check(out, &template, Some(&Node::root(old)), Shape::Beta1),
+            Some(old) if same(of, template.value, old) => {}
+            Some(old) => rule(out, &template, &Node::root(old)),
         }
     }
     let gone = |old: &Value| named(list.list(), old.get("name").and_then(Value::as_str).unwrap_or_default()).is_none();
@@ -97,7 +115,8 @@ fn sized(out: &mut Report<'_>, list: &Node<'_, '_>, spec: &Node<'_, '_>, shape: 
     true
 }
 
-fn name(out: &mut Report<'_>, template: &Node<'_, '_>) {
+/// The name of a template.
+pub(super) fn name(out: &mut Report<'_>, template: &Node<'_, '_>) {
     let name = template.field("name");
     if name.text().is_empty() {
         out.required(name.at, "a name is needed");

@@ -162,3 +162,117 @@ fn claims_survive_every_version_and_come_back() {
         }
     }
 }
+
+#[test]
+fn partitions_say_of_what_kind_they_are() {
+    let slice = |attributes: Value, counters: Value| {
+        let device = json!({ "name": "d", "attributes": attributes, "consumesCounters": counters });
+        let mut slice = object(
+            "resource.k8s.io/v1",
+            "ResourceSlice",
+            json!({ "driver": "gpu.example.com", "nodeName": "n",
+            "pool": { "name": "p", "generation": 1, "resourceSliceCount": 1 },
+            "partitionTypeAttribute": "gpu.example.com/profile", "devices": [device, { "name": "whole" }] }),
+        );
+        slice["metadata"]["namespace"].take();
+        let found = create(slice);
+        errors(&found).into_iter().map(|(kind, path)| (kind, path.to_owned())).collect::<Vec<_>>()
+    };
+    let draws = json!([{ "counterSet": "s", "counters": { "c": { "value": "1" } } }]);
+    let at = "spec.devices[0].attributes[gpu.example.com/profile]".to_owned();
+    assert_eq!(slice(json!({ "profile": { "string": "1g" } }), draws.clone()), []);
+    assert_eq!(slice(json!({ "gpu.example.com/profile": { "string": "1g" } }), draws.clone()), []);
+    assert_eq!(slice(json!({}), draws.clone()), [(ErrorKind::Required, at.clone())]);
+    assert_eq!(slice(json!({ "profile": { "int": 1 } }), draws), [(ErrorKind::Invalid, at)]);
+    assert_eq!(slice(json!({}), json!([])), [(ErrorKind::Invalid, "spec.partitionTypeAttribute".to_owned())]);
+}
+
+#[test]
+fn a_pod_whose_claims_take_resources_of_its_node_is_not_resized() {
+    let pod = |cpu: &str, statuses: Value| {
+        let container = json!({ "name": "c", "resources": { "requests": { "cpu": cpu } } });
+        let mut pod = object("v1", "Pod", json!({ "containers": [container] }));
+        pod["status"] = json!({ "nodeAllocatableResourceClaimStatuses": statuses });
+        pod
+    };
+    let some = json!([{ "resourceClaimName": "a", "containers": ["c"], "resources": { "cpu": "1" } }]);
+    let profile = Profile::of(Version::V1_37);
+    assert_eq!(errors(&update(&profile, pod("1", json!([])), pod("2", json!([])))), []);
+    assert_eq!(errors(&update(&profile, pod("1", some.clone()), pod("1", some.clone()))), []);
+    let found = update(&profile, pod("1", some.clone()), pod("2", some));
+    assert_eq!(errors(&found), [(ErrorKind::Forbidden, "spec")]);
+}
+
+#[test]
+fn a_member_of_a_group_has_no_eviction_responders() {
+    let spec = json!({ "containers": [], "schedulingGroup": { "podGroupName": "g" }, "evictionResponders": [{ "name": "r" }] });
+    let found = create(object("v1", "Pod", spec));
+    assert_eq!(errors(&found), [(ErrorKind::Forbidden, "spec.schedulingGroup")]);
+}
+
+/// A template of groups with the children given.
+fn composite(name: &str, groups: Value, composites: Value) -> Value {
+    json!({ "name": name, "schedulingPolicy": { "gang": { "minGroupCount": 1 } },
+        "podGroupTemplates": groups, "compositePodGroupTemplates": composites })
+}
+
+fn template(name: &str) -> Value {
+    json!({ "name": name, "schedulingPolicy": { "basic": {} } })
+}
+
+fn workload(composites: Value) -> Value {
+    object("scheduling.k8s.io/v1alpha3", "Workload", json!({ "compositePodGroupTemplates": composites }))
+}
+
+#[test]
+fn templates_of_groups_of_groups_are_a_tree_with_names_of_its_own() {
+    let good = workload(json!([composite("rack", json!([template("a"), template("b")]), json!([]))]));
+    assert_eq!(errors(&create(good.clone())), []);
+    let at = "spec.compositePodGroupTemplates[0]".to_owned();
+    let twice = workload(json!([composite("rack", json!([template("rack")]), json!([]))]));
+    let path = format!("{at}.podGroupTemplates[0].name");
+    assert_eq!(errors(&create(twice)), [(ErrorKind::Duplicate, path.as_str())]);
+    let childless = workload(json!([composite("rack", json!([]), json!([]))]));
+    assert_eq!(errors(&create(childless)), [(ErrorKind::Invalid, at.as_str())]);
+    let mut deep = composite("l5", json!([template("a")]), json!([]));
+    for level in ["l4", "l3", "l2", "l1"] {
+        deep = composite(level, json!([]), json!([deep]));
+    }
+    assert_eq!(errors(&create(workload(json!([deep])))), [(ErrorKind::Invalid, at.as_str())]);
+    let mut priorities = good.clone();
+    priorities["spec"]["compositePodGroupTemplates"][0]["podGroupTemplates"][1]["priority"] = json!(7);
+    assert_eq!(errors(&create(priorities)), [(ErrorKind::Invalid, "spec")]);
+    let mut count = good.clone();
+    count["spec"]["compositePodGroupTemplates"][0]["schedulingPolicy"]["gang"]["minGroupCount"] = json!(-1);
+    let path = format!("{at}.schedulingPolicy.gang.minGroupCount");
+    assert_eq!(errors(&create(count.clone())), [(ErrorKind::Invalid, path.as_str())]);
+    count["spec"]["compositePodGroupTemplates"][0]["schedulingPolicy"]["gang"]["minGroupCount"] = json!(2);
+    assert_eq!(errors(&update(&Profile::default(), good.clone(), count)), []);
+    let more = workload(json!([composite("rack", json!([template("a"), template("b"), template("c")]), json!([]))]));
+    let path = format!("{at}.podGroupTemplates[2]");
+    assert_eq!(errors(&update(&Profile::default(), good, more)), [(ErrorKind::Forbidden, path.as_str())]);
+}
+
+#[test]
+fn a_group_of_groups_comes_from_a_template_and_stays_as_it_is() {
+    let group = |spec: Value| object("scheduling.k8s.io/v1alpha3", "CompositePodGroup", spec);
+    let reference = json!({ "workloadName": "w", "templateName": "rack" });
+    let good = group(json!({ "workloadRef": reference, "schedulingPolicy": { "gang": { "minGroupCount": 2 } } }));
+    assert_eq!(errors(&create(good.clone())), []);
+    let bad =
+        group(json!({ "parentCompositePodGroupName": "Not A Name", "schedulingPolicy": { "basic": {}, "gang": {} } }));
+    let expected = [
+        (ErrorKind::Invalid, "spec.parentCompositePodGroupName"),
+        (ErrorKind::Required, "spec.workloadRef"),
+        (ErrorKind::Invalid, "spec.schedulingPolicy"),
+        (ErrorKind::Required, "spec.schedulingPolicy.gang.minGroupCount"),
+    ];
+    let found = create(bad);
+    let mut found = errors(&found);
+    found.sort_by_key(|(_, path)| expected.iter().position(|(_, known)| known == path));
+    assert_eq!(found, expected);
+    let mut changed = good.clone();
+    changed["spec"]["schedulingPolicy"]["gang"]["minGroupCount"] = json!(3);
+    let found = update(&Profile::default(), good, changed);
+    assert_eq!(errors(&found), [(ErrorKind::Invalid, "spec.schedulingPolicy")]);
+}

@@ -31,14 +31,9 @@ pub(in crate::validate) static POD_GROUP_ALPHA2: &[Field] =
 /// PodGroup of `v1alpha3` and `v1beta1`.
 pub(in crate::validate) static POD_GROUP_BETA1: &[Field] =
     kind!(POD_GROUP_BETA1_SPEC, field("status", Object(POD_GROUP_STATUS)));
-/// CompositePodGroup, of which only the metadata is looked at.
-pub(in crate::validate) static COMPOSITE_POD_GROUP: &[Field] = &[
-    field("apiVersion", Text),
-    field("kind", Text),
-    field("metadata", Object(META)),
-    field("spec", Type::Any),
-    field("status", Type::Any),
-];
+/// CompositePodGroup of `v1alpha3`.
+pub(in crate::validate) static COMPOSITE_POD_GROUP: &[Field] =
+    kind!(COMPOSITE_SPEC, field("status", Object(COMPOSITE_STATUS)));
 
 static WORKLOAD_ALPHA1_SPEC: &[Field] = &[
     field("controllerRef", CONTROLLER_REF),
@@ -52,7 +47,7 @@ static WORKLOAD_ALPHA2_SPEC: &[Field] =
 static WORKLOAD_BETA1_SPEC: &[Field] = &[
     field("controllerRef", CONTROLLER_REF),
     field("podGroupTemplates", List(&Object(TEMPLATE_BETA1))),
-    field("compositePodGroupTemplates", List(&Type::Any)),
+    field("compositePodGroupTemplates", COMPOSITE_TEMPLATES),
 ];
 
 /// A reference to the object that a Workload belongs to.
@@ -91,6 +86,48 @@ pub(in crate::validate) static TEMPLATE_BETA1: &[Field] = &[
     field("priority", Opt(&Int32)),
     field("preemptionPolicy", Opt(&Text)),
 ];
+
+macro_rules! composite_template {
+    ($children:expr) => {
+        &[
+            field("name", Text),
+            field("schedulingPolicy", COMPOSITE_POLICY),
+            field("schedulingConstraints", CONSTRAINTS),
+            field("disruptionMode", DISRUPTION),
+            field("priorityClassName", Text),
+            field("priority", Opt(&Int32)),
+            field("preemptionPolicy", Opt(&Text)),
+            field("podGroupTemplates", List(&Object(TEMPLATE_BETA1))),
+            field("compositePodGroupTemplates", $children),
+        ]
+    };
+}
+
+/// `compositePodGroupTemplates` of a Workload. They nest up to four levels; what is below those is not looked at.
+pub(in crate::validate) const COMPOSITE_TEMPLATES: Type = List(&Object(COMPOSITE_TEMPLATE));
+static COMPOSITE_TEMPLATE: &[Field] = composite_template!(List(&Object(COMPOSITE_TEMPLATE_2)));
+static COMPOSITE_TEMPLATE_2: &[Field] = composite_template!(List(&Object(COMPOSITE_TEMPLATE_3)));
+static COMPOSITE_TEMPLATE_3: &[Field] = composite_template!(List(&Object(COMPOSITE_TEMPLATE_4)));
+static COMPOSITE_TEMPLATE_4: &[Field] = composite_template!(List(&Type::Any));
+
+static COMPOSITE_SPEC: &[Field] = &[
+    field("parentCompositePodGroupName", Opt(&Text)),
+    field("workloadRef", WORKLOAD_REF),
+    field("schedulingPolicy", COMPOSITE_POLICY),
+    field("schedulingConstraints", CONSTRAINTS),
+    field("disruptionMode", DISRUPTION),
+    field("priorityClassName", Text),
+    field("priority", Opt(&Int32)),
+    field("preemptionPolicy", Opt(&Text)),
+];
+
+static COMPOSITE_STATUS: &[Field] = &[field("conditions", List(&Object(CONDITION)))];
+
+/// `CompositePodGroupSchedulingPolicy`.
+pub(in crate::validate) const COMPOSITE_POLICY: Type = Object(COMPOSITE_POLICY_FIELDS);
+static COMPOSITE_POLICY_FIELDS: &[Field] =
+    &[field("basic", Opt(&Object(&[]))), field("gang", Opt(&Object(COMPOSITE_GANG)))];
+static COMPOSITE_GANG: &[Field] = &[field("minGroupCount", Int32)];
 
 /// `PodGroupSchedulingPolicy`.
 pub(in crate::validate) const POLICY: Type = Object(POLICY_FIELDS);
