@@ -75,7 +75,7 @@ fn show(found: &Fit, per: Per, name: &str, pen: Pen) -> String {
     if found.stranded > 0 {
         say(format!("Left over then: {} that match but do not make up another claim.", devices(found.stranded)));
     }
-    let mut remainders = found.remainders.iter().map(|rest| {
+    let mut remainders = found.remainders.iter().filter(|rest| rest.left != "0").map(|rest| {
         format!("{} of {} {} in {}/{}/{}", rest.left, rest.total, rest.name, rest.driver, rest.pool, rest.of)
     });
     let shown: Vec<String> = remainders.by_ref().take(MOST_REMAINDERS).collect();

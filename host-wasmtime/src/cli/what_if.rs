@@ -47,6 +47,11 @@ pub(crate) fn diff(arguments: &DiffArguments) -> Result<Shown> {
     difference(&answer, (&input, &taken), &arguments.engine, &arguments.view)
 }
 
+const NOBODY: &str = "\
+No Pod would be evicted.
+Only Pods count that have a node and a claim reserved for them; `apportion what-if --taint` gives Pods their places first.
+";
+
 pub(crate) fn taint(arguments: &TaintArguments) -> Result<Shown> {
     let mut door = ask::cluster(&arguments.engine)?;
     let input = input::load(&arguments.input.files)?;
@@ -57,7 +62,7 @@ pub(crate) fn taint(arguments: &TaintArguments) -> Result<Shown> {
     let evictions: Vec<Eviction> = serde_json::from_value(answer.clone())?;
     let pen = Pen::new(&arguments.view.look, &io::stdout());
     let stdout = match arguments.view.output {
-        Output::Table if evictions.is_empty() => "No Pod would be evicted.\n".to_owned(),
+        Output::Table if evictions.is_empty() => NOBODY.to_owned(),
         Output::Table => text(&eviction_lines(&evictions, pen)),
         output => {
             let body = json!({ "input": machine::input(&input, &taken), "evictions": answer });
