@@ -4,6 +4,10 @@ mod cli;
 
 use std::process::ExitCode;
 
+/// The system's allocator takes a quarter of the time of large inputs.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     cli::main()
 }
