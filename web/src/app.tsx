@@ -81,7 +81,7 @@ function Tabs() {
     list.current?.querySelector<HTMLElement>(`#tab-${next}`)?.focus();
   };
   return (
-    <div class="head">
+    <div class="head views">
       <div class="tabs" role="tablist" aria-label={words.VIEWS_LABEL} ref={list} onKeyDown={onKeyDown}>
         {VIEWS.map((name) => (
           <button

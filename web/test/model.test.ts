@@ -76,6 +76,13 @@ test("a device stands from its first line to the next device", () => {
   expect(text.slice(pool?.devices[0]?.start, pool?.devices[0]?.end)).toContain("string: A");
 });
 
+test("taints of rules stand beside those of slices", () => {
+  const tiles = tilesOf(model(example("taints/")));
+  const taints = (key: string) => tiles.find((tile) => tile.key === key)?.device.taints;
+  expect(taints("gpu.example.com/node-b/gpu-0")).toEqual(["example.com/maintenance:NoSchedule by rule node-b-maintenance"]);
+  expect(taints("gpu.example.com/node-a/gpu-0")).toEqual(["gpu.example.com/firmware=outdated:NoSchedule"]);
+});
+
 test("words are looked for in names, attributes, taints and claims", () => {
   const shown = model(example("gpu-sharing/"));
   const count = (text: string) => filtered(shown, finder(text)).devices;

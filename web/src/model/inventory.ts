@@ -41,6 +41,7 @@ export interface DeviceEntry {
   /** `[name, value]`, in the order of the slice. */
   attributes: [string, string][];
   capacity: [string, string][];
+  /** Of the slice, then those of DeviceTaintRules. */
   taints: string[];
   allowsMultiple: boolean;
   bindingConditions: string[];
@@ -93,12 +94,24 @@ export function inventory(stored: readonly Stored[]): Inventory {
       entry.pool.counterSets.push({ name: text(set.name), counters: amounts(set.counters) });
     }
   }
+  const rules = [...last.values()].filter(({ object }) => object.kind === "DeviceTaintRule");
+  for (const { object, value } of rules) addTaint([...pools.values()].map(({ pool }) => pool), object.name, record(record(value).spec));
   for (const { pool, slices, expected } of pools.values()) found.pools.push({ ...pool, isIncomplete: slices < expected });
   found.pools.sort((one, other) => compare(one.driver, other.driver) || compare(one.name, other.name));
   found.nodes.sort((one, other) => compare(one.name, other.name));
   found.classes.sort(compare);
   found.selectors = [...new Set(found.selectors)];
   return found;
+}
+
+/** Marks the devices that a rule names. Rules that select by class or expression, as older versions had them, are not drawn. */
+function addTaint(pools: readonly PoolEntry[], rule: string, { deviceSelector, taint }: Fields): void {
+  const { driver, pool: poolName, device: deviceName, deviceClassName, selectors } = record(deviceSelector);
+  if (deviceClassName !== undefined || selectors !== undefined || [driver, poolName, deviceName].every((name) => name === undefined)) return;
+  const fits = (wanted: unknown, name: string) => wanted === undefined || wanted === name;
+  for (const pool of pools.filter((pool) => fits(driver, pool.driver) && fits(poolName, pool.name))) {
+    for (const device of pool.devices) if (fits(deviceName, device.name)) device.taints.push(`${taintText(taint)} by rule ${rule}`);
+  }
 }
 
 /** Identity of a device everywhere in the page. */

@@ -6,7 +6,7 @@ import type { WindowProps } from "../header";
 import { joined } from "../files";
 import { modelOf } from "../model/model";
 import { usePage } from "../page";
-import { Dialog } from "../parts";
+import { Dialog, Ticked } from "../parts";
 import { pngOf, svgOf } from "../share/image";
 import { fragmentOf, sharedOf } from "../share/link";
 import * as words from "../words";
@@ -78,7 +78,9 @@ export function Share({ onClose }: WindowProps) {
             <button type="button" onClick={start}>
               {name}
             </button>
-            <span class="muted">{says}</span>
+            <span class="muted">
+              <Ticked text={says} />
+            </span>
           </li>
         ))}
       </ul>
