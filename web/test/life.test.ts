@@ -25,6 +25,10 @@ test("how things stood is known at any time", () => {
   expect(pods(0)).toEqual(["trainer-0", "trainer-1", "notebook"]);
   expect(pods(60_000)).toEqual(["trainer-1", "notebook"]);
   expect(pods(599_000)?.length).toBe(0);
+  // Exactly when something happened, and after it.
+  expect(pods(59_999)).toEqual(["trainer-0", "trainer-1", "notebook"]);
+  expect(pods(149_999)).toEqual(["trainer-1", "notebook"]);
+  expect(pods(150_000)).toEqual(["trainer-1"]);
   expect(instants(life)[0]).toBe(0);
   expect(instants(life)).toContain(120_000);
   expect(claimOrder(life).length).toBe(2);

@@ -17,7 +17,9 @@ export function cel(engine: Engine, expression: string, device: string): CelAnsw
 
 /** Keys of the devices for which all selectors of a class hold. */
 export function members(engine: Engine, name: string): string[] {
-  const spec = record(record(engine.get({ kind: "DeviceClass", namespace: "", name })).spec);
+  const found = engine.get({ kind: "DeviceClass", namespace: "", name });
+  if (found === undefined) return [];
+  const spec = record(record(found).spec);
   const expressions = list(spec.selectors).map((selector) => text(record(record(selector).cel).expression));
   // A class without selectors selects everything.
   const asked = expressions.length === 0 ? ["true"] : expressions;

@@ -1,61 +1,63 @@
 // What happens in time: the cluster and a script, played in virtual time.
 
-import { type Command, type Finding, type ObjectRef, SettingsError, Simulation, readScript, readYaml } from "apportion";
+import { type Command, type Finding, type ObjectRef, type ScriptStep, SettingsError, Simulation, readScript, readYaml } from "apportion";
 
-import { isRecord, list, record, text } from "../foreign";
+import { isRecord, record, text } from "../foreign";
 import { type Life, settingsOf } from "../protocol";
 import type { Session } from "./session";
 
-/** Instants for which the whole state is kept. */
+/** Times for which the whole state is kept. */
 const MAX_STAGES = 400;
 
 const NAMESPACED = new Set(["Pod", "PodGroup", "ResourceClaim", "ResourceClaimTemplate", "Workload"]);
 
 export function life(session: Session, script: string, untilMillis: number): Life {
-  const read = readSteps(script);
+  const { steps, findings } = readSteps(script);
   const objects = session.stored().map(({ value }) => value);
-  const simulation = new Simulation({ settings: settingsOf(session.question), objects });
+  const settings = settingsOf(session.question);
+  const played = (stops: readonly number[]) => play(new Simulation({ settings, objects }), objects, steps, untilMillis, stops);
+  // Once to learn when something happens, once to look at each of these times. Equal inputs have equal histories.
+  const { moments } = played([]);
+  const stops = [...new Set([0, ...moments.map(({ atMillis }) => atMillis), untilMillis])];
+  return { ...played(stops.slice(0, MAX_STAGES)), endMillis: untilMillis, findings };
+}
+
+type Played = Pick<Life, "moments" | "stages" | "steps" | "isRestless">;
+
+/** Plays the steps, and looks at the cluster at the stops, which are in the order of time. */
+function play(simulation: Simulation, objects: unknown[], steps: readonly ScriptStep[], untilMillis: number, stops: readonly number[]): Played {
+  const played: Played = { moments: [], stages: [], steps: [], isRestless: false };
   try {
     simulation.apply(objects);
     simulation.begin();
     const start = simulation.nowMillis;
-    const played: Life = { moments: [], stages: [], steps: [], endMillis: untilMillis, isRestless: false, findings: read.findings };
-    const advance = (to: number) => {
-      // Whoever plays back wants to see the cluster between two steps, too: once a second at first, then ever more rarely.
-      for (let at = simulation.nowMillis - start; at < to; ) {
-        const step = Math.max(1000, Math.floor((at + 1000) / 10_000) * 1000);
-        at = Math.min(to, at + step);
-        played.isRestless = simulation.runUntil(start + at) === "restless" || played.isRestless;
-        keep(at);
+    const runUntil = (atMillis: number) => {
+      if (simulation.runUntil(start + atMillis) === "restless") played.isRestless = true;
+    };
+    const due = steps.filter(({ atMillis }) => atMillis <= untilMillis);
+    const times = [...new Set([...stops, ...due.map(({ atMillis }) => atMillis), untilMillis])].sort((one, other) => one - other);
+    for (const time of times) {
+      // What is due before a step happens before it, and so does what is due at its time.
+      runUntil(time);
+      for (const step of due.filter(({ atMillis }) => atMillis === time)) {
+        played.steps.push(perform(simulation, step));
+        runUntil(time);
       }
-      if (to === 0) played.isRestless = simulation.runUntil(start) === "restless" || played.isRestless;
-    };
-    let seen = -1;
-    const keep = (atMillis: number) => {
-      const count = simulation.timeline(Math.max(0, seen)).length + Math.max(0, seen);
-      if (count === seen || played.stages.length >= MAX_STAGES) return;
-      seen = count;
-      played.stages.push({ atMillis, report: simulation.report() });
-    };
-    advance(0);
-    keep(0);
-    for (const { atMillis, command, object, says } of read.steps) {
-      if (atMillis > untilMillis) break;
-      advance(atMillis);
-      const meant = inNamespace(simulation, object);
-      simulation.tell(meant, says);
-      const refused = simulation.perform(withNamespace(command, meant.namespace));
-      if (refused !== undefined) simulation.tell(meant, `refused: ${refused.message}`);
-      played.steps.push({ atMillis, says, ...(refused === undefined ? {} : { refused: refused.message }) });
-      played.isRestless = simulation.runUntil(start + atMillis) === "restless" || played.isRestless;
-      keep(atMillis);
+      if (stops.includes(time)) played.stages.push({ atMillis: time, report: simulation.report() });
     }
-    advance(untilMillis);
-    keep(untilMillis);
     return { ...played, moments: simulation.timeline() };
   } finally {
     simulation.free();
   }
+}
+
+function perform(simulation: Simulation, { atMillis, command, object, says }: ScriptStep): Life["steps"][number] {
+  const meant = inNamespace(simulation, object);
+  simulation.tell(meant, says);
+  const refused = simulation.perform(withNamespace(command, meant.namespace));
+  if (refused === undefined) return { atMillis, says };
+  simulation.tell(meant, `refused: ${refused.message}`);
+  return { atMillis, says, refused: refused.message };
 }
 
 function readSteps(script: string): { steps: ReturnType<typeof readScript>; findings: Finding[] } {
@@ -89,9 +91,4 @@ function withNamespace(command: Command, namespace: string): Command {
     return { create: { ...command.create, metadata: { namespace, ...record(command.create.metadata) } } };
   }
   return command;
-}
-
-/** Steps of a script, as far as a list can be read from it, for adding to it. */
-export function stepsOf(value: unknown): unknown[] {
-  return list(value);
 }
