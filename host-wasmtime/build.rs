@@ -1,6 +1,7 @@
-//! Compiles the component ahead of time, for the runner to embed.
+//! Compiles the component ahead of time, for the runner to embed; and the playground, where it was built.
 
-use std::path::PathBuf;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
@@ -44,6 +45,45 @@ fn embed() -> Result<()> {
         .with_context(|| format!("compiling the component for {target}"))?;
 
     let out = PathBuf::from(env::var_os("OUT_DIR").context("cargo sets OUT_DIR for build scripts")?);
+    embed_page(&out)?;
     let path = out.join("apportion.cwasm");
     fs::write(&path, compiled).with_context(|| format!("`{}` cannot be written", path.display()))
+}
+
+/// Names the files of the page for the program to include. Whoever builds the program with a page, `cargo xtask install`, says where it
+/// lies; without one the program needs no Node.js to build.
+fn embed_page(out: &Path) -> Result<()> {
+    println!("cargo::rerun-if-env-changed=APPORTION_PAGE");
+    let mut names = Vec::new();
+    let folder = env::var_os("APPORTION_PAGE").map(PathBuf::from);
+    if let Some(folder) = &folder {
+        // It names all others, and their names change with what is in them.
+        println!("cargo::rerun-if-changed={}", folder.join("index.html").display());
+        println!("cargo::rerun-if-changed={}", folder.join("service-worker.js").display());
+        list(folder, "", &mut names)?;
+        names.sort();
+    }
+    let mut text = String::from("static FILES: &[File] = &[\n");
+    for name in names {
+        let path = folder.iter().map(|folder| folder.join(&name)).collect::<PathBuf>();
+        writeln!(text, "    ({name:?}, include_bytes!({path:?})),")?;
+    }
+    text.push_str("];\n");
+    let path = out.join("playground.rs");
+    fs::write(&path, text).with_context(|| format!("`{}` cannot be written", path.display()))
+}
+
+/// Files below a folder, with `/` between the parts of their names; the build's own notes are left out.
+fn list(folder: &Path, prefix: &str, names: &mut Vec<String>) -> Result<()> {
+    let entries = fs::read_dir(folder).with_context(|| format!("`{}` cannot be listed", folder.display()))?;
+    for entry in entries {
+        let entry = entry?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.file_type()?.is_dir() {
+            list(&entry.path(), &format!("{name}/"), names)?;
+        } else if !name.ends_with(".inputs") {
+            names.push(name);
+        }
+    }
+    Ok(())
 }

@@ -53,6 +53,12 @@ pub fn demo(workspace: &Workspace) -> Result<()> {
 pub fn install(workspace: &Workspace) -> Result<()> {
     let mut install = cargo();
     install.current_dir(workspace.root()).args(["install", "--locked", "--path", "host-wasmtime"]);
+    match crate::web::build(workspace) {
+        Ok(page) => {
+            install.env("APPORTION_PAGE", page.parent().unwrap_or(&page));
+        }
+        Err(error) => eprintln!("xtask: the program will have no playground: {error:#}"),
+    }
     run(&mut install, "installing the program", "the message is above")
 }
 

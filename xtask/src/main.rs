@@ -61,6 +61,8 @@ enum Task {
     Npm,
     /// Build the web page: web/dist
     Web,
+    /// Build the web page and serve it on localhost
+    Serve,
     /// Check format, lints and documentation, with warnings as errors
     Check,
     /// Write docs/requirements.md: which tests show which requirement
@@ -94,6 +96,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Component => println!("{}", component::build(workspace)?.path.display()),
         Task::Npm => println!("{}", npm::build(workspace)?.display()),
         Task::Web => println!("{}", web::build(workspace)?.display()),
+        Task::Serve => web::serve(workspace)?,
         Task::Check => check::run_all(workspace)?,
         Task::Requirements => println!("{}", requirements::write(workspace)?),
         Task::Size => print!("{}", size::report(workspace)?),

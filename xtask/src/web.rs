@@ -40,3 +40,15 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     eprintln!("xtask: web page built in {:.1} s", start.elapsed().as_secs_f64());
     Ok(page)
 }
+
+/// Builds the page and serves it on localhost until interrupted. Vite prints the address.
+///
+/// # Errors
+///
+/// As [`build`], and when Vite cannot serve.
+pub fn serve(workspace: &Workspace) -> Result<()> {
+    build(workspace)?;
+    let node = Node::find(workspace)?;
+    let mut vite = node.npm(&workspace.path("web"), &["run", "--silent", "preview"]);
+    run(&mut vite, "serving the web page", "Vite's message is above")
+}

@@ -54,6 +54,9 @@ pub(crate) enum Command {
     Snapshot(SnapshotArguments),
     /// Run a snapshot with the settings in it; the same bytes on every host
     Replay(ReplayArguments),
+    /// Open the playground in a browser: a page that this program serves to this machine only
+    #[command(after_help = PLAYGROUND_EXAMPLE)]
+    Playground(PlaygroundArguments),
     /// Say why a claim, Pod or PodGroup is Pending and what would help; with a code such as `read/unknown-field`, what it means
     #[command(alias = "explain-code", after_help = EXPLAIN_EXAMPLE)]
     Explain(ExplainArguments),
@@ -103,6 +106,10 @@ Example:
 const CEL_EXAMPLE: &str = "\
 Example:
   apportion cel 'device.driver == \"nic.example.com\"' --device node-a/gpu-0 -f examples/gpu-sharing/";
+
+const PLAYGROUND_EXAMPLE: &str = "\
+Example:
+  apportion playground --port 8080 --no-open";
 
 const EXPLAIN_EXAMPLE: &str = "\
 Example:
@@ -532,4 +539,14 @@ mod tests {
         assert_eq!(parse_gate("DRADeviceTaints=False"), Ok(("DRADeviceTaints".to_owned(), false)));
         assert!(parse_gate("DRADeviceTaints").is_err() && parse_gate("X=yes").is_err());
     }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PlaygroundArguments {
+    /// Port on 127.0.0.1; any free one where it is 0
+    #[arg(long, default_value_t = 0)]
+    pub(crate) port: u16,
+    /// Print the address and leave the browser alone
+    #[arg(long)]
+    pub(crate) no_open: bool,
 }

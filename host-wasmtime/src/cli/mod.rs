@@ -17,6 +17,7 @@ mod life;
 mod machine;
 mod note;
 mod pen;
+mod playground;
 mod report;
 mod run;
 mod show_allocate;
@@ -71,6 +72,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Cel(arguments) => cel::cel(arguments),
         Command::Snapshot(arguments) => snapshot::snapshot(arguments),
         Command::Replay(arguments) => snapshot::replay(arguments),
+        Command::Playground(arguments) => playground::playground(arguments),
     };
     match shown.and_then(print) {
         Ok(Verdict::Yes) => ExitCode::from(0),
