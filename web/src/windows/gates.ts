@@ -17,5 +17,7 @@ export const GATES = [
   "DRAPartitionableDevicesType",
   "DRAPrioritizedList",
   "DRAResourceClaimDeviceStatus",
+  "DRAResourceSliceMixins",
+  "DRASharedConsumableCapacity",
   "DRAWorkloadResourceClaims",
 ] as const;
