@@ -292,6 +292,10 @@ codes! {
         "A value outside the closed set that the field allows. A newer Kubernetes may know it; this one does not.";
     ReadRepeatedObject = "read/repeated-object", Warning,
         "The input holds an object of this kind, namespace and name twice. As with kubectl, the later one replaces the earlier. Often a file is a variant of another and not meant to be used together with it.";
+    ClusterMissingApi = "cluster/missing-api", Warning,
+        "The API server does not serve this kind in a version that is understood. Its objects are taken to be none. The feature that the kind belongs to may be off, or the cluster may be too old or too new.";
+    ClusterForbidden = "cluster/forbidden", Warning,
+        "You may not list objects of this kind. The answer is given as if there were none, and so may be wrong. Ask for the role that `--print-rbac` prints.";
     ConvertWrittenAnew = "convert/written-anew", Info,
         "The object was changed, and its layout (JSON, flow style, anchors) did not allow to change it in place. Its comments are lost.";
     ReadTooDeep = "read/too-deep", Error,

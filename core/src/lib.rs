@@ -8,6 +8,7 @@
 //!
 //! ```text
 //! engine    ->  explain, simulate        explain  -> simulate, allocate
+//! control   ->  explain, lifecycle, validate
 //! inspect   ->  simulate, lifecycle      allocate -> cluster, cel
 //! simulate  ->  lifecycle, allocate      cluster  -> api, profile      cel -> api
 //! lifecycle ->  allocate, cluster        validate -> cel, api, profile
@@ -17,6 +18,7 @@ pub mod allocate;
 pub mod api;
 pub mod cel;
 pub mod cluster;
+pub mod control;
 mod derive;
 pub mod engine;
 pub mod evaluate;

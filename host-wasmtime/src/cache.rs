@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use apportion_core::api::claim::AllocationResult;
 use apportion_core::api::read::Json;
+use apportion_core::api::source::{SOURCE_API_VERSION, SOURCE_KIND};
 use apportion_core::cluster::Key;
 use apportion_core::finding::ObjectRef;
 use serde::Deserialize;
@@ -21,6 +22,8 @@ pub(crate) struct Cache {
 
 #[derive(Deserialize)]
 struct Head {
+    #[serde(default, rename = "apiVersion", deserialize_with = "or_empty")]
+    api_version: String,
     kind: String,
     #[serde(default)]
     metadata: HeadMetadata,
@@ -42,13 +45,20 @@ fn or_empty<'d, D: serde::Deserializer<'d>>(deserializer: D) -> Result<String, D
 impl Cache {
     /// Keeps an object that the component took.
     pub(crate) fn insert(&mut self, text: &str) {
-        let Ok(head) = serde_json::from_str::<Head>(text) else { return };
-        let key = key(head.kind, head.metadata.namespace, head.metadata.name);
+        let Some(key) = key_of(text) else { return };
         self.taken.remove(&key);
         let arrival = self.arrivals;
         self.arrivals = arrival.saturating_add(1);
         let entry = self.objects.entry(key).or_insert_with(|| (arrival, String::new()));
         text.clone_into(&mut entry.1);
+    }
+
+    /// Forgets what was known of an object that the component did not take.
+    pub(crate) fn forget(&mut self, text: &str) {
+        if let Some(key) = key_of(text) {
+            self.taken.remove(&key);
+            self.objects.remove(&key);
+        }
     }
 
     pub(crate) fn remove(&mut self, object: &ObjectRef) {
@@ -83,6 +93,14 @@ fn with_allocation(text: &str, allocation: &AllocationResult) -> Option<String> 
     }
     status.as_object_mut()?.insert("allocation".to_owned(), allocation.write()?);
     Some(value.to_string())
+}
+
+/// What tells an object from others, as references name it.
+fn key_of(text: &str) -> Option<ObjectRef> {
+    let head = serde_json::from_str::<Head>(text).ok()?;
+    let is_source = head.api_version == SOURCE_API_VERSION;
+    let kind = if is_source { SOURCE_KIND.to_owned() } else { head.kind };
+    Some(key(kind, head.metadata.namespace, head.metadata.name))
 }
 
 /// The same for an object with the namespace `default` and for one without: the component puts the latter there.

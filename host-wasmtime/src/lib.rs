@@ -21,6 +21,7 @@
 mod bindings;
 mod cache;
 mod cluster;
+mod control;
 mod door;
 mod error;
 mod from_wit;
@@ -34,6 +35,7 @@ mod to_wit;
 mod validator;
 
 pub use cluster::Cluster;
+pub use control::{Controller, Plan, Write};
 pub use door::{Door, Native};
 pub use error::{Error, Stop};
 pub use guard::HostLimits;

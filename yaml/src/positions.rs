@@ -93,6 +93,11 @@ impl Fields {
 const MOST_UNSORTED: usize = 64;
 
 impl Positions {
+    /// Of no document: nothing is found.
+    pub fn nowhere() -> Self {
+        Self { places: Places::default(), root: NodeId(0) }
+    }
+
     pub(crate) fn new(places: Places, root: NodeId) -> Self {
         Self { places, root }
     }

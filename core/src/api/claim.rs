@@ -316,3 +316,25 @@ api_enum! {
         FromClaim = "FromClaim",
     } default FromClass
 }
+
+impl ResourceClaimTemplateSpec {
+    /// The same as the API server stores it: what is left out has its default.
+    #[must_use]
+    pub fn with_defaults(&self) -> Self {
+        let mut full = self.clone();
+        let one = |mode: &AllocationMode, count: &mut i64| {
+            if *mode == AllocationMode::ExactCount && *count == 0 {
+                *count = 1;
+            }
+        };
+        for request in &mut full.spec.devices.requests {
+            if let Some(exact) = &mut request.exactly {
+                one(&exact.allocation_mode, &mut exact.count);
+            }
+            for alternative in &mut request.first_available {
+                one(&alternative.allocation_mode, &mut alternative.count);
+            }
+        }
+        full
+    }
+}

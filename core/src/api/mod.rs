@@ -10,5 +10,6 @@ pub mod pod;
 pub mod quantity;
 pub mod read;
 pub mod slice;
+pub mod source;
 pub(crate) mod versions;
 pub mod workload;

@@ -10,6 +10,7 @@ use super::node::Node;
 use super::pod::{Namespace, Pod};
 use super::read::{Json, Path};
 use super::slice::ResourceSlice;
+use super::source::{SOURCE_API_VERSION, SOURCE_KIND, TemplateSource};
 use super::versions;
 use super::workload::Workload;
 use crate::finding::{Code, Finding, Fix, ObjectRef, Severity};
@@ -64,6 +65,7 @@ macro_rules! kinds {
                 if let Some(map) = value.as_object_mut() {
                     let api_version = match self {
                         Self::PodGroup(group) => group.api_version.clone(),
+                        Self::TemplateSource(_) => SOURCE_API_VERSION.to_owned(),
                         _ => api_version,
                     };
                     map.insert("apiVersion".to_owned(), Value::String(api_version));
@@ -95,6 +97,8 @@ kinds! {
     ResourceClaimTemplate(ResourceClaimTemplate) = "ResourceClaimTemplate" in "resource.k8s.io";
     /// A cluster-wide claim template (KEP-5978).
     ClusterResourceClaimTemplate(ResourceClaimTemplate) = "ClusterResourceClaimTemplate" in "resource.k8s.io";
+    /// A claim template for several namespaces.
+    TemplateSource(TemplateSource) = "ClusterResourceClaimTemplate" in "apportion.dev";
     /// A device class.
     DeviceClass(DeviceClass) = "DeviceClass" in "resource.k8s.io";
     /// A slice of a pool of devices.
@@ -110,7 +114,8 @@ impl Object {
     pub fn reference(&self) -> ObjectRef {
         let metadata = self.metadata();
         let name = if metadata.name.is_empty() { &metadata.generate_name } else { &metadata.name };
-        ObjectRef { kind: self.kind().to_owned(), namespace: metadata.namespace.clone(), name: name.clone() }
+        let kind = if matches!(self, Self::TemplateSource(_)) { SOURCE_KIND } else { self.kind() };
+        ObjectRef { kind: kind.to_owned(), namespace: metadata.namespace.clone(), name: name.clone() }
     }
 
     /// Whether objects of this kind live in a namespace.

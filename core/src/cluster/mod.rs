@@ -22,6 +22,7 @@ use crate::api::node::Node;
 use crate::api::object::Object;
 use crate::api::pod::{Namespace, Pod};
 use crate::api::slice::ResourceSlice;
+use crate::api::source::{SOURCE_KIND, TemplateSource};
 use crate::api::workload::Workload;
 use crate::cel::Environment;
 use crate::finding::ObjectRef;
@@ -52,6 +53,7 @@ pub struct Cluster {
     claims: BTreeMap<Key, ResourceClaim>,
     templates: BTreeMap<Key, ResourceClaimTemplate>,
     cluster_templates: BTreeMap<String, ResourceClaimTemplate>,
+    template_sources: BTreeMap<String, TemplateSource>,
     pods: BTreeMap<Key, Pod>,
     pod_groups: BTreeMap<Key, PodGroup>,
     workloads: BTreeMap<(String, String, String), Workload>,
@@ -135,6 +137,8 @@ impl Cluster {
         templates: Key => ResourceClaimTemplate;
         /// Cluster-wide claim templates by name.
         cluster_templates: String => ResourceClaimTemplate;
+        /// Claim templates for several namespaces, by name.
+        template_sources: String => TemplateSource;
         /// Pods by namespace and name.
         pods: Key => Pod;
         /// PodGroups by namespace and name.
@@ -206,6 +210,7 @@ impl Cluster {
             }
             Object::ResourceClaimTemplate(template) => drop(self.templates.insert(key, *template)),
             Object::ClusterResourceClaimTemplate(template) => drop(self.cluster_templates.insert(name, *template)),
+            Object::TemplateSource(source) => drop(self.template_sources.insert(name, *source)),
             Object::Pod(pod) => {
                 if let Some(old) = self.pods.get(&key) {
                     self.links.remove_pod(&key, old);
@@ -293,6 +298,7 @@ impl Cluster {
             }
             "ResourceClaimTemplate" => self.templates.remove(&key).is_some(),
             "ClusterResourceClaimTemplate" => self.cluster_templates.remove(name).is_some(),
+            SOURCE_KIND => self.template_sources.remove(name).is_some(),
             "Pod" => {
                 let removed = self.pods.remove(&key);
                 if let Some(pod) = &removed {
@@ -322,6 +328,7 @@ impl Cluster {
             "ClusterResourceClaimTemplate" => {
                 Object::ClusterResourceClaimTemplate(Box::new(self.cluster_templates.get(name)?.clone()))
             }
+            SOURCE_KIND => Object::TemplateSource(Box::new(self.template_sources.get(name)?.clone())),
             "Pod" => Object::Pod(Box::new(self.pods.get(&key)?.clone())),
             "PodGroup" => Object::PodGroup(Box::new(self.pod_groups.get(&key)?.clone())),
             kind => Object::Workload(Box::new(self.workloads.get(&(kind.to_owned(), key.0, key.1))?.clone())),

@@ -28,7 +28,8 @@ impl Kind {
         Some(match (group, kind) {
             ("resource.k8s.io", "ResourceClaim") => Self::ResourceClaim,
             ("resource.k8s.io", "ResourceClaimTemplate") => Self::ResourceClaimTemplate,
-            (_, "ClusterResourceClaimTemplate") => Self::ClusterResourceClaimTemplate,
+            // That of `apportion.dev` is another kind; the proposal left its group open.
+            (group, "ClusterResourceClaimTemplate") if group != "apportion.dev" => Self::ClusterResourceClaimTemplate,
             ("resource.k8s.io", "DeviceClass") => Self::DeviceClass,
             ("resource.k8s.io", "ResourceSlice") => Self::ResourceSlice,
             ("resource.k8s.io", "DeviceTaintRule") => Self::DeviceTaintRule,

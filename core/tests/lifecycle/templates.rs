@@ -2,7 +2,7 @@
 
 use apportion_core::cluster::Cluster;
 use apportion_core::lifecycle::Action;
-use apportion_core::lifecycle::template_sync::{self, State, copies};
+use apportion_core::lifecycle::template_sync::{self, Settings, State, copies};
 use serde_json::json;
 
 use crate::play::{Play, documents, key, pod, profile};
@@ -94,7 +94,9 @@ struct Sync {
     play: Play,
 }
 
-const HOME: &str = "templates";
+fn home() -> Settings {
+    Settings { home: "templates".to_owned(), ..Settings::default() }
+}
 
 impl Sync {
     fn new(source: &str) -> Self {
@@ -121,8 +123,8 @@ impl Sync {
             let namespaces: Vec<String> = self.cluster().namespaces().keys().cloned().collect();
             let mut actions = Vec::new();
             for namespace in &namespaces {
-                for name in template_sync::targets(self.cluster(), HOME, namespace) {
-                    actions.extend(template_sync::reconcile(self.cluster(), HOME, namespace, &name).0.actions);
+                for name in template_sync::targets(self.cluster(), &home(), namespace) {
+                    actions.extend(template_sync::reconcile(self.cluster(), &home(), namespace, &name).0.actions);
                 }
             }
             if actions.is_empty() {
@@ -135,6 +137,7 @@ impl Sync {
                 match action {
                     Action::Create { object, .. } => drop(server.create(object.write(), now).unwrap()),
                     Action::Update(object) => server.update(object.write(), false, now).unwrap(),
+                    Action::Patch(patch) => server.patch(&patch, now).unwrap(),
                     Action::Delete { object, uid } => server.delete(&object, &uid, None, now).unwrap(),
                     other => panic!("{other:?}"),
                 }
@@ -216,7 +219,7 @@ fn r_253_a_users_template_is_never_touched() {
         json!({ "metadata": { "annotations": { "apportion.dev/namespaces": "a,b" } } }),
     );
     sync.settle();
-    let (decision, state) = template_sync::reconcile(sync.cluster(), HOME, "a", "h100");
+    let (decision, state) = template_sync::reconcile(sync.cluster(), &home(), "a", "h100");
     assert_eq!((decision.actions.len(), state), (0, State::Conflict));
     assert_eq!(decision.events[0].reason, "Conflict");
     assert_eq!(sync.places(), ["b"]);
@@ -233,7 +236,7 @@ fn r_255_drift_is_repaired() {
     sync.play.patch("ResourceClaimTemplate", "h100", false, json!({ "metadata": { "labels": null } }));
     assert_eq!(sync.settle(), 0);
     assert_eq!(
-        template_sync::state(sync.cluster(), HOME, &key("ClusterResourceClaimTemplate", "h100"), "default"),
+        template_sync::state(sync.cluster(), &home(), &key("ClusterResourceClaimTemplate", "h100"), "default"),
         State::Conflict
     );
 }
@@ -259,6 +262,6 @@ fn r_253_the_older_of_two_sources_wins() {
             .replace("namespaces: a'", "namespaces: 'a'"),
     );
     assert_eq!(sync.settle(), 0);
-    let state = template_sync::state(sync.cluster(), HOME, &key("ClusterResourceClaimTemplate", "younger"), "a");
+    let state = template_sync::state(sync.cluster(), &home(), &key("ClusterResourceClaimTemplate", "younger"), "a");
     assert_eq!(state, State::Superseded { by: "h100".to_owned() });
 }

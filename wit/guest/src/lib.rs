@@ -5,6 +5,7 @@
     reason = "the generated bindings pass memory across the component's border; bytes are compared in `memory`"
 )]
 
+mod control;
 mod from_wire;
 mod life;
 #[cfg(target_arch = "wasm32")]

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::api::object::{Object, read_object};
+use crate::api::source::{SOURCE_API_VERSION, SOURCE_KIND};
 use crate::cluster::Cluster;
 use crate::derive;
 use crate::finding::ObjectRef;
@@ -287,8 +288,9 @@ fn unset(value: &mut Value, path: &[&str]) {
 
 /// The key of an object in JSON.
 fn key_of(value: &Value) -> ObjectRef {
+    let is_source = text(value, &["apiVersion"]) == SOURCE_API_VERSION;
     ObjectRef {
-        kind: text(value, &["kind"]).to_owned(),
+        kind: if is_source { SOURCE_KIND } else { text(value, &["kind"]) }.to_owned(),
         namespace: text(value, &["metadata", "namespace"]).to_owned(),
         name: text(value, &["metadata", "name"]).to_owned(),
     }

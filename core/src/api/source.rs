@@ -1,0 +1,192 @@
+//! ClusterResourceClaimTemplates of `apportion.dev`: claim templates for several namespaces, and which ones.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::claim::ResourceClaimTemplateSpec;
+use super::meta::ObjectMeta;
+use super::read::{api_enum, api_struct};
+
+/// API version of [`TemplateSource`].
+pub const SOURCE_API_VERSION: &str = "apportion.dev/v1alpha1";
+
+/// How references name its kind, apart from the kind of the same name that was proposed for `resource.k8s.io`.
+pub const SOURCE_KIND: &str = "ClusterResourceClaimTemplate.apportion.dev";
+
+api_struct! { closed
+    /// `apportion.dev/v1alpha1` ClusterResourceClaimTemplate.
+    TemplateSource {
+        /// Metadata.
+        "metadata" metadata: ObjectMeta,
+        /// What is copied where.
+        "spec" spec: TemplateSourceSpec,
+        /// How the copies stand, as the controller wrote it last.
+        "status" status: Option<Value>,
+    }
+}
+
+api_struct! { closed
+    /// What is copied where, and what happens when something is in the way.
+    TemplateSourceSpec {
+        /// What the copies are made of.
+        "template" template: Option<ResourceClaimTemplateSpec>,
+        /// The same, as a template in the controller's namespace.
+        "source" source: Option<MasterReference>,
+        /// Name of the copies; the object's own where it is left out.
+        "templateName" template_name: String,
+        /// Which namespaces get a copy: those that any of them selects.
+        "targets" targets: Vec<Target>,
+        /// What happens where a template of that name belongs to somebody else.
+        "conflictPolicy" conflict_policy: ConflictPolicy,
+        /// What happens to the copies when the object is deleted.
+        "deletionPolicy" deletion_policy: DeletionPolicy,
+        /// What happens to the copies when the object is changed.
+        "updateStrategy" update_strategy: UpdateStrategy,
+        /// Whether nothing is written for now.
+        "paused" is_paused: bool,
+    }
+}
+
+api_struct! { closed
+    /// A ResourceClaimTemplate in the controller's namespace.
+    MasterReference {
+        /// Its name.
+        "name" name: String,
+    }
+}
+
+api_struct! { closed
+    /// Namespaces by label and by name. One that says nothing selects nothing.
+    Target {
+        /// Labels that a namespace must have; without any it selects nothing.
+        "namespaceSelector" namespace_selector: Option<LabelSelector>,
+        /// Names; `*` for all but system namespaces.
+        "names" names: Vec<String>,
+        /// Names that are left out.
+        "excludeNames" exclude_names: Vec<String>,
+    }
+}
+
+api_struct! { closed
+    /// `meta/v1` LabelSelector.
+    LabelSelector {
+        /// Labels and their values.
+        "matchLabels" match_labels: BTreeMap<String, String>,
+        /// Conditions on labels; all must hold.
+        "matchExpressions" match_expressions: Vec<LabelSelectorRequirement>,
+    }
+}
+
+api_struct! { closed
+    /// `meta/v1` LabelSelectorRequirement.
+    LabelSelectorRequirement {
+        /// Label.
+        "key" key: String,
+        /// How it is compared.
+        "operator" operator: LabelOperator,
+        /// With what, for `In` and `NotIn`.
+        "values" values: Vec<String>,
+    }
+}
+
+api_enum! {
+    /// How a label is compared.
+    LabelOperator {
+        /// It has one of the values.
+        In = "In",
+        /// It has none of the values, or is missing.
+        NotIn = "NotIn",
+        /// It is there.
+        Exists = "Exists",
+        /// It is missing.
+        DoesNotExist = "DoesNotExist",
+    } default In
+}
+
+api_enum! {
+    /// What happens where a template of that name belongs to somebody else.
+    ConflictPolicy {
+        /// It stays as it is, and that is reported.
+        Fail = "Fail",
+        /// It is taken over where its spec is the same; else it stays as it is.
+        AdoptIfEqual = "AdoptIfEqual",
+    } default Fail
+}
+
+api_enum! {
+    /// What happens to the copies when their source is deleted.
+    DeletionPolicy {
+        /// They go, too.
+        Delete = "Delete",
+        /// They stay.
+        Orphan = "Orphan",
+    } default Delete
+}
+
+api_enum! {
+    /// What happens to the copies when their source is changed.
+    UpdateStrategy {
+        /// They are deleted and made again.
+        Recreate = "Recreate",
+        /// They stay; only new ones are made of the new template.
+        OnlyNew = "OnlyNew",
+    } default Recreate
+}
+
+impl TemplateSource {
+    /// Name of the copies.
+    pub fn target(&self) -> &str {
+        if self.spec.template_name.is_empty() { &self.metadata.name } else { &self.spec.template_name }
+    }
+}
+
+impl LabelSelector {
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.match_labels.is_empty() && self.match_expressions.is_empty()
+    }
+
+    /// Whether labels satisfy it. One with an operator that is not known is satisfied by none.
+    pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
+        self.match_labels.iter().all(|(key, value)| labels.get(key) == Some(value))
+            && self.match_expressions.iter().all(|requirement| {
+                let value = labels.get(&requirement.key);
+                let is_listed = value.is_some_and(|value| requirement.values.contains(value));
+                match requirement.operator {
+                    LabelOperator::In => is_listed,
+                    LabelOperator::NotIn => !is_listed,
+                    LabelOperator::Exists => value.is_some(),
+                    LabelOperator::DoesNotExist => value.is_none(),
+                    LabelOperator::Unknown(_) => false,
+                }
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::api::read::{Json, Path};
+
+    #[test]
+    fn labels_satisfy_a_selector_as_in_the_reference() {
+        let labels = BTreeMap::from([("team".to_owned(), "ml".to_owned())]);
+        for (expression, holds) in [
+            (json!({ "key": "team", "operator": "In", "values": ["ml", "x"] }), true),
+            (json!({ "key": "team", "operator": "In", "values": ["x"] }), false),
+            (json!({ "key": "team", "operator": "NotIn", "values": ["ml"] }), false),
+            (json!({ "key": "other", "operator": "NotIn", "values": ["ml"] }), true),
+            (json!({ "key": "team", "operator": "Exists" }), true),
+            (json!({ "key": "team", "operator": "DoesNotExist" }), false),
+            (json!({ "key": "other", "operator": "DoesNotExist" }), true),
+            (json!({ "key": "team", "operator": "Near" }), false),
+        ] {
+            let value = json!({ "matchLabels": { "team": "ml" }, "matchExpressions": [expression.clone()] });
+            let selector = LabelSelector::read(value, &Path::ROOT, &mut Vec::new()).unwrap();
+            assert_eq!(selector.matches(&labels), holds, "{expression}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Why Pods wait for devices: told once, and again when it is something else.
+
+use apportion_core::control::Part;
+use apportion_core::finding::ObjectRef;
+use apportion_core::lifecycle::{Action, Change, Decision};
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+fn whole_cluster() -> ObjectRef {
+    ObjectRef::default()
+}
+
+fn device_class() -> Value {
+    json!({ "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": { "name": "gpu" }, "spec": {} })
+}
+
+fn node() -> Value {
+    json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "n" }, "status": { "allocatable": { "cpu": "4", "pods": "10" } } })
+}
+
+fn slice(devices: usize) -> Value {
+    let devices: Vec<Value> = (0..devices).map(|number| json!({ "name": format!("gpu-{number}") })).collect();
+    json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": "s" },
+        "spec": {
+            "driver": "gpu.example.com", "nodeName": "n", "devices": devices,
+            "pool": { "name": "n", "generation": 1, "resourceSliceCount": 1 },
+        },
+    })
+}
+
+fn claim(name: &str, count: u64) -> Value {
+    let exactly = json!({ "deviceClassName": "gpu", "allocationMode": "ExactCount", "count": count });
+    json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": name, "namespace": "ml" },
+        "spec": { "devices": { "requests": [{ "name": "gpu", "exactly": exactly }] } },
+    })
+}
+
+fn pod(name: &str, claim: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name, "namespace": "ml" },
+        "spec": { "containers": [{ "name": "c" }], "resourceClaims": [{ "name": "gpu", "resourceClaimName": claim }] },
+    })
+}
+
+/// A Pod that wants four devices where there are two.
+fn world() -> World {
+    let mut world = World::new(Part::Explainer);
+    for object in [device_class(), node(), slice(2), claim("four", 4), pod("p", "four")] {
+        world.put(object);
+    }
+    world
+}
+
+/// The decision after some seconds.
+fn after(world: &mut World, seconds: i64) -> Decision {
+    world.now = world.now.plus_seconds(seconds);
+    world.controller.due();
+    world.controller.reconcile(&whole_cluster(), world.now)
+}
+
+#[test]
+fn a_pod_is_told_once_why_it_waits() {
+    let mut world = world();
+    let first = after(&mut world, 0);
+    assert!(first.events.is_empty(), "the scheduler may not have seen it: {:?}", first.events);
+    assert!(first.wake_up.is_some(), "it is looked at again");
+    let told = after(&mut world, 10).events;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!((told[0].regarding.name.as_str(), told[0].reason.as_str()), ("p", "DevicesUnavailable"));
+    assert!(told[0].note.contains("request `gpu` needs 4 devices of class `gpu`"), "{}", told[0].note);
+    assert!(told[0].note.ends_with("closest node: `n` (2 of 4)"), "{}", told[0].note);
+    assert_eq!(after(&mut world, 100), Decision::none(), "nothing changed");
+    world.put(slice(2));
+    assert!(after(&mut world, 100).events.is_empty(), "it is for the same reason");
+}
+
+#[test]
+fn it_is_told_again_when_the_reason_is_another() {
+    let mut world = world();
+    after(&mut world, 0);
+    after(&mut world, 10);
+    world.put(slice(3));
+    let soon = after(&mut world, 20);
+    assert!(soon.events.is_empty() && soon.wake_up.is_some(), "not more than once in a minute: {soon:?}");
+    let later = after(&mut world, 60);
+    assert_eq!(later.events.len(), 1);
+    assert!(later.events[0].note.contains("(3 of 4)"), "{}", later.events[0].note);
+}
+
+#[test]
+fn what_fits_or_does_not_wait_for_devices_is_not_told() {
+    let mut world = world();
+    world.put(claim("one", 1));
+    world.put(pod("fits", "one"));
+    let mut plain = pod("plain", "one");
+    plain["spec"].as_object_mut().unwrap().remove("resourceClaims");
+    plain["spec"]["containers"][0]["resources"] = json!({ "requests": { "cpu": "64" } });
+    world.put(plain);
+    let mut gated = pod("gated", "four");
+    gated["spec"]["schedulingGates"] = json!([{ "name": "later" }]);
+    world.put(gated);
+    let told = after(&mut world, 10).events;
+    let names: Vec<&str> = told.iter().map(|event| event.regarding.name.as_str()).collect();
+    assert_eq!(names, ["p"]);
+}
+
+#[test]
+fn a_missing_claim_is_told_too() {
+    let mut world = world();
+    world.put(pod("without", "nowhere"));
+    let told = after(&mut world, 10).events;
+    let event = told.iter().find(|event| event.regarding.name == "without").unwrap();
+    assert_eq!(event.reason, "DevicesBlocked");
+    assert!(event.note.contains("nowhere"), "{}", event.note);
+}
+
+#[test]
+fn a_pod_that_asks_for_it_gets_a_condition() {
+    let mut world = world();
+    let mut asks = pod("p", "four");
+    asks["metadata"]["annotations"] = json!({ "apportion.dev/explain": "true" });
+    world.put(asks);
+    let decision = after(&mut world, 10);
+    let [Action::Patch(patch)] = decision.actions.as_slice() else { panic!("{:?}", decision.actions) };
+    assert!(patch.status);
+    let Change::Strategic(fields) = &patch.change else { panic!("{:?}", patch.change) };
+    let condition = &fields["status"]["conditions"][0];
+    assert_eq!((&condition["type"], &condition["status"]), (&json!("apportion.dev/DevicesAvailable"), &json!("False")));
+    assert_eq!(condition["message"], decision.events[0].note);
+}
+
+/// Many Pods that wait are told of a hundred at a time.
+#[test]
+fn there_is_no_storm() {
+    let mut world = world();
+    for number in 0..250 {
+        world.put(pod(&format!("p-{number:03}"), "four"));
+    }
+    let mut numbers = Vec::new();
+    for _ in 0..5 {
+        numbers.push(after(&mut world, 10).events.len());
+    }
+    assert_eq!(numbers, [100, 100, 51, 0, 0]);
+}

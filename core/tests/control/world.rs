@@ -1,0 +1,244 @@
+//! An API server of a few lines, and a controller that hears of everything in it.
+
+use std::collections::BTreeMap;
+
+use apportion_core::allocate::Limits;
+use apportion_core::api::source::{SOURCE_API_VERSION, SOURCE_KIND};
+use apportion_core::control::{Conclusion, Controller, Part, Settings, Task};
+use apportion_core::finding::ObjectRef;
+use apportion_core::lifecycle::{Action, Change, EventRecord, Time};
+use apportion_core::profile::Profile;
+use serde_json::{Value, json};
+
+/// The controller's namespace.
+pub(crate) const HOME: &str = "apportion-system";
+
+/// Status and sentence of a refusal.
+type Refusal = Option<(u16, &'static str)>;
+
+pub(crate) struct World {
+    pub(crate) objects: BTreeMap<ObjectRef, Value>,
+    pub(crate) controller: Controller,
+    pub(crate) now: Time,
+    pub(crate) events: Vec<EventRecord>,
+    /// Every write, in words.
+    pub(crate) writes: Vec<String>,
+    /// Says which templates may not be created.
+    pub(crate) refuses: fn(&Value) -> Refusal,
+    settings: Settings,
+    version: u64,
+}
+
+pub(crate) fn settings(part: Part) -> Settings {
+    Settings { part, home: HOME.to_owned(), allow_admin_access: false }
+}
+
+pub(crate) fn reference(value: &Value) -> ObjectRef {
+    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let kind = if text("/apiVersion") == SOURCE_API_VERSION { SOURCE_KIND.to_owned() } else { text("/kind") };
+    ObjectRef { kind, namespace: text("/metadata/namespace"), name: text("/metadata/name") }
+}
+
+pub(crate) fn template(namespace: &str, name: &str) -> ObjectRef {
+    ObjectRef { kind: "ResourceClaimTemplate".to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
+}
+
+pub(crate) fn source_ref(name: &str) -> ObjectRef {
+    ObjectRef { kind: SOURCE_KIND.to_owned(), namespace: String::new(), name: name.to_owned() }
+}
+
+pub(crate) fn namespace(name: &str, labels: Value) -> Value {
+    json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name, "labels": labels } })
+}
+
+/// The spec of a template that asks for one device.
+pub(crate) fn spec(class: &str) -> Value {
+    json!({ "spec": { "devices": { "requests": [{ "name": "gpu", "exactly": { "deviceClassName": class } }] } } })
+}
+
+/// A source for these targets, with more fields of its spec.
+pub(crate) fn source(name: &str, targets: Value, more: Value) -> Value {
+    let mut source = json!({
+        "apiVersion": SOURCE_API_VERSION, "kind": "ClusterResourceClaimTemplate", "metadata": { "name": name },
+        "spec": { "template": spec("gpu"), "targets": targets },
+    });
+    for (field, value) in more.as_object().unwrap() {
+        source["spec"][field] = value.clone();
+    }
+    source
+}
+
+fn merge(target: &mut Value, fields: &Value) {
+    let Some(fields) = fields.as_object() else {
+        target.clone_from(fields);
+        return;
+    };
+    if !target.is_object() {
+        *target = json!({});
+    }
+    let target = target.as_object_mut().unwrap();
+    for (name, value) in fields {
+        match value {
+            Value::Null => drop(target.remove(name)),
+            value => merge(target.entry(name.clone()).or_insert(Value::Null), value),
+        }
+    }
+}
+
+impl World {
+    pub(crate) fn new(part: Part) -> Self {
+        Self::with(settings(part))
+    }
+
+    pub(crate) fn with(settings: Settings) -> Self {
+        Self {
+            objects: BTreeMap::new(),
+            controller: Controller::new(Profile::default(), Limits::default(), settings.clone()),
+            now: Time::from_seconds(1_800_000_000),
+            events: Vec::new(),
+            writes: Vec::new(),
+            refuses: |_| None,
+            settings,
+            version: 0,
+        }
+    }
+
+    /// Stores an object; the controller hears of it.
+    pub(crate) fn put(&mut self, value: Value) {
+        let text = self.store(value);
+        let findings = self.controller.apply([text.as_str()]);
+        assert_eq!(findings, [vec![]]);
+    }
+
+    fn store(&mut self, mut value: Value) -> String {
+        self.version += 1;
+        let key = reference(&value);
+        let old = self.objects.get(&key);
+        let uid = old.map_or_else(|| json!(format!("uid-{}", self.version)), |old| old["metadata"]["uid"].clone());
+        let born = old.map_or_else(|| json!(self.now.to_string()), |old| old["metadata"]["creationTimestamp"].clone());
+        let metadata = value["metadata"].as_object_mut().unwrap();
+        metadata.insert("uid".to_owned(), uid);
+        metadata.insert("creationTimestamp".to_owned(), born);
+        metadata.insert("resourceVersion".to_owned(), json!(self.version.to_string()));
+        metadata.entry("generation").or_insert(json!(1));
+        if value["kind"] == "ResourceClaimTemplate" {
+            // The API server fills in what is left out.
+            for request in value["spec"]["spec"]["devices"]["requests"].as_array_mut().into_iter().flatten() {
+                let asked = request["exactly"].as_object_mut().unwrap();
+                asked.entry("allocationMode").or_insert(json!("ExactCount"));
+                asked.entry("count").or_insert(json!(1));
+            }
+        }
+        self.objects.insert(key, value.clone());
+        value.to_string()
+    }
+
+    /// Changes fields of an object.
+    pub(crate) fn patch(&mut self, object: &ObjectRef, fields: Value) {
+        let mut value = self.objects[object].clone();
+        merge(&mut value, &fields);
+        self.put(value);
+    }
+
+    /// Removes an object, and with it what it owns.
+    pub(crate) fn remove(&mut self, object: &ObjectRef) {
+        let gone = self.objects.remove(object).unwrap();
+        assert!(self.controller.delete(object));
+        let owned = |value: &Value| {
+            value["metadata"]["ownerReferences"]
+                .as_array()
+                .is_some_and(|owners| owners.iter().any(|owner| owner["uid"] == gone["metadata"]["uid"]))
+        };
+        let orphans: Vec<ObjectRef> =
+            self.objects.iter().filter(|(_, value)| owned(value)).map(|one| one.0.clone()).collect();
+        for orphan in orphans {
+            self.remove(&orphan);
+        }
+    }
+
+    /// A controller that starts anew and hears of everything that is there.
+    pub(crate) fn restart(&mut self) {
+        self.controller = Controller::new(Profile::default(), Limits::default(), self.settings.clone());
+        let texts: Vec<String> = self.objects.values().map(Value::to_string).collect();
+        self.controller.apply(texts.iter().map(String::as_str));
+    }
+
+    /// Carries decisions out until none is left; gives the number of writes.
+    pub(crate) fn settle(&mut self) -> usize {
+        let before = self.writes.len();
+        let mut waiting: BTreeMap<ObjectRef, Task> = BTreeMap::new();
+        loop {
+            waiting.extend(self.controller.due().into_iter().map(|task| (task.object.clone(), task)));
+            // What is to wait is looked at when nothing else is left.
+            let next = waiting.values().min_by_key(|task| (task.after_millis, task.lane)).cloned();
+            let Some(task) = next else { return self.writes.len() - before };
+            waiting.remove(&task.object);
+            let decision = self.controller.reconcile(&task.object, self.now);
+            self.events.extend(decision.events);
+            let mut conclusion = Conclusion::Done;
+            for action in decision.actions {
+                if let Err((status, message)) = self.carry_out(action) {
+                    conclusion = Conclusion::Refused { status, message: message.to_owned() };
+                }
+            }
+            self.controller.conclude(&task.object, conclusion);
+            assert!(self.writes.len() - before < 1000, "the controller contradicts itself");
+        }
+    }
+
+    fn carry_out(&mut self, action: Action) -> Result<(), (u16, &'static str)> {
+        match action {
+            Action::Create { object, .. } => {
+                let value = object.write();
+                if let Some(refusal) = (self.refuses)(&value) {
+                    return Err(refusal);
+                }
+                let key = reference(&value);
+                assert!(!self.objects.contains_key(&key), "{key} exists");
+                self.writes.push(format!("create {key}"));
+                self.put(value);
+            }
+            Action::UpdateStatus(object) => {
+                let value = object.write();
+                let key = reference(&value);
+                let mut stored = self.objects[&key].clone();
+                assert_eq!(stored["metadata"]["resourceVersion"], value["metadata"]["resourceVersion"]);
+                stored["status"] = value["status"].clone();
+                self.writes.push(format!("status {key}"));
+                self.put(stored);
+            }
+            Action::Patch(patch) => {
+                let (Change::Merge(fields) | Change::Strategic(fields) | Change::Apply { fields, .. }) = patch.change;
+                assert_eq!(self.objects[&patch.object]["metadata"]["uid"], json!(patch.uid));
+                self.writes.push(format!("patch {}", patch.object));
+                self.patch(&patch.object, fields);
+            }
+            Action::Delete { object, uid } => {
+                assert_eq!(self.objects[&object]["metadata"]["uid"], json!(uid));
+                self.writes.push(format!("delete {object}"));
+                self.remove(&object);
+            }
+            other => panic!("{other:?}"),
+        }
+        Ok(())
+    }
+
+    /// Namespaces with a template of a name.
+    pub(crate) fn places(&self, name: &str) -> Vec<String> {
+        let here = self.objects.keys().filter(|key| key.kind == "ResourceClaimTemplate" && key.name == name);
+        here.map(|key| key.namespace.clone()).collect()
+    }
+
+    pub(crate) fn status(&self, source: &str) -> Value {
+        self.objects[&source_ref(source)]["status"].clone()
+    }
+
+    /// `True` or `False`, and the reason.
+    pub(crate) fn condition(&self, source: &str, kind: &str) -> (String, String) {
+        let status = self.status(source);
+        let condition =
+            status["conditions"].as_array().unwrap().iter().find(|one| one["type"] == kind).unwrap().clone();
+        let text = |field: &str| condition[field].as_str().unwrap().to_owned();
+        (text("status"), text("reason"))
+    }
+}

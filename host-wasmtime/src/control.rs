@@ -1,0 +1,310 @@
+//! A controller inside the component.
+
+use std::fmt;
+
+use apportion_core::allocate::Limits;
+use apportion_core::control::{Conclusion, Lane, Part, Settings, Task};
+use apportion_core::finding::{Finding, ObjectRef, Severity};
+use apportion_core::lifecycle::{Change, EventRecord, Patch, Time};
+use apportion_core::profile::Profile;
+use serde_json::Value;
+use wasmtime::Store;
+use wasmtime::component::ResourceAny;
+
+use crate::bindings::Dra;
+use crate::bindings::exports::apportion::dra::control as wit;
+use crate::bindings::exports::apportion::dra::decisions::{Limits as WitLimits, Profile as WitProfile};
+use crate::cache::Cache;
+use crate::cluster::batches;
+use crate::error::{Error, Stop};
+use crate::from_wit;
+use crate::guard::{Guard, HostLimits};
+use crate::runner::Runner;
+use crate::to_wit;
+
+/// A controller of a real cluster, kept in an instance of the component: what happened goes in, what to look at and what to
+/// write come out. See [`apportion_core::control`].
+///
+/// A call that makes the component stop fails, and the instance is dropped. The next call finds a fresh one with all objects
+/// that were applied, and everything is due again.
+pub struct Controller {
+    runner: Runner,
+    profile: WitProfile,
+    limits: WitLimits,
+    settings: wit::Settings,
+    host_limits: HostLimits,
+    cache: Cache,
+    live: Option<Live>,
+    stops: u64,
+}
+
+/// An instance that has not stopped.
+struct Live {
+    store: Store<Guard>,
+    instance: Dra,
+    handle: ResourceAny,
+}
+
+/// What is to happen about one thing; see [`apportion_core::lifecycle::Decision`].
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Plan {
+    /// Writes, in order. When one fails, those after it must not happen.
+    pub writes: Vec<Write>,
+    /// When to ask again although nothing changed.
+    pub wake_up: Option<Time>,
+    /// Whether asking again with growing pauses makes sense.
+    pub retry: bool,
+    /// What to tell users, however often it was told before.
+    pub events: Vec<EventRecord>,
+    /// Objects, each with its UID, that the writes take to be gone.
+    pub gone: Vec<(ObjectRef, String)>,
+}
+
+/// One write to the API server; see [`apportion_core::lifecycle::Action`].
+#[derive(Clone, PartialEq, Debug)]
+pub enum Write {
+    /// A new object.
+    Create {
+        /// The object.
+        object: Value,
+        /// What to tell when the server refuses it, with the server's words at the end of the note.
+        refused: Option<EventRecord>,
+    },
+    /// An object's metadata and spec.
+    Update(Value),
+    /// An object's status.
+    UpdateStatus(Value),
+    /// Some fields of an object.
+    Patch(Patch),
+    /// Asks for an object to be deleted.
+    Delete {
+        /// The object.
+        object: ObjectRef,
+        /// Its UID.
+        uid: String,
+    },
+    /// Places a Pod on a node.
+    Bind {
+        /// The Pod.
+        pod: ObjectRef,
+        /// Its UID.
+        uid: String,
+        /// Name of the node.
+        node: String,
+    },
+    /// Tells users what happened.
+    Record(EventRecord),
+}
+
+impl fmt::Debug for Controller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Controller").field("settings", &self.settings).field("stops", &self.stops).finish()
+    }
+}
+
+impl Runner {
+    /// A controller without objects in an instance of its own.
+    ///
+    /// # Errors
+    ///
+    /// When an instance cannot be had within the limits.
+    pub fn controller(
+        &self,
+        profile: &Profile,
+        limits: Limits,
+        host_limits: HostLimits,
+        settings: Settings,
+    ) -> Result<Controller, Error> {
+        let part = match settings.part {
+            Part::TemplateSync => wit::Part::TemplateSync,
+            Part::Explainer => wit::Part::Explainer,
+            Part::Claims => wit::Part::Claims,
+            Part::PodGroupProtection => wit::Part::PodGroupProtection,
+            Part::TaintEviction => wit::Part::TaintEviction,
+        };
+        let Settings { home, allow_admin_access, .. } = settings;
+        let mut controller = Controller {
+            runner: self.clone(),
+            profile: to_wit::profile(profile),
+            limits: WitLimits { max_steps: limits.max_steps },
+            settings: wit::Settings { part, home, allow_admin_access },
+            host_limits,
+            cache: Cache::default(),
+            live: None,
+            stops: 0,
+        };
+        controller.call(|_, _, _| Ok(()))?;
+        Ok(controller)
+    }
+}
+
+impl Controller {
+    /// How often the component stopped in the middle of a call.
+    pub fn stops(&self) -> u64 {
+        self.stops
+    }
+
+    fn call<T>(
+        &mut self,
+        ask: impl FnOnce(wit::GuestController<'_>, &mut Store<Guard>, ResourceAny) -> wasmtime::Result<T>,
+    ) -> Result<T, Error> {
+        let mut live = match self.live.take() {
+            Some(live) => live,
+            None => self.revive()?,
+        };
+        let Live { store, instance, handle } = &mut live;
+        let controller = instance.apportion_dra_control().controller();
+        match ask(controller, store, *handle) {
+            Ok(answer) => {
+                self.live = Some(live);
+                Ok(answer)
+            }
+            Err(error) => Err(self.stopped(&error)),
+        }
+    }
+
+    /// A fresh instance filled from the cache.
+    fn revive(&mut self) -> Result<Live, Error> {
+        let created = self.runner.instantiate(self.host_limits).and_then(|(mut store, instance)| {
+            let controller = instance.apportion_dra_control().controller();
+            let handle = controller.call_create(&mut store, &self.profile, self.limits, &self.settings)?;
+            Ok((store, instance, handle))
+        });
+        let (mut store, instance, handle) = created.map_err(|error| self.stopped(&error))?;
+        let handle = handle.map_err(|findings| Error::Refused(from_wit::findings(findings)))?;
+        for batch in batches(&self.cache.objects()) {
+            let applied = instance.apportion_dra_control().controller().call_apply(&mut store, handle, batch);
+            applied.map_err(|error| self.stopped(&error))?;
+        }
+        Ok(Live { store, instance, handle })
+    }
+
+    fn stopped(&mut self, error: &wasmtime::Error) -> Error {
+        self.stops = self.stops.saturating_add(1);
+        Error::Stopped(Stop::of(error, self.host_limits))
+    }
+
+    /// Takes objects in as they are now, each one JSON text. Findings come per object, in order.
+    ///
+    /// # Errors
+    ///
+    /// When the component stops; what was taken in before that is kept.
+    pub fn apply(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error> {
+        let mut findings = Vec::with_capacity(objects.len());
+        for batch in batches(objects) {
+            let found = self.call(|controller, store, handle| controller.call_apply(store, handle, batch))?;
+            for (text, found) in batch.iter().zip(found) {
+                let found = from_wit::findings(found);
+                match found.iter().all(|finding| finding.severity != Severity::Error) {
+                    true => self.cache.insert(text),
+                    false => self.cache.forget(text),
+                }
+                findings.push(found);
+            }
+        }
+        Ok(findings)
+    }
+
+    /// Takes out an object that is gone. False when there is none.
+    ///
+    /// # Errors
+    ///
+    /// When the component stops.
+    pub fn delete(&mut self, object: &ObjectRef) -> Result<bool, Error> {
+        self.cache.remove(object);
+        let object = to_wit::object_ref(object);
+        self.call(|controller, store, handle| controller.call_delete(store, handle, &object))
+    }
+
+    /// What is to be looked at because of what happened since this was asked last.
+    ///
+    /// # Errors
+    ///
+    /// When the component stops.
+    pub fn due(&mut self) -> Result<Vec<Task>, Error> {
+        let due = self.call(|controller, store, handle| controller.call_due(store, handle))?;
+        let task = |task: wit::Task| Task {
+            object: from_wit::object_ref(task.object),
+            lane: match task.lane {
+                wit::Lane::Urgent => Lane::Urgent,
+                wit::Lane::Repair => Lane::Repair,
+                wit::Lane::Rollout => Lane::Rollout,
+                wit::Lane::Report => Lane::Report,
+            },
+            after_millis: task.after_millis,
+        };
+        Ok(due.into_iter().map(task).collect())
+    }
+
+    /// What to do about one thing.
+    ///
+    /// # Errors
+    ///
+    /// When the component stops.
+    pub fn reconcile(&mut self, object: &ObjectRef, now: Time) -> Result<Plan, Error> {
+        let object = to_wit::object_ref(object);
+        let decision =
+            self.call(|controller, store, handle| controller.call_reconcile(store, handle, &object, now.millis()))?;
+        plan(decision).map_err(|finding| Error::Refused(vec![finding]))
+    }
+
+    /// Says what became of the latest decision about one thing.
+    ///
+    /// # Errors
+    ///
+    /// When the component stops.
+    pub fn conclude(&mut self, object: &ObjectRef, conclusion: Conclusion) -> Result<(), Error> {
+        let object = to_wit::object_ref(object);
+        let conclusion = match conclusion {
+            Conclusion::Done => wit::Conclusion::Done,
+            Conclusion::Failed => wit::Conclusion::Failed,
+            Conclusion::Refused { status, message } => wit::Conclusion::Refused(wit::Denial { status, message }),
+        };
+        self.call(|controller, store, handle| controller.call_conclude(store, handle, &object, &conclusion))
+    }
+}
+
+fn plan(decision: wit::Decision) -> Result<Plan, Finding> {
+    let gone = decision.gone.into_iter();
+    Ok(Plan {
+        writes: decision.writes.into_iter().map(write).collect::<Result<_, _>>()?,
+        wake_up: decision.wake_up_millis.map(Time::from_millis),
+        retry: decision.retry,
+        events: decision.announcements.into_iter().map(event).collect(),
+        gone: gone.map(|one| (from_wit::object_ref(one.object), one.uid)).collect(),
+    })
+}
+
+fn write(write: wit::Write) -> Result<Write, Finding> {
+    Ok(match write {
+        wit::Write::Create(creation) => {
+            Write::Create { object: from_wit::json(&creation.object)?, refused: creation.refused.map(event) }
+        }
+        wit::Write::Update(object) => Write::Update(from_wit::json(&object)?),
+        wit::Write::UpdateStatus(object) => Write::UpdateStatus(from_wit::json(&object)?),
+        wit::Write::Patch(patch) => {
+            let fields = from_wit::json(&patch.fields)?;
+            Write::Patch(Patch {
+                object: from_wit::object_ref(patch.object),
+                uid: patch.uid,
+                resource_version: patch.resource_version,
+                status: patch.status,
+                change: match patch.merging {
+                    wit::Merging::Merge => Change::Merge(fields),
+                    wit::Merging::Strategic => Change::Strategic(fields),
+                    wit::Merging::Apply(manager) => Change::Apply { manager, fields },
+                },
+            })
+        }
+        wit::Write::Delete(one) => Write::Delete { object: from_wit::object_ref(one.object), uid: one.uid },
+        wit::Write::Bind(binding) => {
+            Write::Bind { pod: from_wit::object_ref(binding.pod), uid: binding.uid, node: binding.node }
+        }
+        wit::Write::Announce(announcement) => Write::Record(event(announcement)),
+    })
+}
+
+fn event(announcement: wit::Announcement) -> EventRecord {
+    let wit::Announcement { regarding, uid, is_warning, reason, note, controller, action } = announcement;
+    EventRecord { regarding: from_wit::object_ref(regarding), uid, is_warning, reason, note, controller, action }
+}
