@@ -1,6 +1,8 @@
 //! The command line. stdout is the answer, stderr everything else.
 
+mod api_server;
 mod cli;
+mod controller;
 
 use std::process::ExitCode;
 

@@ -97,6 +97,10 @@ snapshots! {
     run_plays_as_json: ["run", "-f", LIFE, "--until", "1m", "-o", "json"];
     run_names_a_step_that_it_does_not_understand: ["run", "-f", LIFE, "--script", "-"], "- at: 30s\n  explode: node-a\n";
     run_names_a_duration_that_is_none: ["run", "-f", LIFE, "--until", "soon"];
+    plan_says_which_copies_would_be_made: ["plan", "-f", "examples/templates/"];
+    plan_of_nothing: ["plan", "-f", SMALL];
+    help_of_plan: ["plan", "--help"];
+    help_of_controller: ["controller", "--help"];
     check_finds_what_is_wrong: ["check", "-f", "host-wasmtime/tests/cli/dump.yaml"];
     check_as_json: ["check", "-f", "host-wasmtime/tests/cli/dump.yaml", "-o", "json"];
     check_finds_nothing: ["check", "-f", SMALL];

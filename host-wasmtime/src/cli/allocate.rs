@@ -14,11 +14,12 @@ use super::diagnose::diagnose;
 use super::input::{Document, Input};
 use super::pen::Pen;
 use super::{Shown, Verdict, ask, input, machine, show_allocate};
+use crate::api_server::READ;
 
 pub(crate) fn allocate(arguments: &AllocateArguments) -> Result<Shown> {
     let view = &arguments.view;
     let mut door = ask::cluster(&arguments.engine)?;
-    let input = input::load(&arguments.input.files)?;
+    let input = input::gather(&arguments.input.files, &arguments.input.cluster, &READ)?;
     let claims = arguments.claims.iter().map(|name| claim(&input, name)).collect::<Result<Vec<ResourceClaim>>>()?;
     let taken = input.apply(door.as_mut())?;
     let question = Question { claims, nodes: arguments.nodes.clone(), ..Question::default() };

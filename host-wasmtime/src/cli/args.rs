@@ -1,11 +1,15 @@
 //! The arguments.
 
 use apportion_core::profile::{Mode, Version};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+
+use crate::api_server::{PLANNED, READ, Resource};
+use crate::controller::ControllerArguments;
 
 /// Decides Kubernetes Dynamic Resource Allocation (DRA): which claim gets which devices, on which node, and why not.
 ///
-/// Answers as kube-scheduler would, from manifests alone: no cluster is needed and none is touched.
+/// Answers as kube-scheduler would, from manifests alone: no cluster is needed. With `--from-cluster` it answers for a live
+/// one, which is only read.
 #[derive(Parser, Debug)]
 #[command(version, propagate_version = true, subcommand_required = true, arg_required_else_help = true)]
 #[command(after_help = EXIT_CODES)]
@@ -52,6 +56,12 @@ pub(crate) enum Command {
     Cel(CelArguments),
     /// Write a cluster into one file, without secrets, for `replay`
     Snapshot(SnapshotArguments),
+    /// Say which copies of cluster-wide claim templates the controller would make, replace and delete
+    #[command(after_help = PLAN_EXAMPLE)]
+    Plan(PlanArguments),
+    /// Work in a cluster: copy claim templates to namespaces, tell users why Pods wait for devices
+    #[command(after_help = CONTROLLER_EXAMPLE)]
+    Controller(Box<ControllerArguments>),
     /// Run a snapshot with the settings in it; the same bytes on every host
     Replay(ReplayArguments),
     /// Open the playground in a browser: a page that this program serves to this machine only
@@ -60,6 +70,33 @@ pub(crate) enum Command {
     /// Say why a claim, Pod or PodGroup is Pending and what would help; with a code such as `read/unknown-field`, what it means
     #[command(alias = "explain-code", after_help = EXPLAIN_EXAMPLE)]
     Explain(ExplainArguments),
+}
+
+impl Command {
+    /// How a live cluster is read, for commands that can.
+    pub(crate) const fn cluster(&self) -> Option<&ClusterArguments> {
+        match self {
+            Self::Run(arguments) => Some(&arguments.input.cluster),
+            Self::Allocate(arguments) => Some(&arguments.input.cluster),
+            Self::Check(arguments) => Some(&arguments.input.cluster),
+            Self::Explain(arguments) => Some(&arguments.cluster),
+            Self::WhatIf(arguments) => Some(&arguments.input.cluster),
+            Self::Fit(arguments) => Some(&arguments.input.cluster),
+            Self::Diff(arguments) => Some(&arguments.cluster),
+            Self::Taint(arguments) => Some(&arguments.input.cluster),
+            Self::Cel(arguments) => Some(&arguments.input.cluster),
+            Self::Snapshot(arguments) => Some(&arguments.input.cluster),
+            Self::Plan(arguments) => Some(&arguments.input.cluster),
+            Self::Validate(_) | Self::Convert(_) | Self::Replay(_) | Self::Controller(_) | Self::Playground(_) => None,
+        }
+    }
+}
+
+impl Command {
+    /// The kinds that are read of a live cluster.
+    pub(crate) const fn kinds(&self) -> &'static [Resource] {
+        if matches!(self, Self::Plan(_)) { &PLANNED } else { &READ }
+    }
 }
 
 const RUN_EXAMPLE: &str = "\
@@ -97,11 +134,23 @@ Example:
 
 const DIFF_EXAMPLE: &str = "\
 Example:
-  apportion diff before.yaml after.yaml";
+  apportion diff before.yaml after.yaml
+  apportion diff before.yaml --from-cluster";
 
 const TAINT_EXAMPLE: &str = "\
 Example:
   apportion taint --preview gpu.example.com/node-a=broken:NoExecute -f examples/gpu-sharing/";
+
+const PLAN_EXAMPLE: &str = "\
+Example:
+  apportion plan -f examples/templates/
+  apportion plan --from-cluster -f new-template.yaml";
+
+const CONTROLLER_EXAMPLE: &str = "\
+Example:
+  apportion controller --print-crd | kubectl apply -f -
+  apportion controller --print-rbac --namespace apportion-system | kubectl apply -f -
+  apportion controller --controllers template-sync --context kind-test";
 
 const CEL_EXAMPLE: &str = "\
 Example:
@@ -115,6 +164,7 @@ const EXPLAIN_EXAMPLE: &str = "\
 Example:
   apportion explain -f examples/gpu-sharing/ --pod ml/huge-model
   apportion explain -f examples/gpu-sharing/ --claim ml/huge --node node-a
+  apportion explain --from-cluster --pod ml/huge-model
   apportion explain read/unknown-field";
 
 #[derive(Args, Debug)]
@@ -182,7 +232,7 @@ pub(crate) struct AllocateArguments {
 #[derive(Args, Debug)]
 pub(crate) struct ValidateArguments {
     #[command(flatten)]
-    pub(crate) input: InputArguments,
+    pub(crate) input: FileArguments,
     /// Manifests as they are stored: an object that is among them is updated, not created
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub(crate) old: Vec<String>,
@@ -207,7 +257,7 @@ pub(crate) struct ValidateArguments {
 #[derive(Args, Debug)]
 pub(crate) struct ConvertArguments {
     #[command(flatten)]
-    pub(crate) input: InputArguments,
+    pub(crate) input: FileArguments,
     /// The version that the objects are to have
     #[arg(long, value_name = "VERSION", default_value = "v1")]
     pub(crate) to: String,
@@ -221,33 +271,36 @@ pub(crate) struct ConvertArguments {
 }
 
 #[derive(Args, Debug)]
+#[command(group(ArgGroup::new("objects").args(["files", "from_cluster"]).multiple(true)))]
 pub(crate) struct ExplainArguments {
-    /// A code; without one and without manifests, all codes are listed
-    #[arg(conflicts_with = "files")]
+    /// A code; without one and without objects, all codes are listed
+    #[arg(conflicts_with = "objects")]
     pub(crate) code: Option<String>,
     /// Manifests: files, folders (with all .yaml, .yml and .json below them), `-` for standard input
     #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH", num_args = 1..)]
     pub(crate) files: Vec<String>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArguments,
     /// A ResourceClaim, as NAMESPACE/NAME; the name alone where it is the only one
-    #[arg(long, short = 'c', value_name = "NAME", requires = "files", group = "subject", help_heading = "What")]
+    #[arg(long, short = 'c', value_name = "NAME", requires = "objects", group = "subject", help_heading = "What")]
     pub(crate) claim: Option<String>,
     /// A Pod; without any of these four, everything that is Pending
-    #[arg(long, short = 'p', value_name = "NAME", requires = "files", group = "subject", help_heading = "What")]
+    #[arg(long, short = 'p', value_name = "NAME", requires = "objects", group = "subject", help_heading = "What")]
     pub(crate) pod: Option<String>,
     /// A PodGroup
-    #[arg(long, value_name = "NAME", requires = "files", group = "subject", help_heading = "What")]
+    #[arg(long, value_name = "NAME", requires = "objects", group = "subject", help_heading = "What")]
     pub(crate) podgroup: Option<String>,
     /// A ResourceClaimTemplate: whether a claim made from it would fit
-    #[arg(long, value_name = "NAME", requires = "files", group = "subject", help_heading = "What")]
+    #[arg(long, value_name = "NAME", requires = "objects", group = "subject", help_heading = "What")]
     pub(crate) claim_template: Option<String>,
     /// List every device of a node with all reasons against it, and ask for these nodes only
-    #[arg(long = "node", short = 'n', value_name = "NODE", num_args = 1.., requires = "files", help_heading = "What")]
+    #[arg(long = "node", short = 'n', value_name = "NODE", num_args = 1.., requires = "objects", help_heading = "What")]
     pub(crate) nodes: Vec<String>,
     /// List this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE
-    #[arg(long, short = 'd', value_name = "DEVICE", requires = "files", help_heading = "What")]
+    #[arg(long, short = 'd', value_name = "DEVICE", requires = "objects", help_heading = "What")]
     pub(crate) device: Option<String>,
     /// Print the changed manifests of the suggestion with this number
-    #[arg(long, value_name = "N", requires = "files")]
+    #[arg(long, value_name = "N", requires = "objects")]
     pub(crate) apply: Option<usize>,
     #[command(flatten)]
     pub(crate) engine: EngineArguments,
@@ -311,7 +364,10 @@ pub(crate) struct DiffArguments {
     /// The cluster before: a file or folder
     pub(crate) before: String,
     /// The cluster after
-    pub(crate) after: String,
+    #[arg(required_unless_present_any = ["from_cluster", "print_rbac"], conflicts_with = "from_cluster")]
+    pub(crate) after: Option<String>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArguments,
     #[command(flatten)]
     pub(crate) engine: EngineArguments,
     #[command(flatten)]
@@ -364,6 +420,22 @@ pub(crate) struct SnapshotArguments {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct PlanArguments {
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    /// The controller's namespace, where master templates are
+    #[arg(long, value_name = "NAMESPACE", default_value = "apportion-system")]
+    pub(crate) namespace: String,
+    /// As the controller's argument of this name
+    #[arg(long)]
+    pub(crate) allow_admin_access: bool,
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesArguments,
+    #[command(flatten)]
+    pub(crate) view: ViewArguments,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct ReplayArguments {
     /// The snapshot; `-` for standard input
     pub(crate) file: String,
@@ -373,10 +445,33 @@ pub(crate) struct ReplayArguments {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct InputArguments {
+pub(crate) struct FileArguments {
     /// Manifests: files, folders (with all .yaml, .yml and .json below them), `-` for standard input
     #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH", required = true, num_args = 1..)]
     pub(crate) files: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct InputArguments {
+    /// Manifests: files, folders (with all .yaml, .yml and .json below them), `-` for standard input
+    #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH", num_args = 1..)]
+    #[arg(required_unless_present_any = ["from_cluster", "print_rbac"])]
+    pub(crate) files: Vec<String>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArguments,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ClusterArguments {
+    /// List the objects of a cluster through the kubeconfig, without changing anything; manifests come on top
+    #[arg(long, help_heading = "Cluster")]
+    pub(crate) from_cluster: bool,
+    /// The context of the kubeconfig; the current one where left out
+    #[arg(long, value_name = "NAME", requires = "from_cluster", help_heading = "Cluster")]
+    pub(crate) context: Option<String>,
+    /// Print the role that `--from-cluster` needs, and do nothing else
+    #[arg(long, help_heading = "Cluster")]
+    pub(crate) print_rbac: bool,
 }
 
 #[derive(Args, Debug)]

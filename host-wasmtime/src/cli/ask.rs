@@ -1,8 +1,11 @@
 //! The cluster to ask, as the arguments want it.
 
+use std::time::SystemTime;
+
 use anyhow::{Result, bail};
 use apportion::{Door, HostLimits, Native, Runner};
 use apportion_core::allocate::Limits;
+use apportion_core::lifecycle::Time;
 use apportion_core::profile::{Mode, Profile};
 use apportion_core::wire;
 
@@ -30,6 +33,12 @@ pub(crate) fn cluster(arguments: &EngineArguments) -> Result<Box<dyn Door>> {
         return Ok(Box::new(Native::new(profile, limits)));
     }
     Ok(Box::new(Runner::new()?.cluster(&profile, limits, HostLimits::default())?))
+}
+
+/// The time of this machine, in whole seconds.
+pub(crate) fn now() -> Time {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Time::from_seconds(i64::try_from(since.as_secs()).unwrap_or_default())
 }
 
 /// The Kubernetes that answers, in a few words.

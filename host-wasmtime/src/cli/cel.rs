@@ -13,11 +13,12 @@ use super::explain::refused;
 use super::pen::{Ink, Pen};
 use super::text::{clean, columns, pad};
 use super::{Shown, Verdict, ask, input, machine};
+use crate::api_server::READ;
 
 pub(crate) fn cel(arguments: &CelArguments) -> Result<Shown> {
     let view = &arguments.view;
     let mut door = ask::cluster(&arguments.engine)?;
-    let input = input::load(&arguments.input.files)?;
+    let input = input::gather(&arguments.input.files, &arguments.input.cluster, &READ)?;
     let taken = input.apply(door.as_mut())?;
     let request = ExpressionRequest { expression: arguments.expression.clone(), device: arguments.device.clone() };
     let answer = door.inquire(&serde_json::to_value(Inquiry::Expression(request))?).map_err(refused)?;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use apportion::{HostLimits, NativeValidator, Runner, Validate};
@@ -12,12 +11,12 @@ use apportion_core::finding::{Code, Finding, ObjectRef, value_at};
 use apportion_core::profile::{Mode, Profile};
 use apportion_core::validate::{Operation, Submission, in_default_namespace};
 use apportion_yaml::ProblemCode;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
 use super::args::KubernetesArguments;
 use super::files::Source;
 use super::input::{self, File, Input};
+use super::progress::Progress;
 use super::{ask, text};
 
 /// Objects as they are stored, by group, kind, namespace and name.
@@ -33,9 +32,6 @@ const LARGE: usize = 256 << 10;
 
 /// Batches that wait between reading and validation.
 const WAITING: usize = 1;
-
-/// How long nothing is shown.
-const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Validators for the Kubernetes that the arguments describe.
 pub(crate) struct Validators {
@@ -62,7 +58,7 @@ impl Validators {
     pub(crate) fn check(&self, sources: Vec<Source>, stored: &Stored, is_status: bool) -> (Input, Vec<Vec<Finding>>) {
         let next = AtomicUsize::new(0);
         let done: Mutex<BTreeMap<usize, Looked>> = Mutex::default();
-        let progress = Progress::new(sources.len());
+        let progress = Progress::new(sources.len(), "files");
         let workers = thread::available_parallelism().map_or(1, usize::from).min(sources.len().max(1));
         thread::scope(|scope| {
             for _ in 0..workers {
@@ -78,7 +74,7 @@ impl Validators {
                 });
             }
         });
-        progress.clear();
+        drop(progress);
         let done = done.into_inner().unwrap_or_default();
         let (files, findings): (Vec<File>, Vec<Vec<Vec<Finding>>>) = done.into_values().unzip();
         (input::collect(sources, files), findings.into_iter().flatten().collect())
@@ -159,37 +155,4 @@ pub(crate) fn stored(paths: &[String]) -> Result<Stored> {
     }
     let identified = input.documents.iter().filter_map(|document| Some((document.identity()?, document.value())));
     Ok(identified.collect())
-}
-
-/// A bar on a terminal, when it takes long.
-struct Progress {
-    bar: ProgressBar,
-    total: usize,
-    done: AtomicUsize,
-    start: Instant,
-}
-
-impl Progress {
-    fn new(total: usize) -> Self {
-        Self { bar: ProgressBar::hidden(), total, done: AtomicUsize::new(0), start: Instant::now() }
-    }
-
-    fn step(&self) {
-        let done = self.done.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        if self.start.elapsed() < PATIENCE {
-            return;
-        }
-        if self.bar.is_hidden() {
-            self.bar.set_length(u64::try_from(self.total).unwrap_or(u64::MAX));
-            if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} files, {eta} left") {
-                self.bar.set_style(style);
-            }
-            self.bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
-        }
-        self.bar.set_position(u64::try_from(done).unwrap_or(u64::MAX));
-    }
-
-    fn clear(&self) {
-        self.bar.finish_and_clear();
-    }
 }

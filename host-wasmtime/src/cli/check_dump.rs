@@ -16,6 +16,7 @@ use super::input::{self, Input, order};
 use super::note::{MachineNote, Note, Places};
 use super::pen::{Ink, Pen};
 use super::{Shown, Verdict, ask, machine, text};
+use crate::api_server::READ;
 
 pub(crate) fn check(arguments: &CheckArguments) -> Result<Shown> {
     let profile = ask::profile(&arguments.kubernetes, Mode::Sound)?;
@@ -23,9 +24,10 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Shown> {
         Some(text) => {
             Some(Time::parse(text).with_context(|| format!("`--now {text}` is no time such as 2026-03-01T12:00:00Z"))?)
         }
-        None => None,
+        // A dump may be old; a live cluster is looked at now.
+        None => arguments.input.cluster.from_cluster.then(ask::now),
     };
-    let input = input::load(&arguments.input.files)?;
+    let input = input::gather(&arguments.input.files, &arguments.input.cluster, &READ)?;
     let findings = if arguments.kubernetes.native {
         let objects = input.documents.iter().map(|document| document.value()).collect();
         inspect::inspect(objects, &profile, now)

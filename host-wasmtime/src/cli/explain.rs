@@ -13,6 +13,7 @@ use super::args::{ExplainArguments, Output};
 use super::diagnose::diagnose;
 use super::pen::{Ink, Pen};
 use super::{Shown, Verdict, ask, input, machine, show_explain, text};
+use crate::api_server::READ;
 
 struct Entry {
     code: &'static str,
@@ -21,7 +22,8 @@ struct Entry {
 }
 
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<Shown> {
-    if arguments.files.is_empty() { codes(arguments) } else { cluster(arguments) }
+    let has_objects = arguments.cluster.from_cluster || !arguments.files.is_empty();
+    if has_objects { cluster(arguments) } else { codes(arguments) }
 }
 
 /// Why something in manifests is Pending.
@@ -34,7 +36,7 @@ fn cluster(arguments: &ExplainArguments) -> Result<Shown> {
         suggestions: true,
     };
     let mut door = ask::cluster(&arguments.engine)?;
-    let input = input::load(&arguments.files)?;
+    let input = input::gather(&arguments.files, &arguments.cluster, &READ)?;
     let taken = input.apply(door.as_mut())?;
     let answer = door.inquire(&serde_json::to_value(Inquiry::Explain(request))?).map_err(refused)?;
     let explanations: Vec<Explanation> = serde_json::from_value(answer.clone())?;

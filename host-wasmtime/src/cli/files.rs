@@ -24,13 +24,19 @@ pub(crate) struct Source {
     /// As a user would name it.
     pub(crate) name: String,
     pub(crate) text: Arc<[u8]>,
+    /// Whether it is a cluster, whose objects have no text.
+    pub(crate) is_cluster: bool,
     /// Made when somebody asks for a line.
     index: OnceLock<TextIndex<Arc<[u8]>>>,
 }
 
 impl Source {
     pub(crate) fn new(name: String, text: Vec<u8>) -> Self {
-        Self { name, text: text.into(), index: OnceLock::new() }
+        Self { name, text: text.into(), is_cluster: false, index: OnceLock::new() }
+    }
+
+    pub(crate) fn cluster(name: String) -> Self {
+        Self { is_cluster: true, ..Self::new(name, Vec::new()) }
     }
 
     /// Line and column of a byte, both from one; the column in characters.

@@ -14,11 +14,12 @@ use super::explain::refused;
 use super::pen::{Ink, Pen};
 use super::text::{WIDTH, clean, table, wrap};
 use super::{Shown, Verdict, ask, input, machine};
+use crate::api_server::READ;
 
 pub(crate) fn fit(arguments: &FitArguments) -> Result<Shown> {
     let view = &arguments.view;
     let mut door = ask::cluster(&arguments.engine)?;
-    let input = input::load(&arguments.input.files)?;
+    let input = input::gather(&arguments.input.files, &arguments.input.cluster, &READ)?;
     let taken = input.apply(door.as_mut())?;
     let (kind, name) = match (&arguments.claim_template, &arguments.claim) {
         (None, Some(claim)) => ("ResourceClaim", claim.as_str()),

@@ -8,9 +8,11 @@ use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
 use apportion_yaml::{Limits, Positions, read_each};
 use serde_json::Value;
 
+use super::args::ClusterArguments;
 use super::files::{self, STDIN, Source};
 use super::note::{Note, Places};
-use super::text;
+use super::{live, text};
+use crate::api_server::Resource;
 
 /// All that was read.
 #[derive(Debug)]
@@ -59,8 +61,11 @@ impl Document {
     /// The document and the object in it.
     fn new(source: usize, document: apportion_yaml::Document) -> (Self, Value) {
         let apportion_yaml::Document { value, positions, .. } = document;
-        let (text, group, written) = (value.to_string(), group(&value), written_reference(&value));
-        (Self { source, text, positions, group, written }, value)
+        (Self::of_object(source, &value, positions), value)
+    }
+
+    fn of_object(source: usize, value: &Value, positions: Positions) -> Self {
+        Self { source, text: value.to_string(), positions, group: group(value), written: written_reference(value) }
     }
 }
 
@@ -101,6 +106,19 @@ pub(crate) struct Taken {
     /// Documents with an error.
     pub(crate) refused: usize,
     pub(crate) notes: Vec<Note>,
+}
+
+/// Reads these kinds of the cluster, where that is asked for, and then the files.
+pub(crate) fn gather(files: &[String], cluster: &ClusterArguments, kinds: &[Resource]) -> Result<Input> {
+    match (cluster.from_cluster, files.is_empty()) {
+        (false, _) => load(files),
+        (true, true) => live::read(cluster, kinds),
+        (true, false) => {
+            let mut input = live::read(cluster, kinds)?;
+            input.add(load(files)?);
+            Ok(input)
+        }
+    }
 }
 
 /// Reads the files.
@@ -159,6 +177,30 @@ pub(crate) fn collect(sources: Vec<Source>, files: Vec<File>) -> Input {
 }
 
 impl Input {
+    /// Objects that have no text.
+    pub(crate) fn of_objects(source: Source, objects: Vec<Value>) -> Self {
+        let document = |object: Value| Document::of_object(0, &object, Positions::nowhere());
+        let documents = objects.into_iter().map(document).collect();
+        Self { sources: vec![source], documents, problems: Vec::new(), refused: 0 }
+    }
+
+    /// What was read later comes behind.
+    fn add(&mut self, later: Self) {
+        let moved = self.sources.len();
+        self.sources.extend(later.sources);
+        self.documents.extend(later.documents.into_iter().map(|mut document| {
+            document.source = document.source.saturating_add(moved);
+            document
+        }));
+        self.problems.extend(later.problems.into_iter().map(|mut problem| {
+            if let Some(place) = &mut problem.place {
+                place.source = place.source.saturating_add(moved);
+            }
+            problem
+        }));
+        self.refused = self.refused.saturating_add(later.refused);
+    }
+
     /// Gives all documents to a cluster.
     pub(crate) fn apply(&self, door: &mut dyn Door) -> Result<Taken> {
         Ok(self.taken(door.apply(&self.texts())?))
@@ -201,7 +243,9 @@ impl Input {
         for (index, document) in self.documents.iter().enumerate() {
             let Some((group, object)) = document.identity() else { continue };
             let Some(earlier) = known.insert((group, object.clone()), document) else { continue };
-            if earlier.text == document.text {
+            // A manifest on top of a cluster is meant to replace what is there.
+            let is_live = self.sources.get(earlier.source).is_some_and(|source| source.is_cluster);
+            if is_live || earlier.text == document.text {
                 continue;
             }
             let (line, file) = self.line_of(earlier);
@@ -267,6 +311,9 @@ impl Taken {
         let place = match sources {
             [only] if only.name == STDIN => STDIN.to_owned(),
             [only] => format!("`{}`", only.name),
+            [live, files @ ..] if live.is_cluster => {
+                format!("`{}` and {}", live.name, text::count(files.len(), "file"))
+            }
             _ => text::count(sources.len(), "file"),
         };
         match parts.is_empty() {

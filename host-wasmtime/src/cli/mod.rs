@@ -6,6 +6,7 @@ mod ask;
 mod cel;
 mod check;
 mod check_dump;
+mod control;
 mod convert;
 mod diagnose;
 mod explain;
@@ -14,10 +15,13 @@ mod fit;
 mod fix;
 mod input;
 mod life;
+mod live;
 mod machine;
 mod note;
 mod pen;
+mod plan;
 mod playground;
+mod progress;
 mod report;
 mod run;
 mod show_allocate;
@@ -35,6 +39,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 
+pub(crate) use args::KubernetesArguments;
 use args::{Arguments, Command};
 
 /// The answer in one word; the exit code says it.
@@ -59,6 +64,7 @@ pub(crate) struct Shown {
 pub(crate) fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let shown = match &arguments.command {
+        command if command.cluster().is_some_and(|cluster| cluster.print_rbac) => live::role(command.kinds()),
         Command::Run(arguments) => run::run(arguments),
         Command::Allocate(arguments) => allocate::allocate(arguments),
         Command::Validate(arguments) => validate::validate(arguments),
@@ -73,6 +79,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Snapshot(arguments) => snapshot::snapshot(arguments),
         Command::Replay(arguments) => snapshot::replay(arguments),
         Command::Playground(arguments) => playground::playground(arguments),
+        Command::Plan(arguments) => plan::plan(arguments),
+        Command::Controller(arguments) => control::control(arguments),
     };
     match shown.and_then(print) {
         Ok(Verdict::Yes) => ExitCode::from(0),

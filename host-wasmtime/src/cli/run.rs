@@ -11,6 +11,7 @@ use super::args::{RunArguments, RunOutput};
 use super::diagnose::diagnose;
 use super::pen::Pen;
 use super::{Shown, Verdict, ask, input, life, machine, show_run};
+use crate::api_server::READ;
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
     if life::is_asked_for(arguments) {
@@ -18,7 +19,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
     }
     let look = &arguments.look;
     let mut door = ask::cluster(&arguments.engine)?;
-    let input = input::load(&arguments.input.files)?;
+    let input = input::gather(&arguments.input.files, &arguments.input.cluster, &READ)?;
     let taken = input.apply(door.as_mut())?;
     let report = door.run()?;
     let stdout = match arguments.output {

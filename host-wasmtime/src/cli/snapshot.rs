@@ -10,10 +10,11 @@ use serde_json::Value;
 use super::args::{ReplayArguments, SnapshotArguments};
 use super::explain::refused;
 use super::{Shown, Verdict, ask, files, input};
+use crate::api_server::READ;
 
 pub(crate) fn snapshot(arguments: &SnapshotArguments) -> Result<Shown> {
     let mut door = ask::cluster(&arguments.engine)?;
-    let input = input::load(&arguments.input.files)?;
+    let input = input::gather(&arguments.input.files, &arguments.input.cluster, &READ)?;
     let taken = input.apply(door.as_mut())?;
     let answer =
         door.inquire(&serde_json::to_value(Inquiry::Snapshot { anonymize: arguments.anonymize })?).map_err(refused)?;

@@ -1,13 +1,11 @@
 //! `apportion what-if`, `diff` and `taint`: what changes, and who has to go.
 
 use std::io;
-use std::time::SystemTime;
 
 use anyhow::{Result, bail};
 use apportion_core::explain::{Difference, Eviction, Place, Supposition, TaintSpec};
 use apportion_core::finding::ObjectRef;
 use apportion_core::inquiry::Inquiry;
-use apportion_core::lifecycle::Time;
 use serde_json::{Value, json};
 
 use super::args::{DiffArguments, EngineArguments, Output, TaintArguments, ViewArguments, WhatIfArguments};
@@ -17,10 +15,11 @@ use super::input::{Input, Taken};
 use super::pen::{Ink, Pen};
 use super::text::{WIDTH, clean, wrap};
 use super::{Shown, Verdict, ask, input, machine};
+use crate::api_server::READ;
 
 pub(crate) fn what_if(arguments: &WhatIfArguments) -> Result<Shown> {
     let mut door = ask::cluster(&arguments.engine)?;
-    let input = input::load(&arguments.input.files)?;
+    let input = input::gather(&arguments.input.files, &arguments.input.cluster, &READ)?;
     let taken = input.apply(door.as_mut())?;
     let with = match arguments.with.is_empty() {
         true => Vec::new(),
@@ -31,7 +30,7 @@ pub(crate) fn what_if(arguments: &WhatIfArguments) -> Result<Shown> {
         with,
         taints: taints(&arguments.taint),
         cordon: arguments.cordon.clone(),
-        now: now(),
+        now: ask::now().to_string(),
     };
     let answer = door.inquire(&serde_json::to_value(Inquiry::WhatIf(supposition))?).map_err(refused)?;
     difference(&answer, (&input, &taken), &arguments.engine, &arguments.view)
@@ -41,7 +40,7 @@ pub(crate) fn diff(arguments: &DiffArguments) -> Result<Shown> {
     let mut door = ask::cluster(&arguments.engine)?;
     let input = input::load(std::slice::from_ref(&arguments.before))?;
     let taken = input.apply(door.as_mut())?;
-    let after = input::load(std::slice::from_ref(&arguments.after))?;
+    let after = input::gather(arguments.after.as_slice(), &arguments.cluster, &READ)?;
     let objects = after.documents.iter().map(|document| document.value()).collect();
     let answer = door.inquire(&serde_json::to_value(Inquiry::Compare { objects })?).map_err(refused)?;
     difference(&answer, (&input, &taken), &arguments.engine, &arguments.view)
@@ -54,10 +53,12 @@ Only Pods count that have a node and a claim reserved for them; `apportion what-
 
 pub(crate) fn taint(arguments: &TaintArguments) -> Result<Shown> {
     let mut door = ask::cluster(&arguments.engine)?;
-    let input = input::load(&arguments.input.files)?;
+    let input = input::gather(&arguments.input.files, &arguments.input.cluster, &READ)?;
     let taken = input.apply(door.as_mut())?;
-    let inquiry =
-        Inquiry::Evictions { taints: taints(&arguments.taints), now: arguments.now.clone().unwrap_or_else(now) };
+    let inquiry = Inquiry::Evictions {
+        taints: taints(&arguments.taints),
+        now: arguments.now.clone().unwrap_or_else(|| ask::now().to_string()),
+    };
     let answer = door.inquire(&serde_json::to_value(inquiry)?).map_err(refused)?;
     let evictions: Vec<Eviction> = serde_json::from_value(answer.clone())?;
     let pen = Pen::new(&arguments.view.look, &io::stdout());
@@ -80,12 +81,6 @@ fn said(input: &Input, taken: &Taken, view: &ViewArguments) -> String {
 fn taints(given: &[(String, String)]) -> Vec<TaintSpec> {
     let spec = |(devices, taint): &(String, String)| TaintSpec { devices: devices.clone(), taint: taint.clone() };
     given.iter().map(spec).collect()
-}
-
-/// The time of this machine, in whole seconds.
-fn now() -> String {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Time::from_seconds(i64::try_from(since.as_secs()).unwrap_or_default()).to_string()
 }
 
 /// Kinds by the names that kubectl knows them by.

@@ -22,6 +22,7 @@ use super::diagnose::diagnose;
 use super::input::{self, Input};
 use super::pen::Pen;
 use super::{Shown, Verdict, ask, files, machine, show_run};
+use crate::api_server::READ;
 
 /// How long is played where nobody says it: until this long after the last step.
 const USUAL: i64 = 600_000;
@@ -58,7 +59,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
         Some(text) => duration(text).with_context(|| format!("`--until {text}` is no duration such as `10m`"))?,
         None => steps.last().map_or(0, |step| step.at_millis).saturating_add(USUAL),
     };
-    let input = input::load(&arguments.input.files)?;
+    let input = input::gather(&arguments.input.files, &arguments.input.cluster, &READ)?;
     let mut plays = plays(arguments, &input)?;
     let taken = input.taken(plays.apply(&input.texts())?);
     let played = play(plays.as_mut(), &steps, until, arguments.life.step)?;

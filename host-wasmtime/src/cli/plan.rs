@@ -1,0 +1,178 @@
+//! `apportion plan`: what template-sync would write, before it does.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use anyhow::{Result, bail};
+use apportion::{Controller, HostLimits, Runner, Write};
+use apportion_core::allocate::Limits;
+use apportion_core::api::source::SOURCE_API_VERSION;
+use apportion_core::control::{Conclusion, Part, Settings};
+use apportion_core::finding::ObjectRef;
+use apportion_core::lifecycle::EventRecord;
+use apportion_core::profile::Mode;
+use serde_json::{Value, json};
+
+use super::args::{Output, PlanArguments};
+use super::diagnose::diagnose;
+use super::input::{self, Input};
+use super::pen::{Ink, Pen};
+use super::text::{clean, count, table};
+use super::{Shown, Verdict, ask, machine};
+use crate::api_server::PLANNED;
+
+/// Most rounds of decisions; each is about what the one before it changed.
+const MOST_ROUNDS: usize = 16;
+
+/// What happens to one template.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Change {
+    Create,
+    Replace,
+    Mark,
+    Delete,
+}
+
+impl Change {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Replace => "replace",
+            Self::Mark => "mark",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// What would be written.
+#[derive(Debug, Default)]
+struct Planned {
+    changes: BTreeMap<(String, String), (Change, usize)>,
+    statuses: BTreeMap<String, Value>,
+    told: Vec<EventRecord>,
+}
+
+pub(crate) fn plan(arguments: &PlanArguments) -> Result<Shown> {
+    if arguments.kubernetes.native {
+        bail!("the plan is made in the component only");
+    }
+    let profile = ask::profile(&arguments.kubernetes, Mode::Sound)?;
+    let input = input::gather(&arguments.input.files, &arguments.input.cluster, &PLANNED)?;
+    let settings = Settings {
+        part: Part::TemplateSync,
+        home: arguments.namespace.clone(),
+        allow_admin_access: arguments.allow_admin_access,
+    };
+    let mut controller = Runner::new()?.controller(&profile, Limits::default(), HostLimits::default(), settings)?;
+    let taken = input.taken(controller.apply(&texts(&input))?);
+    let planned = planned(&mut controller)?;
+    let view = &arguments.view;
+    let stdout = match view.output {
+        Output::Table => show(&planned, Pen::new(&view.look, &io::stdout())),
+        output => {
+            let body = json!({ "input": machine::input(&input, &taken), "plan": for_machines(&planned) });
+            machine::text(&machine::document("Plan", machine::kubernetes(&arguments.kubernetes), body), output)
+        }
+    };
+    let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
+    let verdict = if taken.has_errors() || !planned.told.is_empty() { Verdict::No } else { Verdict::Yes };
+    Ok(Shown { stdout, stderr, verdict })
+}
+
+/// Manifests as they would be stored: a source that no server has seen has no UID yet, and copies name it by that.
+fn texts(input: &Input) -> Vec<String> {
+    let stored = |mut value: Value| {
+        let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let is_source = value.get("apiVersion").is_some_and(|version| version == SOURCE_API_VERSION);
+        if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut).filter(|_| is_source) {
+            metadata.entry("uid").or_insert_with(|| json!(format!("uid of {name}")));
+        }
+        value.to_string()
+    };
+    input.documents.iter().map(|document| stored(document.value())).collect()
+}
+
+/// Lets the controller decide as if everything that it writes were taken.
+fn planned(controller: &mut Controller) -> Result<Planned> {
+    let mut planned = Planned::default();
+    for _ in 0..MOST_ROUNDS {
+        let due = controller.due()?;
+        if due.is_empty() {
+            break;
+        }
+        for task in due {
+            let plan = controller.reconcile(&task.object, ask::now())?;
+            planned.told.extend(plan.events);
+            for write in plan.writes {
+                planned.note(controller, write)?;
+            }
+            controller.conclude(&task.object, Conclusion::Done)?;
+        }
+    }
+    planned.told.sort();
+    planned.told.dedup();
+    Ok(planned)
+}
+
+impl Planned {
+    fn note(&mut self, controller: &mut Controller, write: Write) -> Result<()> {
+        let place = |object: &ObjectRef| (object.namespace.clone(), object.name.clone());
+        match write {
+            Write::Create { object, .. } => {
+                let text = object.to_string();
+                let of = |field: &str| object.pointer(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+                let key = (of("/metadata/namespace"), of("/metadata/name"));
+                let was_deleted = self.changes.get(&key).is_some_and(|(change, _)| *change == Change::Delete);
+                let change = if was_deleted { Change::Replace } else { Change::Create };
+                self.changes.insert(key, (change, text.len()));
+                controller.apply(&[text])?;
+            }
+            Write::Delete { object, .. } => {
+                self.changes.insert(place(&object), (Change::Delete, 0));
+                controller.delete(&object)?;
+            }
+            Write::Patch(patch) => drop(self.changes.insert(place(&patch.object), (Change::Mark, 0))),
+            Write::UpdateStatus(object) => {
+                let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
+                self.statuses.insert(name, object.get("status").cloned().unwrap_or_default());
+                controller.apply(&[object.to_string()])?;
+            }
+            Write::Update(_) | Write::Bind { .. } | Write::Record(_) => {}
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        self.changes.values().map(|(_, bytes)| *bytes).fold(0, usize::saturating_add)
+    }
+}
+
+fn for_machines(planned: &Planned) -> Value {
+    let changes = planned.changes.iter().map(|((namespace, name), (change, bytes))| {
+        json!({ "change": change.text(), "namespace": namespace, "name": name, "bytes": bytes })
+    });
+    json!({
+        "changes": changes.collect::<Value>(), "bytes": planned.bytes(), "statuses": planned.statuses,
+        "events": planned.told.iter().map(|event| json!(event)).collect::<Value>(),
+    })
+}
+
+fn show(planned: &Planned, pen: Pen) -> String {
+    let mut lines = Vec::new();
+    if planned.changes.is_empty() {
+        lines.push("Nothing would be written.".to_owned());
+    } else {
+        let mut rows = vec![["CHANGE", "NAMESPACE", "TEMPLATE", "BYTES"].map(str::to_owned).to_vec()];
+        rows.extend(planned.changes.iter().map(|((namespace, name), (change, bytes))| {
+            vec![change.text().to_owned(), clean(namespace).into_owned(), clean(name).into_owned(), bytes.to_string()]
+        }));
+        lines.extend(table(&rows, &[3]));
+        let templates = count(planned.changes.len(), "template");
+        lines.push(String::new());
+        lines.push(pen.paint(Ink::Strong, &format!("{templates} would change, {} bytes written", planned.bytes())));
+    }
+    for event in &planned.told {
+        lines.push(clean(&format!("{}: {}: {}", event.regarding, event.reason, event.note)).into_owned());
+    }
+    lines.into_iter().map(|line| format!("{line}\n")).collect()
+}

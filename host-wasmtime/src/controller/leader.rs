@@ -1,0 +1,179 @@
+//! One replica leads, by a Lease. Nothing is written by one that cannot be sure to lead still when the write arrives.
+//!
+//! Source: `client-go/tools/leaderelection`; the lease is its, so that a Lease means the same to other tools.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use k8s_openapi::jiff::Timestamp;
+use kube::api::{Api, PostParams};
+use kube::core::ObjectMeta;
+use kube::{Client, Error};
+use tokio::sync::watch;
+use tracing::{info, warn};
+
+/// How long others wait after a leader was heard of last.
+const LEASE: Duration = Duration::from_secs(15);
+
+/// How long after its last renewal a leader starts no write any more. What is left of the lease is longer than a write may take.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// How often the lease is renewed, and looked at by others.
+const PERIOD: Duration = Duration::from_secs(2);
+
+/// Until when this replica may start writes; `None` while it does not lead.
+pub(super) type Term = Option<Instant>;
+
+/// A look at the term, for whoever writes.
+#[derive(Clone, Debug)]
+pub(super) struct Fence(watch::Receiver<Term>);
+
+impl Fence {
+    /// Whether a write may be started now.
+    pub(super) fn is_open(&self) -> bool {
+        self.0.borrow().is_some_and(|until| Instant::now() < until)
+    }
+
+    /// Waits until the term changes.
+    pub(super) async fn changed(&mut self) {
+        if self.0.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// A replica that wants to lead.
+pub(super) struct Candidate {
+    api: Api<Lease>,
+    name: String,
+    identity: String,
+    term: watch::Sender<Term>,
+    /// The version of somebody else's lease, and when it was seen first.
+    seen: Option<(String, Instant)>,
+}
+
+/// A fence that is always open, where there is one replica only.
+pub(super) fn alone() -> Fence {
+    let (sender, receiver) = watch::channel(Instant::now().checked_add(Duration::from_secs(1 << 32)));
+    // Whoever waits for a change waits for ever.
+    std::mem::forget(sender);
+    Fence(receiver)
+}
+
+impl Candidate {
+    pub(super) fn new(client: Client, namespace: &str, name: &str, identity: &str) -> (Self, Fence) {
+        let (term, receiver) = watch::channel(None);
+        let (name, identity) = (name.to_owned(), identity.to_owned());
+        (Self { api: Api::namespaced(client, namespace), name, identity, term, seen: None }, Fence(receiver))
+    }
+
+    /// Takes the lease when it is free and renews it, until `stop`; then gives it back.
+    pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        loop {
+            let asked = Instant::now();
+            match tokio::time::timeout(PERIOD.saturating_mul(2), self.attempt(asked)).await {
+                Ok(Ok(true)) => self.lead(asked),
+                Ok(Ok(false)) => self.follow("another replica has the lease"),
+                Ok(Err(error)) => warn!(%error, "the lease cannot be had"),
+                Err(_) => warn!("the API server does not answer about the lease"),
+            }
+            if self.term.borrow().is_some_and(|until| until <= Instant::now()) {
+                self.follow("the lease was not renewed in time");
+            }
+            tokio::select! {
+                () = tokio::time::sleep(PERIOD) => {}
+                _ = stop.changed() => break,
+            }
+        }
+        if self.term.borrow().is_some() {
+            self.follow("shutting down");
+            if let Err(error) = self.give_back().await {
+                warn!(%error, "the lease cannot be given back");
+            }
+        }
+    }
+
+    fn lead(&self, asked: Instant) {
+        let until = asked.checked_add(DEADLINE);
+        if self.term.borrow().is_none() {
+            info!(identity = self.identity, "leading");
+        }
+        self.term.send_replace(until);
+    }
+
+    fn follow(&self, why: &str) {
+        if self.term.borrow().is_some() {
+            info!(identity = self.identity, why, "not leading");
+            self.term.send_replace(None);
+        }
+    }
+
+    /// Whether the lease is ours now.
+    async fn attempt(&mut self, now: Instant) -> Result<bool, Error> {
+        let Some(lease) = self.api.get_opt(&self.name).await? else {
+            return won(self.api.create(&PostParams::default(), &self.lease(None)).await);
+        };
+        let spec = lease.spec.clone().unwrap_or_default();
+        let holder = spec.holder_identity.unwrap_or_default();
+        if holder != self.identity && !holder.is_empty() {
+            let version = lease.metadata.resource_version.clone().unwrap_or_default();
+            let since = match &self.seen {
+                Some((known, since)) if *known == version => *since,
+                _ => now,
+            };
+            self.seen = Some((version, since));
+            let patience = spec.lease_duration_seconds.and_then(|seconds| u64::try_from(seconds).ok());
+            if now.duration_since(since) < patience.map_or(LEASE, Duration::from_secs) {
+                return Ok(false);
+            }
+        }
+        self.seen = None;
+        won(self.api.replace(&self.name, &PostParams::default(), &self.lease(Some(lease))).await)
+    }
+
+    /// The lease in our name, with the version that it must still have.
+    fn lease(&self, old: Option<Lease>) -> Lease {
+        let now = MicroTime(Timestamp::now());
+        let spec = old.as_ref().and_then(|old| old.spec.clone()).unwrap_or_default();
+        let is_ours = spec.holder_identity.as_ref() == Some(&self.identity);
+        let transitions = spec.lease_transitions.unwrap_or(0).saturating_add(i32::from(!is_ours && old.is_some()));
+        let metadata = old
+            .map(|old| old.metadata)
+            .unwrap_or_else(|| ObjectMeta { name: Some(self.name.clone()), ..ObjectMeta::default() });
+        Lease {
+            metadata,
+            spec: Some(LeaseSpec {
+                acquire_time: if is_ours { spec.acquire_time } else { Some(now.clone()) },
+                holder_identity: Some(self.identity.clone()),
+                lease_duration_seconds: i32::try_from(LEASE.as_secs()).ok(),
+                lease_transitions: Some(transitions),
+                renew_time: Some(now),
+                ..LeaseSpec::default()
+            }),
+        }
+    }
+
+    /// Lets others take over at once.
+    async fn give_back(&self) -> Result<(), Error> {
+        let Some(mut lease) = self.api.get_opt(&self.name).await? else { return Ok(()) };
+        if let Some(spec) = &mut lease.spec
+            && spec.holder_identity.as_ref() == Some(&self.identity)
+        {
+            spec.holder_identity = Some(String::new());
+            spec.lease_duration_seconds = Some(1);
+            self.api.replace(&self.name, &PostParams::default(), &lease).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Somebody who was faster is no failure.
+fn won(written: Result<Lease, Error>) -> Result<bool, Error> {
+    match written {
+        Ok(_) => Ok(true),
+        Err(Error::Api(status)) if status.code == 409 => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,59 @@
+//! So many requests in a second, and some at once.
+
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+/// A bucket that fills with time; every request takes one out.
+#[derive(Debug)]
+pub(super) struct Limit {
+    /// Time that one request costs.
+    cost: Duration,
+    /// Time that can be saved up.
+    most: Duration,
+    /// When the bucket was empty, reckoned from what was taken since.
+    empty: Mutex<Instant>,
+}
+
+impl Limit {
+    /// `rate` requests in a second, `burst` at once.
+    pub(super) fn new(rate: u32, burst: u32) -> Self {
+        let cost = Duration::from_secs(1).checked_div(rate.max(1)).unwrap_or_default();
+        let most = cost.saturating_mul(burst.max(1));
+        let now = Instant::now();
+        Self { cost, most, empty: Mutex::new(now.checked_sub(most).unwrap_or(now)) }
+    }
+
+    /// Waits until a request may be made.
+    pub(super) async fn take(&self) {
+        let mut empty = self.empty.lock().await;
+        let now = Instant::now();
+        let earliest = now.checked_sub(self.most).unwrap_or(now);
+        let next = (*empty).max(earliest).checked_add(self.cost).unwrap_or(now);
+        if next > now {
+            // The others wait behind, in their order.
+            tokio::time::sleep_until(next).await;
+        }
+        *empty = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_free_and_the_rest_takes_its_time() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let took = runtime.block_on(async {
+            let limit = Limit::new(100, 10);
+            let start = Instant::now();
+            for _ in 0..30 {
+                limit.take().await;
+            }
+            start.elapsed()
+        });
+        assert!(took >= Duration::from_millis(190) && took < Duration::from_secs(2), "{took:?}");
+    }
+}

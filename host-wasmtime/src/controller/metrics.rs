@@ -1,0 +1,148 @@
+//! What Prometheus is told.
+
+use std::time::Duration;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+use serde_json::Value;
+
+type Labels = Vec<(&'static str, String)>;
+type Histograms = Family<Labels, Histogram, fn() -> Histogram>;
+
+/// All metrics; `docs/operations.md` says what each means.
+pub(super) struct Metrics {
+    registry: Registry,
+    reconciled: Family<Labels, Counter>,
+    reconcile_seconds: Histograms,
+    queue_depth: Family<Labels, Gauge>,
+    writes: Family<Labels, Counter>,
+    write_seconds: Histograms,
+    traps: Family<Labels, Counter>,
+    unreadable: Family<Labels, Counter>,
+    lists: Family<Labels, Counter>,
+    watch_failures: Family<Labels, Counter>,
+    copies: Family<Labels, Gauge>,
+    copy_seconds: Histogram,
+    leader: Gauge,
+}
+
+/// From a millisecond to a minute.
+fn seconds() -> Histogram {
+    Histogram::new([0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0])
+}
+
+impl Metrics {
+    pub(super) fn new() -> Self {
+        let histograms = || Family::new_with_constructor(seconds as fn() -> Histogram);
+        let mut metrics = Self {
+            registry: Registry::with_prefix("apportion"),
+            reconciled: Family::default(),
+            reconcile_seconds: histograms(),
+            queue_depth: Family::default(),
+            writes: Family::default(),
+            write_seconds: histograms(),
+            traps: Family::default(),
+            unreadable: Family::default(),
+            lists: Family::default(),
+            watch_failures: Family::default(),
+            copies: Family::default(),
+            copy_seconds: seconds(),
+            leader: Gauge::default(),
+        };
+        let registry = &mut metrics.registry;
+        registry.register(
+            "reconciled",
+            "Decisions that were carried out, by part and result",
+            metrics.reconciled.clone(),
+        );
+        let help = "Time that the component took for a decision, by part";
+        registry.register("decision_seconds", help, metrics.reconcile_seconds.clone());
+        registry.register("queue_depth", "What waits to be looked at, by part and lane", metrics.queue_depth.clone());
+        registry.register("writes", "Writes to the API server, by part, verb and HTTP status", metrics.writes.clone());
+        registry.register(
+            "write_seconds",
+            "Time that the API server took for a write, by part",
+            metrics.write_seconds.clone(),
+        );
+        registry.register("component_traps", "How often the component was made anew, by part", metrics.traps.clone());
+        registry.register("unreadable_objects", "Objects that could not be read, by part", metrics.unreadable.clone());
+        registry.register("lists", "How often a kind was listed as a whole", metrics.lists.clone());
+        registry.register("watch_failures", "Lists and watches that failed, by kind", metrics.watch_failures.clone());
+        registry.register("copies", "Copies of cluster-wide templates, by source and state", metrics.copies.clone());
+        let help = "From hearing of a namespace until its copy was made";
+        registry.register("template_sync_seconds", help, metrics.copy_seconds.clone());
+        registry.register("leader", "Whether this replica leads", metrics.leader.clone());
+        metrics
+    }
+
+    /// The text that Prometheus reads.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a text does not fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+
+    pub(super) fn reconciled(&self, part: &str, result: &str) {
+        self.reconciled.get_or_create(&vec![("part", part.to_owned()), ("result", result.to_owned())]).inc();
+    }
+
+    pub(super) fn decided(&self, part: &str, took: Duration) {
+        self.reconcile_seconds.get_or_create(&vec![("part", part.to_owned())]).observe(took.as_secs_f64());
+    }
+
+    pub(super) fn queued(&self, part: &str, lane: &str, depth: usize) {
+        let labels = vec![("part", part.to_owned()), ("lane", lane.to_owned())];
+        self.queue_depth.get_or_create(&labels).set(i64::try_from(depth).unwrap_or(i64::MAX));
+    }
+
+    /// `code` is 0 where there was no answer.
+    pub(super) fn wrote(&self, part: &str, verb: &str, code: u16, took: Duration) {
+        let labels = vec![("part", part.to_owned()), ("verb", verb.to_owned()), ("code", code.to_string())];
+        self.writes.get_or_create(&labels).inc();
+        self.write_seconds.get_or_create(&vec![("part", part.to_owned())]).observe(took.as_secs_f64());
+    }
+
+    pub(super) fn trapped(&self, part: &str) {
+        self.traps.get_or_create(&vec![("part", part.to_owned())]).inc();
+    }
+
+    pub(super) fn unreadable(&self, part: &str) {
+        self.unreadable.get_or_create(&vec![("part", part.to_owned())]).inc();
+    }
+
+    pub(super) fn watch_listed(&self, kind: &str) {
+        self.lists.get_or_create(&vec![("kind", kind.to_owned())]).inc();
+    }
+
+    pub(super) fn watch_failed(&self, kind: &str) {
+        self.watch_failures.get_or_create(&vec![("kind", kind.to_owned())]).inc();
+    }
+
+    pub(super) fn copied(&self, took: Duration) {
+        self.copy_seconds.observe(took.as_secs_f64());
+    }
+
+    /// The numbers in the status of a source.
+    pub(super) fn copies(&self, source: &str, status: &Value) {
+        for state in ["current", "updating", "conflicting", "refused"] {
+            let number = status.get(state).and_then(Value::as_i64).unwrap_or(0);
+            self.copies.get_or_create(&vec![("source", source.to_owned()), ("state", state.to_owned())]).set(number);
+        }
+    }
+
+    /// A source that is gone has no numbers.
+    pub(super) fn forget_copies(&self, source: &str) {
+        for state in ["current", "updating", "conflicting", "refused"] {
+            self.copies.remove(&vec![("source", source.to_owned()), ("state", state.to_owned())]);
+        }
+    }
+
+    pub(super) fn leads(&self, is_leader: bool) {
+        self.leader.set(i64::from(is_leader));
+    }
+}

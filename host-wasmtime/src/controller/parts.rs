@@ -1,0 +1,116 @@
+//! The parts of the controller: what each watches, and what it may write.
+
+use apportion_core::control::Part;
+use clap::ValueEnum;
+
+use crate::api_server::{
+    CLAIMS, CLASSES, NAMESPACES, NODES, POD_GROUPS, PODS, Resource, SLICES, TAINT_RULES, TEMPLATE_SOURCES, TEMPLATES,
+};
+
+/// A part, as `--controllers` names it.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum PartName {
+    /// Keeps copies of cluster-wide claim templates in the namespaces that they are for
+    TemplateSync,
+    /// Tells users by Events why Pods and PodGroups wait for devices
+    Explainer,
+    /// Makes claims from templates and takes reservations away, as kube-controller-manager does
+    Claims,
+    /// Keeps PodGroups while Pods need them, as kube-controller-manager does
+    PodgroupProtection,
+    /// Deletes Pods whose devices are tainted, as kube-controller-manager does
+    TaintEviction,
+}
+
+/// A write that a part makes, as a role allows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grant {
+    pub(crate) group: &'static str,
+    /// Plural, with the subresource where one is meant.
+    pub(crate) resource: &'static str,
+    pub(crate) verbs: &'static [&'static str],
+}
+
+const fn grant(group: &'static str, resource: &'static str, verbs: &'static [&'static str]) -> Grant {
+    Grant { group, resource, verbs }
+}
+
+const EVENTS: Grant = grant("events.k8s.io", "events", &["create", "patch"]);
+const DEVICES: &str = "resource.k8s.io";
+const SCHEDULING: &str = "scheduling.k8s.io";
+
+impl PartName {
+    /// The name.
+    pub(crate) const fn text(self) -> &'static str {
+        match self {
+            Self::TemplateSync => "template-sync",
+            Self::Explainer => "explainer",
+            Self::Claims => "claims",
+            Self::PodgroupProtection => "podgroup-protection",
+            Self::TaintEviction => "taint-eviction",
+        }
+    }
+
+    pub(super) const fn part(self) -> Part {
+        match self {
+            Self::TemplateSync => Part::TemplateSync,
+            Self::Explainer => Part::Explainer,
+            Self::Claims => Part::Claims,
+            Self::PodgroupProtection => Part::PodGroupProtection,
+            Self::TaintEviction => Part::TaintEviction,
+        }
+    }
+
+    /// The kinds that it decides on.
+    pub(crate) const fn watches(self) -> &'static [Resource] {
+        match self {
+            Self::TemplateSync => &[NAMESPACES, TEMPLATES, TEMPLATE_SOURCES],
+            Self::Explainer => &[NAMESPACES, NODES, CLASSES, SLICES, TAINT_RULES, TEMPLATES, CLAIMS, POD_GROUPS, PODS],
+            Self::Claims => &[TEMPLATES, CLAIMS, POD_GROUPS, PODS],
+            Self::PodgroupProtection => &[POD_GROUPS, PODS],
+            Self::TaintEviction => &[SLICES, TAINT_RULES, CLAIMS, POD_GROUPS, PODS],
+        }
+    }
+
+    /// What it writes, and looks up one by one.
+    pub(crate) const fn writes(self) -> &'static [Grant] {
+        match self {
+            Self::TemplateSync => {
+                const {
+                    &[
+                        grant(DEVICES, "resourceclaimtemplates", &["create", "delete", "patch"]),
+                        grant("apportion.dev", "clusterresourceclaimtemplates/status", &["update"]),
+                        EVENTS,
+                    ]
+                }
+            }
+            Self::Explainer => const { &[grant("", "pods/status", &["patch"]), EVENTS] },
+            Self::Claims => {
+                const {
+                    &[
+                        grant("", "pods", &["get"]),
+                        grant("", "pods/finalizers", &["update"]),
+                        grant("", "pods/status", &["patch"]),
+                        grant(DEVICES, "resourceclaims", &["create", "delete", "patch", "update"]),
+                        grant(DEVICES, "resourceclaims/status", &["patch", "update"]),
+                        grant(SCHEDULING, "podgroups", &["get"]),
+                        grant(SCHEDULING, "podgroups/finalizers", &["update"]),
+                        grant(SCHEDULING, "podgroups/status", &["patch", "update"]),
+                        EVENTS,
+                    ]
+                }
+            }
+            Self::PodgroupProtection => const { &[grant(SCHEDULING, "podgroups", &["update"])] },
+            Self::TaintEviction => {
+                const {
+                    &[
+                        grant("", "pods", &["delete"]),
+                        grant("", "pods/status", &["patch"]),
+                        grant(DEVICES, "devicetaintrules/status", &["patch", "update"]),
+                        EVENTS,
+                    ]
+                }
+            }
+        }
+    }
+}

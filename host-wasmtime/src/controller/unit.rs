@@ -1,0 +1,376 @@
+//! One part at work: hears news, asks the component, has its decisions carried out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use apportion::{Error, Plan};
+use apportion_core::control::{Conclusion, Lane};
+use apportion_core::finding::{Finding, ObjectRef, Severity};
+use apportion_core::lifecycle::Time;
+use tokio::sync::{mpsc, watch};
+use tracing::{debug, error, info, warn};
+
+use super::engine::Engine;
+use super::leader::Fence;
+use super::metrics::Metrics;
+use super::parts::PartName;
+use super::queue::{Due, Queue};
+use super::serve::Health;
+use super::watch::{News, Seen};
+use super::writer::{Feedback, Outcome, Writer};
+use apportion_core::api::source::SOURCE_KIND;
+
+/// Decisions that are carried out at the same time.
+const MOST_AT_ONCE: usize = 16;
+
+/// News that are taken in together.
+const BATCH: usize = 512;
+
+/// How often a part shows that it lives.
+const BEAT: Duration = Duration::from_secs(10);
+
+/// How long decisions that are being carried out may take to end.
+const GRACE: Duration = Duration::from_secs(6);
+
+/// One part.
+pub(super) struct Unit {
+    /// Its position among the parts.
+    pub(super) index: usize,
+    pub(super) part: PartName,
+    pub(super) engine: Engine,
+    pub(super) writer: Arc<Writer>,
+    pub(super) fence: Fence,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) health: Arc<Health>,
+    pub(super) queue: Queue,
+    /// Kinds of which not everything was told yet.
+    pub(super) unknown: BTreeSet<&'static str>,
+    /// What this replica wrote itself, and has not heard of yet.
+    pub(super) ahead: Ahead,
+}
+
+/// Objects as they are after own writes, until the news of them arrive: what was told before is older.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    versions: BTreeMap<ObjectRef, u64>,
+    /// UIDs of objects that were deleted.
+    lost: BTreeMap<ObjectRef, String>,
+}
+
+impl Ahead {
+    fn note(&mut self, feedback: &Feedback) {
+        match feedback {
+            Feedback::Has(seen) if seen.version > 0 => {
+                self.versions.insert(seen.object.clone(), seen.version);
+            }
+            Feedback::Has(_) => {}
+            Feedback::Lost(object, uid) => {
+                self.versions.remove(object);
+                self.lost.insert(object.clone(), uid.clone());
+            }
+        }
+    }
+
+    /// Whether an object that was seen is as it was before an own write.
+    fn is_old(&mut self, seen: &Seen) -> bool {
+        if self.lost.get(&seen.object) == Some(&seen.uid) {
+            return true;
+        }
+        match self.versions.get(&seen.object) {
+            Some(version) if seen.version > 0 && seen.version < *version => true,
+            Some(_) => {
+                self.versions.remove(&seen.object);
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// Whether the end of an object is that of one that was deleted here; there may be another one of its name by now. The UID
+    /// is not known where the end was missed.
+    fn is_known_end(&mut self, object: &ObjectRef, uid: Option<&str>) -> bool {
+        let is_lost = self.lost.get(object).is_some_and(|lost| uid.is_none_or(|uid| lost == uid));
+        match is_lost {
+            true => drop(self.lost.remove(object)),
+            false => drop(self.versions.remove(object)),
+        }
+        is_lost
+    }
+}
+
+/// A decision that was carried out.
+struct Finished {
+    due: Due,
+    plan_again: Option<Time>,
+    is_to_retry: bool,
+    status: Option<(String, serde_json::Value)>,
+    outcome: Outcome,
+}
+
+impl Unit {
+    /// Works until `stop`.
+    pub(super) async fn run(mut self, mut news: mpsc::Receiver<News>, mut stop: watch::Receiver<bool>) {
+        let (sender, mut finished) = mpsc::channel::<Finished>(MOST_AT_ONCE);
+        let mut heard = Vec::with_capacity(BATCH);
+        let mut fence = self.fence.clone();
+        loop {
+            self.health.beat(self.index);
+            let next = self.queue.next().unwrap_or_else(|| far(Instant::now()));
+            let beat = Instant::now().checked_add(BEAT).map_or(next, |beat| beat.min(next));
+            tokio::select! {
+                biased;
+                _ = stop.changed() => break,
+                Some(finished) = finished.recv() => self.conclude(finished).await,
+                count = news.recv_many(&mut heard, BATCH) => {
+                    if count == 0 {
+                        break;
+                    }
+                    self.hear(std::mem::take(&mut heard)).await;
+                }
+                () = fence.changed() => {}
+                () = tokio::time::sleep_until(beat.into()) => {}
+            }
+            self.collect().await;
+            while self.unknown.is_empty() && self.fence.is_open() && self.queue.running() < MOST_AT_ONCE {
+                let Some(due) = self.queue.pop(Instant::now()) else { break };
+                self.start(due, &sender).await;
+            }
+            for (lane, name) in LANES {
+                self.metrics.queued(self.part.text(), name, self.queue.depth(lane));
+            }
+        }
+        let end = async {
+            while self.queue.running() > 0 {
+                let Some(finished) = finished.recv().await else { break };
+                self.queue.finish(&finished.due.object);
+            }
+        };
+        if tokio::time::timeout(GRACE, end).await.is_err() {
+            warn!(part = self.part.text(), "some writes have not ended");
+        }
+    }
+
+    async fn hear(&mut self, news: Vec<News>) {
+        let mut texts = Vec::new();
+        for one in news {
+            match one {
+                News::Applied(seen) => {
+                    if !self.ahead.is_old(&seen) {
+                        texts.push(seen.text);
+                    }
+                }
+                News::Gone { object, uid } => {
+                    if self.ahead.is_known_end(&object, uid.as_deref()) {
+                        continue;
+                    }
+                    self.apply(std::mem::take(&mut texts)).await;
+                    self.delete(object).await;
+                }
+                News::Synced(kind) => {
+                    if self.unknown.remove(kind) && self.unknown.is_empty() {
+                        self.apply(std::mem::take(&mut texts)).await;
+                        info!(part = self.part.text(), "everything is known");
+                        self.health.ready();
+                    }
+                }
+            }
+        }
+        self.apply(texts).await;
+    }
+
+    /// Gives objects to the component. Where it stops they are given one by one, so that only the one that does it is missing.
+    async fn apply(&mut self, texts: Vec<String>) {
+        if texts.is_empty() {
+            return;
+        }
+        let copy = texts.clone();
+        match self.engine.call(move |controller| controller.apply(&copy)).await {
+            Ok(findings) => self.report(&findings),
+            Err(error) => {
+                self.stopped(&error);
+                for text in texts {
+                    match self.engine.call(move |controller| controller.apply(&[text])).await {
+                        Ok(findings) => self.report(&findings),
+                        Err(error) => {
+                            self.stopped(&error);
+                            self.metrics.unreadable(self.part.text());
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn report(&self, findings: &[Vec<Finding>]) {
+        for finding in findings.iter().flatten().filter(|finding| finding.severity == Severity::Error) {
+            let object = finding.object.as_ref().map(ToString::to_string).unwrap_or_default();
+            warn!(object, code = finding.code.text(), path = finding.path, message = finding.message, "not readable");
+            self.metrics.unreadable(self.part.text());
+        }
+    }
+
+    fn stopped(&self, error: &Error) {
+        error!(part = self.part.text(), %error, "the component is made anew");
+        self.metrics.trapped(self.part.text());
+    }
+
+    async fn delete(&mut self, object: ObjectRef) {
+        if object.kind == SOURCE_KIND {
+            self.metrics.forget_copies(&object.name);
+        }
+        if let Err(error) = self.engine.call(move |controller| controller.delete(&object)).await {
+            self.stopped(&error);
+        }
+    }
+
+    /// What is due goes into the queue.
+    async fn collect(&mut self) {
+        match self.engine.call(|controller| controller.due()).await {
+            Ok(tasks) => {
+                let now = Instant::now();
+                for task in tasks {
+                    let at = now.checked_add(Duration::from_millis(task.after_millis)).unwrap_or(now);
+                    self.queue.add(task.object, task.lane, at, now);
+                }
+            }
+            Err(error) => self.stopped(&error),
+        }
+    }
+
+    /// Asks for a decision and has it carried out beside everything else.
+    async fn start(&mut self, due: Due, sender: &mpsc::Sender<Finished>) {
+        let (object, start, now) = (due.object.clone(), Instant::now(), now());
+        let plan = match self.engine.call(move |controller| controller.reconcile(&object, now)).await {
+            Ok(plan) => plan,
+            Err(error) => {
+                self.stopped(&error);
+                self.metrics.reconciled(self.part.text(), "stopped");
+                self.queue.fail(due, None, Instant::now());
+                return;
+            }
+        };
+        self.metrics.decided(self.part.text(), start.elapsed());
+        let is_idle = plan.writes.is_empty() && plan.events.is_empty();
+        if is_idle && !plan.retry {
+            self.wake(&due.object, plan.wake_up);
+            self.queue.finish(&due.object);
+            return;
+        }
+        debug!(part = self.part.text(), object = %due.object, writes = plan.writes.len(), "decided");
+        let (writer, sender) = (Arc::clone(&self.writer), sender.clone());
+        tokio::spawn(async move {
+            let (plan_again, is_to_retry, status) = (plan.wake_up, plan.retry, status_of(&plan));
+            let outcome = writer.carry_out(plan).await;
+            // A unit that has ended does not want to know.
+            let _ = sender.send(Finished { due, plan_again, is_to_retry, status, outcome }).await;
+        });
+    }
+
+    fn wake(&mut self, object: &ObjectRef, at: Option<Time>) {
+        let Some(at) = at else { return };
+        let millis = u64::try_from(at.millis().saturating_sub(now().millis())).unwrap_or(0);
+        let instant = Instant::now();
+        let at = instant.checked_add(Duration::from_millis(millis)).unwrap_or(instant);
+        self.queue.add(object.clone(), Lane::Report, at, instant);
+    }
+
+    async fn conclude(&mut self, finished: Finished) {
+        let Finished { due, plan_again, is_to_retry, status, outcome } = finished;
+        for feedback in &outcome.feedback {
+            self.ahead.note(feedback);
+            match feedback.clone() {
+                Feedback::Has(seen) => self.apply(vec![seen.text]).await,
+                Feedback::Lost(object, _) => self.delete(object).await,
+            }
+        }
+        let (object, conclusion) = (due.object.clone(), outcome.conclusion.clone());
+        if let Err(error) = self.engine.call(move |controller| controller.conclude(&object, conclusion)).await {
+            self.stopped(&error);
+        }
+        let result = match outcome.conclusion {
+            Conclusion::Done => "done",
+            Conclusion::Failed => "failed",
+            Conclusion::Refused { .. } => "refused",
+        };
+        self.metrics.reconciled(self.part.text(), result);
+        if outcome.conclusion == Conclusion::Done {
+            if outcome.has_created && due.lane == Lane::Urgent && self.part == PartName::TemplateSync {
+                self.metrics.copied(due.since.elapsed());
+            }
+            if let Some((source, status)) = status {
+                self.metrics.copies(&source, &status);
+            }
+        }
+        self.wake(&due.object, plan_again);
+        match outcome.conclusion == Conclusion::Done && !is_to_retry {
+            true => self.queue.finish(&due.object),
+            false => self.queue.fail(due, outcome.pause, Instant::now()),
+        }
+    }
+}
+
+const LANES: [(Lane, &str); 4] =
+    [(Lane::Urgent, "urgent"), (Lane::Repair, "repair"), (Lane::Rollout, "rollout"), (Lane::Report, "report")];
+
+/// The status of a source that a plan writes.
+fn status_of(plan: &Plan) -> Option<(String, serde_json::Value)> {
+    plan.writes.iter().find_map(|write| match write {
+        apportion::Write::UpdateStatus(object) => {
+            let name = object.pointer("/metadata/name")?.as_str()?.to_owned();
+            Some((name, object.get("status")?.clone()))
+        }
+        _ => None,
+    })
+}
+
+fn now() -> Time {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Time::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn far(now: Instant) -> Instant {
+    now.checked_add(Duration::from_secs(3600)).unwrap_or(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn seen(uid: &str, version: u64) -> Seen {
+        let metadata = json!({ "name": "x", "uid": uid, "resourceVersion": version.to_string() });
+        Seen::of("Thing", json!({ "metadata": metadata }))
+    }
+
+    #[test]
+    fn what_was_told_before_an_own_write_is_old() {
+        let mut ahead = Ahead::default();
+        assert!(!ahead.is_old(&seen("a", 3)));
+        ahead.note(&Feedback::Has(seen("a", 7)));
+        assert!(ahead.is_old(&seen("a", 5)));
+        assert!(!ahead.is_old(&seen("a", 7)), "the news of the write");
+        assert!(!ahead.is_old(&seen("a", 9)));
+    }
+
+    #[test]
+    fn the_end_of_an_object_that_was_replaced_is_not_that_of_its_successor() {
+        let (mut ahead, object) = (Ahead::default(), seen("a", 1).object);
+        ahead.note(&Feedback::Lost(object.clone(), "a".to_owned()));
+        ahead.note(&Feedback::Has(seen("b", 8)));
+        assert!(ahead.is_old(&seen("a", 6)), "it is gone");
+        assert!(ahead.is_known_end(&object, Some("a")));
+        assert!(!ahead.is_known_end(&object, Some("b")), "the successor ends, too");
+    }
+
+    /// The news of a write may be faster than its answer.
+    #[test]
+    fn an_end_that_was_missed_counts_whatever_was_written_before() {
+        let (mut ahead, object) = (Ahead::default(), seen("a", 1).object);
+        assert!(!ahead.is_old(&seen("a", 7)));
+        ahead.note(&Feedback::Has(seen("a", 7)));
+        assert!(!ahead.is_known_end(&object, None));
+        assert!(!ahead.is_old(&seen("b", 3)), "nothing is left of it");
+    }
+}

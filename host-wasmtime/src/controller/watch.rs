@@ -1,0 +1,240 @@
+//! What happens to the objects of one kind, told to all who want to know.
+
+use std::collections::BTreeSet;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use apportion_core::finding::ObjectRef;
+use futures::{Stream, StreamExt, TryStreamExt};
+use kube::Client;
+use kube::api::Api;
+use kube::core::{DynamicObject, ObjectMeta, PartialObjectMeta, TypeMeta};
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{self, Event, watcher};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tracing::{debug, error, info, warn};
+
+use super::metrics::Metrics;
+use super::served::Served;
+use crate::api_server::{NAMESPACES, NODES, PODS, Resource};
+
+/// Pause before a kind that is not served is looked for again: one that is needed, and one that is not.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+const LOOK_AGAIN_OPTIONAL: Duration = Duration::from_secs(300);
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub(super) enum News {
+    /// An object is as follows.
+    Applied(Seen),
+    /// An object is gone; its UID is not known where it was missed.
+    Gone { object: ObjectRef, uid: Option<String> },
+    /// Everything of this kind has been told.
+    Synced(&'static str),
+}
+
+/// An object as it was seen.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) object: ObjectRef,
+    pub(super) uid: String,
+    /// 0 where it cannot be told.
+    pub(super) version: u64,
+    pub(super) text: String,
+}
+
+impl Seen {
+    /// An object as the API server gave it.
+    pub(super) fn of(kind: &str, mut value: Value) -> Self {
+        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
+        let (uid, version) = (text("/metadata/uid"), text("/metadata/resourceVersion"));
+        trim(kind, &mut value);
+        let object = ObjectRef { kind: kind.to_owned(), namespace, name };
+        Self { object, uid, version: version.parse().unwrap_or(0), text: value.to_string() }
+    }
+}
+
+/// One kind, and who wants to know.
+pub(super) struct Watch {
+    pub(super) client: Client,
+    pub(super) resource: Resource,
+    pub(super) served: Arc<Served>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) listeners: Vec<mpsc::Sender<News>>,
+}
+
+impl Watch {
+    /// Watches until nobody listens.
+    pub(super) async fn run(self) {
+        let name = self.resource.full_name();
+        loop {
+            match self.served.find(&self.client, &self.resource).await {
+                Ok(Some(kind)) => {
+                    info!(kind = name, version = kind.version, "watching");
+                    let types = TypeMeta { api_version: kind.api_version.clone(), kind: kind.kind.clone() };
+                    // Of a namespace nothing but its metadata matters.
+                    if self.resource == NAMESPACES {
+                        let api: Api<PartialObjectMeta<DynamicObject>> = Api::all_with(self.client.clone(), &kind);
+                        let events = watcher(api, watcher::Config::default());
+                        let events =
+                            events.map_ok(|event| map(event, |one: PartialObjectMeta<DynamicObject>| one.metadata));
+                        let bare = |metadata: ObjectMeta| {
+                            json!({
+                                "apiVersion": types.api_version, "kind": types.kind, "metadata": metadata,
+                            })
+                        };
+                        self.follow(events, bare).await;
+                    } else {
+                        let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &kind);
+                        let events = watcher(api, watcher::Config::default());
+                        let whole = |mut object: DynamicObject| {
+                            object.types = Some(types.clone());
+                            // Keys of objects are text, so writing cannot fail.
+                            serde_json::to_value(object).unwrap_or_default()
+                        };
+                        self.follow(events, whole).await;
+                    }
+                    return;
+                }
+                Ok(None) if !self.resource.is_everywhere => {
+                    info!(kind = name, "not served: taken to be none");
+                    self.tell(News::Synced(self.resource.plural)).await;
+                    tokio::time::sleep(LOOK_AGAIN_OPTIONAL).await;
+                }
+                Ok(None) => {
+                    error!(kind = name, "not served, and needed");
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                }
+                Err(error) => {
+                    warn!(kind = name, %error, "cannot be listed");
+                    self.metrics.watch_failed(self.resource.plural);
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                }
+            }
+            if self.listeners.iter().all(mpsc::Sender::is_closed) {
+                return;
+            }
+        }
+    }
+
+    async fn follow<K>(
+        &self,
+        events: impl Stream<Item = Result<Event<K>, watcher::Error>>,
+        write: impl Fn(K) -> Value,
+    ) {
+        let kind = self.resource.reference_kind();
+        let mut events = pin!(events.default_backoff());
+        let mut known: BTreeSet<ObjectRef> = BTreeSet::new();
+        let mut listed: BTreeSet<ObjectRef> = BTreeSet::new();
+        while let Some(event) = events.next().await {
+            match event {
+                Ok(Event::Init) => listed.clear(),
+                Ok(Event::InitApply(object)) => {
+                    let seen = Seen::of(kind, write(object));
+                    listed.insert(seen.object.clone());
+                    self.tell(News::Applied(seen)).await;
+                }
+                Ok(Event::InitDone) => {
+                    // What is not in the list was deleted while nobody looked.
+                    for object in known.difference(&listed) {
+                        self.tell(News::Gone { object: object.clone(), uid: None }).await;
+                    }
+                    known = std::mem::take(&mut listed);
+                    debug!(kind, objects = known.len(), "listed");
+                    self.metrics.watch_listed(self.resource.plural);
+                    self.tell(News::Synced(self.resource.plural)).await;
+                }
+                Ok(Event::Apply(object)) => {
+                    let seen = Seen::of(kind, write(object));
+                    known.insert(seen.object.clone());
+                    self.tell(News::Applied(seen)).await;
+                }
+                Ok(Event::Delete(object)) => {
+                    let Seen { object, uid, .. } = Seen::of(kind, write(object));
+                    known.remove(&object);
+                    self.tell(News::Gone { object, uid: Some(uid) }).await;
+                }
+                Err(error) => {
+                    warn!(kind, %error, "the watch is begun again");
+                    self.metrics.watch_failed(self.resource.plural);
+                }
+            }
+            if self.listeners.iter().all(mpsc::Sender::is_closed) {
+                return;
+            }
+        }
+    }
+
+    async fn tell(&self, news: News) {
+        for listener in &self.listeners {
+            // One that ended does not listen any more.
+            let _ = listener.send(news.clone()).await;
+        }
+    }
+}
+
+fn map<A, B>(event: Event<A>, change: impl Fn(A) -> B) -> Event<B> {
+    match event {
+        Event::Apply(object) => Event::Apply(change(object)),
+        Event::Delete(object) => Event::Delete(change(object)),
+        Event::InitApply(object) => Event::InitApply(change(object)),
+        Event::Init => Event::Init,
+        Event::InitDone => Event::InitDone,
+    }
+}
+
+/// Fields of containers on which something may depend.
+const CONTAINER: [&str; 3] = ["name", "resources", "restartPolicy"];
+
+/// Leaves out what plays no part and is large. Pods and Nodes are never written as a whole, so nothing is lost.
+fn trim(kind: &str, value: &mut Value) {
+    if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
+    }
+    if kind == PODS.kind {
+        if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {
+            spec.remove("volumes");
+            for list in ["containers", "initContainers", "ephemeralContainers"] {
+                let containers = spec.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten();
+                for container in containers.filter_map(Value::as_object_mut) {
+                    container.retain(|field, _| CONTAINER.contains(&field.as_str()));
+                }
+            }
+        }
+        if let Some(status) = value.get_mut("status").and_then(Value::as_object_mut) {
+            status.retain(|field, _| !field.ends_with("ontainerStatuses"));
+        }
+    } else if kind == NODES.kind
+        && let Some(status) = value.get_mut("status").and_then(Value::as_object_mut)
+    {
+        status.remove("images");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_decides_is_kept_and_what_is_large_is_not() {
+        let pod = json!({
+            "metadata": { "name": "p", "uid": "u", "resourceVersion": "7", "managedFields": [{}] },
+            "spec": {
+                "volumes": [{}], "resourceClaims": [{ "name": "gpu" }],
+                "containers": [{ "name": "c", "env": [{}], "resources": { "claims": [] } }],
+            },
+            "status": { "phase": "Pending", "containerStatuses": [], "initContainerStatuses": [] },
+        });
+        let seen = Seen::of("Pod", pod);
+        assert_eq!((seen.uid.as_str(), seen.version), ("u", 7));
+        let left = json!({
+            "metadata": { "name": "p", "uid": "u", "resourceVersion": "7" },
+            "spec": { "resourceClaims": [{ "name": "gpu" }], "containers": [{ "name": "c", "resources": { "claims": [] } }] },
+            "status": { "phase": "Pending" },
+        });
+        assert_eq!(serde_json::from_str::<Value>(&seen.text).unwrap(), left);
+    }
+}

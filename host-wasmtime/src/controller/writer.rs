@@ -1,0 +1,330 @@
+//! Carries decisions out: one write after the other, none once the lease may be somebody else's.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use apportion::{Plan, Write};
+use apportion_core::control::Conclusion;
+use apportion_core::finding::ObjectRef;
+use apportion_core::lifecycle::{Change, EventRecord, Patch};
+use either::Either;
+use kube::api::{Api, DeleteParams, Patch as Body, PatchParams, PostParams, Preconditions};
+use kube::core::DynamicObject;
+use kube::{Client, Error};
+use serde_json::{Value, json};
+use tracing::{info, warn};
+
+use super::events::Recorder;
+use super::leader::Fence;
+use super::limit::Limit;
+use super::metrics::Metrics;
+use super::served::Served;
+use super::watch::Seen;
+
+/// How long a write may take. Together with the time after which none is started it ends before the lease does.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Field manager of all writes.
+const MANAGER: &str = "apportion";
+
+/// Whoever writes for one part.
+pub(super) struct Writer {
+    pub(super) part: &'static str,
+    pub(super) client: Client,
+    pub(super) served: Arc<Served>,
+    pub(super) recorder: Arc<Recorder>,
+    pub(super) limit: Arc<Limit>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) fence: Fence,
+}
+
+/// What the API server has now, as far as its answers say.
+#[derive(Clone, Debug)]
+pub(super) enum Feedback {
+    Has(Seen),
+    Lost(ObjectRef, String),
+}
+
+/// What became of a plan.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) conclusion: Conclusion,
+    pub(super) feedback: Vec<Feedback>,
+    /// How long the API server wants to be left alone.
+    pub(super) pause: Option<Duration>,
+    /// Whether an object was made.
+    pub(super) has_created: bool,
+}
+
+/// Why a write did not happen.
+enum Failure {
+    /// The lease may be somebody else's.
+    Fenced,
+    /// Somebody else was faster, or nobody answered in time, or the server cannot now.
+    Again(String, Option<Duration>),
+    /// The server does not want it.
+    Refused(u16, String),
+}
+
+impl Writer {
+    /// Carries a plan out.
+    pub(super) async fn carry_out(&self, plan: Plan) -> Outcome {
+        let mut outcome =
+            Outcome { conclusion: Conclusion::Done, feedback: Vec::new(), pause: None, has_created: false };
+        for (object, uid) in &plan.gone {
+            if self.is_there(object, uid).await {
+                outcome.conclusion = Conclusion::Failed;
+                return outcome;
+            }
+        }
+        for write in plan.writes {
+            let refused = match &write {
+                Write::Create { refused, .. } => refused.clone(),
+                _ => None,
+            };
+            let what = in_words(&write);
+            let is_create = matches!(write, Write::Create { .. });
+            match self.write(write, &outcome.feedback).await {
+                Ok(feedback) => {
+                    info!(part = self.part, write = what, "written");
+                    outcome.has_created |= is_create;
+                    outcome.feedback.extend(feedback);
+                }
+                Err(Failure::Refused(status, message)) => {
+                    warn!(part = self.part, write = what, status, message, "refused");
+                    outcome.conclusion = Conclusion::Refused { status, message: message.clone() };
+                    let Some(mut event) = refused else { break };
+                    event.note.push_str(&message);
+                    self.tell(&event).await;
+                }
+                Err(Failure::Again(why, pause)) => {
+                    info!(part = self.part, write = what, why, "to be tried again");
+                    outcome.conclusion = Conclusion::Failed;
+                    outcome.pause = pause;
+                    break;
+                }
+                Err(Failure::Fenced) => {
+                    outcome.conclusion = Conclusion::Failed;
+                    break;
+                }
+            }
+        }
+        for event in &plan.events {
+            self.tell(event).await;
+        }
+        outcome
+    }
+
+    /// Whether an object that was taken to be gone is there. One that cannot be seen counts as there.
+    async fn is_there(&self, object: &ObjectRef, uid: &str) -> bool {
+        let Some(api) = self.api(object) else { return true };
+        match tokio::time::timeout(PATIENCE, api.get_opt(&object.name)).await {
+            Ok(Ok(found)) => found.is_some_and(|found| found.metadata.uid.as_deref() == Some(uid)),
+            Ok(Err(_)) | Err(_) => true,
+        }
+    }
+
+    /// An Event that does not come through is no reason not to go on.
+    async fn tell(&self, event: &EventRecord) {
+        if !self.fence.is_open() {
+            return;
+        }
+        self.limit.take().await;
+        let start = Instant::now();
+        match tokio::time::timeout(PATIENCE, self.recorder.record(event, &self.served)).await {
+            Ok(Ok(())) => self.metrics.wrote(self.part, "event", 200, start.elapsed()),
+            Ok(Err(error)) => {
+                self.metrics.wrote(self.part, "event", code(&error), start.elapsed());
+                warn!(part = self.part, reason = event.reason, %error, "an Event was not written");
+            }
+            Err(_) => self.metrics.wrote(self.part, "event", 0, start.elapsed()),
+        }
+    }
+
+    fn api(&self, object: &ObjectRef) -> Option<Api<DynamicObject>> {
+        let kind = self.served.of_kind(&object.kind)?;
+        Some(match object.namespace.as_str() {
+            "" => Api::all_with(self.client.clone(), &kind),
+            namespace => Api::namespaced_with(self.client.clone(), namespace, &kind),
+        })
+    }
+
+    async fn write(&self, write: Write, before: &[Feedback]) -> Result<Option<Feedback>, Failure> {
+        let verb = verb(&write);
+        self.limit.take().await;
+        if !self.fence.is_open() {
+            return Err(Failure::Fenced);
+        }
+        let start = Instant::now();
+        let answer = tokio::time::timeout(PATIENCE, self.request(write, before)).await;
+        let code = match &answer {
+            Ok(Ok(_)) => 200,
+            Ok(Err(error)) => code(error),
+            Err(_) => 0,
+        };
+        self.metrics.wrote(self.part, verb, code, start.elapsed());
+        match answer {
+            Ok(Ok(feedback)) => Ok(feedback),
+            Ok(Err(error)) => Err(failure(error)),
+            Err(_) => Err(Failure::Again("no answer in time".to_owned(), None)),
+        }
+    }
+
+    async fn request(&self, write: Write, before: &[Feedback]) -> Result<Option<Feedback>, Error> {
+        let parameters = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
+        let object = target(&write);
+        let Some(api) = object.as_ref().and_then(|object| self.api(object)) else { return Ok(None) };
+        let Some(object) = object else { return Ok(None) };
+        let written = match write {
+            Write::Create { object: value, .. } => api.create(&parameters, &dynamic(value)?).await?,
+            Write::Update(value) => {
+                api.replace(&object.name, &parameters, &dynamic(with_version(value, &object, before))?).await?
+            }
+            Write::UpdateStatus(value) => {
+                api.replace_status(&object.name, &parameters, &dynamic(with_version(value, &object, before))?).await?
+            }
+            Write::Patch(patch) => self.patch(&api, patch, before).await?,
+            Write::Delete { uid, .. } => {
+                let preconditions = Some(Preconditions { uid: Some(uid.clone()), resource_version: None });
+                let parameters = DeleteParams { preconditions, ..DeleteParams::default() };
+                match api.delete(&object.name, &parameters).await {
+                    Ok(Either::Left(going)) if going.metadata.deletion_timestamp.is_some() => going,
+                    Ok(_) => return Ok(Some(Feedback::Lost(object, uid))),
+                    Err(Error::Api(status)) if status.code == 404 => return Ok(Some(Feedback::Lost(object, uid))),
+                    Err(error) => return Err(error),
+                }
+            }
+            Write::Bind { pod, uid, node } => {
+                let binding = json!({
+                    "apiVersion": "v1", "kind": "Binding",
+                    "metadata": { "name": pod.name, "namespace": pod.namespace, "uid": uid },
+                    "target": { "apiVersion": "v1", "kind": "Node", "name": node },
+                });
+                let _: Value = api.create_subresource("binding", &pod.name, &parameters, &binding).await?;
+                return Ok(None);
+            }
+            Write::Record(_) => return Ok(None),
+        };
+        Ok(Some(Feedback::Has(Seen::of(&object.kind, serde_json::to_value(written).map_err(Error::SerdeError)?))))
+    }
+
+    async fn patch(&self, api: &Api<DynamicObject>, patch: Patch, before: &[Feedback]) -> Result<DynamicObject, Error> {
+        let Patch { object, uid, resource_version, status, change } = patch;
+        let mut precondition = serde_json::Map::new();
+        let version = version(&object, before).unwrap_or(resource_version);
+        for (field, value) in [("uid", uid), ("resourceVersion", version)] {
+            if !value.is_empty() {
+                precondition.insert(field.to_owned(), json!(value));
+            }
+        }
+        let (body, manager) = match change {
+            Change::Merge(fields) => (Body::Merge(with_metadata(fields, precondition)), None),
+            Change::Strategic(fields) => (Body::Strategic(with_metadata(fields, precondition)), None),
+            Change::Apply { manager, fields } => {
+                precondition.insert("name".to_owned(), json!(object.name));
+                let mut fields = with_metadata(fields, precondition);
+                if let (Some(kind), Some(map)) = (self.served.of_kind(&object.kind), fields.as_object_mut()) {
+                    map.insert("apiVersion".to_owned(), json!(kind.api_version));
+                    map.insert("kind".to_owned(), json!(kind.kind));
+                }
+                (Body::Apply(fields), Some(manager))
+            }
+        };
+        let parameters = PatchParams {
+            force: manager.is_some(),
+            field_manager: Some(manager.unwrap_or_else(|| MANAGER.to_owned())),
+            ..PatchParams::default()
+        };
+        match status {
+            true => api.patch_status(&object.name, &parameters, &body).await,
+            false => api.patch(&object.name, &parameters, &body).await,
+        }
+    }
+}
+
+fn with_metadata(mut fields: Value, more: serde_json::Map<String, Value>) -> Value {
+    if let Some(map) = fields.as_object_mut() {
+        let metadata = map.entry("metadata").or_insert_with(|| json!({}));
+        if let Some(metadata) = metadata.as_object_mut() {
+            metadata.extend(more);
+        }
+    }
+    fields
+}
+
+/// The version that an earlier write of the same plan gave to an object.
+fn version(object: &ObjectRef, before: &[Feedback]) -> Option<String> {
+    before.iter().rev().find_map(|feedback| match feedback {
+        Feedback::Has(seen) if seen.object == *object && seen.version > 0 => Some(seen.version.to_string()),
+        Feedback::Has(_) | Feedback::Lost(..) => None,
+    })
+}
+
+fn with_version(mut value: Value, object: &ObjectRef, before: &[Feedback]) -> Value {
+    if let (Some(version), Some(metadata)) =
+        (version(object, before), value.get_mut("metadata").and_then(Value::as_object_mut))
+    {
+        metadata.insert("resourceVersion".to_owned(), json!(version));
+    }
+    value
+}
+
+fn dynamic(value: Value) -> Result<DynamicObject, Error> {
+    serde_json::from_value(value).map_err(Error::SerdeError)
+}
+
+/// The object that a write is about; `None` for Events.
+fn target(write: &Write) -> Option<ObjectRef> {
+    match write {
+        Write::Create { object, .. } | Write::Update(object) | Write::UpdateStatus(object) => {
+            let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let is_source = text("/apiVersion") == apportion_core::api::source::SOURCE_API_VERSION;
+            let kind = match is_source {
+                true => apportion_core::api::source::SOURCE_KIND.to_owned(),
+                false => text("/kind"),
+            };
+            Some(ObjectRef { kind, namespace: text("/metadata/namespace"), name: text("/metadata/name") })
+        }
+        Write::Patch(patch) => Some(patch.object.clone()),
+        Write::Delete { object, .. } => Some(object.clone()),
+        Write::Bind { pod, .. } => Some(pod.clone()),
+        Write::Record(_) => None,
+    }
+}
+
+fn verb(write: &Write) -> &'static str {
+    match write {
+        Write::Create { .. } => "create",
+        Write::Update(_) => "update",
+        Write::UpdateStatus(_) => "update-status",
+        Write::Patch(_) => "patch",
+        Write::Delete { .. } => "delete",
+        Write::Bind { .. } => "bind",
+        Write::Record(_) => "event",
+    }
+}
+
+fn in_words(write: &Write) -> String {
+    target(write).map_or_else(|| verb(write).to_owned(), |object| format!("{} {object}", verb(write)))
+}
+
+/// HTTP status of an answer; 0 where there was none.
+fn code(error: &Error) -> u16 {
+    match error {
+        Error::Api(status) => status.code,
+        _ => 0,
+    }
+}
+
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::Api(status) => match status.code {
+            400 | 403 | 404 | 405 | 413 | 422 => Failure::Refused(status.code, status.message.clone()),
+            _ => {
+                let wish = status.details.as_ref().map(|details| details.retry_after_seconds).filter(|wish| *wish > 0);
+                Failure::Again(status.message.clone(), wish.map(|wish| Duration::from_secs(u64::from(wish))))
+            }
+        },
+        error => Failure::Again(error.to_string(), None),
+    }
+}

@@ -1,0 +1,219 @@
+//! Objects with versions, and what happened to them.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+/// What was asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) query: BTreeMap<String, String>,
+    pub(crate) body: Value,
+}
+
+impl Request {
+    /// Whether something is to be changed, apart from leases and events.
+    pub(crate) fn is_write(&self) -> bool {
+        self.method != "GET" && !self.path.contains("/leases") && !self.path.contains("/events")
+    }
+}
+
+/// Something that goes wrong for the next requests that it fits.
+pub(crate) struct Fault {
+    pub(crate) fits: fn(&Request) -> bool,
+    pub(crate) times: usize,
+    /// HTTP status; 0 for a connection that ends without an answer, 1 for a write that happens and whose answer is lost.
+    pub(crate) code: u16,
+}
+
+/// One change.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub(crate) version: u64,
+    pub(crate) kind: &'static str,
+    pub(crate) plural: String,
+    pub(crate) object: Value,
+}
+
+/// Plural, namespace, name.
+type Key = (String, String, String);
+
+/// Says why an object may not be created: status and sentence.
+type Admission = fn(&Value) -> Option<(u16, String)>;
+
+/// Everything that the server knows.
+#[derive(Default)]
+pub(crate) struct Store {
+    objects: BTreeMap<Key, Value>,
+    pub(crate) version: u64,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) requests: Vec<Request>,
+    pub(crate) faults: Vec<Fault>,
+    /// Plurals that nobody may list.
+    pub(crate) forbidden: Vec<&'static str>,
+    /// `group/version/plural` that are not served.
+    pub(crate) missing: Vec<&'static str>,
+    /// Versions up to this one are forgotten: watches from them are told so.
+    pub(crate) compacted: u64,
+    /// How often watches were cut.
+    pub(crate) cut: u64,
+    /// Says why an object may not be created: status and sentence.
+    pub(crate) admit: Option<Admission>,
+    /// Objects of one page, whatever the client asks for.
+    pub(crate) page: Option<usize>,
+}
+
+/// Why a write is refused: HTTP status, reason, sentence.
+pub(crate) type Refusal = (u16, &'static str, String);
+
+fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
+    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Plural of a kind: the server has no schema.
+fn plural(object: &Value) -> String {
+    let kind = text(object, "/kind").to_lowercase();
+    if kind.ends_with('s') { format!("{kind}es") } else { format!("{kind}s") }
+}
+
+fn key(plural: &str, object: &Value) -> Key {
+    (plural.to_owned(), text(object, "/metadata/namespace").to_owned(), text(object, "/metadata/name").to_owned())
+}
+
+impl Store {
+    pub(crate) fn get(&self, plural: &str, namespace: &str, name: &str) -> Option<Value> {
+        self.objects.get(&(plural.to_owned(), namespace.to_owned(), name.to_owned())).cloned()
+    }
+
+    pub(crate) fn list(&self, plural: &str) -> Vec<Value> {
+        self.objects.iter().filter(|(key, _)| key.0 == plural).map(|(_, object)| object.clone()).collect()
+    }
+
+    /// Stores an object whatever was there.
+    pub(crate) fn put(&mut self, object: Value) {
+        let plural = plural(&object);
+        match self.get(&plural, text(&object, "/metadata/namespace"), text(&object, "/metadata/name")) {
+            Some(old) => drop(self.replace(&plural, merged(old, &object))),
+            None => drop(self.create(&plural, object)),
+        }
+    }
+
+    pub(crate) fn create(&mut self, plural: &str, mut object: Value) -> Result<Value, Refusal> {
+        let key = key(plural, &object);
+        if self.objects.contains_key(&key) {
+            return Err((409, "AlreadyExists", format!("{plural} \"{}\" already exists", key.2)));
+        }
+        if let Some((code, sentence)) = self.admit.and_then(|admit| admit(&object)) {
+            let reason = if code == 403 { "Forbidden" } else { "Invalid" };
+            return Err((code, reason, sentence));
+        }
+        self.version += 1;
+        let version = self.version;
+        let metadata = object["metadata"].as_object_mut().unwrap();
+        metadata.entry("uid").or_insert_with(|| json!(format!("uid-{version}")));
+        metadata.entry("creationTimestamp").or_insert_with(|| json!("2026-01-01T00:00:00Z"));
+        metadata.insert("generation".to_owned(), json!(1));
+        fill_in(&mut object);
+        Ok(self.commit("ADDED", key, object))
+    }
+
+    /// Stores a changed object. Its version must be that of the stored one, where it has one.
+    pub(crate) fn replace(&mut self, plural: &str, mut object: Value) -> Result<Value, Refusal> {
+        let key = key(plural, &object);
+        let Some(old) = self.objects.get(&key) else { return Err(not_found(&key)) };
+        for field in ["/metadata/resourceVersion", "/metadata/uid"] {
+            let wanted = text(&object, field);
+            if !wanted.is_empty() && wanted != text(old, field) {
+                return Err((409, "Conflict", format!("{plural} \"{}\" has been modified", key.2)));
+            }
+        }
+        if plural == "resourceclaimtemplates" && old["spec"] != object["spec"] {
+            return Err((422, "Invalid", "spec: field is immutable".to_owned()));
+        }
+        let generation = old["metadata"]["generation"].as_u64().unwrap_or_default();
+        let is_new = old["spec"] != object["spec"];
+        let metadata = object["metadata"].as_object_mut().unwrap();
+        metadata.insert("generation".to_owned(), json!(generation + u64::from(is_new)));
+        metadata.insert("uid".to_owned(), old["metadata"]["uid"].clone());
+        metadata.insert("creationTimestamp".to_owned(), old["metadata"]["creationTimestamp"].clone());
+        metadata.insert("resourceVersion".to_owned(), old["metadata"]["resourceVersion"].clone());
+        if &object == old {
+            return Ok(object);
+        }
+        self.version += 1;
+        Ok(self.commit("MODIFIED", key, object))
+    }
+
+    fn commit(&mut self, kind: &'static str, key: Key, mut object: Value) -> Value {
+        object["metadata"]["resourceVersion"] = json!(self.version.to_string());
+        self.objects.insert(key.clone(), object.clone());
+        self.changes.push(Change { version: self.version, kind, plural: key.0, object: object.clone() });
+        object
+    }
+
+    pub(crate) fn delete(&mut self, plural: &str, namespace: &str, name: &str) -> Option<Value> {
+        let mut object = self.objects.remove(&(plural.to_owned(), namespace.to_owned(), name.to_owned()))?;
+        self.version += 1;
+        object["metadata"]["resourceVersion"] = json!(self.version.to_string());
+        let change = Change { version: self.version, kind: "DELETED", plural: plural.to_owned(), object };
+        self.changes.push(change.clone());
+        Some(change.object)
+    }
+
+    /// Deletes what is owned by something that is gone.
+    pub(crate) fn collect_garbage(&mut self) {
+        let uids: Vec<String> = self.objects.values().map(|object| text(object, "/metadata/uid").to_owned()).collect();
+        let is_orphan = |object: &Value| {
+            let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+            owners.is_some_and(|owners| owners.iter().all(|owner| !uids.contains(&text(owner, "/uid").to_owned())))
+        };
+        let gone: Vec<Key> =
+            self.objects.iter().filter(|(_, object)| is_orphan(object)).map(|(key, _)| key.clone()).collect();
+        for key in gone {
+            self.delete(&key.0, &key.1, &key.2);
+        }
+    }
+
+    /// The fault for a request, used up by one.
+    pub(crate) fn fault(&mut self, request: &Request) -> Option<u16> {
+        let fault = self.faults.iter_mut().find(|fault| fault.times > 0 && (fault.fits)(request))?;
+        fault.times -= 1;
+        Some(fault.code)
+    }
+
+    /// Writes that were asked for, leases and events apart.
+    pub(crate) fn writes(&self) -> usize {
+        self.requests.iter().filter(|request| request.is_write()).count()
+    }
+}
+
+/// What the API server fills in.
+fn fill_in(object: &mut Value) {
+    if object["kind"] == "ResourceClaimTemplate" {
+        let requests = object.pointer_mut("/spec/spec/devices/requests").and_then(Value::as_array_mut);
+        for asked in requests.into_iter().flatten().filter_map(|request| request["exactly"].as_object_mut()) {
+            asked.entry("allocationMode").or_insert(json!("ExactCount"));
+            asked.entry("count").or_insert(json!(1));
+        }
+    }
+}
+
+pub(crate) fn not_found(key: &Key) -> Refusal {
+    (404, "NotFound", format!("{} \"{}\" not found", key.0, key.2))
+}
+
+/// Fields put over others: objects are merged, `null` removes, all else is replaced.
+pub(crate) fn merged(mut under: Value, over: &Value) -> Value {
+    let (Some(target), Some(source)) = (under.as_object_mut(), over.as_object()) else { return over.clone() };
+    for (name, value) in source {
+        if value.is_null() {
+            target.remove(name);
+        } else {
+            let old = target.remove(name).unwrap_or_else(|| Value::Object(Map::new()));
+            target.insert(name.clone(), merged(old, value));
+        }
+    }
+    under
+}

@@ -1,0 +1,480 @@
+//! `apportion controller` against an API server in this process, with everything that goes wrong between the two.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "helpers of tests")]
+
+mod api_server;
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use api_server::{ApiServer, Fault, Request};
+use serde_json::{Value, json};
+
+const HOME: &str = "apportion-system";
+
+/// A controller that runs; it is killed with this value.
+struct Running {
+    child: Option<Child>,
+    address: SocketAddr,
+}
+
+impl Running {
+    fn start(server: &ApiServer, arguments: &[&str]) -> Self {
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_apportion"));
+        command.args(["controller", "--namespace", HOME, "--metrics-address", &address.to_string()]).args(arguments);
+        command.env_clear().env("KUBECONFIG", server.kubeconfig());
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        Self { child: Some(child), address }
+    }
+
+    fn get(&self, path: &str) -> Option<(u16, String)> {
+        let mut stream = TcpStream::connect_timeout(&self.address, Duration::from_secs(1)).ok()?;
+        stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+        write!(stream, "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").ok()?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text).ok()?;
+        let code = text.split(' ').nth(1)?.parse().ok()?;
+        Some((code, text.split_once("\r\n\r\n")?.1.to_owned()))
+    }
+
+    /// The value of a metric with these labels.
+    fn metric(&self, line: &str) -> f64 {
+        let (_, text) = self.get("/metrics").unwrap();
+        let found = text.lines().find_map(|one| one.strip_prefix(line)?.strip_prefix(' ')?.parse().ok());
+        found.unwrap_or_else(|| panic!("{line} is not in\n{text}"))
+    }
+
+    fn signal(&self, signal: &str) {
+        let id = self.child.as_ref().unwrap().id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    }
+
+    /// Asks it to end, and waits.
+    fn stop(mut self) -> Output {
+        self.signal("-TERM");
+        self.child.take().unwrap().wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+const SYNC: &[&str] = &["--controllers", "template-sync"];
+
+fn namespaces(server: &ApiServer, count: usize) {
+    let named = |name: String| json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name, "labels": { "team": "ml" } } });
+    server.apply(&(0..count).map(|number| named(format!("ml-{number:03}"))).collect::<Vec<_>>());
+}
+
+fn source(class: &str) -> Value {
+    json!({
+        "apiVersion": "apportion.dev/v1alpha1", "kind": "ClusterResourceClaimTemplate", "metadata": { "name": "gpu" },
+        "spec": {
+            "targets": [{ "namespaceSelector": { "matchLabels": { "team": "ml" } } }],
+            "template": { "spec": { "devices": { "requests": [{ "name": "gpu", "exactly": { "deviceClassName": class } }] } } },
+        },
+    })
+}
+
+fn copies(server: &ApiServer, class: &str) -> usize {
+    let is_of = |copy: &&Value| copy["spec"]["spec"]["devices"]["requests"][0]["exactly"]["deviceClassName"] == *class;
+    server.list("resourceclaimtemplates").iter().filter(is_of).count()
+}
+
+fn ready(server: &ApiServer) -> Option<Value> {
+    let source = server.get("clusterresourceclaimtemplates", "", "gpu")?;
+    let conditions = source["status"]["conditions"].as_array()?.clone();
+    conditions.into_iter().find(|one| one["type"] == "Ready" && one["status"] == "True")?;
+    Some(source["status"].clone())
+}
+
+/// Waits until every namespace has the current copy and the status says so.
+fn until_synchronized(server: &ApiServer, class: &str, count: usize) {
+    server.until("all copies", 60, |server| (copies(server, class) == count).then_some(()));
+    server.until("the status", 30, |server| ready(server).filter(|status| status["current"] == count));
+}
+
+/// The number of writes once none came for a while: a status follows what it tells of a moment later.
+fn writes_at_rest(server: &ApiServer) -> usize {
+    let mut last = (server.store().writes(), Instant::now());
+    server.until("no more writes", 30, |server| {
+        let writes = server.store().writes();
+        if writes != last.0 {
+            last = (writes, Instant::now());
+        }
+        (last.1.elapsed() > Duration::from_millis(1500)).then_some(writes)
+    })
+}
+
+#[test]
+fn copies_are_made_kept_and_left_alone() {
+    let server = ApiServer::start("copies");
+    namespaces(&server, 20);
+    let running = Running::start(&server, SYNC);
+    server.until("readiness", 30, |_| running.get("/readyz").filter(|answer| answer.0 == 200));
+    server.apply(&[source("h100")]);
+    until_synchronized(&server, "h100", 20);
+    assert_eq!(running.get("/livez").unwrap().0, 200);
+    assert_eq!(running.get("/elsewhere").unwrap().0, 404);
+    // A namespace that comes gets its copy at once.
+    namespaces(&server, 21);
+    until_synchronized(&server, "h100", 21);
+    assert_eq!(running.metric("apportion_template_sync_seconds_count"), 1.0);
+    assert_eq!(running.metric("apportion_writes_total{part=\"template-sync\",verb=\"create\",code=\"200\"}"), 21.0);
+    assert_eq!(running.metric("apportion_leader"), 1.0);
+    assert_eq!(running.metric("apportion_copies{source=\"gpu\",state=\"current\"}"), 21.0);
+    // Drift.
+    server.delete("resourceclaimtemplates", "ml-003", "gpu");
+    until_synchronized(&server, "h100", 21);
+    // A changed template.
+    server.apply(&[source("h200")]);
+    until_synchronized(&server, "h200", 21);
+    // Nothing to do, nothing written.
+    let writes = writes_at_rest(&server);
+    std::thread::sleep(Duration::from_secs(2));
+    assert_eq!(server.store().writes(), writes);
+    let output = running.stop();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let lease = server.get("leases", HOME, "apportion-controller").unwrap();
+    assert_eq!(lease["spec"]["holderIdentity"], "", "the lease is given back");
+    // One that starts anew finds everything as it should be.
+    let running = Running::start(&server, SYNC);
+    server.until("leading", 30, |_| {
+        (running.get("/readyz")?.0 == 200 && running.metric("apportion_leader") == 1.0).then_some(())
+    });
+    std::thread::sleep(Duration::from_secs(2));
+    assert_eq!(server.store().writes(), writes);
+}
+
+/// Faults of all kinds while copies are made: nothing is missing and nothing is there twice.
+#[test]
+fn nothing_is_lost_when_requests_fail() {
+    let server = ApiServer::start("faults");
+    namespaces(&server, 30);
+    let is_create: fn(&Request) -> bool = |request| request.method == "POST" && request.is_write();
+    let is_status: fn(&Request) -> bool = |request| request.path.ends_with("/status");
+    let is_list: fn(&Request) -> bool = |request| request.method == "GET" && !request.query.contains_key("watch");
+    let fault = |fits: fn(&Request) -> bool, times: usize, code: u16| Fault { fits, times, code };
+    server.store().faults = vec![
+        fault(is_list, 2, 500),
+        fault(is_create, 5, 409),
+        fault(is_create, 5, 429),
+        fault(is_create, 5, 500),
+        fault(is_create, 5, 0),
+        // The write happens, its answer is lost.
+        fault(is_create, 5, 1),
+        fault(is_status, 2, 409),
+        fault(is_status, 1, 1),
+    ];
+    let running = Running::start(&server, SYNC);
+    server.apply(&[source("h100")]);
+    server.until("some copies", 60, |server| (copies(server, "h100") > 3).then_some(()));
+    server.cut_watches();
+    until_synchronized(&server, "h100", 30);
+    // The server forgets what it told: everything is listed again.
+    {
+        let mut store = server.store();
+        store.compacted = store.version;
+    }
+    server.delete("resourceclaimtemplates", "ml-001", "gpu");
+    server.cut_watches();
+    server.delete("resourceclaimtemplates", "ml-002", "gpu");
+    until_synchronized(&server, "h100", 30);
+    assert!(server.store().faults.iter().all(|fault| fault.times == 0), "every fault happened");
+    assert!(
+        !running.get("/metrics").unwrap().1.contains("apportion_component_traps_total{"),
+        "no call stopped the component"
+    );
+}
+
+#[test]
+fn a_refusal_of_one_namespace_delays_no_other() {
+    let server = ApiServer::start("refusal");
+    namespaces(&server, 10);
+    server.store().admit = Some(|object| {
+        let is_refused = object["kind"] == "ResourceClaimTemplate" && object["metadata"]["namespace"] == "ml-004";
+        is_refused.then(|| (403, "exceeded quota: templates".to_owned()))
+    });
+    server.apply(&[source("h100")]);
+    let _running = Running::start(&server, SYNC);
+    let status = server.until("the refusal in the status", 30, |server| {
+        let status = server.get("clusterresourceclaimtemplates", "", "gpu")?["status"].clone();
+        (status["current"] == 9 && status["refused"] == 1).then_some(status)
+    });
+    assert_eq!(status["failures"][0]["reason"], "QuotaExceeded");
+    let events = server.until("an Event", 10, |server| Some(server.list("events")).filter(|events| !events.is_empty()));
+    assert!(events[0]["note"].as_str().unwrap().contains("exceeded quota"), "{events:?}");
+    assert_eq!(events[0]["metadata"]["namespace"], "default");
+    server.store().admit = None;
+    until_synchronized(&server, "h100", 10);
+}
+
+#[test]
+fn a_users_template_stays_and_is_told() {
+    let server = ApiServer::start("users");
+    namespaces(&server, 3);
+    server.apply(&[json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": { "name": "gpu", "namespace": "ml-001" },
+        "spec": { "spec": { "devices": { "requests": [{ "name": "mine", "exactly": { "deviceClassName": "mine" } }] } } },
+    })]);
+    server.apply(&[source("h100")]);
+    let _running = Running::start(&server, SYNC);
+    server.until("the conflict in the status", 30, |server| {
+        let status = server.get("clusterresourceclaimtemplates", "", "gpu")?["status"].clone();
+        (status["current"] == 2 && status["conflicting"] == 1).then_some(())
+    });
+    assert_eq!(copies(&server, "mine"), 1);
+    let regarding = |server: &ApiServer| -> Vec<String> {
+        server.list("events").iter().map(|event| event["regarding"]["kind"].as_str().unwrap().to_owned()).collect()
+    };
+    server.until("both Events", 10, |server| (regarding(server).len() == 2).then_some(()));
+    server.delete("resourceclaimtemplates", "ml-001", "gpu");
+    until_synchronized(&server, "h100", 3);
+}
+
+/// Of two replicas one writes; when it is gone without a word the other follows, and in between nobody does.
+#[test]
+fn one_replica_leads_and_the_other_follows() {
+    let server = ApiServer::start("replicas");
+    namespaces(&server, 5);
+    let first = Running::start(&server, SYNC);
+    server.until("the first leads", 30, |_| {
+        (first.get("/readyz")?.0 == 200 && first.metric("apportion_leader") == 1.0).then_some(())
+    });
+    let second = Running::start(&server, SYNC);
+    server.until("the second is ready", 30, |_| second.get("/readyz").filter(|answer| answer.0 == 200));
+    server.apply(&[source("h100")]);
+    until_synchronized(&server, "h100", 5);
+    assert_eq!(second.metric("apportion_leader"), 0.0);
+    // It stands still, as a machine that swaps does, and does not know that its lease is somebody else's by now.
+    first.signal("-STOP");
+    namespaces(&server, 6);
+    until_synchronized(&server, "h100", 6);
+    assert_eq!(second.metric("apportion_leader"), 1.0);
+    let writes = writes_at_rest(&server);
+    first.signal("-CONT");
+    std::thread::sleep(Duration::from_secs(4));
+    assert_eq!(server.store().writes(), writes, "it sees that its time is over before it writes");
+    assert_eq!(first.metric("apportion_leader"), 0.0);
+    // One that ends gives the lease back: no waiting.
+    let start = Instant::now();
+    assert_eq!(second.stop().status.code(), Some(0));
+    server.until("the first leads again", 10, |_| (first.metric("apportion_leader") == 1.0).then_some(()));
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn without_its_kind_the_controller_waits() {
+    let server = ApiServer::start("without-crd");
+    namespaces(&server, 2);
+    server.store().missing = vec!["apportion.dev/v1alpha1/clusterresourceclaimtemplates"];
+    server.apply(&[json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate",
+        "metadata": { "name": "gpu", "namespace": "ml-000", "labels": { "app.kubernetes.io/managed-by": "apportion-template-sync" } },
+        "spec": { "spec": {} },
+    })]);
+    let running = Running::start(&server, SYNC);
+    server.until("an answer", 30, |_| running.get("/livez").filter(|answer| answer.0 == 200));
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(running.get("/readyz").unwrap().0, 503);
+    assert_eq!(server.store().writes(), 0, "a copy is not removed because its source cannot be seen");
+    server.store().missing.clear();
+    server.until("readiness", 30, |_| running.get("/readyz").filter(|answer| answer.0 == 200));
+}
+
+#[test]
+fn an_object_that_cannot_be_read_stops_nobody() {
+    let server = ApiServer::start("unreadable");
+    namespaces(&server, 3);
+    let mut broken = source("h100");
+    broken["metadata"]["name"] = json!("broken");
+    broken["spec"]["targets"] = json!("everywhere");
+    server.apply(&[broken, source("h100")]);
+    let running = Running::start(&server, SYNC);
+    until_synchronized(&server, "h100", 3);
+    assert!(running.metric("apportion_unreadable_objects_total{part=\"template-sync\"}") >= 1.0);
+}
+
+const WAITING: &str = "
+{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}, spec: {}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: node-a}, status: {allocatable: {cpu: '4', pods: '10'}}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: s}
+spec:
+  driver: gpu.example.com
+  nodeName: node-a
+  pool: {name: node-a, generation: 1, resourceSliceCount: 1}
+  devices: [{name: gpu-0}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: two, namespace: ml}
+spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, allocationMode: ExactCount, count: 2}}]}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: waits, namespace: ml}
+spec: {containers: [{name: c}], resourceClaims: [{name: gpu, resourceClaimName: two}]}
+";
+
+#[test]
+fn users_are_told_why_their_pod_waits() {
+    let server = ApiServer::start("explainer");
+    server.apply_yaml(WAITING);
+    let running = Running::start(&server, &["--controllers", "explainer"]);
+    let events = server.until("an Event", 30, |server| Some(server.list("events")).filter(|events| !events.is_empty()));
+    assert_eq!(events[0]["regarding"]["name"], "waits");
+    assert_eq!(events[0]["reason"], "DevicesUnavailable");
+    let note = events[0]["note"].as_str().unwrap();
+    assert!(note.contains("needs 2 devices") && note.contains("closest node: `node-a` (1 of 2)"), "{note}");
+    assert_eq!(running.stop().status.code(), Some(0));
+    // One that starts anew knows what was told.
+    let _again = Running::start(&server, &["--controllers", "explainer"]);
+    std::thread::sleep(Duration::from_secs(5));
+    assert_eq!(server.list("events").len(), 1);
+    assert_eq!(server.store().writes(), 0, "nothing but Events is written");
+}
+
+fn print(arguments: &[&str]) -> String {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_apportion")).arg("controller").args(arguments).env_clear().output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn documents(text: &str) -> Vec<Value> {
+    let mut all = Vec::new();
+    let problems = apportion_yaml::read_each(text.as_bytes(), &apportion_yaml::Limits::default(), |document| {
+        all.push(document.value)
+    });
+    assert!(problems.is_empty(), "{problems:?}");
+    all
+}
+
+fn deploy(path: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy").join(path)).unwrap()
+}
+
+/// The files of the deployment are what the program prints.
+#[test]
+fn the_roles_in_the_deployment_are_those_that_are_printed() {
+    assert_eq!(
+        deploy("kustomize/base/rbac.yaml"),
+        print(&["--print-rbac"]),
+        "apportion controller --print-rbac > deploy/kustomize/base/rbac.yaml"
+    );
+    assert_eq!(deploy("kustomize/base/crd.yaml"), print(&["--print-crd"]));
+    for part in ["claims", "podgroup-protection", "taint-eviction"] {
+        let printed = print(&["--print-rbac", "--controllers", part]);
+        let own: Vec<Value> = documents(&printed)
+            .into_iter()
+            .filter(|one| !one["metadata"]["name"].as_str().unwrap().ends_with("-leader"))
+            .collect();
+        assert_eq!(documents(&deploy(&format!("kustomize/components/{part}/rbac.yaml"))), own, "{part}");
+    }
+    // The chart puts its release's namespace in.
+    assert_eq!(deploy("helm/apportion/crds/crd.yaml"), deploy("kustomize/base/crd.yaml"));
+    for part in ["template-sync", "explainer", "claims", "podgroup-protection", "taint-eviction"] {
+        let printed =
+            documents(&print(&["--print-rbac", "--controllers", part, "--namespace", "{{ .Release.Namespace }}"]));
+        let of_chart = |name: &str| documents(&deploy(&format!("helm/apportion/rbac/{name}.yaml")));
+        assert_eq!([of_chart(part), of_chart("leader")].concat(), printed, "{part}");
+    }
+}
+
+/// What a role allows, as group, resource and verb.
+fn allowed(text: &str) -> Vec<(String, String, String)> {
+    let strings = |value: &Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().map(|text| text.as_str().unwrap().to_owned()).collect()
+    };
+    let mut all = Vec::new();
+    for document in documents(text) {
+        for rule in document["rules"].as_array().into_iter().flatten() {
+            for group in strings(&rule["apiGroups"]) {
+                for resource in strings(&rule["resources"]) {
+                    all.extend(strings(&rule["verbs"]).into_iter().map(|verb| (group.clone(), resource.clone(), verb)));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// What a request needs.
+fn needed(request: &Request) -> (String, String, String) {
+    let parts: Vec<&str> = request.path.split('/').filter(|part| !part.is_empty()).collect();
+    let (group, mut rest) = match parts.as_slice() {
+        ["api", _, rest @ ..] => ("", rest),
+        ["apis", group, _, rest @ ..] => (*group, rest),
+        other => panic!("{other:?}"),
+    };
+    if let ["namespaces", _, inner @ ..] = rest
+        && !inner.is_empty()
+    {
+        rest = inner;
+    }
+    let resource = match rest {
+        [plural, _, subresource] => format!("{plural}/{subresource}"),
+        [plural, ..] => (*plural).to_owned(),
+        [] => panic!("{}", request.path),
+    };
+    let verb = match (request.method.as_str(), rest.len()) {
+        ("GET", 1) if request.query.contains_key("watch") => "watch",
+        ("GET", 1) => "list",
+        ("GET", _) => "get",
+        ("POST", _) => "create",
+        ("PUT", _) => "update",
+        ("PATCH", _) => "patch",
+        ("DELETE", _) => "delete",
+        other => panic!("{other:?}"),
+    };
+    (group.to_owned(), resource, verb.to_owned())
+}
+
+/// Everything that the controller asks for is in its roles, and all that template-sync may do it does.
+#[test]
+fn the_roles_allow_what_is_done_and_nothing_else() {
+    let server = ApiServer::start("roles");
+    namespaces(&server, 3);
+    server.apply(&[source("h100")]);
+    server.store().admit = Some(|object| {
+        let is_refused = object["kind"] == "ResourceClaimTemplate" && object["metadata"]["namespace"] == "ml-001";
+        is_refused.then(|| (403, "exceeded quota: templates".to_owned()))
+    });
+    let running = Running::start(&server, SYNC);
+    server.until("an Event", 30, |server| Some(server.list("events")).filter(|events| !events.is_empty()));
+    server.store().admit = None;
+    until_synchronized(&server, "h100", 3);
+    let mut drifted = server.get("resourceclaimtemplates", "ml-000", "gpu").unwrap();
+    drifted["metadata"]["labels"]["apportion.dev/source-name"] = json!("x");
+    server.apply(&[drifted]);
+    server.until("the repair", 20, |server| {
+        let copy = server.get("resourceclaimtemplates", "ml-000", "gpu")?;
+        (copy["metadata"]["labels"]["apportion.dev/source-name"] == "gpu").then_some(())
+    });
+    server.apply(&[source("h200")]);
+    until_synchronized(&server, "h200", 3);
+    running.stop();
+    let allowed = allowed(&print(&["--print-rbac", "--controllers", "template-sync", "--namespace", HOME]));
+    let mut unused = allowed.clone();
+    for request in &server.store().requests {
+        let needed = needed(request);
+        assert!(allowed.contains(&needed), "{} {} is not allowed", request.method, request.path);
+        unused.retain(|one| *one != needed);
+    }
+    // A repetition of an Event comes too late for this test.
+    assert_eq!(unused, [("events.k8s.io".to_owned(), "events".to_owned(), "patch".to_owned())]);
+}
