@@ -60,7 +60,7 @@ fn a_decision_crosses_the_border() {
 
 #[test]
 fn a_stop_costs_the_call_and_everything_is_due_again() {
-    let limits = HostLimits { memory: 16 << 20, ..HostLimits::default() };
+    let limits = HostLimits { memory: 16 << 20 };
     let mut controller = controller(limits);
     controller.apply(&[namespace("a").to_string(), source().to_string()]).unwrap();
     assert_eq!(names(&mut controller), ALL);
@@ -82,7 +82,7 @@ fn a_stop_costs_the_call_and_everything_is_due_again() {
 
 #[test]
 fn an_object_that_cannot_be_read_does_not_come_back_after_a_stop() {
-    let limits = HostLimits { memory: 16 << 20, ..HostLimits::default() };
+    let limits = HostLimits { memory: 16 << 20 };
     let mut controller = controller(limits);
     controller.apply(&[namespace("a").to_string(), source().to_string()]).unwrap();
     let mut broken = namespace("a");

@@ -69,7 +69,7 @@ fn findings_come_per_object() {
 
 #[test]
 fn too_much_memory_costs_the_call_and_nothing_else() {
-    let limits = HostLimits { memory: 16 << 20, ..HostLimits::default() };
+    let limits = HostLimits { memory: 16 << 20 };
     let mut cluster = cluster(limits);
     cluster.apply(&[NODE.to_owned()]).unwrap();
     let error = cluster.apply(&[slice(1_000_000)]).unwrap_err();
@@ -83,7 +83,7 @@ fn too_much_memory_costs_the_call_and_nothing_else() {
 
 #[test]
 fn an_instance_that_does_not_fit_its_limits_is_not_had() {
-    let limits = HostLimits { memory: 1 << 16, ..HostLimits::default() };
+    let limits = HostLimits { memory: 1 << 16 };
     let refused = Runner::new().unwrap().cluster(&Profile::default(), Limits::default(), limits);
     assert!(matches!(refused, Err(Error::Stopped(Stop::Memory { .. }))));
 }
