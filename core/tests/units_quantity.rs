@@ -99,3 +99,13 @@ fn the_smallest_and_the_largest_texts_do_not_panic() {
     assert!(Quantity::parse("1e1000").unwrap() > Quantity::parse("1E").unwrap());
     assert!(Quantity::parse("-1e1000").unwrap() < Quantity::parse("-1E").unwrap());
 }
+
+/// Found by fuzzing: what is held with a power of ten is printed with more digits than fit into the number itself.
+#[test]
+fn what_is_printed_with_zeros_at_its_end_is_read_again() {
+    for text in ["-000000200000000000000000000000265199358.0199G", "12345678901234567890123456789012345678E", "1e60"] {
+        let first = Quantity::parse(text).unwrap();
+        let again = Quantity::parse(&first.to_string()).unwrap();
+        assert_eq!((again.clone(), again.to_string()), (first.clone(), first.to_string()), "{text}");
+    }
+}

@@ -444,6 +444,15 @@ fn append_digits(value: i128, digits: &str) -> Option<i128> {
 
 /// `whole.fraction * 10^exponent`, rounded up to nano.
 fn decimal(whole: &str, fraction: &str, exponent: i32) -> Option<(i128, i32)> {
+    // Zeros at the end count as digits only where there is room for them: what is held with a larger power of ten is printed with them,
+    // and must be readable again.
+    let (whole, exponent) = if fraction.is_empty() && append_digits(0, whole).is_none() {
+        let significant = whole.trim_end_matches('0');
+        let zeros = i32::try_from(whole.len().checked_sub(significant.len())?).ok()?;
+        (significant, exponent.checked_add(zeros)?)
+    } else {
+        (whole, exponent)
+    };
     // Digits beyond nano only say whether to round up; so any number of them is fine.
     let kept = i64::from(exponent).saturating_add(9).clamp(0, 40);
     let (kept, dropped) = fraction.split_at_checked(usize::try_from(kept).ok()?.min(fraction.len()))?;
