@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// How much a finding matters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -107,6 +107,10 @@ pub enum Fix {
     Rename(String),
     /// The field gets another value.
     Set(Value),
+    /// The field moves into the field of this name beside it, which is made where it is missing.
+    Nest(String),
+    /// The fields of its value take the field's place.
+    Unnest,
 }
 
 impl Fix {
@@ -124,9 +128,33 @@ impl Fix {
             (Self::Set(value), Value::Array(items)) => {
                 put(last.parse::<usize>().ok().and_then(|index| items.get_mut(index)), value)
             }
-            (Self::Rename(_) | Self::Set(_), _) => false,
+            (Self::Nest(name), Value::Object(fields)) => nest(fields, last, name).is_some(),
+            (Self::Unnest, Value::Object(fields)) => unnest(fields, last).is_some(),
+            (Self::Rename(_) | Self::Set(_) | Self::Nest(_) | Self::Unnest, _) => false,
         }
     }
+}
+
+fn nest(fields: &mut Map<String, Value>, field: &str, into: &str) -> Option<()> {
+    match fields.get(into) {
+        None => {}
+        Some(Value::Object(inner)) if !inner.contains_key(field) => {}
+        Some(_) => return None,
+    }
+    let value = fields.remove(field)?;
+    let outer = fields.entry(into.to_owned()).or_insert_with(|| Value::Object(Map::new()));
+    outer.as_object_mut()?.insert(field.to_owned(), value);
+    Some(())
+}
+
+fn unnest(fields: &mut Map<String, Value>, field: &str) -> Option<()> {
+    let inner = fields.get(field)?.as_object()?;
+    if inner.keys().any(|name| name != field && fields.contains_key(name)) {
+        return None;
+    }
+    let Value::Object(inner) = fields.remove(field)? else { return None };
+    fields.extend(inner);
+    Some(())
 }
 
 fn put(place: Option<&mut Value>, value: &Value) -> bool {
@@ -566,6 +594,16 @@ mod tests {
             assert_eq!(fixed(Fix::Set(json!(2)), path), None, "{path}");
         }
         assert_eq!(fixed(Fix::Rename("list".to_owned()), "spec.devices"), None);
+        let nested = fixed(Fix::Nest("inner".to_owned()), "spec.list").unwrap();
+        assert_eq!(nested.pointer("/spec/inner/list/0"), Some(&json!("x")));
+        assert_eq!(fixed(Fix::Nest("devices".to_owned()), "spec.list"), None);
+        assert_eq!(fixed(Fix::Nest("inner".to_owned()), "spec.none"), None);
+        let mut back = nested;
+        assert!(Fix::Unnest.apply(&mut back, "spec.inner"));
+        assert_eq!(back, object);
+        assert!(!Fix::Unnest.apply(&mut back, "spec.list"));
+        let mut taken = json!({ "a": { "b": 1 }, "b": 2 });
+        assert!(!Fix::Unnest.apply(&mut taken, "a"));
         assert_eq!(value_at(&object, "spec.devices[0][a.b/c].cuont"), Some(&json!(1)));
         assert_eq!(value_at(&object, "spec.list[1]"), None);
     }

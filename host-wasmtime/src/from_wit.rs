@@ -34,6 +34,8 @@ fn finding(finding: wit::Finding) -> Finding {
     let fix = finding.fix.and_then(|fix| match fix {
         WitFix::Rename(name) => Some(Fix::Rename(name)),
         WitFix::Set(text) => json(&text).ok().map(Fix::Set),
+        WitFix::Nest(name) => Some(Fix::Nest(name)),
+        WitFix::Unnest => Some(Fix::Unnest),
     });
     Finding { code, severity, kind, object, path: finding.path, message, hint: finding.hint, fix }
 }

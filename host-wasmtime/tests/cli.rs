@@ -195,20 +195,79 @@ metadata: { name: tuned, namespace: ml, resourceVersion: '1' }
 spec: { devices: { requests: [{ name: gpu, exactly: { deviceClassName: other.example.com } }] } }
 ";
 
-#[test]
-fn fix_corrects_what_is_certain_and_leaves_the_rest_alone() {
-    let file = std::env::temp_dir().join(format!("apportion-fix-{}.yaml", std::process::id()));
-    let before = std::fs::read_to_string(root().join(MISTAKES)).unwrap();
-    std::fs::write(&file, &before).unwrap();
+/// What `validate --fix` makes of a file, and its output.
+fn fixed(name: &str, before: &str) -> (String, Output) {
+    let file = std::env::temp_dir().join(format!("apportion-fix-{name}-{}.yaml", std::process::id()));
+    std::fs::write(&file, before).unwrap();
     let output = run_with(&["validate", "--fix", "-f", file.to_str().unwrap()], b"");
     let after = std::fs::read_to_string(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
+    (after, output)
+}
+
+#[test]
+fn fix_corrects_what_is_certain_and_leaves_the_rest_alone() {
+    let before = std::fs::read_to_string(root().join(MISTAKES)).unwrap();
+    let (after, output) = fixed("certain", &before);
     assert_eq!(output.status.code(), Some(1), "what is not certain is left");
     assert_eq!(
         after,
         before.replace("allocationMode: exactcount #", "allocationMode: ExactCount #").replace("cuont: 2", "count: 2")
     );
     assert!(String::from_utf8(output.stderr).unwrap().starts_with("2 corrections made in 1 file"));
+}
+
+#[test]
+fn fix_puts_fields_where_they_belong() {
+    let before = "\
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: { name: pair }
+spec:
+  devices:
+    requests:
+    - name: gpu
+      deviceClassName: gpu.example.com
+      # Both.
+      count: 2
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: user
+spec:
+  containers:
+  - name: main
+    image: image
+    resources:
+      claims:
+      - gpu # the pair
+  resourceClaims:
+  - name: gpu
+    source: # Which one?
+      resourceClaimName: pair
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: { name: gpu.example.com }
+spec:
+  selectors:
+  - cel: device.driver == 'gpu.example.com'
+";
+    let expected = before
+        .replace(
+            "      deviceClassName: gpu.example.com\n      # Both.\n      count: 2\n",
+            "      exactly:\n        deviceClassName: gpu.example.com\n        # Both.\n        count: 2\n",
+        )
+        .replace("      - gpu #", "      - name: gpu #")
+        .replace("    source: # Which one?\n      resource", "    # Which one?\n    resource")
+        .replace(
+            "cel: device.driver == 'gpu.example.com'",
+            "cel:\n      expression: \"device.driver == 'gpu.example.com'\"",
+        );
+    let (after, output) = fixed("places", before);
+    assert_eq!(after, expected);
+    assert_eq!(output.status.code(), Some(0));
 }
 
 #[test]

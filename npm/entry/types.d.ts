@@ -53,8 +53,11 @@ export interface Finding {
   fix?: Fix;
 }
 
-/** The one certain correction of a finding, to be made at its path: another name of the field, or another value. */
-export type Fix = { rename: string } | { set: unknown };
+/**
+ * The one certain correction of a finding, to be made at its path: another name of the field, another value, a move into the field of that
+ * name beside it, or the field replaced by what is in it.
+ */
+export type Fix = { rename: string } | { set: unknown } | { nest: string } | "unnest";
 
 /** A range of a JavaScript string: `text.slice(start, end)`. */
 export interface Utf16Range {

@@ -4,23 +4,26 @@ import { gzipSync } from "node:zlib";
 
 import { expect } from "@playwright/test";
 
-import { editor, pods, test } from "./helpers";
+import { editor, pods, slowness, test } from "./helpers";
 
 /** Everything but the module, compressed, until the first answer. */
 const SHELL_BYTES = 150_000;
 const FIRST_ANSWER_MS = 1_000;
 
-/** Notes when the first answer is drawn. */
+/** Notes when the first answer is in the page, and when it is drawn. */
 function noteAnswer(): void {
-  const look = () => {
-    if (document.getElementById("pods") === null) return requestAnimationFrame(look);
+  const observer = new MutationObserver(() => {
+    if (document.getElementById("pods") === null) return;
+    observer.disconnect();
     Object.assign(globalThis, { answered: performance.now() });
-    return undefined;
-  };
-  requestAnimationFrame(look);
+    requestAnimationFrame(() => Object.assign(globalThis, { drawn: performance.now() }));
+  });
+  observer.observe(document, { childList: true, subtree: true });
 }
 
 const answered = () => (globalThis as unknown as { answered: number }).answered;
+const isDrawn = () => "drawn" in globalThis;
+const drawn = () => (globalThis as unknown as { drawn: number }).drawn;
 
 test("until the first answer the page weighs at most 150 kB beside the module", async ({ page }) => {
   const weights = new Map<string, number>();
@@ -63,19 +66,21 @@ test("the first paint and the editor need no module", async ({ page }) => {
   await expect(pods(page)).toBeVisible();
 });
 
-test("the first answer is there within a second", async ({ browser }) => {
+test("the first answer is there within a second", async ({ browser, page }) => {
+  const slower = await slowness(page);
   const times: number[] = [];
   for (let count = 0; count < 5; count += 1) {
     // A browser that never saw the page: nothing is kept.
     const context = await browser.newContext({ serviceWorkers: "block" });
-    const page = await context.newPage();
-    await page.addInitScript(noteAnswer);
-    await page.goto("./");
-    await expect(pods(page)).toBeVisible();
-    times.push(await page.evaluate(answered));
+    const first = await context.newPage();
+    await first.addInitScript(noteAnswer);
+    await first.goto("./");
+    await expect(pods(first)).toBeVisible();
+    await first.waitForFunction(isDrawn);
+    times.push(await first.evaluate(drawn));
     await context.close();
   }
   console.log(`first answers after ${times.map(Math.round).join(", ")} ms`);
   // The best of five: the machine may do other things at the same time.
-  expect(Math.min(...times)).toBeLessThanOrEqual(FIRST_ANSWER_MS);
+  expect(Math.min(...times)).toBeLessThanOrEqual(FIRST_ANSWER_MS * slower);
 });

@@ -190,6 +190,14 @@ impl<'t> Rewriter<'t> {
             }
             let from_here =
                 origins.iter().any(|(_, origin)| matches!(origin, Origin::Unwrapped(from) if *from == entry.name));
+            let is_gone = !origins.values().any(|origin| match origin {
+                Origin::Field(from) | Origin::Unwrapped(from) => *from == entry.name,
+                Origin::Wrapped(names) => names.contains(&entry.name),
+                Origin::Nowhere => false,
+            });
+            if is_gone {
+                self.copy(&entry.lead, shift, out)?;
+            }
             if from_here {
                 self.unwrapped(entry, column, &origins, old.get(entry.name)?.as_object()?, new, shift, out)?;
             }
@@ -223,8 +231,12 @@ impl<'t> Rewriter<'t> {
     ) -> Option<()> {
         let inner = self.entries(entry.value, entry.body.start + 1)?;
         let inner_column = self.column(inner.first()?.key.start)?;
-        let shift = shift + isize::try_from(column).ok()? - isize::try_from(inner_column).ok()?;
         self.copy(&entry.lead, shift, out)?;
+        let remark = self.text.get(entry.key.end..self.line_end(entry.body.start)?)?.trim_start_matches([':', ' ']);
+        if !remark.is_empty() {
+            out.push(format!("{}{remark}", spaces(column, shift)?));
+        }
+        let shift = shift + isize::try_from(column).ok()? - isize::try_from(inner_column).ok()?;
         for field in &inner {
             let is_meant = matches!(origins.get(field.name), Some(Origin::Unwrapped(from)) if *from == entry.name);
             if is_meant {
@@ -260,19 +272,22 @@ impl<'t> Rewriter<'t> {
                 self.copy(&(key_line..key_line + 1), shift, out)?;
                 self.list(entry.value, key_line + 1, old, new, shift, out)?;
             }
-            _ if !old.is_array()
-                && !old.is_object()
-                && !new.is_array()
-                && !new.is_object()
-                && entry.body.len() == 1 =>
-            {
+            _ if !is_scalar(old) || entry.body.len() != 1 => return None,
+            (_, Value::Object(_) | Value::Array(_)) => {
+                let before = self.text.get(*self.lines.get(key_line)?..value.start)?.trim_end();
+                let behind = self.text.get(value.end..self.line_end(key_line)?)?;
+                out.push(shifted(&blanked(&format!("{before}{behind}"), column), shift)?);
+                for line in write(new).lines() {
+                    out.push(format!("{}{line}", spaces(column + 2, shift)?));
+                }
+            }
+            _ => {
                 let line = *self.lines.get(key_line)?;
                 let end = self.line_end(key_line)?;
                 let changed =
                     format!("{}{}{}", self.text.get(line..value.start)?, scalar(new), self.text.get(value.end..end)?);
                 out.push(shifted(&blanked(&changed, column), shift)?);
             }
-            _ => return None,
         }
         // The key, where it is another one.
         if name != entry.name {
@@ -304,6 +319,9 @@ impl<'t> Rewriter<'t> {
             let last = self.last_line(*item)? + 1;
             if old == new {
                 self.copy(&(from..last), shift, out)?;
+            } else if is_scalar(old) && first + 1 == last {
+                self.copy(&(from..first), shift, out)?;
+                self.item(*item, new, shift, out)?;
             } else {
                 let (Value::Object(old), Value::Object(new)) = (old, new) else { return None };
                 self.copy(&(from..first), shift, out)?;
@@ -314,6 +332,24 @@ impl<'t> Rewriter<'t> {
                 out.append(&mut lines);
             }
             from = last;
+        }
+        Some(())
+    }
+
+    /// Writes another value in the place of a scalar on a line of its own.
+    fn item(&self, node: NodeId, new: &Value, shift: isize, out: &mut Output) -> Option<()> {
+        let span = self.positions.span(node)?;
+        let line = self.line_of(span.start);
+        let before = self.text.get(*self.lines.get(line)?..span.start)?;
+        let behind = self.text.get(span.end..self.line_end(line)?)?;
+        if before.trim() != "-" {
+            return None;
+        }
+        let written = write(new);
+        let (first, rest) = written.split_once('\n')?;
+        out.push(shifted(&format!("{before}{first}{behind}"), shift)?);
+        for line in rest.lines() {
+            out.push(format!("{}{line}", spaces(before.len(), shift)?));
         }
         Some(())
     }
@@ -425,6 +461,10 @@ fn origin<'o>(key: &'o str, old: &'o Map<String, Value>, new: &'o Map<String, Va
     }
 }
 
+fn is_scalar(value: &Value) -> bool {
+    !value.is_array() && !value.is_object()
+}
+
 /// The one of the names that is written first.
 fn first_of<'t>(entries: &[Entry<'t>], names: &[&str]) -> Option<&'t str> {
     entries.iter().map(|entry| entry.name).find(|name| names.contains(name))
@@ -519,7 +559,7 @@ requests:
     fn fields_move_out_of_a_removed_one() {
         let text = "\
 devices:
-  - basic:
+  - basic: # plain
       # what it is
       attributes:
         model: {string: x} # kept
@@ -530,6 +570,7 @@ devices:
             json!({ "devices": [{ "name": "gpu-0", "attributes": { "model": { "string": "x" } }, "capacity": {} }] });
         let expected = "\
 devices:
+    # plain
     # what it is
   - attributes:
       model: {string: x} # kept
@@ -544,6 +585,21 @@ devices:
         let text = "spec:\n  cuont: 3  # three\n  'mode': all\n";
         let (text, anew) = changed(text, &json!({ "spec": { "count": 3, "mode": "All" } }));
         assert_eq!((text.as_str(), anew), ("spec:\n  count: 3  # three\n  'mode': All\n", vec![]));
+    }
+
+    #[test]
+    fn a_scalar_becomes_an_object() {
+        let text = "claims: # of the Pod\n- gpu # the first\n# and\n-   'nic'\ncel: a == b # why\n";
+        let value = json!({ "claims": [{ "name": "gpu" }, { "name": "nic" }], "cel": { "expression": "a == b" } });
+        let expected = "claims: # of the Pod\n- name: gpu # the first\n# and\n-   name: nic\ncel: # why\n  expression: \"a == b\"\n";
+        assert_eq!(changed(text, &value), (expected.to_owned(), vec![]));
+    }
+
+    #[test]
+    fn the_comments_of_a_field_that_goes_stay() {
+        let text = "exactly:\n  class: c\n# two of them\ncount: 2\nname: x\n";
+        let (text, anew) = changed(text, &json!({ "exactly": { "class": "c", "count": 2 }, "name": "x" }));
+        assert_eq!((text.as_str(), anew), ("exactly:\n  class: c\n  count: 2\n# two of them\nname: x\n", vec![]));
     }
 
     #[test]

@@ -129,10 +129,9 @@ impl Json for String {
             Value::String(text) => Ok(text),
             Value::Null => Ok(Self::new()),
             Value::Bool(_) | Value::Number(_) => {
-                let quoted = format!("quote it: \"{value}\"");
                 let read = wrong_type(value, "text", at, findings);
                 if let Some(last) = findings.last_mut() {
-                    last.hint = Some(quoted);
+                    last.hint = Some("put it in quotes".to_owned());
                 }
                 read
             }

@@ -178,6 +178,12 @@ impl Ast {
         count
     }
 
+    /// Whether the comprehension is made by `cel.bind`: its `accu_var` is `init` within `result`, computed when it is first used.
+    pub(super) fn is_binding(&self, fold: &Fold) -> bool {
+        matches!(self.kind(fold.range), Kind::List(elements) if elements.is_empty())
+            && matches!(self.kind(fold.condition), Kind::Literal(Literal::Bool(false)))
+    }
+
     /// Calls `visit` with each direct child, in source order.
     pub(super) fn children(&self, id: NodeId, mut visit: impl FnMut(NodeId)) {
         match self.kind(id) {

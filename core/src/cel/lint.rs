@@ -1,6 +1,8 @@
 //! What compiles and yet does not do what its author is likely to think.
 
-use std::collections::BTreeSet;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::ast::{Ast, Kind, Literal, NodeId};
 use super::check::Checked;
@@ -42,17 +44,67 @@ pub enum Lint {
 /// Deepest nesting that is looked into; what is deeper is left unsaid.
 const DEEPEST: usize = 200;
 
+/// Most nodes that are looked at, since what is bound to a name is looked at wherever the name is used; beyond, nothing is said.
+const MOST_LOOKS: usize = 200_000;
+
 /// Looks through a checked expression.
 pub(super) fn lint(ast: &Ast, root: NodeId, checked: &Checked) -> Vec<Lint> {
-    let mut linter = Linter::new(ast, checked);
+    let mut linter = Linter::new(ast, root, checked);
     linter.walk(root, &Guards::default(), 0);
-    linter.found.into_iter().collect()
+    if linter.is_lost() { Vec::new() } else { linter.found.into_iter().collect() }
 }
 
 pub(super) struct Linter<'a> {
     ast: &'a Ast,
     checked: &'a Checked,
+    bound: Bound,
     found: BTreeSet<Lint>,
+    looks: Cell<usize>,
+}
+
+/// What `cel.bind` put behind a name: the expression that stands for each node that is such a name.
+#[derive(Default)]
+struct Bound(BTreeMap<usize, NodeId>);
+
+impl Bound {
+    /// Follows the names from `id` on; `scope` holds those in sight, innermost last, and what is bound to each, if anything.
+    fn collect(&mut self, ast: &Ast, id: NodeId, scope: &mut Vec<(Arc<str>, Option<NodeId>)>, depth: usize) {
+        if depth > DEEPEST {
+            return;
+        }
+        let next = depth.saturating_add(1);
+        match ast.kind(id) {
+            Kind::Ident(name) => {
+                let inner = scope.iter().rfind(|(known, _)| known == name);
+                if let Some(value) = inner.and_then(|(_, value)| *value) {
+                    self.0.insert(id.index(), value);
+                }
+            }
+            Kind::Fold(fold) => {
+                self.collect(ast, fold.range, scope, next);
+                self.collect(ast, fold.init, scope, next);
+                let outside = scope.len();
+                let value = ast.is_binding(fold).then_some(fold.init);
+                scope.push((Arc::clone(&fold.accu_var), value));
+                self.collect(ast, fold.result, scope, next);
+                scope.extend(
+                    [Some(&fold.iter_var), fold.iter_var2.as_ref()]
+                        .into_iter()
+                        .flatten()
+                        .map(|name| (Arc::clone(name), None)),
+                );
+                self.collect(ast, fold.condition, scope, next);
+                self.collect(ast, fold.step, scope, next);
+                scope.truncate(outside);
+            }
+            _ => ast.children(id, |child| self.collect(ast, child, scope, next)),
+        }
+    }
+
+    /// The node itself, or what is bound to the name that it is. Bindings only see earlier ones: this ends.
+    fn meant(&self, id: NodeId) -> NodeId {
+        std::iter::successors(Some(id), |id| self.0.get(&id.index()).copied()).last().unwrap_or(id)
+    }
 }
 
 /// What is known to hold where an expression is evaluated.
@@ -97,15 +149,24 @@ impl Access {
 }
 
 impl<'a> Linter<'a> {
-    pub(super) fn new(ast: &'a Ast, checked: &'a Checked) -> Self {
-        Self { ast, checked, found: BTreeSet::new() }
+    pub(super) fn new(ast: &'a Ast, root: NodeId, checked: &'a Checked) -> Self {
+        let mut bound = Bound::default();
+        bound.collect(ast, root, &mut Vec::new(), 0);
+        Self { ast, checked, bound, found: BTreeSet::new(), looks: Cell::new(0) }
+    }
+
+    fn is_lost(&self) -> bool {
+        self.looks.get() > MOST_LOOKS
     }
 
     fn walk(&mut self, id: NodeId, guards: &Guards, depth: usize) {
-        if depth > DEEPEST {
+        self.looks.update(|looks| looks.saturating_add(1));
+        if depth > DEEPEST || self.is_lost() {
             return;
         }
         let next = depth.saturating_add(1);
+        // It is read where it is used, under what is known there.
+        let id = self.bound.meant(id);
         self.unqualified(id);
         self.wire_member(id);
         if let Some(access) = self.access(id) {
@@ -144,6 +205,7 @@ impl<'a> Linter<'a> {
                 }
                 _ => {}
             },
+            Kind::Fold(fold) if self.ast.is_binding(fold) => return self.walk(fold.result, guards, next),
             // A test for presence reads nothing.
             Kind::Select { operand, is_test: true, .. } => return self.unqualified(*operand),
             _ => {}
@@ -158,11 +220,14 @@ impl<'a> Linter<'a> {
     /// What holds if a condition is true, or false.
     fn facts(&self, id: NodeId, truth: bool, depth: usize) -> Guards {
         let mut facts = Guards::default();
-        if depth > DEEPEST {
+        self.looks.update(|looks| looks.saturating_add(1));
+        if depth > DEEPEST || self.is_lost() {
             return facts;
         }
         let next = depth.saturating_add(1);
+        let id = self.bound.meant(id);
         match self.ast.kind(id) {
+            Kind::Fold(fold) if self.ast.is_binding(fold) => facts.join(self.facts(fold.result, truth, next)),
             Kind::Select { is_test: true, .. } if truth => {
                 facts.present.extend(self.access_of_select(id));
             }
@@ -179,7 +244,7 @@ impl<'a> Linter<'a> {
                 }
                 ("_==_", [left, right], true) | ("_!=_", [left, right], false) => {
                     for (one, other) in [(left, right), (right, left)] {
-                        if self.ast.qualified_name(*one).as_deref() == Some("device.driver") {
+                        if self.qualified_name(*one).as_deref() == Some("device.driver") {
                             facts.drivers.extend(self.text(*other));
                         }
                     }
@@ -191,8 +256,20 @@ impl<'a> Linter<'a> {
         facts
     }
 
+    /// [`Ast::qualified_name`] with bound names replaced, as far as a device needs it.
+    fn qualified_name(&self, id: NodeId) -> Option<String> {
+        match self.ast.kind(self.bound.meant(id)) {
+            Kind::Ident(name) => Some(name.to_string()),
+            Kind::Select { operand, field, is_test: false } => match self.ast.kind(self.bound.meant(*operand)) {
+                Kind::Ident(name) => Some(format!("{name}.{field}")),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     fn text(&self, id: NodeId) -> Option<String> {
-        match self.ast.kind(id) {
+        match self.ast.kind(self.bound.meant(id)) {
             Kind::Literal(Literal::Str(text)) => Some(text.to_string()),
             _ => None,
         }
@@ -200,7 +277,7 @@ impl<'a> Linter<'a> {
 
     /// `attributes` or `capacity` if the node is that map of the device.
     fn map(&self, id: NodeId) -> Option<String> {
-        match self.ast.qualified_name(id).as_deref() {
+        match self.qualified_name(id).as_deref() {
             Some("device.attributes") => Some("attributes".to_owned()),
             Some("device.capacity") => Some("capacity".to_owned()),
             _ => None,
@@ -209,7 +286,7 @@ impl<'a> Linter<'a> {
 
     /// The map and the domain if the node is one domain of a map.
     fn domain(&self, id: NodeId) -> Option<(String, String)> {
-        match self.ast.kind(id) {
+        match self.ast.kind(self.bound.meant(id)) {
             Kind::Call { function, target: None, args } if &**function == "_[_]" => match args.as_slice() {
                 [map, domain] => Some((self.map(*map)?, self.text(*domain)?)),
                 _ => None,
@@ -221,6 +298,7 @@ impl<'a> Linter<'a> {
 
     /// The attribute or capacity that a node reads and that must be there.
     pub(super) fn access(&self, id: NodeId) -> Option<Access> {
+        let id = self.bound.meant(id);
         match self.ast.kind(id) {
             Kind::Select { is_test: false, .. } => self.access_of_select(id),
             Kind::Call { function, target: None, args } if &**function == "_[_]" => match args.as_slice() {

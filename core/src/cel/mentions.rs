@@ -21,7 +21,7 @@ pub struct Mention {
 
 /// Looks through a checked expression.
 pub(super) fn mentions(ast: &Ast, root: NodeId, checked: &Checked) -> Vec<Mention> {
-    let linter = Linter::new(ast, checked);
+    let linter = Linter::new(ast, root, checked);
     let mut found = BTreeSet::new();
     let mut open = vec![root];
     while let Some(id) = open.pop() {

@@ -284,9 +284,8 @@ impl Planner<'_> {
     #[inline(never)]
     fn fold(&mut self, fold: &Fold) -> Planned {
         let before = self.used;
-        let is_bind = matches!(self.ast.kind(fold.range), Kind::List(elements) if elements.is_empty())
-            && matches!(self.ast.kind(fold.condition), Kind::Literal(Literal::Bool(false)));
-        let code = if is_bind { self.bind(fold).map(Code::Bind) } else { self.repeat(fold).map(Code::Fold) };
+        let code =
+            if self.ast.is_binding(fold) { self.bind(fold).map(Code::Bind) } else { self.repeat(fold).map(Code::Fold) };
         self.used = before;
         code
     }

@@ -79,6 +79,13 @@ fn selectors_are_looked_through() {
         format!("has({gpu}.model) ? {gpu}.model == 'a' : false"),
         format!("device.driver == 'gpu.example.com' && {gpu}.model == 'a'"),
         format!("{gpu}.?model.orValue('') == 'a'"),
+        format!("cel.bind(gpu, {gpu}, 'model' in gpu && gpu.model == 'a')"),
+        format!("cel.bind(all, device.attributes, has(all['gpu.example.com'].model) && {gpu}.model == 'a')"),
+        // A bound name is computed where it is first used.
+        format!("cel.bind(model, {gpu}.model, 'model' in {gpu} && model == 'a')"),
+        format!("cel.bind(known, 'model' in {gpu}, known && {gpu}.model == 'a')"),
+        format!("cel.bind(mine, device.driver == 'gpu.example.com', mine && {gpu}.model == 'a')"),
+        format!("cel.bind(domain, 'gpu.example.com', domain == device.driver && {gpu}.model == 'a')"),
     ] {
         assert_eq!(codes(&guarded), [], "{guarded}");
     }
@@ -86,6 +93,22 @@ fn selectors_are_looked_through() {
     assert!(codes(r#"device.attributes["gpu.example.com/model"].x == 1"#).contains(&Code::LintUnqualified));
     assert!(codes(&format!("{gpu}.ready.bool")).contains(&Code::LintWireMember));
     assert!(codes(&format!("{gpu}.memory == quantity('1Gi')")).contains(&Code::LintNeverEqual));
+    assert_eq!(codes(&format!("cel.bind(gpu, {gpu}, gpu.model == 'a')")), [Code::LintUnguarded]);
+    assert_eq!(codes(&format!("cel.bind(model, {gpu}.model, model == 'a')")), [Code::LintUnguarded]);
+    assert_eq!(
+        codes(&format!("cel.bind(d, device, d.driver == 'other.example.com' && {gpu}.model == 'a')")),
+        [Code::LintUnguarded]
+    );
+    assert!(codes(&format!("cel.bind(gpu, {gpu}, gpu.ready.bool)")).contains(&Code::LintWireMember));
+    assert!(
+        codes(&format!("cel.bind(memory, {gpu}.memory, memory == quantity('1Gi'))")).contains(&Code::LintNeverEqual)
+    );
+    // Names of names of names end.
+    let doubled: String = (1..60).map(|level| format!("cel.bind(v{level}, v{0} && v{0}, ", level - 1)).collect();
+    let ends = format!("cel.bind(v0, {gpu}.ready, {doubled}v59{}", ")".repeat(60));
+    assert!(codes(&ends).len() <= 2);
+    // Another variable of the same name.
+    assert_eq!(codes(&format!("cel.bind(m, {gpu}.model, ['a'].all(m, m == 'a'))")), []);
     assert_eq!(codes("device.name == 'x'"), [Code::ValidateSelector]);
     assert_eq!(codes("1 + 1"), [Code::ValidateSelector]);
 }

@@ -39,6 +39,8 @@ fn fix(fix: Fix) -> WitFix {
     match fix {
         Fix::Rename(name) => WitFix::Rename(name),
         Fix::Set(value) => WitFix::Set(value.to_string()),
+        Fix::Nest(name) => WitFix::Nest(name),
+        Fix::Unnest => WitFix::Unnest,
     }
 }
 

@@ -32,6 +32,10 @@ pub(in crate::validate) fn fit(out: &mut Report<'_>, value: &mut Value, of: &'st
         },
         Type::Object(fields) => match value {
             Value::Object(map) => fit_fields(out, map, fields, true, at),
+            Value::String(text) => {
+                let text = text.clone();
+                misfit_text(out, &text, fields, at)
+            }
             _ => misfit(out, value, "an object", at),
         },
         Type::Open(fields) => match value {
@@ -96,7 +100,7 @@ fn fit_fields(
         }
         let message = format!("unknown field `{name}`: the API server drops it, kubectl refuses it");
         let finding = Finding::new(Code::ReadUnknownField, at.field(&name), message);
-        let special = special(&name, fields).map(|hint| (hint, None));
+        let special = special(&name, fields, map);
         let way_out = special.or_else(|| suggestion(&name, fields, |other| map.contains_key(other)));
         out.note(match way_out {
             Some((hint, fix)) => Finding { fix, ..finding.with_hint(hint) },
@@ -106,28 +110,34 @@ fn fit_fields(
     fits
 }
 
-/// Fields that were removed or moved, where a near name would mislead.
-fn special(name: &str, fields: &[Field]) -> Option<String> {
+/// Fields that were removed or moved, where a near name would mislead; with the correction, where only one can be meant beside
+/// the other fields of `map`.
+fn special(name: &str, fields: &[Field], map: &Map<String, Value>) -> Option<(String, Option<Fix>)> {
     let has = |name: &str| fields.iter().any(|field| field.name == name);
-    Some(match name {
+    let (hint, fix) = match name {
         "source" if has("resourceClaimName") => {
-            "the field was removed in 1.31: put its content directly into the entry".to_owned()
+            ("the field was removed in 1.31: put its content directly into the entry", Some(Fix::Unnest))
         }
-        "boolean" if has("bool") => "write `bool`".to_owned(),
+        "boolean" if has("bool") => {
+            ("write `bool`", (!map.contains_key("bool")).then(|| Fix::Rename("bool".to_owned())))
+        }
         "basic" if has("attributes") => {
-            "`basic` is of `resource.k8s.io/v1beta1`: put its content directly into the device".to_owned()
+            ("`basic` is of `resource.k8s.io/v1beta1`: put its content directly into the device", Some(Fix::Unnest))
         }
-        "exactly" if has("deviceClassName") => {
-            "`exactly` came with `resource.k8s.io/v1beta2`: put its content directly into the request, or raise `apiVersion`"
-                .to_owned()
-        }
+        "exactly" if has("deviceClassName") => (
+            "`exactly` came with `resource.k8s.io/v1beta2`: put its content directly into the request, or raise `apiVersion`",
+            None,
+        ),
         "deviceClassName" | "selectors" | "allocationMode" | "count" | "adminAccess" | "tolerations" | "capacity"
             if has("exactly") =>
         {
-            format!("`{name}` belongs into `exactly` since `resource.k8s.io/v1beta2`")
+            let is_certain = !map.contains_key("firstAvailable");
+            let hint = format!("`{name}` belongs into `exactly` since `resource.k8s.io/v1beta2`");
+            return Some((hint, is_certain.then(|| Fix::Nest("exactly".to_owned()))));
         }
         _ => return None,
-    })
+    };
+    Some((hint.to_owned(), fix))
 }
 
 fn exists(field: &Field, version: Version) -> bool {
@@ -161,12 +171,27 @@ fn report_era(out: &mut Report<'_>, field: &Field, at: &Path<'_>) {
     });
 }
 
+/// Text where an object belongs: the object's only text, or its name, was meant.
+fn misfit_text(out: &mut Report<'_>, text: &str, fields: &[Field], at: &Path<'_>) -> bool {
+    misfit(out, &Value::from(text), "an object", at);
+    let meant = match fields {
+        [field] => Some(field),
+        [first, _] if first.name == "name" => Some(first),
+        _ => None,
+    };
+    if let Some(field) = meant.filter(|field| matches!(field.holds, Type::Text)) {
+        out.hint(format!("write it under `{}`", field.name));
+        out.fix(Fix::Set(Value::Object(Map::from_iter([(field.name.to_owned(), Value::from(text))]))));
+    }
+    false
+}
+
 fn misfit(out: &mut Report<'_>, value: &Value, wanted: &str, at: &Path<'_>) -> bool {
     let mut fix = None;
     let (found, hint) = match value {
         Value::Null => ("null".to_owned(), None),
         Value::Bool(_) | Value::Number(_) => {
-            (format!("`{value}`"), (wanted == "text").then(|| format!("quote it: \"{value}\"")))
+            (format!("`{value}`"), (wanted == "text").then(|| "put it in quotes".to_owned()))
         }
         Value::String(text) => {
             let text = super::super::report::shown(text);
