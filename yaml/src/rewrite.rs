@@ -229,17 +229,28 @@ impl<'t> Rewriter<'t> {
         shift: isize,
         out: &mut Output,
     ) -> Option<()> {
+        self.copy(&entry.lead, shift, out)?;
+        let is_meant = |name: &str| matches!(origins.get(name), Some(Origin::Unwrapped(from)) if *from == entry.name);
+        if entry.body.len() == 1 && self.is_flow(entry.value) {
+            let behind = self.positions.span(entry.value)?.end..self.line_end(entry.body.start)?;
+            let fields = new.iter().filter(|(name, _)| is_meant(name));
+            let written = write(&Value::Object(fields.map(|(name, value)| (name.clone(), value.clone())).collect()));
+            let mut lines = written.lines();
+            out.push(format!("{}{}{}", spaces(column, shift)?, lines.next()?, self.text.get(behind)?));
+            for line in lines {
+                out.push(format!("{}{line}", spaces(column, shift)?));
+            }
+            return Some(());
+        }
         let inner = self.entries(entry.value, entry.body.start + 1)?;
         let inner_column = self.column(inner.first()?.key.start)?;
-        self.copy(&entry.lead, shift, out)?;
         let remark = self.text.get(entry.key.end..self.line_end(entry.body.start)?)?.trim_start_matches([':', ' ']);
         if !remark.is_empty() {
             out.push(format!("{}{remark}", spaces(column, shift)?));
         }
         let shift = shift + isize::try_from(column).ok()? - isize::try_from(inner_column).ok()?;
         for field in &inner {
-            let is_meant = matches!(origins.get(field.name), Some(Origin::Unwrapped(from)) if *from == entry.name);
-            if is_meant {
+            if is_meant(field.name) {
                 self.field(field, field.name, old.get(field.name)?, new.get(field.name)?, shift, out)?;
             }
         }
@@ -272,7 +283,8 @@ impl<'t> Rewriter<'t> {
                 self.copy(&(key_line..key_line + 1), shift, out)?;
                 self.list(entry.value, key_line + 1, old, new, shift, out)?;
             }
-            _ if !is_scalar(old) || entry.body.len() != 1 => return None,
+            _ if entry.body.len() != 1 => return None,
+            // What stood on one line, in flow style or not, comes in lines of its own.
             (_, Value::Object(_) | Value::Array(_)) => {
                 let before = self.text.get(*self.lines.get(key_line)?..value.start)?.trim_end();
                 let behind = self.text.get(value.end..self.line_end(key_line)?)?;
@@ -319,7 +331,7 @@ impl<'t> Rewriter<'t> {
             let last = self.last_line(*item)? + 1;
             if old == new {
                 self.copy(&(from..last), shift, out)?;
-            } else if is_scalar(old) && first + 1 == last {
+            } else if first + 1 == last && (is_scalar(old) || self.is_flow(*item)) {
                 self.copy(&(from..first), shift, out)?;
                 self.item(*item, new, shift, out)?;
             } else {
@@ -405,8 +417,7 @@ impl<'t> Rewriter<'t> {
                 Shape::Mapping(fields) => fields.iter().map(|field| field.value).collect(),
                 Shape::Leaf | Shape::Alias(_) => Vec::new(),
             };
-            let is_flow = matches!(self.text.as_bytes().get(span.start), Some(b'{' | b'['));
-            if children.is_empty() || is_flow {
+            if children.is_empty() || self.is_flow(node) {
                 let written = self.text.get(span.clone())?.trim_end();
                 last = last.max(self.line_of((span.start + written.len()).saturating_sub(1).max(span.start)));
             }
@@ -416,6 +427,11 @@ impl<'t> Rewriter<'t> {
             open.extend(children);
         }
         Some(last)
+    }
+
+    fn is_flow(&self, node: NodeId) -> bool {
+        let start = self.positions.span(node).and_then(|span| self.text.as_bytes().get(span.start));
+        matches!(start, Some(b'{' | b'['))
     }
 
     fn copy(&self, lines: &Range<usize>, shift: isize, out: &mut Output) -> Option<()> {
@@ -596,6 +612,15 @@ devices:
     }
 
     #[test]
+    fn what_stands_on_one_line_comes_in_lines_of_its_own() {
+        let text =
+            "claims: [gpu] # one\nrequests:\n- {name: a, class: c} # two\n- {name: b}\nsource: {template: t} # three\n";
+        let value = json!({ "claims": [{ "name": "gpu" }], "requests": [{ "name": "a", "exactly": { "class": "c" } }, { "name": "b" }], "template": "t" });
+        let expected = "claims: # one\n  - name: gpu\nrequests:\n- exactly: # two\n    class: c\n  name: a\n- {name: b}\ntemplate: t # three\n";
+        assert_eq!(changed(text, &value), (expected.to_owned(), vec![]));
+    }
+
+    #[test]
     fn the_comments_of_a_field_that_goes_stay() {
         let text = "exactly:\n  class: c\n# two of them\ncount: 2\nname: x\n";
         let (text, anew) = changed(text, &json!({ "exactly": { "class": "c", "count": 2 }, "name": "x" }));
@@ -615,7 +640,7 @@ devices:
     #[test]
     fn what_cannot_keep_its_layout_is_written_anew() {
         let value = json!({ "a": [1], "b": "x" });
-        assert_eq!(changed("a: {c: 1}\nd: 1\n", &value), ("a:\n- 1\nb: x\n".to_owned(), vec![0]));
+        assert_eq!(changed("a: {c: 1,\n d: 1}\nd: 1\n", &value), ("a:\n- 1\nb: x\n".to_owned(), vec![0]));
         assert_eq!(changed("{\"a\": 1}\n", &value).1, [0]);
         let list = changed("kind: List\nitems:\n- {c: 1}\n", &value);
         assert_eq!(list, ("kind: List\nitems:\n- {\"a\":[1],\"b\":\"x\"}\n".to_owned(), vec![0]));

@@ -58,28 +58,51 @@ pub(crate) fn fix(input: &Input, findings: &[Vec<Finding>]) -> Result<Fixed> {
         changed.entry(document.source).or_default().push((value, made));
     }
     for (index, documents) in changed {
-        let made: usize = documents.iter().map(|(_, made)| *made).sum();
-        let Some(source) = input.sources.get(index).filter(|_| made > 0) else { continue };
-        let reading = read(&source.text, &Limits::default());
-        // What kubectl refuses as text has no findings and stays as it is.
-        let mut corrected = documents.into_iter().map(|(value, _)| value);
-        let values = reading.documents.iter().map(|document| match document.is_refused {
-            true => Some(document.value.clone()),
-            false => corrected.next(),
-        });
-        let values: Option<Vec<Value>> = values.collect();
-        let rewritten = values.and_then(|values| rewrite(&source.text, &reading, &values));
-        match rewritten {
-            // Comments are worth more than a correction that a person can make as well.
-            Some(rewritten) if rewritten.anew.is_empty() && source.name != STDIN => {
-                fs::write(&source.name, &rewritten.text)
-                    .with_context(|| format!("`{}` cannot be written", source.name))?;
-                fixed.files.insert(index);
-                fixed.has_news = true;
-                fixed.corrections = fixed.corrections.saturating_add(made);
-            }
-            _ => fixed.left = fixed.left.saturating_add(made),
+        let wanted: usize = documents.iter().map(|(_, made)| *made).sum();
+        let Some(source) = input.sources.get(index).filter(|_| wanted > 0) else { continue };
+        let (text, made) = match source.name == STDIN {
+            true => (Vec::new(), 0),
+            false => corrected(&source.text, documents),
+        };
+        fixed.left = fixed.left.saturating_add(wanted.saturating_sub(made));
+        if made > 0 {
+            fs::write(&source.name, &text).with_context(|| format!("`{}` cannot be written", source.name))?;
+            fixed.files.insert(index);
+            fixed.has_news = true;
+            fixed.corrections = fixed.corrections.saturating_add(made);
         }
     }
     Ok(fixed)
+}
+
+/// The text with the corrected documents, as far as they keep their layout, and how many corrections these hold: comments are worth
+/// more than a correction that a person can make as well.
+fn corrected(text: &[u8], documents: Vec<(Value, usize)>) -> (Vec<u8>, usize) {
+    let reading = read(text, &Limits::default());
+    // What kubectl refuses as text has no findings and stays as it is.
+    let mut documents = documents.into_iter();
+    let mut wanted: Vec<(Value, usize)> = Vec::with_capacity(reading.documents.len());
+    for document in &reading.documents {
+        let next = if document.is_refused { None } else { documents.next() };
+        wanted.push(next.unwrap_or_else(|| (document.value.clone(), 0)));
+    }
+    let rewritten = |wanted: &[(Value, usize)]| {
+        let values: Vec<Value> = wanted.iter().map(|(value, _)| value.clone()).collect();
+        rewrite(text, &reading, &values)
+    };
+    let mut result = rewritten(&wanted);
+    if let Some(first) = &result
+        && !first.anew.is_empty()
+    {
+        for index in &first.anew {
+            if let (Some(place), Some(document)) = (wanted.get_mut(*index), reading.documents.get(*index)) {
+                *place = (document.value.clone(), 0);
+            }
+        }
+        result = rewritten(&wanted);
+    }
+    match result {
+        Some(result) if result.anew.is_empty() => (result.text, wanted.iter().map(|(_, made)| *made).sum()),
+        _ => (Vec::new(), 0),
+    }
 }
