@@ -1,9 +1,12 @@
 //! Problems in the input, as data.
 
+mod fix;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+
+pub use fix::{Fix, value_at};
 
 /// How much a finding matters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -97,108 +100,6 @@ impl ErrorKind {
             Self::Internal => "InternalError",
         }
     }
-}
-
-/// The one certain correction of a finding, to be made at its path.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Fix {
-    /// The field gets another name.
-    Rename(String),
-    /// The field gets another value.
-    Set(Value),
-    /// The field moves into the field of this name beside it, which is made where it is missing.
-    Nest(String),
-    /// The fields of its value take the field's place.
-    Unnest,
-}
-
-impl Fix {
-    /// Makes the correction in an object. False, and nothing is changed, when the object has no such field, or already
-    /// has one of the new name.
-    pub fn apply(&self, object: &mut Value, path: &str) -> bool {
-        let Some((parent, last)) = parent(object, path) else { return false };
-        match (self, parent) {
-            (Self::Rename(name), Value::Object(fields)) if !fields.contains_key(name) => {
-                let Some(value) = fields.remove(last) else { return false };
-                fields.insert(name.clone(), value);
-                true
-            }
-            (Self::Set(value), Value::Object(fields)) => put(fields.get_mut(last), value),
-            (Self::Set(value), Value::Array(items)) => {
-                put(last.parse::<usize>().ok().and_then(|index| items.get_mut(index)), value)
-            }
-            (Self::Nest(name), Value::Object(fields)) => nest(fields, last, name).is_some(),
-            (Self::Unnest, Value::Object(fields)) => unnest(fields, last).is_some(),
-            (Self::Rename(_) | Self::Set(_) | Self::Nest(_) | Self::Unnest, _) => false,
-        }
-    }
-}
-
-fn nest(fields: &mut Map<String, Value>, field: &str, into: &str) -> Option<()> {
-    match fields.get(into) {
-        None => {}
-        Some(Value::Object(inner)) if !inner.contains_key(field) => {}
-        Some(_) => return None,
-    }
-    let value = fields.remove(field)?;
-    let outer = fields.entry(into.to_owned()).or_insert_with(|| Value::Object(Map::new()));
-    outer.as_object_mut()?.insert(field.to_owned(), value);
-    Some(())
-}
-
-fn unnest(fields: &mut Map<String, Value>, field: &str) -> Option<()> {
-    let inner = fields.get(field)?.as_object()?;
-    if inner.keys().any(|name| name != field && fields.contains_key(name)) {
-        return None;
-    }
-    let Value::Object(inner) = fields.remove(field)? else { return None };
-    fields.extend(inner);
-    Some(())
-}
-
-fn put(place: Option<&mut Value>, value: &Value) -> bool {
-    place.map(|place| place.clone_from(value)).is_some()
-}
-
-/// What holds the field of a path, and the field's name or index in it.
-fn parent<'v, 'p>(object: &'v mut Value, path: &'p str) -> Option<(&'v mut Value, &'p str)> {
-    let mut steps = steps(path);
-    let mut last = steps.next()?;
-    let mut value = object;
-    for step in steps {
-        value = match value {
-            Value::Object(fields) => fields.get_mut(last)?,
-            Value::Array(items) => items.get_mut(last.parse::<usize>().ok()?)?,
-            _ => return None,
-        };
-        last = step;
-    }
-    Some((value, last))
-}
-
-/// The value of a field path such as `spec.devices[0].attributes[example.com/model]`; the empty path is the object.
-pub fn value_at<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
-    steps(path).try_fold(object, |value, step| match value {
-        Value::Object(fields) => fields.get(step),
-        Value::Array(items) => items.get(step.parse::<usize>().ok()?),
-        _ => None,
-    })
-}
-
-/// The steps of `spec.devices[0].attributes[example.com/model]`.
-fn steps(path: &str) -> impl Iterator<Item = &str> {
-    let mut rest = path;
-    std::iter::from_fn(move || {
-        rest = rest.strip_prefix('.').unwrap_or(rest);
-        let (step, left) = match rest.strip_prefix('[') {
-            Some(inside) => inside.split_once(']').unwrap_or((inside, "")),
-            None if rest.is_empty() => return None,
-            None => rest.split_at_checked(rest.find(['.', '[']).unwrap_or(rest.len()))?,
-        };
-        rest = left;
-        Some(step)
-    })
 }
 
 /// A problem in the input.
@@ -570,41 +471,5 @@ impl<'de> Deserialize<'de> for Code {
 impl Serialize for Code {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.text())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_fix_changes_the_field_of_its_path_and_nothing_else() {
-        let object = json!({ "spec": { "devices": [{ "a.b/c": { "cuont": 1 } }], "list": ["x"] } });
-        let fixed = |fix: Fix, path: &str| {
-            let mut object = object.clone();
-            fix.apply(&mut object, path).then_some(object)
-        };
-        let renamed = fixed(Fix::Rename("count".to_owned()), "spec.devices[0][a.b/c].cuont").unwrap();
-        assert_eq!(renamed, json!({ "spec": { "devices": [{ "a.b/c": { "count": 1 } }], "list": ["x"] } }));
-        let set = fixed(Fix::Set(json!(2)), "spec.list[0]").unwrap();
-        assert_eq!(set.pointer("/spec/list"), Some(&json!([2])));
-        for path in ["", "spec.none", "spec.list[1]", "spec.list.x", "kind", "spec[", "[]]"] {
-            assert_eq!(fixed(Fix::Set(json!(2)), path), None, "{path}");
-        }
-        assert_eq!(fixed(Fix::Rename("list".to_owned()), "spec.devices"), None);
-        let nested = fixed(Fix::Nest("inner".to_owned()), "spec.list").unwrap();
-        assert_eq!(nested.pointer("/spec/inner/list/0"), Some(&json!("x")));
-        assert_eq!(fixed(Fix::Nest("devices".to_owned()), "spec.list"), None);
-        assert_eq!(fixed(Fix::Nest("inner".to_owned()), "spec.none"), None);
-        let mut back = nested;
-        assert!(Fix::Unnest.apply(&mut back, "spec.inner"));
-        assert_eq!(back, object);
-        assert!(!Fix::Unnest.apply(&mut back, "spec.list"));
-        let mut taken = json!({ "a": { "b": 1 }, "b": 2 });
-        assert!(!Fix::Unnest.apply(&mut taken, "a"));
-        assert_eq!(value_at(&object, "spec.devices[0][a.b/c].cuont"), Some(&json!(1)));
-        assert_eq!(value_at(&object, "spec.list[1]"), None);
     }
 }
