@@ -12,7 +12,7 @@ pub(crate) mod selectors;
 mod slots;
 mod usage;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::api::claim::{AllocationResult, ResourceClaim, ResourceClaimTemplate};
@@ -21,7 +21,7 @@ use crate::api::group::PodGroup;
 use crate::api::node::Node;
 use crate::api::object::Object;
 use crate::api::pod::{Namespace, Pod};
-use crate::api::slice::ResourceSlice;
+use crate::api::slice::{ResourceSlice, TaintEffect};
 use crate::api::source::{SOURCE_KIND, TemplateSource};
 use crate::api::workload::Workload;
 use crate::cel::Environment;
@@ -49,6 +49,8 @@ pub struct Cluster {
     slices: BTreeMap<String, Arc<ResourceSlice>>,
     /// Slices that were written in a shorter way than questions see them.
     short_slices: BTreeMap<String, Arc<ResourceSlice>>,
+    /// Names of slices with a device that evicts its users.
+    evicting_slices: BTreeSet<String>,
     taint_rules: BTreeMap<String, DeviceTaintRule>,
     claims: BTreeMap<Key, ResourceClaim>,
     templates: BTreeMap<Key, ResourceClaimTemplate>,
@@ -158,6 +160,11 @@ impl Cluster {
         self.inventory.node_names()
     }
 
+    /// Slices with a device that has a taint of effect `NoExecute`, by name.
+    pub(crate) fn evicting_slices(&self) -> impl Iterator<Item = &Arc<ResourceSlice>> {
+        self.evicting_slices.iter().filter_map(|name| self.slices.get(name))
+    }
+
     /// The indexes over slices and devices in use.
     pub(crate) fn inventory(&self) -> &Inventory {
         &self.inventory
@@ -238,6 +245,10 @@ impl Cluster {
             }
         };
         self.forget_slice(&name);
+        let mut taints = slice.spec.devices.iter().flat_map(|device| &device.taints);
+        if taints.any(|taint| taint.effect == TaintEffect::NoExecute) {
+            self.evicting_slices.insert(name.clone());
+        }
         let has_lists = Environment::stored(self.profile.version, &self.profile.features).converts_lists();
         self.inventory.add_slice(Arc::clone(&slice), has_lists);
         self.memory.pools.forget_slice(&slice);
@@ -248,6 +259,7 @@ impl Cluster {
 
     /// Forgets what questions found out about a slice that is replaced or removed.
     fn forget_slice(&mut self, name: &str) {
+        self.evicting_slices.remove(name);
         if let Some(index) = self.inventory.slice_index(name) {
             self.memory.selectors.forget(index);
         }

@@ -49,7 +49,7 @@ pub fn is_affected(cluster: &Cluster, trigger: &Trigger) -> bool {
     match trigger.latest() {
         Some(Object::ResourceSlice(_) | Object::DeviceTaintRule(_)) => true,
         Some(Object::ResourceClaim(_) | Object::Pod(_)) => {
-            !cluster.taint_rules().is_empty() || cluster.slices().values().any(|slice| taints::has_no_execute(slice))
+            !cluster.taint_rules().is_empty() || cluster.evicting_slices().next().is_some()
         }
         _ => false,
     }

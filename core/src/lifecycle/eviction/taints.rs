@@ -31,7 +31,7 @@ impl<'t> Taints<'t> {
             published: BTreeMap::new(),
         };
         let newest = newest(cluster);
-        for slice in cluster.slices().values().filter(|slice| has_no_execute(slice) && is_newest(slice, &newest)) {
+        for slice in cluster.evicting_slices().filter(|slice| is_newest(slice, &newest)) {
             for device in &slice.spec.devices {
                 let found: Vec<_> =
                     device.taints.iter().filter(|taint| taint.effect == TaintEffect::NoExecute).collect();
@@ -88,10 +88,6 @@ pub(super) fn is_newest(slice: &ResourceSlice, newest: &BTreeMap<(&str, &str), i
 }
 
 /// Whether some device of a slice has a `NoExecute` taint.
-pub(super) fn has_no_execute(slice: &ResourceSlice) -> bool {
-    slice.spec.devices.iter().flat_map(|device| &device.taints).any(|taint| taint.effect == TaintEffect::NoExecute)
-}
-
 /// Whether a selector matches a device. Selectors by class or expression, which only proposals have, need attributes and
 /// match nothing here.
 pub(super) fn selects(selector: &DeviceTaintSelector, driver: &str, pool: &str, device: &str) -> bool {

@@ -123,12 +123,9 @@ impl<'s> Scheduler<'s> {
     /// A Pod that has everything and waited for its drivers: it does not look for another node.
     fn go_on_binding(&self, pod: &Pod, needs: &[Need]) -> Option<Attempt> {
         let node = &pod.status.nominated_node_name;
-        let is_known = self.book.nodes().any(|state| state.name() == node);
+        let state = self.book.node(node)?;
         let has_all = !needs.is_empty() && needs.iter().all(|need| need.is_allocated() && need.is_reserved);
-        let reaches = || {
-            needs.iter().all(|need| self.book.nodes().any(|state| state.name() == node && reaches(&need.claim, state)))
-        };
-        if node.is_empty() || !is_known || !has_all || !reaches() {
+        if !has_all || !needs.iter().all(|need| reaches(&need.claim, state)) {
             return None;
         }
         if !needs.iter().any(|need| conditions::has_conditions(&need.claim)) {
@@ -149,11 +146,14 @@ impl<'s> Scheduler<'s> {
         let mut obstacles = Obstacles::default();
         let mut candidates = Vec::new();
         let mut away = Vec::new();
+        let mut out_of_reach = 0_usize;
         let mut curable = 0usize;
         let held = needs.iter().filter(|need| need.is_allocated());
         let shared = held
             .filter_map(|need| node_allocatable::sharing_problem(self.cluster, &need.claim, need.is_reserved))
             .next();
+        let claims: Vec<ResourceClaim> =
+            needs.iter().filter(|need| !need.is_allocated()).map(|need| need.claim.clone()).collect();
         for state in self.book.nodes().filter(|state| !self.without.contains(state.name())) {
             let refusals = state.refusals(pod, &requests);
             if !refusals.is_empty() {
@@ -166,23 +166,24 @@ impl<'s> Scheduler<'s> {
                 continue;
             }
             let unusable = |need: &Need| !reaches(&need.claim, state) || self.is_lost(&need.claim);
-            let unavailable: Vec<usize> =
-                needs.iter().enumerate().filter(|(_, need)| unusable(need)).map(|(index, _)| index).collect();
-            if unavailable.is_empty() {
+            let before = out_of_reach;
+            for (index, _) in needs.iter().enumerate().filter(|(_, need)| unusable(need)) {
+                obstacles.unavailable.insert(index);
+                out_of_reach = before.saturating_add(1);
+            }
+            if out_of_reach == before {
                 candidates.push(state.name().to_owned());
-            } else {
+            } else if !claims.is_empty() {
                 away.push(state.name().to_owned());
-                obstacles.unavailable.extend(unavailable);
             }
         }
-        let claims: Vec<ResourceClaim> =
-            needs.iter().filter(|need| !need.is_allocated()).map(|need| need.claim.clone()).collect();
         // An error in a claim ends the attempt, even where another claim rules the node out.
-        let asks_away = !away.is_empty() && !claims.is_empty();
-        if asks_away && let Err(failure) = self.ask(claims.clone(), away.clone()) {
+        if !away.is_empty()
+            && let Err(failure) = self.ask(claims.clone(), away)
+        {
             return Attempt::Unfit(failure);
         }
-        texts.push((away.len(), "resourceclaim not available on the node".to_owned()));
+        texts.push((out_of_reach, "resourceclaim not available on the node".to_owned()));
         let found = if self.profile.features.node_allocatable_resources {
             self.devices_with_room(pod, &claims, &candidates, needs, &mut texts, &mut curable)
         } else {
@@ -267,7 +268,7 @@ impl<'s> Scheduler<'s> {
                     }
                 }
             };
-            let Some(state) = self.book.nodes().find(|state| state.name() == candidate) else { continue };
+            let Some(state) = self.book.node(candidate) else { continue };
             let mut new = allocations.iter();
             let claims: Vec<(&ResourceClaim, &AllocationResult)> = needs
                 .iter()

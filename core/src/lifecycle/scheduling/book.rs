@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::node_fit::NodeState;
+use super::node_fit::{NodeState, Resources, requests};
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
@@ -13,7 +13,8 @@ use crate::lifecycle::entries::key_of;
 #[derive(Clone, Debug, Default)]
 pub struct Book {
     nodes: BTreeMap<String, NodeState>,
-    placed: BTreeMap<Key, (String, Pod)>,
+    /// What each Pod takes, and of which node.
+    placed: BTreeMap<Key, (String, Resources)>,
 }
 
 impl Book {
@@ -37,10 +38,8 @@ impl Book {
             (Some(Object::Node(node)), Some(_)) => {
                 let mut state = NodeState::new((**node).clone());
                 let name = &node.metadata.name;
-                for (on, pod) in self.placed.values() {
-                    if on == name {
-                        state.add(pod);
-                    }
+                for (_, taken) in self.placed.values().filter(|(on, _)| on == name) {
+                    state.take(taken);
                 }
                 self.nodes.insert(name.clone(), state);
             }
@@ -52,6 +51,11 @@ impl Book {
     /// The nodes by name.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &NodeState> {
         self.nodes.values()
+    }
+
+    /// The node of a name.
+    pub(super) fn node(&self, name: &str) -> Option<&NodeState> {
+        self.nodes.get(name)
     }
 
     /// How many nodes there are.
@@ -68,18 +72,19 @@ impl Book {
         if node.is_empty() || pod.is_finished() {
             return;
         }
+        let taken = requests(pod);
         if let Some(state) = self.nodes.get_mut(node) {
-            state.add(pod);
+            state.take(&taken);
         }
-        self.placed.insert(key, (node.clone(), pod.clone()));
+        self.placed.insert(key, (node.clone(), taken));
     }
 
     /// Counts a Pod nowhere.
     pub(super) fn forget(&mut self, key: &Key) {
-        if let Some((node, pod)) = self.placed.remove(key)
+        if let Some((node, taken)) = self.placed.remove(key)
             && let Some(state) = self.nodes.get_mut(&node)
         {
-            state.remove(&pod);
+            state.give_back(&taken);
         }
     }
 }

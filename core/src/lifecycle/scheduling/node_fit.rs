@@ -107,16 +107,17 @@ impl NodeState {
 
     /// Counts a Pod that runs on the node.
     pub(crate) fn add(&mut self, pod: &Pod) {
-        let requests = requests(pod);
-        for (name, amount) in &requests {
-            let used = self.used.entry(name.clone()).or_default();
-            *used = used.saturating_add(amount);
-        }
+        self.take(&requests(pod));
     }
 
-    /// Undoes [`NodeState::add`] of an equal Pod.
-    pub(crate) fn remove(&mut self, pod: &Pod) {
-        for (name, amount) in &requests(pod) {
+    /// Counts [`requests`] of a Pod that runs on the node.
+    pub(super) fn take(&mut self, requests: &Resources) {
+        add(&mut self.used, requests);
+    }
+
+    /// Undoes [`NodeState::take`].
+    pub(super) fn give_back(&mut self, requests: &Resources) {
+        for (name, amount) in requests {
             if let Some(used) = self.used.get_mut(name) {
                 *used = used.saturating_sub(amount);
             }
