@@ -413,6 +413,18 @@ fn allowed(text: &str) -> Vec<(String, String, String)> {
     all
 }
 
+/// Since Kubernetes 1.36 whoever changes an allocation or reservations needs more than the status.
+#[test]
+fn whoever_writes_reservations_may_bind_claims() {
+    for part in ["template-sync", "explainer", "claims", "podgroup-protection", "taint-eviction"] {
+        let allowed = allowed(&print(&["--print-rbac", "--controllers", part]));
+        let verbs = |resource: &str| -> Vec<String> {
+            allowed.iter().filter(|one| one.1 == resource).map(|(_, _, verb)| verb.clone()).collect()
+        };
+        assert_eq!(verbs("resourceclaims/binding"), verbs("resourceclaims/status"), "{part}");
+    }
+}
+
 /// What a request needs.
 fn needed(request: &Request) -> (String, String, String) {
     let parts: Vec<&str> = request.path.split('/').filter(|part| !part.is_empty()).collect();

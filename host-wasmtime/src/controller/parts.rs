@@ -93,6 +93,8 @@ impl PartName {
                         grant("", "pods/status", &["patch"]),
                         grant(DEVICES, "resourceclaims", &["create", "delete", "patch", "update"]),
                         grant(DEVICES, "resourceclaims/status", &["patch", "update"]),
+                        // Since 1.36 allocations and reservations in that status need this, too.
+                        grant(DEVICES, "resourceclaims/binding", &["patch", "update"]),
                         grant(SCHEDULING, "podgroups", &["get"]),
                         grant(SCHEDULING, "podgroups/finalizers", &["update"]),
                         grant(SCHEDULING, "podgroups/status", &["patch", "update"]),
