@@ -21,6 +21,8 @@ pub mod browser;
 #[cfg(feature = "cli")]
 pub mod check;
 #[cfg(feature = "cli")]
+pub mod e2e;
+#[cfg(feature = "cli")]
 pub mod fuzz;
 #[cfg(feature = "cli")]
 pub mod jobs;

@@ -4,7 +4,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::{Workspace, bench, check, component, fuzz, jobs, npm, requirements, size, suites, web};
+use xtask::{Workspace, bench, check, component, e2e, fuzz, jobs, npm, requirements, size, suites, web};
 
 /// Builds, tests and installs Apportion. Every command builds what it needs and skips what is up to date.
 #[derive(Parser)]
@@ -55,6 +55,12 @@ enum Task {
         #[arg(value_parser = fuzz::TARGETS)]
         targets: Vec<String>,
     },
+    /// Test the controller in a cluster with a real control plane; needs Go, and minutes for the first build
+    #[command(after_help = "Example: cargo xtask e2e templates")]
+    E2e {
+        /// Parts of the names of tests; all without any
+        names: Vec<String>,
+    },
     /// Build the component: target/wasm/apportion.wasm
     Component,
     /// Build the npm package: npm/dist
@@ -93,6 +99,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Differential { arguments } => return Ok(code(jobs::differential(workspace, &arguments)?)),
         Task::Bench { arguments } => return Ok(code(bench::bench(workspace, &arguments)?)),
         Task::Fuzz { seconds, targets } => fuzz::fuzz(workspace, &targets, seconds)?,
+        Task::E2e { names } => e2e::e2e(workspace, &names)?,
         Task::Component => println!("{}", component::build(workspace)?.path.display()),
         Task::Npm => println!("{}", npm::build(workspace)?.display()),
         Task::Web => println!("{}", web::build(workspace)?.display()),

@@ -1,0 +1,227 @@
+//! A control plane on loopback: etcd, kube-apiserver, kube-controller-manager, kube-scheduler.
+
+use std::env;
+use std::fs::{self, File};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use serde_json::json;
+use tokio::runtime::Runtime;
+
+use crate::requests::Requests;
+
+/// Who may do everything.
+pub(crate) const ADMIN: &str = "admin";
+
+/// Who may do what the roles of the deployment allow.
+pub(crate) const CONTROLLER: &str = "controller";
+
+/// Who may read what the printed role allows.
+pub(crate) const READER: &str = "reader";
+
+const MANAGER: &str = "kube-controller-manager";
+const SCHEDULER: &str = "kube-scheduler";
+
+/// Users, each as the control plane knows it, with its groups.
+const USERS: [(&str, &str, &str); 5] = [
+    (ADMIN, "admin", "system:masters"),
+    (
+        CONTROLLER,
+        "system:serviceaccount:apportion-system:apportion",
+        "system:serviceaccounts,system:serviceaccounts:apportion-system",
+    ),
+    (READER, "reader", "readers"),
+    (MANAGER, "system:kube-controller-manager", "system:masters"),
+    (SCHEDULER, "system:kube-scheduler", "system:masters"),
+];
+
+/// Admission that would add to every object what plays no part.
+const NOT_ADMITTING: &str = "ServiceAccount,DefaultTolerationSeconds,TaintNodesByCondition";
+
+/// Every feature of devices and groups that this version has.
+pub(crate) const GATES: [&str; 20] = [
+    "DRAAdminAccess",
+    "DRAConsumableCapacity",
+    "DRADeviceBindingConditions",
+    "DRADeviceTaintRules",
+    "DRADeviceTaints",
+    "DRAExtendedResource",
+    "DRAListTypeAttributes",
+    "DRANodeAllocatableResources",
+    "DRAPartitionableDevices",
+    "DRAPrioritizedList",
+    "DRAResourceClaimDeviceStatus",
+    "DRAResourceClaimGranularStatusAuthorization",
+    "DRAResourcePoolStatus",
+    "DRASchedulerFilterTimeout",
+    "DRAWorkloadResourceClaims",
+    "GangScheduling",
+    "GenericWorkload",
+    // What else could hold up or place Pods of groups stays off.
+    "TopologyAwareWorkloadScheduling=false",
+    "WorkloadAwarePreemption=false",
+    "WorkloadWithJob=false",
+];
+
+/// Upstream's controllers that do what a part of ours does.
+pub(crate) const TWINS: [&str; 3] =
+    ["resourceclaim-controller", "podgroup-protection-controller", "device-taint-eviction-controller"];
+
+/// Controllers without a twin here.
+const CONTROLLERS: &str = "namespace-controller,garbage-collector-controller,resourcequota-controller,\
+    clusterrole-aggregation-controller,validatingadmissionpolicy-status-controller";
+
+/// The control plane; it ends with this value.
+pub(crate) struct ControlPlane {
+    /// Requests of who may do everything.
+    pub(crate) requests: Requests,
+    pub(crate) folder: PathBuf,
+    programs: Vec<Child>,
+    /// Where requests are sent from.
+    _runtime: Runtime,
+}
+
+/// The program with all of Kubernetes in it.
+fn program() -> PathBuf {
+    env::var_os("APPORTION_CLUSTER").expect("`cargo xtask e2e` says where the control plane is").into()
+}
+
+/// What a deployment consists of, as `kustomize` or `chart` print it.
+pub(crate) fn rendered(arguments: &[&str]) -> String {
+    let output = Command::new(program()).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A file or folder of the deployment.
+pub(crate) fn deploy(path: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy").join(path).display().to_string()
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+impl ControlPlane {
+    /// One with all of upstream's controllers.
+    pub(crate) fn start(name: &str) -> Self {
+        Self::with(name, &TWINS)
+    }
+
+    /// One with some of the controllers that have a twin here.
+    pub(crate) fn with(name: &str, twins: &[&str]) -> Self {
+        let begin = Instant::now();
+        let folder = env::temp_dir().join(format!("apportion-cluster-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        let path = |name: &str| folder.join(name).display().to_string();
+        let (client_port, peer_port, port) = (free_port(), free_port(), free_port());
+        let key = path("key.pem");
+        rendered(&["key", &key]);
+        let tokens = USERS.map(|(name, user, groups)| format!("{name}-token,{user},{name},\"{groups}\"\n"));
+        fs::write(path("tokens.csv"), tokens.concat()).unwrap();
+        for (name, ..) in USERS {
+            let server = json!({ "server": format!("https://127.0.0.1:{port}"), "insecure-skip-tls-verify": true });
+            let kubeconfig = json!({
+                "apiVersion": "v1", "kind": "Config", "current-context": "test",
+                "clusters": [{ "name": "test", "cluster": server }],
+                "contexts": [{ "name": "test", "context": { "cluster": "test", "user": name } }],
+                "users": [{ "name": name, "user": { "token": format!("{name}-token") } }],
+            });
+            fs::write(path(name), kubeconfig.to_string()).unwrap();
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let client = runtime.block_on(async {
+            let kubeconfig = Kubeconfig::read_from(path(ADMIN)).unwrap();
+            let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+            Client::try_from(config).unwrap()
+        });
+        let requests = Requests::new(client, runtime.handle().clone());
+        let mut plane = Self { requests, folder: folder.clone(), programs: Vec::new(), _runtime: runtime };
+        let (etcd, peer) = (format!("http://127.0.0.1:{client_port}"), format!("http://127.0.0.1:{peer_port}"));
+        plane.launch("etcd", &["--folder", &folder.display().to_string(), "--client", &etcd, "--peer", &peer]);
+        let gates = GATES.map(|gate| if gate.contains('=') { gate.to_owned() } else { format!("{gate}=true") });
+        let gates = format!("--feature-gates={}", gates.join(","));
+        plane.launch(
+            "kube-apiserver",
+            &[
+                &gates,
+                &format!("--etcd-servers={etcd}"),
+                "--bind-address=127.0.0.1",
+                &format!("--secure-port={port}"),
+                &format!("--cert-dir={}", path("certs")),
+                &format!("--token-auth-file={}", path("tokens.csv")),
+                "--service-account-issuer=https://kubernetes.default.svc",
+                &format!("--service-account-key-file={key}"),
+                &format!("--service-account-signing-key-file={key}"),
+                "--service-cluster-ip-range=10.96.0.0/16",
+                "--endpoint-reconciler-type=none",
+                "--authorization-mode=RBAC",
+                "--runtime-config=api/all=true",
+                &format!("--disable-admission-plugins={NOT_ADMITTING}"),
+            ],
+        );
+        plane.until("the API server", 180, |plane| plane.requests.text("/readyz").ok());
+        let controllers = [&[CONTROLLERS], twins].concat().join(",");
+        plane.launch(
+            MANAGER,
+            &[
+                &gates,
+                &format!("--kubeconfig={}", path(MANAGER)),
+                "--leader-elect=false",
+                "--secure-port=0",
+                "--kube-api-qps=500",
+                "--kube-api-burst=500",
+                &format!("--controllers={controllers}"),
+            ],
+        );
+        let kubeconfig = format!("--kubeconfig={}", path(SCHEDULER));
+        let limits = ["--kube-api-qps=500", "--kube-api-burst=500"];
+        plane
+            .launch(SCHEDULER, &[&gates, &kubeconfig, "--leader-elect=false", "--secure-port=0", limits[0], limits[1]]);
+        plane.until("the namespace `default`", 60, |plane| plane.requests.text("/api/v1/namespaces/default").ok());
+        println!("control plane `{name}`: started in {:.1} s", begin.elapsed().as_secs_f64());
+        plane
+    }
+
+    fn launch(&mut self, name: &str, arguments: &[&str]) {
+        let log = File::create(self.folder.join(format!("{name}.log"))).unwrap();
+        let mut command = Command::new(program());
+        command.arg(name).args(arguments).stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
+        self.programs.push(command.spawn().unwrap());
+    }
+
+    /// The kubeconfig of a user.
+    pub(crate) fn kubeconfig(&self, user: &str) -> PathBuf {
+        self.folder.join(user)
+    }
+
+    /// Waits until something holds.
+    pub(crate) fn until<T>(&self, what: &str, seconds: u64, mut holds: impl FnMut(&Self) -> Option<T>) -> T {
+        let end = Instant::now() + Duration::from_secs(seconds);
+        loop {
+            if let Some(found) = holds(self) {
+                return found;
+            }
+            assert!(Instant::now() < end, "waited {seconds} s for {what}; logs are in {}", self.folder.display());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for ControlPlane {
+    fn drop(&mut self) {
+        for program in self.programs.iter_mut().rev() {
+            let _ = program.kill();
+            let _ = program.wait();
+        }
+        // What a test that failed left behind helps to find out why.
+        if !std::thread::panicking() {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+}

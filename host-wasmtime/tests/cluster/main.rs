@@ -1,0 +1,23 @@
+//! The controller and the command line with a real control plane. `cargo xtask e2e` builds that and runs these tests, one after
+//! the other.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "helpers of tests"
+)]
+
+mod control_plane;
+mod deployment;
+mod explainer;
+mod objects;
+mod program;
+mod questions;
+mod requests;
+mod scheduler;
+mod stuck;
+mod templates;
+mod twins;
+mod world;
