@@ -40,28 +40,30 @@ pub(crate) use usage::Usage;
 pub type Key = (String, String);
 
 /// All facts known about a cluster, as of the last event.
+///
+/// What grows with the cluster is shared between copies until one of them changes it: to ask a copy costs little.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster {
     profile: Profile,
-    nodes: BTreeMap<String, Node>,
+    nodes: Arc<BTreeMap<String, Node>>,
     namespaces: BTreeMap<String, Namespace>,
     classes: BTreeMap<String, DeviceClass>,
-    slices: BTreeMap<String, Arc<ResourceSlice>>,
+    slices: Arc<BTreeMap<String, Arc<ResourceSlice>>>,
     /// Slices that were written in a shorter way than questions see them.
     short_slices: BTreeMap<String, Arc<ResourceSlice>>,
     /// Names of slices with a device that evicts its users.
     evicting_slices: BTreeSet<String>,
     taint_rules: BTreeMap<String, DeviceTaintRule>,
-    claims: BTreeMap<Key, ResourceClaim>,
+    claims: Arc<BTreeMap<Key, ResourceClaim>>,
     templates: BTreeMap<Key, ResourceClaimTemplate>,
     cluster_templates: BTreeMap<String, ResourceClaimTemplate>,
     template_sources: BTreeMap<String, TemplateSource>,
-    pods: BTreeMap<Key, Pod>,
+    pods: Arc<BTreeMap<Key, Pod>>,
     pod_groups: BTreeMap<Key, PodGroup>,
     workloads: BTreeMap<(String, String, String), Workload>,
     arrivals: BTreeMap<(String, String, String), u64>,
-    inventory: Inventory,
-    links: Links,
+    inventory: Arc<Inventory>,
+    links: Arc<Links>,
     memory: Memory,
 }
 
@@ -96,17 +98,19 @@ impl Cluster {
         let has_shares = self.profile.features.consumable_capacity;
         let counts_anew = has_shares != profile.features.consumable_capacity;
         if counts_anew {
+            let inventory = Arc::make_mut(&mut self.inventory);
             for claim in self.claims.values() {
-                self.inventory.count_claim(claim, has_shares, false);
-                self.inventory.count_claim(claim, profile.features.consumable_capacity, true);
+                inventory.count_claim(claim, has_shares, false);
+                inventory.count_claim(claim, profile.features.consumable_capacity, true);
             }
         }
         self.memory = Memory::default();
         let converts_lists =
             |profile: &Profile| Environment::stored(profile.version, &profile.features).converts_lists();
         if converts_lists(&self.profile) != converts_lists(&profile) {
+            let inventory = Arc::make_mut(&mut self.inventory);
             for slice in self.slices.values() {
-                self.inventory.add_slice(Arc::clone(slice), converts_lists(&profile));
+                inventory.add_slice(Arc::clone(slice), converts_lists(&profile));
             }
         }
         let reads =
@@ -197,33 +201,32 @@ impl Cluster {
         match object {
             Object::Node(node) => {
                 self.memory.pools.forget_node(&name);
-                self.nodes.insert(name, *node);
+                Arc::make_mut(&mut self.nodes).insert(name, *node);
             }
             Object::Namespace(namespace) => drop(self.namespaces.insert(name, *namespace)),
             Object::DeviceClass(class) => drop(self.classes.insert(name, *class)),
             Object::ResourceSlice(slice) => self.apply_slice(Arc::new(*slice)),
             Object::DeviceTaintRule(rule) => drop(self.taint_rules.insert(name, *rule)),
             Object::ResourceClaim(claim) => {
-                let has_shares = self.profile.features.consumable_capacity;
+                let links = Arc::make_mut(&mut self.links);
                 if let Some(old) = self.claims.get(&key) {
-                    self.inventory.count_claim(old, has_shares, false);
+                    count_claim(&mut self.inventory, &self.profile, old, false);
+                    links.remove_claim(&key, old);
                 }
-                self.inventory.count_claim(&claim, has_shares, true);
-                if let Some(old) = self.claims.get(&key) {
-                    self.links.remove_claim(&key, old);
-                }
-                self.links.add_claim(&key, &claim);
-                self.claims.insert(key, *claim);
+                count_claim(&mut self.inventory, &self.profile, &claim, true);
+                links.add_claim(&key, &claim);
+                Arc::make_mut(&mut self.claims).insert(key, *claim);
             }
             Object::ResourceClaimTemplate(template) => drop(self.templates.insert(key, *template)),
             Object::ClusterResourceClaimTemplate(template) => drop(self.cluster_templates.insert(name, *template)),
             Object::TemplateSource(source) => drop(self.template_sources.insert(name, *source)),
             Object::Pod(pod) => {
+                let links = Arc::make_mut(&mut self.links);
                 if let Some(old) = self.pods.get(&key) {
-                    self.links.remove_pod(&key, old);
+                    links.remove_pod(&key, old);
                 }
-                self.links.add_pod(&key, &pod);
-                self.pods.insert(key, *pod);
+                links.add_pod(&key, &pod);
+                Arc::make_mut(&mut self.pods).insert(key, *pod);
             }
             Object::PodGroup(group) => drop(self.pod_groups.insert(key, *group)),
             Object::Workload(workload) => {
@@ -250,9 +253,9 @@ impl Cluster {
             self.evicting_slices.insert(name.clone());
         }
         let has_lists = Environment::stored(self.profile.version, &self.profile.features).converts_lists();
-        self.inventory.add_slice(Arc::clone(&slice), has_lists);
+        Arc::make_mut(&mut self.inventory).add_slice(Arc::clone(&slice), has_lists);
         self.memory.pools.forget_slice(&slice);
-        if let Some(old) = self.slices.insert(name, slice) {
+        if let Some(old) = Arc::make_mut(&mut self.slices).insert(name, slice) {
             self.memory.pools.forget_slice(&old);
         }
     }
@@ -267,15 +270,15 @@ impl Cluster {
 
     /// Gives a claim an allocation. False when there is no such claim.
     pub(crate) fn take_allocation(&mut self, key: &Key, allocation: AllocationResult) -> bool {
-        let has_shares = self.profile.features.consumable_capacity;
-        let Some(claim) = self.claims.get_mut(key) else {
+        if !self.claims.contains_key(key) {
+            return false;
+        }
+        let Some(claim) = Arc::make_mut(&mut self.claims).get_mut(key) else {
             return false;
         };
-        if claim.status.allocation.is_some() {
-            self.inventory.count_claim(claim, has_shares, false);
-        }
+        count_claim(&mut self.inventory, &self.profile, claim, false);
         claim.status.allocation = Some(allocation);
-        self.inventory.count_claim(claim, has_shares, true);
+        count_claim(&mut self.inventory, &self.profile, claim, true);
         true
     }
 
@@ -285,15 +288,15 @@ impl Cluster {
         match object.kind.as_str() {
             "Node" => {
                 self.memory.pools.forget_node(name);
-                self.nodes.remove(name).is_some()
+                Arc::make_mut(&mut self.nodes).remove(name).is_some()
             }
             "Namespace" => self.namespaces.remove(name).is_some(),
             "DeviceClass" => self.classes.remove(name).is_some(),
             "ResourceSlice" => {
                 self.forget_slice(name);
-                self.inventory.remove_slice(name);
+                Arc::make_mut(&mut self.inventory).remove_slice(name);
                 self.short_slices.remove(name);
-                let removed = self.slices.remove(name);
+                let removed = Arc::make_mut(&mut self.slices).remove(name);
                 if let Some(slice) = &removed {
                     self.memory.pools.forget_slice(slice);
                 }
@@ -301,10 +304,10 @@ impl Cluster {
             }
             "DeviceTaintRule" => self.taint_rules.remove(name).is_some(),
             "ResourceClaim" => {
-                let removed = self.claims.remove(&key);
+                let removed = Arc::make_mut(&mut self.claims).remove(&key);
                 if let Some(claim) = &removed {
-                    self.links.remove_claim(&key, claim);
-                    self.inventory.count_claim(claim, self.profile.features.consumable_capacity, false);
+                    Arc::make_mut(&mut self.links).remove_claim(&key, claim);
+                    count_claim(&mut self.inventory, &self.profile, claim, false);
                 }
                 removed.is_some()
             }
@@ -312,9 +315,9 @@ impl Cluster {
             "ClusterResourceClaimTemplate" => self.cluster_templates.remove(name).is_some(),
             SOURCE_KIND => self.template_sources.remove(name).is_some(),
             "Pod" => {
-                let removed = self.pods.remove(&key);
+                let removed = Arc::make_mut(&mut self.pods).remove(&key);
                 if let Some(pod) = &removed {
-                    self.links.remove_pod(&key, pod);
+                    Arc::make_mut(&mut self.links).remove_pod(&key, pod);
                 }
                 removed.is_some()
             }
@@ -345,5 +348,12 @@ impl Cluster {
             "PodGroup" => Object::PodGroup(Box::new(self.pod_groups.get(&key)?.clone())),
             kind => Object::Workload(Box::new(self.workloads.get(&(kind.to_owned(), key.0, key.1))?.clone())),
         })
+    }
+}
+
+/// Takes a claim's devices, or gives them back; a claim without devices leaves what copies share alone.
+fn count_claim(inventory: &mut Arc<Inventory>, profile: &Profile, claim: &ResourceClaim, is_added: bool) {
+    if usage::results(claim).next().is_some() {
+        Arc::make_mut(inventory).count_claim(claim, profile.features.consumable_capacity, is_added);
     }
 }

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 
 use super::inventory::SliceEntry;
 use super::slots::{SliceIdx, Slot};
-use crate::api::quantity::Format;
-use crate::api::slice::{AttributeValue, Device};
+use crate::api::slice::{Attribute, AttributeValue, Device, DeviceCapacity, ResourceSliceSpec};
 use crate::cel::{Field, Reads};
 
 /// Position of a projection among those of one cluster.
@@ -19,15 +18,18 @@ pub(crate) type ProjectionIdx = usize;
 pub(super) struct Projections(Vec<Projection>);
 
 /// One list of fields, and the devices grouped by them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Projection {
     fields: Vec<Name>,
-    /// Number of each group, from 0.
-    groups: BTreeMap<Vec<Part>, u32>,
+    /// Number of each group, from 0, by what its devices have for the fields.
+    groups: BTreeMap<Vec<u8>, u32>,
     /// By slice: the group of each device; nothing for a slice that was not looked at.
     by_slice: Vec<Vec<u32>>,
     /// Devices in that.
     devices: usize,
+    /// Room for the key of a device, and for that of the one before.
+    key: Vec<u8>,
+    before: Vec<u8>,
 }
 
 /// A field whose value is looked up.
@@ -36,15 +38,6 @@ enum Name {
     AllowMultipleAllocations,
     Attribute { domain: String, id: String, full: String },
     Capacity { domain: String, id: String, full: String },
-}
-
-/// One thing seen of a device.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Part {
-    Driver(String),
-    Flag(bool),
-    Attribute(Option<AttributeValue>),
-    Capacity(Option<(i128, i32, Format, bool, Option<String>)>),
 }
 
 impl Projections {
@@ -58,7 +51,7 @@ impl Projections {
         let fields = names.collect::<Option<Vec<Name>>>()?;
         let known = self.0.iter().position(|projection| projection.fields == fields);
         Some(known.unwrap_or_else(|| {
-            self.0.push(Projection { fields, groups: BTreeMap::new(), by_slice: Vec::new(), devices: 0 });
+            self.0.push(Projection { fields, ..Projection::default() });
             self.0.len() - 1
         }))
     }
@@ -71,8 +64,7 @@ impl Projections {
         if let Some(groups) = known {
             return groups.get(position).copied();
         }
-        let devices = entry.slice.spec.devices.iter();
-        let groups: Vec<u32> = devices.map(|device| projection.find(&entry.slice.spec.driver, device)).collect();
+        let groups = projection.groups_of(&entry.slice.spec);
         if projection.by_slice.len() <= slice {
             projection.by_slice.resize(slice + 1, Vec::new());
         }
@@ -108,41 +100,136 @@ impl Projections {
 }
 
 impl Projection {
-    fn find(&mut self, driver: &str, device: &Device) -> u32 {
-        let key = self.key(driver, device);
+    /// The groups of a slice's devices, in its order.
+    fn groups_of(&mut self, spec: &ResourceSliceSpec) -> Vec<u32> {
+        let mut groups: Vec<u32> = Vec::with_capacity(spec.devices.len());
+        let mut before = std::mem::take(&mut self.before);
+        before.clear();
+        for device in &spec.devices {
+            self.write_key(&spec.driver, device);
+            // Neighbours are mostly alike.
+            let group = match groups.last() {
+                Some(last) if self.fields.is_empty() || self.key == before => *last,
+                _ => self.number(),
+            };
+            groups.push(group);
+            std::mem::swap(&mut self.key, &mut before);
+        }
+        self.before = before;
+        groups
+    }
+
+    /// The number of the group with the key at hand.
+    fn number(&mut self) -> u32 {
+        if let Some(known) = self.groups.get(self.key.as_slice()) {
+            return *known;
+        }
         let next = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
-        *self.groups.entry(key).or_insert(next)
+        self.groups.insert(self.key.clone(), next);
+        next
     }
 
     /// Both spellings of a name in the driver's own domain are looked at. That may tell devices apart that an expression
     /// cannot, which costs an evaluation and changes nothing.
-    fn key(&self, driver: &str, device: &Device) -> Vec<Part> {
-        let mut key = vec![Part::Driver(driver.to_owned())];
+    fn write_key(&mut self, driver: &str, device: &Device) {
+        self.key.clear();
+        let mut key = Key(&mut self.key);
+        key.text(driver);
         for name in &self.fields {
             match name {
-                Name::AllowMultipleAllocations => {
-                    key.push(Part::Flag(device.allow_multiple_allocations == Some(true)));
-                }
+                Name::AllowMultipleAllocations => key.flag(device.allow_multiple_allocations == Some(true)),
                 Name::Attribute { domain, id, full } => {
-                    let value = |name: &String| device.attributes.get(name).map(|attribute| attribute.value.clone());
-                    key.push(Part::Attribute(value(full)));
+                    key.attribute(device.attributes.get(full));
                     if domain == driver {
-                        key.push(Part::Attribute(value(id)));
+                        key.attribute(device.attributes.get(id));
                     }
                 }
                 Name::Capacity { domain, id, full } => {
-                    let value = |name: &String| {
-                        let (mantissa, scale, format, is_small, text) = device.capacity.get(name)?.value.identity();
-                        Some((mantissa, scale, format, is_small, text.map(str::to_owned)))
-                    };
-                    key.push(Part::Capacity(value(full)));
+                    key.capacity(device.capacity.get(full));
                     if domain == driver {
-                        key.push(Part::Capacity(value(id)));
+                        key.capacity(device.capacity.get(id));
                     }
                 }
             }
         }
-        key
+    }
+}
+
+/// What a device has, as bytes that no other values give: every text and list is preceded by its length.
+struct Key<'k>(&'k mut Vec<u8>);
+
+impl Key<'_> {
+    fn number(&mut self, number: i128) {
+        self.0.extend_from_slice(&number.to_le_bytes());
+    }
+
+    fn flag(&mut self, flag: bool) {
+        self.0.push(u8::from(flag));
+    }
+
+    fn text(&mut self, text: &str) {
+        self.length(text.len());
+        self.0.extend_from_slice(text.as_bytes());
+    }
+
+    fn length(&mut self, length: usize) {
+        self.0.extend_from_slice(&u64::try_from(length).unwrap_or(u64::MAX).to_le_bytes());
+    }
+
+    fn list<T>(&mut self, values: &[T], mut write: impl FnMut(&mut Self, &T)) {
+        self.length(values.len());
+        values.iter().for_each(|value| write(self, value));
+    }
+
+    fn attribute(&mut self, attribute: Option<&Attribute>) {
+        let Some(attribute) = attribute else { return self.0.push(0) };
+        match &attribute.value {
+            AttributeValue::Int(value) => {
+                self.0.push(1);
+                self.number(i128::from(*value));
+            }
+            AttributeValue::Bool(value) => {
+                self.0.push(2);
+                self.flag(*value);
+            }
+            AttributeValue::String(text) => {
+                self.0.push(3);
+                self.text(text);
+            }
+            AttributeValue::Version(text) => {
+                self.0.push(4);
+                self.text(text);
+            }
+            AttributeValue::Ints(values) => {
+                self.0.push(5);
+                self.list(values, |key, value| key.number(i128::from(*value)));
+            }
+            AttributeValue::Bools(values) => {
+                self.0.push(6);
+                self.list(values, |key, value| key.flag(*value));
+            }
+            AttributeValue::Strings(values) => {
+                self.0.push(7);
+                self.list(values, |key, value| key.text(value));
+            }
+            AttributeValue::Versions(values) => {
+                self.0.push(8);
+                self.list(values, |key, value| key.text(value));
+            }
+            AttributeValue::Unsupported => self.0.push(9),
+        }
+    }
+
+    fn capacity(&mut self, capacity: Option<&DeviceCapacity>) {
+        let Some(capacity) = capacity else { return self.0.push(0) };
+        let (mantissa, scale, format, is_small, text) = capacity.value.identity();
+        self.0.push(1);
+        self.number(mantissa);
+        self.number(i128::from(scale));
+        self.0.push(format as u8);
+        self.flag(is_small);
+        self.flag(text.is_some());
+        self.text(text.unwrap_or_default());
     }
 }
 

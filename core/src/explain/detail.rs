@@ -120,7 +120,8 @@ impl Observer for Collector<'_> {
         let reasons: Vec<Reason> = obstacles.iter().map(|obstacle| self.reason(unit, device, obstacle)).collect();
         let held = self.units.get(unit).map(|unit| {
             let all = unit.constraints.iter();
-            all.map(|(index, attribute)| (*index, statistics::attribute(device, attribute))).collect()
+            let held = |attribute: &String| statistics::attribute(device, attribute).map(statistics::in_words);
+            all.map(|(index, attribute)| (*index, held(attribute))).collect()
         });
         let Some(node) = self.nodes.last_mut() else { return };
         if let Some(list) = node.held.get_mut(unit) {

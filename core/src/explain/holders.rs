@@ -13,14 +13,13 @@ pub(super) fn of_devices(cluster: &Cluster, wanted: &BTreeSet<DeviceId>) -> BTre
     if wanted.is_empty() {
         return found;
     }
+    let names: BTreeMap<(&str, &str, &str), &DeviceId> =
+        wanted.iter().map(|id| ((&*id.driver, &*id.pool, &*id.device), id)).collect();
     for (key, claim) in cluster.claims() {
         for result in claim.status.allocation.iter().flat_map(|allocation| &allocation.devices.results) {
-            let id =
-                DeviceId { driver: result.driver.clone(), pool: result.pool.clone(), device: result.device.clone() };
-            if result.admin_access == Some(true) || !wanted.contains(&id) {
-                continue;
-            }
-            let holders = found.entry(id).or_default();
+            let id = names.get(&(&*result.driver, &*result.pool, &*result.device));
+            let Some(id) = id.filter(|_| result.admin_access != Some(true)) else { continue };
+            let holders = found.entry((*id).clone()).or_default();
             let holder = holder(cluster, key, claim);
             if !holders.contains(&holder) {
                 holders.push(holder);

@@ -122,7 +122,7 @@ fn other_expressions(trials: &mut Trials<'_>, unit: usize, expression: &str, tak
     let all = subjects(cluster, trials.survey, unit, takes_all);
     let mut changed = Vec::new();
     for field in &read {
-        let found = of_field(cluster, &all, field);
+        let found = of_field(&all, field);
         if found.present > 0 {
             let (whole, count) = (written(field), u64::try_from(all.len()).unwrap_or(u64::MAX));
             if found.present < count && !expression.contains("has(") {
@@ -130,7 +130,7 @@ fn other_expressions(trials: &mut Trials<'_>, unit: usize, expression: &str, tak
             }
             continue;
         }
-        if let Some(meant) = likely(cluster, &all, field) {
+        if let Some(meant) = likely(&all, field) {
             changed.extend(renamed(expression, field, &meant));
         }
     }

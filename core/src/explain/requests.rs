@@ -77,23 +77,28 @@ impl Count {
         claim: &ResourceClaim,
     ) {
         const MOST_ELSEWHERE: usize = 20_000;
-        let newest = newest(cluster);
         let sees_all = case.question.nodes.len() == case.all_nodes;
+        let mut kept: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
         let mut unseen = Vec::new();
         for entry in cluster.inventory().all_slices() {
             let slice = &entry.slice;
             for (position, device) in entry.devices.iter().enumerate() {
                 match survey.standing(index, *device) {
                     Standing::Usable => self.usable = self.usable.saturating_add(1),
-                    Standing::Kept { reason, alone } => {
-                        if let Some(mark) = survey.reasons.get(reason) {
-                            self.add(mark.clone(), alone);
-                        }
-                    }
+                    Standing::Kept { reason, alone } => add(kept.entry(reason).or_default(), (1, u64::from(alone))),
                     Standing::Unseen => unseen.push((std::sync::Arc::clone(slice), position)),
                 }
             }
         }
+        for (reason, counts) in kept {
+            if let Some(mark) = survey.reasons.get(reason) {
+                add(self.by_mark.entry(mark.clone()).or_default(), counts);
+            }
+        }
+        if unseen.is_empty() {
+            return;
+        }
+        let newest = newest(cluster);
         let looks_elsewhere = unseen.len() <= MOST_ELSEWHERE;
         for (slice, position) in unseen {
             let Some(device) = slice.spec.devices.get(position) else { continue };
@@ -103,21 +108,21 @@ impl Count {
             }
             let refused = first_false(cluster, claim, unit, &slice, device);
             match refused {
-                Some(mark) => self.add(mark, false),
+                Some(mark) => add(self.by_mark.entry(mark).or_default(), (1, 0)),
                 None => {
-                    self.add(Mark { kind, index: 0, of_class: false, name: String::new() }, true);
+                    let mark = Mark { kind, index: 0, of_class: false, name: String::new() };
+                    add(self.by_mark.entry(mark).or_default(), (1, 1));
                     let pool = self.pools.entry(kind).or_insert((why, 0));
                     pool.1 = pool.1.saturating_add(1);
                 }
             }
         }
     }
+}
 
-    fn add(&mut self, mark: Mark, alone: bool) {
-        let count = self.by_mark.entry(mark).or_default();
-        count.0 = count.0.saturating_add(1);
-        count.1 = count.1.saturating_add(u64::from(alone));
-    }
+fn add(count: &mut (u64, u64), more: (u64, u64)) {
+    count.0 = count.0.saturating_add(more.0);
+    count.1 = count.1.saturating_add(more.1);
 }
 
 /// The newest generation of each pool.
@@ -285,7 +290,7 @@ fn reads(
     fields_read.dedup();
     let subjects = subjects(cluster, survey, index, is_empty);
     let known = fields_read.iter().filter(|_| !subjects.is_empty());
-    let statistics = known.map(|field| of_field(cluster, &subjects, field)).collect();
+    let statistics = known.map(|field| of_field(&subjects, field)).collect();
     cluster.return_memory(memory);
     statistics
 }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use super::ReasonKind;
 use crate::allocate::inspect::{DeviceSeen, Obstacle, UnitSeen};
-use crate::api::slice::Device;
+use crate::api::slice::{AttributeValue, Device, TaintEffect};
 
 /// Values by number, in the order in which they came.
 #[derive(Clone, Debug)]
@@ -26,12 +26,17 @@ impl<T> Default for Interned<T> {
 impl<T: Ord + Clone> Interned<T> {
     /// The number of a value.
     pub(super) fn number(&mut self, value: T) -> u32 {
-        if let Some(known) = self.numbers.get(&value) {
+        self.number_of(&value)
+    }
+
+    /// The same of a value that is copied when it is new.
+    pub(super) fn number_of(&mut self, value: &T) -> u32 {
+        if let Some(known) = self.numbers.get(value) {
             return *known;
         }
         let next = u32::try_from(self.values.len()).unwrap_or(u32::MAX);
         self.numbers.insert(value.clone(), next);
-        self.values.push(value);
+        self.values.push(value.clone());
         next
     }
 
@@ -83,10 +88,12 @@ pub(super) fn mark(obstacle: &Obstacle<'_>) -> Mark {
 /// Devices and nodes that are alike.
 #[derive(Default, Debug)]
 pub(super) struct Shapes {
-    /// By what stands in the way, where that is a few words.
+    /// By what stands in the way and the values that constraints compare, where numbers say all of it.
     plain: BTreeMap<Vec<(u8, usize)>, u32>,
     texts: BTreeMap<String, u32>,
-    nodes: Interned<(Vec<Vec<u32>>, Vec<u64>)>,
+    values: Interned<AttributeValue>,
+    taints: Interned<(String, String, TaintEffect)>,
+    nodes: Interned<(Vec<u32>, Vec<u64>)>,
     key: Vec<(u8, usize)>,
     next: u32,
 }
@@ -98,18 +105,11 @@ impl Shapes {
         obstacles: &[Obstacle<'_>],
         seen: &DeviceSeen<'_>,
         unit: Option<&UnitSeen>,
-        _units: usize,
     ) -> u32 {
         let device = seen.device;
         let constraints = unit.map(|unit| unit.constraints.as_slice()).unwrap_or_default();
-        let is_plain = constraints.is_empty()
-            && device.consumes_counters.is_empty()
-            && device.allow_multiple_allocations != Some(true)
-            && obstacles.iter().all(|obstacle| plain(obstacle).is_some());
         let next = self.next;
-        if is_plain {
-            self.key.clear();
-            self.key.extend(obstacles.iter().filter_map(plain));
+        if self.write_key(obstacles, seen, constraints) {
             if let Some(known) = self.plain.get(&self.key) {
                 return *known;
             }
@@ -125,24 +125,51 @@ impl Shapes {
         next
     }
 
-    /// The number of a node: its devices in any order, and what each unit needs there.
-    pub(super) fn of_node(&mut self, devices: Vec<Vec<u32>>, needs: Vec<u64>) -> u32 {
+    /// Writes what is seen of a device in numbers. False where they do not say all.
+    fn write_key(
+        &mut self,
+        obstacles: &[Obstacle<'_>],
+        seen: &DeviceSeen<'_>,
+        constraints: &[(usize, String)],
+    ) -> bool {
+        let device = seen.device;
+        if !device.consumes_counters.is_empty() || device.allow_multiple_allocations == Some(true) {
+            return false;
+        }
+        self.key.clear();
+        for obstacle in obstacles {
+            let Some(number) = plain(obstacle, &mut self.taints) else { return false };
+            self.key.push(number);
+        }
+        for (index, name) in constraints {
+            let value = super::statistics::attribute(seen, name);
+            let number = value.map_or(usize::MAX, |value| self.values.number_of(value) as usize);
+            self.key.extend([(16, *index), (17, number)]);
+        }
+        true
+    }
+
+    /// The number of a node: its devices in any order, all as long as there are units, and what each unit needs there.
+    pub(super) fn of_node(&mut self, devices: Vec<u32>, needs: Vec<u64>) -> u32 {
         self.nodes.number((devices, needs))
     }
 }
 
 /// An obstacle that two numbers describe.
-fn plain(obstacle: &Obstacle<'_>) -> Option<(u8, usize)> {
+fn plain(obstacle: &Obstacle<'_>, taints: &mut Interned<(String, String, TaintEffect)>) -> Option<(u8, usize)> {
     match obstacle {
         Obstacle::SelectorFalse { of_class, index } => Some((u8::from(*of_class), *index)),
         Obstacle::InUse => Some((2, 0)),
         Obstacle::OtherNode => Some((3, 0)),
         Obstacle::NeedsDriver => Some((4, 0)),
         Obstacle::SelectorFails { of_class, index, .. } => Some((5 + u8::from(*of_class), *index)),
+        Obstacle::ConstraintMissing { constraint } => Some((7, *constraint)),
+        Obstacle::Taint(taint) => {
+            let taint = (taint.key.clone(), taint.value.clone(), taint.effect.clone());
+            Some((8, taints.number(taint) as usize))
+        }
         Obstacle::FeatureOff { .. }
-        | Obstacle::ConstraintMissing { .. }
         | Obstacle::CapacityNever { .. }
-        | Obstacle::Taint(_)
         | Obstacle::CapacityShort { .. }
         | Obstacle::CounterShort { .. }
         | Obstacle::CounterNever { .. }

@@ -1,12 +1,12 @@
 //! What devices have for the attributes and capacities that a selector reads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::AttributeStatistic;
 use crate::allocate::inspect::DeviceSeen;
+use crate::api::quantity::{Format, Quantity};
 use crate::api::slice::{AttributeValue, Device};
 use crate::cel::{Field, Reads};
-use crate::cluster::Cluster;
 use crate::simulate::suggest::nearest;
 
 /// Most values that are listed.
@@ -19,14 +19,14 @@ pub(super) struct Subject<'c> {
     pub(super) device: &'c Device,
 }
 
-/// The attribute of a fully qualified name, in text.
-pub(super) fn attribute(seen: &DeviceSeen<'_>, name: &str) -> Option<String> {
+/// The attribute of a fully qualified name.
+pub(super) fn attribute<'c>(seen: &DeviceSeen<'c>, name: &str) -> Option<&'c AttributeValue> {
     let attributes = &seen.device.attributes;
     let own = || {
         let (domain, id) = name.split_once('/')?;
         (domain == seen.slice.spec.driver).then(|| attributes.get(id)).flatten()
     };
-    attributes.get(name).or_else(own).map(|attribute| in_words(&attribute.value))
+    attributes.get(name).or_else(own).map(|attribute| &attribute.value)
 }
 
 /// Single fields that an expression reads; `None` where it cannot be told.
@@ -55,27 +55,60 @@ pub(super) fn written(field: &Field) -> String {
     }
 }
 
-/// What a device has for a field.
+/// What a device has for a field, in words.
 pub(super) fn value(subject: Subject<'_>, field: &Field) -> Option<String> {
+    held(subject, field, &full_name(field)).map(Held::in_words)
+}
+
+/// What a device has for a field; two that are alike read alike.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Held<'c> {
+    Driver(&'c str),
+    Flag(bool),
+    Attribute(&'c AttributeValue),
+    /// All that is seen of the quantity, and the quantity.
+    Capacity((i128, i32, Format, bool, Option<&'c str>), &'c Quantity),
+}
+
+/// The name under which a field stands in a device of another driver.
+fn full_name(field: &Field) -> String {
+    match field {
+        Field::Attribute { domain, id } | Field::Capacity { domain, id } => format!("{domain}/{id}"),
+        _ => String::new(),
+    }
+}
+
+fn held<'c>(subject: Subject<'c>, field: &Field, full: &str) -> Option<Held<'c>> {
     let Subject { driver, device } = subject;
     match field {
-        Field::Driver => Some(format!("\"{driver}\"")),
-        Field::AllowMultipleAllocations => Some((device.allow_multiple_allocations == Some(true)).to_string()),
+        Field::Driver => Some(Held::Driver(driver)),
+        Field::AllowMultipleAllocations => Some(Held::Flag(device.allow_multiple_allocations == Some(true))),
         Field::Attribute { domain, id } => {
             let own = || (domain == driver).then(|| device.attributes.get(id)).flatten();
-            let found = device.attributes.get(&format!("{domain}/{id}")).or_else(own);
-            found.map(|attribute| in_words(&attribute.value))
+            device.attributes.get(full).or_else(own).map(|attribute| Held::Attribute(&attribute.value))
         }
         Field::Capacity { domain, id } => {
             let own = || (domain == driver).then(|| device.capacity.get(id)).flatten();
-            let found = device.capacity.get(&format!("{domain}/{id}")).or_else(own);
-            found.map(|capacity| capacity.value.to_string())
+            let found = device.capacity.get(full).or_else(own);
+            found.map(|capacity| Held::Capacity(capacity.value.identity(), &capacity.value))
         }
         Field::AttributesOf(_) | Field::Attributes | Field::CapacityOf(_) | Field::Capacities => None,
     }
 }
 
-fn in_words(value: &AttributeValue) -> String {
+impl Held<'_> {
+    fn in_words(self) -> String {
+        match self {
+            Self::Driver(driver) => format!("\"{driver}\""),
+            Self::Flag(flag) => flag.to_string(),
+            Self::Attribute(value) => in_words(value),
+            Self::Capacity(_, quantity) => quantity.to_string(),
+        }
+    }
+}
+
+/// A value as selectors would write it.
+pub(super) fn in_words(value: &AttributeValue) -> String {
     let texts = |values: &[String]| values.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ");
     match value {
         AttributeValue::Int(value) => value.to_string(),
@@ -91,52 +124,47 @@ fn in_words(value: &AttributeValue) -> String {
 }
 
 /// What devices have for a field.
-pub(super) fn of_field(cluster: &Cluster, subjects: &[Subject<'_>], field: &Field) -> AttributeStatistic {
+pub(super) fn of_field(subjects: &[Subject<'_>], field: &Field) -> AttributeStatistic {
+    let full = full_name(field);
+    let mut alike: BTreeMap<Held<'_>, u64> = BTreeMap::new();
+    for held in subjects.iter().filter_map(|subject| held(*subject, field, &full)) {
+        let count = alike.entry(held).or_default();
+        *count = count.saturating_add(1);
+    }
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for subject in subjects {
-        if let Some(value) = value(*subject, field) {
-            let count = counts.entry(value).or_default();
-            *count = count.saturating_add(1);
-        }
+    for (held, number) in alike {
+        let count = counts.entry(held.in_words()).or_default();
+        *count = count.saturating_add(number);
     }
     let present = counts.values().fold(0u64, |sum, count| sum.saturating_add(*count));
     let mut values: Vec<(String, u64)> = counts.into_iter().collect();
     values.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     values.truncate(MOST_VALUES);
-    let did_you_mean = (present == 0).then(|| likely(cluster, subjects, field)).flatten().map(|field| written(&field));
+    let did_you_mean = (present == 0).then(|| likely(subjects, field)).flatten().map(|field| written(&field));
     let devices = u64::try_from(subjects.len()).unwrap_or(u64::MAX);
     AttributeStatistic { name: written(field), present, devices, values, did_you_mean }
 }
 
 /// The field that was probably meant by one that no device has: the same name as a capacity instead of an attribute, in another
 /// domain, or spelled a little differently.
-pub(super) fn likely(cluster: &Cluster, subjects: &[Subject<'_>], field: &Field) -> Option<Field> {
+pub(super) fn likely(subjects: &[Subject<'_>], field: &Field) -> Option<Field> {
     let (is_attribute, domain, id) = match field {
         Field::Attribute { domain, id } => (true, domain, id),
         Field::Capacity { domain, id } => (false, domain, id),
         _ => return None,
     };
-    let mut names: [Vec<(String, String)>; 2] = [Vec::new(), Vec::new()];
-    let split = |driver: &str, name: &str| match name.split_once('/') {
-        Some((domain, id)) => (domain.to_owned(), id.to_owned()),
-        None => (driver.to_owned(), name.to_owned()),
-    };
-    let drivers: Vec<String> = {
-        let mut drivers: Vec<String> = subjects.iter().map(|subject| subject.driver.to_owned()).collect();
-        drivers.extend(cluster.slices().values().map(|slice| slice.spec.driver.clone()).take(1));
-        drivers.sort();
-        drivers.dedup();
-        drivers
-    };
+    fn split<'c>(driver: &'c str, name: &'c str) -> (&'c str, &'c str) {
+        name.split_once('/').unwrap_or((driver, name))
+    }
+    let mut names = [BTreeSet::new(), BTreeSet::new()];
     for Subject { driver, device } in subjects {
         names[0].extend(device.attributes.keys().map(|name| split(driver, name)));
         names[1].extend(device.capacity.keys().map(|name| split(driver, name)));
     }
-    for list in &mut names {
-        list.sort();
-        list.dedup();
-    }
-    let [attributes, capacities] = names;
+    let owned = |names: BTreeSet<(&str, &str)>| -> Vec<(String, String)> {
+        names.into_iter().map(|(domain, id)| (domain.to_owned(), id.to_owned())).collect()
+    };
+    let [attributes, capacities] = names.map(owned);
     let (same, other) = if is_attribute { (&attributes, &capacities) } else { (&capacities, &attributes) };
     let make = |is_attribute: bool, (domain, id): &(String, String)| match is_attribute {
         true => Field::Attribute { domain: domain.clone(), id: id.clone() },
@@ -154,10 +182,5 @@ pub(super) fn likely(cluster: &Cluster, subjects: &[Subject<'_>], field: &Field)
     if let Some(found) = same.iter().find(|name| name.1 == *id) {
         return Some(make(is_attribute, found));
     }
-    if let Some(found) = other.iter().find(|name| name.1 == *id) {
-        return Some(make(!is_attribute, found));
-    }
-    // A name whose domain was written into it: `device.attributes["gpu.example.com/model"]`.
-    let _ = drivers;
-    None
+    other.iter().find(|name| name.1 == *id).map(|found| make(!is_attribute, found))
 }

@@ -50,10 +50,8 @@ pub(super) struct Survey {
     pub(super) bad_pools: BTreeMap<BadPool, PoolState>,
     failure: Option<Box<Failure>>,
     shapes: Shapes,
-    /// Of the node at hand, by device in the order of its first unit: what it is to each unit.
-    at_hand: Vec<(DeviceIdx, Vec<u32>)>,
-    position: usize,
-    unit: usize,
+    /// Of the node at hand: by unit, then by device, what the device is to the unit.
+    at_hand: Vec<u32>,
 }
 
 impl Survey {
@@ -69,8 +67,6 @@ impl Survey {
             failure: None,
             shapes: Shapes::default(),
             at_hand: Vec::new(),
-            position: 0,
-            unit: 0,
         };
         // No node may be left for a Pod; naming none would ask all.
         if !question.nodes.is_empty() {
@@ -171,22 +167,11 @@ impl Observer for Survey {
         });
         self.nodes.push(NodeTally { name: node.name.to_owned(), units: needs.collect(), shape: 0 });
         self.at_hand.clear();
-        self.position = 0;
-        self.unit = 0;
         true
     }
 
     fn device(&mut self, unit: usize, device: &DeviceSeen<'_>, obstacles: &[Obstacle<'_>]) {
-        if unit != self.unit {
-            self.unit = unit;
-            self.position = 0;
-        }
-        let signature = self.shapes.of_device(obstacles, device, self.units.get(unit), self.units.len());
-        match self.at_hand.get_mut(self.position) {
-            Some((_, signatures)) => signatures.push(signature),
-            None => self.at_hand.push((device.index, vec![signature])),
-        }
-        self.position = self.position.saturating_add(1);
+        self.at_hand.push(self.shapes.of_device(obstacles, device, self.units.get(unit)));
         let hardest = obstacles.iter().map(mark).min();
         let standing = match hardest {
             None => Standing::Usable,
@@ -201,8 +186,13 @@ impl Observer for Survey {
     }
 
     fn done(&mut self) {
-        let mut devices: Vec<Vec<u32>> = self.at_hand.drain(..).map(|(_, signatures)| signatures).collect();
-        devices.sort_unstable();
+        // Each unit was told of the same devices in the same order.
+        let count = self.at_hand.len().checked_div(self.units.len()).unwrap_or_default();
+        let all = &self.at_hand;
+        let of_device = |device: usize| all.iter().skip(device).step_by(count.max(1));
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_unstable_by(|one, other| of_device(*one).cmp(of_device(*other)));
+        let devices: Vec<u32> = order.into_iter().flat_map(of_device).copied().collect();
         let needs: Vec<u64> =
             self.nodes.last().map(|node| node.units.iter().map(|unit| unit.0).collect()).unwrap_or_default();
         let shape = self.shapes.of_node(devices, needs);

@@ -77,7 +77,7 @@ pub(crate) fn is_deleting(pod: &Pod) -> bool {
 /// Whether the Pod's life was played already, so that what is missing is told and not made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Simulated {
-    /// No Pod.
+    /// No Pod; and what refuses devices is not asked for, because whoever wants that looks at the devices himself.
     Nobody,
     /// Pods of PodGroups only.
     Groups,

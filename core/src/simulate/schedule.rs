@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::allocate::extended::{self, ExtendedResources};
-use crate::allocate::{Answer, Limits, Outcome, Question, allocate};
+use crate::allocate::{self, Answer, Limits, Outcome, Question, allocate, find_place};
 use crate::api::claim::{AllocationResult, ResourceClaim, ResourceClaimConsumerReference};
 use crate::api::object::Object;
 use crate::api::pod::{NodeAllocatableClaimStatus, Pod};
@@ -234,7 +234,7 @@ impl Scheduler<'_> {
                     (nodes.first().cloned().unwrap_or_default(), None)
                 } else {
                     let question = Question { claims: claims.clone(), nodes: nodes.clone(), ..Question::default() };
-                    let answer = allocate(self.cluster, &question, self.limits);
+                    let answer = self.ask(&question);
                     match answer.outcome {
                         Outcome::Allocated { ref node, .. } => (node.clone(), Some(answer)),
                         other => {
@@ -252,7 +252,7 @@ impl Scheduler<'_> {
                         // The nodes before it had no devices; which ones those are is asked for the reasons.
                         let before: Vec<String> = nodes.iter().take_while(|name| **name != node).cloned().collect();
                         nodes.drain(..=before.len());
-                        if !before.is_empty() {
+                        if !before.is_empty() && self.simulated != Simulated::Nobody {
                             let question = Question { claims: claims.clone(), nodes: before, ..Question::default() };
                             let other = allocate(self.cluster, &question, self.limits).outcome;
                             refused = Some(special::together(refused, other));
@@ -273,6 +273,21 @@ impl Scheduler<'_> {
         let asked =
             reasons::Asked { cluster: self.cluster, origin, claims: &claims, has_special, nodes: &self.nodes, curable };
         Err(reasons::pending(&asked, refused, &elsewhere, &ordinary))
+    }
+
+    /// Where claims fit. Why devices are refused is found out only where somebody wants to hear it.
+    fn ask(&mut self, question: &Question) -> Answer {
+        if self.simulated != Simulated::Nobody {
+            return allocate(self.cluster, question, self.limits);
+        }
+        let (node, nodes) = (String::new(), Vec::new());
+        let outcome = match find_place(self.cluster, question, self.limits) {
+            allocate::Place::On(node, allocations) => Outcome::Allocated { node, allocations },
+            allocate::Place::Nowhere => Outcome::Unsatisfied { nodes },
+            allocate::Place::Failed(failure) => Outcome::Failed { node, failure: *failure },
+            allocate::Place::GaveUp => Outcome::GaveUp { node, nodes },
+        };
+        Answer { outcome, findings: Vec::new(), steps: 0 }
     }
 
     /// What the devices that a Pod has or would get take of a node, where there is room for it.
