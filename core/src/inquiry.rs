@@ -27,7 +27,7 @@ pub enum Inquiry {
     },
     /// How many more of a claim fit; the answer is an [`explain::Fit`].
     Fit(explain::FitRequest),
-    /// Who would be evicted; the answer is a list of [`explain::Eviction`].
+    /// Who would be evicted; the answer is a list of [`explain::Eviction`]. A cluster in which no claim has devices is played first.
     Evictions {
         /// Taints that devices get first.
         #[serde(default)]
@@ -60,7 +60,9 @@ pub fn inquire(cluster: &Cluster, inquiry: Value, limits: &Limits) -> Result<Val
         Inquiry::WhatIf(request) => explain::what_if(cluster, &request, limits).map(|found| json(&found)),
         Inquiry::Compare { objects } => explain::compare_with(cluster, &objects, limits).map(|found| json(&found)),
         Inquiry::Fit(request) => explain::fit(&mut copy, &request, limits).map(|found| json(&found)),
-        Inquiry::Evictions { taints, now } => explain::preview(&mut copy, &taints, &now).map(|found| json(&found)),
+        Inquiry::Evictions { taints, now } => {
+            explain::preview(&mut copy, &taints, &now, limits).map(|found| json(&found))
+        }
         Inquiry::Expression(request) => explain::expression(cluster, &request).map(|found| json(&found)),
         Inquiry::Snapshot { anonymize } => Ok(explain::snapshot(cluster, limits, anonymize)),
     }

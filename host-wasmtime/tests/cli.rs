@@ -140,6 +140,9 @@ snapshots! {
     diff_of_two_clusters: ["diff", SMALL, "examples/gpu-sharing/"];
     taint_shows_who_has_to_go: ["taint", "-f", "examples/gpu-sharing/", "--preview", "--now", "2026-01-01T00:00:00Z", "gpu.example.com=broken:NoExecute"];
     cel_shows_the_parts: ["cel", "device.driver == \"gpu.example.com\" && device.allowMultipleAllocations == true", "-f", SMALL];
+    cel_after_the_manifests: ["cel", "-f", SMALL, "-f", "host-wasmtime/tests/cli/wish.yaml", "device.driver == \"nic.example.com\""];
+    taint_of_members_of_a_group: ["taint", "--preview", "-f", "examples/groups/shared-claim.yaml", "fabric.example.com=broken:NoExecute", "--now", "2026-01-01T00:00:00Z"];
+    help_of_cel: ["cel", "--help"];
     cel_with_a_mistake: ["cel", "device.drivr == \"x\"", "-f", SMALL];
     snapshot_of_a_cluster: ["snapshot", "-f", SMALL];
     snapshot_with_other_names: ["snapshot", "--anonymize", "-f", SMALL];

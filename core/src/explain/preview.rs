@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::what_if::unknown;
+use crate::allocate::Limits;
 use crate::api::object::Object;
 use crate::api::slice::{DeviceTaint, TaintEffect};
 use crate::cluster::Cluster;
 use crate::finding::{Code, Finding};
 use crate::lifecycle::{Time, eviction};
+use crate::simulate::run;
 
 /// A taint for devices.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -102,10 +104,20 @@ pub(super) fn evictions(cluster: &Cluster, now: Time) -> Vec<Eviction> {
 
 /// Who would have to go if devices were tainted; with no taint, who has to go as things are.
 ///
+/// A cluster in which no claim has devices is one of plain manifests: it is played first, so that Pods have their places.
+///
 /// # Errors
 ///
 /// A finding, when a taint cannot be read or is for no device.
-pub fn preview(cluster: &mut Cluster, taints: &[TaintSpec], now: &str) -> Result<Vec<Eviction>, Vec<Finding>> {
+pub fn preview(
+    cluster: &mut Cluster,
+    taints: &[TaintSpec],
+    now: &str,
+    limits: &Limits,
+) -> Result<Vec<Eviction>, Vec<Finding>> {
+    if cluster.claims().values().all(|claim| claim.status.allocation.is_none()) {
+        run(cluster, limits);
+    }
     taint(cluster, taints)?;
     Ok(evictions(cluster, Time::parse(now).unwrap_or_default()))
 }

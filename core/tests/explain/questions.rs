@@ -133,6 +133,93 @@ fn pods_with_tainted_devices_are_named_with_the_time_they_have() {
     assert!(engine.inquire(bad).is_err());
 }
 
+const UNPLAYED: &str = "
+apiVersion: v1
+kind: Node
+metadata: { name: node-a }
+status: { allocatable: { cpu: '8', pods: '20' } }
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: { name: gpu }
+spec:
+  extendedResourceName: example.com/gpu
+  selectors: [{ cel: { expression: device.driver == 'gpu.example.com' } }]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: { name: a }
+spec:
+  driver: gpu.example.com
+  nodeName: node-a
+  pool: { name: node-a, generation: 1, resourceSliceCount: 1 }
+  devices: [{ name: gpu-0 }, { name: gpu-1 }, { name: gpu-2 }, { name: gpu-3 }]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: { namespace: ml, name: one }
+spec: { spec: { devices: { requests: [{ name: gpu, exactly: { deviceClassName: gpu } }] } } }
+---
+apiVersion: v1
+kind: Pod
+metadata: { namespace: ml, name: alone }
+spec:
+  resourceClaims: [{ name: gpu, resourceClaimTemplateName: one }]
+  containers: [{ name: main }]
+---
+apiVersion: v1
+kind: Pod
+metadata: { namespace: ml, name: plain }
+spec:
+  containers: [{ name: main, resources: { limits: { example.com/gpu: 1 } } }]
+---
+apiVersion: v1
+kind: Pod
+metadata: { namespace: ml, name: without }
+spec:
+  containers: [{ name: main }]
+---
+apiVersion: scheduling.k8s.io/v1alpha2
+kind: PodGroup
+metadata: { namespace: ml, name: gang }
+spec:
+  schedulingPolicy: { gang: { minCount: 2 } }
+  resourceClaims: [{ name: shared, resourceClaimTemplateName: one }]
+---
+apiVersion: v1
+kind: Pod
+metadata: { namespace: ml, name: member-0 }
+spec:
+  schedulingGroup: { podGroupName: gang }
+  resourceClaims: [{ name: shared, resourceClaimTemplateName: one }]
+  containers: [{ name: main }]
+---
+apiVersion: v1
+kind: Pod
+metadata: { namespace: ml, name: member-1 }
+spec:
+  schedulingGroup: { podGroupName: gang }
+  resourceClaims: [{ name: shared, resourceClaimTemplateName: one }]
+  containers: [{ name: main }]
+";
+
+#[test]
+fn plain_manifests_are_played_before_anybody_is_evicted() {
+    let taints = json!([{ "devices": "gpu.example.com", "taint": "broken:NoExecute" }]);
+    let inquiry = json!({ "kind": "evictions", "taints": taints, "now": "2026-01-01T00:00:00Z" });
+    let evictions: Vec<Eviction> = ask(&engine(UNPLAYED), inquiry);
+    let pods: Vec<&str> = evictions.iter().map(|eviction| eviction.pod.as_str()).collect();
+    // A Pod of its own claim, the members of a group that share one, and one whose plain resource a device serves.
+    assert_eq!(pods, ["ml/alone", "ml/member-0", "ml/member-1", "ml/plain"]);
+    assert!(evictions.iter().all(|eviction| eviction.node == "node-a" && eviction.claims.len() == 1));
+    let shared: Vec<&String> =
+        evictions.iter().filter(|one| one.pod.contains("member")).map(|one| &one.claims[0]).collect();
+    assert_eq!(shared[0], shared[1]);
+    // Without a taint nobody has to go.
+    let inquiry = json!({ "kind": "evictions", "now": "2026-01-01T00:00:00Z" });
+    assert_eq!(ask::<Vec<Eviction>>(&engine(UNPLAYED), inquiry), []);
+}
+
 #[test]
 fn an_expression_is_taken_apart() {
     let engine = engine(CLUSTER);

@@ -276,8 +276,8 @@ pub(crate) struct ExplainArguments {
     /// A code; without one and without objects, all codes are listed
     #[arg(conflicts_with = "objects")]
     pub(crate) code: Option<String>,
-    /// Manifests: files, folders (with all .yaml, .yml and .json below them), `-` for standard input
-    #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH", num_args = 1..)]
+    /// Manifests: a file, a folder (with all .yaml, .yml and .json below it), `-` for standard input; may be repeated
+    #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH")]
     pub(crate) files: Vec<String>,
     #[command(flatten)]
     pub(crate) cluster: ClusterArguments,
@@ -380,8 +380,9 @@ pub(crate) struct TaintArguments {
     #[arg(value_name = "TAINT", value_parser = parse_taint)]
     pub(crate) taints: Vec<(String, String)>,
     #[command(flatten)]
-    pub(crate) input: InputArguments,
-    /// Only show what would happen; nothing else is done so far
+    pub(crate) input: RepeatedArguments,
+    /// Only show what would happen; nothing else is done so far. Where no claim has devices yet, the manifests are played first,
+    /// as `run` does
     #[arg(long, required = true)]
     pub(crate) preview: bool,
     /// The time, as RFC 3339, for taints that are tolerated for a while; now, where left out
@@ -398,7 +399,7 @@ pub(crate) struct CelArguments {
     /// The expression
     pub(crate) expression: String,
     #[command(flatten)]
-    pub(crate) input: InputArguments,
+    pub(crate) input: RepeatedArguments,
     /// The device: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE; without one, every device
     #[arg(long, short = 'd', value_name = "DEVICE", default_value = "", hide_default_value = true)]
     pub(crate) device: String,
@@ -455,6 +456,17 @@ pub(crate) struct FileArguments {
 pub(crate) struct InputArguments {
     /// Manifests: files, folders (with all .yaml, .yml and .json below them), `-` for standard input
     #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH", num_args = 1..)]
+    #[arg(required_unless_present_any = ["from_cluster", "print_rbac"])]
+    pub(crate) files: Vec<String>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArguments,
+}
+
+/// The same for commands with arguments that have no name: one file behind each `-f`, so that what follows is not taken for another.
+#[derive(Args, Debug)]
+pub(crate) struct RepeatedArguments {
+    /// Manifests: a file, a folder (with all .yaml, .yml and .json below it), `-` for standard input; may be repeated
+    #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH")]
     #[arg(required_unless_present_any = ["from_cluster", "print_rbac"])]
     pub(crate) files: Vec<String>,
     #[command(flatten)]

@@ -48,7 +48,8 @@ pub(crate) fn diff(arguments: &DiffArguments) -> Result<Shown> {
 
 const NOBODY: &str = "\
 No Pod would be evicted.
-Only Pods count that have a node and a claim reserved for them; `apportion what-if --taint` gives Pods their places first.
+Only Pods count that have a node and a claim reserved for them. Where no claim has devices yet, Pods get their places first, as
+`apportion run` shows.
 ";
 
 pub(crate) fn taint(arguments: &TaintArguments) -> Result<Shown> {
