@@ -40,6 +40,13 @@ api_struct! { open
     }
 }
 
+impl NodeTaint {
+    /// Whether it keeps Pods away, instead of only being avoided.
+    pub fn is_hard(&self) -> bool {
+        matches!(self.effect.as_str(), "NoSchedule" | "NoExecute")
+    }
+}
+
 api_struct! { open
     /// `NodeStatus`.
     NodeStatus {

@@ -31,8 +31,14 @@ pub(super) struct Case {
     pub(super) question: Question,
     /// Number of nodes in the cluster.
     pub(super) all_nodes: usize,
-    /// Nodes that were not asked for, or that refuse the Pod for another reason than too few resources.
+    /// Nodes that take it and were not asked for.
     pub(super) other_nodes: Vec<String>,
+    /// The Pod that waits for nodes, where it is about one; unless more than nodes and devices stands in its way.
+    pub(super) pod: Option<Key>,
+    /// The Pod's claims without devices, the one for extended resources left out, as it depends on the node.
+    pub(super) unallocated: Vec<ResourceClaim>,
+    /// The Pod's claims that have devices.
+    pub(super) allocated: Vec<ResourceClaim>,
     /// The Pods for which the claims are, as `namespace/name`: nothing is taken from them.
     pub(super) own: Vec<String>,
 }
@@ -221,7 +227,9 @@ pub(super) fn pod_case(cluster: &Cluster, played: &Played, key: &Key) -> Case {
     nodes_of_pod(cluster, pod, &claims, &mut case);
     let node_reasons = [Code::RunNodeUnsuitable, Code::RunClaimElsewhere, Code::LinkNearGroupClaim];
     let is_hard = |finding: &Finding| !node_reasons.contains(&finding.code);
-    case.is_blocked = case.stage.iter().any(is_hard) || (case.question.nodes.is_empty() && case.all_nodes > 0);
+    let is_stuck = case.stage.iter().any(is_hard);
+    case.is_blocked = is_stuck || (case.question.nodes.is_empty() && case.all_nodes > 0);
+    case.pod = (!is_stuck).then(|| key.clone());
     case.stage.sort_by_key(|finding| !is_hard(finding));
     case
 }
@@ -236,12 +244,7 @@ fn nodes_of_pod(cluster: &Cluster, pod: &Pod, claims: &[&ResourceClaim], case: &
         let extended = extended::on_node(cluster, pod, &state.node);
         let mut requests = requests.clone();
         requests.retain(|name, _| extended.as_ref().is_none_or(|extended| !extended.resources.contains(name)));
-        let refusals = state.refusals(pod, &requests);
-        let is_short = |refusal: &node_fit::Refusal| matches!(refusal, node_fit::Refusal::Insufficient { .. });
-        if !refusals.is_empty() && !refusals.iter().any(is_short) {
-            case.other_nodes.push(state.name().to_owned());
-        }
-        if !refusals.is_empty() || !allocated.iter().all(|claim| reaches(claim, &state)) {
+        if !state.refusals(pod, &requests).is_empty() || !allocated.iter().all(|claim| reaches(claim, &state)) {
             continue;
         }
         // Nodes that need another claim for extended resources are asked on their own; the first kind is explained.
@@ -249,7 +252,9 @@ fn nodes_of_pod(cluster: &Cluster, pod: &Pod, claims: &[&ResourceClaim], case: &
             case.question.nodes.push(state.name().to_owned());
         }
     }
-    case.question.claims = unallocated.into_iter().cloned().collect();
+    case.unallocated = unallocated.into_iter().cloned().collect();
+    case.allocated = allocated.into_iter().cloned().collect();
+    case.question.claims.clone_from(&case.unallocated);
     case.question.claims.extend(extended_here.flatten().map(|extended| special::claim(pod, &extended)));
 }
 

@@ -1,18 +1,13 @@
-//! Changes to claims, classes and the cluster, and the question whether they help.
+//! Changes to claims, classes, Pods, nodes and the cluster.
 
 use serde::{Deserialize, Serialize};
 
-use super::case::Case;
-use crate::allocate::{DeviceId, Limits, Place, Question, find_place};
+use crate::allocate::DeviceId;
 use crate::api::claim::{
-    DeviceClaim, DeviceSelector, DeviceSubRequest, DeviceToleration, ExactDeviceRequest, ResourceClaim,
-    TolerationOperator,
+    DeviceClaim, DeviceSelector, DeviceSubRequest, DeviceToleration, ExactDeviceRequest, TolerationOperator,
 };
-use crate::api::object::Object;
+use crate::api::pod::NodeToleration;
 use crate::api::quantity::Quantity;
-use crate::api::slice::{Device, ResourceSlice};
-use crate::cluster::Cluster;
-use crate::finding::ObjectRef;
 
 /// One change. Claims are named without their namespace; requests as `request` or `request/subrequest`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -35,6 +30,29 @@ pub enum Change {
     UseNodes {
         /// Their names.
         nodes: Vec<String>,
+    },
+    /// The Pod tolerates a taint of nodes.
+    TolerateNode {
+        /// The taint, as `key=value:effect`.
+        taint: String,
+    },
+    /// A label is left out of the Pod's node selector.
+    DropNodeSelector {
+        /// Key of the label.
+        label: String,
+        /// Its value.
+        value: String,
+    },
+    /// The Pod's required node affinity is left out.
+    DropNodeAffinity {},
+    /// The Pod asks for less of a resource of its node.
+    LowerResource {
+        /// Name of the resource.
+        resource: String,
+        /// The quantity so far.
+        from: String,
+        /// The new quantity.
+        to: String,
     },
     /// A taint is tolerated.
     Tolerate {
@@ -98,6 +116,11 @@ pub enum Change {
         /// The other class.
         class: String,
     },
+    /// A node takes Pods again.
+    Uncordon {
+        /// The node.
+        node: String,
+    },
     /// A claim gives its devices back.
     FreeClaim {
         /// The claim, as `namespace/name`.
@@ -119,6 +142,11 @@ pub enum Change {
         /// The new expression.
         to: String,
     },
+    /// A feature gate is turned on.
+    EnableGate {
+        /// Its name.
+        gate: String,
+    },
     /// More devices are added to a node.
     AddDevices {
         /// How many.
@@ -137,16 +165,22 @@ impl Change {
     pub(super) fn effort(&self) -> u32 {
         match self {
             Self::UseNodes { .. } => 1,
-            Self::ChangeSelector { .. } => 2,
-            Self::Tolerate { .. } => 3,
-            Self::LowerCapacity { .. } => 4,
-            Self::LowerCount { .. } => 5,
-            Self::DropConstraint { .. } => 6,
-            Self::DropSelector { .. } => 7,
-            Self::AddAlternative { .. } => 8,
-            Self::FreeClaim { .. } => 9,
-            Self::ChangeClass { .. } => 10,
-            Self::AddDevices { .. } => 11,
+            Self::TolerateNode { .. } => 2,
+            Self::DropNodeSelector { .. } => 3,
+            Self::DropNodeAffinity { .. } => 4,
+            Self::LowerResource { .. } => 5,
+            Self::ChangeSelector { .. } => 6,
+            Self::Tolerate { .. } => 7,
+            Self::LowerCapacity { .. } => 8,
+            Self::LowerCount { .. } => 9,
+            Self::DropConstraint { .. } => 10,
+            Self::DropSelector { .. } => 11,
+            Self::AddAlternative { .. } => 12,
+            Self::Uncordon { .. } => 13,
+            Self::FreeClaim { .. } => 14,
+            Self::ChangeClass { .. } => 15,
+            Self::EnableGate { .. } => 16,
+            Self::AddDevices { .. } => 17,
         }
     }
 }
@@ -219,14 +253,34 @@ pub(super) fn change_spec(spec: &mut DeviceClaim, of: &str, change: &Change) {
     }
 }
 
-fn position(index: u64) -> usize {
+/// A position in a list.
+pub(super) fn position(index: u64) -> usize {
     usize::try_from(index).unwrap_or(usize::MAX)
+}
+
+/// Key, value and effect of a taint as text.
+fn taint_parts(taint: &str) -> (&str, &str, &str) {
+    let (rest, effect) = taint.rsplit_once(':').unwrap_or((taint, ""));
+    let (key, value) = rest.split_once('=').unwrap_or((rest, ""));
+    (key, value, effect)
+}
+
+/// The toleration of one taint of nodes and no other.
+pub(super) fn node_toleration(taint: &str) -> NodeToleration {
+    let (key, value, effect) = taint_parts(taint);
+    let operator = if value.is_empty() { "Exists" } else { "Equal" };
+    NodeToleration {
+        key: key.to_owned(),
+        operator: operator.to_owned(),
+        value: value.to_owned(),
+        effect: effect.to_owned(),
+        ..NodeToleration::default()
+    }
 }
 
 /// The toleration of one taint and no other.
 fn toleration(taint: &str) -> DeviceToleration {
-    let (rest, effect) = taint.rsplit_once(':').unwrap_or((taint, ""));
-    let (key, value) = rest.split_once('=').unwrap_or((rest, ""));
+    let (key, value, effect) = taint_parts(taint);
     let operator = if value.is_empty() { TolerationOperator::Exists } else { TolerationOperator::Equal };
     DeviceToleration {
         key: key.to_owned(),
@@ -253,105 +307,4 @@ fn add_alternative(spec: &mut DeviceClaim, name: &str, class: &str) {
     let Some(exact) = request.exactly.take() else { return };
     let other = ExactDeviceRequest { device_class_name: class.to_owned(), selectors: Vec::new(), ..exact.clone() };
     request.first_available = vec![alternative("preferred", &exact), alternative("other", &other)];
-}
-
-/// What is put back after a trial.
-#[derive(Default)]
-struct Undo {
-    restore: Vec<Object>,
-    remove: Vec<ObjectRef>,
-}
-
-/// Where the claims fit once some changes are made; the cluster afterwards is as before.
-pub(super) fn try_changes(
-    cluster: &mut Cluster,
-    case: &Case,
-    changes: &[Change],
-    nodes: &[String],
-    limits: &Limits,
-) -> Option<(String, Vec<crate::api::claim::AllocationResult>)> {
-    let mut claims = case.question.claims.clone();
-    let mut undo = Undo::default();
-    let mut nodes = nodes.to_vec();
-    for change in changes {
-        for claim in &mut claims {
-            let name = claim.metadata.name.clone();
-            change_spec(&mut claim.spec.devices, &name, change);
-        }
-        match change {
-            Change::FreeClaim { claim, .. } => free(cluster, claim, &mut undo),
-            Change::ChangeClass { class, index, to, .. } => change_class(cluster, class, *index, to, &mut undo),
-            Change::AddDevices { count, like, node, .. } => add_devices(cluster, *count, like, node, &mut undo),
-            Change::UseNodes { nodes: others } => nodes.clone_from(others),
-            _ => {}
-        }
-    }
-    let question = Question { claims, nodes, ..case.question.clone() };
-    let place = if question.nodes.is_empty() { Place::Nowhere } else { find_place(cluster, &question, limits) };
-    for object in undo.restore.into_iter().rev() {
-        cluster.apply(object);
-    }
-    for object in undo.remove {
-        cluster.delete(&object);
-    }
-    match place {
-        Place::On(node, allocations) => Some((node, allocations)),
-        Place::Nowhere | Place::Failed(_) | Place::GaveUp => None,
-    }
-}
-
-/// Takes the allocation of a claim away.
-fn free(cluster: &mut Cluster, name: &str, undo: &mut Undo) {
-    let Some((namespace, name)) = name.split_once('/') else { return };
-    let Some(claim) = cluster.claims().get(&(namespace.to_owned(), name.to_owned())).cloned() else { return };
-    undo.restore.push(Object::ResourceClaim(Box::new(claim.clone())));
-    cluster.apply(Object::ResourceClaim(Box::new(freed(claim))));
-}
-
-/// A claim without its devices.
-pub(super) fn freed(mut claim: ResourceClaim) -> ResourceClaim {
-    claim.status.allocation = None;
-    claim.status.reserved_for.clear();
-    claim.status.devices.clear();
-    claim
-}
-
-fn change_class(cluster: &mut Cluster, name: &str, index: u64, to: &str, undo: &mut Undo) {
-    let Some(class) = cluster.classes().get(name).cloned() else { return };
-    undo.restore.push(Object::DeviceClass(Box::new(class.clone())));
-    let mut class = class;
-    if let Some(cel) = class.spec.selectors.get_mut(position(index)).and_then(|selector| selector.cel.as_mut()) {
-        to.clone_into(&mut cel.expression);
-    }
-    cluster.apply(Object::DeviceClass(Box::new(class)));
-}
-
-/// Name of the slice and pool in which added devices are tried.
-const ADDED: &str = "apportion-added";
-
-/// Adds copies of a device in a pool of their own.
-fn add_devices(cluster: &mut Cluster, count: u64, like: &DeviceId, node: &str, undo: &mut Undo) {
-    let of_pool =
-        |slice: &&std::sync::Arc<ResourceSlice>| slice.spec.driver == like.driver && slice.spec.pool.name == like.pool;
-    let mut found = cluster.slices().values().filter(of_pool).flat_map(|slice| &slice.spec.devices);
-    let Some(device) = found.find(|device| device.name == like.device) else { return };
-    let copy = |number: u64| Device {
-        name: format!("{}-{number}", device.name),
-        consumes_counters: Vec::new(),
-        node_name: None,
-        node_selector: None,
-        all_nodes: None,
-        taints: Vec::new(),
-        ..device.clone()
-    };
-    let mut slice = ResourceSlice::default();
-    ADDED.clone_into(&mut slice.metadata.name);
-    slice.spec.driver.clone_from(&like.driver);
-    ADDED.clone_into(&mut slice.spec.pool.name);
-    slice.spec.pool.generation = 1;
-    slice.spec.pool.resource_slice_count = 1;
-    slice.spec.node_name = Some(node.to_owned());
-    slice.spec.devices = (0..count).map(copy).collect();
-    undo.remove.push(ObjectRef { kind: "ResourceSlice".to_owned(), name: ADDED.to_owned(), ..ObjectRef::default() });
-    cluster.apply(Object::ResourceSlice(Box::new(slice)));
 }

@@ -2,8 +2,9 @@
 //! cannot.
 
 use super::case::Case;
-use super::change::{freed, parts};
+use super::change::parts;
 use super::survey::Survey;
+use super::trial::freed;
 use super::{ConflictPart, holders, words};
 use crate::allocate::{Limits, Place, Question, find_place};
 use crate::api::claim::{DeviceToleration, ResourceClaim, TolerationOperator};

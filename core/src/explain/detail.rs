@@ -7,7 +7,7 @@ use super::requests::{incomplete, selector_ref, selectors};
 use super::shape::mark;
 use super::statistics::{self, Subject, fields, written};
 use super::{
-    DeviceDetail, Holder, NodeDetail, Reason, ReasonKind, Request, RequestDetail, SelectorRef, Shortage, holders, words,
+    DeviceDetail, NodeDetail, Reason, ReasonKind, Request, RequestDetail, SelectorRef, Shortage, holders, words,
 };
 use crate::allocate::DeviceId;
 use crate::allocate::Question;
@@ -45,7 +45,7 @@ pub(super) fn details(cluster: &mut Cluster, case: &Case, request: &Request) -> 
         name_pools(cluster, &mut node);
         details.push(node.detail);
     }
-    name_holders(cluster, &mut details);
+    holders::name(cluster, &mut details);
     details
 }
 
@@ -380,68 +380,4 @@ fn name_pools(cluster: &Cluster, node: &mut NodeAtWork) {
             PoolState::Invalid(reason) => format!("pool `{pool}` of `{driver}` contradicts itself: {reason}"),
         });
     }
-}
-
-/// Adds who has what is in use.
-fn name_holders(cluster: &Cluster, details: &mut [NodeDetail]) {
-    let mut wanted: BTreeSet<DeviceId> = BTreeSet::new();
-    let devices = |details: &[NodeDetail]| -> Vec<(DeviceId, Reason)> {
-        let requests = details.iter().flat_map(|node| &node.requests);
-        let all = requests.flat_map(|request| &request.devices);
-        all.flat_map(|device| device.reasons.iter().map(|reason| (device.device.clone(), reason.clone()))).collect()
-    };
-    let mut drawn: BTreeMap<(String, String, String), Vec<DeviceId>> = BTreeMap::new();
-    for (id, reason) in devices(details) {
-        match reason.kind {
-            ReasonKind::InUse | ReasonKind::CapacityShort => drop(wanted.insert(id)),
-            ReasonKind::CounterShort | ReasonKind::OtherGroup => {
-                let name = reason.shortage.map(|shortage| shortage.name).unwrap_or_default();
-                let key = (id.driver.clone(), id.pool.clone(), name.clone());
-                let drawing = drawn.entry(key).or_insert_with(|| drawing(cluster, &id, &name));
-                wanted.extend(drawing.iter().cloned());
-            }
-            _ => {}
-        }
-    }
-    let known = holders::of_devices(cluster, &wanted);
-    let of = |id: &DeviceId| known.get(id).cloned().unwrap_or_default();
-    for request in details.iter_mut().flat_map(|node| &mut node.requests) {
-        for device in &mut request.devices {
-            let id = device.device.clone();
-            for reason in &mut device.reasons {
-                let holders: Vec<Holder> = match reason.kind {
-                    ReasonKind::InUse | ReasonKind::CapacityShort => of(&id),
-                    ReasonKind::CounterShort | ReasonKind::OtherGroup => {
-                        let name = reason.shortage.as_ref().map(|shortage| shortage.name.clone()).unwrap_or_default();
-                        let key = (id.driver.clone(), id.pool.clone(), name);
-                        let drawing = drawn.get(&key).map(Vec::as_slice).unwrap_or_default();
-                        let all: BTreeSet<Holder> = drawing.iter().flat_map(of).collect();
-                        all.into_iter().collect()
-                    }
-                    _ => continue,
-                };
-                if !holders.is_empty() {
-                    let word = if reason.kind == ReasonKind::InUse { " by" } else { "; in use by" };
-                    reason.text = format!("{}{word} {}", reason.text, holders::in_words(&holders));
-                }
-                reason.holders = holders;
-            }
-        }
-    }
-}
-
-/// Devices of a pool that draw from a counter (`set/counter`) or a set.
-fn drawing(cluster: &Cluster, id: &DeviceId, name: &str) -> Vec<DeviceId> {
-    let (set, counter) = name.split_once('/').map_or((name, None), |(set, counter)| (set, Some(counter)));
-    let of_pool =
-        cluster.slices().values().filter(|slice| slice.spec.driver == id.driver && slice.spec.pool.name == id.pool);
-    let draws = |device: &&crate::api::slice::Device| {
-        device.consumes_counters.iter().any(|consumption| {
-            consumption.counter_set == set && counter.is_none_or(|counter| consumption.counters.contains_key(counter))
-        })
-    };
-    of_pool
-        .flat_map(|slice| slice.spec.devices.iter().filter(draws))
-        .map(|device| DeviceId { device: device.name.clone(), ..id.clone() })
-        .collect()
 }

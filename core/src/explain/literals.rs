@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// What a constant stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Literal {
     /// Inside `quantity("..")`.
     Quantity,

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::case::Case;
-use super::change::{Change, change_spec, parts, try_changes};
+use super::change::{Change, change_spec, parts};
 use super::conflict::constraint_text;
 use super::survey::Survey;
-use super::{propose, words};
+use super::trial::try_changes;
+use super::{nodes, propose, supply, words};
 use crate::allocate::Limits;
 use crate::api::claim::{ResourceClaim, ResourceClaimStatus};
 use crate::api::meta::ObjectMeta;
@@ -52,6 +53,9 @@ impl Suggestion {
     }
 }
 
+/// Changes that help together, and the node on which the claims then fit.
+pub(super) type Found = (Vec<Change>, String);
+
 /// The trials of one explanation.
 pub(super) struct Trials<'s> {
     pub(super) cluster: &'s mut Cluster,
@@ -79,9 +83,10 @@ impl Trials<'_> {
 /// The suggestions for a case whose claims fit nowhere.
 pub(super) fn suggestions(cluster: &mut Cluster, case: &Case, survey: &Survey, limits: &Limits) -> Vec<Suggestion> {
     let limits = Limits { max_steps: limits.max_steps.min(STEPS) };
+    let mut all = nodes::suggestions(cluster, case, &limits);
     let nodes = survey.nearest(MOST_NODES);
     let mut trials = Trials { cluster, case, survey, nodes, limits };
-    let mut found: Vec<(Vec<Change>, String)> = Vec::new();
+    let mut found: Vec<Found> = Vec::new();
     let ladders = propose::ladders(&mut trials);
     for ladder in &ladders {
         // Of changes of one kind the first that helps is the smallest.
@@ -92,28 +97,45 @@ pub(super) fn suggestions(cluster: &mut Cluster, case: &Case, survey: &Survey, l
             }
         }
     }
-    found.extend(propose::other_classes(&mut trials));
-    found.extend(propose::other_nodes(&mut trials));
-    let claims_change = !found.is_empty();
-    if !claims_change {
+    found.extend(supply::other_classes(&mut trials));
+    found.extend(supply::other_nodes(&mut trials));
+    if found.is_empty() && all.is_empty() {
         found.extend(together(&mut trials, &ladders));
     }
-    found.extend(propose::freed(&mut trials));
-    found.extend(propose::added(&mut trials));
-    found.sort_by_key(|(changes, _)| (changes.len(), changes.iter().map(Change::effort).sum::<u32>()));
-    found.dedup_by(|some, others| some.0 == others.0);
-    found.truncate(MOST);
-    let suggestion = |(changes, node): (Vec<Change>, String)| Suggestion {
+    found.extend(supply::freed(&mut trials));
+    found.extend(supply::added(&mut trials));
+    let suggestion = |(changes, node): Found| Suggestion {
         text: changes.iter().map(|change| in_words(case, change)).collect::<Vec<_>>().join(", and "),
         node: Some(node),
         manifests: manifests(cluster, case, &changes),
         changes,
     };
-    found.into_iter().map(suggestion).collect()
+    all.extend(found.into_iter().map(suggestion));
+    ranked(&mut all);
+    all
+}
+
+/// The suggestions for a case that no node takes, whatever the devices are.
+pub(super) fn of_nodes(cluster: &mut Cluster, case: &Case, limits: &Limits) -> Vec<Suggestion> {
+    let mut all = nodes::suggestions(cluster, case, &Limits { max_steps: limits.max_steps.min(STEPS) });
+    ranked(&mut all);
+    all
+}
+
+/// Sorts suggestions by how little they change, each once, and leaves the last ones out where there are many.
+pub(super) fn ranked(all: &mut Vec<Suggestion>) {
+    all.sort_by_key(|suggestion| (suggestion.changes.len(), effort(&suggestion.changes)));
+    all.dedup_by(|some, others| some.changes == others.changes);
+    all.truncate(MOST);
+}
+
+/// How much some changes change together.
+pub(super) fn effort(changes: &[Change]) -> u32 {
+    changes.iter().map(Change::effort).sum()
 }
 
 /// Several changes to the claims that help only together: all that there are, less everything that is not needed.
-fn together(trials: &mut Trials<'_>, ladders: &[Vec<Change>]) -> Option<(Vec<Change>, String)> {
+fn together(trials: &mut Trials<'_>, ladders: &[Vec<Change>]) -> Option<Found> {
     // The largest change of every kind; what is laborious is left out first. Other expressions are left aside, because none of
     // them asks for less than all others: leaving the selector out does.
     let asks_less = |change: &Change| !matches!(change, Change::ChangeSelector { .. } | Change::ChangeClass { .. });
@@ -162,6 +184,12 @@ fn index(change: &Change) -> u64 {
         | Change::DropConstraint { index, .. }
         | Change::ChangeClass { index, .. } => *index,
         Change::UseNodes { .. }
+        | Change::TolerateNode { .. }
+        | Change::DropNodeSelector { .. }
+        | Change::DropNodeAffinity { .. }
+        | Change::LowerResource { .. }
+        | Change::Uncordon { .. }
+        | Change::EnableGate { .. }
         | Change::Tolerate { .. }
         | Change::LowerCapacity { .. }
         | Change::LowerCount { .. }
@@ -172,7 +200,7 @@ fn index(change: &Change) -> u64 {
 }
 
 /// What to do.
-fn in_words(case: &Case, change: &Change) -> String {
+pub(super) fn in_words(case: &Case, change: &Change) -> String {
     let of = |claim: &str| match case.question.claims.len() {
         0 | 1 => String::new(),
         _ => format!(" of claim `{claim}`"),
@@ -183,9 +211,18 @@ fn in_words(case: &Case, change: &Change) -> String {
         }
         Change::UseNodes { nodes } => {
             let what = if nodes.len() == 1 { "node" } else { "one of the nodes" };
-            let why = if case.subject.kind == "Pod" { "does not take the Pod as it is" } else { "was not asked for" };
-            format!("use {what} {}, which {why}", words::list(nodes.iter()))
+            format!("use {what} {}, which was not asked for", words::list(nodes.iter()))
         }
+        Change::TolerateNode { taint } => format!("tolerate the node taint `{taint}` in the Pod"),
+        Change::DropNodeSelector { label, value } => {
+            format!("leave `{label}: {value}` out of the Pod's node selector")
+        }
+        Change::DropNodeAffinity {} => "leave out the Pod's required node affinity".to_owned(),
+        Change::LowerResource { resource, from, to } => {
+            format!("ask for {to} of `{resource}` instead of {from} in the Pod")
+        }
+        Change::Uncordon { node } => format!("make node `{node}` schedulable again"),
+        Change::EnableGate { gate } => format!("turn the feature gate `{gate}` on"),
         Change::Tolerate { claim, request, taint } => {
             format!("tolerate the taint `{taint}` in request `{request}`{}", of(claim))
         }
@@ -272,7 +309,7 @@ fn written(cluster: &Cluster, case: &Case, claim: ResourceClaim) -> Value {
 }
 
 /// What of the metadata a user writes.
-fn to_write(metadata: &ObjectMeta) -> ObjectMeta {
+pub(super) fn to_write(metadata: &ObjectMeta) -> ObjectMeta {
     let mut annotations = metadata.annotations.clone();
     annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
     ObjectMeta {

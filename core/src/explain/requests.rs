@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::case::{Case, names};
 use super::shape::Mark;
-use super::statistics::{Subject, fields, of_field};
+use super::statistics::{Subject, fields, of_fields};
 use super::survey::{BadPool, Standing, Survey};
 use super::{ReasonCount, ReasonKind, RequestExplanation, SelectorRef, words};
 use crate::allocate::inspect::UnitSeen;
@@ -289,8 +289,7 @@ fn reads(
     fields_read.sort();
     fields_read.dedup();
     let subjects = subjects(cluster, survey, index, is_empty);
-    let known = fields_read.iter().filter(|_| !subjects.is_empty());
-    let statistics = known.map(|field| of_field(&subjects, field)).collect();
+    let statistics = if subjects.is_empty() { Vec::new() } else { of_fields(&subjects, &fields_read) };
     cluster.return_memory(memory);
     statistics
 }

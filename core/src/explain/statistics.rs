@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::AttributeStatistic;
+use super::literals::Literal;
 use crate::allocate::inspect::DeviceSeen;
 use crate::api::quantity::{Format, Quantity};
 use crate::api::slice::{AttributeValue, Device};
@@ -123,14 +124,41 @@ pub(super) fn in_words(value: &AttributeValue) -> String {
     }
 }
 
-/// What devices have for a field.
-pub(super) fn of_field(subjects: &[Subject<'_>], field: &Field) -> AttributeStatistic {
-    let full = full_name(field);
-    let mut alike: BTreeMap<Held<'_>, u64> = BTreeMap::new();
-    for held in subjects.iter().filter_map(|subject| held(*subject, field, &full)) {
-        let count = alike.entry(held).or_default();
-        *count = count.saturating_add(1);
+/// What devices have for fields, in their order.
+pub(super) fn of_fields(subjects: &[Subject<'_>], fields: &[Field]) -> Vec<AttributeStatistic> {
+    let counted = alike(subjects, fields);
+    fields.iter().zip(counted).map(|(field, alike)| statistic(subjects, field, alike)).collect()
+}
+
+/// How many devices have each value, field by field.
+fn alike<'c>(subjects: &[Subject<'c>], fields: &[Field]) -> Vec<BTreeMap<Held<'c>, u64>> {
+    let full: Vec<String> = fields.iter().map(full_name).collect();
+    let mut all: Vec<BTreeMap<Held<'_>, u64>> = vec![BTreeMap::new(); fields.len()];
+    // Neighbours mostly have the same: they are counted before they are entered.
+    let mut runs: Vec<Option<(Held<'_>, u64)>> = vec![None; fields.len()];
+    for subject in subjects {
+        for (((field, full), counts), run) in fields.iter().zip(&full).zip(&mut all).zip(&mut runs) {
+            let Some(held) = held(*subject, field, full) else { continue };
+            match run {
+                Some((known, count)) if *known == held => *count = count.saturating_add(1),
+                _ => enter(counts, run.replace((held, 1))),
+            }
+        }
     }
+    for (counts, run) in all.iter_mut().zip(runs) {
+        enter(counts, run);
+    }
+    all
+}
+
+fn enter<'c>(counts: &mut BTreeMap<Held<'c>, u64>, run: Option<(Held<'c>, u64)>) {
+    if let Some((held, number)) = run {
+        let count = counts.entry(held).or_default();
+        *count = count.saturating_add(number);
+    }
+}
+
+fn statistic(subjects: &[Subject<'_>], field: &Field, alike: BTreeMap<Held<'_>, u64>) -> AttributeStatistic {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for (held, number) in alike {
         let count = counts.entry(held.in_words()).or_default();
@@ -143,6 +171,29 @@ pub(super) fn of_field(subjects: &[Subject<'_>], field: &Field) -> AttributeStat
     let did_you_mean = (present == 0).then(|| likely(subjects, field)).flatten().map(|field| written(&field));
     let devices = u64::try_from(subjects.len()).unwrap_or(u64::MAX);
     AttributeStatistic { name: written(field), present, devices, values, did_you_mean }
+}
+
+/// Values that devices have for fields, by the kind of constant that they can stand for; most frequent first.
+pub(super) fn offers(subjects: &[Subject<'_>], fields: &[Field]) -> BTreeMap<Literal, Vec<String>> {
+    let mut counts: BTreeMap<Literal, BTreeMap<String, u64>> = BTreeMap::new();
+    for (held, number) in alike(subjects, fields).into_iter().flatten() {
+        let (kind, text) = match held {
+            Held::Capacity(_, quantity) => (Literal::Quantity, quantity.to_string()),
+            Held::Driver(driver) => (Literal::Text, driver.to_owned()),
+            Held::Attribute(AttributeValue::String(text)) => (Literal::Text, text.clone()),
+            Held::Attribute(AttributeValue::Version(text)) => (Literal::Version, text.clone()),
+            Held::Attribute(AttributeValue::Int(number)) => (Literal::Integer, number.to_string()),
+            Held::Attribute(_) | Held::Flag(_) => continue,
+        };
+        let count = counts.entry(kind).or_default().entry(text).or_default();
+        *count = count.saturating_add(number);
+    }
+    let sorted = |counts: BTreeMap<String, u64>| {
+        let mut all: Vec<(String, u64)> = counts.into_iter().collect();
+        all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        all.into_iter().map(|(text, _)| text).collect()
+    };
+    counts.into_iter().map(|(kind, counts)| (kind, sorted(counts))).collect()
 }
 
 /// The field that was probably meant by one that no device has: the same name as a capacity instead of an attribute, in another

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::shape::Mark;
 use super::{Explanation, ReasonCount, ReasonKind, RequestExplanation, SelectorRef, State};
 use crate::api::claim::ResourceClaim;
+use crate::api::node::NodeTaint;
 use crate::api::slice::DeviceTaint;
 pub(super) use crate::simulate::infer::list;
 
@@ -17,6 +18,14 @@ pub(super) fn taint(taint: &DeviceTaint) -> String {
     match taint.value.as_str() {
         "" => format!("{}:{}", taint.key, taint.effect.text()),
         value => format!("{}={value}:{}", taint.key, taint.effect.text()),
+    }
+}
+
+/// A taint of a node, likewise.
+pub(super) fn node_taint(taint: &NodeTaint) -> String {
+    match taint.value.as_str() {
+        "" => format!("{}:{}", taint.key, taint.effect),
+        value => format!("{}={value}:{}", taint.key, taint.effect),
     }
 }
 

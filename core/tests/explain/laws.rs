@@ -1,5 +1,7 @@
 //! What must hold of every explanation, on the corpus and on clusters made from seeds.
 
+use std::collections::BTreeSet;
+
 use apportion_core::engine::Engine;
 use apportion_core::explain::{Change, DeviceDetail, Explanation, Reason, ReasonKind, RequestDetail, State};
 use apportion_core::finding::ObjectRef;
@@ -12,20 +14,23 @@ use super::made::made;
 /// A cluster after its Pods were placed, and one thing in it that is Pending.
 pub(crate) struct Stuck {
     pub(crate) name: String,
+    pub(crate) settings: Value,
     pub(crate) engine: Engine,
     pub(crate) explanation: Explanation,
 }
 
-/// Everything that lacks devices, of the corpus and of made clusters.
+/// Everything that lacks devices or a node, of the corpus and of made clusters.
 fn stuck() -> Vec<Stuck> {
     let mut all = Vec::new();
-    let mut add = |name: String, mut engine: Engine, ask: Value| {
+    let mut add = |name: String, settings: Value, mut engine: Engine, ask: Value| {
         engine.run();
         let Ok(answer) = engine.inquire(ask) else { return };
         for explanation in serde_json::from_value::<Vec<Explanation>>(answer).unwrap() {
             let plain = explanation.requests.iter().all(|request| !request.claim.starts_with('<'));
-            if explanation.state == State::NoDevices && plain && explanation.subject.kind != "PodGroup" {
-                all.push(Stuck { name: name.clone(), engine: engine.clone(), explanation });
+            let is_stuck = explanation.state == State::NoDevices || !explanation.suggestions.is_empty();
+            if is_stuck && plain && explanation.subject.kind != "PodGroup" {
+                let (name, settings, engine) = (name.clone(), settings.clone(), engine.clone());
+                all.push(Stuck { name, settings, engine, explanation });
             }
         }
     };
@@ -33,15 +38,16 @@ fn stuck() -> Vec<Stuck> {
         let mut ask = case.ask.clone();
         ask["kind"] = json!("explain");
         ask["suggestions"] = json!(true);
-        add(case.path.file_stem().unwrap().to_string_lossy().into_owned(), case.engine(), ask);
+        let name = case.path.file_stem().unwrap().to_string_lossy().into_owned();
+        add(name, case.settings.clone(), case.engine(), ask);
     }
     for seed in 0..120 {
         let (settings, objects) = made(seed);
-        let (profile, limits) = wire::settings(settings).unwrap();
+        let (profile, limits) = wire::settings(settings.clone()).unwrap();
         let mut engine = Engine::new(profile, limits);
         let texts: Vec<String> = objects.iter().map(Value::to_string).collect();
         engine.apply(texts.iter().map(String::as_str));
-        add(format!("seed {seed}"), engine, json!({ "kind": "explain", "suggestions": true }));
+        add(format!("seed {seed}"), settings, engine, json!({ "kind": "explain", "suggestions": true }));
     }
     all
 }
@@ -58,8 +64,23 @@ fn state_of(engine: &Engine, subject: &ObjectRef, nodes: &[String]) -> State {
     serde_json::from_value::<Vec<Explanation>>(answer).unwrap()[0].state
 }
 
+fn reference(kind: &str, namespace: &str, name: &str) -> ObjectRef {
+    ObjectRef { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
+}
+
 fn claim_ref(namespace: &str, name: &str) -> ObjectRef {
-    ObjectRef { kind: "ResourceClaim".to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
+    reference("ResourceClaim", namespace, name)
+}
+
+/// The same objects under another Kubernetes, in which a feature gate is on.
+fn with_gate(engine: &Engine, settings: &mut Value, gate: &str) -> Engine {
+    settings["featureGates"][gate] = json!(true);
+    let (profile, limits) = wire::settings(settings.clone()).unwrap();
+    let snapshot = engine.inquire(json!({ "kind": "snapshot" })).unwrap();
+    let texts: Vec<String> = snapshot["objects"].as_array().unwrap().iter().map(Value::to_string).collect();
+    let mut other = Engine::new(profile, limits);
+    other.apply(texts.iter().map(String::as_str));
+    other
 }
 
 /// The request of a name in a claim, or the alternative.
@@ -89,9 +110,40 @@ fn toleration(taint: &str) -> Value {
     json!({ "key": key, "operator": "Equal", "value": value, "effect": effect })
 }
 
-/// Makes changes by hand, without the code under test, in the claims that exist.
-fn change(engine: &mut Engine, namespace: &str, changes: &[Change]) {
+/// Makes changes by hand, without the code under test, in the objects that exist.
+fn change(engine: &mut Engine, settings: &Value, subject: &ObjectRef, changes: &[Change]) {
+    let namespace = &subject.namespace;
+    let mut settings = settings.clone();
     for one in changes {
+        if let Change::EnableGate { gate } = one {
+            *engine = with_gate(engine, &mut settings, gate);
+            continue;
+        }
+        let mut edit_pod = |edit: &dyn Fn(&mut Value)| {
+            let mut object = engine.get(&reference("Pod", namespace, &subject.name)).unwrap();
+            edit(&mut object);
+            apply(engine, &object);
+        };
+        match one {
+            Change::TolerateNode { taint } => edit_pod(&|pod| push(&mut pod["spec"], "tolerations", toleration(taint))),
+            Change::DropNodeSelector { label, value } => edit_pod(&|pod| {
+                assert_eq!(pod["spec"]["nodeSelector"].as_object_mut().unwrap().remove(label), Some(json!(value)));
+            }),
+            Change::DropNodeAffinity {} => edit_pod(&|pod| {
+                let affinity = pod["spec"]["affinity"]["nodeAffinity"].as_object_mut().unwrap();
+                assert!(affinity.remove("requiredDuringSchedulingIgnoredDuringExecution").is_some());
+            }),
+            Change::LowerResource { resource, to, .. } => edit_pod(&|pod| {
+                pod["spec"]["containers"][0]["resources"]["requests"][resource.as_str()] = json!(to);
+            }),
+            Change::Uncordon { node } => {
+                let mut object = engine.get(&reference("Node", "", node)).unwrap();
+                assert_eq!(object["spec"]["unschedulable"], true);
+                object["spec"]["unschedulable"] = json!(false);
+                apply(engine, &object);
+            }
+            _ => {}
+        }
         let mut edit = |claim: &str, edit: &dyn Fn(&mut Value)| {
             let mut object = engine.get(&claim_ref(namespace, claim)).unwrap();
             edit(&mut object);
@@ -173,7 +225,13 @@ fn change(engine: &mut Engine, namespace: &str, changes: &[Change]) {
                     "pool": { "name": "zz-new", "generation": 1, "resourceSliceCount": 1 }, "devices": devices } });
                 apply(engine, &slice);
             }
-            Change::UseNodes { .. } => {}
+            Change::UseNodes { .. }
+            | Change::TolerateNode { .. }
+            | Change::DropNodeSelector { .. }
+            | Change::DropNodeAffinity {}
+            | Change::LowerResource { .. }
+            | Change::Uncordon { .. }
+            | Change::EnableGate { .. } => {}
         }
     }
 }
@@ -184,7 +242,7 @@ fn helps(stuck: &Stuck, changes: &[Change]) -> bool {
     let claims: Vec<String> =
         stuck.explanation.requests.iter().map(|request| request.claim.clone()).collect::<Vec<_>>();
     // What Pods take is given back to nobody else: other Pods must not run off with it.
-    change(&mut engine, &subject.namespace, changes);
+    change(&mut engine, &stuck.settings, subject, changes);
     let pending: Vec<ObjectRef> = engine
         .cluster()
         .pods()
@@ -251,6 +309,35 @@ fn every_suggestion_helps_and_no_smaller_one_of_its_kind_does() {
     assert!(tried > 120, "only {tried} suggestions");
 }
 
+#[test]
+fn every_kind_of_change_is_suggested_somewhere() {
+    let kind = |change: &Change| serde_json::to_value(change).unwrap()["kind"].as_str().unwrap().to_owned();
+    let all = stuck();
+    let suggestions = all.iter().flat_map(|stuck| &stuck.explanation.suggestions);
+    let kinds: BTreeSet<String> = suggestions.flat_map(|suggestion| suggestion.changes.iter().map(kind)).collect();
+    for wanted in [
+        "addAlternative",
+        "addDevices",
+        "changeClass",
+        "changeSelector",
+        "dropConstraint",
+        "dropNodeAffinity",
+        "dropNodeSelector",
+        "dropSelector",
+        "enableGate",
+        "freeClaim",
+        "lowerCapacity",
+        "lowerCount",
+        "lowerResource",
+        "tolerate",
+        "tolerateNode",
+        "uncordon",
+        "useNodes",
+    ] {
+        assert!(kinds.contains(wanted), "no suggestion of kind {wanted}");
+    }
+}
+
 /// The same change, one step smaller.
 fn smaller(change: &Change) -> Option<Change> {
     let mut smaller = change.clone();
@@ -263,7 +350,7 @@ fn smaller(change: &Change) -> Option<Change> {
             *count -= 1;
             (*count > 0).then_some(())?;
         }
-        Change::LowerCapacity { from, to, .. } => {
+        Change::LowerCapacity { from, to, .. } | Change::LowerResource { from, to, .. } => {
             let parse = |text: &str| apportion_core::api::quantity::Quantity::parse(text).unwrap();
             let more = parse(to).saturating_add(&parse("1"));
             (more < parse(from)).then_some(())?;

@@ -299,7 +299,7 @@ pub(crate) struct ExplainArguments {
     /// List this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE
     #[arg(long, short = 'd', value_name = "DEVICE", requires = "objects", help_heading = "What")]
     pub(crate) device: Option<String>,
-    /// Print the changed manifests of the suggestion with this number
+    /// Print the changed manifests of the suggestion with this number, or the setting
     #[arg(long, value_name = "N", requires = "objects")]
     pub(crate) apply: Option<usize>,
     #[command(flatten)]

@@ -3,7 +3,7 @@
 use std::io;
 
 use anyhow::{Result, anyhow, bail};
-use apportion_core::explain::{Explanation, Request, State};
+use apportion_core::explain::{Change, Explanation, Request, State};
 use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
 use apportion_core::inquiry::Inquiry;
 use apportion_yaml::{ProblemCode, Severity as YamlSeverity};
@@ -83,7 +83,7 @@ pub(crate) fn refused(error: apportion::Error) -> anyhow::Error {
     }
 }
 
-/// The manifests of a suggestion.
+/// The manifests of a suggestion, or the setting.
 fn applied(explanations: &[Explanation], number: usize) -> Result<String> {
     let [explanation] = explanations else {
         bail!("`--apply` needs one Pod, claim or PodGroup to be named, {} are Pending", explanations.len());
@@ -92,11 +92,23 @@ fn applied(explanations: &[Explanation], number: usize) -> Result<String> {
     let Some(suggestion) = suggestion else {
         bail!("there are {} suggestions, none is number {number}", explanation.suggestions.len());
     };
+    let gates: Vec<String> = suggestion.changes.iter().filter_map(setting).collect();
+    if !gates.is_empty() {
+        return Ok(format!("--feature-gates={}\n", gates.join(",")));
+    }
     if suggestion.manifests.is_empty() {
         bail!("suggestion {number} changes no manifest: {}", suggestion.text);
     }
     let texts: Vec<String> = suggestion.manifests.iter().map(apportion_yaml::write).collect();
     Ok(texts.join("---\n"))
+}
+
+/// A feature gate as the arguments of Kubernetes' programs, and of this one, spell it.
+fn setting(change: &Change) -> Option<String> {
+    match change {
+        Change::EnableGate { gate } => Some(format!("{gate}=true")),
+        _ => None,
+    }
 }
 
 /// What codes mean.

@@ -1,7 +1,8 @@
 //! An explanation on one screen: what stands in the way, and what would help.
 
 use apportion_core::explain::{
-    ClosestNode, DeviceDetail, Explanation, NodeDetail, ReasonCount, ReasonKind, RequestExplanation, State, Suggestion,
+    Change, ClosestNode, DeviceDetail, Explanation, NodeDetail, ReasonCount, ReasonKind, RequestExplanation, State,
+    Suggestion,
 };
 use apportion_core::finding::Finding;
 
@@ -240,9 +241,16 @@ fn suggestion_lines(suggestions: &[Suggestion], pen: Pen) -> Vec<String> {
         let then = suggestion.node.as_ref().map(|node| format!(" {} {node}", pen.arrow())).unwrap_or_default();
         lines.extend(item(&format!("{number}. "), &format!("{}{then}", suggestion.text), 2));
     }
-    if suggestions.iter().any(|suggestion| !suggestion.manifests.is_empty()) {
-        let text = "  `--apply N` prints the changed manifest of a suggestion";
-        lines.push(pen.paint(Ink::Faint, text));
+    let is_setting = |change: &Change| matches!(change, Change::EnableGate { .. });
+    let has_setting = suggestions.iter().any(|suggestion| suggestion.changes.iter().any(is_setting));
+    let what = match (suggestions.iter().any(|suggestion| !suggestion.manifests.is_empty()), has_setting) {
+        (true, true) => Some("changed manifest of a suggestion, or the setting"),
+        (true, false) => Some("changed manifest of a suggestion"),
+        (false, true) => Some("setting of a suggestion"),
+        (false, false) => None,
+    };
+    if let Some(what) = what {
+        lines.push(pen.paint(Ink::Faint, &format!("  `--apply N` prints the {what}")));
     }
     lines
 }

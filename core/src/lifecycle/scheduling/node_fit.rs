@@ -130,7 +130,7 @@ impl NodeState {
         if self.node.spec.unschedulable && !is_tolerated(&unschedulable_taint(), tolerations) {
             return vec![Refusal::Unschedulable];
         }
-        let hard = |taint: &&NodeTaint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute");
+        let hard = |taint: &&NodeTaint| taint.is_hard();
         if let Some(taint) = self.node.spec.taints.iter().filter(hard).find(|taint| !is_tolerated(taint, tolerations)) {
             return vec![Refusal::Taint { key: taint.key.clone(), value: taint.value.clone() }];
         }
@@ -143,6 +143,12 @@ impl NodeState {
     /// Whether a DaemonSet starts a Pod here: taints and affinity only.
     pub(crate) fn takes_daemon(&self, pod: &Pod) -> bool {
         self.refusals(pod, &Resources::new()).is_empty()
+    }
+
+    /// What is left of a resource; nothing of one that the node does not state.
+    pub(crate) fn left(&self, resource: &str) -> Option<Quantity> {
+        let total = self.allocatable().get(resource)?;
+        Some(self.used.get(resource).map_or_else(|| total.clone(), |used| total.saturating_sub(used)))
     }
 
     fn allocatable(&self) -> &Resources {
@@ -239,7 +245,8 @@ fn unschedulable_taint() -> NodeTaint {
     NodeTaint { key, effect, ..NodeTaint::default() }
 }
 
-fn is_tolerated(taint: &NodeTaint, tolerations: &[NodeToleration]) -> bool {
+/// Whether a Pod tolerates a taint of a node.
+pub(crate) fn is_tolerated(taint: &NodeTaint, tolerations: &[NodeToleration]) -> bool {
     tolerations.iter().any(|toleration| {
         let effect = toleration.effect.is_empty() || toleration.effect == taint.effect;
         let key = toleration.key.is_empty() || toleration.key == taint.key;

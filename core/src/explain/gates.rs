@@ -1,0 +1,130 @@
+//! Feature gates that are off and stand in the way: which ones to turn on.
+//!
+//! A gate is worth trying when what stands in the way names it. The cluster as it was given is then played again with the gate
+//! on, as another Kubernetes would, and the subject is explained anew: that may name the next gate.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::case;
+use super::change::Change;
+use super::relax::{Suggestion, ranked};
+use super::{Explanation, Request, State, explain_case, played};
+use crate::allocate::Limits;
+use crate::cluster::Cluster;
+use crate::profile::Features;
+use crate::simulate::Played;
+
+type Gates = BTreeSet<&'static str>;
+
+/// The cluster under other gates, played once for each set of them.
+pub(super) struct OtherGates<'l> {
+    given: Cluster,
+    limits: &'l Limits,
+    played: BTreeMap<Gates, (Cluster, Played)>,
+}
+
+impl<'l> OtherGates<'l> {
+    /// Other gates for a cluster as it was given.
+    pub(super) fn of(given: Cluster, limits: &'l Limits) -> Self {
+        Self { given, limits, played: BTreeMap::new() }
+    }
+
+    /// Adds the gates that help to the suggestions of an explanation: one alone where that is enough, else the smallest set found.
+    pub(super) fn suggest(&mut self, explanation: &mut Explanation, nodes: &[String]) {
+        if !matches!(explanation.state, State::Blocked | State::NoDevices) {
+            return;
+        }
+        let named = self.named(explanation);
+        let mut found: Vec<(Gates, Option<String>)> = Vec::new();
+        for gate in &named {
+            let alone = Gates::from([*gate]);
+            if let Ok(node) = self.fits(explanation, nodes, &alone) {
+                found.push((alone, node));
+            }
+        }
+        if found.is_empty() {
+            found.extend(self.together(explanation, nodes, named));
+        }
+        for (gates, node) in found {
+            let changes: Vec<Change> =
+                gates.iter().map(|gate| Change::EnableGate { gate: (*gate).to_owned() }).collect();
+            let text = gates.iter().map(|gate| format!("turn the feature gate `{gate}` on")).collect::<Vec<_>>();
+            explanation.suggestions.push(Suggestion {
+                text: text.join(", and "),
+                changes,
+                node,
+                manifests: Vec::new(),
+            });
+        }
+        ranked(&mut explanation.suggestions);
+    }
+
+    /// Several gates that help only together: all that are named on the way, less those that are not needed.
+    fn together(
+        &mut self,
+        explanation: &Explanation,
+        nodes: &[String],
+        named: Gates,
+    ) -> Option<(Gates, Option<String>)> {
+        let mut gates = named;
+        if gates.is_empty() {
+            return None;
+        }
+        let mut node = loop {
+            match self.fits(explanation, nodes, &gates) {
+                Ok(node) => break node,
+                Err(more) if more.is_subset(&gates) => return None,
+                Err(more) => gates.extend(more),
+            }
+        };
+        for gate in gates.clone() {
+            let mut fewer = gates.clone();
+            fewer.remove(gate);
+            if fewer.is_empty() {
+                continue;
+            }
+            if let Ok(found) = self.fits(explanation, nodes, &fewer) {
+                (gates, node) = (fewer, found);
+            }
+        }
+        Some((gates, node))
+    }
+
+    /// The node of the subject with some gates on, where it has one.
+    ///
+    /// # Errors
+    ///
+    /// The gates that stand in the way then.
+    fn fits(&mut self, explanation: &Explanation, nodes: &[String], gates: &Gates) -> Result<Option<String>, Gates> {
+        let (given, limits) = (&self.given, self.limits);
+        let (cluster, played) = self.played.entry(gates.clone()).or_insert_with(|| {
+            let mut cluster = given.clone();
+            let mut profile = cluster.profile().clone();
+            for gate in gates {
+                profile.features.set(gate, true);
+            }
+            cluster.set_profile(profile);
+            let played = played(&mut cluster, limits);
+            (cluster, played)
+        });
+        let request =
+            Request { subject: Some(explanation.subject.clone()), nodes: nodes.to_vec(), ..Request::default() };
+        let cases = case::cases(cluster, played, &request).unwrap_or_default();
+        let Some(case) = cases.into_iter().next() else { return Err(Gates::new()) };
+        let other = explain_case(cluster, case, &request, limits);
+        match other.state {
+            State::Placed | State::Fits => Ok(other.node),
+            State::Blocked | State::NoDevices | State::GaveUp => Err(self.named(&other)),
+        }
+    }
+
+    /// Gates that are off and that an explanation speaks of.
+    fn named(&self, explanation: &Explanation) -> Gates {
+        let features = &self.given.profile().features;
+        let stage = explanation.stage.iter().flat_map(|finding| [Some(&finding.message), finding.hint.as_ref()]);
+        let reasons = explanation.requests.iter().flat_map(|request| &request.reasons).map(|reason| &reason.text);
+        let texts: Vec<&String> = stage.flatten().chain(reasons).collect();
+        let is_named = |gate: &&str| texts.iter().any(|text| text.contains(&format!("`{gate}`")));
+        Features::gates().filter(|gate| features.get(gate) == Some(false)).filter(is_named).collect()
+    }
+}

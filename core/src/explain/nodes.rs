@@ -1,0 +1,219 @@
+//! Nodes that refuse a Pod for reasons of its own or of theirs, and that would do once these are gone.
+//!
+//! What is to be changed for a node is found by changing it and looking again until the node takes the Pod. Nodes for which the
+//! same has to be changed are asked for the devices together.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::case::Case;
+use super::change::{Change, node_toleration};
+use super::relax::{Suggestion, effort, in_words, to_write};
+use super::words;
+use crate::allocate::extended::{self, ExtendedResources};
+use crate::allocate::{Limits, Place, Question, find_place};
+use crate::api::claim::ResourceClaim;
+use crate::api::node::NodeTaint;
+use crate::api::object::Object;
+use crate::api::pod::{Pod, PodStatus};
+use crate::api::quantity::Quantity;
+use crate::cluster::Cluster;
+use crate::lifecycle::scheduling::node_fit::{self, NodeState, Refusal, Resources};
+use crate::simulate::schedule::{node_states, reaches};
+use crate::simulate::special;
+
+/// Most suggestions of this kind.
+const MOST: usize = 4;
+
+/// Most groups of nodes that are asked for devices.
+const MOST_TRIED: usize = 32;
+
+/// Nodes that are named in a suggestion.
+const SHOWN: usize = 6;
+
+/// Nodes that take the Pod after the same changes, by what devices serve there of its resources.
+struct Group {
+    changes: Vec<Change>,
+    extended: Option<ExtendedResources>,
+    nodes: Vec<String>,
+}
+
+/// What would have the Pod of a case placed on nodes that refuse it, the smallest change first.
+pub(super) fn suggestions(cluster: &mut Cluster, case: &Case, limits: &Limits) -> Vec<Suggestion> {
+    let Some(pod) = case.pod.as_ref().and_then(|key| cluster.pods().get(key)).cloned() else { return Vec::new() };
+    let mut groups = groups(cluster, case, &pod);
+    groups.sort_by_cached_key(|group| rank(&group.changes));
+    let mut found: Vec<Suggestion> = Vec::new();
+    let mut tried = 0;
+    for mut group in groups {
+        if found.len() >= MOST || tried >= MOST_TRIED {
+            break;
+        }
+        if found.iter().any(|known| includes(&group.changes, &known.changes)) {
+            continue;
+        }
+        tried = tried.saturating_add(1);
+        let special = group.extended.as_ref().map(|extended| special::claim(&pod, extended));
+        let claims: Vec<ResourceClaim> = case.unallocated.iter().cloned().chain(special).collect();
+        let nodes = fitting(cluster, &claims, &group.nodes, limits);
+        let Some(first) = nodes.first().cloned() else { continue };
+        let mut place = match nodes.as_slice() {
+            [only] => format!(", for node `{only}`"),
+            _ => format!(", for one of the nodes {}", words::list(nodes.iter())),
+        };
+        for change in &mut group.changes {
+            if let Change::Uncordon { node } = change {
+                // One is enough.
+                node.clone_from(&first);
+                place.clear();
+            }
+        }
+        let what: Vec<String> = group.changes.iter().map(|change| in_words(case, change)).collect();
+        found.push(Suggestion {
+            text: format!("{}{place}", what.join(", and ")),
+            node: Some(first),
+            manifests: written(&pod, &group.changes).into_iter().collect(),
+            changes: group.changes,
+        });
+    }
+    found
+}
+
+/// Fewer changes first, then smaller ones, then those that leave more of a resource.
+fn rank(changes: &[Change]) -> (usize, u32, Reverse<Vec<Quantity>>) {
+    let amount = |change: &Change| match change {
+        Change::LowerResource { to, .. } => Quantity::parse(to).ok(),
+        _ => None,
+    };
+    (changes.len(), effort(changes), Reverse(changes.iter().filter_map(amount).collect()))
+}
+
+/// Whether some changes contain all of others, or go further.
+fn includes(changes: &[Change], others: &[Change]) -> bool {
+    let is_there = |other: &Change| {
+        changes.iter().any(|change| match (change, other) {
+            (Change::LowerResource { resource: one, .. }, Change::LowerResource { resource: two, .. }) => one == two,
+            (Change::Uncordon { .. }, Change::Uncordon { .. }) => true,
+            _ => change == other,
+        })
+    };
+    others.iter().all(is_there)
+}
+
+/// The nodes that refuse the Pod and can be had by changes, in groups.
+fn groups(cluster: &Cluster, case: &Case, pod: &Pod) -> Vec<Group> {
+    let requests = node_fit::requests(pod);
+    let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+    for state in node_states(cluster) {
+        if !case.allocated.iter().all(|claim| reaches(claim, &state)) {
+            continue;
+        }
+        let extended = extended::on_node(cluster, pod, &state.node);
+        let mut requests = requests.clone();
+        requests.retain(|name, _| extended.as_ref().is_none_or(|extended| !extended.resources.contains(name)));
+        let name = state.name().to_owned();
+        let Some(changes) = changes(pod.clone(), requests, state).filter(|changes| !changes.is_empty()) else {
+            continue;
+        };
+        let key = format!("{changes:?} {extended:?}");
+        groups.entry(key).or_insert_with(|| Group { changes, extended, nodes: Vec::new() }).nodes.push(name);
+    }
+    groups.into_values().collect()
+}
+
+/// What has to be changed before a node takes a Pod. `None` where no change that is known here has it taken.
+fn changes(mut pod: Pod, mut requests: Resources, mut state: NodeState) -> Option<Vec<Change>> {
+    const MOST_CHANGES: usize = 8;
+    let mut changes = Vec::new();
+    loop {
+        let refusals = state.refusals(&pod, &requests);
+        let Some(first) = refusals.first() else { return Some(changes) };
+        if changes.len() >= MOST_CHANGES {
+            return None;
+        }
+        match first {
+            Refusal::Unschedulable => {
+                state.node.spec.unschedulable = false;
+                changes.push(Change::Uncordon { node: String::new() });
+            }
+            Refusal::Taint { key, value } => {
+                let mut taints = state.node.spec.taints.iter().filter(|taint| taint.is_hard());
+                let is_it = |taint: &&NodeTaint| taint.key == *key && taint.value == *value;
+                let is_new = |taint: &&NodeTaint| !node_fit::is_tolerated(taint, &pod.spec.tolerations);
+                let taint = words::node_taint(taints.find(|taint| is_it(taint) && is_new(taint))?);
+                pod.spec.tolerations.push(node_toleration(&taint));
+                changes.push(Change::TolerateNode { taint });
+            }
+            Refusal::Affinity => changes.extend(select(&mut pod, &state)?),
+            Refusal::Insufficient { .. } => {
+                for refusal in &refusals {
+                    let Refusal::Insufficient { resource, .. } = refusal else { return None };
+                    let left = state.left(resource).filter(|left| left.signum() > 0)?;
+                    let asked = requests.get_mut(resource)?;
+                    let (from, to) = (asked.to_string(), left.to_string());
+                    *asked = left;
+                    changes.push(Change::LowerResource { resource: resource.clone(), from, to });
+                }
+            }
+            Refusal::Devices(_) => return None,
+        }
+    }
+}
+
+/// Takes out of a Pod what keeps it from selecting a node.
+fn select(pod: &mut Pod, state: &NodeState) -> Option<Vec<Change>> {
+    let labels = &state.node.metadata.labels;
+    let mut changes = Vec::new();
+    pod.spec.node_selector.retain(|label, value| {
+        let is_matched = match labels.get(label) {
+            Some(has) => *has == *value,
+            None => node_fit::is_inferred(&state.node),
+        };
+        if !is_matched {
+            changes.push(Change::DropNodeSelector { label: label.clone(), value: value.clone() });
+        }
+        is_matched
+    });
+    if changes.is_empty() {
+        // Then it is the affinity.
+        pod.spec.affinity.as_mut()?.node_affinity.as_mut()?.required.take()?;
+        changes.push(Change::DropNodeAffinity {});
+    }
+    Some(changes)
+}
+
+/// The first nodes of some on which claims fit, each by itself. Without claims that is all.
+fn fitting(cluster: &mut Cluster, claims: &[ResourceClaim], nodes: &[String], limits: &Limits) -> Vec<String> {
+    let mut rest: Vec<String> = nodes.to_vec();
+    if claims.is_empty() {
+        rest.truncate(SHOWN);
+        return rest;
+    }
+    let mut found = Vec::new();
+    while !rest.is_empty() && found.len() < SHOWN {
+        let question = Question { claims: claims.to_vec(), nodes: rest.clone(), ..Question::default() };
+        let Place::On(node, _) = find_place(cluster, &question, limits) else { break };
+        let until = rest.iter().position(|name| *name == node).map_or(rest.len(), |at| at.saturating_add(1));
+        rest.drain(..until);
+        found.push(node);
+    }
+    found
+}
+
+/// The Pod as it is to be written. `None` where somebody else makes it, and where more than the Pod is to be changed.
+fn written(pod: &Pod, changes: &[Change]) -> Option<serde_json::Value> {
+    if pod.metadata.controller().is_some() || pod.group_name().is_some() {
+        return None;
+    }
+    let mut pod = Pod { metadata: to_write(&pod.metadata), status: PodStatus::default(), ..pod.clone() };
+    for change in changes {
+        match change {
+            Change::TolerateNode { taint } => pod.spec.tolerations.push(node_toleration(taint)),
+            Change::DropNodeSelector { label, .. } => drop(pod.spec.node_selector.remove(label)),
+            Change::DropNodeAffinity {} => pod.spec.affinity.as_mut()?.node_affinity.as_mut()?.required = None,
+            // Which container is to do with less is the user's to say.
+            _ => return None,
+        }
+    }
+    Some(Object::Pod(Box::new(pod)).write())
+}

@@ -1,0 +1,195 @@
+//! More devices to choose from: of other classes, on other nodes, given back by others, added.
+
+use std::collections::BTreeSet;
+
+use super::change::{Change, parts};
+use super::relax::{Found, Trials};
+use super::requests::subjects;
+use super::survey::Standing;
+use super::{DeviceDetail, Holder, ReasonKind, Request, detail};
+use crate::allocate::DeviceId;
+use crate::allocate::inspect::UnitSeen;
+
+/// Most nodes of which the holders of devices are looked at.
+const MOST_HELD_NODES: usize = 4;
+
+/// Most claims that are tried as the one to free.
+const MOST_HOLDERS: usize = 48;
+
+/// Other classes with devices of the same drivers.
+pub(super) fn other_classes(trials: &mut Trials<'_>) -> Vec<Found> {
+    let mut found = Vec::new();
+    if !trials.cluster.profile().features.prioritized_list {
+        return found;
+    }
+    let classes: Vec<String> = trials.cluster.classes().keys().take(16).cloned().collect();
+    let units = trials.survey.units.clone();
+    let claims = trials.case.question.claims.clone();
+    for (index, unit) in units.iter().enumerate().filter(|(_, unit)| unit.sub.is_none()) {
+        let Some(claim) = claims.get(unit.claim) else { continue };
+        let drivers: BTreeSet<String> = subjects(trials.cluster, trials.survey, index, false)
+            .iter()
+            .map(|subject| subject.driver.to_owned())
+            .collect();
+        for class in classes.iter().filter(|class| **class != unit.class) {
+            let change = Change::AddAlternative {
+                claim: claim.metadata.name.clone(),
+                request: unit.name.clone(),
+                class: class.clone(),
+            };
+            // What the other requests get is of other drivers, too: all must be known ones.
+            let others = others_drivers(trials, unit);
+            if let Some((node, used)) = trials.helps_with(std::slice::from_ref(&change))
+                && used.iter().all(|driver| drivers.contains(driver) || others.contains(driver))
+            {
+                found.push((vec![change], node));
+            }
+        }
+    }
+    found
+}
+
+/// Drivers of devices that other requests could have.
+fn others_drivers(trials: &Trials<'_>, own: &UnitSeen) -> BTreeSet<String> {
+    let units = trials.survey.units.iter().enumerate();
+    let others = units.filter(|(_, unit)| (unit.claim, unit.request) != (own.claim, own.request));
+    others
+        .flat_map(|(index, _)| subjects(trials.cluster, trials.survey, index, false))
+        .map(|subject| subject.driver.to_owned())
+        .collect()
+}
+
+/// Nodes that were not asked, one suggestion for all of them.
+pub(super) fn other_nodes(trials: &mut Trials<'_>) -> Option<Found> {
+    const SHOWN: usize = 6;
+    let mut fitting = Vec::new();
+    let mut rest: Vec<String> = trials.case.other_nodes.clone();
+    while !rest.is_empty() && fitting.len() < SHOWN {
+        let Some(node) = trials.helps(&[Change::UseNodes { nodes: rest.clone() }]) else { break };
+        rest.retain(|name| *name > node || (*name != node && !fitting.contains(name)));
+        rest.retain(|name| *name != node);
+        fitting.push(node);
+    }
+    let first = fitting.first()?.clone();
+    Some((vec![Change::UseNodes { nodes: fitting }], first))
+}
+
+/// Claims whose devices would do: single ones, or the smallest set on one node.
+pub(super) fn freed(trials: &mut Trials<'_>) -> Vec<Found> {
+    const SHOWN: usize = 3;
+    let nodes: Vec<String> = trials.nodes.iter().take(MOST_HELD_NODES).cloned().collect();
+    let request = Request { nodes, ..Request::default() };
+    let details = detail::details(trials.cluster, trials.case, &request);
+    let mut by_node: Vec<Vec<Holder>> = Vec::new();
+    for node in &details {
+        let devices = node.requests.iter().flat_map(|request| &request.devices);
+        let held: BTreeSet<Holder> = devices
+            .filter(|device| is_only_held(device))
+            .flat_map(|device| device.reasons.iter())
+            .flat_map(|reason| reason.holders.clone())
+            .collect();
+        let own = &trials.case.own;
+        let is_own = |holder: &Holder| holder.consumers.iter().any(|consumer| own.contains(consumer));
+        let mut held: Vec<Holder> = held.into_iter().filter(|holder| !is_own(holder)).collect();
+        held.sort_by_key(|holder| (holder.priority.unwrap_or_default(), holder.consumers.len(), holder.claim.clone()));
+        by_node.push(held);
+    }
+    let mut found: Vec<Found> = Vec::new();
+    let mut tried = BTreeSet::new();
+    for holder in by_node.iter().flatten() {
+        if found.len() >= SHOWN || tried.len() >= MOST_HOLDERS {
+            break;
+        }
+        if tried.insert(holder.claim.clone()) {
+            let change = free(holder);
+            found.extend(trials.helps(std::slice::from_ref(&change)).map(|node| (vec![change], node)));
+        }
+    }
+    if !found.is_empty() {
+        return found;
+    }
+    for holders in by_node.iter().filter(|holders| holders.len() <= MOST_HOLDERS) {
+        // The most important are kept where that is possible, so they are looked at first.
+        let mut kept: Vec<Change> = holders.iter().rev().map(free).collect();
+        let Some(mut node) = trials.helps(&kept) else { continue };
+        let mut at = 0;
+        while at < kept.len() {
+            let mut rest = kept.clone();
+            rest.remove(at);
+            match trials.helps(&rest) {
+                Some(fits) => {
+                    node = fits;
+                    kept = rest;
+                }
+                None => at = at.saturating_add(1),
+            }
+        }
+        if !kept.is_empty() {
+            kept.reverse();
+            return vec![(kept, node)];
+        }
+    }
+    found
+}
+
+fn free(holder: &Holder) -> Change {
+    Change::FreeClaim { claim: holder.claim.clone(), consumers: holder.consumers.clone(), priority: holder.priority }
+}
+
+/// Whether nothing but other claims keeps a device away.
+fn is_only_held(device: &DeviceDetail) -> bool {
+    !device.reasons.is_empty()
+        && device.reasons.iter().all(|reason| {
+            matches!(
+                reason.kind,
+                ReasonKind::InUse | ReasonKind::CapacityShort | ReasonKind::CounterShort | ReasonKind::OtherGroup
+            )
+        })
+}
+
+/// The fewest devices that would have to be added to the nearest node.
+pub(super) fn added(trials: &mut Trials<'_>) -> Option<Found> {
+    let node = trials.nodes.first()?.clone();
+    let units = trials.survey.units.clone();
+    let claims = trials.case.question.claims.clone();
+    for (index, unit) in units.iter().enumerate().filter(|(_, unit)| !unit.is_all) {
+        let Some(claim) = claims.get(unit.claim) else { continue };
+        let Some(like) = model(trials, index) else { continue };
+        let mut copy = claim.clone();
+        let wanted = parts(&mut copy.spec.devices, &unit.name)
+            .map_or(unit.count, |parts| u64::try_from(*parts.count).unwrap_or(unit.count).max(1));
+        for count in 1..=wanted.min(32) {
+            let class = unit.class.clone();
+            let change = Change::AddDevices { count, class, like: like.clone(), node: node.clone() };
+            if let Some(node) = trials.helps(std::slice::from_ref(&change)) {
+                return Some((vec![change], node));
+            }
+        }
+    }
+    None
+}
+
+/// A device that a unit would take if nobody else had it.
+fn model(trials: &Trials<'_>, unit: usize) -> Option<DeviceId> {
+    let is_held = |kind: ReasonKind| kind >= ReasonKind::OtherGroup;
+    for entry in trials.cluster.inventory().all_slices() {
+        for (device, index) in entry.slice.spec.devices.iter().zip(&entry.devices) {
+            let is_model = match trials.survey.standing(unit, *index) {
+                Standing::Usable => true,
+                Standing::Kept { reason, .. } => {
+                    trials.survey.reasons.get(reason).is_some_and(|mark| is_held(mark.kind))
+                }
+                Standing::Unseen => false,
+            };
+            if is_model {
+                let spec = &entry.slice.spec;
+                return Some(DeviceId {
+                    driver: spec.driver.clone(),
+                    pool: spec.pool.name.clone(),
+                    device: device.name.clone(),
+                });
+            }
+        }
+    }
+    None
+}

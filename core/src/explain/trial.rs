@@ -1,0 +1,111 @@
+//! Whether changes help: the allocator is asked, and afterwards everything is as before.
+
+use super::case::Case;
+use super::change::{Change, change_spec, position};
+use crate::allocate::{DeviceId, Limits, Place, Question, find_place};
+use crate::api::claim::{AllocationResult, ResourceClaim};
+use crate::api::object::Object;
+use crate::api::slice::{Device, ResourceSlice};
+use crate::cluster::Cluster;
+use crate::finding::ObjectRef;
+
+/// What is put back after a trial.
+#[derive(Default)]
+struct Undo {
+    restore: Vec<Object>,
+    remove: Vec<ObjectRef>,
+}
+
+/// Where the claims fit once some changes are made; the cluster afterwards is as before.
+pub(super) fn try_changes(
+    cluster: &mut Cluster,
+    case: &Case,
+    changes: &[Change],
+    nodes: &[String],
+    limits: &Limits,
+) -> Option<(String, Vec<AllocationResult>)> {
+    let mut claims = case.question.claims.clone();
+    let mut undo = Undo::default();
+    let mut nodes = nodes.to_vec();
+    for change in changes {
+        for claim in &mut claims {
+            let name = claim.metadata.name.clone();
+            change_spec(&mut claim.spec.devices, &name, change);
+        }
+        match change {
+            Change::FreeClaim { claim, .. } => free(cluster, claim, &mut undo),
+            Change::ChangeClass { class, index, to, .. } => change_class(cluster, class, *index, to, &mut undo),
+            Change::AddDevices { count, like, node, .. } => add_devices(cluster, *count, like, node, &mut undo),
+            Change::UseNodes { nodes: others } => nodes.clone_from(others),
+            _ => {}
+        }
+    }
+    let question = Question { claims, nodes, ..case.question.clone() };
+    let place = if question.nodes.is_empty() { Place::Nowhere } else { find_place(cluster, &question, limits) };
+    for object in undo.restore.into_iter().rev() {
+        cluster.apply(object);
+    }
+    for object in undo.remove {
+        cluster.delete(&object);
+    }
+    match place {
+        Place::On(node, allocations) => Some((node, allocations)),
+        Place::Nowhere | Place::Failed(_) | Place::GaveUp => None,
+    }
+}
+
+/// Takes the allocation of a claim away.
+fn free(cluster: &mut Cluster, name: &str, undo: &mut Undo) {
+    let Some((namespace, name)) = name.split_once('/') else { return };
+    let Some(claim) = cluster.claims().get(&(namespace.to_owned(), name.to_owned())).cloned() else { return };
+    undo.restore.push(Object::ResourceClaim(Box::new(claim.clone())));
+    cluster.apply(Object::ResourceClaim(Box::new(freed(claim))));
+}
+
+/// A claim without its devices.
+pub(super) fn freed(mut claim: ResourceClaim) -> ResourceClaim {
+    claim.status.allocation = None;
+    claim.status.reserved_for.clear();
+    claim.status.devices.clear();
+    claim
+}
+
+fn change_class(cluster: &mut Cluster, name: &str, index: u64, to: &str, undo: &mut Undo) {
+    let Some(class) = cluster.classes().get(name).cloned() else { return };
+    undo.restore.push(Object::DeviceClass(Box::new(class.clone())));
+    let mut class = class;
+    if let Some(cel) = class.spec.selectors.get_mut(position(index)).and_then(|selector| selector.cel.as_mut()) {
+        to.clone_into(&mut cel.expression);
+    }
+    cluster.apply(Object::DeviceClass(Box::new(class)));
+}
+
+/// Name of the slice and pool in which added devices are tried.
+const ADDED: &str = "apportion-added";
+
+/// Adds copies of a device in a pool of their own.
+fn add_devices(cluster: &mut Cluster, count: u64, like: &DeviceId, node: &str, undo: &mut Undo) {
+    let of_pool =
+        |slice: &&std::sync::Arc<ResourceSlice>| slice.spec.driver == like.driver && slice.spec.pool.name == like.pool;
+    let mut found = cluster.slices().values().filter(of_pool).flat_map(|slice| &slice.spec.devices);
+    let Some(device) = found.find(|device| device.name == like.device) else { return };
+    let copy = |number: u64| Device {
+        name: format!("{}-{number}", device.name),
+        consumes_counters: Vec::new(),
+        node_name: None,
+        node_selector: None,
+        all_nodes: None,
+        taints: Vec::new(),
+        ..device.clone()
+    };
+    let mut slice = ResourceSlice::default();
+    ADDED.clone_into(&mut slice.metadata.name);
+    slice.spec.driver.clone_from(&like.driver);
+    ADDED.clone_into(&mut slice.spec.pool.name);
+    slice.spec.pool.generation = 1;
+    slice.spec.pool.resource_slice_count = 1;
+    slice.spec.node_name = Some(node.to_owned());
+    slice.spec.devices = (0..count).map(copy).collect();
+    undo.remove.push(ObjectRef { kind: "ResourceSlice".to_owned(), name: ADDED.to_owned(), ..ObjectRef::default() });
+    cluster.apply(Object::ResourceSlice(Box::new(slice)));
+}
