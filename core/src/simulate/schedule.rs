@@ -364,6 +364,8 @@ impl Scheduler<'_> {
             self.note(finding);
         }
         let mut bound = pod.clone();
+        // By this the reservations name it.
+        bound.metadata.uid.clone_from(&consumer.uid);
         bound.status.node_allocatable_resource_claim_statuses = taken;
         if let Some(extended) = extended {
             let mut claim = special::named(self.cluster, pod, special::claim(pod, &extended));

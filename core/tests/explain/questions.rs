@@ -207,7 +207,7 @@ spec:
 fn plain_manifests_are_played_before_anybody_is_evicted() {
     let taints = json!([{ "devices": "gpu.example.com", "taint": "broken:NoExecute" }]);
     let inquiry = json!({ "kind": "evictions", "taints": taints, "now": "2026-01-01T00:00:00Z" });
-    let evictions: Vec<Eviction> = ask(&engine(UNPLAYED), inquiry);
+    let evictions: Vec<Eviction> = ask(&engine(UNPLAYED), inquiry.clone());
     let pods: Vec<&str> = evictions.iter().map(|eviction| eviction.pod.as_str()).collect();
     // A Pod of its own claim, the members of a group that share one, and one whose plain resource a device serves.
     assert_eq!(pods, ["ml/alone", "ml/member-0", "ml/member-1", "ml/plain"]);
@@ -215,6 +215,11 @@ fn plain_manifests_are_played_before_anybody_is_evicted() {
     let shared: Vec<&String> =
         evictions.iter().filter(|one| one.pod.contains("member")).map(|one| &one.claims[0]).collect();
     assert_eq!(shared[0], shared[1]);
+    // Without a group nobody lets the Pods live first.
+    let alone = UNPLAYED.split("---").filter(|text| !text.contains("PodGroup") && !text.contains("member-"));
+    let evictions: Vec<Eviction> = ask(&engine(&alone.collect::<Vec<_>>().join("---")), inquiry);
+    let pods: Vec<&str> = evictions.iter().map(|eviction| eviction.pod.as_str()).collect();
+    assert_eq!(pods, ["ml/alone", "ml/plain"]);
     // Without a taint nobody has to go.
     let inquiry = json!({ "kind": "evictions", "now": "2026-01-01T00:00:00Z" });
     assert_eq!(ask::<Vec<Eviction>>(&engine(UNPLAYED), inquiry), []);
