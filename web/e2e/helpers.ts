@@ -43,7 +43,7 @@ export const tile = (page: Page, key: string) => page.locator(`.picture [data-ke
 export const status = (page: Page) => page.locator(".head").getByRole("status");
 
 /** What the work below takes where the limits of time are stated for, in milliseconds. */
-const WORK_MS = 110;
+const WORK_MS = 500;
 
 /** How many times slower than that the machine is just now, at least 1: limits of time are stretched by it. */
 export async function slowness(page: Page): Promise<number> {
