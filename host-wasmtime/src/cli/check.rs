@@ -96,13 +96,20 @@ fn look(validator: &mut Validator, index: usize, source: &Source, stored: &Store
         File::read(index, &source.text, |batch| all.extend(validate(validator, submit(batch))))
     } else {
         let (give, take) = mpsc::sync_channel(WAITING);
-        thread::scope(|scope| {
-            scope.spawn(|| all.extend(take.into_iter().flat_map(|batch| validate(validator, batch))));
+        let mut documents = Vec::new();
+        let mut file = thread::scope(|scope| {
+            scope.spawn(|| {
+                for batch in take {
+                    all.extend(validate(validator, submit(input::take_in(index, batch, &mut documents))));
+                }
+            });
             // The other side takes until this one has no more to give.
-            let file = File::read(index, &source.text, |batch| drop(give.send(submit(batch))));
+            let file = File::read_batches(index, &source.text, |batch| drop(give.send(batch)));
             drop(give);
             file
-        })
+        });
+        file.documents = documents;
+        file
     };
     if file.problems.iter().any(|problem| problem.code == ProblemCode::Template.text()) {
         for (findings, document) in all.iter_mut().zip(&file.documents) {

@@ -136,6 +136,18 @@ pub(crate) struct File {
     refused: usize,
 }
 
+/// Adds what was read to the documents; returns the objects.
+pub(crate) fn take_in(
+    source: usize,
+    batch: Vec<apportion_yaml::Document>,
+    documents: &mut Vec<Document>,
+) -> Vec<Value> {
+    let (mut taken, objects): (Vec<Document>, Vec<Value>) =
+        batch.into_iter().map(|document| Document::new(source, document)).unzip();
+    documents.append(&mut taken);
+    objects
+}
+
 /// Objects that are looked at together, by number and by bytes of text; more would only take room.
 const BATCH: usize = 256;
 const BATCH_BYTES: usize = 1 << 20;
@@ -143,6 +155,17 @@ const BATCH_BYTES: usize = 1 << 20;
 impl File {
     /// Reads a text. `look` gets the objects of the usable documents, some at a time.
     pub(crate) fn read(source: usize, text: &[u8], mut look: impl FnMut(Vec<Value>)) -> Self {
+        let mut documents = Vec::new();
+        let file = Self::read_batches(source, text, |batch| look(take_in(source, batch, &mut documents)));
+        Self { documents, ..file }
+    }
+
+    /// Reads a text without taking in its usable documents: `emit` gets them, some at a time.
+    pub(crate) fn read_batches(
+        source: usize,
+        text: &[u8],
+        mut emit: impl FnMut(Vec<apportion_yaml::Document>),
+    ) -> Self {
         let mut file = Self::default();
         let (mut batch, mut bytes) = (Vec::new(), 0_usize);
         let problems = read_each(text, &Limits::default(), |document| {
@@ -151,15 +174,13 @@ impl File {
                 return;
             }
             bytes = bytes.saturating_add(document.span.len());
-            let (document, value) = Document::new(source, document);
-            file.documents.push(document);
-            batch.push(value);
+            batch.push(document);
             if batch.len() >= BATCH || bytes >= BATCH_BYTES {
-                look(std::mem::take(&mut batch));
+                emit(std::mem::take(&mut batch));
                 bytes = 0;
             }
         });
-        look(batch);
+        emit(batch);
         file.problems = problems.into_iter().map(|problem| Note::of_problem(source, problem)).collect();
         file
     }
