@@ -42,32 +42,6 @@ export const tab = (page: Page, name: string) => page.getByRole("tab", { name: n
 export const tile = (page: Page, key: string) => page.locator(`.picture [data-key="${key}"]`);
 export const status = (page: Page) => page.locator(".head").getByRole("status");
 
-/** What the work below takes where the limits of time are stated for, in milliseconds. */
-const WORK_MS = 500;
-
-/** How many times slower than that the machine is just now, at least 1: limits of time are stretched by it. */
-export async function slowness(page: Page): Promise<number> {
-  const times = await page.evaluate(() => {
-    const work = () => {
-      let sum = 0;
-      for (let count = 0; count < 20_000_000; count += 1) sum = (Math.imul(sum, 31) + count) | 0;
-      return sum;
-    };
-    const timed = () => {
-      const start = performance.now();
-      // The sum is used: the work cannot be left out.
-      for (let count = 0; count < 5; count += 1) if (work() === 0.5) return 0;
-      return performance.now() - start;
-    };
-    // Compiled well after the first.
-    timed();
-    return [timed(), timed(), timed()];
-  });
-  const median = times.sort((one, other) => one - other)[1] ?? WORK_MS;
-  console.log(`${WORK_MS} ms of work take ${Math.round(median)} ms just now`);
-  return Math.max(1, median / WORK_MS);
-}
-
 /** Opens the page with one file that holds a text; without one, as it starts. */
 export async function open(page: Page, text?: string): Promise<void> {
   await page.goto("./");

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 
 import { expect } from "@playwright/test";
 
-import { editor, pods, slowness, test } from "./helpers";
+import { editor, pods, test } from "./helpers";
 
 /** Everything but the module, compressed, until the first answer. */
 const SHELL_BYTES = 150_000;
@@ -66,8 +66,7 @@ test("the first paint and the editor need no module", async ({ page }) => {
   await expect(pods(page)).toBeVisible();
 });
 
-test("the first answer is there within a second", async ({ browser, page }) => {
-  const slower = await slowness(page);
+test("the first answer is there within a second", async ({ browser }) => {
   const times: number[] = [];
   for (let count = 0; count < 5; count += 1) {
     // A browser that never saw the page: nothing is kept.
@@ -82,5 +81,5 @@ test("the first answer is there within a second", async ({ browser, page }) => {
   }
   console.log(`first answers after ${times.map(Math.round).join(", ")} ms`);
   // The best of five: the machine may do other things at the same time.
-  expect(Math.min(...times)).toBeLessThanOrEqual(FIRST_ANSWER_MS * slower);
+  expect(Math.min(...times)).toBeLessThanOrEqual(FIRST_ANSWER_MS);
 });

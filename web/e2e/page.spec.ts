@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 
 import { expect } from "@playwright/test";
 
-import { editor, example, open, podRow, pods, slowness, status, test, violations, write } from "./helpers";
+import { editor, example, open, podRow, pods, status, test, violations, write } from "./helpers";
 
 const BROKEN = `kind: [
 ---
@@ -56,7 +56,7 @@ test("the answer follows typing within 100 ms after the pause", async ({ page })
   }
   console.log(`answers after ${times.map((time) => Math.round(time)).join(", ")} ms, of which 80 are a pause`);
   // The best of five: the machine may do other things at the same time.
-  expect(Math.min(...times)).toBeLessThan(180 * (await slowness(page)));
+  expect(Math.min(...times)).toBeLessThan(180);
 });
 
 test("what is typed quickly is all there", async ({ page }) => {

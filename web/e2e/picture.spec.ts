@@ -2,7 +2,7 @@
 
 import { expect } from "@playwright/test";
 
-import { editor, example, open, settled, slowness, status, test, tile } from "./helpers";
+import { editor, example, open, settled, status, test, tile } from "./helpers";
 
 const TOUR = example("gpu-sharing/");
 
@@ -135,10 +135,9 @@ spec:
     return { median: times.sort((one, other) => one - other)[30] ?? 0, tiles: document.querySelectorAll(".picture .tile").length };
   });
   console.log(`picture of 10,010 devices after ${first.map(Math.round).join(", ")} ms, median frame ${frames.median.toFixed(1)} ms, ${frames.tiles} tiles drawn`);
-  const slower = await slowness(page);
-  expect(Math.min(...first)).toBeLessThan(2000 * slower);
+  expect(Math.min(...first)).toBeLessThan(2000);
   expect(frames.tiles).toBeLessThan(1500);
-  expect(frames.median).toBeLessThan(34 * slower);
+  expect(frames.median).toBeLessThan(34);
 });
 
 test("the picture follows the text", async ({ page }) => {
