@@ -264,7 +264,7 @@ impl ValidationQuestion {
     pub fn answer(self) -> Value {
         match self {
             Self::One(profile, submission) => json!({ "findings": validate(*submission, &profile) }),
-            Self::Set(profile, objects) => json!({ "findings": validate_set(objects, &profile) }),
+            Self::Set(profile, objects) => json!({ "findings": validate_set(&objects, &profile) }),
         }
     }
 }

@@ -1,8 +1,9 @@
-//! The YAML reader: it never fails, its ranges lie in the text, and what it writes back reads the same.
+//! The YAML reader: it never fails, its ranges lie in the text, it reads in parts what it reads at once, and what it
+//! writes back reads the same.
 
 #![no_main]
 
-use apportion_yaml::{Limits, read, rewrite, write};
+use apportion_yaml::{Document, Limits, Reading, join, parts, read, read_part, rewrite, write};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
@@ -17,11 +18,25 @@ fuzz_target!(|text: &[u8]| {
             assert_eq!(through_yaml(&once), Some(once));
         }
     }
+    in_parts(text, &reading);
     let values: Vec<_> = reading.documents.iter().map(|document| document.value.clone()).collect();
     if let Some(same) = rewrite(text, &reading, &values) {
         assert_eq!(same.text, text);
     }
 });
+
+/// Each document read as a part of its own says what it says when all are read at once.
+fn in_parts(text: &[u8], whole: &Reading) {
+    let limits = Limits::default();
+    let mut documents = Vec::new();
+    let mut take = |document: Document| documents.push((document.value, document.span));
+    let read = parts(text, &limits, 1).iter().map(|part| read_part(text, part, &limits, &mut take)).collect();
+    if let Some(problems) = join(text, &limits, read) {
+        assert_eq!(problems, whole.problems);
+        let whole: Vec<_> = whole.documents.iter().map(|document| (document.value.clone(), document.span.clone())).collect();
+        assert_eq!(documents, whole);
+    }
+}
 
 /// The value written and read. `None` for what is no document of its own: a list is read as its items, null as nothing.
 fn through_yaml(value: &Value) -> Option<Value> {

@@ -12,6 +12,8 @@ pub(crate) struct Budget {
     pub(crate) alias_nodes: usize,
     pub(crate) max_alias_nodes: usize,
     pub(crate) alias_bytes: usize,
+    /// Whether somebody wanted more than there was.
+    pub(crate) has_run_out: bool,
 }
 
 /// A collection that is still being filled.
@@ -84,6 +86,7 @@ impl<'t, 'b> Builder<'t, 'b> {
 
     fn add(&mut self, kind: Kind<'t>, span: Span) -> Result<NodeId, Problem> {
         let Some(left) = self.budget.nodes.checked_sub(1) else {
+            self.budget.has_run_out = true;
             let message = format!("the input has more than {} values", self.budget.max_nodes);
             return Err(Problem::new(ProblemCode::Limit, span.range(), message)
                 .with_hint("split it, or ask for a higher limit"));

@@ -92,27 +92,53 @@ pub fn read(text: &[u8], limits: &Limits) -> Reading {
 /// [`read`]s documents one at a time: what has been handled need not be kept until all are read. Returns the problems.
 ///
 /// The positions of a document answer when this function has returned, not before.
-pub fn read_each(text: &[u8], limits: &Limits, mut emit: impl FnMut(Document)) -> Vec<Problem> {
-    // A manifest has some ten bytes a value. Text that is packed more densely is none, and takes the most room.
-    let max_nodes = limits.max_nodes.min((text.len() / MIN_NODE_BYTES).max(ALWAYS_ALLOWED_NODES));
-    let mut reader = Reader {
-        text,
-        limits,
-        budget: Budget {
-            nodes: max_nodes,
-            max_nodes,
-            max_depth: limits.max_depth,
-            alias_nodes: limits.max_alias_nodes,
-            max_alias_nodes: limits.max_alias_nodes,
-            alias_bytes: MAX_ALIAS_BYTES,
-        },
-        sink: Sink { emit: &mut emit, count: 0, max: limits.max_documents, is_full: false },
-        problems: Problems::new(limits.max_problems),
-        names: Names::default(),
-        is_full: false,
-    };
+pub fn read_each(text: &[u8], limits: &Limits, emit: impl FnMut(Document)) -> Vec<Problem> {
+    read_whole(text, limits, emit).problems.finish(text.len())
+}
+
+/// What a reading has found and cost besides its documents.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) problems: Problems,
+    pub(crate) documents: usize,
+    /// What is left.
+    pub(crate) budget: Budget,
+}
+
+/// Reads all of a text.
+pub(crate) fn read_whole(text: &[u8], limits: &Limits, mut emit: impl FnMut(Document)) -> Outcome {
+    let mut reader = Reader::new(text, text.len(), limits, &mut emit);
     reader.read();
-    reader.problems.finish(text.len())
+    reader.finish()
+}
+
+/// Reads the YAML documents in some bytes of a text that begin and end at separators, within the limits of the whole.
+pub(crate) fn read_between(
+    text: &[u8],
+    bytes: &Range<usize>,
+    limits: &Limits,
+    mut emit: impl FnMut(Document),
+) -> Outcome {
+    let all = text.len();
+    let mut reader = Reader::new(text.get(..bytes.end).unwrap_or(text), all, limits, &mut emit);
+    let from = if bytes.start == 0 { start(text) } else { bytes.start };
+    reader.read_yaml(from, None);
+    reader.finish()
+}
+
+/// What all documents of a text of so many bytes may cost together.
+pub(crate) fn budget(bytes: usize, limits: &Limits) -> Budget {
+    // A manifest has some ten bytes a value. Text that is packed more densely is none, and takes the most room.
+    let max_nodes = limits.max_nodes.min((bytes / MIN_NODE_BYTES).max(ALWAYS_ALLOWED_NODES));
+    Budget {
+        nodes: max_nodes,
+        max_nodes,
+        max_depth: limits.max_depth,
+        alias_nodes: limits.max_alias_nodes,
+        max_alias_nodes: limits.max_alias_nodes,
+        alias_bytes: MAX_ALIAS_BYTES,
+        has_run_out: false,
+    }
 }
 
 /// Where documents go.
@@ -154,7 +180,31 @@ struct Reader<'t, 'l, 'e> {
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-impl Reader<'_, '_, '_> {
+/// Where a text begins.
+pub(crate) fn start(text: &[u8]) -> usize {
+    if text.starts_with(BOM) { BOM.len() } else { 0 }
+}
+
+impl<'t, 'l, 'e> Reader<'t, 'l, 'e> {
+    /// A reader of `text`, which is all or the beginning of an input of `all` bytes.
+    fn new(text: &'t [u8], all: usize, limits: &'l Limits, emit: &'e mut dyn FnMut(Document)) -> Self {
+        Self {
+            text,
+            limits,
+            budget: budget(all, limits),
+            sink: Sink { emit, count: 0, max: limits.max_documents, is_full: false },
+            problems: Problems::new(limits.max_problems),
+            names: Names::default(),
+            is_full: false,
+        }
+    }
+
+    fn finish(self) -> Outcome {
+        let mut budget = self.budget;
+        budget.has_run_out |= self.sink.is_full;
+        Outcome { problems: self.problems, documents: self.sink.count, budget }
+    }
+
     fn read(&mut self) {
         // Offsets are kept in 32 bits.
         let max_bytes = self.limits.max_bytes.min(u32::MAX as usize);
@@ -168,7 +218,7 @@ impl Reader<'_, '_, '_> {
             self.add_problem(problem.with_hint("save it as UTF-8"));
             return;
         }
-        let from = if self.text.starts_with(BOM) { BOM.len() } else { 0 };
+        let from = start(self.text);
         let first = json::skip_space(self.text, from);
         match self.text.get(first) {
             Some(b'{') => self.read_json(first),

@@ -47,6 +47,7 @@ mod event;
 mod json;
 mod list;
 mod number;
+mod parts;
 mod path;
 mod positions;
 mod problem;
@@ -63,6 +64,7 @@ mod tree;
 mod write;
 
 pub use documents::{Document, Limits, Reading, read, read_each};
+pub use parts::{Part, join, parts, read_part};
 pub use positions::{Located, Positions};
 pub use problem::{Problem, ProblemCode, Severity};
 pub use rewrite::{Rewritten, rewrite};

@@ -321,6 +321,7 @@ impl Resolver<'_, '_> {
                 true
             }
             _ => {
+                self.budget.has_run_out = true;
                 let message =
                     format!("the aliases unfold to more than {} values or too much text", self.budget.max_alias_nodes);
                 self.stop(Problem::new(ProblemCode::Limit, span.range(), message));

@@ -62,8 +62,16 @@ impl<T: AsRef<[u8]>> TextIndex<T> {
         let byte = byte.min(self.text.as_ref().len());
         let line = self.line_starts.partition_point(|start| *start <= byte);
         let start = self.line_starts.get(line.saturating_sub(1)).copied().unwrap_or(0);
-        let column = self.counts(byte).characters.saturating_sub(self.counts(start).characters) + 1;
-        LineColumn { line, column }
+        // Of a short line its own characters are fewer than those since the last stride.
+        let characters = match byte - start {
+            0..STRIDE => {
+                let mut counts = Counts::default();
+                self.text.as_ref().get(start..byte).unwrap_or_default().iter().for_each(|byte| counts.add(*byte));
+                counts.characters
+            }
+            _ => self.counts(byte).characters.saturating_sub(self.counts(start).characters),
+        };
+        LineColumn { line, column: characters + 1 }
     }
 
     /// UTF-16 units before a byte offset. An offset beyond the text counts as its end.

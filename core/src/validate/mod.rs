@@ -46,6 +46,7 @@ use serde_json::Value;
 
 use kind::Kind;
 use meta::Scope;
+pub use set::Member;
 
 use crate::finding::{Finding, ObjectRef};
 use crate::profile::Profile;
@@ -149,8 +150,9 @@ struct IdentityMeta {
 
 /// What only shows when objects are seen together: references to what is not there, contradictions, who gains what.
 ///
-/// Findings come per object, in the order given.
-pub fn validate_set(objects: impl IntoIterator<Item = Value>, profile: &Profile) -> Vec<Vec<Finding>> {
+/// The objects are values, or JSON texts that are read only while they are looked at. Findings come per object, in the
+/// order given.
+pub fn validate_set(objects: &[impl Member], profile: &Profile) -> Vec<Vec<Finding>> {
     set::validate(objects, profile)
 }
 

@@ -6,7 +6,9 @@ use apportion_core::validate::validate_set;
 use serde_json::{Value, json};
 
 fn found(objects: &[Value]) -> Vec<(usize, Code, String, Severity)> {
-    let all = validate_set(objects.to_vec(), &Profile::default());
+    let all = validate_set(objects, &Profile::default());
+    let texts: Vec<String> = objects.iter().map(Value::to_string).collect();
+    assert_eq!(all, validate_set(&texts, &Profile::default()), "the same objects as texts");
     let numbered = all.into_iter().enumerate();
     numbered.flat_map(|(at, list)| list.into_iter().map(move |one| (at, one.code, one.path, one.severity))).collect()
 }
@@ -130,7 +132,7 @@ fn selectors_are_held_against_the_slices_of_the_set() {
             "gpu",
             json!({ "selectors": [{ "cel": { "expression": expression } }] }),
         );
-        let mut all = validate_set([class, slice.clone()], &Profile::default()).swap_remove(0);
+        let mut all = validate_set(&[class, slice.clone()], &Profile::default()).swap_remove(0);
         assert!(all.iter().all(|finding| finding.path == "spec.selectors[0].cel.expression"), "{all:?}");
         all.pop().map(|finding| (finding.code, finding.hint.unwrap_or_default()))
     };

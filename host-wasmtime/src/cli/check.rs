@@ -1,9 +1,6 @@
-//! Many files through as many validators as there are processors.
+//! Files through validators: one for each thread that reads.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, mpsc};
-use std::thread;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, bail};
 use apportion::{HostLimits, NativeValidator, Runner, Validate};
@@ -15,23 +12,15 @@ use serde_json::Value;
 
 use super::args::KubernetesArguments;
 use super::files::Source;
-use super::input::{self, File, Input};
-use super::progress::Progress;
+use super::input::{self, Input};
+use super::note::Note;
+use super::read::read;
 use super::{ask, text};
 
 /// Objects as they are stored, by group, kind, namespace and name.
 pub(crate) type Stored = BTreeMap<(String, ObjectRef), Value>;
 
-/// A file as it was read, and the findings per document.
-type Looked = (File, Vec<Vec<Finding>>);
-
 type Validator = dyn Validate + Send;
-
-/// From how many bytes on a file is large.
-const LARGE: usize = 256 << 10;
-
-/// Batches that wait between reading and validation.
-const WAITING: usize = 1;
 
 /// Validators for the Kubernetes that the arguments describe.
 pub(crate) struct Validators {
@@ -56,70 +45,24 @@ impl Validators {
 
     /// Reads and validates all files; findings come per document of the input.
     pub(crate) fn check(&self, sources: Vec<Source>, stored: &Stored, is_status: bool) -> (Input, Vec<Vec<Finding>>) {
-        let next = AtomicUsize::new(0);
-        let done: Mutex<BTreeMap<usize, Looked>> = Mutex::default();
-        let progress = Progress::new(sources.len(), "files");
-        let workers = thread::available_parallelism().map_or(1, usize::from).min(sources.len().max(1));
-        thread::scope(|scope| {
-            for _ in 0..workers {
-                scope.spawn(|| {
-                    let mut validator = self.make();
-                    while let Some((index, source)) = take(&next, &sources) {
-                        let looked = look(validator.as_mut(), index, source, stored, is_status);
-                        if let Ok(mut done) = done.lock() {
-                            done.insert(index, looked);
-                        }
-                        progress.step();
-                    }
-                });
+        let (input, mut findings) = read(sources, || {
+            let mut validator = self.make();
+            move |objects: Vec<Value>| {
+                let submissions = objects.into_iter().map(|object| submission(object, stored, is_status)).collect();
+                validate(validator.as_mut(), submissions)
             }
         });
-        drop(progress);
-        let done = done.into_inner().unwrap_or_default();
-        let (files, findings): (Vec<File>, Vec<Vec<Vec<Finding>>>) = done.into_values().unzip();
-        (input::collect(sources, files), findings.into_iter().flatten().collect())
-    }
-}
-
-fn take<'s>(next: &AtomicUsize, sources: &'s [Source]) -> Option<(usize, &'s Source)> {
-    let index = next.fetch_add(1, Ordering::Relaxed);
-    Some((index, sources.get(index)?))
-}
-
-/// Reads and validates a file; a large one is read and validated at the same time.
-fn look(validator: &mut Validator, index: usize, source: &Source, stored: &Stored, is_status: bool) -> Looked {
-    let submit = |objects: Vec<Value>| -> Vec<Submission> {
-        objects.into_iter().map(|object| submission(object, stored, is_status)).collect()
-    };
-    let mut all = Vec::new();
-    let file = if source.text.len() < LARGE {
-        File::read(index, &source.text, |batch| all.extend(validate(validator, submit(batch))))
-    } else {
-        let (give, take) = mpsc::sync_channel(WAITING);
-        let mut documents = Vec::new();
-        let mut file = thread::scope(|scope| {
-            scope.spawn(|| {
-                for batch in take {
-                    all.extend(validate(validator, submit(input::take_in(index, batch, &mut documents))));
-                }
-            });
-            // The other side takes until this one has no more to give.
-            let file = File::read_batches(index, &source.text, |batch| drop(give.send(batch)));
-            drop(give);
-            file
-        });
-        file.documents = documents;
-        file
-    };
-    if file.problems.iter().any(|problem| problem.code == ProblemCode::Template.text()) {
-        for (findings, document) in all.iter_mut().zip(&file.documents) {
-            if !findings.is_empty() {
+        let is_template = |problem: &&Note| problem.code == ProblemCode::Template.text();
+        let templates = input.problems.iter().filter(is_template).filter_map(|problem| problem.place.as_ref());
+        let templates: BTreeSet<usize> = templates.map(|place| place.source).collect();
+        for (findings, document) in findings.iter_mut().zip(&input.documents) {
+            if !findings.is_empty() && templates.contains(&document.source) {
                 let value = document.value();
-                findings.retain(|finding| !is_template(&value, &finding.path));
+                findings.retain(|finding| !is_template_text(&value, &finding.path));
             }
         }
+        (input, findings)
     }
-    (file, all)
 }
 
 /// Findings per submission.
@@ -137,7 +80,7 @@ fn validate(validator: &mut Validator, submissions: Vec<Submission>) -> Vec<Vec<
 }
 
 /// Whether a field holds a template action: what is wrong with its text says nothing about what it expands to.
-fn is_template(document: &Value, path: &str) -> bool {
+fn is_template_text(document: &Value, path: &str) -> bool {
     value_at(document, path).and_then(Value::as_str).is_some_and(|text| text.contains("{{"))
 }
 

@@ -12,7 +12,7 @@ use super::args::ConvertArguments;
 use super::check::Validators;
 use super::diagnose::diagnose;
 use super::files::{self, STDIN, Source};
-use super::input::{self, File, Input};
+use super::input::{self, Input};
 use super::note::{Note, Places};
 use super::pen::Pen;
 use super::{Shown, Verdict, text};
@@ -24,8 +24,8 @@ pub(crate) fn convert(arguments: &ConvertArguments) -> Result<Shown> {
         bail!("standard input cannot be written in place: leave `--in-place` out");
     }
     let mut stdout = Vec::new();
-    let (mut read, mut findings, mut changed) = (Vec::new(), Vec::new(), 0_usize);
-    for (index, source) in sources.iter().enumerate() {
+    let (mut findings, mut changed) = (Vec::new(), 0_usize);
+    for source in &sources {
         let (converted, reading, told) = of_file(validator.as_mut(), source, &arguments.to)?;
         if converted != *source.text {
             changed = changed.saturating_add(1);
@@ -38,9 +38,8 @@ pub(crate) fn convert(arguments: &ConvertArguments) -> Result<Shown> {
         }
         let usable = reading.documents.iter().zip(told).filter(|(document, _)| !document.is_refused);
         findings.extend(usable.map(|(_, told)| told));
-        read.push(File::read(index, &source.text, |_| {}));
     }
-    let input = input::collect(sources, read);
+    let input = input::of_sources(sources);
     let notes = notes(&input, findings);
     let mut stderr = diagnose(&notes, &input.sources, Pen::new(&arguments.view, &io::stderr()), arguments.view.verbose);
     if arguments.in_place {

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use apportion::Door;
 use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
-use apportion_yaml::{Limits, Positions, read_each};
+use apportion_yaml::Positions;
 use serde_json::Value;
 
 use super::args::ClusterArguments;
 use super::files::{self, STDIN, Source};
 use super::note::{Note, Places};
+use super::read::read;
 use super::{live, text};
 use crate::api_server::Resource;
 
@@ -59,7 +60,7 @@ impl Document {
     }
 
     /// The document and the object in it.
-    fn new(source: usize, document: apportion_yaml::Document) -> (Self, Value) {
+    pub(crate) fn new(source: usize, document: apportion_yaml::Document) -> (Self, Value) {
         let apportion_yaml::Document { value, positions, .. } = document;
         (Self::of_object(source, &value, positions), value)
     }
@@ -80,10 +81,13 @@ fn group(value: &Value) -> String {
 }
 
 fn in_default_namespace(mut object: ObjectRef) -> ObjectRef {
-    if object.namespace.is_empty() {
-        object.namespace = "default".to_owned();
-    }
+    object.namespace = space(&object).to_owned();
     object
+}
+
+/// The namespace of an object, as kubectl fills it in.
+fn space(object: &ObjectRef) -> &str {
+    if object.namespace.is_empty() { "default" } else { &object.namespace }
 }
 
 /// Group, kind, namespace and name of an object; `None` without kind or name.
@@ -123,78 +127,12 @@ pub(crate) fn gather(files: &[String], cluster: &ClusterArguments, kinds: &[Reso
 
 /// Reads the files.
 pub(crate) fn load(paths: &[String]) -> Result<Input> {
-    let sources = files::read(paths)?;
-    let files = sources.iter().enumerate().map(|(index, source)| File::read(index, &source.text, |_| {})).collect();
-    Ok(collect(sources, files))
+    Ok(of_sources(files::read(paths)?))
 }
 
-/// What was read of one file.
-#[derive(Debug, Default)]
-pub(crate) struct File {
-    pub(crate) documents: Vec<Document>,
-    pub(crate) problems: Vec<Note>,
-    refused: usize,
-}
-
-/// Adds what was read to the documents; returns the objects.
-pub(crate) fn take_in(
-    source: usize,
-    batch: Vec<apportion_yaml::Document>,
-    documents: &mut Vec<Document>,
-) -> Vec<Value> {
-    let (mut taken, objects): (Vec<Document>, Vec<Value>) =
-        batch.into_iter().map(|document| Document::new(source, document)).unzip();
-    documents.append(&mut taken);
-    objects
-}
-
-/// Objects that are looked at together, by number and by bytes of text; more would only take room.
-const BATCH: usize = 256;
-const BATCH_BYTES: usize = 1 << 20;
-
-impl File {
-    /// Reads a text. `look` gets the objects of the usable documents, some at a time.
-    pub(crate) fn read(source: usize, text: &[u8], mut look: impl FnMut(Vec<Value>)) -> Self {
-        let mut documents = Vec::new();
-        let file = Self::read_batches(source, text, |batch| look(take_in(source, batch, &mut documents)));
-        Self { documents, ..file }
-    }
-
-    /// Reads a text without taking in its usable documents: `emit` gets them, some at a time.
-    pub(crate) fn read_batches(
-        source: usize,
-        text: &[u8],
-        mut emit: impl FnMut(Vec<apportion_yaml::Document>),
-    ) -> Self {
-        let mut file = Self::default();
-        let (mut batch, mut bytes) = (Vec::new(), 0_usize);
-        let problems = read_each(text, &Limits::default(), |document| {
-            if document.is_refused {
-                file.refused = file.refused.saturating_add(1);
-                return;
-            }
-            bytes = bytes.saturating_add(document.span.len());
-            batch.push(document);
-            if batch.len() >= BATCH || bytes >= BATCH_BYTES {
-                emit(std::mem::take(&mut batch));
-                bytes = 0;
-            }
-        });
-        emit(batch);
-        file.problems = problems.into_iter().map(|problem| Note::of_problem(source, problem)).collect();
-        file
-    }
-}
-
-/// All that was read, from what was read of each file.
-pub(crate) fn collect(sources: Vec<Source>, files: Vec<File>) -> Input {
-    let mut input = Input { sources, documents: Vec::new(), problems: Vec::new(), refused: 0 };
-    for file in files {
-        input.documents.extend(file.documents);
-        input.problems.extend(file.problems);
-        input.refused = input.refused.saturating_add(file.refused);
-    }
-    input
+/// All that sources hold.
+pub(crate) fn of_sources(sources: Vec<Source>) -> Input {
+    read(sources, || |objects: Vec<Value>| vec![(); objects.len()]).0
 }
 
 impl Input {
@@ -259,11 +197,15 @@ impl Input {
 impl Input {
     /// Objects that replace an earlier one. Equal ones, as Namespaces that stand in every file, are worth no warning.
     pub(crate) fn repeated(&self, places: &Places<'_>) -> Vec<Note> {
-        let mut known: BTreeMap<(String, ObjectRef), &Document> = BTreeMap::new();
+        let mut known: BTreeMap<[&str; 4], &Document> = BTreeMap::new();
         let mut notes = Vec::new();
         for (index, document) in self.documents.iter().enumerate() {
-            let Some((group, object)) = document.identity() else { continue };
-            let Some(earlier) = known.insert((group, object.clone()), document) else { continue };
+            let Document { group, written: object, .. } = document;
+            if object.kind.is_empty() || object.name.is_empty() {
+                continue;
+            }
+            let key = [group, &object.kind, space(object), &object.name];
+            let Some(earlier) = known.insert(key, document) else { continue };
             // A manifest on top of a cluster is meant to replace what is there.
             let is_live = self.sources.get(earlier.source).is_some_and(|source| source.is_cluster);
             if is_live || earlier.text == document.text {

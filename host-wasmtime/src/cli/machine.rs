@@ -50,9 +50,19 @@ pub(crate) fn input(input: &Input, taken: &Taken) -> Value {
 
 /// A value as text.
 pub(crate) fn text(value: &impl Serialize, output: Output) -> String {
+    long_text(value, output, 0)
+}
+
+/// A value as text of about so many bytes.
+pub(crate) fn long_text(value: &impl Serialize, output: Output, bytes: usize) -> String {
     match output {
         Output::Yaml => apportion_yaml::write(&json!(value)),
-        // Nothing that is written here can fail to be JSON.
-        Output::Json | Output::Table => serde_json::to_string_pretty(value).unwrap_or_default() + "\n",
+        Output::Json | Output::Table => {
+            let mut text = Vec::with_capacity(bytes);
+            // Nothing that is written here can fail to be JSON, which is UTF-8.
+            drop(serde_json::to_writer_pretty(&mut text, value));
+            text.push(b'\n');
+            String::from_utf8(text).unwrap_or_default()
+        }
     }
 }

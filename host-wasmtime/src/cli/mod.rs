@@ -22,6 +22,7 @@ mod pen;
 mod plan;
 mod playground;
 mod progress;
+mod read;
 mod report;
 mod run;
 mod show_allocate;

@@ -1,5 +1,6 @@
 //! One form for everything there is to say about the input, with its place in the text.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -92,14 +93,15 @@ impl Note {
 
     /// For programs.
     pub(crate) fn for_machines<'n>(&'n self, sources: &'n [Source]) -> MachineNote<'n> {
-        let region = self.region(sources);
+        let place = self.place.as_ref().and_then(|place| Some((sources.get(place.source)?, place.span.start)));
+        let (line, column) = place.map(|(source, start)| source.line_column(start)).unzip();
         MachineNote {
             code: self.code,
-            column: region.map(|region| region.column),
-            file: region.map(|region| region.file),
+            column,
+            file: place.map(|(source, _)| source.name.as_str()),
             hint: self.hint.as_deref(),
             kind: self.kind,
-            line: region.map(|region| region.line),
+            line,
             message: &self.message,
             object: self.object.as_ref(),
             path: Some(self.path.as_str()).filter(|path| !path.is_empty()),
@@ -134,13 +136,13 @@ pub(crate) struct MachineNote<'n> {
 #[derive(Debug)]
 pub(crate) struct Places<'i> {
     input: &'i Input,
-    documents: BTreeMap<ObjectRef, usize>,
+    /// Made when an object is sought.
+    documents: OnceCell<BTreeMap<ObjectRef, usize>>,
 }
 
 impl<'i> Places<'i> {
     pub(crate) fn new(input: &'i Input) -> Self {
-        let documents = input.documents.iter().enumerate().map(|(index, document)| (document.reference(), index));
-        Self { input, documents: documents.collect() }
+        Self { input, documents: OnceCell::new() }
     }
 
     /// The place of a field of an object of the input.
@@ -149,7 +151,9 @@ impl<'i> Places<'i> {
         if object.namespace.is_empty() {
             object.namespace = "default".to_owned();
         }
-        self.of_document(*self.documents.get(&object)?, finding)
+        let all = || self.input.documents.iter().enumerate().map(|(index, document)| (document.reference(), index));
+        let documents = self.documents.get_or_init(|| all().collect());
+        self.of_document(*documents.get(&object)?, finding)
     }
 
     /// The place of a finding in the document that it is about.

@@ -20,6 +20,9 @@ use super::{Shown, Verdict, ask, files, fix, machine, text};
 /// Rounds of corrections, each of which brought new ones to light.
 const MOST_ROUNDS: usize = 8;
 
+/// Bytes of a note as JSON, about.
+const NOTE: usize = 400;
+
 pub(crate) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     let validators = Validators::new(&arguments.kubernetes)?;
     let stored = check::stored(&arguments.old)?;
@@ -111,7 +114,7 @@ fn machine(arguments: &ValidateArguments, input: &Input, notes: &[Note], output:
         objects: input.documents.len(),
         refused: input.refused,
     };
-    machine::text(&answer, output)
+    machine::long_text(&answer, output, notes.len().saturating_mul(NOTE))
 }
 
 /// The answer for programs. Fields in the order of their names.

@@ -102,10 +102,7 @@ impl validation::Guest for Component {
 
     fn validate_set(objects: Vec<String>, profile: Profile) -> Result<Vec<Vec<Finding>>, Vec<Finding>> {
         let profile = from_wire::profile(&profile).map_err(to_wire::findings)?;
-        // A text that is no JSON, or too large, refers to nothing; `validate` reports it.
-        let read = |text: String| if too_large(&text).is_some() { None } else { parse(&text).ok() };
-        let objects = objects.into_iter().map(|text| read(text).unwrap_or_default());
-        let findings = apportion_core::validate::validate_set(objects, &profile);
+        let findings = apportion_core::validate::validate_set(&objects, &profile);
         Ok(findings.into_iter().map(to_wire::findings).collect())
     }
 

@@ -1,5 +1,6 @@
 //! Selectors held against the attributes and capacities that the slices of the set publish.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -59,7 +60,7 @@ fn attribute_type(value: &Value) -> Option<&'static str> {
 }
 
 /// Looks at every selector of the set, if the set has slices at all.
-pub(super) fn check(objects: &[Value], published: &Published, profile: &Profile, all: &mut [Vec<Finding>]) {
+pub(super) fn check(objects: &[Cow<'_, Value>], published: &Published, profile: &Profile, all: &mut [Vec<Finding>]) {
     if published.attributes.is_empty() && published.capacities.is_empty() {
         return;
     }

@@ -1,5 +1,6 @@
 //! The objects of a set by what refers to them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -29,10 +30,26 @@ pub(super) struct Index<'v> {
     pub(super) namespaces: BTreeMap<&'v str, &'v Value>,
 }
 
+/// Whether others refer to objects of a kind, or they belong together.
+pub(super) fn is_held(kind: &str) -> bool {
+    matches!(
+        kind,
+        "ClusterResourceClaimTemplate"
+            | "DeviceClass"
+            | "Namespace"
+            | "PodGroup"
+            | "ResourceClaim"
+            | "ResourceClaimTemplate"
+            | "ResourceSlice"
+            | "Workload"
+    )
+}
+
 impl<'v> Index<'v> {
-    pub(super) fn of(objects: &'v [Value]) -> Self {
+    /// Of the objects of kinds that are [held](is_held).
+    pub(super) fn of(objects: &'v [Cow<'_, Value>]) -> Self {
         let mut index = Self::default();
-        for object in objects {
+        for object in objects.iter().map(AsRef::as_ref) {
             let key = Key(namespace(object), name(object));
             let group = split(object.get("apiVersion").and_then(Value::as_str).unwrap_or_default()).0;
             match (group, kind(object)) {

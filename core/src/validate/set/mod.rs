@@ -7,47 +7,63 @@
 mod attributes;
 mod groups;
 mod index;
+mod member;
 mod pods;
 mod pools;
 mod security;
+mod shared;
 mod trim;
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::claim::length;
-use super::pipeline::{reference, too_large};
+pub use member::Member;
+
+use super::pipeline::reference;
 use crate::finding::{Code, Finding, Severity};
 use crate::near::nearest;
 use crate::profile::Profile;
 use attributes::Published;
 use index::Index;
+use shared::SharedClaims;
 use trim::trim;
 
 /// Findings per object, in the order given.
-pub(super) fn validate(objects: impl IntoIterator<Item = Value>, profile: &Profile) -> Vec<Vec<Finding>> {
+pub(super) fn validate<M: Member>(members: &[M], profile: &Profile) -> Vec<Vec<Finding>> {
     let mut published = Published::default();
-    let trimmed = objects.into_iter().map(|mut object| {
-        if too_large(length(&object)).is_some() {
-            return Value::Null;
-        }
-        published.add(&object);
-        trim(&mut object);
-        object
-    });
-    let objects: Vec<Value> = trimmed.collect();
-    let objects = objects.as_slice();
-    let index = Index::of(objects);
-    let mut all: Vec<Vec<Finding>> = objects.iter().map(|object| one(object, &index)).collect();
-    pools::check(objects, &mut all);
-    pods::shared_claims(objects, &index, &mut all);
-    attributes::check(objects, &published, profile, &mut all);
-    for (findings, object) in all.iter_mut().zip(objects) {
-        let about = reference(object);
-        for finding in findings {
-            finding.object = Some(about.clone());
+    // What others refer to, and what belongs together, is held; the rest is read one object at a time.
+    let held: Vec<Cow<'_, Value>> = members.iter().map(|member| hold(member, &mut published)).collect();
+    let index = Index::of(&held);
+    let mut shared = SharedClaims::default();
+    let mut all: Vec<Vec<Finding>> = Vec::with_capacity(members.len());
+    for (number, (member, held)) in members.iter().zip(&held).enumerate() {
+        let read = if held.is_null() { member.object() } else { Cow::Borrowed(held.as_ref()) };
+        shared.add(number, &read, &index);
+        all.push(one(&read, &index));
+    }
+    pools::check(&held, &mut all);
+    shared.check(members, &mut all);
+    attributes::check(&held, &published, profile, &mut all);
+    for (findings, held) in all.iter_mut().zip(&held) {
+        for finding in findings.iter_mut().filter(|finding| finding.object.is_none()) {
+            finding.object = Some(reference(held));
         }
     }
     all
+}
+
+/// The object, as far as it is held; null for another.
+fn hold<'m>(member: &'m impl Member, published: &mut Published) -> Cow<'m, Value> {
+    if !index::is_held(&member.kind()) {
+        return Cow::Owned(Value::Null);
+    }
+    let mut object = member.object();
+    published.add(&object);
+    if let Cow::Owned(object) = &mut object {
+        trim(object);
+    }
+    object
 }
 
 fn one(object: &Value, index: &Index<'_>) -> Vec<Finding> {
@@ -56,6 +72,10 @@ fn one(object: &Value, index: &Index<'_>) -> Vec<Finding> {
     groups::check(object, index, &mut found);
     classes(object, index, &mut found);
     security::check(object, index, &mut found);
+    if !found.is_empty() {
+        let about = reference(object);
+        found.iter_mut().for_each(|finding| finding.object = Some(about.clone()));
+    }
     found
 }
 

@@ -10,20 +10,19 @@ use crate::finding::{Code, Finding};
 use crate::validate::kind::split;
 use crate::validate::pod_templates;
 
-/// Pods that may share one claim.
-const MOST_CONSUMERS: u64 = 256;
-const SOURCES: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "clusterResourceClaimTemplateName"];
+pub(super) const SOURCES: [&str; 3] =
+    ["resourceClaimName", "resourceClaimTemplateName", "clusterResourceClaimTemplateName"];
 
 /// A Pod spec and where it is.
-struct PodSpec<'v> {
-    at: String,
-    spec: &'v Value,
+pub(super) struct PodSpec<'v> {
+    pub(super) at: String,
+    pub(super) spec: &'v Value,
     /// How many Pods are made of it at a time.
-    count: u64,
+    pub(super) count: u64,
 }
 
 /// The Pod specs of an object.
-fn pod_specs(object: &Value) -> Vec<PodSpec<'_>> {
+pub(super) fn pod_specs(object: &Value) -> Vec<PodSpec<'_>> {
     let group = split(text(object, "apiVersion")).0;
     let mut found = Vec::new();
     if (group, kind(object)) == ("", "Pod") {
@@ -187,45 +186,6 @@ fn requests(object: &Value, at: &str, spec: &Value, index: &Index<'_>, found: &m
                 let path = format!("{at}.{kind}[{container}].resources.claims[{number}].request");
                 let message = format!("claim `{name}` has no request `{request}`");
                 found.push(missing(Code::LinkUnknownRequest, path, message, known));
-            }
-        }
-    }
-}
-
-/// Claims that more Pods name than can share one.
-pub(super) fn shared_claims(objects: &[Value], index: &Index<'_>, all: &mut [Vec<Finding>]) {
-    let mut users: BTreeMap<Key<'_>, Vec<(usize, String, u64)>> = BTreeMap::new();
-    for (number, object) in objects.iter().enumerate() {
-        for PodSpec { at, spec, count } in pod_specs(object) {
-            for (entry, claim) in list(spec.get("resourceClaims")).iter().enumerate() {
-                let name = text(claim, SOURCES[0]);
-                let of_group = spec.get("schedulingGroup").is_some_and(|group| {
-                    let group = index.groups.get(&Key(namespace(object), text(group, "podGroupName")));
-                    group.is_some_and(|group| {
-                        let entries = list(group.pointer("/spec/resourceClaims"));
-                        entries
-                            .iter()
-                            .any(|entry| text(entry, "name") == text(claim, "name") && text(entry, SOURCES[0]) == name)
-                    })
-                });
-                if !name.is_empty() && !of_group {
-                    let path = format!("{at}.resourceClaims[{entry}].resourceClaimName");
-                    users.entry(Key(namespace(object), name)).or_default().push((number, path, count));
-                }
-            }
-        }
-    }
-    for (key, uses) in users {
-        let total = uses.iter().fold(0_u64, |total, (_, _, count)| total.saturating_add(*count));
-        if total <= MOST_CONSUMERS {
-            continue;
-        }
-        for (number, path, _) in uses.iter().take(3) {
-            let message = format!("{total} Pods name ResourceClaim `{}`, at most {MOST_CONSUMERS} can share it", key.1);
-            let finding = Finding::new(Code::LinkClaimSharedByMany, path, message)
-                .with_hint("let a PodGroup hold the claim: it takes one place whatever the number of its Pods");
-            if let Some(findings) = all.get_mut(*number) {
-                findings.push(finding);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Slices of one pool must agree, or none of its devices is given out.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -11,9 +12,9 @@ use crate::finding::{Code, Finding, Severity};
 type Slice<'v> = (usize, &'v Value);
 
 /// Looks at the newest generation of every pool; a pool is known by its driver and its name.
-pub(super) fn check(objects: &[Value], all: &mut [Vec<Finding>]) {
+pub(super) fn check(objects: &[Cow<'_, Value>], all: &mut [Vec<Finding>]) {
     let mut pools: BTreeMap<(&str, &str), Vec<Slice<'_>>> = BTreeMap::new();
-    for (number, object) in objects.iter().enumerate() {
+    for (number, object) in objects.iter().map(AsRef::as_ref).enumerate() {
         if kind(object) == "ResourceSlice"
             && let Some(spec) = object.get("spec")
         {

@@ -1,0 +1,52 @@
+//! An object of a set, as a caller has it.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::index;
+use crate::validate::claim::length;
+use crate::validate::pipeline::too_large;
+
+/// An object of a set: a value, or its JSON as text, which is read only where it is looked at.
+pub trait Member {
+    /// Its kind; empty where it has none.
+    fn kind(&self) -> Cow<'_, str>;
+
+    /// The object; null where it is none, or larger than the API server takes: such a one refers to nothing.
+    fn object(&self) -> Cow<'_, Value>;
+}
+
+impl Member for Value {
+    fn kind(&self) -> Cow<'_, str> {
+        Cow::Borrowed(index::kind(self))
+    }
+
+    fn object(&self) -> Cow<'_, Value> {
+        match too_large(length(self)) {
+            Some(_) => Cow::Owned(Self::Null),
+            None => Cow::Borrowed(self),
+        }
+    }
+}
+
+impl Member for String {
+    fn kind(&self) -> Cow<'_, str> {
+        #[derive(Deserialize)]
+        struct Head<'t> {
+            #[serde(borrow)]
+            kind: Cow<'t, str>,
+        }
+        match serde_json::from_str::<Head<'_>>(self) {
+            Ok(head) => head.kind,
+            // It may be an object nevertheless, with its kind written twice.
+            Err(_) => Cow::Owned(index::kind(&self.object()).to_owned()),
+        }
+    }
+
+    fn object(&self) -> Cow<'_, Value> {
+        let is_read = too_large(self.len()).is_none();
+        Cow::Owned(if is_read { serde_json::from_str(self).unwrap_or_default() } else { Value::Null })
+    }
+}
