@@ -17,6 +17,17 @@ pub(crate) struct Inventory {
     slices: Slots<SliceIdx, SliceEntry>,
     pools: Slots<PoolIdx, PoolEntry>,
     devices: Slots<DeviceIdx, DeviceEntry>,
+    /// Shared between copies: claims come and go without a change to it.
+    names: Arc<Names>,
+    /// How many slices with that node name have a device that is not taken as a whole. Never zero.
+    open_by_node: BTreeMap<String, u32>,
+    /// Number of changes so far: no two changes have the same.
+    clock: u64,
+}
+
+/// Slices and pools by what they are called.
+#[derive(Clone, Debug, Default)]
+struct Names {
     slices_by_name: BTreeMap<String, SliceIdx>,
     pools_by_driver: BTreeMap<String, BTreeMap<String, PoolIdx>>,
     /// Slices with a node name, by that and their own name.
@@ -25,10 +36,6 @@ pub(crate) struct Inventory {
     slices_without_node: BTreeMap<String, SliceIdx>,
     /// Slices with counter sets, with or without a node name.
     slices_with_counters: BTreeMap<String, SliceIdx>,
-    /// How many slices with that node name have a device that is not taken as a whole. Never zero.
-    open_by_node: BTreeMap<String, u32>,
-    /// Number of changes so far: no two changes have the same.
-    clock: u64,
 }
 
 /// A published slice.
@@ -74,27 +81,27 @@ struct DeviceEntry {
 impl Inventory {
     /// Slices with this node name, by their own name.
     pub(crate) fn slices_of_node(&self, node: &str) -> impl Iterator<Item = &SliceEntry> {
-        self.slices_by_node.get(node).into_iter().flat_map(|slices| self.entries(slices))
+        self.names.slices_by_node.get(node).into_iter().flat_map(|slices| self.entries(slices))
     }
 
     /// All published slices, by name.
     pub(crate) fn all_slices(&self) -> impl Iterator<Item = &SliceEntry> {
-        self.slices_by_name.values().filter_map(|index| self.slices.get(*index))
+        self.names.slices_by_name.values().filter_map(|index| self.slices.get(*index))
     }
 
     /// Slices without a node name, by their own name.
     pub(crate) fn slices_without_node(&self) -> impl Iterator<Item = &SliceEntry> {
-        self.entries(&self.slices_without_node)
+        self.entries(&self.names.slices_without_node)
     }
 
     /// Slices with counter sets, by name.
     pub(crate) fn slices_with_counters(&self) -> impl Iterator<Item = &SliceEntry> {
-        self.entries(&self.slices_with_counters)
+        self.entries(&self.names.slices_with_counters)
     }
 
     /// Where the slice of a name is.
     pub(super) fn slice_index(&self, name: &str) -> Option<SliceIdx> {
-        self.slices_by_name.get(name).copied()
+        self.names.slices_by_name.get(name).copied()
     }
 
     /// A published slice.
@@ -109,7 +116,7 @@ impl Inventory {
 
     /// The pool of a name.
     pub(crate) fn pool_index(&self, driver: &str, name: &str) -> Option<PoolIdx> {
-        self.pools_by_driver.get(driver)?.get(name).copied()
+        self.names.pools_by_driver.get(driver)?.get(name).copied()
     }
 
     /// Slices of all generations and nodes that a pool has, by name.
@@ -123,7 +130,7 @@ impl Inventory {
 
     /// Names of all nodes that slices name.
     pub(crate) fn node_names(&self) -> impl Iterator<Item = &String> {
-        self.slices_by_node.keys()
+        self.names.slices_by_node.keys()
     }
 
     /// Names of nodes with a device of their own that is not taken as a whole.
@@ -171,19 +178,20 @@ impl Inventory {
         if free > 0 {
             self.count_open(node.as_deref(), true);
         }
+        let names = Arc::make_mut(&mut self.names);
         match node {
-            Some(node) => self.slices_by_node.entry(node).or_default().insert(name.clone(), index),
-            None => self.slices_without_node.insert(name.clone(), index),
+            Some(node) => names.slices_by_node.entry(node).or_default().insert(name.clone(), index),
+            None => names.slices_without_node.insert(name.clone(), index),
         };
         if has_counters {
-            self.slices_with_counters.insert(name.clone(), index);
+            names.slices_with_counters.insert(name.clone(), index);
         }
-        self.slices_by_name.insert(name, index);
+        names.slices_by_name.insert(name, index);
     }
 
     /// Takes a slice out, if there is one of that name.
     pub(crate) fn remove_slice(&mut self, name: &str) {
-        let Some(index) = self.slices_by_name.remove(name) else {
+        let Some(index) = self.slice_index(name) else {
             return;
         };
         let Some(entry) = self.slices.remove(index) else {
@@ -192,14 +200,16 @@ impl Inventory {
         if entry.free > 0 {
             self.count_open(node_of(&entry.slice), false);
         }
-        self.slices_without_node.remove(name);
-        self.slices_with_counters.remove(name);
+        let names = Arc::make_mut(&mut self.names);
+        names.slices_by_name.remove(name);
+        names.slices_without_node.remove(name);
+        names.slices_with_counters.remove(name);
         if let Some(node) = &entry.slice.spec.node_name
-            && let Some(slices) = self.slices_by_node.get_mut(node)
+            && let Some(slices) = names.slices_by_node.get_mut(node)
         {
             slices.remove(name);
             if slices.is_empty() {
-                self.slices_by_node.remove(node);
+                names.slices_by_node.remove(node);
             }
         }
         if let Some(pool) = self.pools.get_mut(entry.pool) {
@@ -243,7 +253,7 @@ impl Inventory {
     }
 
     fn intern_pool(&mut self, driver: &str, name: &str) -> PoolIdx {
-        if let Some(index) = self.pools_by_driver.get(driver).and_then(|pools| pools.get(name)) {
+        if let Some(index) = self.names.pools_by_driver.get(driver).and_then(|pools| pools.get(name)) {
             return *index;
         }
         // A position is used again: a new pool must not look like the one that was there before.
@@ -256,7 +266,8 @@ impl Inventory {
             published: self.clock,
             taken: self.clock,
         });
-        self.pools_by_driver.entry(driver.to_owned()).or_default().insert(name.to_owned(), index);
+        let names = Arc::make_mut(&mut self.names);
+        names.pools_by_driver.entry(driver.to_owned()).or_default().insert(name.to_owned(), index);
         index
     }
 
@@ -328,13 +339,13 @@ impl Inventory {
     fn forget_pool(&mut self, index: PoolIdx) {
         let is_gone =
             self.pools.get(index).is_some_and(|pool| pool.slices.is_empty() && pool.devices_by_name.is_empty());
-        if is_gone
-            && let Some(pool) = self.pools.remove(index)
-            && let Some(pools) = self.pools_by_driver.get_mut(&pool.driver)
-        {
-            pools.remove(&pool.name);
-            if pools.is_empty() {
-                self.pools_by_driver.remove(&pool.driver);
+        if is_gone && let Some(pool) = self.pools.remove(index) {
+            let names = Arc::make_mut(&mut self.names);
+            if let Some(pools) = names.pools_by_driver.get_mut(&pool.driver) {
+                pools.remove(&pool.name);
+                if pools.is_empty() {
+                    names.pools_by_driver.remove(&pool.driver);
+                }
             }
         }
     }
@@ -399,6 +410,6 @@ mod tests {
         inventory.remove_slice("s");
         assert!(inventory.device("d", "p", "a").is_none() && inventory.device("d", "p", "c").is_some());
         inventory.count_claim(&claim(&["b", "c"]), true, false);
-        assert!(inventory.device("d", "p", "b").is_none() && inventory.pools_by_driver.is_empty());
+        assert!(inventory.device("d", "p", "b").is_none() && inventory.names.pools_by_driver.is_empty());
     }
 }

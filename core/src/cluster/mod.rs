@@ -351,6 +351,18 @@ impl Cluster {
     }
 }
 
+impl Cluster {
+    /// Makes the devices of a claim free for others, whatever the claim says of them.
+    pub(crate) fn give_back_devices(&mut self, claim: &ResourceClaim) {
+        count_claim(&mut self.inventory, &self.profile, claim, false);
+    }
+
+    /// Undoes [`Cluster::give_back_devices`].
+    pub(crate) fn take_devices(&mut self, claim: &ResourceClaim) {
+        count_claim(&mut self.inventory, &self.profile, claim, true);
+    }
+}
+
 /// Takes a claim's devices, or gives them back; a claim without devices leaves what copies share alone.
 fn count_claim(inventory: &mut Arc<Inventory>, profile: &Profile, claim: &ResourceClaim, is_added: bool) {
     if usage::results(claim).next().is_some() {

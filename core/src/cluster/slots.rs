@@ -1,6 +1,7 @@
 //! Typed positions and the one place that turns them into values.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// A position in a [`Slots`].
 pub(crate) trait Slot: Copy {
@@ -37,21 +38,25 @@ slot! {
     DeviceIdx;
 }
 
-/// Values at positions that stay the same while other values come and go.
+/// Values that copies of [`Slots`] share until one of them changes a value among these.
+const SHARED: usize = 64;
+
+/// Values at positions that stay the same while other values come and go. A copy costs little.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots<I, T> {
-    values: Vec<Option<T>>,
+    /// All but the last are full.
+    chunks: Vec<Arc<Vec<Option<T>>>>,
     free: Vec<u32>,
     index: PhantomData<I>,
 }
 
 impl<I, T> Default for Slots<I, T> {
     fn default() -> Self {
-        Self { values: Vec::new(), free: Vec::new(), index: PhantomData }
+        Self { chunks: Vec::new(), free: Vec::new(), index: PhantomData }
     }
 }
 
-impl<I: Slot, T> Slots<I, T> {
+impl<I: Slot, T: Clone> Slots<I, T> {
     /// Puts a value in, at a position that is not in use.
     pub(crate) fn insert(&mut self, value: T) -> I {
         self.insert_with(|_| value)
@@ -60,20 +65,28 @@ impl<I: Slot, T> Slots<I, T> {
     /// Puts a value in that is made with its position, which is not in use.
     pub(crate) fn insert_with(&mut self, make: impl FnOnce(I) -> T) -> I {
         if let Some(position) = self.free.pop()
-            && let Some(slot) = self.values.get_mut(position as usize)
+            && let Some(slot) = self.slot(I::of(position))
         {
             *slot = Some(make(I::of(position)));
             return I::of(position);
         }
+        if self.chunks.last().is_none_or(|chunk| chunk.len() >= SHARED) {
+            self.chunks.push(Arc::new(Vec::with_capacity(SHARED)));
+        }
+        let before = self.chunks.len().saturating_sub(1).saturating_mul(SHARED);
+        let chunk = self.chunks.last_mut().map(Arc::make_mut);
         // A cluster with 2^32 devices does not fit into memory.
-        let position = u32::try_from(self.values.len()).unwrap_or(u32::MAX);
-        self.values.push(Some(make(I::of(position))));
-        I::of(position)
+        let position = before.saturating_add(chunk.as_ref().map_or(0, |chunk| chunk.len()));
+        let index = I::of(u32::try_from(position).unwrap_or(u32::MAX));
+        if let Some(chunk) = chunk {
+            chunk.push(Some(make(index)));
+        }
+        index
     }
 
     /// Takes the value out and frees its position.
     pub(crate) fn remove(&mut self, index: I) -> Option<T> {
-        let value = self.values.get_mut(index.position() as usize)?.take();
+        let value = self.slot(index)?.take();
         if value.is_some() {
             self.free.push(index.position());
         }
@@ -82,12 +95,18 @@ impl<I: Slot, T> Slots<I, T> {
 
     /// The value at a position.
     pub(crate) fn get(&self, index: I) -> Option<&T> {
-        self.values.get(index.position() as usize)?.as_ref()
+        let position = index.position() as usize;
+        self.chunks.get(position / SHARED)?.get(position % SHARED)?.as_ref()
     }
 
     /// The value at a position, to be changed.
     pub(crate) fn get_mut(&mut self, index: I) -> Option<&mut T> {
-        self.values.get_mut(index.position() as usize)?.as_mut()
+        self.slot(index)?.as_mut()
+    }
+
+    fn slot(&mut self, index: I) -> Option<&mut Option<T>> {
+        let position = index.position() as usize;
+        Arc::make_mut(self.chunks.get_mut(position / SHARED)?).get_mut(position % SHARED)
     }
 }
 
@@ -103,5 +122,18 @@ mod tests {
         assert_eq!(slots.remove(a), None);
         let c = slots.insert("c");
         assert_eq!((c, slots.get(c), slots.get(b)), (a, Some(&"c"), Some(&"b")));
+    }
+
+    #[test]
+    fn copies_change_one_without_another() {
+        let mut slots: Slots<PoolIdx, u32> = Slots::default();
+        let all: Vec<PoolIdx> = (0..200).map(|number| slots.insert(number)).collect();
+        assert!(all.iter().zip(0..).all(|(index, number)| slots.get(*index) == Some(&number)));
+        let mut copy = slots.clone();
+        *copy.get_mut(all[130]).unwrap() = 7;
+        copy.remove(all[0]);
+        assert_eq!(copy.insert(9), all[0]);
+        assert_eq!((slots.get(all[130]), slots.get(all[0])), (Some(&130), Some(&0)));
+        assert_eq!((copy.get(all[130]), copy.get(all[0]), copy.get(all[199])), (Some(&7), Some(&9), Some(&199)));
     }
 }

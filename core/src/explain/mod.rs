@@ -19,6 +19,7 @@ mod group;
 mod holders;
 mod literals;
 mod nodes;
+mod pod_manifest;
 mod preview;
 mod propose;
 mod relax;

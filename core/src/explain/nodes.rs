@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::change::{Change, node_toleration};
-use super::relax::{Suggestion, effort, in_words, to_write};
+use super::pod_manifest::written;
+use super::relax::{Suggestion, effort, in_words};
 use super::words;
 use crate::allocate::extended::{self, ExtendedResources};
 use crate::allocate::{Limits, Place, Question, find_place};
 use crate::api::claim::ResourceClaim;
 use crate::api::node::NodeTaint;
-use crate::api::object::Object;
-use crate::api::pod::{Pod, PodStatus};
+use crate::api::pod::Pod;
 use crate::api::quantity::Quantity;
 use crate::cluster::Cluster;
 use crate::lifecycle::scheduling::node_fit::{self, NodeState, Refusal, Resources};
@@ -58,6 +58,8 @@ pub(super) fn suggestions(cluster: &mut Cluster, case: &Case, limits: &Limits) -
         let nodes = fitting(cluster, &claims, &group.nodes, limits);
         let Some(first) = nodes.first().cloned() else { continue };
         let mut place = match nodes.as_slice() {
+            // Where there is one node, all is said for it.
+            [_] if cluster.nodes().len() == 1 => String::new(),
             [only] => format!(", for node `{only}`"),
             _ => format!(", for one of the nodes {}", words::list(nodes.iter())),
         };
@@ -72,7 +74,7 @@ pub(super) fn suggestions(cluster: &mut Cluster, case: &Case, limits: &Limits) -
         found.push(Suggestion {
             text: format!("{}{place}", what.join(", and ")),
             node: Some(first),
-            manifests: written(&pod, &group.changes).into_iter().collect(),
+            manifests: written(cluster, &pod, &group.changes).into_iter().collect(),
             changes: group.changes,
         });
     }
@@ -198,22 +200,4 @@ fn fitting(cluster: &mut Cluster, claims: &[ResourceClaim], nodes: &[String], li
         found.push(node);
     }
     found
-}
-
-/// The Pod as it is to be written. `None` where somebody else makes it, and where more than the Pod is to be changed.
-fn written(pod: &Pod, changes: &[Change]) -> Option<serde_json::Value> {
-    if pod.metadata.controller().is_some() || pod.group_name().is_some() {
-        return None;
-    }
-    let mut pod = Pod { metadata: to_write(&pod.metadata), status: PodStatus::default(), ..pod.clone() };
-    for change in changes {
-        match change {
-            Change::TolerateNode { taint } => pod.spec.tolerations.push(node_toleration(taint)),
-            Change::DropNodeSelector { label, .. } => drop(pod.spec.node_selector.remove(label)),
-            Change::DropNodeAffinity {} => pod.spec.affinity.as_mut()?.node_affinity.as_mut()?.required = None,
-            // Which container is to do with less is the user's to say.
-            _ => return None,
-        }
-    }
-    Some(Object::Pod(Box::new(pod)).write())
 }

@@ -296,20 +296,26 @@ fn reads(
 
 /// The devices of a unit's class; all devices where there are none.
 pub(super) fn subjects<'c>(cluster: &'c Cluster, survey: &Survey, unit: usize, takes_all: bool) -> Vec<Subject<'c>> {
-    let mut subjects = Vec::new();
-    for entry in cluster.inventory().all_slices() {
-        for (device, index) in entry.slice.spec.devices.iter().zip(&entry.devices) {
-            let is_of_class = match survey.standing(unit, *index) {
-                Standing::Unseen => false,
-                Standing::Usable => true,
-                Standing::Kept { reason, .. } => {
-                    survey.reasons.get(reason).is_some_and(|mark| mark.kind != ReasonKind::NotOfClass)
-                }
-            };
-            if is_of_class || takes_all {
-                subjects.push(Subject { driver: &entry.slice.spec.driver, device });
-            }
+    of_class(cluster, survey, unit, takes_all).collect()
+}
+
+/// The same one by one.
+pub(super) fn of_class<'c>(
+    cluster: &'c Cluster,
+    survey: &Survey,
+    unit: usize,
+    takes_all: bool,
+) -> impl Iterator<Item = Subject<'c>> {
+    let is_of_class = move |index| match survey.standing(unit, index) {
+        Standing::Unseen => false,
+        Standing::Usable => true,
+        Standing::Kept { reason, .. } => {
+            survey.reasons.get(reason).is_some_and(|mark| mark.kind != ReasonKind::NotOfClass)
         }
-    }
-    subjects
+    };
+    cluster.inventory().all_slices().flat_map(move |entry| {
+        let devices = entry.slice.spec.devices.iter().zip(&entry.devices);
+        let of_class = devices.filter(move |(_, index)| takes_all || is_of_class(**index));
+        of_class.map(|(device, _)| Subject { driver: &entry.slice.spec.driver, device })
+    })
 }

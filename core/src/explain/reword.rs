@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::change::Change;
 use super::literals::{Literal, literals, replaced};
 use super::relax::Trials;
-use super::requests::{selectors, subjects};
-use super::statistics::{fields, likely, of_fields, offers, written};
+use super::requests::{of_class, selectors, subjects};
+use super::statistics::{counted, fields, likely, offers, statistics, written};
 use crate::allocate::inspect::UnitSeen;
 use crate::api::claim::ResourceClaim;
 use crate::api::quantity::Quantity;
@@ -58,7 +58,7 @@ pub(super) fn ladders(
 
 /// Whether some device is of the class of a unit.
 fn has_devices(trials: &Trials<'_>, unit: usize) -> bool {
-    !subjects(trials.cluster, trials.survey, unit, false).is_empty()
+    of_class(trials.cluster, trials.survey, unit, false).next().is_some()
 }
 
 /// Expressions that might have been meant: another name for what no device has, another constant.
@@ -70,7 +70,8 @@ fn other_expressions(trials: &mut Trials<'_>, unit: usize, expression: &str, tak
     let cluster = &*trials.cluster;
     let all = subjects(cluster, trials.survey, unit, takes_all);
     let mut changed = Vec::new();
-    for (field, found) in read.iter().zip(of_fields(&all, &read)) {
+    let counted = counted(&all, &read);
+    for (field, found) in read.iter().zip(statistics(&all, &read, &counted)) {
         if found.present > 0 {
             let (whole, count) = (written(field), u64::try_from(all.len()).unwrap_or(u64::MAX));
             if found.present < count && !expression.contains("has(") {
@@ -82,7 +83,7 @@ fn other_expressions(trials: &mut Trials<'_>, unit: usize, expression: &str, tak
             changed.extend(renamed(expression, field, &meant));
         }
     }
-    let offers = offers(&all, &read);
+    let offers = offers(&counted);
     for (kind, place) in literals(expression) {
         let Some(before) = expression.get(place.clone()) else { continue };
         let values = ordered(kind, before, offers.get(&kind).map(Vec::as_slice).unwrap_or_default());

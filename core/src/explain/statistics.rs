@@ -126,12 +126,19 @@ pub(super) fn in_words(value: &AttributeValue) -> String {
 
 /// What devices have for fields, in their order.
 pub(super) fn of_fields(subjects: &[Subject<'_>], fields: &[Field]) -> Vec<AttributeStatistic> {
-    let counted = alike(subjects, fields);
-    fields.iter().zip(counted).map(|(field, alike)| statistic(subjects, field, alike)).collect()
+    statistics(subjects, fields, &counted(subjects, fields))
+}
+
+/// The same of what was counted.
+pub(super) fn statistics(subjects: &[Subject<'_>], fields: &[Field], counted: &Counted<'_>) -> Vec<AttributeStatistic> {
+    fields.iter().zip(&counted.0).map(|(field, alike)| statistic(subjects, field, alike)).collect()
 }
 
 /// How many devices have each value, field by field.
-fn alike<'c>(subjects: &[Subject<'c>], fields: &[Field]) -> Vec<BTreeMap<Held<'c>, u64>> {
+pub(super) struct Counted<'c>(Vec<BTreeMap<Held<'c>, u64>>);
+
+/// Counts what devices have for fields.
+pub(super) fn counted<'c>(subjects: &[Subject<'c>], fields: &[Field]) -> Counted<'c> {
     let full: Vec<String> = fields.iter().map(full_name).collect();
     let mut all: Vec<BTreeMap<Held<'_>, u64>> = vec![BTreeMap::new(); fields.len()];
     // Neighbours mostly have the same: they are counted before they are entered.
@@ -148,7 +155,7 @@ fn alike<'c>(subjects: &[Subject<'c>], fields: &[Field]) -> Vec<BTreeMap<Held<'c
     for (counts, run) in all.iter_mut().zip(runs) {
         enter(counts, run);
     }
-    all
+    Counted(all)
 }
 
 fn enter<'c>(counts: &mut BTreeMap<Held<'c>, u64>, run: Option<(Held<'c>, u64)>) {
@@ -158,11 +165,11 @@ fn enter<'c>(counts: &mut BTreeMap<Held<'c>, u64>, run: Option<(Held<'c>, u64)>)
     }
 }
 
-fn statistic(subjects: &[Subject<'_>], field: &Field, alike: BTreeMap<Held<'_>, u64>) -> AttributeStatistic {
+fn statistic(subjects: &[Subject<'_>], field: &Field, alike: &BTreeMap<Held<'_>, u64>) -> AttributeStatistic {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for (held, number) in alike {
         let count = counts.entry(held.in_words()).or_default();
-        *count = count.saturating_add(number);
+        *count = count.saturating_add(*number);
     }
     let present = counts.values().fold(0u64, |sum, count| sum.saturating_add(*count));
     let mut values: Vec<(String, u64)> = counts.into_iter().collect();
@@ -173,20 +180,20 @@ fn statistic(subjects: &[Subject<'_>], field: &Field, alike: BTreeMap<Held<'_>, 
     AttributeStatistic { name: written(field), present, devices, values, did_you_mean }
 }
 
-/// Values that devices have for fields, by the kind of constant that they can stand for; most frequent first.
-pub(super) fn offers(subjects: &[Subject<'_>], fields: &[Field]) -> BTreeMap<Literal, Vec<String>> {
+/// Values that were counted, by the kind of constant that they can stand for; most frequent first.
+pub(super) fn offers(counted: &Counted<'_>) -> BTreeMap<Literal, Vec<String>> {
     let mut counts: BTreeMap<Literal, BTreeMap<String, u64>> = BTreeMap::new();
-    for (held, number) in alike(subjects, fields).into_iter().flatten() {
+    for (held, number) in counted.0.iter().flatten() {
         let (kind, text) = match held {
             Held::Capacity(_, quantity) => (Literal::Quantity, quantity.to_string()),
-            Held::Driver(driver) => (Literal::Text, driver.to_owned()),
+            Held::Driver(driver) => (Literal::Text, (*driver).to_owned()),
             Held::Attribute(AttributeValue::String(text)) => (Literal::Text, text.clone()),
             Held::Attribute(AttributeValue::Version(text)) => (Literal::Version, text.clone()),
             Held::Attribute(AttributeValue::Int(number)) => (Literal::Integer, number.to_string()),
             Held::Attribute(_) | Held::Flag(_) => continue,
         };
         let count = counts.entry(kind).or_default().entry(text).or_default();
-        *count = count.saturating_add(number);
+        *count = count.saturating_add(*number);
     }
     let sorted = |counts: BTreeMap<String, u64>| {
         let mut all: Vec<(String, u64)> = counts.into_iter().collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::change::{Change, parts};
 use super::relax::{Found, Trials};
-use super::requests::subjects;
+use super::requests::of_class;
 use super::survey::Standing;
 use super::{DeviceDetail, Holder, ReasonKind, Request, detail};
 use crate::allocate::DeviceId;
@@ -27,10 +27,7 @@ pub(super) fn other_classes(trials: &mut Trials<'_>) -> Vec<Found> {
     let claims = trials.case.question.claims.clone();
     for (index, unit) in units.iter().enumerate().filter(|(_, unit)| unit.sub.is_none()) {
         let Some(claim) = claims.get(unit.claim) else { continue };
-        let drivers: BTreeSet<String> = subjects(trials.cluster, trials.survey, index, false)
-            .iter()
-            .map(|subject| subject.driver.to_owned())
-            .collect();
+        let drivers = drivers(trials, index);
         for class in classes.iter().filter(|class| **class != unit.class) {
             let change = Change::AddAlternative {
                 claim: claim.metadata.name.clone(),
@@ -53,10 +50,14 @@ pub(super) fn other_classes(trials: &mut Trials<'_>) -> Vec<Found> {
 fn others_drivers(trials: &Trials<'_>, own: &UnitSeen) -> BTreeSet<String> {
     let units = trials.survey.units.iter().enumerate();
     let others = units.filter(|(_, unit)| (unit.claim, unit.request) != (own.claim, own.request));
-    others
-        .flat_map(|(index, _)| subjects(trials.cluster, trials.survey, index, false))
-        .map(|subject| subject.driver.to_owned())
-        .collect()
+    others.flat_map(|(index, _)| drivers(trials, index)).collect()
+}
+
+/// Drivers of the devices of a unit's class.
+fn drivers(trials: &Trials<'_>, unit: usize) -> BTreeSet<String> {
+    let drivers: BTreeSet<&str> =
+        of_class(trials.cluster, trials.survey, unit, false).map(|subject| subject.driver).collect();
+    drivers.into_iter().map(str::to_owned).collect()
 }
 
 /// Nodes that were not asked, one suggestion for all of them.

@@ -14,6 +14,8 @@ use crate::finding::ObjectRef;
 struct Undo {
     restore: Vec<Object>,
     remove: Vec<ObjectRef>,
+    /// Claims whose devices were given back.
+    freed: Vec<ResourceClaim>,
 }
 
 /// Where the claims fit once some changes are made; the cluster afterwards is as before.
@@ -48,18 +50,21 @@ pub(super) fn try_changes(
     for object in undo.remove {
         cluster.delete(&object);
     }
+    for claim in undo.freed {
+        cluster.take_devices(&claim);
+    }
     match place {
         Place::On(node, allocations) => Some((node, allocations)),
         Place::Nowhere | Place::Failed(_) | Place::GaveUp => None,
     }
 }
 
-/// Takes the allocation of a claim away.
+/// Gives the devices of a claim back; the claim itself stays as it is, nobody asks it.
 fn free(cluster: &mut Cluster, name: &str, undo: &mut Undo) {
     let Some((namespace, name)) = name.split_once('/') else { return };
     let Some(claim) = cluster.claims().get(&(namespace.to_owned(), name.to_owned())).cloned() else { return };
-    undo.restore.push(Object::ResourceClaim(Box::new(claim.clone())));
-    cluster.apply(Object::ResourceClaim(Box::new(freed(claim))));
+    cluster.give_back_devices(&claim);
+    undo.freed.push(claim);
 }
 
 /// A claim without its devices.

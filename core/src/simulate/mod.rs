@@ -7,7 +7,7 @@
 //! run over the resulting cluster changes nothing and reports the same nodes, Pods and claims.
 
 pub(crate) mod claims;
-mod expand;
+pub(crate) mod expand;
 pub(crate) mod finish;
 pub(crate) mod infer;
 pub mod life;

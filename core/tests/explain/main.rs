@@ -15,6 +15,7 @@
 mod laws;
 mod layout;
 mod made;
+mod manifests;
 mod questions;
 mod speed;
 

@@ -1,0 +1,84 @@
+//! A Pod as it is to be written once it has changed, or the workload that makes it.
+
+use serde_json::Value;
+
+use super::change::{Change, node_toleration};
+use super::relax::to_write;
+use crate::api::object::Object;
+use crate::api::pod::{Container, Pod, PodSpec, PodStatus, ResourceRequirements};
+use crate::api::quantity::Quantity;
+use crate::api::read::{Json, Path};
+use crate::cluster::Cluster;
+use crate::simulate::expand::{root_of, template_path};
+
+/// The manifest to write. `None` where what makes the Pod is not here, and where more than one manifest is to be changed.
+pub(super) fn written(cluster: &Cluster, pod: &Pod, changes: &[Change]) -> Option<Value> {
+    if let Some(root) = root_of(cluster, pod) {
+        let mut root = root.clone();
+        root.metadata = to_write(&root.metadata);
+        root.status = Value::Null;
+        // `spec.jobs[0].template.` is `/spec/jobs/0/template/` as a pointer.
+        let path = template_path(&root, pod).replace('[', "/").replace(']', "").replace('.', "/");
+        let mut object = Object::Workload(Box::new(root)).write();
+        let spec = object.pointer_mut(&format!("/{path}spec"))?;
+        let mut changed = PodSpec::read(spec.take(), &Path::ROOT, &mut Vec::new()).ok()?;
+        change_spec(&mut changed, changes)?;
+        *spec = changed.write()?;
+        return Some(object);
+    }
+    // Another Pod of its kind would be made as this one was.
+    if pod.metadata.controller().is_some() || pod.group_name().is_some() {
+        return None;
+    }
+    let mut pod = Pod { metadata: to_write(&pod.metadata), status: PodStatus::default(), ..pod.clone() };
+    change_spec(&mut pod.spec, changes)?;
+    Some(Object::Pod(Box::new(pod)).write())
+}
+
+/// `None` where a change is not one of the Pod.
+fn change_spec(spec: &mut PodSpec, changes: &[Change]) -> Option<()> {
+    for change in changes {
+        match change {
+            Change::TolerateNode { taint } => spec.tolerations.push(node_toleration(taint)),
+            Change::DropNodeSelector { label, .. } => drop(spec.node_selector.remove(label)),
+            Change::DropNodeAffinity {} => spec.affinity.as_mut()?.node_affinity.as_mut()?.required = None,
+            Change::LowerResource { resource, from, to } => lower(spec, resource, from, to)?,
+            _ => return None,
+        }
+    }
+    Some(())
+}
+
+/// `None` where it is the user's to say which container is to do with less.
+fn lower(spec: &mut PodSpec, resource: &str, from: &str, to: &str) -> Option<()> {
+    let (from, to) = (Quantity::parse(from).ok()?, Quantity::parse(to).ok()?);
+    let has = |resources: &ResourceRequirements| {
+        resources.requests.contains_key(resource) || resources.limits.contains_key(resource)
+    };
+    let of_pod = spec.resources.as_mut().filter(|resources| has(resources));
+    let holder = match of_pod {
+        Some(resources) => resources,
+        None => {
+            let all = spec.init_containers.iter_mut().chain(&mut spec.containers);
+            let mut holders = all.map(|Container { resources, .. }| resources).filter(|resources| has(resources));
+            let only = holders.next()?;
+            if holders.next().is_some() {
+                return None;
+            }
+            only
+        }
+    };
+    let asked = holder.requests.get(resource).or_else(|| holder.limits.get(resource))?;
+    // Else something is added to it: overhead, or what devices take.
+    if *asked != from {
+        return None;
+    }
+    // Of everything but these a container gets its limit, which must be what it requests.
+    if !matches!(resource, "cpu" | "memory" | "ephemeral-storage")
+        && let Some(limit) = holder.limits.get_mut(resource)
+    {
+        *limit = to.clone();
+    }
+    holder.requests.insert(resource.to_owned(), to);
+    Some(())
+}

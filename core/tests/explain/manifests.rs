@@ -1,0 +1,118 @@
+//! The manifest that a suggestion for a Pod gives is the one to write: of the Pod, or of what makes it.
+
+use apportion_core::engine::Engine;
+use apportion_core::explain::{Change, Explanation, Suggestion};
+use apportion_core::wire;
+use serde_json::{Value, json};
+
+fn engine(objects: &[Value]) -> Engine {
+    let (profile, limits) = wire::settings(json!({})).unwrap();
+    let mut engine = Engine::new(profile, limits);
+    let texts: Vec<String> = objects.iter().map(Value::to_string).collect();
+    engine.apply(texts.iter().map(String::as_str));
+    engine
+}
+
+fn pending(engine: &Engine) -> Vec<Explanation> {
+    serde_json::from_value(engine.inquire(json!({ "kind": "explain", "suggestions": true })).unwrap()).unwrap()
+}
+
+fn node(labels: Value, allocatable: Value) -> Value {
+    json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "n", "labels": labels },
+        "status": { "allocatable": allocatable } })
+}
+
+/// The one suggestion for all that is Pending.
+fn suggested(objects: &[Value]) -> Suggestion {
+    let mut all = pending(&engine(objects));
+    all.truncate(1);
+    all.pop().unwrap().suggestions.into_iter().next().unwrap()
+}
+
+/// Writes the manifest of the first suggestion over what is there: nothing is Pending any more.
+fn manifest_helps(objects: &[Value]) -> Value {
+    let suggestion = suggested(objects);
+    let [manifest] = suggestion.manifests.as_slice() else { panic!("one manifest: {suggestion:?}") };
+    let same = |object: &Value| (object["kind"].clone(), object["metadata"]["name"].clone());
+    let mut changed: Vec<Value> = objects.iter().filter(|object| same(object) != same(manifest)).cloned().collect();
+    assert_eq!(changed.len() + 1, objects.len(), "{manifest}");
+    changed.push(manifest.clone());
+    assert_eq!(pending(&engine(&changed)), [], "{manifest}");
+    manifest.clone()
+}
+
+fn pod(spec: Value) -> Value {
+    json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p", "namespace": "ml", "uid": "1" }, "spec": spec })
+}
+
+#[test]
+fn of_a_single_container_less_is_asked_and_the_rest_stays() {
+    let node = node(json!({}), json!({ "cpu": "4", "pods": "10" }));
+    let container = json!({ "name": "main", "image": "i", "resources": { "requests": { "cpu": "8", "memory": "1" }, "limits": { "cpu": "9" } } });
+    let small = json!({ "name": "small", "image": "i", "resources": {} });
+    let written = manifest_helps(&[
+        self::node(json!({}), json!({ "cpu": "4", "memory": "1Gi", "pods": "10" })),
+        pod(json!({ "containers": [small, container] })),
+    ]);
+    let resources = &written["spec"]["containers"][1]["resources"];
+    assert_eq!(*resources, json!({ "requests": { "cpu": "4", "memory": "1" }, "limits": { "cpu": "9" } }));
+    assert_eq!(written["spec"]["containers"][1]["image"], "i");
+    assert_eq!(written["metadata"], json!({ "name": "p", "namespace": "ml" }));
+
+    // Which of two has to do with less, nobody but the user knows.
+    let two = [
+        json!({ "name": "a", "resources": { "requests": { "cpu": "4" } } }),
+        json!({ "name": "b", "resources": { "requests": { "cpu": "4" } } }),
+    ];
+    let suggestion = suggested(&[node.clone(), pod(json!({ "containers": two }))]);
+    assert!(matches!(suggestion.changes.as_slice(), [Change::LowerResource { .. }]), "{suggestion:?}");
+    assert_eq!(suggestion.manifests, Vec::<Value>::new());
+
+    // Overhead is not the container's.
+    let overhead = json!({ "overhead": { "cpu": "1" }, "containers": [{ "name": "a", "resources": { "requests": { "cpu": "4" } } }] });
+    assert_eq!(suggested(&[node, pod(overhead)]).manifests, Vec::<Value>::new());
+}
+
+#[test]
+fn the_limit_of_what_is_not_shared_goes_down_with_the_request() {
+    let resources = json!({ "limits": { "example.com/card": "4" }, "requests": { "example.com/card": "4" } });
+    let written = manifest_helps(&[
+        node(json!({}), json!({ "example.com/card": "2", "pods": "10" })),
+        pod(json!({ "containers": [{ "name": "main", "resources": resources }] })),
+    ]);
+    let lower = json!({ "example.com/card": "2" });
+    assert_eq!(written["spec"]["containers"][0]["resources"], json!({ "limits": lower, "requests": lower }));
+}
+
+#[test]
+fn of_the_pods_of_a_workload_the_template_is_written() {
+    let spec = json!({ "nodeSelector": { "zone": "a" }, "containers": [{ "name": "main", "image": "i" }] });
+    let template = json!({ "metadata": { "labels": { "app": "x" } }, "spec": spec });
+    let selector = json!({ "matchLabels": { "app": "x" } });
+    let metadata = |name: &str| json!({ "name": name, "namespace": "ml", "uid": name });
+    let workloads = [
+        json!({ "apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata("d"),
+            "spec": { "replicas": 2, "selector": selector, "template": template } }),
+        json!({ "apiVersion": "batch/v1", "kind": "CronJob", "metadata": metadata("c"),
+            "spec": { "schedule": "0 0 * * *", "jobTemplate": { "spec": { "template": template } } } }),
+        json!({ "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata("j"), "spec": {
+            "replicatedJobs": [{ "name": "r", "template": { "spec": { "template": template } } }] } }),
+    ];
+    for workload in workloads {
+        let node = node(json!({ "zone": "b" }), json!({ "pods": "10" }));
+        let written = manifest_helps(&[node, workload.clone()]);
+        assert_eq!(written["kind"], workload["kind"]);
+        assert!(!written.to_string().contains("nodeSelector"), "{written}");
+        assert!(written.to_string().contains(r#""image":"i""#), "{written}");
+    }
+}
+
+#[test]
+fn a_pod_whose_workload_is_not_here_has_no_manifest() {
+    let mut pod = pod(json!({ "nodeSelector": { "zone": "a" }, "containers": [{ "name": "main" }] }));
+    pod["metadata"]["ownerReferences"] =
+        json!([{ "apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "2", "controller": true }]);
+    let suggestion = suggested(&[node(json!({ "zone": "b" }), json!({ "pods": "10" })), pod]);
+    assert!(matches!(suggestion.changes.as_slice(), [Change::DropNodeSelector { .. }]), "{suggestion:?}");
+    assert_eq!(suggestion.manifests, Vec::<Value>::new());
+}
