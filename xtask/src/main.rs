@@ -101,7 +101,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Fuzz { seconds, targets } => fuzz::fuzz(workspace, &targets, seconds)?,
         Task::E2e { names } => e2e::e2e(workspace, &names)?,
         Task::Component => println!("{}", component::build(workspace)?.path.display()),
-        Task::Npm => println!("{}", npm::build(workspace)?.display()),
+        Task::Npm => println!("{}", npm::publishable(workspace)?.display()),
         Task::Web => println!("{}", web::build(workspace)?.display()),
         Task::Serve => web::serve(workspace)?,
         Task::Check => check::run_all(workspace)?,

@@ -9,7 +9,7 @@ use wasm_bindgen_cli_support::Bindgen;
 
 use crate::fingerprint::{Fingerprint, lock};
 use crate::toolchain::Toolchain;
-use crate::{Workspace, wasm};
+use crate::{Workspace, component, wasm};
 
 /// Everything the package is made from.
 const INPUTS: [&str; 9] = [
@@ -64,6 +64,21 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     inputs.note(&stamp)?;
     let bytes = fs::metadata(&stamp).map(|data| data.len()).unwrap_or_default();
     eprintln!("xtask: npm package built in {:.1} s, {bytes} bytes of wasm", start.elapsed().as_secs_f64());
+    Ok(dist)
+}
+
+/// Builds the package as it is published: with the component and its interfaces in it.
+///
+/// # Errors
+///
+/// As [`build`] and [`component::build`].
+pub fn publishable(workspace: &Workspace) -> Result<PathBuf> {
+    let dist = build(workspace)?;
+    let component = component::build(workspace)?.path;
+    for (from, name) in [(component, "component.wasm"), (workspace.path("wit/apportion.wit"), "apportion.wit")] {
+        let to = dist.join(name);
+        fs::copy(&from, &to).with_context(|| format!("`{}` cannot be written", to.display()))?;
+    }
     Ok(dist)
 }
 

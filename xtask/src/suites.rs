@@ -68,7 +68,7 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
         count(&mut jobs::differential_command(workspace, &["--cases".to_owned(), "150".to_owned()]))
     });
     group("npm package", &mut || {
-        npm::build(workspace)?;
+        npm::publishable(workspace)?;
         let node = Node::find(workspace)?;
         node.install(workspace, "npm")?;
         count(&mut node.npm(&workspace.path("npm"), &["test", "--silent"]))
