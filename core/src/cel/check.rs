@@ -141,12 +141,17 @@ impl Checker<'_, '_, '_> {
 
     /// What a possibly qualified name stands for.
     fn lookup(&mut self, id: NodeId, name: &str) -> Option<Type> {
+        let absolute = name;
         let name = name.strip_prefix('.').unwrap_or(name);
-        if let Some(found) = self.scopes.get(name).and_then(|types| types.last()).cloned() {
+        // Up to 1.36 a leading dot does not reach past the variables of macros.
+        let skips_scopes = name != absolute && self.env.is_after_1_36();
+        let in_scope = self.scopes.get(name).and_then(|types| types.last()).cloned();
+        if let Some(found) = in_scope.clone().filter(|_| !skips_scopes) {
             self.set_reference(id, Reference::Variable(name.into()));
             return Some(found);
         }
         if name == "device" {
+            let name = if in_scope.is_some() { absolute } else { name };
             self.set_reference(id, Reference::Variable(name.into()));
             return Some(Type::Struct(DEVICE));
         }
@@ -261,7 +266,7 @@ impl Checker<'_, '_, '_> {
         let mut result: Option<Type> = None;
         let mut overloads = Vec::new();
         for overload in function.overloads.iter().filter(|overload| overload.is_member == target.is_some()) {
-            if overload.args.len() != arg_types.len() {
+            if overload.args.len() != arg_types.len() || !self.env.has(overload) {
                 continue;
             }
             let mut vars = [None, None];
@@ -460,6 +465,11 @@ impl Environment {
             "allowMultipleAllocations" if self.has_multiple_allocations() => Some(Type::Bool),
             _ => None,
         }
+    }
+
+    /// 1.37 took out a conversion that always failed.
+    fn has(&self, overload: &Overload) -> bool {
+        overload.id != "int64_to_duration" || !self.is_after_1_36()
     }
 
     /// The libraries that not every environment has.

@@ -36,7 +36,7 @@ pub(super) enum Rule {
     /// A new list as long as the result.
     NewList,
     /// A new list: the first argument times the depth in the second.
-    Flatten,
+    Flatten { is_after_1_36: bool },
     /// A new list after comparing each element of an argument with each other.
     Sort { argument: usize },
     /// Parsing a selector of an authorization check.
@@ -50,7 +50,7 @@ pub(super) fn rule(function: &str, overload: Option<&str>, is_after_1_36: bool) 
         "starts_with_string" | "ends_with_string" if is_after_1_36 => Some(Rule::Part),
         "matches" if is_after_1_36 => Some(Rule::Pattern),
         "list_slice" | "lists_range" | "list_reverse" => Some(Rule::NewList),
-        "list_flatten" | "list_flatten_int" => Some(Rule::Flatten),
+        "list_flatten" | "list_flatten_int" => Some(Rule::Flatten { is_after_1_36 }),
         "list_distinct" => Some(Rule::Sort { argument: 0 }),
         id if id.ends_with("_sort") => Some(Rule::Sort { argument: 0 }),
         id if id.ends_with("_sortByAssociatedKeys") => Some(Rule::Sort { argument: 1 }),
@@ -121,6 +121,18 @@ fn scaled(size: u64, factor: f64, round: impl Fn(f64) -> f64) -> u64 {
     round(size as f64 * factor) as u64
 }
 
+/// A product in floating point, converted as the reference's machines do: what is negative wraps.
+#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "see above")]
+fn multiplied(size: u64, depth: i64) -> u64 {
+    const HALF: f64 = 9_223_372_036_854_775_808.0;
+    let product = size as f64 * depth as f64;
+    match product {
+        _ if product < HALF => (product as i64).cast_unsigned(),
+        _ if product < 2.0 * HALF => product as u64,
+        _ => 1 << 63,
+    }
+}
+
 impl Rule {
     /// The price of a call. For an argument that failed, `null` stands in.
     pub(super) fn price(self, args: &[Value<'_>], result: Option<&Value<'_>>) -> u64 {
@@ -151,12 +163,13 @@ impl Rule {
             },
             Self::Product(times) => size(0).saturating_mul(size(1)).saturating_mul(times).saturating_add(1),
             Self::NewList => result.map_or(1, Value::cost_size).saturating_add(11),
-            Self::Flatten => {
+            Self::Flatten { is_after_1_36 } => {
                 let depth = match value(1) {
-                    Some(Value::Int(depth)) => u64::try_from(*depth).unwrap_or(0),
+                    Some(Value::Int(depth)) if !is_after_1_36 || *depth >= 0 => *depth,
                     _ => 1,
                 };
-                size(0).saturating_mul(depth).saturating_add(11)
+                let list = multiplied(size(0), depth);
+                if is_after_1_36 { list.saturating_add(11) } else { list.wrapping_add(11) }
             }
             Self::Sort { argument } => {
                 let count = size(argument);
@@ -198,7 +211,7 @@ impl Rule {
                     ))
                 }
             },
-            Self::Flatten if args.len() > 1 && (failed(1) || !matches!(args.get(1), Some(Value::Int(_)))) => {
+            Self::Flatten { .. } if args.len() > 1 && (failed(1) || !matches!(args.get(1), Some(Value::Int(_)))) => {
                 Some(format!("interface conversion: ref.Val is {}, not types.Int", name(1)))
             }
             _ => None,

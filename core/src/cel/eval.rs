@@ -88,7 +88,8 @@ impl<'a> Machine<'a> {
     }
 
     fn charge(&mut self, price: u64) -> Eval<()> {
-        self.cost = self.cost.saturating_add(price);
+        // Wrapping, as the reference: only the price of a strange `flatten` comes near.
+        self.cost = self.cost.wrapping_add(price);
         if self.cost > self.limit {
             return Err(Fault::Abort("operation cancelled: actual cost limit exceeded".into()));
         }
@@ -113,7 +114,7 @@ impl<'a> Machine<'a> {
             Code::Map(items) => self.map(items),
             Code::Fold(fold) => self.fold(fold),
             Code::Bind(bind) => self.bind(bind),
-            Code::OrElse { sides, is_value } => self.or_else(sides, *is_value),
+            Code::OrElse { sides, is_value, is_strict } => self.or_else(sides, *is_value, *is_strict),
             Code::Known { price, value } => {
                 self.charge(*price)?;
                 value.clone()
@@ -164,12 +165,15 @@ impl<'a> Machine<'a> {
     }
 
     #[inline(never)]
-    fn or_else(&mut self, sides: &'a [Code; 2], is_value: bool) -> Eval<Value<'a>> {
+    fn or_else(&mut self, sides: &'a [Code; 2], is_value: bool, is_strict: bool) -> Eval<Value<'a>> {
         let [first, second] = sides;
-        match self.eval(first)? {
+        let first = self.eval(first)?;
+        match &first {
             Value::Optional(None) => self.eval(second),
-            Value::Optional(Some(value)) if is_value => Ok((*value).clone()),
-            other => Ok(other),
+            Value::Optional(Some(value)) if is_value => Ok((**value).clone()),
+            Value::Optional(_) => Ok(first),
+            _ if is_strict => no_overload(),
+            _ => Ok(first),
         }
     }
 
@@ -204,6 +208,10 @@ impl<'a> Machine<'a> {
             return if func == Some(Func::NotStrictlyFalse) { Ok(Value::Bool(true)) } else { Err(fault) };
         }
         if let (Some(Func::Range), Some(Value::Int(length))) = (func, args.first()) {
+            if let Some(why) = bad_range(*length).filter(|_| call.is_after_1_36) {
+                self.charge(12)?;
+                return fail(why);
+            }
             // Priced before it is built: the reference builds first, however long.
             self.charge(u64::try_from(*length).unwrap_or(0).saturating_add(11))?;
             return dispatch(call, args);
@@ -354,6 +362,16 @@ impl<'a> Machine<'a> {
         }
         Arc::make_mut(&mut values).extend(items.iter());
         Ok(Value::List(List::Values(values)))
+    }
+}
+
+/// What 1.37 says about lists that are too long, or shorter than nothing.
+fn bad_range(length: i64) -> Option<String> {
+    const MOST: i64 = 1_000_000;
+    match length {
+        ..0 => Some(format!("lists.range: size must be non-negative, got {length}")),
+        0..=MOST => None,
+        _ => Some(format!("lists.range: size {length} exceeds maximum allowed ({MOST})")),
     }
 }
 

@@ -1,13 +1,13 @@
 //! `format`: `"%s has %d".format([..])`.
 
-use super::ast::{Ast, Element, NodeId};
+use super::ast::{Ast, Element, Kind, NodeId};
 use super::check::Checked;
 use super::error::Report;
 use super::eval::{LARGEST, too_large};
 use super::functions::to_text;
 use super::number;
 use super::types::Type;
-use super::value::{Eval, List, Map, Value, fail};
+use super::value::{Eval, Fault, List, Map, Value, fail};
 
 /// One `%..` of a format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,7 +82,7 @@ pub(super) fn format<'a>(text: &Value<'a>, args: &Value<'a>) -> Eval<Value<'a>> 
     let (built, _) = walk(text, list.len(), |position, clause| {
         let value = list.get(position).unwrap_or(Value::Null);
         apply(clause, &value).or_else(|fault| match fault {
-            super::value::Fault::Error(message) => fail(format!("error during formatting: {message}")),
+            Fault::Error(message) => fail(format!("error during formatting: {message}")),
             abort => Err(abort),
         })
     })?;
@@ -90,7 +90,7 @@ pub(super) fn format<'a>(text: &Value<'a>, args: &Value<'a>) -> Eval<Value<'a>> 
 }
 
 /// The most digits after the point.
-const MOST_DIGITS: usize = 1000;
+const MOST_DIGITS: usize = 60_000;
 
 fn apply(clause: Clause, value: &Value<'_>) -> Eval<String> {
     let refuse = |what: &str| fail(format!("{what}, was given {}", value.type_name()));
@@ -155,8 +155,16 @@ fn signed(value: i64, digits: impl Fn(u64) -> String) -> String {
 const STRING_MESSAGE: &str = "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, \
                               durations, and timestamps";
 
+fn bytes_text(value: &Value<'_>) -> Eval<String> {
+    match to_text(value) {
+        Err(Fault::Error(why)) => fail(format!("could not convert argument \"{why}\" to string")),
+        text => text.map(|text| text.to_string()),
+    }
+}
+
 fn as_string(value: &Value<'_>) -> Eval<String> {
     match value {
+        Value::Bytes(_) => bytes_text(value),
         Value::List(list) => list_text(list),
         Value::Map(map) => map_text(map),
         Value::Null
@@ -165,7 +173,6 @@ fn as_string(value: &Value<'_>) -> Eval<String> {
         | Value::Uint(_)
         | Value::Double(_)
         | Value::Str(_)
-        | Value::Bytes(_)
         | Value::Duration(_)
         | Value::Timestamp(_)
         | Value::Type(_) => to_text(value).map(|text| text.to_string()),
@@ -198,7 +205,7 @@ fn map_text(map: &Map<'_>) -> Eval<String> {
 fn element(value: &Value<'_>) -> Eval<String> {
     Ok(match value {
         Value::Str(text) => number::quoted(text.as_str()),
-        Value::Bytes(_) => format!("b{}", number::quoted(&to_text(value)?)),
+        Value::Bytes(_) => format!("b{}", number::quoted(&bytes_text(value)?)),
         Value::Double(value) if value.is_finite() => number::fixed_plain(*value, 6),
         Value::Double(value) => format!("\"{}\"", number::shortest(*value)),
         Value::Timestamp(_) => format!("timestamp({})", number::quoted(&to_text(value)?)),
@@ -223,10 +230,19 @@ pub(super) fn validate(
         let Some(element) = elements.get(position) else {
             return Ok(String::new());
         };
+        if clause.letter == 's' {
+            return match not_text(ast, checked, element.value) {
+                None => Ok(String::new()),
+                Some(id) => {
+                    bad = Some(id);
+                    let name = run_time_name(checked.type_of(id));
+                    fail(format!("error during formatting: {STRING_MESSAGE}, was given {name}"))
+                }
+            };
+        }
         let found = checked.type_of(element.value);
         let is_fine = matches!(found, Type::Dyn)
             || match clause.letter {
-                's' => is_text(found),
                 'd' | 'o' => matches!(found, Type::Int | Type::Uint),
                 'f' | 'e' => matches!(found, Type::Double | Type::Str),
                 'b' => matches!(found, Type::Int | Type::Uint | Type::Bool),
@@ -237,7 +253,6 @@ pub(super) fn validate(
         }
         bad = Some(element.value);
         let message = match clause.letter {
-            's' => STRING_MESSAGE,
             'd' => "decimal clause can only be used on integers",
             'f' | 'e' => float_message(clause.letter),
             'b' => "only integers and bools can be formatted as binary",
@@ -253,16 +268,34 @@ pub(super) fn validate(
             report.add(ast.offset(call), message);
         }
         Ok(_) => {}
-        Err(super::value::Fault::Error(message) | super::value::Fault::Abort(message)) => {
+        Err(Fault::Error(message) | Fault::Abort(message)) => {
             report.add(ast.offset(bad.unwrap_or(call)), message);
         }
     }
 }
 
+/// The first expression that has no text: the value itself, or one that a list or map is written with.
+fn not_text(ast: &Ast, checked: &Checked, value: NodeId) -> Option<NodeId> {
+    let mut stack = vec![value];
+    while let Some(id) = stack.pop() {
+        if !is_text(checked.type_of(id)) {
+            return Some(id);
+        }
+        match ast.kind(id) {
+            // Of what has no parts to look at, dyn is fine whatever it holds.
+            Kind::List(elements) => stack.extend(elements.iter().rev().map(|element| element.value)),
+            Kind::Map(entries) => stack.extend(entries.iter().rev().flat_map(|entry| [entry.value, entry.key])),
+            _ => {}
+        }
+    }
+    None
+}
+
 fn is_text(found: &Type) -> bool {
     matches!(
         found,
-        Type::List(_)
+        Type::Dyn
+            | Type::List(_)
             | Type::Map(_, _)
             | Type::Int
             | Type::Uint

@@ -6,7 +6,7 @@ use super::error::Report;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Token {
     Ident,
-    /// A name in backticks, which the environment does not accept.
+    /// A name in backticks, which environments accept from 1.37 on.
     EscapedIdent,
     Int,
     Uint,

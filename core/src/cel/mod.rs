@@ -261,7 +261,7 @@ fn check_source(
     wrong_result: impl Fn(&Type) -> Option<String>,
 ) -> Result<(Ast, NodeId, Checked), CompileError> {
     let mut report = Report::new(source);
-    let Some((mut ast, root)) = parser::parse(source, env.has_lists(), &mut report) else {
+    let Some((mut ast, root)) = parser::parse(source, env, &mut report) else {
         return Err(invalid(&report));
     };
     let checked = check::check(&mut ast, root, env, &mut report);

@@ -4,11 +4,11 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
 /// An address without zone and not an IPv4 address in IPv6 notation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Ip(IpAddr);
 
 /// An address with the length of its network's prefix.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Cidr {
     address: Ip,
     bits: u8,

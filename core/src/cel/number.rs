@@ -137,10 +137,20 @@ pub(super) fn quoted(text: &str) -> String {
             '\t' => quoted.push_str("\\t"),
             '\u{b}' => quoted.push_str("\\v"),
             c if c.is_ascii_control() => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c if c.is_control() => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c if !is_printable(c) && u32::from(c) > 0xffff => quoted.push_str(&format!("\\U{:08x}", u32::from(c))),
+            c if !is_printable(c) => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
             c => quoted.push(c),
         }
     }
     quoted.push('"');
     quoted
+}
+
+/// Letters, marks, digits, punctuation and symbols; of the spaces only the one of ASCII.
+fn is_printable(c: char) -> bool {
+    c == ' ' || c.is_ascii_graphic() || c.is_alphanumeric() || ["M", "N", "P", "S"].iter().any(|name| is_in(name, c))
+}
+
+fn is_in(class: &str, c: char) -> bool {
+    super::regex::class(class).is_some_and(|ranges| ranges.iter().any(|(first, last)| (*first..=*last).contains(&c)))
 }

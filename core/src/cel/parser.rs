@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::ast::{Ast, Element, Entry, Kind, Literal, NodeId};
 use super::error::{NOWHERE, Report};
 use super::lexer::{Spanned, Token, tokens, unescape};
-use super::macros;
+use super::{Environment, macros};
 
 /// How deep an expression may nest.
 const MOST_NESTED: usize = 250;
@@ -14,7 +14,7 @@ const MOST_CODE_POINTS: usize = 100_000;
 pub(super) const MOST_NODES: usize = 400_000;
 
 /// Parses and expands macros. `None` when errors were reported.
-pub(super) fn parse<'a>(source: &'a str, has_lists: bool, report: &mut Report<'a>) -> Option<(Ast, NodeId)> {
+pub(super) fn parse<'a>(source: &'a str, env: &Environment, report: &mut Report<'a>) -> Option<(Ast, NodeId)> {
     let size = source.chars().count();
     if size > MOST_CODE_POINTS {
         let message = format!("expression code point size exceeds limit: size: {size}, limit {MOST_CODE_POINTS}");
@@ -22,7 +22,16 @@ pub(super) fn parse<'a>(source: &'a str, has_lists: bool, report: &mut Report<'a
         return None;
     }
     let tokens = tokens(source, report);
-    let mut parser = Parser { tokens, position: 0, report, ast: Ast::default(), depth: 0, has_lists, is_lost: false };
+    let mut parser = Parser {
+        tokens,
+        position: 0,
+        report,
+        ast: Ast::default(),
+        depth: 0,
+        has_lists: env.has_lists(),
+        has_escaped_names: env.is_after_1_36(),
+        is_lost: false,
+    };
     let root = parser.expression();
     if let Ok((_, height)) = root
         && height > MOST_NESTED
@@ -49,6 +58,8 @@ struct Parser<'a, 'r> {
     ast: Ast,
     depth: usize,
     has_lists: bool,
+    /// Whether names can be written in backticks after a dot.
+    has_escaped_names: bool,
     is_lost: bool,
 }
 
@@ -297,8 +308,10 @@ impl<'a> Parser<'a, '_> {
             }
             Token::EscapedIdent => {
                 let name = self.next();
-                self.report.add(name.offset, "unsupported syntax: '`'");
-                Ok((name.text.into(), name.offset))
+                if !self.has_escaped_names {
+                    self.report.add(name.offset, "unsupported syntax: '`'");
+                }
+                Ok((name.text.trim_matches('`').into(), name.offset))
             }
             _ => {
                 let found = self.current();

@@ -10,6 +10,7 @@ use super::decls::{Binding, Function, Overload};
 use super::device::Direct;
 use super::eval;
 use super::regex::Regex;
+use super::types::Type;
 use super::value::{Entries, Eval, Fault, List, Map, Value, key_order};
 use super::zones;
 
@@ -34,10 +35,12 @@ pub(super) enum Code {
     Fold(Box<Loop>),
     /// A variable that is computed when it is first used.
     Bind(Box<Bind>),
-    /// `or`: the first operand if it has a value, else the second. With `is_value`, `orValue`.
+    /// `or`: the first operand if it has a value, else the second. With `is_value`, `orValue`. Unless strict, what is no optional
+    /// stands for itself.
     OrElse {
         sides: Box<[Code; 2]>,
         is_value: bool,
+        is_strict: bool,
     },
     /// A call whose arguments are constants, with its price.
     Known {
@@ -102,6 +105,8 @@ pub(super) struct Call {
     pub(super) is_variadic: bool,
     /// The second argument, if it is a constant pattern.
     pub(super) regex: Option<Regex>,
+    /// Whether the function behaves as in 1.37.
+    pub(super) is_after_1_36: bool,
 }
 
 pub(super) struct Loop {
@@ -170,6 +175,10 @@ impl Planner<'_> {
     #[inline(never)]
     fn reference(&self, id: NodeId) -> Planned {
         match self.checked.reference(id) {
+            // The reference takes every variable of such a type for the name of a type.
+            Reference::Variable(name) if matches!(self.checked.type_of(id), Type::Meta(_) | Type::AnyMeta) => {
+                Err(Refusal::Invalid(format!("reference to undefined type: {name}")))
+            }
             Reference::Variable(name) => {
                 let slot = self.scopes.get(name).and_then(|slots| slots.last());
                 let root = slot.map_or(Root::Device, |slot| Root::Slot(*slot));
@@ -196,7 +205,7 @@ impl Planner<'_> {
     fn call(&mut self, id: NodeId, name: &str, target: Option<NodeId>, args: &[NodeId]) -> Planned {
         if let ("_?._", [operand, field]) = (name, args) {
             let (operand, key) = (self.plan(*operand)?, self.plan(*field)?);
-            return Ok(index(operand, key, true));
+            return index(operand, key, true);
         }
         let Reference::Call(function, overloads) = self.checked.reference(id) else {
             return Err(Refusal::Invalid("undefined function".to_owned()));
@@ -369,16 +378,19 @@ fn path(code: Code) -> Path {
     }
 }
 
-fn index(operand: Code, key: Code, is_optional: bool) -> Code {
+fn index(operand: Code, key: Code, is_optional: bool) -> Planned {
     let mut path = path(operand);
     let key = match key {
         Code::Const(value) if is_plain_key(&value) => Key::Const(value),
+        Code::Const(value) => {
+            return Err(Refusal::Invalid(format!("invalid qualifier type: {}", eval::go_type(&value))));
+        }
         Code::Path(path) => Key::Path(*path),
         other => Key::Value(other),
     };
     path.steps.push(Step { key, is_optional });
     set_direct(&mut path);
-    Code::Path(Box::new(path))
+    Ok(Code::Path(Box::new(path)))
 }
 
 /// Remembers the attribute or capacity that the path has come to, if it is named.
@@ -432,10 +444,11 @@ fn build_call(
         ("_||_", Ok(sides)) => Ok(Code::Or(Box::new(sides))),
         ("_==_", Ok(sides)) => Ok(Code::Equal { sides: Box::new(sides), is_negated: false }),
         ("_!=_", Ok(sides)) => Ok(Code::Equal { sides: Box::new(sides), is_negated: true }),
-        ("_[_]", Ok([operand, key])) => Ok(index(operand, key, false)),
-        ("_[?_]", Ok([operand, key])) => Ok(index(operand, key, true)),
-        ("or", Ok(sides)) => Ok(Code::OrElse { sides: Box::new(sides), is_value: false }),
-        ("orValue", Ok(sides)) => Ok(Code::OrElse { sides: Box::new(sides), is_value: true }),
+        ("_[_]", Ok([operand, key])) => index(operand, key, false),
+        ("_[?_]", Ok([operand, key])) => index(operand, key, true),
+        ("or" | "orValue", Ok(sides)) => {
+            Ok(Code::OrElse { sides: Box::new(sides), is_value: function.name == "orValue", is_strict: is_after_1_36 })
+        }
         ("@in", Ok([element, list])) if overload.is_some_and(|overload| overload.id == "in_list") => {
             in_list(element, list, function, overload, is_after_1_36)
         }
@@ -482,7 +495,7 @@ fn plain_call(
     };
     let rule = rule(function.name, id, is_after_1_36);
     let is_conversion = CONVERSIONS.contains(&function.name) && matches!(args.as_slice(), [Code::Const(_)]);
-    let call = Call { function, overload, args, rule, is_variadic, regex };
+    let call = Call { function, overload, args, rule, is_variadic, regex, is_after_1_36 };
     let is_parser = PARSERS.contains(&function.name) && call.args.iter().all(|arg| matches!(arg, Code::Const(_)));
     if is_parser {
         let (price, value) = eval::priced(&call);

@@ -9,6 +9,8 @@ mod exec;
 mod parse;
 mod unicode;
 
+pub(super) use unicode::class;
+
 use std::fmt;
 
 use compile::Inst;

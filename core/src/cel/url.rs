@@ -197,6 +197,10 @@ fn check_port(text: &str) -> Result<(), String> {
 
 /// The text with `%41` resolved.
 fn unescape(text: &str) -> Result<String, String> {
+    Ok(String::from_utf8_lossy(&unescape_bytes(text)?).into_owned())
+}
+
+fn unescape_bytes(text: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('%') {
@@ -210,7 +214,7 @@ fn unescape(text: &str) -> Result<String, String> {
         rest = after.get(2..).unwrap_or_default();
     }
     bytes.extend_from_slice(rest.as_bytes());
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(bytes)
 }
 
 fn is_unreserved(byte: u8) -> bool {
@@ -224,7 +228,7 @@ fn is_valid_path(path: &str) -> bool {
 
 fn escape_path(path: &str) -> String {
     let mut escaped = String::with_capacity(path.len());
-    for byte in unescape(path).unwrap_or_default().bytes() {
+    for byte in unescape_bytes(path).unwrap_or_default() {
         if is_unreserved(byte) || b"$&+,/:;=@".contains(&byte) {
             escaped.push(char::from(byte));
         } else {

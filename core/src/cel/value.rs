@@ -235,6 +235,15 @@ pub(super) fn key_order(a: &Value<'_>, b: &Value<'_>) -> Ordering {
         (Value::Str(a), Value::Str(b)) => a.as_str().cmp(b.as_str()),
         (Value::Timestamp(a), Value::Timestamp(b)) => a.cmp(b),
         (Value::Type(a), Value::Type(b)) => a.cmp(b),
+        (Value::Ip(a), Value::Ip(b)) => a.cmp(b),
+        (Value::Cidr(a), Value::Cidr(b)) => a.cmp(b),
+        // To the reference these are places in memory, so that two of them are never the same key.
+        (Value::Quantity(_), Value::Quantity(_))
+        | (Value::Url(_), Value::Url(_))
+        | (Value::List(_), Value::List(_))
+        | (Value::Map(_), Value::Map(_))
+        | (Value::Optional(Some(_)), Value::Optional(_))
+        | (Value::Optional(_), Value::Optional(Some(_))) => Ordering::Less,
         _ => a.rank().cmp(&b.rank()),
     }
 }

@@ -136,6 +136,10 @@ impl Estimator<'_> {
             }
             ("starts_with_string" | "ends_with_string", 1, _) => plain(arg(0).scale(STRING_FACTOR)),
             ("in_list", 2, _) => plain(arg(1).scale(1.0)),
+            ("matches", 2, false) if self.checked.is_after_1_36 => {
+                let text = arg(0).add(ONE).scale(STRING_FACTOR);
+                plain(text.times(arg(1).scale(PATTERN_FACTOR)))
+            }
             ("matches_string", 1, true) => {
                 let text = target().add(ONE).scale(STRING_FACTOR);
                 plain(text.times(arg(0).scale(PATTERN_FACTOR)))

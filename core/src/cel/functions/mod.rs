@@ -136,7 +136,7 @@ fn ternary<'a>(
     match func {
         Func::FindAll => strings::pattern(func, a, b, Some(c), call.regex.as_ref()),
         Func::IndexOf | Func::LastIndexOf | Func::Replace | Func::Split | Func::Substring => {
-            strings::ternary(func, a, b, c, fourth)
+            strings::ternary(func, (a, b, c), fourth, call.is_after_1_36)
         }
         Func::Slice => lists::slice(a, b, c),
         Func::MapInsert => lists::map_insert(a, b, c),

@@ -72,11 +72,16 @@ pub(super) fn binary<'a>(func: Func, a: &Value<'a>, b: &Value<'a>) -> Eval<Value
 
 pub(super) fn ternary<'a>(
     func: Func,
-    a: &Value<'a>,
-    b: &Value<'a>,
-    c: &Value<'a>,
+    (a, b, c): (&Value<'a>, &Value<'a>, &Value<'a>),
     fourth: Option<&Value<'a>>,
+    is_after_1_36: bool,
 ) -> Eval<Value<'a>> {
+    if let (true, Func::IndexOf | Func::LastIndexOf, Value::Str(text), Value::Str(part), Value::Int(offset)) =
+        (is_after_1_36, func, a, b, c)
+        && part.as_str().is_empty()
+    {
+        return nothing_from(text.as_str(), *offset);
+    }
     match (func, a, b, c, fourth) {
         (Func::IndexOf, Value::Str(text), Value::Str(part), Value::Int(offset), None) => {
             index_of(text.as_str(), part.as_str(), *offset)
@@ -143,6 +148,14 @@ fn index_of<'a>(text: &str, part: &str, offset: i64) -> Eval<Value<'a>> {
     };
     let found = byte_offset(text, start).and_then(|start| Some(start.saturating_add(text.get(start..)?.find(part)?)));
     Ok(found.map_or(Value::Int(-1), |end| code_points(text, end)))
+}
+
+/// Where nothing is found from an offset on: there, or at the end. Up to 1.36 the offset was not looked at.
+fn nothing_from<'a>(text: &str, offset: i64) -> Eval<Value<'a>> {
+    let Ok(start) = usize::try_from(offset) else {
+        return fail(format!("index out of range: {offset}"));
+    };
+    Ok(Value::size(start.min(text.chars().count())))
 }
 
 fn last_index_of<'a>(text: &str, part: &str) -> Value<'a> {

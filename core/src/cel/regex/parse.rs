@@ -361,7 +361,7 @@ impl<'p> Parser<'p> {
                 self.octal(2).map(|rest| first.saturating_mul(if digits == 2 { 64 } else { 8 }).saturating_add(rest))
             }
             'x' => self.hexadecimal(),
-            c if c.is_ascii_punctuation() => return Ok(c),
+            c if c.is_ascii() && !c.is_ascii_alphanumeric() => return Ok(c),
             _ => None,
         };
         match code.and_then(char::from_u32) {

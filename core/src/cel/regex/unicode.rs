@@ -7,7 +7,7 @@ use super::parse::{negate, normalize};
 type Ranges = Vec<(char, char)>;
 
 /// The characters of a class. Names are compared without regard to case, spaces, hyphens and underscores.
-pub(super) fn class(name: &str) -> Option<Ranges> {
+pub(in crate::cel) fn class(name: &str) -> Option<Ranges> {
     let name = canonical(name);
     match name.as_str() {
         "Any" => return Some(vec![('\0', char::MAX)]),
