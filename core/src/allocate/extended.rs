@@ -26,7 +26,7 @@ pub struct ExtendedResources {
     pub resources: BTreeSet<String>,
     /// Requests of the claim, by name.
     pub requests: Vec<DeviceRequest>,
-    /// Which request serves which resource of which container, resource by resource.
+    /// Which request serves which resource of which container, resource by resource: first for containers that last, then for others.
     pub mappings: Vec<RequestMapping>,
 }
 
@@ -124,24 +124,13 @@ impl ExtendedResources {
                 lasting.push((index, name, count));
             }
         }
+        let serving = lasting.iter().filter_map(|(index, request, _)| Some((containers.get(*index)?, request)));
+        self.mappings.extend(serving.map(|(needs, request)| mapping(needs, resource, request)));
         let mut beyond: Vec<(usize, i64)> = Vec::new();
-        for (index, needs) in containers.iter().enumerate() {
+        for (index, needs) in containers.iter().enumerate().filter(|(_, needs)| !needs.is_long_lived) {
             let mut left = needs.count(resource);
-            if needs.is_long_lived {
-                self.mappings.extend(
-                    lasting
-                        .iter()
-                        .filter(|(at, ..)| *at == index)
-                        .map(|(_, request, _)| mapping(needs, resource, request)),
-                );
-                continue;
-            }
-            for (_, request, count) in lasting.iter().filter(|(at, ..)| *at >= index) {
-                if left <= 0 {
-                    break;
-                }
+            for (_, _, count) in lasting.iter().filter(|(at, ..)| *at >= index) {
                 left = left.saturating_sub(*count);
-                self.mappings.push(mapping(needs, resource, request));
             }
             if left > 0 {
                 beyond.push((index, left));
@@ -149,13 +138,23 @@ impl ExtendedResources {
         }
         // The first of those that need most.
         let most = beyond.iter().rev().max_by_key(|(_, count)| *count);
-        let Some(((index, count), needs)) = most.and_then(|most| Some((*most, containers.get(most.0)?))) else {
-            return;
-        };
-        let name = needs.request(index, resource);
-        self.request(&name, class, count);
-        let also = beyond.iter().filter_map(|(index, _)| containers.get(*index));
-        self.mappings.extend(also.map(|needs| mapping(needs, resource, &name)));
+        let extra = most.and_then(|(index, count)| {
+            let name = containers.get(*index)?.request(*index, resource);
+            self.request(&name, class, *count);
+            Some(name)
+        });
+        for (index, needs) in containers.iter().enumerate().filter(|(_, needs)| !needs.is_long_lived) {
+            let mut left = needs.count(resource);
+            for (_, request, count) in lasting.iter().filter(|(at, ..)| *at >= index) {
+                if left > 0 {
+                    self.mappings.push(mapping(needs, resource, request));
+                }
+                left = left.saturating_sub(*count);
+            }
+            if let Some(extra) = extra.as_ref().filter(|_| left > 0) {
+                self.mappings.push(mapping(needs, resource, extra));
+            }
+        }
     }
 
     fn request(&mut self, name: &str, class: &str, count: i64) {
@@ -273,6 +272,8 @@ mod tests {
         assert_eq!(of("first"), ["container-3-request-0", "container-4-request-0", "container-1-request-0"]);
         assert_eq!(of("third"), ["container-3-request-0"]);
         assert_eq!(of("main"), ["container-3-request-0"]);
+        let order: Vec<&str> = mappings(&found).iter().map(|(container, _)| *container).collect();
+        assert_eq!(order, ["main", "side", "first", "first", "first", "second", "second", "second", "third"]);
     }
 
     #[test]

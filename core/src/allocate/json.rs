@@ -12,6 +12,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Answer, Failure, NodeRefusal, Outcome};
+use crate::api::claim::AllocationResult;
 use crate::api::read::Json;
 
 impl Answer {
@@ -19,8 +20,7 @@ impl Answer {
     pub fn to_json(&self) -> Value {
         let mut map = match &self.outcome {
             Outcome::Allocated { node, allocations } => {
-                let allocations: Vec<Value> =
-                    allocations.iter().map(|allocation| allocation.write().unwrap_or_default()).collect();
+                let allocations: Vec<Value> = allocations.iter().map(allocation_json).collect();
                 object([("status", json!("allocated")), ("node", json!(node)), ("allocations", json!(allocations))])
             }
             Outcome::Unsatisfied { nodes } => object([("status", json!("none")), ("nodes", refusals(nodes))]),
@@ -37,6 +37,15 @@ impl Answer {
         map.insert("findings".to_owned(), json!(self.findings));
         Value::Object(map)
     }
+}
+
+/// With `devices` also where the claim asks for none.
+fn allocation_json(allocation: &AllocationResult) -> Value {
+    let mut value = allocation.write().unwrap_or_default();
+    if let Some(map) = value.as_object_mut() {
+        map.entry("devices").or_insert_with(|| Value::Object(Map::new()));
+    }
+    value
 }
 
 fn object<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {

@@ -18,10 +18,10 @@ pub fn tolerates(toleration: &DeviceToleration, taint: &DeviceTaint) -> bool {
     is_covered(&toleration.effect, taint.effect.text())
         && is_covered(&toleration.key, &taint.key)
         && match &toleration.operator {
-            TolerationOperator::Exists => true,
-            TolerationOperator::Equal => toleration.value == taint.value,
-            // What is left out means `Equal`.
-            TolerationOperator::Unknown(text) => text.is_empty() && toleration.value == taint.value,
+            Some(TolerationOperator::Exists) => true,
+            None | Some(TolerationOperator::Equal) => toleration.value == taint.value,
+            // What is empty means `Equal`.
+            Some(TolerationOperator::Unknown(text)) => text.is_empty() && toleration.value == taint.value,
         }
 }
 

@@ -166,8 +166,8 @@ api_struct! { closed
     DeviceToleration {
         /// Key; empty for every key.
         "key" key: String,
-        /// How the value is compared.
-        "operator" operator: TolerationOperator,
+        /// How the value is compared; absent for `Equal`.
+        "operator" operator: Option<TolerationOperator>,
         /// Value, for `Equal`.
         "value" value: String,
         /// Effect; empty for every effect.

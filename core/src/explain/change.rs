@@ -281,7 +281,7 @@ pub(super) fn node_toleration(taint: &str) -> NodeToleration {
 /// The toleration of one taint and no other.
 fn toleration(taint: &str) -> DeviceToleration {
     let (key, value, effect) = taint_parts(taint);
-    let operator = if value.is_empty() { TolerationOperator::Exists } else { TolerationOperator::Equal };
+    let operator = Some(if value.is_empty() { TolerationOperator::Exists } else { TolerationOperator::Equal });
     DeviceToleration {
         key: key.to_owned(),
         operator,

@@ -165,7 +165,7 @@ fn reduce(claim: &mut ResourceClaim, position: usize, kept: &[Part]) {
         if !kept.contains(&Part::Taints) {
             parts
                 .tolerations
-                .push(DeviceToleration { operator: TolerationOperator::Exists, ..DeviceToleration::default() });
+                .push(DeviceToleration { operator: Some(TolerationOperator::Exists), ..DeviceToleration::default() });
         }
     }
     let mut index = 0;
