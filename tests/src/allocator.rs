@@ -54,7 +54,12 @@ pub fn asked(case: &Value, mode: Mode) -> Asked {
     objects.extend(distinct_names(list("slices")));
     let node = case.pointer("/node/metadata/name").cloned().unwrap_or_default();
     Asked {
-        settings: json!({ "version": case.get("version").map_or("1.36", |version| version.as_str().unwrap_or_default()), "featureGates": gates, "mode": mode.name() }),
+        settings: json!({
+            "version": case.get("version").map_or("1.36", |version| version.as_str().unwrap_or_default()),
+            "featureGates": gates,
+            "mode": mode.name(),
+            "maxSteps": case.get("maxSteps"),
+        }),
         objects,
         question: Question::Allocate(json!({
             "claims": list("claims"),
@@ -108,6 +113,9 @@ pub fn check(case: &Value, mode: Mode, answer: &str) -> Result<(), String> {
             let got = text(node_failure.unwrap_or(&answer), "reference");
             compare_error(&text(expected, "error"), &got)
         }
+        "gave-up" if expected.get("steps") != answer.get("steps") => {
+            Err(format!("expected to give up {}, got {answer}", outcome_line(expected)))
+        }
         _ => Ok(()),
     }
 }
@@ -121,12 +129,13 @@ fn outcome_line(expected: &Value) -> String {
 
 /// Texts that other programs write behind a known beginning are compared up to there.
 fn compare_error(expected: &str, got: &str) -> Result<(), String> {
-    const FOREIGN: [&str; 5] = [
+    const FOREIGN: [&str; 6] = [
         " failed: compilation failed: ",
         "CEL compile error: ",
         "CEL runtime error: ",
         "could not retrieve device class ",
         "failed to parse node selector",
+        "failed to perform node selection for device",
     ];
     let known = |text: &str| {
         FOREIGN
@@ -138,7 +147,7 @@ fn compare_error(expected: &str, got: &str) -> Result<(), String> {
 }
 
 fn compare_allocations(expected: Option<&Value>, got: Option<&Value>) -> Result<(), String> {
-    let (expected, got) = (expected.cloned().unwrap_or_default(), got.cloned().unwrap_or_default());
+    let (expected, got) = (expected.cloned().unwrap_or(json!([])), got.cloned().unwrap_or(json!([])));
     let mut shares = BTreeSet::new();
     for id in share_ids(&got) {
         let shaped = id.len() == 36 && id.split('-').map(str::len).eq([8, 4, 4, 4, 12]);
