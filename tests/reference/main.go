@@ -187,20 +187,39 @@ func allocate(p *problem) (answer outcome) {
 	return outcome{Status: "allocated", Allocations: results, Nanoseconds: nanoseconds}
 }
 
-func evaluate(p *problem) outcome {
+type compiler interface {
+	CompileCELExpression(expression string, options cel.Options) cel.CompilationResult
+}
+
+// Making a compiler takes a quarter of a second, and the package remembers only the latest.
+var compilers = map[cel.Features]compiler{}
+
+func compilerFor(features cel.Features) compiler {
+	if compilers[features] == nil {
+		compilers[features] = cel.GetCompiler(features)
+	}
+	return compilers[features]
+}
+
+func evaluate(p *problem) (answer outcome) {
+	defer func() {
+		if why := recover(); why != nil {
+			answer = outcome{Status: "panic", Error: fmt.Sprint(why)}
+		}
+	}()
 	options := cel.Options{}
 	if p.Environment == "new" {
 		newExpressions := environment.NewExpressions
 		options.EnvType = &newExpressions
 	}
-	compiled := cel.GetCompiler(cel.Features{
+	compiled := compilerFor(cel.Features{
 		EnableConsumableCapacity: p.Features.ConsumableCapacity,
 		EnableListTypeAttributes: p.Features.ListTypeAttributes,
 	}).CompileCELExpression(*p.Expression, options)
 	if compiled.Error != nil {
 		return outcome{Status: "compileError", Error: compiled.Error.Error()}
 	}
-	answer := outcome{MaxCost: &compiled.MaxCost}
+	answer = outcome{MaxCost: &compiled.MaxCost}
 	match, details, err := compiled.DeviceMatches(context.Background(), cel.Device{
 		Driver:                   p.Device.Driver,
 		AllowMultipleAllocations: p.Device.AllowMultipleAllocations,

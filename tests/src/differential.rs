@@ -106,7 +106,26 @@ pub fn compare(root: &Path, cases: &[Value]) -> Result<Tally> {
 }
 
 fn selector(case: &Value, native: &mut dyn Door) -> Result<Result<(), String>> {
-    Ok(cel::check(case, &native.ask(&cel::asked(case))?))
+    let answer = native.ask(&cel::asked(case))?;
+    Ok(cel::check(case, &answer).and_then(|()| same_text(case, &answer)))
+}
+
+/// The texts of run-time errors are compared where they show what an expression came to.
+fn same_text(case: &Value, answer: &str) -> Result<(), String> {
+    let expected = case.pointer("/expected/error").and_then(Value::as_str).unwrap_or_default();
+    let answer: Value = serde_json::from_str(answer).map_err(|error| format!("the answer is not JSON: {error}"))?;
+    let got = answer.get("error").and_then(Value::as_str).unwrap_or_default();
+    let shows = [
+        "no such key: ",
+        "index out of bounds: ",
+        "index out of range: ",
+        "cannot slice(",
+        "error during formatting: ",
+    ];
+    if status(case) != "runtimeError" || expected == got || !shows.iter().any(|start| expected.starts_with(start)) {
+        return Ok(());
+    }
+    Err(format!("error of `{}`: expected `{expected}`, got `{got}`", case.get("expression").unwrap_or(&Value::Null)))
 }
 
 /// In mode `reference` the answer must be the release's. In mode `sound` it must be, too, or a finding must name the defect or say that

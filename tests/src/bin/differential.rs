@@ -32,8 +32,8 @@ struct Arguments {
     /// Write every scenario with the reference's outcome to this file, one per line, and compare nothing.
     #[arg(long)]
     record: Option<PathBuf>,
-    /// Record the scenarios of this file, one per line, instead of generated ones.
-    #[arg(long, requires = "record")]
+    /// Take the cases of this file, one per line, instead of generated ones.
+    #[arg(long)]
     from: Option<PathBuf>,
 }
 
@@ -46,15 +46,10 @@ fn main() -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let seeds = || arguments.seed..arguments.seed.saturating_add(arguments.cases);
+    let given: Option<Vec<Value>> = arguments.from.as_deref().map(lines).transpose()?;
     if let Some(file) = arguments.record {
         let release = if arguments.release.as_deref() == Some("1.37") { Release::V1_37 } else { Release::V1_36 };
-        let cases = match arguments.from {
-            None => seeds().map(|seed| generate::scenario(seed, release)).collect(),
-            Some(file) => {
-                let lines: Result<_, _> = fs::read_to_string(file)?.lines().map(serde_json::from_str).collect();
-                lines?
-            }
-        };
+        let cases = given.unwrap_or_else(|| seeds().map(|seed| generate::scenario(seed, release)).collect());
         let cases = record::corpus(root, release, cases)?;
         let lines: Vec<String> = cases.iter().map(Value::to_string).collect();
         fs::write(&file, lines.join("\n") + "\n")?;
@@ -65,6 +60,13 @@ fn main() -> Result<ExitCode> {
     let (mut passed, mut failed) = (0, 0);
     for release in [Release::V1_36, Release::V1_37] {
         if arguments.release.as_deref().is_some_and(|wanted| wanted != release.name()) {
+            continue;
+        }
+        if let Some(cases) = &given {
+            let tally = differential::compare(root, &differential::with_outcomes(root, release, cases.clone())?)?;
+            eprintln!("given cases of {}: {tally:?}", release.name());
+            passed += tally.passed;
+            failed += tally.failed;
             continue;
         }
         let scenarios = wants("scenarios").then(|| differential::scenarios(root, release, seeds()));
@@ -79,4 +81,10 @@ fn main() -> Result<ExitCode> {
     }
     println!("{passed} passed, {failed} failed");
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The cases of a file, one per line.
+fn lines(file: &Path) -> Result<Vec<Value>> {
+    let lines: Result<_, _> = fs::read_to_string(file)?.lines().map(serde_json::from_str).collect();
+    Ok(lines?)
 }

@@ -9,12 +9,16 @@ use super::{DRIVERS, Features, Theme};
 pub(super) fn class(dice: &mut Dice, features: &Features, name: &str) -> Value {
     let mut spec = Map::new();
     if name == "picky" {
-        spec.insert("selectors".into(), json!([matching(dice, features)]));
+        let count = dice.between(1, 2);
+        spec.insert("selectors".into(), (0..count).map(|_| matching(dice, features)).collect());
     }
     if dice.chance(40) {
         let parameters = json!({ "apiVersion": "x.example.com/v1", "kind": "Config", "class": name });
-        let config = json!([{ "opaque": { "driver": dice.word(&DRIVERS), "parameters": parameters } }]);
-        spec.insert("config".into(), config);
+        let mut config = vec![json!({ "opaque": { "driver": dice.word(&DRIVERS), "parameters": parameters } })];
+        if dice.chance(25) {
+            config.push(json!({ "opaque": { "driver": "a.example.com", "parameters": { "kind": "Second" } } }));
+        }
+        spec.insert("config".into(), Value::Array(config));
     }
     json!({ "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": { "name": name }, "spec": spec })
 }
@@ -37,6 +41,7 @@ fn request(dice: &mut Dice, features: &Features, is_sub: bool) -> Map<String, Va
             _ if is_large => dice.between(2, 20),
             _ => dice.between(2, 4),
         };
+        let count = if dice.below(250) == 0 { 33 } else { count };
         request.insert("count".into(), json!(count));
     }
     if dice.chance(50) {
@@ -47,17 +52,26 @@ fn request(dice: &mut Dice, features: &Features, is_sub: bool) -> Map<String, Va
         request.insert("selectors".into(), Value::Array(selectors));
     }
     if dice.chance(30) {
-        request.insert("tolerations".into(), json!([toleration(dice)]));
+        let count = dice.between(1, 2);
+        request.insert("tolerations".into(), (0..count).map(|_| toleration(dice)).collect());
     }
     let likely = if features.is(Theme::Capacity) { 50 } else { 25 };
     if (features.on("consumableCapacity") && dice.chance(likely)) || dice.below(300) == 0 {
-        let (name, amount) = match dice.below(20) {
-            0..=9 => ("memory", format!("{}Gi", dice.between(1, 5))),
-            10..=16 => ("bandwidth", dice.between(1, 6).to_string()),
-            17 | 18 => ("bandwidth", format!("{}m", dice.between(1, 40) * 125)),
-            _ => ("a.example.com/memory", "1Gi".to_owned()),
-        };
-        request.insert("capacity".into(), json!({ "requests": { name: amount } }));
+        let mut amounts = Map::new();
+        for _ in 0..dice.between(1, 2) {
+            let (name, amount) = match dice.below(24) {
+                0..=9 => ("memory", format!("{}Gi", dice.between(1, 5))),
+                10..=16 => ("bandwidth", dice.between(1, 6).to_string()),
+                17 | 18 => ("bandwidth", format!("{}m", dice.between(1, 40) * 125)),
+                19 | 20 => {
+                    ("memory", dice.word(&["500Mi", "1500M", "7500Mi", "1.5Gi", "0", "2147483648", "8e9", "1500m"]))
+                }
+                21 => ("bandwidth", dice.word(&["0", "1.5", "2.0", "3e0", "100u", "0.5", "4000m"])),
+                _ => ("a.example.com/memory", dice.word(&["1Gi", "2Gi"])),
+            };
+            amounts.insert(name.to_owned(), json!(amount));
+        }
+        request.insert("capacity".into(), json!({ "requests": amounts }));
     }
     if !is_sub && features.on("adminAccess") && dice.chance(8) {
         request.insert("adminAccess".into(), json!(dice.chance(90)));
@@ -70,13 +84,15 @@ fn request(dice: &mut Dice, features: &Features, is_sub: bool) -> Map<String, Va
 }
 
 fn toleration(dice: &mut Dice) -> Value {
-    let mut toleration = match dice.below(5) {
+    let mut toleration = match dice.below(7) {
+        5 => json!({ "key": dice.word(&["", "busy"]), "value": dice.word(&["", "yes"]) }),
+        6 => json!({ "operator": "Equal", "value": dice.word(&["", "yes"]), "tolerationSeconds": 30 }),
         0..=2 => json!({ "key": dice.word(&["sick", "busy"]), "operator": "Exists" }),
         3 => json!({ "key": dice.word(&["sick", "busy"]), "operator": "Equal", "value": dice.word(&["", "yes"]) }),
         _ => json!({ "operator": dice.word(&["Exists", "Equal", "Unheard"]) }),
     };
     if let (true, Some(map)) = (dice.chance(30), toleration.as_object_mut()) {
-        map.insert("effect".into(), json!("NoSchedule"));
+        map.insert("effect".into(), json!(dice.word(&["NoSchedule", "NoSchedule", "NoExecute", "None"])));
     }
     toleration
 }
@@ -84,7 +100,8 @@ fn toleration(dice: &mut Dice) -> Value {
 pub(super) fn claim(dice: &mut Dice, features: &Features, index: u64) -> Value {
     let mut requests = Vec::new();
     let mut names = Vec::new();
-    for number in 0..dice.between(1, 3) {
+    let count = if dice.below(150) == 0 { 0 } else { dice.between(1, 3) };
+    for number in 0..count {
         let name = format!("r{number}");
         if (features.on("prioritizedList") && dice.chance(30)) || dice.below(200) == 0 {
             let subrequests: Vec<Value> = (0..dice.between(1, 3))
@@ -96,6 +113,8 @@ pub(super) fn claim(dice: &mut Dice, features: &Features, index: u64) -> Value {
                 .collect();
             requests.push(json!({ "name": name, "firstAvailable": subrequests }));
             names.push(format!("{name}/s{}", dice.below(2)));
+        } else if dice.below(400) == 0 {
+            requests.push(json!({ "name": name }));
         } else {
             requests.push(json!({ "name": name, "exactly": request(dice, features, false) }));
         }
@@ -122,11 +141,14 @@ pub(super) fn claim(dice: &mut Dice, features: &Features, index: u64) -> Value {
         devices.insert("constraints".into(), Value::Array(constraints));
     }
     if dice.chance(30) {
-        let config = json!([{ "requests": some_of(dice), "opaque": {
-            "driver": dice.word(&DRIVERS),
-            "parameters": { "apiVersion": "x.example.com/v1", "kind": "Config", "claim": index },
-        } }]);
-        devices.insert("config".into(), config);
+        let count = dice.between(1, 2);
+        let mut entry = |number: u64| {
+            json!({ "requests": some_of(dice), "opaque": {
+                "driver": dice.word(&DRIVERS),
+                "parameters": { "apiVersion": "x.example.com/v1", "kind": "Config", "claim": index, "number": number },
+            } })
+        };
+        devices.insert("config".into(), (0..count).map(&mut entry).collect());
     }
     json!({
         "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::dice::Dice;
+use super::functions::Calls;
 use super::{DRIVERS, Features, MODELS};
 use crate::reference::Release;
 
@@ -75,9 +76,13 @@ pub fn selector(seed: u64, release: Release) -> Value {
         map.insert("links".to_owned(), json!({ "ints": [1, 2, 3] }));
         map.insert("names".to_owned(), json!({ "strings": ["a", "b", "ab"] }));
     }
-    let mut words = Words { dice, lists };
-    let expression = words.bool(4);
-    let environment = if words.dice.chance(50) { "stored" } else { "new" };
+    let expression = if dice.chance(60) {
+        Calls::new(&mut dice).probe()
+    } else {
+        let mut words = Words { dice: Dice(dice.next()), lists };
+        words.bool(4)
+    };
+    let environment = if dice.chance(50) { "stored" } else { "new" };
     json!({
         "id": format!("cel-{seed}"),
         "version": release.name(),

@@ -80,7 +80,9 @@ pub(super) fn make(
                 is_shared: device.get("allowMultipleAllocations") == Some(&Value::Bool(true)),
                 capacity: device.get("capacity").and_then(Value::as_object).cloned().unwrap_or_default(),
             });
-            list.push(Value::Object(device));
+            // Order counts, not names.
+            let place = if dice.chance(8) { 0 } else { list.len() };
+            list.insert(place, Value::Object(device));
             // Rarely the same name again: an invalid pool.
             if dice.below(if is_odd { 60 } else { 400 }) != 0 {
                 index += 1;
@@ -117,6 +119,14 @@ fn counter_set(dice: &mut Dice, set: u64) -> Value {
 
 /// Which nodes have access; true where each device says so.
 fn placement(dice: &mut Dice, spec: &mut Map<String, Value>) -> bool {
+    if dice.below(120) == 0 {
+        // Nothing at all, or a name beside something else.
+        if dice.chance(50) {
+            spec.insert("nodeName".into(), json!(dice.word(&["node-0", "node-1"])));
+            spec.insert("allNodes".into(), json!(dice.chance(50)));
+        }
+        return false;
+    }
     match dice.below(10) {
         0..=4 => spec.insert("nodeName".into(), json!("node-0")),
         5 => spec.insert("nodeName".into(), json!("node-1")),
@@ -131,6 +141,9 @@ fn placement(dice: &mut Dice, spec: &mut Map<String, Value>) -> bool {
 }
 
 fn placement_of_device(dice: &mut Dice, device: &mut Map<String, Value>) {
+    if dice.below(60) == 0 {
+        return;
+    }
     match dice.below(5) {
         0 | 1 => device.insert("nodeName".into(), json!("node-0")),
         2 => device.insert("nodeName".into(), json!("node-1")),
@@ -140,14 +153,32 @@ fn placement_of_device(dice: &mut Dice, device: &mut Map<String, Value>) {
 }
 
 fn node_selector(dice: &mut Dice) -> Value {
-    let requirement = match dice.below(8) {
+    let requirement = match dice.below(9) {
         0..=3 => json!({ "key": "zone", "operator": "In", "values": [dice.word(&["z0", "z0", "z1"])] }),
         4 => json!({ "key": "zone", "operator": "NotIn", "values": [dice.word(&["z0", "z1", "z2"])] }),
         5 => json!({ "key": dice.word(&["zone", "rack"]), "operator": dice.word(&["Exists", "DoesNotExist"]) }),
         6 => json!({ "key": "cores", "operator": dice.word(&["Gt", "Lt"]), "values": [dice.word(&["4", "16"])] }),
+        7 => {
+            json!({ "key": "kubernetes.io/hostname", "operator": "In", "values": ["node-0", dice.word(&["node-0", "node-1"])] })
+        }
         _ => json!({ "key": "zone", "operator": "In", "values": ["z1", "z0"] }),
     };
-    let mut terms = vec![json!({ "matchExpressions": [requirement] })];
+    let mut expressions = vec![requirement];
+    if dice.chance(20) {
+        expressions.push(json!({ "key": "cores", "operator": "In", "values": ["8", "16"] }));
+    }
+    let mut terms = match dice.below(12) {
+        0 => vec![
+            json!({ "matchFields": [{ "key": "metadata.name", "operator": dice.word(&["In", "NotIn"]), "values": ["node-0"] }] }),
+        ],
+        1 => vec![json!({
+            "matchExpressions": expressions,
+            "matchFields": [{ "key": "metadata.name", "operator": "In", "values": [dice.word(&["node-0", "node-1"])] }],
+        })],
+        2 if dice.chance(20) => vec![json!({})],
+        3 if dice.chance(10) => return json!({ "nodeSelectorTerms": [] }),
+        _ => vec![json!({ "matchExpressions": expressions })],
+    };
     if dice.chance(15) {
         terms.push(json!({ "matchFields": [{ "key": "metadata.name", "operator": "In", "values": ["node-0"] }] }));
     }
@@ -173,8 +204,12 @@ fn device(dice: &mut Dice, features: &Features, index: u64, has_counters: bool) 
         device.insert("taints".into(), Value::Array(taints));
     }
     if dice.chance(10) {
-        device.insert("bindingConditions".into(), json!(["ready.example.com"]));
-        device.insert("bindingFailureConditions".into(), json!(["failed.example.com"]));
+        let conditions =
+            dice.pick(&[json!(["ready.example.com"]), json!(["ready.example.com", "b"]), json!([])]).cloned();
+        device.insert("bindingConditions".into(), conditions.unwrap_or_default());
+        if dice.chance(80) {
+            device.insert("bindingFailureConditions".into(), json!(["failed.example.com"]));
+        }
         if dice.chance(50) {
             device.insert("bindsToNode".into(), json!(true));
         }
@@ -192,7 +227,8 @@ fn taint(dice: &mut Dice) -> Value {
 fn attributes(dice: &mut Dice, features: &Features) -> Value {
     let mut attributes = Map::new();
     attributes.insert("model".into(), json!({ "string": dice.word(&MODELS) }));
-    attributes.insert("index".into(), json!({ "int": dice.below(4) }));
+    let index = if dice.chance(8) { format!("{}/index", dice.word(&DRIVERS)) } else { "index".to_owned() };
+    attributes.insert(index, json!({ "int": dice.below(4) }));
     if dice.chance(80) {
         attributes.insert("numa".into(), json!({ "int": dice.below(2) }));
     }
@@ -220,15 +256,28 @@ fn attributes(dice: &mut Dice, features: &Features) -> Value {
     if features.on("listTypeAttributes") && dice.chance(20) {
         attributes.insert("api".into(), json!({ "versions": ["1.0.0", dice.word(&["1.1.0", "2.0.0"])] }));
     }
-    if dice.below(300) == 0 {
-        attributes.insert("driverVersion".into(), json!({ "version": "1.2" }));
-    }
+    match dice.below(900) {
+        0..=2 => attributes.insert("driverVersion".into(), json!({ "version": "1.2" })),
+        3 | 4 => attributes.insert("common.example.com/rack".into(), json!({})),
+        5 | 6 => attributes.insert("common.example.com/rack".into(), json!({ "string": "r1", "int": 1 })),
+        _ => None,
+    };
     Value::Object(attributes)
 }
 
 fn capacity(dice: &mut Dice, features: &Features) -> Value {
     let mut capacity = Map::new();
-    capacity.insert("memory".into(), json!({ "value": format!("{}Gi", dice.between(1, 10)) }));
+    let mut memory = json!({ "value": format!("{}Gi", dice.between(1, 10)) });
+    if features.is(Theme::Capacity)
+        && dice.chance(35)
+        && let Some(map) = memory.as_object_mut()
+    {
+        map.insert("requestPolicy".into(), memory_policy(dice));
+    }
+    capacity.insert("memory".into(), memory);
+    if dice.chance(6) {
+        capacity.insert("a.example.com/memory".into(), json!({ "value": format!("{}Gi", dice.between(1, 4)) }));
+    }
     if dice.chance(if features.is(Theme::Capacity) { 60 } else { 30 }) {
         let mut bandwidth = json!({ "value": dice.between(4, 12).to_string() });
         let policy = match dice.below(6) {
@@ -247,12 +296,36 @@ fn capacity(dice: &mut Dice, features: &Features) -> Value {
     Value::Object(capacity)
 }
 
+/// Ranges with and without step and default, lists of values, defaults alone.
+fn memory_policy(dice: &mut Dice) -> Value {
+    let mut policy = match dice.below(6) {
+        0 => json!({ "validRange": { "min": "1Gi", "max": "8Gi", "step": "2Gi" } }),
+        1 => json!({ "validRange": { "min": "512Mi", "max": "6Gi" } }),
+        2 => json!({ "validRange": { "min": "1Gi" } }),
+        3 => json!({ "validValues": ["1Gi", "2Gi", "4Gi"] }),
+        4 => json!({ "validRange": { "min": "1Gi", "step": "1500M" } }),
+        _ => json!({}),
+    };
+    if let (true, Some(map)) = (dice.chance(70), policy.as_object_mut()) {
+        map.insert("default".into(), json!(dice.word(&["1Gi", "1024Mi", "1Gi", "1073741824", "3Gi"])));
+    }
+    policy
+}
+
 fn consumption(dice: &mut Dice, features: &Features) -> Value {
     let set = if dice.below(if features.is(Theme::Pools) { 120 } else { 800 }) == 0 { 9 } else { dice.below(2) };
     let mut entries = vec![json!({ "counterSet": format!("set-{set}"), "counters": {
         "memory": { "value": format!("{}Gi", dice.between(1, 6)) },
         "slices": { "value": dice.between(1, 3).to_string() },
     } })];
+    if let (true, Some(counters)) =
+        (dice.chance(15), entries.first_mut().and_then(|entry| entry.get_mut("counters")?.as_object_mut()))
+    {
+        counters.remove(&dice.word(&["memory", "slices"]));
+        if dice.below(if features.is(Theme::Pools) { 30 } else { 200 }) == 0 {
+            counters.insert("unheard".into(), json!({ "value": "1" }));
+        }
+    }
     if dice.chance(10) && set < 2 {
         entries.push(json!({ "counterSet": format!("set-{}", 1 - set), "counters": { "slices": { "value": "1" } } }));
     }
@@ -289,19 +362,24 @@ pub(super) fn usage(
             }
             id
         };
-        if device.is_shared && features.on("consumableCapacity") {
+        // Rarely the other way round: a shared device held as a whole, an exclusive one with shares.
+        if device.is_shared != dice.chance(4) && features.on("consumableCapacity") {
             let amounts: Map<String, Value> = device
                 .capacity
                 .iter()
                 .map(|(name, _)| (name.clone(), json!(if name == "memory" { "1Gi" } else { "2" })))
                 .collect();
             shares.push(id(&[("shareID", json!(format!("00000000-0000-4000-8000-{index:012}")))]));
-            if !amounts.is_empty() {
+            if !amounts.is_empty() && !dice.chance(5) {
                 consumed.push(id(&[("capacity", Value::Object(amounts))]));
             }
         } else {
             in_use.push(id(&[]));
         }
+    }
+    if dice.chance(5) {
+        // No longer published.
+        in_use.push(json!({ "driver": dice.word(&DRIVERS), "pool": "node-0", "device": "gone" }));
     }
     (in_use, shares, consumed)
 }
