@@ -37,7 +37,7 @@ pub(super) fn blocks<'c>(unit: &Unit<'_>, device: &NodeDevice<'c>) -> impl Itera
 }
 
 /// Taints that block, of the driver and of taint rules.
-pub(super) fn blocking<'c>(
+pub(crate) fn blocking<'c>(
     cluster: &'c Cluster,
     selectors: &mut Selectors,
     slice: &ResourceSlice,
@@ -54,7 +54,7 @@ pub(super) fn blocking<'c>(
 ///
 /// Class and expressions could be stated up to 1.34 and in proposals; other versions do not know them, and what they make of such a rule
 /// is left open: it taints nothing. An expression that fails selects nothing.
-fn applies(
+pub(crate) fn applies(
     cluster: &Cluster,
     selectors: &mut Selectors,
     rule: &DeviceTaintRule,

@@ -7,6 +7,7 @@ pub mod meta;
 pub mod node;
 pub mod object;
 pub mod pod;
+pub mod pool_status;
 pub mod quantity;
 pub mod read;
 pub mod slice;

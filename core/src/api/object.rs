@@ -8,6 +8,7 @@ use super::group::PodGroup;
 use super::meta::ObjectMeta;
 use super::node::Node;
 use super::pod::{Namespace, Pod};
+use super::pool_status::{POOL_STATUS_API_VERSION, ResourcePoolStatusRequest};
 use super::read::{Json, Path};
 use super::slice::ResourceSlice;
 use super::source::{SOURCE_API_VERSION, SOURCE_KIND, TemplateSource};
@@ -66,6 +67,7 @@ macro_rules! kinds {
                     let api_version = match self {
                         Self::PodGroup(group) => group.api_version.clone(),
                         Self::TemplateSource(_) => SOURCE_API_VERSION.to_owned(),
+                        Self::ResourcePoolStatusRequest(_) => POOL_STATUS_API_VERSION.to_owned(),
                         _ => api_version,
                     };
                     map.insert("apiVersion".to_owned(), Value::String(api_version));
@@ -105,6 +107,8 @@ kinds! {
     ResourceSlice(ResourceSlice) = "ResourceSlice" in "resource.k8s.io";
     /// A rule that taints devices.
     DeviceTaintRule(DeviceTaintRule) = "DeviceTaintRule" in "resource.k8s.io";
+    /// A question about pools.
+    ResourcePoolStatusRequest(ResourcePoolStatusRequest) = "ResourcePoolStatusRequest" in "resource.k8s.io";
     /// A group of Pods.
     PodGroup(PodGroup) = "PodGroup" in "scheduling.k8s.io";
 }

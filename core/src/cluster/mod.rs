@@ -21,6 +21,7 @@ use crate::api::group::PodGroup;
 use crate::api::node::Node;
 use crate::api::object::Object;
 use crate::api::pod::{Namespace, Pod};
+use crate::api::pool_status::ResourcePoolStatusRequest;
 use crate::api::slice::{ResourceSlice, TaintEffect};
 use crate::api::source::{SOURCE_KIND, TemplateSource};
 use crate::api::workload::Workload;
@@ -54,6 +55,7 @@ pub struct Cluster {
     /// Names of slices with a device that evicts its users.
     evicting_slices: BTreeSet<String>,
     taint_rules: BTreeMap<String, DeviceTaintRule>,
+    pool_status_requests: BTreeMap<String, ResourcePoolStatusRequest>,
     claims: Arc<BTreeMap<Key, ResourceClaim>>,
     templates: BTreeMap<Key, ResourceClaimTemplate>,
     cluster_templates: BTreeMap<String, ResourceClaimTemplate>,
@@ -137,6 +139,8 @@ impl Cluster {
         slices: String => Arc<ResourceSlice>;
         /// Taint rules by name.
         taint_rules: String => DeviceTaintRule;
+        /// Questions about pools by name.
+        pool_status_requests: String => ResourcePoolStatusRequest;
         /// Claims by namespace and name.
         claims: Key => ResourceClaim;
         /// Claim templates by namespace and name.
@@ -207,6 +211,7 @@ impl Cluster {
             Object::DeviceClass(class) => drop(self.classes.insert(name, *class)),
             Object::ResourceSlice(slice) => self.apply_slice(Arc::new(*slice)),
             Object::DeviceTaintRule(rule) => drop(self.taint_rules.insert(name, *rule)),
+            Object::ResourcePoolStatusRequest(request) => drop(self.pool_status_requests.insert(name, *request)),
             Object::ResourceClaim(claim) => {
                 let links = Arc::make_mut(&mut self.links);
                 if let Some(old) = self.claims.get(&key) {
@@ -303,6 +308,7 @@ impl Cluster {
                 removed.is_some()
             }
             "DeviceTaintRule" => self.taint_rules.remove(name).is_some(),
+            "ResourcePoolStatusRequest" => self.pool_status_requests.remove(name).is_some(),
             "ResourceClaim" => {
                 let removed = Arc::make_mut(&mut self.claims).remove(&key);
                 if let Some(claim) = &removed {
@@ -338,6 +344,9 @@ impl Cluster {
                 Object::ResourceSlice(Box::new(slice.as_ref().clone()))
             }
             "DeviceTaintRule" => Object::DeviceTaintRule(Box::new(self.taint_rules.get(name)?.clone())),
+            "ResourcePoolStatusRequest" => {
+                Object::ResourcePoolStatusRequest(Box::new(self.pool_status_requests.get(name)?.clone()))
+            }
             "ResourceClaim" => Object::ResourceClaim(Box::new(self.claims.get(&key)?.clone())),
             "ResourceClaimTemplate" => Object::ResourceClaimTemplate(Box::new(self.templates.get(&key)?.clone())),
             "ClusterResourceClaimTemplate" => {

@@ -9,6 +9,7 @@ pub mod claims;
 pub(crate) mod entries;
 pub mod eviction;
 pub mod kubelet;
+pub mod pool_status;
 pub mod protection;
 pub mod scheduling;
 pub mod template_sync;

@@ -29,7 +29,7 @@ impl Answers for Native {
 }
 
 /// Histories of controllers and plugins that are not modelled.
-const NOT_MODELLED: [&str; 3] = ["extended-resource", "job-workload", "pool-status-request"];
+const NOT_MODELLED: [&str; 2] = ["extended-resource", "job-workload"];
 
 /// Histories that show a defect of the reference, and what happens instead.
 const DEFECTS: [(&str, &str); 9] = [

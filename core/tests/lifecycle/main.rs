@@ -18,6 +18,7 @@ mod groups;
 mod histories;
 mod objects;
 mod play;
+mod pool_status;
 mod properties;
 mod taints;
 mod templates;

@@ -13,6 +13,17 @@ use serde_json::{Value, json};
 /// The namespace of all objects that name none.
 pub(crate) const NS: &str = "default";
 
+/// Kinds without a namespace.
+const CLUSTER_WIDE: [&str; 7] = [
+    "Node",
+    "Namespace",
+    "DeviceClass",
+    "ResourceSlice",
+    "DeviceTaintRule",
+    "ClusterResourceClaimTemplate",
+    "ResourcePoolStatusRequest",
+];
+
 /// One node with four GPUs and two network cards.
 pub(crate) const WORLD: &str = r#"
 apiVersion: v1
@@ -71,9 +82,7 @@ impl Play {
 
     /// Creates one object.
     pub(crate) fn create(&mut self, mut object: Value) -> Result<(), String> {
-        let cluster_wide =
-            ["Node", "Namespace", "DeviceClass", "ResourceSlice", "DeviceTaintRule", "ClusterResourceClaimTemplate"];
-        let is_namespaced = !cluster_wide.contains(&object["kind"].as_str().unwrap());
+        let is_namespaced = !CLUSTER_WIDE.contains(&object["kind"].as_str().unwrap());
         if is_namespaced && object["metadata"].get("namespace").is_none() {
             object["metadata"]["namespace"] = json!(NS);
         }
@@ -164,9 +173,7 @@ pub(crate) fn profile() -> Profile {
 
 /// Kind and name in the one namespace, or in none.
 pub(crate) fn key(kind: &str, name: &str) -> ObjectRef {
-    let cluster_wide =
-        ["Node", "Namespace", "DeviceClass", "ResourceSlice", "DeviceTaintRule", "ClusterResourceClaimTemplate"];
-    let namespace = if cluster_wide.contains(&kind) { "" } else { NS };
+    let namespace = if CLUSTER_WIDE.contains(&kind) { "" } else { NS };
     ObjectRef { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
 }
 

@@ -46,7 +46,7 @@ impl Simulation {
                     event.note.push_str(&error.message);
                     self.server.record(event);
                     done = false;
-                    if self.controllers.mode == Mode::Reference {
+                    if self.controllers.profile.mode == Mode::Reference {
                         break;
                     }
                 }

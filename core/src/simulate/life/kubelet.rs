@@ -72,7 +72,7 @@ impl Simulation {
                 }
                 continue;
             }
-            let groups = self.controllers.features.workload_resource_claims;
+            let groups = self.controllers.profile.features.workload_resource_claims;
             let is_refused = |permission: &Permission| matches!(permission, Permission::Refused(_));
             if pod.status.phase == "Running" || may_use(cluster, pod, groups).iter().any(is_refused) {
                 continue;

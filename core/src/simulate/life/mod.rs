@@ -6,14 +6,13 @@
 mod carry_out;
 mod command;
 mod components;
+mod controllers;
 mod kubelet;
 mod load;
 pub mod script;
 mod timeline;
 mod waiting;
 pub mod wire;
-
-use std::collections::BTreeMap;
 
 pub use command::{Command, DevicePath};
 pub use components::Component;
@@ -23,13 +22,12 @@ use serde::Serialize;
 
 use super::server::Server;
 use crate::allocate::Limits;
-use crate::api::pod::Pod;
-use crate::cluster::{Cluster, Key};
+use crate::cluster::Cluster;
 use crate::finding::{Finding, ObjectRef};
-use crate::lifecycle::claims::{self, Work};
+use crate::lifecycle::Time;
 use crate::lifecycle::scheduling::{self, Book};
-use crate::lifecycle::{Action, Decision, Time, Trigger, eviction, is_for_pod, protection};
 use crate::profile::{Mode, Profile};
+use controllers::Controllers;
 use kubelet::Kubelets;
 use timeline::Timeline;
 use waiting::Waiting;
@@ -44,14 +42,8 @@ pub struct Simulation {
     server: Server,
     now: Time,
     limits: Limits,
-    controllers: Profile,
+    controllers: Controllers,
     scheduler: Profile,
-    claim_work: BTreeMap<Work, Time>,
-    claim_failures: BTreeMap<Work, u32>,
-    claim_memory: claims::Memory,
-    group_work: BTreeMap<Key, Time>,
-    eviction_at: Option<Time>,
-    eviction: eviction::Memory,
     waiting: Waiting,
     book: Book,
     /// Components that do nothing for now.
@@ -92,14 +84,8 @@ impl Simulation {
             server: Server::new(profile.clone()),
             now,
             limits,
-            controllers: profile.clone(),
+            controllers: Controllers::new(profile.clone()),
             scheduler: profile.clone(),
-            claim_work: BTreeMap::new(),
-            claim_failures: BTreeMap::new(),
-            claim_memory: claims::Memory::default(),
-            group_work: BTreeMap::new(),
-            eviction_at: None,
-            eviction: eviction::Memory::default(),
             waiting: Waiting::default(),
             book: Book::default(),
             stopped: Vec::new(),
@@ -154,14 +140,8 @@ impl Simulation {
         match component {
             Component::Server => self.server.set_profile(profile),
             Component::Controllers => {
-                self.controllers = profile;
-                self.eviction = eviction::Memory::default();
-                self.claim_failures.clear();
-                self.claim_memory = claims::Memory::default();
-                let cluster = self.server.cluster();
-                self.claim_work = claims::all_work(cluster).into_iter().map(|work| (work, self.now)).collect();
-                self.group_work = cluster.pod_groups().keys().map(|key| (key.clone(), self.now)).collect();
-                self.eviction_at = Some(self.now);
+                self.controllers = Controllers::new(profile);
+                self.controllers.look_at_all(self.server.cluster(), self.now);
             }
             Component::Scheduler => {
                 self.scheduler = profile;
@@ -182,7 +162,7 @@ impl Simulation {
     pub fn profile(&self, component: Component) -> &Profile {
         match component {
             Component::Server => self.server.cluster().profile(),
-            Component::Controllers => &self.controllers,
+            Component::Controllers => &self.controllers.profile,
             Component::Scheduler => &self.scheduler,
         }
     }
@@ -205,9 +185,7 @@ impl Simulation {
     /// The controllers see everything again, and hear of every object once more.
     pub fn catch_up(&mut self) {
         if self.seen.take().is_some() {
-            self.claim_work.extend(claims::all_work(self.server.cluster()).into_iter().map(|work| (work, self.now)));
-            self.group_work.extend(self.server.cluster().pod_groups().keys().map(|key| (key.clone(), self.now)));
-            self.eviction_at = Some(self.now);
+            self.controllers.look_at_all(self.server.cluster(), self.now);
         }
     }
 
@@ -261,9 +239,7 @@ impl Simulation {
     /// When the next thing happens by itself.
     pub fn next_work(&self) -> Option<Time> {
         let runs = |component: &Component| !self.stopped.contains(component);
-        let controllers =
-            self.claim_work.values().chain(self.group_work.values()).chain(&self.eviction_at).min().copied();
-        let controllers = controllers.filter(|_| runs(&Component::Controllers));
+        let controllers = self.controllers.next().filter(|_| runs(&Component::Controllers));
         let scheduler = self.waiting.next().filter(|_| runs(&Component::Scheduler));
         let garbage = self.server.has_garbage().then_some(self.now).filter(|_| runs(&Component::Controllers));
         let kubelets = self.kubelets.as_ref().and_then(Kubelets::next);
@@ -273,7 +249,7 @@ impl Simulation {
     /// Tells every component what changed.
     fn hear(&mut self) {
         for trigger in self.server.take_changes() {
-            self.tell_controllers(&trigger);
+            self.controllers.note(self.server.cluster(), &trigger, self.now);
             self.book.note(&trigger);
             self.waiting.note(self.server.cluster(), &trigger, self.now);
             if let Some(kubelets) = &mut self.kubelets {
@@ -288,32 +264,16 @@ impl Simulation {
         }
     }
 
-    fn tell_controllers(&mut self, trigger: &Trigger) {
-        let cluster = self.server.cluster();
-        for work in claims::affected(cluster, trigger) {
-            self.claim_work.insert(work, self.now);
-        }
-        if let Some(group) = protection::affected(trigger) {
-            self.group_work.insert(group, self.now);
-        }
-        if eviction::is_affected(cluster, trigger) {
-            self.eviction_at = Some(self.now);
-        }
-    }
-
     /// Lets one component do one thing, if there is one to do now.
     fn work_once(&mut self) -> bool {
         let scheduler =
             |simulation: &mut Self| !simulation.is_stopped(Component::Scheduler) && simulation.schedule_one();
         let controllers = |simulation: &mut Self| {
             !simulation.is_stopped(Component::Controllers)
-                && (simulation.server.collect_garbage(simulation.now)
-                    || simulation.reconcile_claims()
-                    || simulation.reconcile_group()
-                    || simulation.evict())
+                && (simulation.server.collect_garbage(simulation.now) || simulation.reconcile())
         };
         // Any order respects causality. The scheduler of the reference is mostly faster than its controllers.
-        match self.controllers.mode {
+        match self.controllers.profile.mode {
             Mode::Sound => controllers(self) || scheduler(self) || self.run_pod(),
             Mode::Reference => scheduler(self) || controllers(self) || self.run_pod(),
         }
@@ -323,83 +283,9 @@ impl Simulation {
         self.stopped.contains(&component)
     }
 
-    fn reconcile_claims(&mut self) -> bool {
-        let due = self.claim_work.iter().find(|(_, time)| **time <= self.now).map(|(work, _)| work.clone());
-        let Some(work) = due else { return false };
-        self.claim_work.remove(&work);
-        if self.crashes_on(&work) {
-            self.stop(Component::Controllers);
-            return true;
-        }
-        let decision = claims::reconcile(self.seen(), &self.controllers, &self.claim_memory, &work);
-        let retry = decision.retry;
-        let made = self.made_by(&decision);
-        let done = self.carry_out(decision);
-        for claim in made.iter().filter_map(|key| self.server.cluster().claims().get(key)) {
-            self.claim_memory.remember(claim);
-        }
-        if done && !retry {
-            self.claim_failures.remove(&work);
-        } else {
-            let failures = self.claim_failures.entry(work.clone()).or_default();
-            let pause = claim_pause(*failures);
-            *failures = failures.saturating_add(1);
-            self.claim_work.insert(work, self.now.plus_millis(pause));
-        }
-        true
-    }
-
-    /// Whether the reference ends over a Pod: one without a PodGroup that records a claim of another owner.
-    fn crashes_on(&self, work: &Work) -> bool {
-        let Work::Pod(key) = work else { return false };
-        let cluster = self.server.cluster();
-        let knows_groups =
-            self.controllers.features.workload_resource_claims && self.controllers.mode == Mode::Reference;
-        knows_groups && cluster.pods().get(key).is_some_and(|pod| records_foreign_claim(cluster, pod))
-    }
-
-    /// Claims that a decision makes, for the controller that remembers them.
-    fn made_by(&self, decision: &Decision) -> Vec<Key> {
-        let made = decision.actions.iter().filter_map(|action| match action {
-            Action::Create { object, .. } => {
-                Some((object.metadata().namespace.clone(), object.metadata().name.clone()))
-            }
-            _ => None,
-        });
-        made.filter(|_| self.controllers.mode == Mode::Reference).collect()
-    }
-
-    fn reconcile_group(&mut self) -> bool {
-        let due = self.group_work.iter().find(|(_, time)| **time <= self.now).map(|(key, _)| key.clone());
-        let Some(key) = due else { return false };
-        self.group_work.remove(&key);
-        let decision = protection::reconcile(self.seen(), &self.controllers, &key);
-        if !self.carry_out(decision) {
-            self.group_work.insert(key, self.now.plus_millis(claim_pause(0)));
-        }
-        true
-    }
-
-    fn evict(&mut self) -> bool {
-        if self.eviction_at.is_none_or(|time| time > self.now) {
-            return false;
-        }
-        self.eviction_at = None;
-        let mut memory = self.eviction.clone();
-        let decision = eviction::reconcile(self.seen(), &self.controllers, &mut memory, self.now);
-        let wake_up = decision.wake_up;
-        let done = self.carry_out(decision);
-        if done {
-            self.eviction = memory;
-        }
-        let again = (!done).then(|| self.now.plus_millis(claim_pause(0)));
-        self.eviction_at = wake_up.into_iter().chain(again).min();
-        true
-    }
-
     fn schedule_one(&mut self) -> bool {
         let Some(key) = self.waiting.pop(self.server.cluster(), self.now) else { return false };
-        if self.crashes_on(&Work::Pod(key.clone())) {
+        if self.crashes_on(&key) {
             self.stop(Component::Scheduler);
             return true;
         }
@@ -420,17 +306,4 @@ impl Simulation {
         }
         true
     }
-}
-
-/// Whether a Pod without a PodGroup records a generated claim that is not its own.
-fn records_foreign_claim(cluster: &Cluster, pod: &Pod) -> bool {
-    let statuses = pod.status.resource_claim_statuses.iter();
-    let names = statuses.filter_map(|status| status.resource_claim_name.as_ref());
-    let claims = names.filter_map(|name| cluster.claims().get(&(pod.metadata.namespace.clone(), name.clone())));
-    pod.group_name().is_none() && claims.into_iter().any(|claim| !is_for_pod(pod, claim, false))
-}
-
-/// Milliseconds until something that failed is tried again: 5 ms, doubled each time, at most 1000 s.
-fn claim_pause(failures: u32) -> i64 {
-    5i64.checked_shl(failures.min(18)).unwrap_or(1_000_000).min(1_000_000)
 }

@@ -25,6 +25,9 @@ impl Server {
             "ClusterResourceClaimTemplate" if !self.cluster.profile().features.cluster_resource_claim_templates => {
                 Err(Refused::forbidden(key, group_of(value), "the ClusterResourceClaimTemplates feature is disabled"))
             }
+            "ResourcePoolStatusRequest" if !self.cluster.profile().features.resource_pool_status => {
+                Err(Refused::not_served())
+            }
             _ => Ok(()),
         }
     }
@@ -41,12 +44,19 @@ impl Server {
             }
             "Pod" => differs("/spec/schedulingGroup") || differs("/spec/resourceClaims"),
             "PodGroup" => differs("/spec/resourceClaims"),
+            "ResourcePoolStatusRequest" => differs("/spec"),
             _ => false,
         };
         if immutable {
             return Err(Refused::invalid(key, group_of(value), "spec: Invalid value: field is immutable"));
         }
-        if key.kind == "ResourceClaim" { reservations(key, old, value) } else { Ok(()) }
+        match key.kind.as_str() {
+            "ResourceClaim" => reservations(key, old, value),
+            "ResourcePoolStatusRequest" if old.get("status").is_some() && differs("/status") => {
+                Err(Refused::invalid(key, group_of(value), "status: Invalid value: field is immutable"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Admin access needs a label of the namespace.

@@ -48,6 +48,12 @@ impl Server {
                 set(value, &["status"], json!({}));
             }
             "DeviceClass" => set(value, &["metadata", "generation"], json!(1)),
+            "ResourcePoolStatusRequest" => {
+                unset(value, &["status"]);
+                if value.pointer("/spec/limit").is_none_or(Value::is_null) {
+                    set(value, &["spec", "limit"], json!(100));
+                }
+            }
             "ResourceSlice" => {
                 set(value, &["metadata", "generation"], json!(1));
                 slice_taints(value, now);

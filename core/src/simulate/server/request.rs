@@ -37,6 +37,12 @@ impl Refused {
         Self { status: 403, reason: "Forbidden", message }
     }
 
+    /// The kind is one of a feature that is off.
+    pub(super) fn not_served() -> Self {
+        let message = "the server could not find the requested resource".to_owned();
+        Self { status: 404, reason: "NotFound", message }
+    }
+
     fn not_found(key: &ObjectRef, group: &str) -> Self {
         let message = format!("{} \"{}\" not found", resource(key, group), key.name);
         Self { status: 404, reason: "NotFound", message }
