@@ -49,7 +49,7 @@ use plan::Plan;
 use pools::Overlay;
 use precheck::Stop;
 use quirks::Quirks;
-pub(crate) use taints::blocking as blocking_taints;
+pub(crate) use taints::{applies as rule_applies, blocking as blocking_taints};
 pub use taints::tolerates;
 
 /// Identity of a device. A pool is known only together with its driver.

@@ -214,6 +214,44 @@ fn r_351_rules_of_1_34_select_by_expression_and_class() {
     }
 }
 
+/// r_351 r_352: such a rule evicts, too, and says whom; it follows the class.
+#[test]
+fn r_352_rules_of_1_34_evict_by_expression_and_class() {
+    let selectors = [
+        ("selectors: [{cel: {expression: device.driver == 'gpu.example.com'}}]", true),
+        ("selectors: [{cel: {expression: device.driver == 'nic.example.com'}}]", false),
+        ("selectors: [{cel: {expression: 'device.attributes[\"gpu.example.com\"].missing == 1'}}]", false),
+        ("deviceClassName: gpu", true),
+        ("deviceClassName: nic", false),
+        ("deviceClassName: missing", false),
+        ("deviceClassName: gpu, device: gpu-1", false),
+    ];
+    let nic = |driver: &str| {
+        json!({
+            "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": { "name": "nic" },
+            "spec": { "selectors": [{ "cel": { "expression": format!("device.driver == '{driver}'") } }] },
+        })
+    };
+    for (selector, evicts) in selectors {
+        let mut profile = Profile::of(Version::V1_34);
+        profile.features.device_taints = true;
+        profile.features.device_taint_rules = true;
+        let mut play = Play::with(profile);
+        play.create(nic("nic.example.com")).unwrap();
+        play.apply(&user("one", ""));
+        play.apply(&rule("preview", selector, "None"));
+        let rule_status = play.simulation.server().get(&crate::play::key("DeviceTaintRule", "preview")).unwrap();
+        let message = rule_status["status"]["conditions"][0]["message"].as_str().unwrap().to_owned();
+        assert_eq!(message.contains(" 1 pod would be evicted in 1 namespace "), evicts, "{selector}: {message}");
+        play.apply(&rule("r", selector, "NoExecute"));
+        assert_eq!(is_there(&play, "one"), !evicts, "{selector}");
+        if selector == "deviceClassName: nic" {
+            play.patch("DeviceClass", "nic", false, json!({ "spec": nic("gpu.example.com")["spec"] }));
+            assert!(!is_there(&play, "one"), "the class selects the device now");
+        }
+    }
+}
+
 /// r_354: a rule can be changed and removed at any time, and that counts at once.
 #[test]
 fn r_354_a_rule_holds_as_long_as_it_exists() {

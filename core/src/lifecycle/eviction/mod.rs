@@ -48,6 +48,7 @@ struct Eviction {
 pub fn is_affected(cluster: &Cluster, trigger: &Trigger) -> bool {
     match trigger.latest() {
         Some(Object::ResourceSlice(_) | Object::DeviceTaintRule(_)) => true,
+        Some(Object::DeviceClass(_)) => !cluster.taint_rules().is_empty(),
         Some(Object::ResourceClaim(_) | Object::Pod(_)) => {
             !cluster.taint_rules().is_empty() || cluster.evicting_slices().next().is_some()
         }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::taints::{is_newest, newest, selects};
-use super::{Eviction, Memory, of_claim, pods_of, taints::Taints, uses};
+use super::taints::{Selection, Taints, devices};
+use super::{Eviction, Memory, of_claim, pods_of, uses};
 use crate::api::class::DeviceTaintRule;
 use crate::api::slice::TaintEffect;
 use crate::cluster::{Cluster, Key};
@@ -123,22 +123,19 @@ fn wanted(
 
 /// What the rule would do with the effect `NoExecute`.
 fn preview(cluster: &Cluster, profile: &Profile, rule: &DeviceTaintRule) -> String {
-    let Some(selector) = &rule.spec.device_selector else { return counts(0, 0, 0, 0) };
-    let newest = newest(cluster);
-    let slices = cluster.slices().values().filter(|slice| is_newest(slice, &newest));
-    let published = slices
-        .flat_map(|slice| slice.spec.devices.iter().map(move |device| (&slice.spec, device)))
-        .filter(|(spec, device)| selects(selector, &spec.driver, &spec.pool.name, &device.name))
+    let selection = Selection::of(cluster, rule);
+    let published = devices(cluster)
+        .filter(|(slice, device)| selection.has(&slice.spec.driver, &slice.spec.pool.name, &device.name))
         .count();
     let results = cluster.claims().values().filter_map(|claim| claim.status.allocation.as_ref());
     let allocated: BTreeSet<_> = results
         .flat_map(|allocation| &allocation.devices.results)
-        .filter(|result| selects(selector, &result.driver, &result.pool, &result.device))
+        .filter(|result| selection.has(&result.driver, &result.pool, &result.device))
         .map(|result| (&result.driver, &result.pool, &result.device))
         .collect();
     let mut executing = rule.clone();
     executing.spec.taint.effect = TaintEffect::NoExecute;
-    let taints = Taints::of_rule(&executing);
+    let taints = Taints::of_rule(cluster, &executing);
     let mut pods: BTreeSet<Key> = BTreeSet::new();
     for (key, claim) in cluster.claims() {
         if of_claim(claim, &taints, profile, Time::default()).is_none() {
