@@ -49,8 +49,8 @@ use plan::Plan;
 use pools::Overlay;
 use precheck::Stop;
 use quirks::Quirks;
-pub(crate) use taints::{applies as rule_applies, blocking as blocking_taints};
 pub use taints::tolerates;
+pub(crate) use taints::{applies as rule_applies, blocking as blocking_taints};
 
 /// Identity of a device. A pool is known only together with its driver.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -72,6 +72,8 @@ pub struct InUse {
     pub shares: Vec<(DeviceId, String)>,
     /// Capacity taken of shared devices, summed, by capacity name.
     pub consumed: Vec<(DeviceId, BTreeMap<String, Quantity>)>,
+    /// Devices that nobody has and that are not to be given out all the same; they draw from no counter.
+    pub barred: Vec<DeviceId>,
 }
 
 /// "Allocate these claims together, on one of these nodes."
@@ -374,6 +376,9 @@ fn overlay(cluster: &Cluster, in_use: &InUse) -> Overlay {
     }
     for (id, amounts) in &in_use.consumed {
         change(id, &|usage| usage.consume(amounts));
+    }
+    for id in &in_use.barred {
+        change(id, &|usage| usage.is_barred = true);
     }
     overlay
 }

@@ -154,7 +154,9 @@ impl<'c> NodeView<'c> {
                 Vec::new()
             },
             is_shared: features.consumable_capacity && device.allow_multiple_allocations == Some(true),
-            is_out_of_reach: is_out_of_reach || unreadable.iter().any(|set| draws_from(device, set)),
+            is_out_of_reach: is_out_of_reach
+                || usage_of(cluster, overlay, *index).is_some_and(|usage| usage.is_barred)
+                || unreadable.iter().any(|set| draws_from(device, set)),
         }));
     }
 }

@@ -17,6 +17,8 @@ pub(crate) struct Usage {
     pub(crate) consumed: BTreeMap<String, Quantity>,
     /// What results that hold the device as a whole draw from counters because of their requests, by capacity (KEP-5941).
     pub(crate) drawn: BTreeMap<String, Quantity>,
+    /// Whether it is not to be given out, in one question.
+    pub(crate) is_barred: bool,
 }
 
 impl Usage {

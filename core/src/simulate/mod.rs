@@ -19,7 +19,6 @@ pub(crate) mod schedule;
 pub mod server;
 mod settle;
 mod shortfall;
-pub(crate) mod special;
 pub(crate) mod suggest;
 mod waits;
 
@@ -35,6 +34,7 @@ use crate::api::claim::DeviceRequestAllocationResult;
 use crate::api::quantity::Quantity;
 use crate::cluster::{Cluster, Key};
 use crate::finding::{Finding, ObjectRef};
+pub(crate) use crate::lifecycle::scheduling::special;
 use claims::Simulated;
 
 /// What DRA did with the objects of a cluster.

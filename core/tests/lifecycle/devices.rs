@@ -272,3 +272,35 @@ fn r_100_unused_features_change_nothing() {
     with.features.cluster_resource_claim_templates = true;
     assert_eq!(outcome(without), outcome(with));
 }
+
+/// r_020: devices that the failing Pod cannot use are given back if nobody uses the claim, or this Pod alone; not if another Pod does.
+#[test]
+fn r_020_an_unusable_allocation_is_given_back_where_nobody_else_uses_it() {
+    for (others, is_given_back) in [(0, true), (1, false)] {
+        let mut play = Play::new();
+        play.apply("{apiVersion: v1, kind: Node, metadata: {name: node-2, labels: {kubernetes.io/hostname: node-2}}}");
+        play.apply("{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: slice-2}, spec: {driver: gpu.example.com, nodeName: node-2, pool: {name: node-2, generation: 1, resourceSliceCount: 1}, devices: [{name: gpu-0}]}}");
+        play.apply("{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: shared}, spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}}");
+        let on = |node: &str, name: &str| {
+            let mut object = documents(&pod(name, "resourceClaimName: shared", "")).remove(0);
+            object["spec"]["nodeSelector"] = json!({ "kubernetes.io/hostname": node });
+            object
+        };
+        if others > 0 {
+            play.create(on("node-1", "user")).unwrap();
+            play.run(1);
+        } else {
+            // Allocated by hand, for nobody.
+            let allocation = json!({
+                "devices": { "results": [{ "request": "r", "driver": "gpu.example.com", "pool": "node-1", "device": "gpu-0" }] },
+                "nodeSelector": { "nodeSelectorTerms": [{ "matchFields": [{ "key": "metadata.name", "operator": "In", "values": ["node-1"] }] }] },
+            });
+            play.patch("ResourceClaim", "shared", true, json!({ "status": { "allocation": allocation } }));
+        }
+        play.create(on("node-2", "failing")).unwrap();
+        play.run(15);
+        let pool = play.named_claim("shared").status.allocation.as_ref().unwrap().devices.results[0].pool.clone();
+        assert_eq!(pool, if is_given_back { "node-2" } else { "node-1" });
+        assert_eq!(play.pod("failing").spec.node_name.is_empty(), !is_given_back);
+    }
+}

@@ -2,6 +2,7 @@
 
 use apportion_core::lifecycle::kubelet::{Permission, may_use};
 use apportion_core::lifecycle::{CLAIM_FINALIZER, GROUP_FINALIZER};
+use apportion_core::profile::{Mode, Profile};
 use apportion_core::simulate::life::Component;
 use serde_json::json;
 
@@ -176,6 +177,69 @@ fn r_092_a_scheduler_without_the_feature_lists_pods_beside_the_group() {
     assert!(play.named_claim("shared").status.allocation.is_none());
 }
 
+/// r_089: with the feature a PodGroup gets its claim, without it none, and each component follows when it is switched.
+#[test]
+fn r_089_the_feature_on_off_and_on_again() {
+    let mut play = Play::new();
+    for component in Component::ALL {
+        play.restart(component, |profile| profile.features.workload_resource_claims = false);
+    }
+    play.apply(&group("before", "basic: {}", TEMPLATE));
+    assert!(play.group("before").unwrap().spec.resource_claims.is_empty(), "the field is dropped");
+    play.apply(&pod("b-1", TEMPLATE, "before"));
+    let owner = |play: &Play, index: usize| play.claims()[index].metadata.controller().unwrap().kind.clone();
+    assert_eq!((play.claims().len(), owner(&play, 0).as_str()), (1, "Pod"));
+    for component in Component::ALL {
+        play.restart(component, |_| {});
+    }
+    play.apply(&group("with", "basic: {}", TEMPLATE));
+    play.apply(&pod("w-1", TEMPLATE, "with"));
+    let shared = play.claims().iter().position(|claim| claim.metadata.name.starts_with("with-")).unwrap();
+    assert_eq!(owner(&play, shared), "PodGroup");
+    assert_eq!(play.claims()[shared].status.reserved_for[0].resource, "podgroups");
+    // Controllers without the feature make a claim of its own for the next member; what runs stays as it is.
+    play.restart(Component::Controllers, |profile| profile.features.workload_resource_claims = false);
+    play.delete("Pod", "w-1");
+    play.delete("PodGroup", "with");
+    let left = |play: &Play| play.claims().iter().filter(|claim| claim.metadata.name.starts_with("with-")).count();
+    assert_eq!(left(&play), 1, "reserved for a PodGroup that is gone, and nobody looks");
+    play.restart(Component::Controllers, |_| {});
+    assert_eq!(left(&play), 0);
+}
+
+/// r_048: a claim that the PodGroup has for an entry is recorded, whoever made it and whenever; no second one is made.
+#[test]
+fn r_048_a_claim_that_exists_is_not_made_again() {
+    let mut play = Play::new();
+    play.simulation.stop(Component::Controllers);
+    play.apply(&group("group", "basic: {}", TEMPLATE));
+    let uid = play.group("group").unwrap().metadata.uid.clone();
+    let made = |name: &str, annotations: serde_json::Value| {
+        json!({
+            "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+            "metadata": {
+                "name": name, "annotations": annotations,
+                "ownerReferences": [{
+                    "apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", "name": "group", "uid": uid,
+                    "controller": true,
+                }],
+            },
+            "spec": { "devices": { "requests": [{ "name": "req", "exactly": { "deviceClassName": "gpu" } }] } },
+        })
+    };
+    play.create(made("of-nothing", json!({}))).unwrap();
+    play.create(made("of-another", json!({ "resource.kubernetes.io/pod-claim-name": "other" }))).unwrap();
+    play.create(made("mine", json!({ "resource.kubernetes.io/pod-claim-name": "gpu" }))).unwrap();
+    play.restart(Component::Controllers, |_| {});
+    let recorded =
+        |play: &Play| play.group("group").unwrap().status.resource_claim_statuses[0].resource_claim_name.clone();
+    assert_eq!(recorded(&play), Some("mine".to_owned()));
+    assert_eq!(play.claims().len(), 3, "none was made beside it");
+    play.restart(Component::Controllers, |_| {});
+    play.apply(&pod("m-1", TEMPLATE, "group"));
+    assert_eq!((play.claims().len(), recorded(&play)), (3, Some("mine".to_owned())));
+}
+
 /// r_133 r_138 r_166 r_156 r_157 r_158 r_174 r_175 r_245: Pods before their PodGroup wait and recover.
 #[test]
 fn r_156_pods_wait_for_their_pod_group() {
@@ -255,4 +319,79 @@ fn r_176_a_gang_tries_other_nodes() {
         (play.pod("small").spec.node_name.as_str(), play.pod("large").spec.node_name.as_str()),
         ("node-2", "node-1")
     );
+}
+
+/// A slice of node-1 with one large and one small device, and claim templates for any of them and for the large one.
+const LARGE_AND_SMALL: &str = "
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: sized}
+spec:
+  driver: sized.example.com
+  nodeName: node-1
+  pool: {name: sized, generation: 1, resourceSliceCount: 1}
+  devices:
+  - {name: d-0, attributes: {size: {string: large}}}
+  - {name: d-1, attributes: {size: {string: small}}}
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: sized}
+spec: {selectors: [{cel: {expression: device.driver == 'sized.example.com'}}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: any}
+spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: sized}}]}}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: large}
+spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: sized, selectors: [{cel: {expression: 'device.attributes[\"sized.example.com\"].size == \"large\"'}}]}}]}}}
+";
+
+fn device_of(play: &Play, pod: &str) -> Option<String> {
+    let status = play.pod(pod).status.resource_claim_statuses.iter().find(|status| status.name == "gpu")?;
+    let claim = play.named_claim(status.resource_claim_name.as_ref()?);
+    Some(claim.status.allocation.as_ref()?.devices.results[0].device.clone())
+}
+
+/// r_171 r_176: on one node, too. The first Pod would take the device that the second one needs; only another choice of devices lets
+/// both fit.
+#[test]
+fn r_176_a_gang_tries_other_devices_on_the_same_node() {
+    for (mode, fits) in [(Mode::Sound, true), (Mode::Reference, false)] {
+        let mut play = Play::with(Profile { mode, ..crate::play::profile() });
+        play.apply(LARGE_AND_SMALL);
+        play.apply(&group("gang", "gang: {minCount: 2}", "resourceClaimTemplateName: unused"));
+        play.apply(&pod("modest", "resourceClaimTemplateName: any", "gang"));
+        play.apply(&pod("greedy", "resourceClaimTemplateName: large", "gang"));
+        play.run(5);
+        let devices = (device_of(&play, "modest"), device_of(&play, "greedy"));
+        let wanted = if fits { (Some("d-1".to_owned()), Some("d-0".to_owned())) } else { (None, None) };
+        assert_eq!(devices, wanted, "{mode:?}");
+    }
+}
+
+/// r_171 r_176: where the choice is of the devices for a claim that all members share, and where nothing helps.
+#[test]
+fn r_176_a_gang_tries_other_devices_for_its_shared_claim() {
+    for (second, fits) in [("large", true), ("any", true), ("none", false)] {
+        let mut play = Play::new();
+        play.apply(LARGE_AND_SMALL);
+        play.apply("{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: none}, spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: sized, count: 2}}]}}}}");
+        play.apply(&group("gang", "gang: {minCount: 2}", "resourceClaimTemplateName: any"));
+        play.apply(&pod("shares", "resourceClaimTemplateName: any", "gang"));
+        let mut both = documents(&pod("both", "resourceClaimTemplateName: any", "gang")).remove(0);
+        both["spec"]["resourceClaims"]
+            .as_array_mut()
+            .unwrap()
+            .push(json!({ "name": "own", "resourceClaimTemplateName": second }));
+        play.create(both).unwrap();
+        play.run(5);
+        let placed = ["shares", "both"].map(|name| !play.pod(name).spec.node_name.is_empty());
+        assert_eq!(placed, [fits, fits], "{second}");
+        let allocated = play.claims().iter().filter(|claim| claim.status.allocation.is_some()).count();
+        assert_eq!(allocated, if fits { 2 } else { 0 }, "{second}");
+    }
 }

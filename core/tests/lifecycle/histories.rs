@@ -29,7 +29,7 @@ impl Answers for Native {
 }
 
 /// Histories of controllers and plugins that are not modelled.
-const NOT_MODELLED: [&str; 2] = ["extended-resource", "job-workload"];
+const NOT_MODELLED: [&str; 1] = ["job-workload"];
 
 /// Histories that show a defect of the reference, and what happens instead.
 const DEFECTS: [(&str, &str); 9] = [
@@ -76,7 +76,6 @@ fn differing(mode: Mode) -> Vec<(String, Vec<String>)> {
     differing
 }
 
-/// r_020 by `postfilter-deallocate`, r_048 by `orphan-adopted`, r_089 by the histories named `skew`.
 #[test]
 fn reference_mode_gives_the_recorded_histories() {
     let differing: Vec<String> = differing(Mode::Reference).into_iter().map(|(id, _)| id).collect();

@@ -14,6 +14,7 @@
 mod lifecycle_case;
 
 mod devices;
+mod extended;
 mod groups;
 mod histories;
 mod objects;

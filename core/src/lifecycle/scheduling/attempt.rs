@@ -9,8 +9,9 @@ use super::needs::{self, Need};
 use super::node_allocatable::{self, Problem};
 use super::node_fit::{self, NodeState, Refusal};
 use super::postfilter::{self, Obstacles};
-use super::{Scheduled, Verdict, bind, message, score, write};
-use crate::allocate::{Answer, Limits, NodeRefusal, Outcome, Question, allocate};
+use super::{Scheduled, Verdict, bind, message, score, special, write};
+use crate::allocate::extended::{self, ANNOTATION, ExtendedResources};
+use crate::allocate::{Answer, DeviceId, InUse, Limits, NodeRefusal, Outcome, Question, allocate};
 use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::pod::{NodeAllocatableClaimStatus, Pod};
 use crate::cluster::{Cluster, Key};
@@ -27,6 +28,10 @@ pub(super) struct Scheduler<'s> {
     pub(super) now: Time,
     /// Nodes that are left out for now.
     pub(super) without: BTreeSet<String>,
+    /// The only node that is looked at for now, if there is one.
+    pub(super) only: Option<String>,
+    /// Devices that are left out for now.
+    pub(super) barred: Vec<DeviceId>,
 }
 
 /// What one attempt gives.
@@ -70,7 +75,7 @@ impl<'s> Scheduler<'s> {
         limits: &'s Limits,
         now: Time,
     ) -> Self {
-        Self { cluster, book, profile, limits, now, without: BTreeSet::new() }
+        Self { cluster, book, profile, limits, now, without: BTreeSet::new(), only: None, barred: Vec::new() }
     }
 
     /// Decides about a Pod on its own.
@@ -103,7 +108,14 @@ impl<'s> Scheduler<'s> {
         if !pod.spec.scheduling_gates.is_empty() || needs::group_hold(self.cluster, features, pod).is_err() {
             return Attempt::Held;
         }
-        let Ok(needs) = needs::needs(self.cluster, features, pod) else { return Attempt::Held };
+        let Ok(mut needs) = needs::needs(self.cluster, features, pod) else { return Attempt::Held };
+        let asks = special::is_asked(self.cluster, pod);
+        if let Some(claim) = special::existing(self.cluster, pod).filter(|_| asks) {
+            if claim.status.allocation.is_none() || claim.metadata.is_deleting() {
+                return Attempt::Unfit(postfilter::remove(claim));
+            }
+            needs.push(needs::special(pod, claim.clone(), false));
+        }
         if let Some(attempt) = self.go_on_binding(pod, &needs) {
             return attempt;
         }
@@ -115,7 +127,7 @@ impl<'s> Scheduler<'s> {
         }
         // Where it was to go before does not count against it.
         self.book.forget(&key_of(&pod.metadata));
-        let attempt = self.filter(pod, &needs);
+        let attempt = self.filter(pod, &needs, asks);
         self.book.place(pod);
         attempt
     }
@@ -135,16 +147,17 @@ impl<'s> Scheduler<'s> {
             node: node.clone(),
             needs: needs.to_vec(),
             allocations: Vec::new(),
+            extended: extended::on_node(self.cluster, pod, &state.node),
             taken: pod.status.node_allocatable_resource_claim_statuses.clone(),
         }))
     }
 
     /// Tries all nodes.
-    fn filter(&mut self, pod: &Pod, needs: &[Need]) -> Attempt {
+    fn filter(&mut self, pod: &Pod, needs: &[Need], asks: bool) -> Attempt {
         let requests = node_fit::requests(pod);
         let mut texts: Vec<(usize, String)> = Vec::new();
         let mut obstacles = Obstacles::default();
-        let mut candidates = Vec::new();
+        let mut candidates: Vec<(String, Option<ExtendedResources>)> = Vec::new();
         let mut away = Vec::new();
         let mut out_of_reach = 0_usize;
         let mut curable = 0usize;
@@ -154,8 +167,19 @@ impl<'s> Scheduler<'s> {
             .next();
         let claims: Vec<ResourceClaim> =
             needs.iter().filter(|need| !need.is_allocated()).map(|need| need.claim.clone()).collect();
-        for state in self.book.nodes().filter(|state| !self.without.contains(state.name())) {
-            let refusals = state.refusals(pod, &requests);
+        let is_left_out = |state: &&NodeState| {
+            self.without.contains(state.name()) || self.only.as_ref().is_some_and(|only| only != state.name())
+        };
+        for state in self.book.nodes().filter(|state| !is_left_out(state)) {
+            let extended = extended::on_node(self.cluster, pod, &state.node).filter(|_| asks);
+            let refusals = match &extended {
+                None => state.refusals(pod, &requests),
+                Some(extended) => {
+                    let mut ordinary = requests.clone();
+                    ordinary.retain(|name, _| !extended.resources.contains(name));
+                    state.refusals(pod, &ordinary)
+                }
+            };
             if !refusals.is_empty() {
                 curable += usize::from(refusals.iter().all(Refusal::is_curable));
                 texts.extend(refusals.iter().map(|refusal| (1, refusal.to_string())));
@@ -172,7 +196,7 @@ impl<'s> Scheduler<'s> {
                 out_of_reach = before.saturating_add(1);
             }
             if out_of_reach == before {
-                candidates.push(state.name().to_owned());
+                candidates.push((state.name().to_owned(), extended));
             } else if !claims.is_empty() {
                 away.push(state.name().to_owned());
             }
@@ -184,22 +208,35 @@ impl<'s> Scheduler<'s> {
             return Attempt::Unfit(failure);
         }
         texts.push((out_of_reach, "resourceclaim not available on the node".to_owned()));
-        let found = if self.profile.features.node_allocatable_resources {
-            self.devices_with_room(pod, &claims, &candidates, needs, &mut texts, &mut curable)
-        } else {
-            let found = match claims.is_empty() {
-                true => Ok(candidates.first().map(|node| (node.clone(), Vec::new()))),
-                false => self.devices(&claims, &candidates, needs, &mut texts),
-            };
-            found.map(|found| found.map(|found| (found, Vec::new())))
-        };
+        // Nodes that need the same claim for extended resources are asked together.
+        let mut found = Ok(None);
+        for nodes in candidates.chunk_by(|(_, one), (_, other)| one == other) {
+            let Some((_, extended)) = nodes.first().cloned() else { continue };
+            let nodes: Vec<String> = nodes.iter().map(|(name, _)| name.clone()).collect();
+            let is_made = needs.iter().any(|need| is_special(&need.claim));
+            let mut claims = claims.clone();
+            let mut needs = needs.to_vec();
+            if let Some(extended) = extended.as_ref().filter(|_| !is_made) {
+                let claim = special::claim(pod, extended);
+                claims.push(claim.clone());
+                needs.push(needs::special(pod, claim, true));
+            }
+            found = self.places(pod, &claims, &nodes, &needs, &mut texts, &mut curable);
+            match found {
+                Ok(None) => {}
+                Ok(Some(((node, allocations), taken))) => {
+                    for need in needs.iter_mut().filter(|need| need.is_new) {
+                        need.claim = special::named(self.cluster, pod, need.claim.clone());
+                    }
+                    return Attempt::Fits(Placement { node, needs, allocations, extended, taken });
+                }
+                Err(_) => break,
+            }
+        }
         match found {
             Err(failure) => Attempt::Unfit(failure),
-            Ok(Some(((node, allocations), taken))) => {
-                Attempt::Fits(Placement { node, needs: needs.to_vec(), allocations, taken })
-            }
-            Ok(None) => {
-                let (after, relief, ends) = postfilter::relieve(self, pod, needs, &obstacles);
+            Ok(_) => {
+                let (after, relief, ends) = postfilter::relieve(self, pod, needs, asks, &obstacles);
                 let text = message::counted(texts);
                 let mut failure = self.unfit(&text, after, curable, relief);
                 if ends {
@@ -208,6 +245,26 @@ impl<'s> Scheduler<'s> {
                 Attempt::Unfit(failure)
             }
         }
+    }
+
+    /// One of the candidates, with devices for all claims.
+    fn places(
+        &mut self,
+        pod: &Pod,
+        claims: &[ResourceClaim],
+        candidates: &[String],
+        needs: &[Need],
+        texts: &mut Vec<(usize, String)>,
+        curable: &mut usize,
+    ) -> Result<Option<Fit>, Failure> {
+        if self.profile.features.node_allocatable_resources {
+            return self.devices_with_room(pod, claims, candidates, needs, texts, curable);
+        }
+        let found = match claims.is_empty() {
+            true => Ok(candidates.first().map(|node| (node.clone(), Vec::new()))),
+            false => self.devices(claims, candidates, needs, texts),
+        };
+        found.map(|found| found.map(|found| (found, Vec::new())))
     }
 
     /// Devices for all claims on one of the candidates: the node with the best alternatives, the first of equals.
@@ -300,7 +357,8 @@ impl<'s> Scheduler<'s> {
         claims: Vec<ResourceClaim>,
         nodes: Vec<String>,
     ) -> Result<Result<Found, Vec<NodeRefusal>>, Failure> {
-        let question = Question { claims, nodes, ..Question::default() };
+        let in_use = InUse { barred: self.barred.clone(), ..InUse::default() };
+        let question = Question { claims, nodes, in_use };
         let Answer { outcome, .. } = allocate(self.cluster, &question, self.limits);
         match outcome {
             Outcome::Allocated { node, allocations } => Ok(Ok((node, allocations))),
@@ -332,6 +390,11 @@ impl<'s> Scheduler<'s> {
 fn text_of(refusal: &NodeRefusal) -> (usize, String) {
     let own = refusal.failure.as_ref().map(|failure| failure.reference.clone());
     (1, own.unwrap_or_else(|| "cannot allocate all claims".to_owned()))
+}
+
+/// Whether the scheduler made a claim, for extended resources.
+fn is_special(claim: &ResourceClaim) -> bool {
+    claim.metadata.annotations.contains_key(ANNOTATION)
 }
 
 /// Whether the devices of an allocated claim can be used on a node.

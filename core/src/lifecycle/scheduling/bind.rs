@@ -3,7 +3,8 @@
 use super::attempt::{Failure, Scheduler};
 use super::conditions::{self, Readiness};
 use super::needs::Need;
-use super::{Verdict, message, write};
+use super::{Verdict, message, special, write};
+use crate::allocate::extended::{ANNOTATION, ExtendedResources};
 use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::object::Object;
 use crate::api::pod::{NodeAllocatableClaimStatus, Pod};
@@ -22,6 +23,8 @@ pub(super) struct Placement {
     pub(super) needs: Vec<Need>,
     /// Devices for those without any, in their order.
     pub(super) allocations: Vec<AllocationResult>,
+    /// What devices serve there of the resources that the Pod asks for.
+    pub(super) extended: Option<ExtendedResources>,
     /// What all its devices take of the node.
     pub(super) taken: Vec<NodeAllocatableClaimStatus>,
 }
@@ -81,12 +84,23 @@ pub(super) fn reserve(
     if !placement.needs.is_empty() {
         write::nominate(pod, &placement.node, decision);
     }
-    for claim in claims {
+    for mut claim in claims {
         let before = placement.needs.iter().find(|need| need.claim.metadata.uid == claim.metadata.uid);
+        if let Some(need) = before.filter(|need| need.is_new) {
+            // Which UID it gets is not known yet.
+            claim.metadata.uid.clear();
+            let mut new = need.claim.clone();
+            new.metadata.uid.clear();
+            decision.actions.push(Action::Create { object: object(new), refused: None });
+        }
         if before.is_some_and(|need| need.claim.metadata.finalizers != claim.metadata.finalizers) {
             decision.actions.push(Action::Update(object(claim.clone())));
         }
         decision.actions.push(Action::UpdateStatus(object(claim)));
+    }
+    let special = placement.needs.iter().find(|need| need.claim.metadata.annotations.contains_key(ANNOTATION));
+    if let (Some(need), Some(extended)) = (special, &placement.extended) {
+        write::extended(pod, special::status(&need.claim, extended), decision);
     }
     Ok(())
 }

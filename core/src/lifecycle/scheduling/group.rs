@@ -3,21 +3,24 @@
 //!
 //! Source: KEP-4671, KEP-5832; `schedule_one_podgroup.go`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::attempt::{Attempt, Failure, Scheduler};
 use super::bind::{self, Placement};
 use super::write::{self, Outcome};
 use super::{Scheduled, Verdict, message, race};
+use crate::allocate::DeviceId;
+use crate::api::claim::DeviceRequestAllocationResult;
 use crate::api::group::PodGroup;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::Key;
+use crate::finding::ObjectRef;
 use crate::lifecycle::Decision;
 use crate::lifecycle::entries::key_of;
 use crate::profile::Mode;
 
-/// Most attempts to place members of one gang on other nodes.
+/// Most attempts to place members of one gang elsewhere than where they fitted first: on other nodes, and again with other devices.
 const MAX_TRIES: u32 = 256;
 
 /// Decides about the waiting members of a PodGroup.
@@ -31,7 +34,7 @@ pub(super) fn schedule(scheduler: &mut Scheduler<'_>, group: &Key) -> Scheduled 
     cycle.try_all(&members);
     let is_gang = found.min_count().is_some() && cycle.scheduler.profile.features.gang_scheduling;
     if is_gang && cycle.error.is_none() && !cycle.is_enough() {
-        cycle.try_other_nodes(&members);
+        cycle.try_other_places(&members);
     }
     cycle.undo(0);
     cycle.conclude()
@@ -49,6 +52,14 @@ fn members(scheduler: &Scheduler<'_>, group: &Key) -> Vec<Pod> {
     members
 }
 
+/// An object before a trial.
+enum Before {
+    /// It was like this.
+    Was(Object),
+    /// It did not exist.
+    WasNot(ObjectRef),
+}
+
 /// One look at a whole group.
 struct Cycle<'c, 's> {
     scheduler: &'c mut Scheduler<'s>,
@@ -57,7 +68,7 @@ struct Cycle<'c, 's> {
     found: Vec<(Pod, Result<Placement, Failure>)>,
     held: Vec<Key>,
     /// Objects as they were before members were given places for a trial, in the order of the changes.
-    before: Vec<Object>,
+    before: Vec<Before>,
     error: Option<String>,
 }
 
@@ -86,11 +97,11 @@ impl<'c, 's> Cycle<'c, 's> {
         }
     }
 
-    /// Each member took the first node that fits it. Where that is not enough for all, other nodes are tried, the last
-    /// member's first.
+    /// Each member took the first place that fits it. Where that is not enough for all, other nodes are tried, the last member's
+    /// first; where that is not enough either, other devices on each node, too.
     ///
     /// DIFFERENCE: the reference tries one combination only, so that a gang can wait although it fits.
-    fn try_other_nodes(&mut self, members: &[Pod]) {
+    fn try_other_places(&mut self, members: &[Pod]) {
         if self.scheduler.profile.mode == Mode::Reference {
             return;
         }
@@ -98,17 +109,25 @@ impl<'c, 's> Cycle<'c, 's> {
         let first = std::mem::take(&mut self.found);
         let ready: Vec<Pod> =
             members.iter().filter(|pod| !self.held.contains(&key_of(&pod.metadata))).cloned().collect();
-        let mut tries = MAX_TRIES;
-        if !self.search(&ready, &mut tries) {
+        let takes_new_devices =
+            first.iter().any(|(_, found)| found.as_ref().is_ok_and(|place| !place.allocations.is_empty()));
+        for varies_devices in [false, true] {
+            let mut tries = MAX_TRIES;
+            if varies_devices && !takes_new_devices {
+                break;
+            }
+            if self.search(&ready, varies_devices, &mut tries) {
+                return;
+            }
             self.undo(0);
-            self.found = first;
+            self.found.clear();
         }
+        self.found = first;
     }
 
     /// Finds places for enough of the members from here on. Bounded by the number of members and of tries.
-    fn search(&mut self, members: &[Pod], tries: &mut u32) -> bool {
+    fn search(&mut self, members: &[Pod], varies_devices: bool, tries: &mut u32) -> bool {
         let Some((pod, others)) = members.split_first() else { return self.is_enough() };
-        let mark = self.before.len();
         let mut tried = BTreeSet::new();
         let failure = loop {
             if *tries == 0 {
@@ -121,13 +140,11 @@ impl<'c, 's> Cycle<'c, 's> {
             match attempt {
                 Attempt::Fits(placement) => {
                     tried.insert(placement.node.clone());
-                    self.assume(pod, &placement);
-                    self.found.push((pod.clone(), Ok(placement)));
-                    if self.search(others, tries) {
+                    if self.goes_on(pod, &placement, others, varies_devices, tries)
+                        || (varies_devices && self.goes_on_with_other_devices(pod, &placement, others, tries))
+                    {
                         return true;
                     }
-                    self.found.pop();
-                    self.undo(mark);
                 }
                 Attempt::Unfit(failure) => break failure,
                 Attempt::Held => return false,
@@ -135,10 +152,62 @@ impl<'c, 's> Cycle<'c, 's> {
         };
         // Without this member, if there are enough others.
         self.found.push((pod.clone(), Err(failure)));
-        if self.could_be_enough(others.len()) && self.search(others, tries) {
+        if self.could_be_enough(others.len()) && self.search(others, varies_devices, tries) {
             return true;
         }
         self.found.pop();
+        false
+    }
+
+    /// Whether enough of the others find a place when a Pod has this one.
+    fn goes_on(
+        &mut self,
+        pod: &Pod,
+        placement: &Placement,
+        others: &[Pod],
+        varies_devices: bool,
+        tries: &mut u32,
+    ) -> bool {
+        let mark = self.before.len();
+        self.assume(pod, placement);
+        self.found.push((pod.clone(), Ok(placement.clone())));
+        if self.search(others, varies_devices, tries) {
+            return true;
+        }
+        self.found.pop();
+        self.undo(mark);
+        false
+    }
+
+    /// The same with other devices on the node: every other choice lacks one of those that were chosen.
+    fn goes_on_with_other_devices(&mut self, pod: &Pod, first: &Placement, others: &[Pod], tries: &mut u32) -> bool {
+        let mut seen = BTreeSet::from([devices(first)]);
+        let mut queue: VecDeque<BTreeSet<DeviceId>> =
+            devices(first).into_iter().map(|device| BTreeSet::from([device])).collect();
+        let mut queued: BTreeSet<BTreeSet<DeviceId>> = queue.iter().cloned().collect();
+        while let Some(barred) = queue.pop_front() {
+            if *tries == 0 {
+                return false;
+            }
+            *tries = tries.saturating_sub(1);
+            self.scheduler.only = Some(first.node.clone());
+            self.scheduler.barred = barred.iter().cloned().collect();
+            let attempt = self.scheduler.attempt(pod);
+            self.scheduler.only = None;
+            self.scheduler.barred.clear();
+            let Attempt::Fits(placement) = attempt else { continue };
+            let chosen = devices(&placement);
+            for device in &chosen {
+                let mut more = barred.clone();
+                more.insert(device.clone());
+                if queued.insert(more.clone()) {
+                    queue.push_back(more);
+                }
+            }
+            if seen.insert(chosen) && self.goes_on(pod, &placement, others, true, tries) {
+                return true;
+            }
+        }
         false
     }
 
@@ -151,27 +220,35 @@ impl<'c, 's> Cycle<'c, 's> {
     /// Lets the following members see a place as taken.
     fn assume(&mut self, pod: &Pod, placement: &Placement) {
         for claim in placement.claims(self.scheduler) {
-            if let Some(before) = self.scheduler.cluster.claims().get(&key_of(&claim.metadata)) {
-                self.before.push(Object::ResourceClaim(Box::new(before.clone())));
-            }
-            self.scheduler.cluster.apply(Object::ResourceClaim(Box::new(claim)));
+            let before = self.scheduler.cluster.claims().get(&key_of(&claim.metadata)).cloned();
+            let claim = Object::ResourceClaim(Box::new(claim));
+            self.before.push(match before {
+                Some(before) => Before::Was(Object::ResourceClaim(Box::new(before))),
+                None => Before::WasNot(claim.reference()),
+            });
+            self.scheduler.cluster.apply(claim);
         }
         let mut placed = pod.clone();
         placed.spec.node_name.clone_from(&placement.node);
         placed.status.node_allocatable_resource_claim_statuses.clone_from(&placement.taken);
         self.scheduler.book.place(&placed);
-        self.before.push(Object::Pod(Box::new(pod.clone())));
+        self.before.push(Before::Was(Object::Pod(Box::new(pod.clone()))));
         self.scheduler.cluster.apply(Object::Pod(Box::new(placed)));
     }
 
     /// Takes places back until so many changes are left.
     fn undo(&mut self, left: usize) {
         while self.before.len() > left {
-            let Some(object) = self.before.pop() else { return };
-            if let Object::Pod(pod) = &object {
-                self.scheduler.book.place(pod);
+            match self.before.pop() {
+                Some(Before::Was(object)) => {
+                    if let Object::Pod(pod) = &object {
+                        self.scheduler.book.place(pod);
+                    }
+                    self.scheduler.cluster.apply(object);
+                }
+                Some(Before::WasNot(object)) => drop(self.scheduler.cluster.delete(&object)),
+                None => return,
             }
-            self.scheduler.cluster.apply(object);
         }
     }
 
@@ -253,4 +330,15 @@ impl<'c, 's> Cycle<'c, 's> {
         }
         Scheduled { decision, verdicts }
     }
+}
+
+/// Devices that a place gives to claims without any.
+fn devices(placement: &Placement) -> BTreeSet<DeviceId> {
+    let results = placement.allocations.iter().flat_map(|allocation| &allocation.devices.results);
+    let id = |result: &DeviceRequestAllocationResult| DeviceId {
+        driver: result.driver.clone(),
+        pool: result.pool.clone(),
+        device: result.device.clone(),
+    };
+    results.map(id).collect()
 }

@@ -5,7 +5,7 @@
 //! carried out in part is continued from there.
 //!
 //! Modelled: readiness to be tried, node taints, selectors, affinity and resources, devices, prioritised lists, gangs, binding
-//! conditions, deallocation of claims that stand in the way. Not modelled: affinity between Pods, topology spread, volumes,
+//! conditions, extended resources that devices serve, deallocation of claims that stand in the way. Not modelled: affinity between Pods, topology spread, volumes,
 //! ports, images, preemption, scores other than that of prioritised lists (the first fitting node by name is taken).
 //!
 //! Source: `pkg/scheduler`, KEP-4381, KEP-4671, KEP-5007, KEP-5729, KEP-5832.
@@ -23,6 +23,7 @@ mod postfilter;
 mod queue;
 mod race;
 mod score;
+pub(crate) mod special;
 mod write;
 
 pub use book::Book;

@@ -18,6 +18,8 @@ pub(super) struct Need {
     pub(super) is_reserved: bool,
     /// Whether it is the PodGroup's.
     pub(super) is_shared: bool,
+    /// Whether the claim is still to be made.
+    pub(super) is_new: bool,
 }
 
 impl Need {
@@ -68,11 +70,23 @@ pub(super) fn needs(cluster: &Cluster, features: &Features, pod: &Pod) -> Result
                 consumer: entries::consumer(pod, Some(entry), group),
                 is_reserved: entries::is_reserved_for_pod(pod, found, groups),
                 is_shared: entries::binding(entry, group) == Binding::Group,
+                is_new: false,
                 claim: found.clone(),
             });
         }
     }
     Ok(needs)
+}
+
+/// The claim for a Pod's extended resources: one that was made before and has devices, or the one to be made.
+pub(super) fn special(pod: &Pod, claim: ResourceClaim, is_new: bool) -> Need {
+    Need {
+        consumer: entries::consumer(pod, None, None),
+        is_reserved: entries::is_reserved_for_pod(pod, &claim, false),
+        is_shared: false,
+        is_new,
+        claim,
+    }
 }
 
 /// What keeps a member of a PodGroup from being tried, in the reference's words.

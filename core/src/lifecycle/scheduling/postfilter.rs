@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::attempt::Scheduler;
+use super::attempt::{Failure, Scheduler};
 use super::bind;
 use super::needs::Need;
+use crate::api::claim::ResourceClaim;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::lifecycle::entries::{group_of, is_group_reference};
-use crate::lifecycle::{Action, Decision};
+use crate::lifecycle::{Action, CLAIM_FINALIZER, Decision};
 
 /// What kept the Pod from some node.
 #[derive(Clone, Debug, Default)]
@@ -22,9 +23,10 @@ pub(super) fn relieve(
     scheduler: &Scheduler<'_>,
     pod: &Pod,
     needs: &[Need],
+    asks: bool,
     obstacles: &Obstacles,
 ) -> (&'static str, Decision, bool) {
-    if needs.is_empty() {
+    if needs.is_empty() && !asks {
         return ("no new claims to deallocate", Decision::none(), false);
     }
     let is_own = |need: &&Need| {
@@ -44,6 +46,21 @@ pub(super) fn relieve(
         Some(action) => ("ResourceClaim unreserved for PodGroup", Decision::of(vec![action]), true),
         None => ("still not schedulable", Decision::none(), false),
     }
+}
+
+/// Removes a claim for extended resources that an earlier attempt left without devices: another node may need another one.
+pub(super) fn remove(claim: &ResourceClaim) -> Failure {
+    let mut actions = Vec::new();
+    let reference = Object::ResourceClaim(Box::new(claim.clone())).reference();
+    if claim.metadata.finalizers.iter().any(|finalizer| finalizer == CLAIM_FINALIZER) {
+        let mut free = claim.clone();
+        free.metadata.finalizers.retain(|finalizer| finalizer != CLAIM_FINALIZER);
+        actions.push(Action::Update(Box::new(Object::ResourceClaim(Box::new(free)))));
+    }
+    if !claim.metadata.is_deleting() {
+        actions.push(Action::Delete { object: reference, uid: claim.metadata.uid.clone() });
+    }
+    Failure { relief: Decision::of(actions), ..Failure::error("deletion of ResourceClaim completed".to_owned()) }
 }
 
 /// Takes the PodGroup's reservation away when none of its Pods has a node; the next attempt gives the devices back.

@@ -97,7 +97,7 @@ fn with_pending(
     }
     let new = placement.allocations.iter().enumerate().filter(|(index, _)| taken.contains(index));
     let allocations = new.map(|(_, allocation)| allocation.clone()).chain(found_before).collect();
-    Placement { node: placement.node.clone(), needs, allocations, taken: placement.taken.clone() }
+    Placement { needs, allocations, ..placement.clone() }
 }
 
 /// The claims before the lost one are written, and their reservations are taken back.

@@ -6,7 +6,7 @@ use super::NAME;
 use super::message::GROUP_UNSCHEDULABLE;
 use crate::api::group::PodGroup;
 use crate::api::meta::ObjectMeta;
-use crate::api::pod::{NodeAllocatableClaimStatus, Pod};
+use crate::api::pod::{NodeAllocatableClaimStatus, Pod, PodExtendedResourceClaimStatus};
 use crate::api::read::Json;
 use crate::finding::ObjectRef;
 use crate::lifecycle::{Action, Change, Decision, EventRecord, Patch, Time};
@@ -39,6 +39,15 @@ pub(super) fn node_allocatable(pod: &Pod, taken: &[NodeAllocatableClaimStatus], 
     if !taken.is_empty() && pod.status.node_allocatable_resource_claim_statuses != taken {
         let taken: Vec<Value> = taken.iter().filter_map(Json::write).collect();
         let status = json!({ "nodeAllocatableResourceClaimStatuses": taken });
+        decision.actions.push(patch("Pod", &pod.metadata, json!({ "status": status })));
+    }
+}
+
+/// Says which claim serves a Pod's extended resources.
+pub(super) fn extended(pod: &Pod, status: PodExtendedResourceClaimStatus, decision: &mut Decision) {
+    let status = Some(status);
+    if pod.status.extended_resource_claim_status != status {
+        let status = json!({ "extendedResourceClaimStatus": status.as_ref().and_then(Json::write) });
         decision.actions.push(patch("Pod", &pod.metadata, json!({ "status": status })));
     }
 }

@@ -83,7 +83,12 @@ impl Simulation {
     fn request(&mut self, action: Action, versions: &mut Versions) -> Result<(), Refused> {
         let now = self.now;
         match action {
-            Action::Create { object, .. } => self.server.create(object.write(), now).map(|_| ()),
+            Action::Create { object, .. } => {
+                self.server.create(object.write(), now)?;
+                let key = object.reference();
+                versions.note(&key, self.version(&key));
+                Ok(())
+            }
             Action::Update(object) => self.update(object.reference(), object.write(), false, versions),
             Action::UpdateStatus(object) => self.update(object.reference(), object.write(), true, versions),
             Action::Patch(mut patch) => {

@@ -3,17 +3,32 @@
 use serde_json::json;
 
 use crate::allocate::Outcome;
-use crate::allocate::extended::{ANNOTATION, ExtendedResources};
+use crate::allocate::extended::{ANNOTATION, ExtendedResources, class_for};
 use crate::api::claim::ResourceClaim;
-use crate::api::meta::OwnerReference;
+use crate::api::meta::{ObjectMeta, OwnerReference};
 use crate::api::pod::{Pod, PodExtendedResourceClaimStatus};
 use crate::cluster::Cluster;
 use crate::derive;
 
-use super::expand::uid_of;
-
 /// Name of the claim as long as it is not written.
 pub(crate) const NAME: &str = "<extended-resources>";
+
+/// Whether a Pod asks for a resource that devices can serve, on one node or another.
+pub(crate) fn is_asked(cluster: &Cluster, pod: &Pod) -> bool {
+    let containers = pod.spec.init_containers.iter().chain(&pod.spec.containers);
+    let mut names = containers.flat_map(|container| {
+        container.resources.limits.keys().chain(container.resources.requests.keys()).filter(|name| name.contains('/'))
+    });
+    cluster.profile().features.extended_resource && names.any(|name| class_for(cluster, name).is_some())
+}
+
+/// The claim that was made for a Pod earlier.
+pub(crate) fn existing<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c ResourceClaim> {
+    let uid = &pod.metadata.uid;
+    let claims = cluster.links().claims_of_owner(uid).filter_map(|key| cluster.claims().get(key));
+    let is_own = |claim: &&ResourceClaim| claim.metadata.controller().is_some_and(|owner| owner.uid == *uid);
+    claims.filter(is_own).find(|claim| claim.metadata.annotations.get(ANNOTATION).is_some_and(|value| value == "true"))
+}
 
 /// The claim as it is decided about: with the requests of one node.
 pub(crate) fn claim(pod: &Pod, extended: &ExtendedResources) -> ResourceClaim {
@@ -27,7 +42,7 @@ pub(crate) fn claim(pod: &Pod, extended: &ExtendedResources) -> ResourceClaim {
         api_version: "v1".to_owned(),
         kind: "Pod".to_owned(),
         name: pod.metadata.name.clone(),
-        uid: uid_of("Pod", &pod.metadata),
+        uid: uid_of(&pod.metadata),
         controller: Some(true),
         ..OwnerReference::default()
     });
@@ -37,7 +52,7 @@ pub(crate) fn claim(pod: &Pod, extended: &ExtendedResources) -> ResourceClaim {
 
 /// The claim as it is written: with a name that no other claim has.
 pub(crate) fn named(cluster: &Cluster, pod: &Pod, mut claim: ResourceClaim) -> ResourceClaim {
-    let owner = uid_of("Pod", &pod.metadata);
+    let owner = uid_of(&pod.metadata);
     let metadata = &mut claim.metadata;
     // A name that is taken is tried again with other letters; with so many of them that ends soon.
     for attempt in 0..u16::MAX {
@@ -63,6 +78,11 @@ pub(crate) fn status(claim: &ResourceClaim, extended: &ExtendedResources) -> Pod
         request_mappings: mappings.collect(),
         ..PodExtendedResourceClaimStatus::default()
     }
+}
+
+/// The Pod's id, or the one that it gets in a run.
+fn uid_of(pod: &ObjectMeta) -> String {
+    if pod.uid.is_empty() { derive::uid("Pod", &pod.namespace, &pod.name) } else { pod.uid.clone() }
 }
 
 /// What two groups of nodes answered, as if they had been asked together.
