@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::play::{Play, documents};
+use crate::play::{Play, documents, pod};
 
-/// The manifests of a text: each starts with `apiVersion:` and ends at an empty line, a separator or a fence. Those with
+/// The manifests of a text: each starts with `apiVersion:` or `kind:` and ends at an empty line, a separator or a fence. Those with
 /// ellipses are sketches.
 fn manifests(file: &str) -> Option<Vec<Value>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/source-documents").join(file);
@@ -15,7 +15,8 @@ fn manifests(file: &str) -> Option<Vec<Value>> {
     let mut open: Option<String> = None;
     for line in text.lines().chain([""]) {
         let ends = line.is_empty() || line == "---" || line.starts_with("```");
-        if line.starts_with("apiVersion:") {
+        let starts = line.starts_with("apiVersion:") || line.starts_with("kind:");
+        if starts && open.is_none() {
             open = Some(format!("{line}\n"));
         } else if ends {
             let manifest = open.take().filter(|manifest| !manifest.contains("..."));
@@ -105,4 +106,58 @@ fn r_127_the_pod_group_of_kep_5832() {
     play.create(group).unwrap();
     let groups = play.simulation.server().cluster().pod_groups();
     assert_eq!(groups.values().next().unwrap().min_count(), Some(2));
+}
+
+/// r_300 r_301: every manifest of the page is taken, and does what the page says of it.
+#[test]
+fn r_300_the_examples_of_the_concept_page() {
+    let Some(manifests) = manifests("dra-concept-page.md") else { return };
+    assert_eq!(manifests.len(), 5, "slice, two templates, slice with counters, taint rule");
+    let mut play = Play::new();
+    play.apply("{apiVersion: v1, kind: Node, metadata: {name: worker-1}}");
+    play.apply("{apiVersion: v1, kind: Namespace, metadata: {name: default, labels: {resource.kubernetes.io/admin-access: 'true'}}}");
+    for driver in ["resource-driver.example.com", "dra.example.com"] {
+        let name = if driver.starts_with("dra") { "counted" } else { "resource.example.com" };
+        play.apply(&format!("{{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {{name: {name}}}, spec: {{selectors: [{{cel: {{expression: device.driver == '{driver}'}}}}]}}}}"));
+    }
+    let (rules, others): (Vec<Value>, Vec<Value>) =
+        manifests.into_iter().partition(|manifest| manifest["kind"] == "DeviceTaintRule");
+    for mut object in others {
+        // The page writes `boolean`; the API calls the field `bool` and refuses an attribute without a value.
+        if let Some(cat) = object.pointer_mut("/spec/devices/0/basic/attributes/cat") {
+            *cat = json!({ "bool": cat["boolean"] });
+        }
+        // Since 1.35 a slice has either counters or devices: what the page writes as one slice are two.
+        if let Some(counters) = object["spec"].as_object_mut().and_then(|spec| spec.remove("sharedCounters")) {
+            object["spec"]["pool"]["resourceSliceCount"] = json!(2);
+            let mut of_counters = object.clone();
+            of_counters["metadata"]["name"] = json!("counters");
+            of_counters["spec"].as_object_mut().unwrap().remove("devices");
+            of_counters["spec"]["sharedCounters"] = counters;
+            play.create(of_counters).unwrap();
+        }
+        play.create(object).unwrap();
+    }
+    let result = |play: &Play, pod: &str| {
+        let name = play.pod(pod).status.resource_claim_statuses[0].resource_claim_name.clone().unwrap();
+        let allocation = play.named_claim(&name).status.allocation.clone();
+        allocation.map(|all| (all.devices.results[0].request.clone(), all.devices.results[0].device.clone()))
+    };
+    let given = |request: &str, device: &str| Some((request.to_owned(), device.to_owned()));
+    play.apply(&pod("choosy", "resourceClaimTemplateName: prioritized-list-claim-template", ""));
+    assert_eq!(result(&play, "choosy"), given("req-0/large-black", "large-black-cat"));
+    play.apply(&pod("admin", "resourceClaimTemplateName: large-black-cat-claim-template", ""));
+    assert_eq!(result(&play, "admin"), given("req-0", "large-black-cat"), "though it is in use");
+    // Either of the two devices leaves too little for the other.
+    play.apply("{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: part}, spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: counted}}]}}}}");
+    play.apply(&pod("first", "resourceClaimTemplateName: part", ""));
+    play.apply(&pod("second", "resourceClaimTemplateName: part", ""));
+    assert_eq!((result(&play, "first"), result(&play, "second")), (given("r", "device-1"), None));
+    assert_eq!(play.pod("first").spec.node_name, "worker-1");
+    for rule in rules {
+        play.create(rule).unwrap();
+    }
+    play.run(1);
+    let is_leaving = |name: &str| play.pod(name).metadata.is_deleting();
+    assert_eq!(["first", "choosy"].map(is_leaving), [true, false], "the rule is for one driver");
 }
