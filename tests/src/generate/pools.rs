@@ -274,10 +274,9 @@ fn capacity(dice: &mut Dice, features: &Features) -> Value {
     {
         map.insert("requestPolicy".into(), memory_policy(dice));
     }
-    capacity.insert("memory".into(), memory);
-    if dice.chance(6) {
-        capacity.insert("a.example.com/memory".into(), json!({ "value": format!("{}Gi", dice.between(1, 4)) }));
-    }
+    // One spelling only: which of two the reference takes is up to chance.
+    let name = if dice.chance(6) { "a.example.com/memory" } else { "memory" };
+    capacity.insert(name.into(), memory);
     if dice.chance(if features.is(Theme::Capacity) { 60 } else { 30 }) {
         let mut bandwidth = json!({ "value": dice.between(4, 12).to_string() });
         let policy = match dice.below(6) {
