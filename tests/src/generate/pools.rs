@@ -259,7 +259,6 @@ fn attributes(dice: &mut Dice, features: &Features) -> Value {
     match dice.below(900) {
         0..=2 => attributes.insert("driverVersion".into(), json!({ "version": "1.2" })),
         3 | 4 => attributes.insert("common.example.com/rack".into(), json!({})),
-        5 | 6 => attributes.insert("common.example.com/rack".into(), json!({ "string": "r1", "int": 1 })),
         _ => None,
     };
     Value::Object(attributes)
