@@ -61,7 +61,8 @@ pub(crate) fn known_question(question: &KnownQuestion) -> wit::KnownQuestion {
 }
 
 fn in_use(in_use: &InUse) -> wit::InUse {
-    let InUse { devices, shares, consumed } = in_use;
+    // Only the core bars devices, while it tries places for a gang.
+    let InUse { devices, shares, consumed, barred: _ } = in_use;
     wit::InUse {
         devices: devices.iter().map(device_id).collect(),
         shares: shares.iter().map(|(id, share)| wit::Share { id: device_id(id), share_id: share.clone() }).collect(),
