@@ -356,6 +356,31 @@ fn device_of(play: &Play, pod: &str) -> Option<String> {
     Some(claim.status.allocation.as_ref()?.devices.results[0].device.clone())
 }
 
+/// r_171 r_176: one device of one node serves all members, so the node must have room for all.
+#[test]
+fn r_176_a_gang_that_shares_a_device_goes_where_all_of_it_has_room() {
+    let mut play = Play::new();
+    // Each of many nodes takes one member: none of them is worth a try.
+    for number in 0..300 {
+        let name = format!("n-{number:03}");
+        play.create(json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": name },
+            "status": { "allocatable": { "cpu": "1", "pods": "110" } } }))
+            .unwrap();
+        play.create(json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": name },
+            "spec": { "driver": "gpu.example.com", "nodeName": name, "devices": [{ "name": "gpu-0" }],
+                "pool": { "name": name, "generation": 1, "resourceSliceCount": 1 } } }))
+            .unwrap();
+    }
+    play.apply(&group("gang", "gang: {minCount: 3}", TEMPLATE));
+    for name in ["a", "b", "c"] {
+        let mut member = documents(&pod(name, TEMPLATE, "gang")).remove(0);
+        member["spec"]["containers"][0]["resources"]["requests"] = json!({ "cpu": "1" });
+        play.create(member).unwrap();
+    }
+    play.run(60);
+    assert_eq!(["a", "b", "c"].map(|name| play.pod(name).spec.node_name.clone()), ["node-1"; 3]);
+}
+
 /// r_171 r_176: on one node, too. The first Pod would take the device that the second one needs; only another choice of devices lets
 /// both fit.
 #[test]

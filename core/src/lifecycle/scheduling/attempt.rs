@@ -28,6 +28,8 @@ pub(super) struct Scheduler<'s> {
     pub(super) now: Time,
     /// Nodes that are left out for now.
     pub(super) without: BTreeSet<String>,
+    /// The same for members of a gang that are to be placed together.
+    pub(super) crowded: BTreeSet<String>,
     /// The only node that is looked at for now, if there is one.
     pub(super) only: Option<String>,
     /// Devices that are left out for now.
@@ -75,7 +77,17 @@ impl<'s> Scheduler<'s> {
         limits: &'s Limits,
         now: Time,
     ) -> Self {
-        Self { cluster, book, profile, limits, now, without: BTreeSet::new(), only: None, barred: Vec::new() }
+        Self {
+            cluster,
+            book,
+            profile,
+            limits,
+            now,
+            without: BTreeSet::new(),
+            crowded: BTreeSet::new(),
+            only: None,
+            barred: Vec::new(),
+        }
     }
 
     /// Decides about a Pod on its own.
@@ -168,7 +180,9 @@ impl<'s> Scheduler<'s> {
         let claims: Vec<ResourceClaim> =
             needs.iter().filter(|need| !need.is_allocated()).map(|need| need.claim.clone()).collect();
         let is_left_out = |state: &&NodeState| {
-            self.without.contains(state.name()) || self.only.as_ref().is_some_and(|only| only != state.name())
+            self.without.contains(state.name())
+                || self.crowded.contains(state.name())
+                || self.only.as_ref().is_some_and(|only| only != state.name())
         };
         for state in self.book.nodes().filter(|state| !is_left_out(state)) {
             let extended = extended::on_node(self.cluster, pod, &state.node).filter(|_| asks);

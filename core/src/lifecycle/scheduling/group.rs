@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use super::attempt::{Attempt, Failure, Scheduler};
 use super::bind::{self, Placement};
+use super::node_fit::{self, NodeState, Resources};
 use super::write::{self, Outcome};
 use super::{Scheduled, Verdict, message, race};
 use crate::allocate::DeviceId;
@@ -97,8 +98,9 @@ impl<'c, 's> Cycle<'c, 's> {
         }
     }
 
-    /// Each member took the first place that fits it. Where that is not enough for all, other nodes are tried, the last member's
-    /// first; where that is not enough either, other devices on each node, too.
+    /// Each member took the first place that fits it. Where that is not enough for all, nodes are tried that have room for all of
+    /// them, as members need that share a device of one node; then any other nodes, the last member's first; where that is not
+    /// enough either, other devices on each node, too.
     ///
     /// DIFFERENCE: the reference tries one combination only, so that a gang can wait although it fits.
     fn try_other_places(&mut self, members: &[Pod]) {
@@ -111,18 +113,33 @@ impl<'c, 's> Cycle<'c, 's> {
             members.iter().filter(|pod| !self.held.contains(&key_of(&pod.metadata))).cloned().collect();
         let takes_new_devices =
             first.iter().any(|(_, found)| found.as_ref().is_ok_and(|place| !place.allocations.is_empty()));
-        for varies_devices in [false, true] {
-            let mut tries = MAX_TRIES;
-            if varies_devices && !takes_new_devices {
-                break;
+        let crowded = self.crowded(&ready);
+        let has_crowded = !crowded.is_empty() && crowded.len() < self.scheduler.book.len();
+        self.scheduler.crowded = crowded;
+        for (keeps_out, varies_devices) in [(true, false), (false, false), (false, true)] {
+            if !keeps_out {
+                self.scheduler.crowded.clear();
             }
+            if (keeps_out && !has_crowded) || (varies_devices && !takes_new_devices) {
+                continue;
+            }
+            let mut tries = MAX_TRIES.saturating_add(u32::try_from(ready.len()).unwrap_or(u32::MAX));
             if self.search(&ready, varies_devices, &mut tries) {
+                self.scheduler.crowded.clear();
                 return;
             }
             self.undo(0);
             self.found.clear();
         }
         self.found = first;
+    }
+
+    /// Nodes without room for some Pods together.
+    fn crowded(&self, members: &[Pod]) -> BTreeSet<String> {
+        let mut all = Resources::new();
+        members.iter().for_each(|pod| node_fit::add(&mut all, &node_fit::requests(pod)));
+        let is_crowded = |state: &&NodeState| !state.insufficient(&all).is_empty();
+        self.scheduler.book.nodes().filter(is_crowded).map(|state| state.name().to_owned()).collect()
     }
 
     /// Finds places for enough of the members from here on. Bounded by the number of members and of tries.

@@ -224,7 +224,7 @@ fn with_limits(resources: &ResourceRequirements) -> Resources {
     all
 }
 
-fn add(sum: &mut Resources, more: &Resources) {
+pub(super) fn add(sum: &mut Resources, more: &Resources) {
     for (name, amount) in more {
         let entry = sum.entry(name.clone()).or_default();
         *entry = entry.saturating_add(amount);
