@@ -1,5 +1,6 @@
 //! A large text in parts that can be read at the same time.
 
+use std::iter;
 use std::ops::Range;
 
 use crate::build::Budget;
@@ -16,7 +17,7 @@ pub fn parts(text: &[u8], limits: &Limits, size: usize) -> Vec<Range<usize>> {
     // JSON values may stand one behind the other, and nothing but reading them tells where one ends.
     let is_json = text.get(json::skip_space(text, start(text))) == Some(&b'{');
     if is_too_large || is_utf16 || is_json {
-        return vec![0..text.len()];
+        return iter::once(0..text.len()).collect();
     }
     let mut parts = Vec::new();
     let mut at = 0;

@@ -102,6 +102,13 @@ impl Projections {
 impl Projection {
     /// The groups of a slice's devices, in its order.
     fn groups_of(&mut self, spec: &ResourceSliceSpec) -> Vec<u32> {
+        if self.fields.is_empty()
+            && let Some(first) = spec.devices.first()
+        {
+            // Nothing but the driver counts.
+            self.write_key(&spec.driver, first);
+            return vec![self.number(); spec.devices.len()];
+        }
         let mut groups: Vec<u32> = Vec::with_capacity(spec.devices.len());
         let mut before = std::mem::take(&mut self.before);
         before.clear();
@@ -109,7 +116,7 @@ impl Projection {
             self.write_key(&spec.driver, device);
             // Neighbours are mostly alike.
             let group = match groups.last() {
-                Some(last) if self.fields.is_empty() || self.key == before => *last,
+                Some(last) if self.key == before => *last,
                 _ => self.number(),
             };
             groups.push(group);

@@ -14,11 +14,15 @@ pub(super) fn of_devices(cluster: &Cluster, wanted: &BTreeSet<DeviceId>) -> BTre
     if wanted.is_empty() {
         return found;
     }
-    let names: BTreeMap<(&str, &str, &str), &DeviceId> =
-        wanted.iter().map(|id| ((&*id.driver, &*id.pool, &*id.device), id)).collect();
+    let mut pools: BTreeMap<(&str, &str), BTreeMap<&str, &DeviceId>> = BTreeMap::new();
+    for id in wanted {
+        pools.entry((&id.pool, &id.driver)).or_default().insert(&id.device, id);
+    }
     for (key, claim) in cluster.claims() {
         for result in claim.status.allocation.iter().flat_map(|allocation| &allocation.devices.results) {
-            let id = names.get(&(&*result.driver, &*result.pool, &*result.device));
+            // Of a large cluster few pools are wanted.
+            let Some(devices) = pools.get(&(&*result.pool, &*result.driver)) else { continue };
+            let id = devices.get(&*result.device);
             let Some(id) = id.filter(|_| result.admin_access != Some(true)) else { continue };
             let holders = found.entry((*id).clone()).or_default();
             let holder = holder(cluster, key, claim);

@@ -83,7 +83,7 @@ pub(crate) fn refused(error: apportion::Error) -> anyhow::Error {
     }
 }
 
-/// The manifests of a suggestion, or the setting.
+/// The manifests of a suggestion, or the setting or command.
 fn applied(explanations: &[Explanation], number: usize) -> Result<String> {
     let [explanation] = explanations else {
         bail!("`--apply` needs one Pod, claim or PodGroup to be named, {} are Pending", explanations.len());
@@ -95,6 +95,9 @@ fn applied(explanations: &[Explanation], number: usize) -> Result<String> {
     let gates: Vec<String> = suggestion.changes.iter().filter_map(setting).collect();
     if !gates.is_empty() {
         return Ok(format!("--feature-gates={}\n", gates.join(",")));
+    }
+    if let [Change::Uncordon { node }] = suggestion.changes.as_slice() {
+        return Ok(format!("kubectl uncordon {node}\n"));
     }
     if suggestion.manifests.is_empty() {
         bail!("suggestion {number} changes no manifest: {}", suggestion.text);

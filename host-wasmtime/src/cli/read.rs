@@ -161,7 +161,7 @@ fn task<T: Send>(
         thread::scope(|scope| {
             scope.spawn(move || take.into_iter().for_each(&mut take_in));
             // The other side takes until this one has no more to give.
-            in_batches(text, bytes, limits, |batch| drop(give.send(batch)))
+            in_batches(text, bytes, limits, move |batch| drop(give.send(batch)))
         })
     };
     Done { part, documents, refused, said }
