@@ -141,6 +141,8 @@ features! {
     topology_aware_scheduling: "TopologyAwareWorkloadScheduling", [false false false false];
     /// Disruption mode and priority of PodGroups (KEP-5710).
     workload_aware_preemption: "WorkloadAwarePreemption", [false false false true];
+    /// Workloads and PodGroups of Jobs (KEP-5547).
+    workload_with_job: "WorkloadWithJob", [false false false false];
     /// `preemptionPolicy` of PodGroups.
     pod_group_preemption_policy: "PodGroupPreemptionPolicy", [false false false false];
     /// Groups of PodGroups.

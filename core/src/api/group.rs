@@ -21,6 +21,18 @@ api_struct! { open
 }
 
 api_struct! { open
+    /// `scheduling.k8s.io` Workload: what a workload controller wants to be scheduled together.
+    SchedulingWorkload {
+        /// API version as in the manifest: owner references repeat it.
+        "apiVersion" api_version: String,
+        /// Metadata.
+        "metadata" metadata: ObjectMeta,
+        /// Desired state, as the version spells it.
+        "spec" spec: Value,
+    }
+}
+
+api_struct! { open
     /// `PodGroupSpec`.
     PodGroupSpec {
         /// How the Pods of the group are scheduled.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::claim::{ResourceClaim, ResourceClaimTemplate};
 use super::class::{DeviceClass, DeviceTaintRule};
-use super::group::PodGroup;
+use super::group::{PodGroup, SchedulingWorkload};
 use super::meta::ObjectMeta;
 use super::node::Node;
 use super::pod::{Namespace, Pod};
@@ -66,6 +66,7 @@ macro_rules! kinds {
                 if let Some(map) = value.as_object_mut() {
                     let api_version = match self {
                         Self::PodGroup(group) => group.api_version.clone(),
+                        Self::SchedulingWorkload(workload) => workload.api_version.clone(),
                         Self::TemplateSource(_) => SOURCE_API_VERSION.to_owned(),
                         Self::ResourcePoolStatusRequest(_) => POOL_STATUS_API_VERSION.to_owned(),
                         _ => api_version,
@@ -111,6 +112,8 @@ kinds! {
     ResourcePoolStatusRequest(ResourcePoolStatusRequest) = "ResourcePoolStatusRequest" in "resource.k8s.io";
     /// A group of Pods.
     PodGroup(PodGroup) = "PodGroup" in "scheduling.k8s.io";
+    /// A Workload, which PodGroups are made from.
+    SchedulingWorkload(SchedulingWorkload) = "Workload" in "scheduling.k8s.io";
 }
 
 impl Object {
@@ -130,6 +133,7 @@ impl Object {
                 | Self::ResourceClaim(_)
                 | Self::ResourceClaimTemplate(_)
                 | Self::PodGroup(_)
+                | Self::SchedulingWorkload(_)
                 | Self::Workload(_)
         )
     }
@@ -191,11 +195,16 @@ pub fn read_object(mut value: Value) -> Reading {
         );
     }
     let mut object = read_kind(&kind, &api_version, group, value, &mut findings);
-    if let Some(Object::PodGroup(group)) = &mut object {
-        group.api_version.clone_from(&api_version);
+    match &mut object {
+        Some(Object::PodGroup(group)) => group.api_version.clone_from(&api_version),
+        Some(Object::SchedulingWorkload(workload)) => workload.api_version.clone_from(&api_version),
+        _ => {}
     }
     match &object {
-        None if findings.iter().all(|finding| finding.severity != Severity::Error) => {
+        // A Workload is what PodGroups are made from; what devices are given out does not depend on it.
+        None | Some(Object::SchedulingWorkload(_))
+            if findings.iter().all(|finding| finding.severity != Severity::Error) =>
+        {
             findings.push(Finding::new(
                 Code::ReadUnknownKind,
                 "kind",

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::api::claim::{AllocationResult, ResourceClaim, ResourceClaimTemplate};
 use crate::api::class::{DeviceClass, DeviceTaintRule};
-use crate::api::group::PodGroup;
+use crate::api::group::{PodGroup, SchedulingWorkload};
 use crate::api::node::Node;
 use crate::api::object::Object;
 use crate::api::pod::{Namespace, Pod};
@@ -62,6 +62,7 @@ pub struct Cluster {
     template_sources: BTreeMap<String, TemplateSource>,
     pods: Arc<BTreeMap<Key, Pod>>,
     pod_groups: BTreeMap<Key, PodGroup>,
+    scheduling_workloads: BTreeMap<Key, SchedulingWorkload>,
     workloads: BTreeMap<(String, String, String), Workload>,
     arrivals: BTreeMap<(String, String, String), u64>,
     inventory: Arc<Inventory>,
@@ -153,6 +154,8 @@ impl Cluster {
         pods: Key => Pod;
         /// PodGroups by namespace and name.
         pod_groups: Key => PodGroup;
+        /// Workloads, which PodGroups are made from, by namespace and name.
+        scheduling_workloads: Key => SchedulingWorkload;
         /// Workload controllers by kind, namespace and name.
         workloads: (String, String, String) => Workload;
     }
@@ -234,6 +237,7 @@ impl Cluster {
                 Arc::make_mut(&mut self.pods).insert(key, *pod);
             }
             Object::PodGroup(group) => drop(self.pod_groups.insert(key, *group)),
+            Object::SchedulingWorkload(workload) => drop(self.scheduling_workloads.insert(key, *workload)),
             Object::Workload(workload) => {
                 drop(self.workloads.insert((workload.kind.clone(), key.0, key.1), *workload));
             }
@@ -328,6 +332,7 @@ impl Cluster {
                 removed.is_some()
             }
             "PodGroup" => self.pod_groups.remove(&key).is_some(),
+            "Workload" => self.scheduling_workloads.remove(&key).is_some(),
             kind => self.workloads.remove(&(kind.to_owned(), key.0, key.1)).is_some(),
         }
     }
@@ -355,6 +360,7 @@ impl Cluster {
             SOURCE_KIND => Object::TemplateSource(Box::new(self.template_sources.get(name)?.clone())),
             "Pod" => Object::Pod(Box::new(self.pods.get(&key)?.clone())),
             "PodGroup" => Object::PodGroup(Box::new(self.pod_groups.get(&key)?.clone())),
+            "Workload" => Object::SchedulingWorkload(Box::new(self.scheduling_workloads.get(&key)?.clone())),
             kind => Object::Workload(Box::new(self.workloads.get(&(kind.to_owned(), key.0, key.1))?.clone())),
         })
     }

@@ -8,6 +8,7 @@ mod action;
 pub mod claims;
 pub(crate) mod entries;
 pub mod eviction;
+pub mod jobs;
 pub mod kubelet;
 pub mod pool_status;
 pub mod protection;

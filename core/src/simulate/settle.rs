@@ -22,6 +22,8 @@ pub(crate) fn settle_groups(cluster: &mut Cluster, limits: &Limits) {
     let objects: Vec<_> = objects(cluster).into_iter().map(|object| object.write()).collect();
     let now = Simulation::start_of(&objects);
     let mut simulation = Simulation::new(cluster.profile().clone(), *limits, now);
+    // Their Pods are there already.
+    simulation.leave_jobs_alone();
     for object in objects {
         simulation.server_mut().seed(object, now);
     }

@@ -17,6 +17,7 @@ mod devices;
 mod extended;
 mod groups;
 mod histories;
+mod jobs;
 mod objects;
 mod play;
 mod pool_status;

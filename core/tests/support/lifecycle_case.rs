@@ -251,6 +251,7 @@ impl<'c> Replay<'c> {
     fn compare_events(&mut self, names: &Names, recorded: &[&Value]) {
         let is_thinned = recorded.iter().any(|event| event.get("omitted").is_some());
         let line = |reason: &str, kind: &str, name: &str, note: &str| {
+            let (name, note) = (&without_hashes(name), &without_hashes(note));
             let note = note.strip_prefix("(combined from similar events): ").unwrap_or(note);
             // The node may be another of equal ones.
             let note = if reason == "Scheduled" { "" } else { note };
@@ -491,7 +492,10 @@ fn each_text(value: &Value, change: &dyn Fn(&str) -> String) -> Value {
 
 /// The parts of an object that are compared: no times, no versions, nothing empty, maps in order.
 fn tidy(object: &Value) -> Value {
-    let mut object = object.clone();
+    let mut object = each_text(object, &plain_name);
+    if text(&object, "kind") == "Pod" {
+        drop_pod_defaults(&mut object);
+    }
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("resourceVersion");
     }
@@ -523,6 +527,60 @@ fn tidied(value: &Value, name: &str) -> Option<Value> {
         }
         other => Some(other.clone()),
     }
+}
+
+/// A name without what differs in every cluster: letters made from a UID; and, in the UID of a generated claim, the letters of its
+/// owner's name, which the recordings write as they are.
+fn plain_name(text: &str) -> String {
+    let text = without_hashes(text);
+    let Some((stem, last)) = text.strip_prefix("uid:resourceclaim/").and_then(|name| name.rsplit_once('-')) else {
+        return text;
+    };
+    let part = |part: &str| match part {
+        part if is_letters(part, 5..=5) || part.starts_with("<rand5") => "<rand5>".to_owned(),
+        part => part.to_owned(),
+    };
+    let stem: Vec<String> = stem.split('-').map(part).collect();
+    format!("uid:resourceclaim/{}-{last}", stem.join("-"))
+}
+
+/// A text with `<hash>` for the part of a Workload's or PodGroup's name that is made from a UID.
+fn without_hashes(text: &str) -> String {
+    let mut plain = String::new();
+    for part in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
+        let word = part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let rest = part.strip_prefix(word).unwrap_or_default();
+        plain.push_str(if is_letters(word, 8..=10) { "<hash>" } else { word });
+        plain.push_str(rest);
+    }
+    plain
+}
+
+/// Whether a word is made of the letters of generated names.
+fn is_letters(word: &str, length: std::ops::RangeInclusive<usize>) -> bool {
+    length.contains(&word.len()) && word.chars().all(|letter| "bcdfghjklmnpqrstvwxz2456789".contains(letter))
+}
+
+/// The recordings leave out what a Pod has by default; a Pod that is made from a template has it.
+fn drop_pod_defaults(pod: &mut Value) {
+    fn drop_all(value: Option<&mut Value>, defaults: &[(&str, Value)]) {
+        if let Some(map) = value.and_then(Value::as_object_mut) {
+            map.retain(|name, value| !defaults.iter().any(|(field, default)| field == name && default == value));
+        }
+    }
+    let spec = [
+        ("dnsPolicy", json!("ClusterFirst")),
+        ("schedulerName", json!("default-scheduler")),
+        ("terminationGracePeriodSeconds", json!(30)),
+    ];
+    let container = [
+        ("terminationMessagePath", json!("/dev/termination-log")),
+        ("terminationMessagePolicy", json!("File")),
+        ("imagePullPolicy", json!("Always")),
+    ];
+    drop_all(pod.get_mut("spec"), &spec);
+    let containers = pod.pointer_mut("/spec/containers").and_then(Value::as_array_mut);
+    containers.into_iter().flatten().for_each(|own| drop_all(Some(own), &container));
 }
 
 fn is_time(text: &str) -> bool {

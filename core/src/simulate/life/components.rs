@@ -8,7 +8,7 @@ pub enum Component {
     /// kube-apiserver.
     #[serde(rename = "kube-apiserver")]
     Server,
-    /// kube-controller-manager: claims, PodGroup protection, device taint eviction, garbage collection.
+    /// kube-controller-manager: claims, PodGroup protection, device taint eviction, pool status, Jobs, garbage collection.
     #[serde(rename = "kube-controller-manager")]
     Controllers,
     /// kube-scheduler.

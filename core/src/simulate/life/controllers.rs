@@ -6,7 +6,7 @@ use super::{Component, Simulation};
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::lifecycle::claims::{self, Work};
-use crate::lifecycle::{Action, Decision, Time, Trigger, eviction, is_for_pod, pool_status, protection};
+use crate::lifecycle::{Action, Decision, Time, Trigger, eviction, is_for_pod, jobs, pool_status, protection};
 use crate::profile::{Mode, Profile};
 
 /// Settings and memory of the controllers.
@@ -21,6 +21,9 @@ pub(super) struct Controllers {
     eviction_memory: eviction::Memory,
     /// ResourcePoolStatusRequests by name.
     requests: Queue<String>,
+    jobs: Queue<Key>,
+    /// Whether Jobs get what they want; not where their Pods were made at the start.
+    plays_jobs: bool,
 }
 
 /// What is looked at when, and how often in a row it failed.
@@ -85,12 +88,15 @@ impl Controllers {
             eviction: Queue::default(),
             eviction_memory: eviction::Memory::default(),
             requests: Queue::default(),
+            jobs: Queue::default(),
+            plays_jobs: true,
         }
     }
 
     /// When something is looked at next.
     pub(super) fn next(&self) -> Option<Time> {
-        let queues = [self.claims.next(), self.groups.next(), self.eviction.next(), self.requests.next()];
+        let queues =
+            [self.claims.next(), self.groups.next(), self.eviction.next(), self.requests.next(), self.jobs.next()];
         queues.into_iter().flatten().min()
     }
 
@@ -100,6 +106,14 @@ impl Controllers {
         cluster.pod_groups().keys().for_each(|key| self.groups.add(key.clone(), now));
         self.eviction.add((), now);
         cluster.pool_status_requests().keys().for_each(|name| self.requests.add(name.clone(), now));
+        if self.plays_jobs {
+            jobs::all(cluster).for_each(|key| self.jobs.add(key, now));
+        }
+    }
+
+    /// The same controllers with other settings, which remember nothing.
+    pub(super) fn restarted(&self, profile: Profile) -> Self {
+        Self { plays_jobs: self.plays_jobs, ..Self::new(profile) }
     }
 
     /// Takes a change into account.
@@ -112,13 +126,16 @@ impl Controllers {
             self.eviction.add((), now);
         }
         pool_status::affected(cluster, trigger).into_iter().for_each(|name| self.requests.add(name, now));
+        if let Some(job) = jobs::affected(trigger).filter(|_| self.plays_jobs) {
+            self.jobs.add(job, now);
+        }
     }
 }
 
 impl Simulation {
     /// Lets one controller look at one thing. False when nothing is due.
     pub(super) fn reconcile(&mut self) -> bool {
-        self.reconcile_claims() || self.reconcile_group() || self.evict() || self.answer_request()
+        self.reconcile_claims() || self.reconcile_group() || self.evict() || self.answer_request() || self.run_job()
     }
 
     fn reconcile_claims(&mut self) -> bool {
@@ -180,6 +197,20 @@ impl Simulation {
             self.controllers.eviction_memory = memory;
         }
         self.controllers.eviction.conclude((), is_done, wake_up, self.now);
+        true
+    }
+
+    /// From now on Jobs do nothing.
+    pub(crate) fn leave_jobs_alone(&mut self) {
+        self.controllers.plays_jobs = false;
+        self.controllers.jobs = Queue::default();
+    }
+
+    fn run_job(&mut self) -> bool {
+        let Some(key) = self.controllers.jobs.take(self.now) else { return false };
+        let decision = jobs::reconcile(self.seen(), &self.controllers.profile, &key, self.now);
+        let is_done = self.carry_out(decision);
+        self.controllers.jobs.conclude(key, is_done, None, self.now);
         true
     }
 

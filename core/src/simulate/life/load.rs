@@ -38,7 +38,7 @@ impl Simulation {
             Ok(value) => value,
             Err(finding) => return vec![finding],
         };
-        let reading = read_object(value.clone());
+        let reading = read_object(value);
         let refused = reading.findings.iter().any(|finding| finding.severity == Severity::Error);
         match reading.object {
             Some(mut object) if !refused => {
@@ -54,14 +54,6 @@ impl Simulation {
                 }
                 self.server.seed(object.write(), self.now);
             }
-            // A Workload plays its part in the server's rules alone.
-            None if !refused && is_workload(&value) => {
-                let mut value = value;
-                if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
-                    metadata.entry("namespace").or_insert_with(|| json!("default"));
-                }
-                self.server.seed(value, self.now);
-            }
             _ => {}
         }
         reading.findings
@@ -72,6 +64,7 @@ impl Simulation {
     ///
     /// What is worth knowing about it comes back, and again in [`Simulation::report`].
     pub fn begin(&mut self) -> Vec<Finding> {
+        self.leave_jobs_alone();
         let mut findings = Vec::new();
         let before = self.server.cluster();
         let mut cluster = before.clone();
@@ -110,12 +103,6 @@ impl Simulation {
         let mut cluster = self.server.cluster().clone();
         simulate::explain(&mut cluster, &self.limits, self.findings.clone())
     }
-}
-
-/// Whether an object is a Workload of KEP-4671, which has no typed form.
-fn is_workload(value: &Value) -> bool {
-    let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
-    text("kind") == "Workload" && text("apiVersion").starts_with("scheduling.k8s.io/")
 }
 
 /// Namespaces that are not given and whose objects ask for admin access: they are taken to allow it.

@@ -140,7 +140,7 @@ impl Simulation {
         match component {
             Component::Server => self.server.set_profile(profile),
             Component::Controllers => {
-                self.controllers = Controllers::new(profile);
+                self.controllers = self.controllers.restarted(profile);
                 self.controllers.look_at_all(self.server.cluster(), self.now);
             }
             Component::Scheduler => {

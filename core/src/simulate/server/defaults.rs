@@ -90,6 +90,65 @@ impl Server {
     }
 }
 
+/// What a new Job gets: how it finds its Pods, and what its template leaves out.
+pub(super) fn job(value: &mut Value) {
+    let (name, uid) = (text(value, &["metadata", "name"]).to_owned(), text(value, &["metadata", "uid"]).to_owned());
+    let is_numbered = value.pointer("/spec/completions").is_some() || value.pointer("/spec/parallelism").is_some();
+    for (field, default) in [
+        ("parallelism", json!(1)),
+        ("completions", if is_numbered { Value::Null } else { json!(1) }),
+        ("backoffLimit", json!(6)),
+        ("completionMode", json!("NonIndexed")),
+        ("suspend", json!(false)),
+        ("podReplacementPolicy", json!("TerminatingOrFailed")),
+        ("manualSelector", json!(false)),
+    ] {
+        default_to(value.get_mut("spec"), field, &default);
+    }
+    if value.pointer("/spec/manualSelector") != Some(&json!(true)) {
+        for (label, text) in [("controller-uid", &uid), ("job-name", &name)] {
+            for label in [label.to_owned(), format!("batch.kubernetes.io/{label}")] {
+                set(value, &["spec", "template", "metadata", "labels", &label], json!(text));
+            }
+        }
+        set(value, &["spec", "selector", "matchLabels", "batch.kubernetes.io/controller-uid"], json!(uid));
+    }
+    let labels = value.pointer("/spec/template/metadata/labels").cloned().unwrap_or_default();
+    if value.pointer("/metadata/labels").and_then(Value::as_object).is_none_or(serde_json::Map::is_empty) {
+        set(value, &["metadata", "labels"], labels);
+    }
+    for (field, default) in [
+        ("terminationGracePeriodSeconds", json!(30)),
+        ("dnsPolicy", json!("ClusterFirst")),
+        ("securityContext", json!({})),
+        ("schedulerName", json!("default-scheduler")),
+    ] {
+        default_to(value.pointer_mut("/spec/template/spec"), field, &default);
+    }
+    for list in ["/spec/template/spec/containers", "/spec/template/spec/initContainers"] {
+        for container in each(Some(value), list) {
+            default_to(Some(container), "terminationMessagePath", &json!("/dev/termination-log"));
+            default_to(Some(container), "terminationMessagePolicy", &json!("File"));
+            let image = text(container, &["image"]);
+            let is_latest =
+                image.rsplit('/').next().is_some_and(|last| !last.contains([':', '@']) || last.ends_with(":latest"));
+            default_to(Some(container), "imagePullPolicy", &json!(if is_latest { "Always" } else { "IfNotPresent" }));
+        }
+    }
+    set(value, &["metadata", "generation"], json!(1));
+    set(value, &["status"], json!({}));
+}
+
+/// Sets a field that is left out; null is no default.
+fn default_to(value: Option<&mut Value>, field: &str, default: &Value) {
+    if let Some(map) = value.and_then(Value::as_object_mut).filter(|_| !default.is_null()) {
+        let known = map.entry(field).or_insert(Value::Null);
+        if known.is_null() {
+            known.clone_from(default);
+        }
+    }
+}
+
 /// Admission gives every PodGroup the finalizer.
 fn protect(value: &mut Value) {
     let mut finalizers = value.pointer("/metadata/finalizers").and_then(Value::as_array).cloned().unwrap_or_default();

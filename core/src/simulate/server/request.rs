@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use super::{Happened, Server, apply, is_deleting, key_of, merge, now_text, set, text, unset};
+use super::{Happened, Server, apply, defaults, is_deleting, key_of, merge, now_text, set, text, unset};
 use crate::derive;
 use crate::finding::ObjectRef;
 use crate::lifecycle::{Change, Patch, Time};
@@ -106,6 +106,9 @@ impl Server {
         let uid = self.new_uid(&key);
         set(&mut value, &["metadata", "uid"], json!(uid));
         set(&mut value, &["metadata", "creationTimestamp"], now_text(now));
+        if key.kind == "Job" {
+            defaults::job(&mut value);
+        }
         self.commit(&key, value, now);
         self.objects.get(&key).map(|stored| &stored.value).ok_or_else(|| Refused::not_found(&key, &group))
     }

@@ -1,0 +1,134 @@
+//! The Pods that a Job makes.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::count::Count;
+use super::{Job, TRACKING};
+use crate::api::meta::{ObjectMeta, OwnerReference};
+use crate::api::pod::{Container, Pod, PodSchedulingGroup};
+use crate::api::read::Rest;
+use crate::cluster::Cluster;
+use crate::derive;
+
+/// Label and annotation with the number of a Pod of an Indexed Job.
+const COMPLETION_INDEX: &str = "batch.kubernetes.io/job-completion-index";
+
+/// Most Pods made at once.
+const MAX_AT_ONCE: usize = 500;
+
+/// The number of a Pod of an Indexed Job.
+pub(super) fn index(pod: &Pod) -> Option<u64> {
+    pod.metadata.annotations.get(COMPLETION_INDEX)?.parse().ok()
+}
+
+/// Pods that should be there and are not. Members of the PodGroup, if there is one.
+pub(super) fn missing(
+    cluster: &Cluster,
+    job: &Job<'_>,
+    pods: &[&Pod],
+    count: &Count,
+    group: Option<&String>,
+) -> Vec<Pod> {
+    let left = match job.completions() {
+        Some(completions) => completions.saturating_sub(count.all_succeeded(job)),
+        // Any one that succeeds is enough: then no more are started.
+        None if count.all_succeeded(job) > 0 => 0,
+        None => u64::MAX,
+    };
+    let number = left.min(job.parallelism()).saturating_sub(count.active);
+    let number = usize::try_from(number).unwrap_or(usize::MAX).min(MAX_AT_ONCE);
+    let mut names = BTreeSet::new();
+    let active = pods.iter().filter(|pod| !pod.is_finished() && !pod.metadata.is_deleting());
+    let taken: BTreeSet<u64> = active.filter_map(|pod| index(pod)).chain(count.completed.iter().copied()).collect();
+    let free = (0..job.completions().unwrap_or_default()).filter(|index| !taken.contains(index));
+    let indexes: Vec<Option<u64>> = match job.is_indexed() {
+        true => free.take(number).map(Some).collect(),
+        false => vec![None; number],
+    };
+    indexes.into_iter().map(|index| made(cluster, job, index, group, &mut names)).collect()
+}
+
+fn made(
+    cluster: &Cluster,
+    job: &Job<'_>,
+    index: Option<u64>,
+    group: Option<&String>,
+    names: &mut BTreeSet<String>,
+) -> Pod {
+    let (template, owner) = (&job.spec.template, &job.workload.metadata);
+    let base = match index {
+        Some(index) => {
+            let number = format!("-{index}");
+            format!("{}{number}", derive::cut(&owner.name, 57usize.saturating_sub(number.len())))
+        }
+        None => owner.name.clone(),
+    };
+    let mut metadata = ObjectMeta {
+        namespace: owner.namespace.clone(),
+        generate_name: format!("{base}-"),
+        labels: template.metadata.labels.clone(),
+        annotations: template.metadata.annotations.clone(),
+        finalizers: template.metadata.finalizers.clone(),
+        owner_references: vec![owner_reference(job)],
+        ..ObjectMeta::default()
+    };
+    metadata.finalizers.push(TRACKING.to_owned());
+    for (label, value) in [("controller-uid", &owner.uid), ("job-name", &owner.name)] {
+        metadata.labels.insert(label.to_owned(), value.clone());
+        metadata.labels.insert(format!("batch.kubernetes.io/{label}"), value.clone());
+    }
+    // A name that is taken is tried again with other letters; with so many of them that ends soon.
+    for attempt in 0..u16::MAX {
+        let which = format!("{index:?}");
+        let name = derive::generated_name(&metadata.generate_name, &[&owner.uid, &which, &attempt.to_string()]);
+        let is_taken = cluster.pods().contains_key(&(metadata.namespace.clone(), name.clone()));
+        if !is_taken && names.insert(name.clone()) {
+            metadata.name = name;
+            break;
+        }
+    }
+    let mut spec = template.spec.clone();
+    if let Some(index) = index {
+        metadata.labels.insert(COMPLETION_INDEX.to_owned(), index.to_string());
+        metadata.annotations.insert(COMPLETION_INDEX.to_owned(), index.to_string());
+        spec.init_containers.iter_mut().chain(&mut spec.containers).for_each(tell_index);
+        let mut rest = spec.rest.to_map();
+        rest.entry("hostname").or_insert_with(|| json!(base));
+        spec.rest = Rest::new(rest);
+    }
+    if let Some(group) = group {
+        spec.scheduling_group =
+            Some(PodSchedulingGroup { pod_group_name: group.clone(), ..PodSchedulingGroup::default() });
+    }
+    Pod { metadata, spec, ..Pod::default() }
+}
+
+/// A reference to the Job as the owner that manages an object.
+pub(super) fn owner_reference(job: &Job<'_>) -> OwnerReference {
+    OwnerReference {
+        api_version: job.workload.api_version.clone(),
+        kind: "Job".to_owned(),
+        name: job.workload.metadata.name.clone(),
+        uid: job.workload.metadata.uid.clone(),
+        controller: Some(true),
+        block_owner_deletion: Some(true),
+        ..OwnerReference::default()
+    }
+}
+
+/// Tells a container the Pod's number, unless the template does.
+fn tell_index(container: &mut Container) {
+    const NAME: &str = "JOB_COMPLETION_INDEX";
+    let mut rest = container.rest.to_map();
+    let variables = rest.entry("env").or_insert_with(|| json!([]));
+    if let Some(variables) = variables.as_array_mut() {
+        if variables.iter().any(|variable| variable.get("name").and_then(Value::as_str) == Some(NAME)) {
+            return;
+        }
+        let field = json!({ "apiVersion": "v1", "fieldPath": format!("metadata.labels['{COMPLETION_INDEX}']") });
+        variables.push(json!({ "name": NAME, "valueFrom": { "fieldRef": field } }));
+    }
+    container.rest = Rest::new(rest);
+}
