@@ -7,7 +7,7 @@ use apportion_yaml::{Document, Limits, Problem, Reading, join, parts, read, read
 /// What is read in parts of so many bytes; `None` beyond the limits.
 fn in_parts(text: &[u8], limits: &Limits, size: usize) -> Option<(Vec<Document>, Vec<Problem>)> {
     let ranges = parts(text, limits, size);
-    assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
+    assert!(ranges.iter().zip(ranges.iter().skip(1)).all(|(one, next)| one.end == next.start));
     assert!(ranges.last().is_none_or(|last| last.end == text.len()));
     let mut documents = Vec::new();
     let read = ranges.iter().map(|range| read_part(text, range, limits, |document| documents.push(document))).collect();
