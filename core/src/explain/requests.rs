@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use super::case::{Case, names};
 use super::shape::Mark;
-use super::statistics::{Subject, fields, of_fields};
+use super::statistics::{self, Subject, counted, fields};
 use super::survey::{BadPool, Standing, Survey};
 use super::{ReasonCount, ReasonKind, RequestExplanation, SelectorRef, words};
 use crate::allocate::inspect::UnitSeen;
 use crate::api::claim::{DeviceSelector, ResourceClaim};
 use crate::api::slice::{Device, ResourceSlice};
-use crate::cluster::{Cluster, PoolState};
+use crate::cel::Field;
+use crate::cluster::selectors::{Compiled, Selectors};
+use crate::cluster::{Cluster, PoolState, SliceEntry};
 
 /// All requests of a case.
 pub(super) fn requests(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Vec<RequestExplanation> {
@@ -280,32 +282,55 @@ fn reads(
     expressions.sort();
     expressions.dedup();
     let mut memory = cluster.lend_memory();
-    let mut fields_read = Vec::new();
-    for expression in &expressions {
-        let compiled = memory.selectors.program(cluster.profile(), expression);
-        let fields = compiled.reads().map(fields).unwrap_or_default();
-        fields_read.extend(fields.into_iter().cloned());
-    }
-    fields_read.sort();
-    fields_read.dedup();
+    let mut read = BTreeMap::new();
     let subjects = subjects(cluster, survey, index, is_empty);
-    let statistics = if subjects.is_empty() { Vec::new() } else { of_fields(&subjects, &fields_read) };
+    for expression in expressions.iter().filter(|_| !subjects.is_empty()) {
+        let compiled = memory.selectors.program(cluster.profile(), expression);
+        let mut fields: Vec<Field> = compiled.reads().map(fields).unwrap_or_default().into_iter().cloned().collect();
+        fields.retain(|field| !read.contains_key(field));
+        let counted = counted(&alike(&mut memory.selectors, &compiled, cluster, survey, (index, is_empty)), &fields);
+        let of_fields = statistics::statistics(&subjects, &fields, &counted);
+        read.extend(fields.into_iter().zip(of_fields));
+    }
     cluster.return_memory(memory);
-    statistics
+    read.into_values().collect()
+}
+
+/// The devices of a unit's class, or all, of which an expression sees the same told once, with how many they are.
+pub(super) fn alike<'c>(
+    selectors: &mut Selectors,
+    compiled: &Compiled,
+    cluster: &'c Cluster,
+    survey: &Survey,
+    (unit, takes_all): (usize, bool),
+) -> Vec<(Subject<'c>, u64)> {
+    let mut all: Vec<(Subject<'c>, u64)> = Vec::new();
+    let mut known: BTreeMap<u32, usize> = BTreeMap::new();
+    for (subject, entry, position) in of_class(cluster, survey, unit, takes_all) {
+        let group = compiled.projection.and_then(|projection| selectors.group(projection, entry, position));
+        let before = group.and_then(|group| all.get_mut(*known.get(&group)?));
+        if let Some((_, count)) = before {
+            *count = count.saturating_add(1);
+            continue;
+        }
+        known.extend(group.map(|group| (group, all.len())));
+        all.push((subject, 1));
+    }
+    all
 }
 
 /// The devices of a unit's class; all devices where there are none.
 pub(super) fn subjects<'c>(cluster: &'c Cluster, survey: &Survey, unit: usize, takes_all: bool) -> Vec<Subject<'c>> {
-    of_class(cluster, survey, unit, takes_all).collect()
+    of_class(cluster, survey, unit, takes_all).map(|(subject, ..)| subject).collect()
 }
 
-/// The same one by one.
+/// The same one by one, each with its slice and its position in it.
 pub(super) fn of_class<'c>(
     cluster: &'c Cluster,
     survey: &Survey,
     unit: usize,
     takes_all: bool,
-) -> impl Iterator<Item = Subject<'c>> {
+) -> impl Iterator<Item = (Subject<'c>, &'c SliceEntry, usize)> {
     let is_of_class = move |index| match survey.standing(unit, index) {
         Standing::Unseen => false,
         Standing::Usable => true,
@@ -314,8 +339,9 @@ pub(super) fn of_class<'c>(
         }
     };
     cluster.inventory().all_slices().flat_map(move |entry| {
-        let devices = entry.slice.spec.devices.iter().zip(&entry.devices);
-        let of_class = devices.filter(move |(_, index)| takes_all || is_of_class(**index));
-        of_class.map(|(device, _)| Subject { driver: &entry.slice.spec.driver, device })
+        let devices = entry.slice.spec.devices.iter().zip(&entry.devices).enumerate();
+        let of_class = devices.filter(move |(_, (_, index))| takes_all || is_of_class(**index));
+        of_class
+            .map(move |(position, (device, _))| (Subject { driver: &entry.slice.spec.driver, device }, entry, position))
     })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::change::Change;
 use super::literals::{Literal, literals, replaced};
 use super::relax::Trials;
-use super::requests::{of_class, selectors, subjects};
+use super::requests::{alike, of_class, selectors, subjects};
 use super::statistics::{counted, fields, likely, offers, statistics, written};
 use crate::allocate::inspect::UnitSeen;
 use crate::api::claim::ResourceClaim;
@@ -66,11 +66,10 @@ fn other_expressions(trials: &mut Trials<'_>, unit: usize, expression: &str, tak
     let mut memory = trials.cluster.lend_memory();
     let compiled = memory.selectors.program(trials.cluster.profile(), expression);
     let read: Vec<Field> = compiled.reads().map(fields).unwrap_or_default().into_iter().cloned().collect();
-    trials.cluster.return_memory(memory);
     let cluster = &*trials.cluster;
+    let counted = counted(&alike(&mut memory.selectors, &compiled, cluster, trials.survey, (unit, takes_all)), &read);
     let all = subjects(cluster, trials.survey, unit, takes_all);
     let mut changed = Vec::new();
-    let counted = counted(&all, &read);
     for (field, found) in read.iter().zip(statistics(&all, &read, &counted)) {
         if found.present > 0 {
             let (whole, count) = (written(field), u64::try_from(all.len()).unwrap_or(u64::MAX));
@@ -84,6 +83,7 @@ fn other_expressions(trials: &mut Trials<'_>, unit: usize, expression: &str, tak
         }
     }
     let offers = offers(&counted);
+    trials.cluster.return_memory(memory);
     for (kind, place) in literals(expression) {
         let Some(before) = expression.get(place.clone()) else { continue };
         let values = ordered(kind, before, offers.get(&kind).map(Vec::as_slice).unwrap_or_default());

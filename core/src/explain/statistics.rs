@@ -124,12 +124,7 @@ pub(super) fn in_words(value: &AttributeValue) -> String {
     }
 }
 
-/// What devices have for fields, in their order.
-pub(super) fn of_fields(subjects: &[Subject<'_>], fields: &[Field]) -> Vec<AttributeStatistic> {
-    statistics(subjects, fields, &counted(subjects, fields))
-}
-
-/// The same of what was counted.
+/// What devices have for fields, in their order, from what was counted of them.
 pub(super) fn statistics(subjects: &[Subject<'_>], fields: &[Field], counted: &Counted<'_>) -> Vec<AttributeStatistic> {
     fields.iter().zip(&counted.0).map(|(field, alike)| statistic(subjects, field, alike)).collect()
 }
@@ -137,32 +132,18 @@ pub(super) fn statistics(subjects: &[Subject<'_>], fields: &[Field], counted: &C
 /// How many devices have each value, field by field.
 pub(super) struct Counted<'c>(Vec<BTreeMap<Held<'c>, u64>>);
 
-/// Counts what devices have for fields.
-pub(super) fn counted<'c>(subjects: &[Subject<'c>], fields: &[Field]) -> Counted<'c> {
+/// Counts what devices have for fields; each stands for so many that have the same.
+pub(super) fn counted<'c>(subjects: &[(Subject<'c>, u64)], fields: &[Field]) -> Counted<'c> {
     let full: Vec<String> = fields.iter().map(full_name).collect();
     let mut all: Vec<BTreeMap<Held<'_>, u64>> = vec![BTreeMap::new(); fields.len()];
-    // Neighbours mostly have the same: they are counted before they are entered.
-    let mut runs: Vec<Option<(Held<'_>, u64)>> = vec![None; fields.len()];
-    for subject in subjects {
-        for (((field, full), counts), run) in fields.iter().zip(&full).zip(&mut all).zip(&mut runs) {
+    for (subject, number) in subjects {
+        for ((field, full), counts) in fields.iter().zip(&full).zip(&mut all) {
             let Some(held) = held(*subject, field, full) else { continue };
-            match run {
-                Some((known, count)) if *known == held => *count = count.saturating_add(1),
-                _ => enter(counts, run.replace((held, 1))),
-            }
+            let count = counts.entry(held).or_default();
+            *count = count.saturating_add(*number);
         }
     }
-    for (counts, run) in all.iter_mut().zip(runs) {
-        enter(counts, run);
-    }
     Counted(all)
-}
-
-fn enter<'c>(counts: &mut BTreeMap<Held<'c>, u64>, run: Option<(Held<'c>, u64)>) {
-    if let Some((held, number)) = run {
-        let count = counts.entry(held).or_default();
-        *count = count.saturating_add(number);
-    }
 }
 
 fn statistic(subjects: &[Subject<'_>], field: &Field, alike: &BTreeMap<Held<'_>, u64>) -> AttributeStatistic {

@@ -56,7 +56,7 @@ fn others_drivers(trials: &Trials<'_>, own: &UnitSeen) -> BTreeSet<String> {
 /// Drivers of the devices of a unit's class.
 fn drivers(trials: &Trials<'_>, unit: usize) -> BTreeSet<String> {
     let drivers: BTreeSet<&str> =
-        of_class(trials.cluster, trials.survey, unit, false).map(|subject| subject.driver).collect();
+        of_class(trials.cluster, trials.survey, unit, false).map(|(subject, ..)| subject.driver).collect();
     drivers.into_iter().map(str::to_owned).collect()
 }
 
