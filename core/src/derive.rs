@@ -16,6 +16,14 @@ pub(crate) fn uid(kind: &str, namespace: &str, name: &str) -> String {
     uuid(&[kind, namespace, name])
 }
 
+/// The UUID that an object has, or the one that it gets in a run.
+pub(crate) fn uid_of(kind: &str, metadata: &ObjectMeta) -> String {
+    match metadata.uid.as_str() {
+        "" => uid(kind, &metadata.namespace, &metadata.name),
+        known => known.to_owned(),
+    }
+}
+
 /// The id of one share of a device that several claims may hold: a UUID made from the claim it is given to, the claim's
 /// position in the question, the request, and the share's position among the claim's results.
 ///

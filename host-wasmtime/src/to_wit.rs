@@ -61,8 +61,7 @@ pub(crate) fn known_question(question: &KnownQuestion) -> wit::KnownQuestion {
 }
 
 fn in_use(in_use: &InUse) -> wit::InUse {
-    // Only the core bars devices, while it tries places for a gang.
-    let InUse { devices, shares, consumed, barred: _ } = in_use;
+    let InUse { devices, shares, consumed } = in_use;
     wit::InUse {
         devices: devices.iter().map(device_id).collect(),
         shares: shares.iter().map(|(id, share)| wit::Share { id: device_id(id), share_id: share.clone() }).collect(),

@@ -140,9 +140,9 @@ pub(crate) fn inspect(cluster: &mut Cluster, question: &Question, observer: &mut
     let mut memory = cluster.lend_memory();
     let claims: Vec<&ResourceClaim> = question.claims.iter().collect();
     let plan = Plan::new(&claims, cluster);
-    let overlay = super::overlay(cluster, &question.in_use);
+    let overlay = super::overlay(cluster, &question.in_use, &[]);
     let mut judge = Judge::new(&plan, cluster.profile(), std::mem::take(&mut memory.selectors));
-    let asked = super::Asked { claims, nodes: &question.nodes, in_use: &question.in_use };
+    let asked = super::Asked { claims, nodes: &question.nodes, in_use: &question.in_use, barred: &[] };
     let inspection = Inspection { cluster, plan: &plan, overlay: &overlay };
     for name in nodes::candidates(cluster, &asked) {
         let node = nodes::named(cluster, name);

@@ -72,8 +72,6 @@ pub struct InUse {
     pub shares: Vec<(DeviceId, String)>,
     /// Capacity taken of shared devices, summed, by capacity name.
     pub consumed: Vec<(DeviceId, BTreeMap<String, Quantity>)>,
-    /// Devices that nobody has and that are not to be given out all the same; they draw from no counter.
-    pub barred: Vec<DeviceId>,
 }
 
 /// "Allocate these claims together, on one of these nodes."
@@ -105,6 +103,8 @@ struct Asked<'q> {
     claims: Vec<&'q ResourceClaim>,
     nodes: &'q [String],
     in_use: &'q InUse,
+    /// Devices that nobody has and that are not to be given out all the same; they draw from no counter.
+    barred: &'q [DeviceId],
 }
 
 /// How much work a question may cost.
@@ -231,13 +231,29 @@ impl Budget {
 ///
 /// The same cluster, question and limits give the same answer, step count included, on every platform.
 pub fn allocate(cluster: &mut Cluster, question: &Question, limits: &Limits) -> Answer {
-    allocate_with(cluster, question, limits, node::PATIENCE)
+    allocate_with(cluster, question, limits, node::PATIENCE, &[])
+}
+
+/// The same without some devices that nobody has; they draw from no counter.
+pub(crate) fn allocate_without(
+    cluster: &mut Cluster,
+    question: &Question,
+    limits: &Limits,
+    barred: &[DeviceId],
+) -> Answer {
+    allocate_with(cluster, question, limits, node::PATIENCE, barred)
 }
 
 /// The same with another patience, which must not change the outcome.
-fn allocate_with(cluster: &mut Cluster, question: &Question, limits: &Limits, patience: u64) -> Answer {
+fn allocate_with(
+    cluster: &mut Cluster,
+    question: &Question,
+    limits: &Limits,
+    patience: u64,
+    barred: &[DeviceId],
+) -> Answer {
     let claims = question.claims.iter().collect();
-    let asked = Asked { claims, nodes: &question.nodes, in_use: &question.in_use };
+    let asked = Asked { claims, nodes: &question.nodes, in_use: &question.in_use, barred };
     let mut memory = cluster.lend_memory();
     let answer = answer(cluster, &mut memory, &asked, limits, patience);
     cluster.return_memory(memory);
@@ -256,7 +272,7 @@ pub fn allocate_known(cluster: &mut Cluster, question: &KnownQuestion, limits: &
     let claim = |key: &Key| cluster.claims().get(key).ok_or_else(|| key.clone());
     let claims: Result<Vec<&ResourceClaim>, Key> = question.claims.iter().map(claim).collect();
     let answer = claims.map(|claims| {
-        let asked = Asked { claims, nodes: &question.nodes, in_use: &question.in_use };
+        let asked = Asked { claims, nodes: &question.nodes, in_use: &question.in_use, barred: &[] };
         answer(cluster, &mut memory, &asked, limits, node::PATIENCE)
     });
     cluster.return_memory(memory);
@@ -285,7 +301,7 @@ fn decide(
     budget: &mut Budget,
 ) -> (Outcome, bool) {
     let plan = &Plan::new(&question.claims, cluster);
-    let overlay = &overlay(cluster, question.in_use);
+    let overlay = &overlay(cluster, question.in_use, question.barred);
     let mut judge = Judge::new(plan, cluster.profile(), std::mem::take(&mut memory.selectors));
     let pools = &mut memory.pools;
     let mut asking = Asking { cluster, overlay, plan, judge: &mut judge, pools, way, met_defect: false };
@@ -337,9 +353,9 @@ pub(crate) fn find_place(cluster: &mut Cluster, question: &Question, limits: &Li
     let mut memory = cluster.lend_memory();
     let mut budget = Budget { steps: 0, limit: limits.max_steps };
     let claims: Vec<&ResourceClaim> = question.claims.iter().collect();
-    let asked = Asked { claims, nodes: &question.nodes, in_use: &question.in_use };
+    let asked = Asked { claims, nodes: &question.nodes, in_use: &question.in_use, barred: &[] };
     let plan = &Plan::new(&asked.claims, cluster);
-    let overlay = &overlay(cluster, asked.in_use);
+    let overlay = &overlay(cluster, asked.in_use, asked.barred);
     let mut judge = Judge::new(plan, cluster.profile(), std::mem::take(&mut memory.selectors));
     let pools = &mut memory.pools;
     let way = Way { quirks: Quirks::of(cluster.profile()), patience: node::PATIENCE };
@@ -360,7 +376,7 @@ pub(crate) fn find_place(cluster: &mut Cluster, question: &Question, limits: &Li
 }
 
 /// What the question says is taken, on top of what the cluster knows. Devices that nobody publishes do not matter.
-fn overlay(cluster: &Cluster, in_use: &InUse) -> Overlay {
+fn overlay(cluster: &Cluster, in_use: &InUse, barred: &[DeviceId]) -> Overlay {
     let mut overlay = Overlay::new();
     let mut change = |id: &DeviceId, taken: &dyn Fn(&mut Usage)| {
         if let Some(device) = cluster.inventory().device(&id.driver, &id.pool, &id.device) {
@@ -377,7 +393,7 @@ fn overlay(cluster: &Cluster, in_use: &InUse) -> Overlay {
     for (id, amounts) in &in_use.consumed {
         change(id, &|usage| usage.consume(amounts));
     }
-    for id in &in_use.barred {
+    for id in barred {
         change(id, &|usage| usage.is_barred = true);
     }
     overlay

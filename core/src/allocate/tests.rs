@@ -217,7 +217,7 @@ fn world(seed: u64, mode: Mode) -> (Cluster, Question) {
 
 fn ask(seed: u64, mode: Mode, patience: u64) -> Answer {
     let (mut cluster, question) = world(seed, mode);
-    allocate_with(&mut cluster, &question, &Limits { max_steps: 300_000 }, patience)
+    allocate_with(&mut cluster, &question, &Limits { max_steps: 300_000 }, patience, &[])
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn remove(cluster: &mut Cluster, object: &ObjectRef) -> Result<(), Vec<Finding>>
             let Some(mut pod) = cluster.pods().get(&key).cloned() else {
                 return Err(vec![unknown("Pod", &object.name)]);
             };
-            pod.metadata.uid = crate::simulate::uid_of("Pod", &pod.metadata);
+            pod.metadata.uid = crate::derive::uid_of("Pod", &pod.metadata);
             "Succeeded".clone_into(&mut pod.status.phase);
             cluster.apply(Object::Pod(Box::new(pod)));
             finish::release_finished(cluster);

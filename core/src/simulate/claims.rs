@@ -11,9 +11,9 @@ use crate::api::pod::{Pod, PodResourceClaim, PodResourceClaimStatus};
 use crate::cluster::{Cluster, Key};
 use crate::finding::{Code, Finding, ObjectRef};
 
-use super::expand::{controller, reference, root_of, template_path, uid_of};
+use super::expand::{controller, reference, root_of, template_path};
 use super::problems;
-use crate::derive;
+use crate::derive::{self, uid_of};
 use crate::lifecycle::{Resolved, group_of, resolve};
 
 /// Annotation of a generated claim: the entry of the Pod that it was made for.

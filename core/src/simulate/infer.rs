@@ -81,7 +81,9 @@ fn collect(cluster: &Cluster, nodes: &mut BTreeMap<String, BTreeMap<String, Stri
     for slice in cluster.slices().values() {
         names.extend(slice.spec.node_name.clone());
         selectors.extend(slice.spec.node_selector.clone());
-        for device in &slice.spec.devices {
+        // Elsewhere devices have no node of their own.
+        let devices = slice.spec.devices.iter().filter(|_| slice.spec.per_device_node_selection == Some(true));
+        for device in devices {
             names.extend(device.node_name.clone());
             selectors.extend(device.node_selector.clone());
         }

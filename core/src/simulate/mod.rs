@@ -23,7 +23,6 @@ pub(crate) mod suggest;
 mod waits;
 
 pub use expand::MAX_PODS;
-pub(crate) use expand::uid_of;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -15,9 +15,9 @@ use crate::cluster::{Cluster, Key};
 use crate::finding::{Code, Finding, Severity};
 
 use super::claims::{Entry, Origin, Simulated, is_deleting, is_finished};
-use super::expand::uid_of;
 use super::problems::request_problems;
 use super::{reasons, special, waits};
+use crate::derive::uid_of;
 use crate::lifecycle::scheduling::message;
 use crate::lifecycle::scheduling::node_allocatable::{self, Problem};
 use crate::lifecycle::scheduling::node_fit::{NodeState, Refusal, requests, selects, unknown_labels};

@@ -102,7 +102,6 @@ fn in_use(in_use: wit::InUse, findings: &mut Vec<Finding>) -> InUse {
             .into_iter()
             .map(|consumed| (device_id(consumed.id), amounts(consumed.capacity, findings)))
             .collect(),
-        barred: Vec::new(),
     }
 }
 

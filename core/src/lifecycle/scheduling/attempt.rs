@@ -11,7 +11,7 @@ use super::node_fit::{self, NodeState, Refusal};
 use super::postfilter::{self, Obstacles};
 use super::{Scheduled, Verdict, bind, message, score, special, write};
 use crate::allocate::extended::{self, ANNOTATION, ExtendedResources};
-use crate::allocate::{Answer, DeviceId, InUse, Limits, NodeRefusal, Outcome, Question, allocate};
+use crate::allocate::{Answer, DeviceId, Limits, NodeRefusal, Outcome, Question, allocate_without};
 use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::pod::{NodeAllocatableClaimStatus, Pod};
 use crate::cluster::{Cluster, Key};
@@ -371,9 +371,8 @@ impl<'s> Scheduler<'s> {
         claims: Vec<ResourceClaim>,
         nodes: Vec<String>,
     ) -> Result<Result<Found, Vec<NodeRefusal>>, Failure> {
-        let in_use = InUse { barred: self.barred.clone(), ..InUse::default() };
-        let question = Question { claims, nodes, in_use };
-        let Answer { outcome, .. } = allocate(self.cluster, &question, self.limits);
+        let question = Question { claims, nodes, ..Question::default() };
+        let Answer { outcome, .. } = allocate_without(self.cluster, &question, self.limits, &self.barred);
         match outcome {
             Outcome::Allocated { node, allocations } => Ok(Ok((node, allocations))),
             Outcome::Unsatisfied { nodes } => Ok(Err(nodes)),

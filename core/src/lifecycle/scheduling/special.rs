@@ -5,10 +5,10 @@ use serde_json::json;
 use crate::allocate::Outcome;
 use crate::allocate::extended::{ANNOTATION, ExtendedResources, class_for};
 use crate::api::claim::ResourceClaim;
-use crate::api::meta::{ObjectMeta, OwnerReference};
+use crate::api::meta::OwnerReference;
 use crate::api::pod::{Pod, PodExtendedResourceClaimStatus};
 use crate::cluster::Cluster;
-use crate::derive;
+use crate::derive::{self, uid_of};
 
 /// Name of the claim as long as it is not written.
 pub(crate) const NAME: &str = "<extended-resources>";
@@ -42,7 +42,7 @@ pub(crate) fn claim(pod: &Pod, extended: &ExtendedResources) -> ResourceClaim {
         api_version: "v1".to_owned(),
         kind: "Pod".to_owned(),
         name: pod.metadata.name.clone(),
-        uid: uid_of(&pod.metadata),
+        uid: uid_of("Pod", &pod.metadata),
         controller: Some(true),
         ..OwnerReference::default()
     });
@@ -52,7 +52,7 @@ pub(crate) fn claim(pod: &Pod, extended: &ExtendedResources) -> ResourceClaim {
 
 /// The claim as it is written: with a name that no other claim has.
 pub(crate) fn named(cluster: &Cluster, pod: &Pod, mut claim: ResourceClaim) -> ResourceClaim {
-    let owner = uid_of(&pod.metadata);
+    let owner = uid_of("Pod", &pod.metadata);
     let metadata = &mut claim.metadata;
     // A name that is taken is tried again with other letters; with so many of them that ends soon.
     for attempt in 0..u16::MAX {
@@ -78,11 +78,6 @@ pub(crate) fn status(claim: &ResourceClaim, extended: &ExtendedResources) -> Pod
         request_mappings: mappings.collect(),
         ..PodExtendedResourceClaimStatus::default()
     }
-}
-
-/// The Pod's id, or the one that it gets in a run.
-fn uid_of(pod: &ObjectMeta) -> String {
-    if pod.uid.is_empty() { derive::uid("Pod", &pod.namespace, &pod.name) } else { pod.uid.clone() }
 }
 
 /// What two groups of nodes answered, as if they had been asked together.

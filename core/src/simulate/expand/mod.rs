@@ -15,7 +15,7 @@ use crate::api::workload::{Workload, WorkloadSpec};
 use crate::cluster::Cluster;
 use crate::finding::{Code, Finding, ObjectRef};
 
-use crate::derive;
+use crate::derive::uid_of;
 
 /// Most Pods that one workload of the input is shown with.
 pub const MAX_PODS: u64 = 16;
@@ -115,11 +115,6 @@ fn owner_reference(api_version: &str, kind: &str, metadata: &ObjectMeta) -> Owne
         block_owner_deletion: Some(true),
         ..OwnerReference::default()
     }
-}
-
-/// The object's id, or the one that it gets in a run.
-pub(crate) fn uid_of(kind: &str, metadata: &ObjectMeta) -> String {
-    if metadata.uid.is_empty() { derive::uid(kind, &metadata.namespace, &metadata.name) } else { metadata.uid.clone() }
 }
 
 /// Workloads by the workload of the cluster that manages them, in their order of arrival.

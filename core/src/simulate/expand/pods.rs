@@ -7,12 +7,12 @@ use crate::api::node::{NAME_FIELD, NodeSelector, NodeSelectorOperator, NodeSelec
 use crate::api::object::Object;
 use crate::api::pod::{Affinity, NodeAffinity, NodeToleration, Pod, PodSpec, PodTemplateSpec};
 use crate::api::workload::{DaemonSetSpec, JobSpec, ReplicaSetSpec, StatefulSetSpec, Workload};
-use crate::derive;
+use crate::derive::{self, uid_of};
 use crate::finding::{Code, Finding};
 use crate::lifecycle::scheduling::node_fit::NodeState;
 
 use super::workloads::{LWS_GROUP, LWS_NAME, LWS_WORKER, count, is_indexed, suspended};
-use super::{Expansion, MAX_PODS, key, owner_reference, uid_of};
+use super::{Expansion, MAX_PODS, key, owner_reference};
 
 /// Label and annotation with the number of a Pod of an Indexed Job.
 const COMPLETION_INDEX: &str = "batch.kubernetes.io/job-completion-index";

@@ -237,7 +237,7 @@ fn signed(number: u64) -> Option<i64> {
 }
 
 fn uid(workload: &Workload) -> String {
-    super::uid_of(&workload.kind, &workload.metadata)
+    derive::uid_of(&workload.kind, &workload.metadata)
 }
 
 /// Whether the Pods of a Job are numbered.
