@@ -511,11 +511,7 @@ pub(super) fn covers(constraint: &DeviceConstraint, request: &str, unit: &Unit<'
         || constraint.requests.iter().any(|name| name == request || (unit.sub.is_some() && *name == unit.full_name))
 }
 
-/// The attribute of a fully qualified name. In the driver's own domain the device may leave the domain out.
+/// The attribute of a fully qualified name.
 pub(super) fn lookup<'c>(device: &NodeDevice<'c>, name: &str) -> Option<&'c Attribute> {
-    let attributes = &device.device.attributes;
-    attributes.get(name).or_else(|| {
-        let (domain, id) = name.split_once('/')?;
-        (domain == device.slice.spec.driver).then(|| attributes.get(id)).flatten()
-    })
+    device.device.attribute(&device.slice.spec.driver, name)
 }

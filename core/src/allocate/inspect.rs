@@ -16,7 +16,7 @@ use super::taints::blocks;
 use super::{Budget, Failure, Question, constraints, nodes};
 use crate::api::claim::{AllocationMode, ResourceClaim};
 use crate::api::quantity::Quantity;
-use crate::api::slice::{Device, DeviceTaint, ResourceSlice};
+use crate::api::slice::{AttributeValue, Device, DeviceTaint, ResourceSlice};
 use crate::cluster::selectors::SelectorProblem;
 use crate::cluster::{Cluster, DeviceIdx, PoolState, device_matches};
 use crate::profile::Profile;
@@ -99,13 +99,15 @@ pub(crate) struct PoolSeen<'v> {
 
 /// One device of a node.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DeviceSeen<'c> {
+pub(crate) struct DeviceSeen<'s, 'c> {
     /// Its position in the cluster.
     pub(crate) index: DeviceIdx,
     /// Its slice.
     pub(crate) slice: &'c ResourceSlice,
     /// The device.
     pub(crate) device: &'c Device,
+    /// What it has for the constraints that cover the unit, in their order.
+    pub(crate) held: &'s [Option<&'c AttributeValue>],
 }
 
 /// Who is told what was found: a node, then its devices for each unit.
@@ -113,7 +115,7 @@ pub(crate) trait Observer {
     /// A node; false to leave its devices out.
     fn node(&mut self, node: &NodeSeen<'_>) -> bool;
     /// A device of that node with all that keeps it from a unit.
-    fn device(&mut self, unit: usize, device: &DeviceSeen<'_>, obstacles: &[Obstacle<'_>]);
+    fn device(&mut self, unit: usize, device: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]);
     /// All devices of that node were told.
     fn done(&mut self);
 }
@@ -198,14 +200,17 @@ impl<'c> Inspection<'_, 'c> {
             return;
         }
         let mut groups = profile.features.device_compatibility_groups.then(Groups::default);
-        let mut found = Vec::new();
+        let (mut found, mut held) = (Vec::new(), Vec::new());
         for unit in &self.plan.units {
             let covering = covering(self.plan, unit);
             for device in &view.devices {
                 found.clear();
-                self.device(unit, &covering, device, node, view, judge, &mut groups, &mut found);
+                held.clear();
+                let value = |name: &str| constraints::lookup(device, name).map(|attribute| &attribute.value);
+                held.extend(covering.iter().map(|(_, name)| value(name)));
+                self.device(unit, (&covering, &held), device, node, view, judge, &mut groups, &mut found);
                 let Some(index) = device.entry.devices.get(device.position).copied() else { continue };
-                let seen = DeviceSeen { index, slice: device.slice, device: device.device };
+                let seen = DeviceSeen { index, slice: device.slice, device: device.device, held: &held };
                 observer.device(unit.index, &seen, &found);
             }
         }
@@ -216,7 +221,7 @@ impl<'c> Inspection<'_, 'c> {
     fn device(
         &self,
         unit: &Unit<'c>,
-        covering: &[(usize, &str)],
+        (covering, held): (&[(usize, &str)], &[Option<&'c AttributeValue>]),
         device: &NodeDevice<'c>,
         node: &crate::api::node::Node,
         view: &NodeView<'c>,
@@ -241,9 +246,9 @@ impl<'c> Inspection<'_, 'c> {
         if device.is_out_of_reach {
             found.push(Obstacle::NeedsDriver);
         }
-        for (constraint, attribute) in covering {
-            let is_derived = unit.derived.iter().any(|derived| derived.name == *attribute);
-            if !is_derived && constraints::lookup(device, attribute).is_none() {
+        for ((constraint, attribute), held) in covering.iter().zip(held) {
+            let is_derived = || unit.derived.iter().any(|derived| derived.name == *attribute);
+            if held.is_none() && !is_derived() {
                 found.push(Obstacle::ConstraintMissing { constraint: *constraint });
             }
         }

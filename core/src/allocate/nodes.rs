@@ -41,7 +41,7 @@ pub(super) fn named<'c>(cluster: &'c Cluster, name: &str) -> Cow<'c, Node> {
             node.metadata.name = name.to_owned();
             Cow::Owned(node)
         },
-        Cow::Borrowed,
+        |node| Cow::Borrowed(node.as_ref()),
     )
 }
 

@@ -140,11 +140,29 @@ api_struct! { closed
 }
 
 impl Device {
+    /// The attribute of a fully qualified name. In the driver's own domain the device may leave the domain out.
+    pub fn attribute(&self, driver: &str, name: &str) -> Option<&Attribute> {
+        find(&self.attributes, name).or_else(|| {
+            let (domain, id) = name.split_once('/')?;
+            (domain == driver).then(|| find(&self.attributes, id)).flatten()
+        })
+    }
+
     /// The capacities that requests decide how much of the counters the device draws by (KEP-5941).
     pub fn capacity_keys(&self) -> impl Iterator<Item = &str> {
         let counters = self.consumes_counters.iter().flat_map(|consumption| consumption.counters.values());
         counters.filter_map(|counter| counter.value_from.as_ref()).map(|from| from.capacity_key.as_str())
     }
+}
+
+/// What stands under a name. The few names of one device are compared by their lengths first, which mostly decides without
+/// looking at the letters.
+pub(crate) fn find<'m, V>(values: &'m BTreeMap<String, V>, name: &str) -> Option<&'m V> {
+    const FEW: usize = 24;
+    if values.len() > FEW {
+        return values.get(name);
+    }
+    values.iter().find(|(known, _)| known.as_str() == name).map(|(_, value)| value)
 }
 
 /// `DeviceAttribute`: one value of one type.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::semver::Semver;
 use super::value::{Entries, Eval, List, Map, QuantityValue, Str, Value, fail};
-use crate::api::slice::{Attribute, AttributeValue, DeviceCapacity};
+use crate::api::slice::{Attribute, AttributeValue, DeviceCapacity, find};
 
 /// The device that an expression is evaluated for.
 #[derive(Clone, Copy, Debug)]
@@ -90,8 +90,8 @@ impl<'a> DeviceView<'a> {
 
     fn value(&self, which: Which, name: &str) -> Option<Value<'a>> {
         match which {
-            Which::Attributes => convert(self.attributes.get(name)?),
-            Which::Capacity => Some(Value::Quantity(QuantityValue::Borrowed(&self.capacity.get(name)?.value))),
+            Which::Attributes => convert(find(self.attributes, name)?),
+            Which::Capacity => Some(Value::Quantity(QuantityValue::Borrowed(&find(self.capacity, name)?.value))),
         }
     }
 }

@@ -46,7 +46,7 @@ pub type Key = (String, String);
 #[derive(Clone, Debug, Default)]
 pub struct Cluster {
     profile: Profile,
-    nodes: Arc<BTreeMap<String, Node>>,
+    nodes: Arc<BTreeMap<String, Arc<Node>>>,
     namespaces: BTreeMap<String, Namespace>,
     classes: BTreeMap<String, DeviceClass>,
     slices: Arc<BTreeMap<String, Arc<ResourceSlice>>>,
@@ -130,7 +130,7 @@ impl Cluster {
 
     views! {
         /// Nodes by name.
-        nodes: String => Node;
+        nodes: String => Arc<Node>;
         /// Namespaces by name.
         namespaces: String => Namespace;
         /// Device classes by name.
@@ -208,7 +208,7 @@ impl Cluster {
         match object {
             Object::Node(node) => {
                 self.memory.pools.forget_node(&name);
-                Arc::make_mut(&mut self.nodes).insert(name, *node);
+                Arc::make_mut(&mut self.nodes).insert(name, Arc::from(node));
             }
             Object::Namespace(namespace) => drop(self.namespaces.insert(name, *namespace)),
             Object::DeviceClass(class) => drop(self.classes.insert(name, *class)),
@@ -341,7 +341,7 @@ impl Cluster {
     pub fn get(&self, object: &ObjectRef) -> Option<Object> {
         let (name, key) = (&object.name, (object.namespace.clone(), object.name.clone()));
         Some(match object.kind.as_str() {
-            "Node" => Object::Node(Box::new(self.nodes.get(name)?.clone())),
+            "Node" => Object::Node(Box::new(Node::clone(self.nodes.get(name)?))),
             "Namespace" => Object::Namespace(Box::new(self.namespaces.get(name)?.clone())),
             "DeviceClass" => Object::DeviceClass(Box::new(self.classes.get(name)?.clone())),
             "ResourceSlice" => {

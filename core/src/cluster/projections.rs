@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::inventory::SliceEntry;
 use super::slots::{SliceIdx, Slot};
-use crate::api::slice::{Attribute, AttributeValue, Device, DeviceCapacity, ResourceSliceSpec};
+use crate::api::slice::{Attribute, AttributeValue, Device, DeviceCapacity, ResourceSliceSpec, find};
 use crate::cel::{Field, Reads};
 
 /// Position of a projection among those of one cluster.
@@ -146,15 +146,15 @@ impl Projection {
             match name {
                 Name::AllowMultipleAllocations => key.flag(device.allow_multiple_allocations == Some(true)),
                 Name::Attribute { domain, id, full } => {
-                    key.attribute(device.attributes.get(full));
+                    key.attribute(find(&device.attributes, full));
                     if domain == driver {
-                        key.attribute(device.attributes.get(id));
+                        key.attribute(find(&device.attributes, id));
                     }
                 }
                 Name::Capacity { domain, id, full } => {
-                    key.capacity(device.capacity.get(full));
+                    key.capacity(find(&device.capacity, full));
                     if domain == driver {
-                        key.capacity(device.capacity.get(id));
+                        key.capacity(find(&device.capacity, id));
                     }
                 }
             }

@@ -28,23 +28,23 @@ enum Part {
 }
 
 /// The smallest contradiction; empty where one thing alone is the cause, and where it would take too long to find.
-pub(super) fn smallest(cluster: &Cluster, case: &Case, survey: &Survey, limits: &Limits) -> Vec<ConflictPart> {
+pub(super) fn smallest(cluster: &mut Cluster, case: &Case, survey: &Survey, limits: &Limits) -> Vec<ConflictPart> {
     let nodes = survey.order();
-    let holders: Vec<Key> = cluster
-        .claims()
-        .iter()
-        .filter(|(_, claim)| claim.status.allocation.is_some())
-        .map(|(key, _)| key.clone())
-        .collect();
     if nodes.len() > MOST_NODES {
         return Vec::new();
     }
-    let mut search = Search { cluster: cluster.clone(), case, nodes, limits, freed: Vec::new() };
+    let has_devices = |(key, claim): (&Key, &ResourceClaim)| claim.status.allocation.is_some().then(|| key.clone());
+    let mut holders: Vec<Key> = cluster.claims().iter().filter_map(has_devices).take(MOST_HOLDERS + 1).collect();
     let mut kept = parts_of(case, survey);
-    let names_holders = holders.len() <= MOST_HOLDERS;
-    if names_holders {
+    if holders.len() > MOST_HOLDERS {
+        holders.clear();
+    } else {
         kept.insert(0, Part::Allocations);
     }
+    // What is freed on the way is not given back.
+    let mut copy = if holders.is_empty() { None } else { Some(cluster.clone()) };
+    let searched = copy.as_mut().unwrap_or(&mut *cluster);
+    let mut search = Search { cluster: searched, case, nodes, limits, freed: Vec::new() };
     let mut index = 0;
     while let Some(part) = kept.get(index).cloned() {
         let mut rest = kept.clone();
@@ -95,7 +95,7 @@ fn parts_of(case: &Case, survey: &Survey) -> Vec<Part> {
 }
 
 struct Search<'s> {
-    cluster: Cluster,
+    cluster: &'s mut Cluster,
     case: &'s Case,
     nodes: Vec<String>,
     limits: &'s Limits,
@@ -124,7 +124,7 @@ impl Search<'_> {
             reduce(claim, position, kept);
         }
         let question = Question { claims, nodes: self.nodes.clone(), ..self.case.question.clone() };
-        !matches!(find_place(&mut self.cluster, &question, self.limits), Place::Nowhere)
+        !matches!(find_place(self.cluster, &question, self.limits), Place::Nowhere)
     }
 
     /// The claims whose devices are needed for the contradiction.

@@ -110,7 +110,7 @@ impl Observer for Collector<'_> {
         true
     }
 
-    fn device(&mut self, unit: usize, device: &DeviceSeen<'_>, obstacles: &[Obstacle<'_>]) {
+    fn device(&mut self, unit: usize, device: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]) {
         let spec = &device.slice.spec;
         let id =
             DeviceId { driver: spec.driver.clone(), pool: spec.pool.name.clone(), device: device.device.name.clone() };
@@ -119,9 +119,8 @@ impl Observer for Collector<'_> {
         }
         let reasons: Vec<Reason> = obstacles.iter().map(|obstacle| self.reason(unit, device, obstacle)).collect();
         let held = self.units.get(unit).map(|unit| {
-            let all = unit.constraints.iter();
-            let held = |attribute: &String| statistics::attribute(device, attribute).map(statistics::in_words);
-            all.map(|(index, attribute)| (*index, held(attribute))).collect()
+            let all = unit.constraints.iter().zip(device.held);
+            all.map(|((index, _), held)| (*index, held.map(statistics::in_words))).collect()
         });
         let Some(node) = self.nodes.last_mut() else { return };
         if let Some(list) = node.held.get_mut(unit) {
@@ -143,7 +142,7 @@ pub(super) fn is_meant(wanted: &str, id: &DeviceId) -> bool {
 }
 
 impl Collector<'_> {
-    fn reason(&self, unit: usize, device: &DeviceSeen<'_>, obstacle: &Obstacle<'_>) -> Reason {
+    fn reason(&self, unit: usize, device: &DeviceSeen<'_, '_>, obstacle: &Obstacle<'_>) -> Reason {
         let kind = mark(obstacle).kind;
         let mut reason = Reason {
             kind,

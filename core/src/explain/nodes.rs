@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::case::Case;
 use super::change::{Change, node_toleration};
@@ -74,7 +75,7 @@ pub(super) fn suggestions(cluster: &mut Cluster, case: &Case, limits: &Limits) -
         found.push(Suggestion {
             text: format!("{}{place}", what.join(", and ")),
             node: Some(first),
-            manifests: written(cluster, &pod, &group.changes).into_iter().collect(),
+            manifests: written(cluster, &pod, &group.changes),
             changes: group.changes,
         });
     }
@@ -113,8 +114,11 @@ fn groups(cluster: &Cluster, case: &Case, pod: &Pod) -> Vec<Group> {
         let extended = extended::on_node(cluster, pod, &state.node);
         let mut requests = requests.clone();
         requests.retain(|name, _| extended.as_ref().is_none_or(|extended| !extended.resources.contains(name)));
+        if state.refusals(pod, &requests).is_empty() {
+            continue;
+        }
         let name = state.name().to_owned();
-        let Some(changes) = changes(pod.clone(), requests, state).filter(|changes| !changes.is_empty()) else {
+        let Some(changes) = changes(pod.clone(), requests, state) else {
             continue;
         };
         let key = format!("{changes:?} {extended:?}");
@@ -135,7 +139,7 @@ fn changes(mut pod: Pod, mut requests: Resources, mut state: NodeState) -> Optio
         }
         match first {
             Refusal::Unschedulable => {
-                state.node.spec.unschedulable = false;
+                Arc::make_mut(&mut state.node).spec.unschedulable = false;
                 changes.push(Change::Uncordon { node: String::new() });
             }
             Refusal::Taint { key, value } => {

@@ -8,31 +8,52 @@ use crate::api::object::Object;
 use crate::api::pod::{Container, Pod, PodSpec, PodStatus, ResourceRequirements};
 use crate::api::quantity::Quantity;
 use crate::api::read::{Json, Path};
+use crate::api::workload::Workload;
 use crate::cluster::Cluster;
 use crate::simulate::expand::{root_of, template_path};
 
-/// The manifest to write. `None` where what makes the Pod is not here, and where more than one manifest is to be changed.
-pub(super) fn written(cluster: &Cluster, pod: &Pod, changes: &[Change]) -> Option<Value> {
+/// The manifests to write: of what makes the Pod, or of the Pod and the members of its group that are written alike. None where
+/// what makes the Pod is not here.
+pub(super) fn written(cluster: &Cluster, pod: &Pod, changes: &[Change]) -> Vec<Value> {
     if let Some(root) = root_of(cluster, pod) {
-        let mut root = root.clone();
-        root.metadata = to_write(&root.metadata);
-        root.status = Value::Null;
-        // `spec.jobs[0].template.` is `/spec/jobs/0/template/` as a pointer.
-        let path = template_path(&root, pod).replace('[', "/").replace(']', "").replace('.', "/");
-        let mut object = Object::Workload(Box::new(root)).write();
-        let spec = object.pointer_mut(&format!("/{path}spec"))?;
-        let mut changed = PodSpec::read(spec.take(), &Path::ROOT, &mut Vec::new()).ok()?;
-        change_spec(&mut changed, changes)?;
-        *spec = changed.write()?;
-        return Some(object);
+        return template(root, pod, changes).into_iter().collect();
     }
     // Another Pod of its kind would be made as this one was.
-    if pod.metadata.controller().is_some() || pod.group_name().is_some() {
-        return None;
+    if pod.metadata.controller().is_some() {
+        return Vec::new();
     }
+    let mut pods = vec![pod];
+    if let Some(group) = pod.group_name() {
+        let namespace = &pod.metadata.namespace;
+        let key = (namespace.clone(), group.to_owned());
+        let names = cluster.links().pods_of_group(&key);
+        let others = names.filter(|name| **name != pod.metadata.name);
+        let members = others.filter_map(|name| cluster.pods().get(&(namespace.clone(), name.clone())));
+        pods.extend(members.filter(|other| other.metadata.controller().is_none() && other.spec == pod.spec));
+    }
+    pods.into_iter().filter_map(|pod| single(pod, changes)).collect()
+}
+
+/// A Pod that nothing makes.
+fn single(pod: &Pod, changes: &[Change]) -> Option<Value> {
     let mut pod = Pod { metadata: to_write(&pod.metadata), status: PodStatus::default(), ..pod.clone() };
     change_spec(&mut pod.spec, changes)?;
     Some(Object::Pod(Box::new(pod)).write())
+}
+
+/// A workload with another template of the Pod.
+fn template(root: &Workload, pod: &Pod, changes: &[Change]) -> Option<Value> {
+    let mut root = root.clone();
+    root.metadata = to_write(&root.metadata);
+    root.status = Value::Null;
+    // `spec.jobs[0].template.` is `/spec/jobs/0/template/` as a pointer.
+    let path = template_path(&root, pod).replace('[', "/").replace(']', "").replace('.', "/");
+    let mut object = Object::Workload(Box::new(root)).write();
+    let spec = object.pointer_mut(&format!("/{path}spec"))?;
+    let mut changed = PodSpec::read(spec.take(), &Path::ROOT, &mut Vec::new()).ok()?;
+    change_spec(&mut changed, changes)?;
+    *spec = changed.write()?;
+    Some(object)
 }
 
 /// `None` where a change is not one of the Pod.

@@ -60,7 +60,7 @@ fn taints(trials: &mut Trials<'_>, unit: usize) -> BTreeSet<String> {
         fn node(&mut self, _: &NodeSeen<'_>) -> bool {
             true
         }
-        fn device(&mut self, unit: usize, _: &DeviceSeen<'_>, obstacles: &[Obstacle<'_>]) {
+        fn device(&mut self, unit: usize, _: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]) {
             let is_other = |obstacle: &Obstacle<'_>| matches!(obstacle, Obstacle::SelectorFalse { of_class: true, .. });
             let is_of_class = !obstacles.iter().any(is_other);
             for obstacle in obstacles.iter().filter(|_| unit == self.0 && is_of_class) {
@@ -91,7 +91,7 @@ fn leftovers(trials: &mut Trials<'_>) -> BTreeMap<(usize, String), Vec<Quantity>
         fn node(&mut self, _: &NodeSeen<'_>) -> bool {
             true
         }
-        fn device(&mut self, unit: usize, device: &DeviceSeen<'_>, obstacles: &[Obstacle<'_>]) {
+        fn device(&mut self, unit: usize, device: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]) {
             for obstacle in obstacles {
                 let (name, left) = match obstacle {
                     Obstacle::CapacityShort { name, left, .. } => (name, left.clone()),

@@ -283,12 +283,14 @@ fn reads(
     expressions.dedup();
     let mut memory = cluster.lend_memory();
     let mut read = BTreeMap::new();
-    let subjects = subjects(cluster, survey, index, is_empty);
-    for expression in expressions.iter().filter(|_| !subjects.is_empty()) {
-        let compiled = memory.selectors.program(cluster.profile(), expression);
+    let seen = &*cluster;
+    let subjects = || subjects(seen, survey, index, is_empty);
+    let has_subjects = of_class(seen, survey, index, is_empty).next().is_some();
+    for expression in expressions.iter().filter(|_| has_subjects) {
+        let compiled = memory.selectors.program(seen.profile(), expression);
         let mut fields: Vec<Field> = compiled.reads().map(fields).unwrap_or_default().into_iter().cloned().collect();
         fields.retain(|field| !read.contains_key(field));
-        let counted = counted(&alike(&mut memory.selectors, &compiled, cluster, survey, (index, is_empty)), &fields);
+        let counted = counted(&alike(&mut memory.selectors, &compiled, seen, survey, (index, is_empty)), &fields);
         let of_fields = statistics::statistics(&subjects, &fields, &counted);
         read.extend(fields.into_iter().zip(of_fields));
     }
@@ -306,14 +308,21 @@ pub(super) fn alike<'c>(
 ) -> Vec<(Subject<'c>, u64)> {
     let mut all: Vec<(Subject<'c>, u64)> = Vec::new();
     let mut known: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut last: Option<(u32, usize)> = None;
     for (subject, entry, position) in of_class(cluster, survey, unit, takes_all) {
         let group = compiled.projection.and_then(|projection| selectors.group(projection, entry, position));
-        let before = group.and_then(|group| all.get_mut(*known.get(&group)?));
-        if let Some((_, count)) = before {
-            *count = count.saturating_add(1);
-            continue;
+        if let Some(group) = group {
+            // Neighbours are mostly alike.
+            let at = match last {
+                Some((before, at)) if before == group => at,
+                _ => *known.entry(group).or_insert(all.len()),
+            };
+            last = Some((group, at));
+            if let Some((_, count)) = all.get_mut(at) {
+                *count = count.saturating_add(1);
+                continue;
+            }
         }
-        known.extend(group.map(|group| (group, all.len())));
         all.push((subject, 1));
     }
     all

@@ -68,17 +68,17 @@ fn other_expressions(trials: &mut Trials<'_>, unit: usize, expression: &str, tak
     let read: Vec<Field> = compiled.reads().map(fields).unwrap_or_default().into_iter().cloned().collect();
     let cluster = &*trials.cluster;
     let counted = counted(&alike(&mut memory.selectors, &compiled, cluster, trials.survey, (unit, takes_all)), &read);
-    let all = subjects(cluster, trials.survey, unit, takes_all);
+    let all = || subjects(cluster, trials.survey, unit, takes_all);
     let mut changed = Vec::new();
     for (field, found) in read.iter().zip(statistics(&all, &read, &counted)) {
         if found.present > 0 {
-            let (whole, count) = (written(field), u64::try_from(all.len()).unwrap_or(u64::MAX));
-            if found.present < count && !expression.contains("has(") {
+            let whole = written(field);
+            if found.present < counted.devices && !expression.contains("has(") {
                 changed.push(format!("has({whole}) && ({})", expression.trim()));
             }
             continue;
         }
-        if let Some(meant) = likely(&all, field) {
+        if let Some(meant) = likely(&all(), field) {
             changed.extend(renamed(expression, field, &meant));
         }
     }

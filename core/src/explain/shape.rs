@@ -15,11 +15,13 @@ use crate::api::slice::{AttributeValue, Device, TaintEffect};
 pub(super) struct Interned<T> {
     numbers: BTreeMap<T, u32>,
     values: Vec<T>,
+    /// The number given last.
+    last: u32,
 }
 
 impl<T> Default for Interned<T> {
     fn default() -> Self {
-        Self { numbers: BTreeMap::new(), values: Vec::new() }
+        Self { numbers: BTreeMap::new(), values: Vec::new(), last: 0 }
     }
 }
 
@@ -31,13 +33,17 @@ impl<T: Ord + Clone> Interned<T> {
 
     /// The same of a value that is copied when it is new.
     pub(super) fn number_of(&mut self, value: &T) -> u32 {
+        if self.get(self.last) == Some(value) {
+            return self.last;
+        }
         if let Some(known) = self.numbers.get(value) {
+            self.last = *known;
             return *known;
         }
-        let next = u32::try_from(self.values.len()).unwrap_or(u32::MAX);
-        self.numbers.insert(value.clone(), next);
+        self.last = u32::try_from(self.values.len()).unwrap_or(u32::MAX);
+        self.numbers.insert(value.clone(), self.last);
         self.values.push(value.clone());
-        next
+        self.last
     }
 
     /// The value of a number.
@@ -95,6 +101,8 @@ pub(super) struct Shapes {
     taints: Interned<(String, String, TaintEffect)>,
     nodes: Interned<(Vec<u32>, Vec<u64>)>,
     key: Vec<(u8, usize)>,
+    /// The key before, with its number.
+    before: (Vec<(u8, usize)>, Option<u32>),
     next: u32,
 }
 
@@ -103,15 +111,24 @@ impl Shapes {
     pub(super) fn of_device(
         &mut self,
         obstacles: &[Obstacle<'_>],
-        seen: &DeviceSeen<'_>,
+        seen: &DeviceSeen<'_, '_>,
         unit: Option<&UnitSeen>,
     ) -> u32 {
         let device = seen.device;
         let constraints = unit.map(|unit| unit.constraints.as_slice()).unwrap_or_default();
         let next = self.next;
         if self.write_key(obstacles, seen, constraints) {
-            if let Some(known) = self.plain.get(&self.key) {
-                return *known;
+            // Neighbours are mostly alike.
+            if let (before, Some(number)) = &self.before
+                && *before == self.key
+            {
+                return *number;
+            }
+            let known = self.plain.get(&self.key).copied();
+            self.before.0.clone_from(&self.key);
+            self.before.1 = Some(known.unwrap_or(next));
+            if let Some(known) = known {
+                return known;
             }
             self.plain.insert(self.key.clone(), next);
         } else {
@@ -129,7 +146,7 @@ impl Shapes {
     fn write_key(
         &mut self,
         obstacles: &[Obstacle<'_>],
-        seen: &DeviceSeen<'_>,
+        seen: &DeviceSeen<'_, '_>,
         constraints: &[(usize, String)],
     ) -> bool {
         let device = seen.device;
@@ -141,8 +158,7 @@ impl Shapes {
             let Some(number) = plain(obstacle, &mut self.taints) else { return false };
             self.key.push(number);
         }
-        for (index, name) in constraints {
-            let value = super::statistics::attribute(seen, name);
+        for ((index, _), value) in constraints.iter().zip(seen.held) {
             let number = value.map_or(usize::MAX, |value| self.values.number_of(value) as usize);
             self.key.extend([(16, *index), (17, number)]);
         }
@@ -179,7 +195,7 @@ fn plain(obstacle: &Obstacle<'_>, taints: &mut Interned<(String, String, TaintEf
 
 fn describe(
     obstacles: &[Obstacle<'_>],
-    seen: &DeviceSeen<'_>,
+    seen: &DeviceSeen<'_, '_>,
     device: &Device,
     constraints: &[(usize, String)],
 ) -> String {
@@ -188,8 +204,7 @@ fn describe(
     for obstacle in obstacles {
         let _ = write!(text, "{obstacle:?} ");
     }
-    for (index, name) in constraints {
-        let value = super::statistics::attribute(seen, name);
+    for ((index, _), value) in constraints.iter().zip(seen.held) {
         let _ = write!(text, "{index}={value:?} ");
     }
     if !device.consumes_counters.is_empty() {
@@ -202,7 +217,7 @@ fn describe(
 }
 
 /// The pool, unless it is the only node's own, of which every such node has one.
-fn local_pool<'s>(seen: &DeviceSeen<'s>) -> &'s str {
+fn local_pool<'s>(seen: &DeviceSeen<'_, 's>) -> &'s str {
     let spec = &seen.slice.spec;
     if spec.node_name.as_ref() == Some(&spec.pool.name) { "" } else { &spec.pool.name }
 }

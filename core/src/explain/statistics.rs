@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::AttributeStatistic;
 use super::literals::Literal;
-use crate::allocate::inspect::DeviceSeen;
 use crate::api::quantity::{Format, Quantity};
-use crate::api::slice::{AttributeValue, Device};
+use crate::api::slice::{AttributeValue, Device, find};
 use crate::cel::{Field, Reads};
 use crate::simulate::suggest::nearest;
 
@@ -18,16 +17,6 @@ const MOST_VALUES: usize = 8;
 pub(super) struct Subject<'c> {
     pub(super) driver: &'c str,
     pub(super) device: &'c Device,
-}
-
-/// The attribute of a fully qualified name.
-pub(super) fn attribute<'c>(seen: &DeviceSeen<'c>, name: &str) -> Option<&'c AttributeValue> {
-    let attributes = &seen.device.attributes;
-    let own = || {
-        let (domain, id) = name.split_once('/')?;
-        (domain == seen.slice.spec.driver).then(|| attributes.get(id)).flatten()
-    };
-    attributes.get(name).or_else(own).map(|attribute| &attribute.value)
 }
 
 /// Single fields that an expression reads; `None` where it cannot be told.
@@ -85,12 +74,12 @@ fn held<'c>(subject: Subject<'c>, field: &Field, full: &str) -> Option<Held<'c>>
         Field::Driver => Some(Held::Driver(driver)),
         Field::AllowMultipleAllocations => Some(Held::Flag(device.allow_multiple_allocations == Some(true))),
         Field::Attribute { domain, id } => {
-            let own = || (domain == driver).then(|| device.attributes.get(id)).flatten();
-            device.attributes.get(full).or_else(own).map(|attribute| Held::Attribute(&attribute.value))
+            let own = || (domain == driver).then(|| find(&device.attributes, id)).flatten();
+            find(&device.attributes, full).or_else(own).map(|attribute| Held::Attribute(&attribute.value))
         }
         Field::Capacity { domain, id } => {
-            let own = || (domain == driver).then(|| device.capacity.get(id)).flatten();
-            let found = device.capacity.get(full).or_else(own);
+            let own = || (domain == driver).then(|| find(&device.capacity, id)).flatten();
+            let found = find(&device.capacity, full).or_else(own);
             found.map(|capacity| Held::Capacity(capacity.value.identity(), &capacity.value))
         }
         Field::AttributesOf(_) | Field::Attributes | Field::CapacityOf(_) | Field::Capacities => None,
@@ -125,12 +114,22 @@ pub(super) fn in_words(value: &AttributeValue) -> String {
 }
 
 /// What devices have for fields, in their order, from what was counted of them.
-pub(super) fn statistics(subjects: &[Subject<'_>], fields: &[Field], counted: &Counted<'_>) -> Vec<AttributeStatistic> {
-    fields.iter().zip(&counted.0).map(|(field, alike)| statistic(subjects, field, alike)).collect()
+/// All devices are looked at only where none has a field.
+pub(super) fn statistics<'c>(
+    subjects: &dyn Fn() -> Vec<Subject<'c>>,
+    fields: &[Field],
+    counted: &Counted<'c>,
+) -> Vec<AttributeStatistic> {
+    let all = fields.iter().zip(&counted.by_field);
+    all.map(|(field, alike)| statistic(subjects, field, alike, counted.devices)).collect()
 }
 
 /// How many devices have each value, field by field.
-pub(super) struct Counted<'c>(Vec<BTreeMap<Held<'c>, u64>>);
+pub(super) struct Counted<'c> {
+    by_field: Vec<BTreeMap<Held<'c>, u64>>,
+    /// How many devices were counted.
+    pub(super) devices: u64,
+}
 
 /// Counts what devices have for fields; each stands for so many that have the same.
 pub(super) fn counted<'c>(subjects: &[(Subject<'c>, u64)], fields: &[Field]) -> Counted<'c> {
@@ -143,10 +142,16 @@ pub(super) fn counted<'c>(subjects: &[(Subject<'c>, u64)], fields: &[Field]) -> 
             *count = count.saturating_add(*number);
         }
     }
-    Counted(all)
+    let devices = subjects.iter().fold(0u64, |sum, (_, number)| sum.saturating_add(*number));
+    Counted { by_field: all, devices }
 }
 
-fn statistic(subjects: &[Subject<'_>], field: &Field, alike: &BTreeMap<Held<'_>, u64>) -> AttributeStatistic {
+fn statistic<'c>(
+    subjects: &dyn Fn() -> Vec<Subject<'c>>,
+    field: &Field,
+    alike: &BTreeMap<Held<'c>, u64>,
+    devices: u64,
+) -> AttributeStatistic {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for (held, number) in alike {
         let count = counts.entry(held.in_words()).or_default();
@@ -156,15 +161,14 @@ fn statistic(subjects: &[Subject<'_>], field: &Field, alike: &BTreeMap<Held<'_>,
     let mut values: Vec<(String, u64)> = counts.into_iter().collect();
     values.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     values.truncate(MOST_VALUES);
-    let did_you_mean = (present == 0).then(|| likely(subjects, field)).flatten().map(|field| written(&field));
-    let devices = u64::try_from(subjects.len()).unwrap_or(u64::MAX);
+    let did_you_mean = (present == 0).then(|| likely(&subjects(), field)).flatten().map(|field| written(&field));
     AttributeStatistic { name: written(field), present, devices, values, did_you_mean }
 }
 
 /// Values that were counted, by the kind of constant that they can stand for; most frequent first.
 pub(super) fn offers(counted: &Counted<'_>) -> BTreeMap<Literal, Vec<String>> {
     let mut counts: BTreeMap<Literal, BTreeMap<String, u64>> = BTreeMap::new();
-    for (held, number) in counted.0.iter().flatten() {
+    for (held, number) in counted.by_field.iter().flatten() {
         let (kind, text) = match held {
             Held::Capacity(_, quantity) => (Literal::Quantity, quantity.to_string()),
             Held::Driver(driver) => (Literal::Text, (*driver).to_owned()),

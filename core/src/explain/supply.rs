@@ -55,9 +55,13 @@ fn others_drivers(trials: &Trials<'_>, own: &UnitSeen) -> BTreeSet<String> {
 
 /// Drivers of the devices of a unit's class.
 fn drivers(trials: &Trials<'_>, unit: usize) -> BTreeSet<String> {
-    let drivers: BTreeSet<&str> =
-        of_class(trials.cluster, trials.survey, unit, false).map(|(subject, ..)| subject.driver).collect();
-    drivers.into_iter().map(str::to_owned).collect()
+    let mut drivers = BTreeSet::new();
+    for (subject, ..) in of_class(trials.cluster, trials.survey, unit, false) {
+        if !drivers.contains(subject.driver) {
+            drivers.insert(subject.driver.to_owned());
+        }
+    }
+    drivers
 }
 
 /// Nodes that were not asked, one suggestion for all of them.

@@ -50,6 +50,8 @@ pub(super) struct Survey {
     pub(super) bad_pools: BTreeMap<BadPool, PoolState>,
     failure: Option<Box<Failure>>,
     shapes: Shapes,
+    /// By the number of a shape.
+    by_shape: Vec<Option<Standing>>,
     /// Of the node at hand: by unit, then by device, what the device is to the unit.
     at_hand: Vec<u32>,
 }
@@ -66,6 +68,7 @@ impl Survey {
             bad_pools: BTreeMap::new(),
             failure: None,
             shapes: Shapes::default(),
+            by_shape: Vec::new(),
             at_hand: Vec::new(),
         };
         // No node may be left for a Pod; naming none would ask all.
@@ -128,6 +131,25 @@ impl Survey {
         best.values().fold((0, 0), |sum, (found, needed)| (sum.0.saturating_add(*found), sum.1.saturating_add(*needed)))
     }
 
+    /// What stands in the way of all devices of a shape.
+    fn standing_of(&mut self, shape: u32, obstacles: &[Obstacle<'_>]) -> Standing {
+        let position = shape as usize;
+        if let Some(Some(known)) = self.by_shape.get(position) {
+            return *known;
+        }
+        let standing = match obstacles.iter().map(mark).min() {
+            None => Standing::Usable,
+            Some(mark) => Standing::Kept { reason: self.reasons.number(mark), alone: obstacles.len() == 1 },
+        };
+        if self.by_shape.len() <= position {
+            self.by_shape.resize(position.saturating_add(1), None);
+        }
+        if let Some(slot) = self.by_shape.get_mut(position) {
+            *slot = Some(standing);
+        }
+        standing
+    }
+
     fn note(&mut self, unit: usize, device: DeviceIdx, standing: Standing) {
         let Some(of_unit) = self.standings.get_mut(unit) else { return };
         let position = device.position() as usize;
@@ -170,13 +192,10 @@ impl Observer for Survey {
         true
     }
 
-    fn device(&mut self, unit: usize, device: &DeviceSeen<'_>, obstacles: &[Obstacle<'_>]) {
-        self.at_hand.push(self.shapes.of_device(obstacles, device, self.units.get(unit)));
-        let hardest = obstacles.iter().map(mark).min();
-        let standing = match hardest {
-            None => Standing::Usable,
-            Some(mark) => Standing::Kept { reason: self.reasons.number(mark), alone: obstacles.len() == 1 },
-        };
+    fn device(&mut self, unit: usize, device: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]) {
+        let shape = self.shapes.of_device(obstacles, device, self.units.get(unit));
+        self.at_hand.push(shape);
+        let standing = self.standing_of(shape, obstacles);
         if standing == Standing::Usable
             && let Some(tally) = self.nodes.last_mut().and_then(|node| node.units.get_mut(unit))
         {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::preview::{self, Eviction, TaintSpec};
 use crate::allocate::{DeviceId, Limits};
+use crate::api::node::Node;
 use crate::api::object::{Object, read_object};
 use crate::api::slice::ResourceSlice;
 use crate::cluster::Cluster;
@@ -134,7 +135,7 @@ fn suppose(cluster: &mut Cluster, supposition: &Supposition) -> Result<Vec<Evict
             // Nodes may be known from slices only.
             crate::simulate::infer::infer_nodes(cluster, &mut Vec::new());
         }
-        let Some(mut node) = cluster.nodes().get(name).cloned() else {
+        let Some(mut node) = cluster.nodes().get(name).map(|node| Node::clone(node)) else {
             return Err(vec![unknown("Node", name)]);
         };
         node.spec.unschedulable = true;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::node::{NAME_FIELD, Node, NodeSelector, NodeSelectorOperator, NodeSelectorTerm};
 use crate::api::object::Object;
+use crate::api::slice::{Device, ResourceSlice};
 use crate::cluster::Cluster;
 use crate::finding::{Code, Finding, ObjectRef};
 
@@ -26,8 +27,11 @@ pub(crate) fn infer_nodes(cluster: &mut Cluster, findings: &mut Vec<Finding>) {
         report_unknown_nodes(cluster, findings);
         return;
     }
-    let mut nodes: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-    let selectors = collect(cluster, &mut nodes);
+    let pods = cluster.pods().values().map(|pod| &pod.spec.node_name).filter(|name| !name.is_empty());
+    let named_ones = names_in_slices(cluster).chain(pods);
+    let mut nodes: BTreeMap<String, BTreeMap<String, String>> =
+        named_ones.map(|name| (name.clone(), BTreeMap::new())).collect();
+    let selectors = selectors_in_slices(cluster);
     for selector in &selectors {
         for term in &selector.terms {
             for name in named(term) {
@@ -74,24 +78,26 @@ fn forget_inferred(cluster: &mut Cluster) {
     }
 }
 
-/// Enters the names that stand in the open and gives the selectors.
-fn collect(cluster: &Cluster, nodes: &mut BTreeMap<String, BTreeMap<String, String>>) -> Vec<NodeSelector> {
-    let mut selectors = Vec::new();
-    let mut names = BTreeSet::new();
-    for slice in cluster.slices().values() {
-        names.extend(slice.spec.node_name.clone());
-        selectors.extend(slice.spec.node_selector.clone());
-        // Elsewhere devices have no node of their own.
-        let devices = slice.spec.devices.iter().filter(|_| slice.spec.per_device_node_selection == Some(true));
-        for device in devices {
-            names.extend(device.node_name.clone());
-            selectors.extend(device.node_selector.clone());
-        }
-    }
-    names.extend(cluster.pods().values().map(|pod| pod.spec.node_name.clone()));
-    names.remove("");
-    nodes.extend(names.into_iter().map(|name| (name, BTreeMap::new())));
-    selectors
+/// The names of nodes that stand in the open in slices.
+fn names_in_slices(cluster: &Cluster) -> impl Iterator<Item = &String> {
+    let slices = cluster.slices().values();
+    let names =
+        slices.flat_map(|slice| slice.spec.node_name.iter().chain(own(slice).filter_map(|d| d.node_name.as_ref())));
+    names.filter(|name| !name.is_empty())
+}
+
+/// The selectors by which slices choose nodes.
+fn selectors_in_slices(cluster: &Cluster) -> Vec<NodeSelector> {
+    let slices = cluster.slices().values();
+    let selectors = slices
+        .flat_map(|slice| slice.spec.node_selector.iter().chain(own(slice).filter_map(|d| d.node_selector.as_ref())));
+    selectors.cloned().collect()
+}
+
+/// The devices of a slice that choose their nodes themselves.
+fn own(slice: &ResourceSlice) -> impl Iterator<Item = &Device> {
+    let chooses = slice.spec.per_device_node_selection == Some(true);
+    slice.spec.devices.iter().filter(move |_| chooses)
 }
 
 /// The nodes that a term names.
@@ -148,11 +154,9 @@ fn inferred(nodes: &BTreeMap<String, BTreeMap<String, String>>) -> Finding {
 
 /// Nodes that slices name but nobody wrote: their devices are out of reach.
 fn report_unknown_nodes(cluster: &Cluster, findings: &mut Vec<Finding>) {
-    let mut named = BTreeMap::new();
-    collect(cluster, &mut named);
     let pods: BTreeSet<&String> = cluster.pods().values().map(|pod| &pod.spec.node_name).collect();
-    let unknown: Vec<&String> =
-        named.keys().filter(|name| !cluster.nodes().contains_key(*name) && !pods.contains(name)).collect();
+    let is_unknown = |name: &&String| !cluster.nodes().contains_key(*name) && !pods.contains(name);
+    let unknown: BTreeSet<&String> = names_in_slices(cluster).filter(is_unknown).collect();
     if !unknown.is_empty() {
         let message = format!("slices name nodes that are not given: {}", list(unknown.into_iter()));
         findings.push(

@@ -5,6 +5,7 @@
 //! the choice.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::allocate::extended::{self, ExtendedResources};
 use crate::allocate::{self, Answer, Limits, Outcome, Question, allocate, find_place};
@@ -72,14 +73,14 @@ pub(crate) fn schedule(
 
 /// The nodes by name, with the Pods that run on them.
 pub(crate) fn node_states(cluster: &Cluster) -> Vec<NodeState> {
-    let mut nodes: BTreeMap<String, NodeState> =
-        cluster.nodes().iter().map(|(name, node)| (name.clone(), NodeState::new(node.clone()))).collect();
-    for pod in cluster.pods().values().filter(|pod| !is_finished(pod)) {
-        if let Some(node) = nodes.get_mut(&pod.spec.node_name) {
+    let mut nodes: Vec<NodeState> = cluster.nodes().values().map(|node| NodeState::new(Arc::clone(node))).collect();
+    for pod in cluster.pods().values().filter(|pod| !pod.spec.node_name.is_empty() && !is_finished(pod)) {
+        let found = nodes.binary_search_by(|state| state.name().cmp(&pod.spec.node_name));
+        if let Some(node) = found.ok().and_then(|position| nodes.get_mut(position)) {
             node.add(pod);
         }
     }
-    nodes.into_values().collect()
+    nodes
 }
 
 struct Scheduler<'s> {

@@ -43,7 +43,7 @@ fn objects(cluster: &Cluster) -> Vec<Object> {
     }
     let pods: Vec<_> = order::scheduling_order(cluster).iter().filter_map(|key| cluster.pods().get(key)).collect();
     all(cluster.namespaces().values(), Object::Namespace)
-        .chain(all(cluster.nodes().values(), Object::Node))
+        .chain(all(cluster.nodes().values().map(AsRef::as_ref), Object::Node))
         .chain(all(cluster.classes().values(), Object::DeviceClass))
         .chain(all(cluster.slices().values().map(AsRef::as_ref), Object::ResourceSlice))
         .chain(all(cluster.taint_rules().values(), Object::DeviceTaintRule))

@@ -31,14 +31,20 @@ fn suggested(objects: &[Value]) -> Suggestion {
 
 /// Writes the manifest of the first suggestion over what is there: nothing is Pending any more.
 fn manifest_helps(objects: &[Value]) -> Value {
+    let [manifest] = <[Value; 1]>::try_from(manifests_help(objects)).unwrap();
+    manifest
+}
+
+/// The same with several manifests.
+fn manifests_help(objects: &[Value]) -> Vec<Value> {
     let suggestion = suggested(objects);
-    let [manifest] = suggestion.manifests.as_slice() else { panic!("one manifest: {suggestion:?}") };
     let same = |object: &Value| (object["kind"].clone(), object["metadata"]["name"].clone());
-    let mut changed: Vec<Value> = objects.iter().filter(|object| same(object) != same(manifest)).cloned().collect();
-    assert_eq!(changed.len() + 1, objects.len(), "{manifest}");
-    changed.push(manifest.clone());
-    assert_eq!(pending(&engine(&changed)), [], "{manifest}");
-    manifest.clone()
+    let written: Vec<_> = suggestion.manifests.iter().map(same).collect();
+    let mut changed: Vec<Value> = objects.iter().filter(|object| !written.contains(&same(object))).cloned().collect();
+    assert_eq!(changed.len() + written.len(), objects.len(), "{suggestion:?}");
+    changed.extend(suggestion.manifests.iter().cloned());
+    assert_eq!(pending(&engine(&changed)), [], "{suggestion:?}");
+    suggestion.manifests
 }
 
 fn pod(spec: Value) -> Value {
@@ -115,4 +121,25 @@ fn a_pod_whose_workload_is_not_here_has_no_manifest() {
     let suggestion = suggested(&[node(json!({ "zone": "b" }), json!({ "pods": "10" })), pod]);
     assert!(matches!(suggestion.changes.as_slice(), [Change::DropNodeSelector { .. }]), "{suggestion:?}");
     assert_eq!(suggestion.manifests, Vec::<Value>::new());
+}
+
+#[test]
+fn members_of_a_group_that_are_written_alike_are_written_together() {
+    let group = json!({ "apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", "metadata": { "name": "g", "namespace": "ml" },
+        "spec": { "schedulingPolicy": { "gang": { "minCount": 3 } } } });
+    let member = |name: &str, cpu: &str| {
+        let resources = json!({ "requests": { "cpu": cpu } });
+        json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name, "namespace": "ml", "uid": name }, "spec": {
+            "schedulingGroup": { "podGroupName": "g" }, "nodeSelector": { "zone": "a" },
+            "containers": [{ "name": "main", "resources": resources }] } })
+    };
+    let node = node(json!({ "zone": "b" }), json!({ "cpu": "4", "pods": "10" }));
+    let written = manifests_help(&[node.clone(), group.clone(), member("a", "1"), member("b", "1"), member("c", "1")]);
+    let names: Vec<&Value> = written.iter().map(|pod| &pod["metadata"]["name"]).collect();
+    assert_eq!(names, ["a", "b", "c"]);
+    assert!(written.iter().all(|pod| pod["spec"]["nodeSelector"].is_null()), "{written:?}");
+
+    // The leader asks for something else and is not touched.
+    let suggestion = suggested(&[node, group, member("lead", "2"), member("b", "1"), member("c", "1")]);
+    assert!(suggestion.manifests.len() < 3, "{suggestion:?}");
 }

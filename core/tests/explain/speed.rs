@@ -68,7 +68,7 @@ fn five_thousand_nodes_are_explained_within_200_ms() {
                 assert_eq!(answer[0].state, State::NoDevices);
             }
             println!("{kind}, suggestions {suggestions}: best of 5 {best} us");
-            assert!(suggestions || best < 200_000, "{best} us");
+            assert!(best < 200_000, "{best} us");
         }
     }
 }

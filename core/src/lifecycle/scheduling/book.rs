@@ -1,6 +1,7 @@
 //! What each node has left, kept up to date while Pods come and go.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::node_fit::{NodeState, Resources, requests};
 use crate::api::object::Object;
@@ -22,7 +23,7 @@ impl Book {
     pub fn new(cluster: &Cluster) -> Self {
         let mut book = Self::default();
         for node in cluster.nodes().values() {
-            book.nodes.insert(node.metadata.name.clone(), NodeState::new(node.clone()));
+            book.nodes.insert(node.metadata.name.clone(), NodeState::new(Arc::clone(node)));
         }
         for pod in cluster.pods().values() {
             book.place(pod);
@@ -36,7 +37,7 @@ impl Book {
             (Some(Object::Pod(pod)), Some(_)) => self.place(pod),
             (Some(Object::Pod(pod)), None) => self.forget(&key_of(&pod.metadata)),
             (Some(Object::Node(node)), Some(_)) => {
-                let mut state = NodeState::new((**node).clone());
+                let mut state = NodeState::new(Arc::from(node.clone()));
                 let name = &node.metadata.name;
                 for (_, taken) in self.placed.values().filter(|(on, _)| on == name) {
                     state.take(taken);

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use super::node_allocatable;
 use crate::api::node::{Node, NodeSelector, NodeSelectorTerm, NodeTaint};
@@ -33,7 +34,7 @@ pub(crate) type Resources = BTreeMap<String, Quantity>;
 #[derive(Clone, Debug)]
 pub(crate) struct NodeState {
     /// The node.
-    pub(crate) node: Node,
+    pub(crate) node: Arc<Node>,
     used: Resources,
 }
 
@@ -96,7 +97,7 @@ impl fmt::Display for Refusal {
 
 impl NodeState {
     /// A node without Pods.
-    pub(crate) fn new(node: Node) -> Self {
+    pub(crate) fn new(node: Arc<Node>) -> Self {
         Self { node, used: Resources::new() }
     }
 

@@ -1,6 +1,7 @@
 //! Controllers that make Pods: ReplicaSet, StatefulSet, DaemonSet, Job.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::api::meta::ObjectMeta;
 use crate::api::node::{NAME_FIELD, NodeSelector, NodeSelectorOperator, NodeSelectorRequirement, NodeSelectorTerm};
@@ -93,7 +94,7 @@ impl Expansion<'_> {
         let probe = Pod { spec: template.spec.clone(), ..Pod::default() };
         let nodes = self.cluster.nodes().values();
         let names: Vec<String> = nodes
-            .filter(|node| NodeState::new((*node).clone()).takes_daemon(&probe))
+            .filter(|node| NodeState::new(Arc::clone(node)).takes_daemon(&probe))
             .map(|node| node.metadata.name.clone())
             .collect();
         let prefix = format!("{}-", workload.metadata.name);

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Simulation, Timeline};
+use crate::api::node::Node;
 use crate::api::object::{Object, parse, read_object};
 use crate::cluster::Cluster;
 use crate::derive;
@@ -72,7 +73,7 @@ impl Simulation {
         expand::expand(&mut cluster, &mut findings);
         let mut changed = Vec::new();
         let nodes = cluster.nodes().values().filter(|node| before.nodes().get(&node.metadata.name) != Some(node));
-        changed.extend(nodes.map(|node| Object::Node(Box::new(node.clone())).write()));
+        changed.extend(nodes.map(|node| Object::Node(Box::new(Node::clone(node))).write()));
         let workloads = cluster.workloads().iter().filter(|(key, own)| before.workloads().get(*key) != Some(own));
         changed.extend(workloads.map(|(_, workload)| Object::Workload(Box::new(workload.clone())).write()));
         let mut pods: Vec<_> =

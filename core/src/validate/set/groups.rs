@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::index::{Index, Key, kind, list, namespace, text};
+use super::index::{Index, Key, inner, kind, list, namespace, text};
 use super::missing;
 use crate::finding::{Code, Finding};
 
@@ -11,10 +11,10 @@ pub(super) fn check(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>)
     match kind(object) {
         "PodGroup" => {
             origin(object, index, found);
-            claims(object, "spec.resourceClaims", list(object.pointer("/spec/resourceClaims")), index, found);
+            claims(object, "spec.resourceClaims", list(inner(object, &["spec", "resourceClaims"])), index, found);
         }
         "Workload" => {
-            for (number, template) in list(object.pointer("/spec/podGroupTemplates")).iter().enumerate() {
+            for (number, template) in list(inner(object, &["spec", "podGroupTemplates"])).iter().enumerate() {
                 let at = format!("spec.podGroupTemplates[{number}].resourceClaims");
                 claims(object, &at, list(template.get("resourceClaims")), index, found);
             }
@@ -55,9 +55,9 @@ fn origin(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
             return;
         };
         let template = match template_field {
-            "" => {
-                object.pointer("/spec/podGroupTemplateRef").map(|reference| text(reference, "name")).unwrap_or_default()
-            }
+            "" => inner(object, &["spec", "podGroupTemplateRef"])
+                .map(|reference| text(reference, "name"))
+                .unwrap_or_default(),
             field => text(reference, field),
         };
         let templates = ["/spec/podGroupTemplates", "/spec/podGroups"].map(|pointer| list(workload.pointer(pointer)));

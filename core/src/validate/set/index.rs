@@ -74,12 +74,17 @@ pub(super) fn kind(object: &Value) -> &str {
 
 /// Its name.
 pub(super) fn name(object: &Value) -> &str {
-    object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default()
+    inner(object, &["metadata", "name"]).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// What stands below a field, and below one of that, and so on.
+pub(super) fn inner<'v>(value: &'v Value, fields: &[&str]) -> Option<&'v Value> {
+    fields.iter().try_fold(value, |value, field| value.get(field))
 }
 
 /// Its namespace, as kubectl fills it in.
 pub(super) fn namespace(object: &Value) -> &str {
-    let namespace = object.pointer("/metadata/namespace").and_then(Value::as_str).unwrap_or_default();
+    let namespace = inner(object, &["metadata", "namespace"]).and_then(Value::as_str).unwrap_or_default();
     if namespace.is_empty() { "default" } else { namespace }
 }
 

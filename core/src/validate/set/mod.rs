@@ -76,6 +76,8 @@ fn one(object: &Value, index: &Index<'_>) -> Vec<Finding> {
         let about = reference(object);
         found.iter_mut().for_each(|finding| finding.object = Some(about.clone()));
     }
+    // Of a large set the room for findings that are not there would be most of it.
+    found.shrink_to_fit();
     found
 }
 
@@ -90,7 +92,7 @@ fn classes(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
     for (number, request) in index::list(object.pointer(&pointer)).iter().enumerate() {
         let at = format!("{prefix}.devices.requests[{number}]");
         let mut asked = vec![(at.clone(), request.get("deviceClassName"))];
-        asked.push((format!("{at}.exactly"), request.pointer("/exactly/deviceClassName")));
+        asked.push((format!("{at}.exactly"), index::inner(request, &["exactly", "deviceClassName"])));
         for (number, alternative) in index::list(request.get("firstAvailable")).iter().enumerate() {
             asked.push((format!("{at}.firstAvailable[{number}]"), alternative.get("deviceClassName")));
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::index::{Index, Key, kind, list, namespace, text};
+use super::index::{Index, Key, inner, kind, list, namespace, text};
 use super::missing;
 use crate::finding::{Code, Finding};
 use crate::validate::kind::split;
@@ -113,9 +113,9 @@ fn pod_group<'v>(
     index: &Index<'v>,
     found: &mut Vec<Finding>,
 ) -> Option<&'v Value> {
-    let (path, name) = match spec.pointer("/schedulingGroup/podGroupName").and_then(Value::as_str) {
+    let (path, name) = match inner(spec, &["schedulingGroup", "podGroupName"]).and_then(Value::as_str) {
         Some(name) => ("schedulingGroup.podGroupName", name),
-        None => ("workloadRef.podGroupName", spec.pointer("/workloadRef/podGroupName").and_then(Value::as_str)?),
+        None => ("workloadRef.podGroupName", inner(spec, &["workloadRef", "podGroupName"]).and_then(Value::as_str)?),
     };
     let space = namespace(object);
     let groups: &BTreeMap<Key<'_>, &'v Value> = &index.groups;
@@ -129,7 +129,7 @@ fn pod_group<'v>(
 
 /// A Pod claim belongs to its PodGroup only if name and source are equal.
 fn group_claim(at: &str, claim: &Value, group: &Value, found: &mut Vec<Finding>) {
-    let entries = list(group.pointer("/spec/resourceClaims"));
+    let entries = list(inner(group, &["spec", "resourceClaims"]));
     let name = text(claim, "name");
     let wanted = text(claim, "podGroupResourceClaim");
     if !wanted.is_empty() {
@@ -177,7 +177,7 @@ fn requests(object: &Value, at: &str, spec: &Value, index: &Index<'_>, found: &m
         .collect();
     for kind in ["initContainers", "containers"] {
         for (container, resources) in list(spec.get(kind)).iter().enumerate() {
-            for (number, used) in list(resources.pointer("/resources/claims")).iter().enumerate() {
+            for (number, used) in list(inner(resources, &["resources", "claims"])).iter().enumerate() {
                 let (name, request) = (text(used, "name"), text(used, "request"));
                 let Some(known) = claims.get(name).filter(|known| !request.is_empty() && !known.contains(request))
                 else {

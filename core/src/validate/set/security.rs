@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::index::{Index, kind, list, namespace, text};
+use super::index::{Index, inner, kind, list, namespace, text};
 use crate::finding::{Code, Finding, Severity};
 
 /// The label that allows admin access, and its spelling before 1.34.
@@ -23,14 +23,14 @@ pub(super) fn check(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>)
 
 /// The label among a namespace's labels: its name and its value.
 fn admin_label(space: &Value) -> Option<(&'static str, &str)> {
-    let labels = space.pointer("/metadata/labels")?;
+    let labels = inner(space, &["metadata", "labels"])?;
     LABELS.into_iter().find_map(|name| Some((name, labels.get(name)?.as_str()?)))
 }
 
 fn admin_access(object: &Value, prefix: &str, index: &Index<'_>, found: &mut Vec<Finding>) {
     let pointer = format!("/{}/devices/requests", prefix.replace('.', "/"));
     for (number, request) in list(object.pointer(&pointer)).iter().enumerate() {
-        let nested = request.pointer("/exactly/adminAccess") == Some(&Value::Bool(true));
+        let nested = inner(request, &["exactly", "adminAccess"]) == Some(&Value::Bool(true));
         if !nested && request.get("adminAccess") != Some(&Value::Bool(true)) {
             continue;
         }

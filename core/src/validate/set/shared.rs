@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::index::{Index, Key, list, namespace, text};
+use super::index::{Index, Key, inner, list, namespace, text};
 use super::member::Member;
 use super::pods::{PodSpec, SOURCES, pod_specs};
 use crate::finding::{Code, Finding};
@@ -68,5 +68,5 @@ fn is_of_group(space: &str, spec: &Value, claim: &Value, index: &Index<'_>) -> b
     let Some(group) = spec.get("schedulingGroup") else { return false };
     let Some(group) = index.groups.get(&Key(space, text(group, "podGroupName"))) else { return false };
     let same = |entry: &Value, field: &str| text(entry, field) == text(claim, field);
-    list(group.pointer("/spec/resourceClaims")).iter().any(|entry| same(entry, "name") && same(entry, SOURCES[0]))
+    list(inner(group, &["spec", "resourceClaims"])).iter().any(|entry| same(entry, "name") && same(entry, SOURCES[0]))
 }
