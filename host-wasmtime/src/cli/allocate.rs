@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::args::{AllocateArguments, Output};
 use super::diagnose::diagnose;
-use super::input::{Document, Input};
+use super::input::Input;
 use super::pen::Pen;
 use super::{Shown, Verdict, ask, input, machine, show_allocate};
 use crate::api_server::READ;
@@ -46,19 +46,20 @@ fn claim(input: &Input, name: &str) -> Result<ResourceClaim> {
         Some((namespace, bare)) => (Some(namespace), bare),
         None => (None, name),
     };
-    let of_kind = |kind: &str| -> Vec<(ObjectRef, &Document)> {
-        let all = input.documents.iter().map(|document| (document.reference(), document));
+    // With the positions of the documents.
+    let of_kind = |kind: &str| -> Vec<(ObjectRef, usize)> {
+        let all = input.documents.iter().enumerate().map(|(index, document)| (document.reference(), index));
         all.filter(|(object, _)| object.kind == kind).collect()
     };
     let is_meant =
         |object: &ObjectRef| object.name == bare && namespace.is_none_or(|wanted| object.namespace == wanted);
     let claims = of_kind("ResourceClaim");
-    let mut found: Vec<&(ObjectRef, &Document)> = claims.iter().filter(|(object, _)| is_meant(object)).collect();
+    let mut found: Vec<&(ObjectRef, usize)> = claims.iter().filter(|(object, _)| is_meant(object)).collect();
     // Of one object given twice the later counts, as with kubectl.
     found.reverse();
     found.dedup_by(|some, others| some.0 == others.0);
-    let (object, document) = match found.as_slice() {
-        [only] => *only,
+    let (object, index) = match found.as_slice() {
+        [(object, index)] => (object, *index),
         [] => {
             let known: Vec<String> =
                 claims.iter().map(|(object, _)| format!("`{}/{}`", object.namespace, object.name)).collect();
@@ -78,7 +79,7 @@ fn claim(input: &Input, name: &str) -> Result<ResourceClaim> {
             bail!("`{name}` could be {}: name one with its namespace", names.join(" or "));
         }
     };
-    let mut claim = read_claim_value(document.value()).map_err(|findings| {
+    let mut claim = read_claim_value(input.object(index)).map_err(|findings| {
         let first = findings.first().map(|finding| format!(": {}: {}", finding.path, finding.message));
         anyhow!("{object} cannot be used{}", first.unwrap_or_default())
     })?;

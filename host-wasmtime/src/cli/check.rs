@@ -55,9 +55,9 @@ impl Validators {
         let is_template = |problem: &&Note| problem.code == ProblemCode::Template.text();
         let templates = input.problems.iter().filter(is_template).filter_map(|problem| problem.place.as_ref());
         let templates: BTreeSet<usize> = templates.map(|place| place.source).collect();
-        for (findings, document) in findings.iter_mut().zip(&input.documents) {
+        for (index, (findings, document)) in findings.iter_mut().zip(&input.documents).enumerate() {
             if !findings.is_empty() && templates.contains(&document.source) {
-                let value = document.value();
+                let value = input.object(index);
                 findings.retain(|finding| !is_template_text(&value, &finding.path));
             }
         }
@@ -103,6 +103,10 @@ pub(crate) fn stored(paths: &[String]) -> Result<Stored> {
     if input.refused > 0 {
         bail!("{} of `--old` cannot be read; `apportion validate` says why", text::count(input.refused, "document"));
     }
-    let identified = input.documents.iter().filter_map(|document| Some((document.identity()?, document.value())));
+    let identified = input
+        .documents
+        .iter()
+        .zip(input.objects())
+        .filter_map(|(document, object)| Some((document.identity()?, object)));
     Ok(identified.collect())
 }

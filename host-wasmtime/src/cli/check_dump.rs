@@ -29,10 +29,10 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Shown> {
     };
     let input = input::gather(&arguments.input.files, &arguments.input.cluster, &READ)?;
     let findings = if arguments.kubernetes.native {
-        let objects = input.documents.iter().map(|document| document.value()).collect();
+        let objects = input.objects().collect();
         inspect::inspect(objects, &profile, now)
     } else {
-        Runner::new()?.inspect(&input.texts(), &profile, now, HostLimits::default())?
+        Runner::new()?.inspect(&input.texts, &profile, now, HostLimits::default())?
     };
     let notes = notes(&input, findings);
     let count = |severity| notes.iter().filter(|note| note.severity == severity).count();

@@ -51,8 +51,7 @@ pub(crate) fn fix(input: &Input, findings: &[Vec<Finding>]) -> Result<Fixed> {
     let mut fixed = Fixed::default();
     // Documents by file: the value with all corrections, and how many these are.
     let mut changed: BTreeMap<usize, Vec<(Value, usize)>> = BTreeMap::new();
-    for (document, findings) in input.documents.iter().zip(findings) {
-        let mut value = document.value();
+    for ((document, mut value), findings) in input.documents.iter().zip(input.objects()).zip(findings) {
         let corrections = findings.iter().filter_map(|finding| Some((finding.fix.as_ref()?, finding)));
         let made = corrections.filter(|(fix, finding)| fix.apply(&mut value, &finding.path)).count();
         changed.entry(document.source).or_default().push((value, made));

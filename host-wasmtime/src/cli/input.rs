@@ -20,18 +20,18 @@ use crate::api_server::Resource;
 pub(crate) struct Input {
     pub(crate) sources: Vec<Source>,
     pub(crate) documents: Vec<Document>,
+    /// The documents as JSON; trees of values would take many times the room.
+    pub(crate) texts: Vec<String>,
     /// What the reader said.
     pub(crate) problems: Vec<Note>,
     /// Documents that kubectl refuses as text.
     pub(crate) refused: usize,
 }
 
-/// One object.
+/// One object: what tells it from others, and where it stands.
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) source: usize,
-    /// As JSON; a tree of values would take many times the room.
-    pub(crate) text: String,
     pub(crate) positions: Positions,
     group: String,
     written: ObjectRef,
@@ -53,20 +53,8 @@ impl Document {
         in_default_namespace(self.written.clone())
     }
 
-    /// The object.
-    pub(crate) fn value(&self) -> Value {
-        // The text was made of a value.
-        serde_json::from_str(&self.text).unwrap_or_default()
-    }
-
-    /// The document and the object in it.
-    pub(crate) fn new(source: usize, document: apportion_yaml::Document) -> (Self, Value) {
-        let apportion_yaml::Document { value, positions, .. } = document;
-        (Self::of_object(source, &value, positions), value)
-    }
-
-    fn of_object(source: usize, value: &Value, positions: Positions) -> Self {
-        Self { source, text: value.to_string(), positions, group: group(value), written: written_reference(value) }
+    pub(crate) fn of_object(source: usize, value: &Value, positions: Positions) -> Self {
+        Self { source, positions, group: group(value), written: written_reference(value) }
     }
 }
 
@@ -138,9 +126,9 @@ pub(crate) fn of_sources(sources: Vec<Source>) -> Input {
 impl Input {
     /// Objects that have no text.
     pub(crate) fn of_objects(source: Source, objects: Vec<Value>) -> Self {
-        let document = |object: Value| Document::of_object(0, &object, Positions::nowhere());
-        let documents = objects.into_iter().map(document).collect();
-        Self { sources: vec![source], documents, problems: Vec::new(), refused: 0 }
+        let document = |object: Value| (Document::of_object(0, &object, Positions::nowhere()), object.to_string());
+        let (documents, texts) = objects.into_iter().map(document).unzip();
+        Self { sources: vec![source], documents, texts, problems: Vec::new(), refused: 0 }
     }
 
     /// What was read later comes behind.
@@ -151,6 +139,7 @@ impl Input {
             document.source = document.source.saturating_add(moved);
             document
         }));
+        self.texts.extend(later.texts);
         self.problems.extend(later.problems.into_iter().map(|mut problem| {
             if let Some(place) = &mut problem.place {
                 place.source = place.source.saturating_add(moved);
@@ -162,12 +151,18 @@ impl Input {
 
     /// Gives all documents to a cluster.
     pub(crate) fn apply(&self, door: &mut dyn Door) -> Result<Taken> {
-        Ok(self.taken(door.apply(&self.texts())?))
+        Ok(self.taken(door.apply(&self.texts)?))
     }
 
-    /// All documents as JSON texts.
-    pub(crate) fn texts(&self) -> Vec<String> {
-        self.documents.iter().map(|document| document.text.clone()).collect()
+    /// The object of a document.
+    pub(crate) fn object(&self, document: usize) -> Value {
+        // The text was made of a value.
+        self.texts.get(document).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+
+    /// The objects of all documents.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = Value> {
+        (0..self.documents.len()).map(|document| self.object(document))
     }
 
     /// What became of the documents, by what was found in each.
@@ -197,18 +192,18 @@ impl Input {
 impl Input {
     /// Objects that replace an earlier one. Equal ones, as Namespaces that stand in every file, are worth no warning.
     pub(crate) fn repeated(&self, places: &Places<'_>) -> Vec<Note> {
-        let mut known: BTreeMap<[&str; 4], &Document> = BTreeMap::new();
+        let mut known: BTreeMap<[&str; 4], (&Document, &String)> = BTreeMap::new();
         let mut notes = Vec::new();
-        for (index, document) in self.documents.iter().enumerate() {
+        for (index, (document, text)) in self.documents.iter().zip(&self.texts).enumerate() {
             let Document { group, written: object, .. } = document;
             if object.kind.is_empty() || object.name.is_empty() {
                 continue;
             }
             let key = [group, &object.kind, space(object), &object.name];
-            let Some(earlier) = known.insert(key, document) else { continue };
+            let Some((earlier, earlier_text)) = known.insert(key, (document, text)) else { continue };
             // A manifest on top of a cluster is meant to replace what is there.
             let is_live = self.sources.get(earlier.source).is_some_and(|source| source.is_cluster);
-            if is_live || earlier.text == document.text {
+            if is_live || earlier_text == text {
                 continue;
             }
             let (line, file) = self.line_of(earlier);

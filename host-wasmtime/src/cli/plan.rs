@@ -89,7 +89,7 @@ fn texts(input: &Input) -> Vec<String> {
         }
         value.to_string()
     };
-    input.documents.iter().map(|document| stored(document.value())).collect()
+    input.objects().map(stored).collect()
 }
 
 /// Lets the controller decide as if everything that it writes were taken.

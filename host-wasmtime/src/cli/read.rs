@@ -33,6 +33,7 @@ struct Task {
 struct Done<T> {
     part: Part,
     documents: Vec<Document>,
+    texts: Vec<String>,
     refused: usize,
     said: Vec<T>,
 }
@@ -59,7 +60,9 @@ pub(crate) fn read<T: Send, L: FnMut(Vec<Value>) -> Vec<T> + Send>(
         })
         .collect();
     let done = work(&sources, &tasks, &limits, &make);
-    let mut all = (Input { sources: Vec::new(), documents: Vec::new(), problems: Vec::new(), refused: 0 }, Vec::new());
+    let nothing =
+        Input { sources: Vec::new(), documents: Vec::new(), texts: Vec::new(), problems: Vec::new(), refused: 0 };
+    let mut all = (nothing, Vec::new());
     let mut done = tasks.iter().zip(done).peekable();
     for (index, source) in sources.iter().enumerate() {
         let mut of_source = Vec::new();
@@ -86,11 +89,12 @@ fn add<T>(
 ) -> bool {
     let Some(done) = done.into_iter().collect::<Option<Vec<Done<T>>>>() else { return false };
     let (parts, rest): (Vec<Part>, Vec<_>) =
-        done.into_iter().map(|done| (done.part, (done.documents, done.refused, done.said))).unzip();
+        done.into_iter().map(|done| (done.part, (done.documents, done.texts, done.refused, done.said))).unzip();
     let Some(problems) = join(&source.text, limits, parts) else { return false };
     input.problems.extend(problems.into_iter().map(|problem| Note::of_problem(index, problem)));
-    for (documents, refused, more) in rest {
+    for (documents, texts, refused, more) in rest {
         input.documents.extend(documents);
+        input.texts.extend(texts);
         input.refused = input.refused.saturating_add(refused);
         said.extend(more);
     }
@@ -147,11 +151,14 @@ fn task<T: Send>(
     limits: &Limits,
     look: &mut (impl FnMut(Vec<Value>) -> Vec<T> + Send),
 ) -> Done<T> {
-    let (mut documents, mut said) = (Vec::new(), Vec::new());
+    let (mut documents, mut texts, mut said) = (Vec::new(), Vec::new(), Vec::new());
     let mut take_in = |batch: Vec<apportion_yaml::Document>| {
-        let (mut taken, objects): (Vec<Document>, Vec<Value>) =
-            batch.into_iter().map(|document| Document::new(source, document)).unzip();
-        documents.append(&mut taken);
+        let mut objects = Vec::with_capacity(batch.len());
+        for apportion_yaml::Document { value, positions, .. } in batch {
+            documents.push(Document::of_object(source, &value, positions));
+            texts.push(value.to_string());
+            objects.push(value);
+        }
         said.extend(look(objects));
     };
     let (part, refused) = if bytes.len() < PART.saturating_mul(2) {
@@ -164,7 +171,7 @@ fn task<T: Send>(
             in_batches(text, bytes, limits, move |batch| drop(give.send(batch)))
         })
     };
-    Done { part, documents, refused, said }
+    Done { part, documents, texts, refused, said }
 }
 
 /// Reads some bytes; returns how many documents are unusable.

@@ -26,21 +26,20 @@ const NOTE: usize = 400;
 pub(crate) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     let validators = Validators::new(&arguments.kubernetes)?;
     let stored = check::stored(&arguments.old)?;
-    let look = || -> Result<(Input, Vec<Vec<Finding>>)> {
+    let look = || -> Result<Looked> {
         let sources = files::read(&arguments.input.files)?;
-        let (mut input, mut findings) = validators.check(sources, &stored, arguments.status);
-        // Lent to the set, not copied: they are as large as the files.
-        let texts: Vec<String> =
-            input.documents.iter_mut().map(|document| std::mem::take(&mut document.text)).collect();
-        for (findings, more) in findings.iter_mut().zip(validators.make().validate_set(&texts)?) {
-            findings.extend(more);
+        let (input, mut findings) = validators.check(sources, &stored, arguments.status);
+        let (of_set, repeated) = thread::scope(|scope| {
+            let repeated = scope.spawn(|| input.repeated(&Places::new(&input)));
+            (validators.make().validate_set(&input.texts), repeated.join())
+        });
+        for (findings, more) in findings.iter_mut().zip(of_set?) {
+            if findings.is_empty() { *findings = more } else { findings.extend(more) }
         }
-        for (document, text) in input.documents.iter_mut().zip(texts) {
-            document.text = text;
-        }
-        Ok((input, findings))
+        let repeated = repeated.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok(Looked { input, findings, repeated })
     };
-    let (mut input, mut findings) = look()?;
+    let Looked { mut input, mut findings, mut repeated } = look()?;
     let mut stderr = String::new();
     if arguments.fix {
         let mut fixed = fix::fix(&input, &findings)?;
@@ -49,12 +48,12 @@ pub(crate) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
             if !fixed.has_news() {
                 break;
             }
-            (input, findings) = look()?;
+            Looked { input, findings, repeated } = look()?;
             fixed.then(fix::fix(&input, &findings)?);
         }
         stderr = fixed.sentence();
     }
-    let notes = notes(&input, findings);
+    let notes = notes(&input, findings, repeated);
     let count = |severity| notes.iter().filter(|note| note.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let stdout = match arguments.output {
@@ -75,19 +74,30 @@ pub(crate) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     Ok(Shown { stdout, stderr, verdict: if is_refused { Verdict::No } else { Verdict::Yes } })
 }
 
+/// What was read and found.
+struct Looked {
+    input: Input,
+    /// By document.
+    findings: Vec<Vec<Finding>>,
+    /// Objects that replace an earlier one.
+    repeated: Vec<Note>,
+}
+
 /// Everything there is to say, in the order of the text.
-fn notes(input: &Input, findings: Vec<Vec<Finding>>) -> Vec<Note> {
+fn notes(input: &Input, findings: Vec<Vec<Finding>>, repeated: Vec<Note>) -> Vec<Note> {
     let places = Places::new(input);
+    let number = findings.iter().map(Vec::len).fold(repeated.len(), usize::saturating_add);
     let mut notes = input.problems.clone();
+    notes.reserve_exact(number);
     for (index, findings) in findings.into_iter().enumerate() {
-        let object = input.documents.get(index).map(|document| document.written_reference());
+        let object = || input.documents.get(index).map(|document| document.written_reference());
         notes.extend(findings.into_iter().map(|mut finding| {
             let place = places.of_document(index, &finding);
-            finding.object = finding.object.or_else(|| object.clone());
+            finding.object = finding.object.or_else(object);
             Note::of_finding(finding, place)
         }));
     }
-    notes.extend(input.repeated(&places));
+    notes.extend(repeated);
     notes.sort_by_key(order);
     notes
 }

@@ -23,7 +23,7 @@ pub(crate) fn what_if(arguments: &WhatIfArguments) -> Result<Shown> {
     let taken = input.apply(door.as_mut())?;
     let with = match arguments.with.is_empty() {
         true => Vec::new(),
-        false => input::load(&arguments.with)?.documents.iter().map(|document| document.value()).collect(),
+        false => input::load(&arguments.with)?.objects().collect(),
     };
     let supposition = Supposition {
         without: arguments.without.iter().map(|text| object(text)).collect::<Result<_>>()?,
@@ -41,7 +41,7 @@ pub(crate) fn diff(arguments: &DiffArguments) -> Result<Shown> {
     let input = input::load(std::slice::from_ref(&arguments.before))?;
     let taken = input.apply(door.as_mut())?;
     let after = input::gather(arguments.after.as_slice(), &arguments.cluster, &READ)?;
-    let objects = after.documents.iter().map(|document| document.value()).collect();
+    let objects = after.objects().collect();
     let answer = door.inquire(&serde_json::to_value(Inquiry::Compare { objects })?).map_err(refused)?;
     difference(&answer, (&input, &taken), &arguments.engine, &arguments.view)
 }

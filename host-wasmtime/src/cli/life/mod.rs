@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
     };
     let input = input::gather(&arguments.input.files, &arguments.input.cluster, &READ)?;
     let mut plays = plays(arguments, &input)?;
-    let taken = input.taken(plays.apply(&input.texts())?);
+    let taken = input.taken(plays.apply(&input.texts)?);
     let played = play(plays.as_mut(), &steps, until, arguments.life.step)?;
     let look = &arguments.look;
     let pen = Pen::new(look, &io::stdout());
@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
 fn plays(arguments: &RunArguments, input: &Input) -> Result<Box<dyn Plays<Error = Error>>> {
     let profile = ask::profile(&arguments.engine.kubernetes, arguments.engine.mode.into())?;
     let limits = Limits { max_steps: arguments.engine.max_steps };
-    let values: Vec<Value> = input.documents.iter().map(|document| document.value()).collect();
+    let values: Vec<Value> = input.objects().collect();
     let now = Simulation::start_of(&values);
     if arguments.engine.kubernetes.native {
         return Ok(Box::new(NativePlay(Simulation::new(profile, limits, now))));
