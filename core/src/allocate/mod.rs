@@ -350,10 +350,20 @@ pub(crate) enum Place {
 
 /// The first node on which the claims of a question fit: the outcome of [`allocate`] without anything about other nodes.
 pub(crate) fn find_place(cluster: &mut Cluster, question: &Question, limits: &Limits) -> Place {
+    find_place_without(cluster, question, limits, &[])
+}
+
+/// The same without some devices that nobody has, as [`allocate_without`].
+pub(crate) fn find_place_without(
+    cluster: &mut Cluster,
+    question: &Question,
+    limits: &Limits,
+    barred: &[DeviceId],
+) -> Place {
     let mut memory = cluster.lend_memory();
     let mut budget = Budget { steps: 0, limit: limits.max_steps };
     let claims: Vec<&ResourceClaim> = question.claims.iter().collect();
-    let asked = Asked { claims, nodes: &question.nodes, in_use: &question.in_use, barred: &[] };
+    let asked = Asked { claims, nodes: &question.nodes, in_use: &question.in_use, barred };
     let plan = &Plan::new(&asked.claims, cluster);
     let overlay = &overlay(cluster, asked.in_use, asked.barred);
     let mut judge = Judge::new(plan, cluster.profile(), std::mem::take(&mut memory.selectors));

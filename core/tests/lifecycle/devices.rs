@@ -1,6 +1,6 @@
 //! What the concept page says about claims, classes, slices and features.
 
-use apportion_core::profile::{Profile, Version};
+use apportion_core::profile::{Mode, Profile, Version};
 use serde_json::{Value, json};
 
 use crate::play::{Play, TEMPLATE, documents, group, pod, profile};
@@ -302,5 +302,25 @@ fn r_020_an_unusable_allocation_is_given_back_where_nobody_else_uses_it() {
         let pool = play.named_claim("shared").status.allocation.as_ref().unwrap().devices.results[0].pool.clone();
         assert_eq!(pool, if is_given_back { "node-2" } else { "node-1" });
         assert_eq!(play.pod("failing").spec.node_name.is_empty(), !is_given_back);
+    }
+}
+
+/// A device on another node that a selector cannot read does not matter to a Pod that can only go elsewhere; to the reference it does.
+#[test]
+fn an_error_on_a_node_that_another_claim_rules_out_does_not_matter() {
+    for (mode, node) in [(Mode::Sound, "node-1"), (Mode::Reference, "")] {
+        let mut play = Play::with(Profile { mode, ..profile() });
+        play.apply("{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: nic}, spec: {selectors: [{cel: {expression: device.driver == 'nic.example.com'}}]}}");
+        play.apply("{apiVersion: v1, kind: Node, metadata: {name: node-2}}");
+        for (node, attributes) in [("node-1", "{model: {string: a}}"), ("node-2", "{}")] {
+            play.apply(&format!("{{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {{name: nic-{node}}}, spec: {{driver: nic.example.com, nodeName: {node}, pool: {{name: {node}, generation: 1, resourceSliceCount: 1}}, devices: [{{name: nic, attributes: {attributes}}}]}}}}"));
+        }
+        play.apply("{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: held}, spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}}");
+        play.apply(&pod("first", "resourceClaimName: held", ""));
+        play.apply("{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: own}, spec: {devices: {requests: [{name: r, exactly: {deviceClassName: nic, selectors: [{cel: {expression: 'device.attributes[\"nic.example.com\"].model == \"a\"'}}]}}]}}}");
+        let both = pod("second", "resourceClaimName: held", "")
+            .replace("resourceClaims: [", "resourceClaims: [{name: nic, resourceClaimName: own}, ");
+        play.apply(&both);
+        assert_eq!(play.pod("second").spec.node_name, node, "{mode:?}");
     }
 }

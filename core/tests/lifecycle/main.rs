@@ -13,6 +13,7 @@
 #[path = "../support/lifecycle_case.rs"]
 mod lifecycle_case;
 
+mod cost;
 mod devices;
 mod extended;
 mod groups;

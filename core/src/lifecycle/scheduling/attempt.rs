@@ -1,19 +1,15 @@
-//! One Pod against all nodes: ordinary tests first, then claims that have devices, then the allocator.
+//! One attempt to find a place for a Pod: whether it is to be tried at all, and what it needs.
 
 use std::collections::BTreeSet;
 
 use super::bind::Placement;
 use super::book::Book;
-use super::conditions::{self, Readiness};
+use super::filter::reaches;
 use super::needs::{self, Need};
-use super::node_allocatable::{self, Problem};
-use super::node_fit::{self, NodeState, Refusal};
-use super::postfilter::{self, Obstacles};
-use super::{Scheduled, Verdict, bind, message, score, special, write};
-use crate::allocate::extended::{self, ANNOTATION, ExtendedResources};
-use crate::allocate::{Answer, DeviceId, Limits, NodeRefusal, Outcome, Question, allocate_without};
-use crate::api::claim::{AllocationResult, ResourceClaim};
-use crate::api::pod::{NodeAllocatableClaimStatus, Pod};
+use super::{Scheduled, Verdict, bind, conditions, postfilter, special, write};
+use crate::allocate::extended;
+use crate::allocate::{DeviceId, Limits};
+use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::lifecycle::entries::key_of;
 use crate::lifecycle::{Decision, Time};
@@ -34,6 +30,8 @@ pub(super) struct Scheduler<'s> {
     pub(super) only: Option<String>,
     /// Devices that are left out for now.
     pub(super) barred: Vec<DeviceId>,
+    /// Whether nobody hears for now why a Pod does not fit.
+    pub(super) is_quiet: bool,
 }
 
 /// What one attempt gives.
@@ -45,12 +43,6 @@ pub(super) enum Attempt {
     /// No place.
     Unfit(Failure),
 }
-
-/// A node, and devices for the claims that were asked for, in their order.
-pub(super) type Found = (String, Vec<AllocationResult>);
-
-/// The same with what these devices take of the node.
-type Fit = (Found, Vec<NodeAllocatableClaimStatus>);
 
 /// Why an attempt failed.
 #[derive(Clone, Debug)]
@@ -66,6 +58,11 @@ pub(super) struct Failure {
 impl Failure {
     pub(super) fn error(message: String) -> Self {
         Self { is_error: true, message, relief: Decision::none() }
+    }
+
+    /// The failure of an attempt of which nobody hears.
+    pub(super) fn untold() -> Self {
+        Self { is_error: false, message: String::new(), relief: Decision::none() }
     }
 }
 
@@ -87,6 +84,7 @@ impl<'s> Scheduler<'s> {
             crowded: BTreeSet::new(),
             only: None,
             barred: Vec::new(),
+            is_quiet: false,
         }
     }
 
@@ -114,6 +112,20 @@ impl<'s> Scheduler<'s> {
         if failure.is_error { Verdict::Error } else { Verdict::Unschedulable }
     }
 
+    /// Whether a Pod is not to be tried yet.
+    pub(super) fn is_held(&self, pod: &Pod) -> bool {
+        let features = &self.profile.features;
+        !pod.spec.scheduling_gates.is_empty()
+            || needs::group_hold(self.cluster, features, pod).is_err()
+            || needs::needs(self.cluster, features, pod).is_err()
+    }
+
+    /// Whether a Pod needs devices that none of its claims has.
+    pub(super) fn wants_devices(&self, pod: &Pod) -> bool {
+        let needs = needs::needs(self.cluster, &self.profile.features, pod).unwrap_or_default();
+        needs.iter().any(|need| !need.is_allocated()) || special::is_asked(self.cluster, pod)
+    }
+
     /// Looks for a place.
     pub(super) fn attempt(&mut self, pod: &Pod) -> Attempt {
         let features = &self.profile.features;
@@ -135,7 +147,7 @@ impl<'s> Scheduler<'s> {
         let problem = unallocated().find_map(|need| needs::request_problem(self.cluster, features, &need.claim));
         if let Some(problem) = problem {
             let after = "no new claims to deallocate";
-            return Attempt::Unfit(self.unfit(&problem, after, 0, Decision::none()));
+            return Attempt::Unfit(self.worded(&problem, after, 0, Decision::none()));
         }
         // Where it was to go before does not count against it.
         self.book.forget(&key_of(&pod.metadata));
@@ -163,255 +175,4 @@ impl<'s> Scheduler<'s> {
             taken: pod.status.node_allocatable_resource_claim_statuses.clone(),
         }))
     }
-
-    /// Tries all nodes.
-    fn filter(&mut self, pod: &Pod, needs: &[Need], asks: bool) -> Attempt {
-        let requests = node_fit::requests(pod);
-        let mut texts: Vec<(usize, String)> = Vec::new();
-        let mut obstacles = Obstacles::default();
-        let mut candidates: Vec<(String, Option<ExtendedResources>)> = Vec::new();
-        let mut away = Vec::new();
-        let mut out_of_reach = 0_usize;
-        let mut curable = 0usize;
-        let held = needs.iter().filter(|need| need.is_allocated());
-        let shared = held
-            .filter_map(|need| node_allocatable::sharing_problem(self.cluster, &need.claim, need.is_reserved))
-            .next();
-        let claims: Vec<ResourceClaim> =
-            needs.iter().filter(|need| !need.is_allocated()).map(|need| need.claim.clone()).collect();
-        let is_left_out = |state: &&NodeState| {
-            self.without.contains(state.name())
-                || self.crowded.contains(state.name())
-                || self.only.as_ref().is_some_and(|only| only != state.name())
-        };
-        for state in self.book.nodes().filter(|state| !is_left_out(state)) {
-            let extended = extended::on_node(self.cluster, pod, &state.node).filter(|_| asks);
-            let refusals = match &extended {
-                None => state.refusals(pod, &requests),
-                Some(extended) => {
-                    let mut ordinary = requests.clone();
-                    ordinary.retain(|name, _| !extended.resources.contains(name));
-                    state.refusals(pod, &ordinary)
-                }
-            };
-            if !refusals.is_empty() {
-                curable += usize::from(refusals.iter().all(Refusal::is_curable));
-                texts.extend(refusals.iter().map(|refusal| (1, refusal.to_string())));
-                continue;
-            }
-            if let Some(text) = &shared {
-                texts.push((1, text.clone()));
-                continue;
-            }
-            let unusable = |need: &Need| !reaches(&need.claim, state) || self.is_lost(&need.claim);
-            let before = out_of_reach;
-            for (index, _) in needs.iter().enumerate().filter(|(_, need)| unusable(need)) {
-                obstacles.unavailable.insert(index);
-                out_of_reach = before.saturating_add(1);
-            }
-            if out_of_reach == before {
-                candidates.push((state.name().to_owned(), extended));
-            } else if !claims.is_empty() {
-                away.push(state.name().to_owned());
-            }
-        }
-        // An error in a claim ends the attempt, even where another claim rules the node out.
-        if !away.is_empty()
-            && let Err(failure) = self.ask(claims.clone(), away)
-        {
-            return Attempt::Unfit(failure);
-        }
-        texts.push((out_of_reach, "resourceclaim not available on the node".to_owned()));
-        // Nodes that need the same claim for extended resources are asked together.
-        let mut found = Ok(None);
-        for nodes in candidates.chunk_by(|(_, one), (_, other)| one == other) {
-            let Some((_, extended)) = nodes.first().cloned() else { continue };
-            let nodes: Vec<String> = nodes.iter().map(|(name, _)| name.clone()).collect();
-            let is_made = needs.iter().any(|need| is_special(&need.claim));
-            let mut claims = claims.clone();
-            let mut needs = needs.to_vec();
-            if let Some(extended) = extended.as_ref().filter(|_| !is_made) {
-                let claim = special::claim(pod, extended);
-                claims.push(claim.clone());
-                needs.push(needs::special(pod, claim, true));
-            }
-            found = self.places(pod, &claims, &nodes, &needs, &mut texts, &mut curable);
-            match found {
-                Ok(None) => {}
-                Ok(Some(((node, allocations), taken))) => {
-                    for need in needs.iter_mut().filter(|need| need.is_new) {
-                        need.claim = special::named(self.cluster, pod, need.claim.clone());
-                    }
-                    return Attempt::Fits(Placement { node, needs, allocations, extended, taken });
-                }
-                Err(_) => break,
-            }
-        }
-        match found {
-            Err(failure) => Attempt::Unfit(failure),
-            Ok(_) => {
-                let (after, relief, ends) = postfilter::relieve(self, pod, needs, asks, &obstacles);
-                let text = message::counted(texts);
-                let mut failure = self.unfit(&text, after, curable, relief);
-                if ends {
-                    failure.message = format!("0/{} nodes are available: {text}. {after}", self.book.len());
-                }
-                Attempt::Unfit(failure)
-            }
-        }
-    }
-
-    /// One of the candidates, with devices for all claims.
-    fn places(
-        &mut self,
-        pod: &Pod,
-        claims: &[ResourceClaim],
-        candidates: &[String],
-        needs: &[Need],
-        texts: &mut Vec<(usize, String)>,
-        curable: &mut usize,
-    ) -> Result<Option<Fit>, Failure> {
-        if self.profile.features.node_allocatable_resources {
-            return self.devices_with_room(pod, claims, candidates, needs, texts, curable);
-        }
-        let found = match claims.is_empty() {
-            true => Ok(candidates.first().map(|node| (node.clone(), Vec::new()))),
-            false => self.devices(claims, candidates, needs, texts),
-        };
-        found.map(|found| found.map(|found| (found, Vec::new())))
-    }
-
-    /// Devices for all claims on one of the candidates: the node with the best alternatives, the first of equals.
-    fn devices(
-        &mut self,
-        claims: &[ResourceClaim],
-        candidates: &[String],
-        needs: &[Need],
-        texts: &mut Vec<(usize, String)>,
-    ) -> Result<Option<Found>, Failure> {
-        if candidates.is_empty() {
-            return Ok(None);
-        }
-        if !score::matters(needs) {
-            return match self.ask(claims.to_vec(), candidates.to_vec())? {
-                Ok(found) => Ok(Some(found)),
-                Err(refused) => {
-                    texts.extend(refused.iter().map(text_of));
-                    Ok(None)
-                }
-            };
-        }
-        let mut best: Option<(i64, String, Vec<AllocationResult>)> = None;
-        for candidate in candidates {
-            match self.ask(claims.to_vec(), vec![candidate.clone()])? {
-                Ok((node, allocations)) => {
-                    let score = score::score(needs, &allocations);
-                    if best.as_ref().is_none_or(|(other, ..)| score > *other) {
-                        best = Some((score, node, allocations));
-                    }
-                }
-                Err(refused) => texts.extend(refused.iter().map(text_of)),
-            }
-        }
-        Ok(best.map(|(_, node, allocations)| (node, allocations)))
-    }
-
-    /// The same where devices can take something of their node: each candidate must have room for that, too.
-    fn devices_with_room(
-        &mut self,
-        pod: &Pod,
-        claims: &[ResourceClaim],
-        candidates: &[String],
-        needs: &[Need],
-        texts: &mut Vec<(usize, String)>,
-        curable: &mut usize,
-    ) -> Result<Option<Fit>, Failure> {
-        let mut best: Option<(i64, Fit)> = None;
-        for candidate in candidates {
-            let allocations = if claims.is_empty() {
-                Vec::new()
-            } else {
-                match self.ask(claims.to_vec(), vec![candidate.clone()])? {
-                    Ok((_, allocations)) => allocations,
-                    Err(refused) => {
-                        texts.extend(refused.iter().map(text_of));
-                        continue;
-                    }
-                }
-            };
-            let Some(state) = self.book.node(candidate) else { continue };
-            let mut new = allocations.iter();
-            let claims: Vec<(&ResourceClaim, &AllocationResult)> = needs
-                .iter()
-                .filter_map(|need| Some((&need.claim, need.claim.status.allocation.as_ref().or_else(|| new.next())?)))
-                .collect();
-            match node_allocatable::check(self.cluster, pod, state, &claims) {
-                Err(Problem::Error(error)) => return Err(Failure::error(message::filter(&error))),
-                Err(Problem::Node(refusals)) => {
-                    *curable += usize::from(refusals.iter().all(Refusal::is_curable));
-                    texts.extend(refusals.iter().map(|refusal| (1, refusal.to_string())));
-                }
-                Ok(taken) => {
-                    let score = score::score(needs, &allocations);
-                    if best.as_ref().is_none_or(|(other, _)| score > *other) {
-                        best = Some((score, ((candidate.clone(), allocations), taken)));
-                    }
-                    if !score::matters(needs) {
-                        break;
-                    }
-                }
-            }
-        }
-        Ok(best.map(|(_, fit)| fit))
-    }
-
-    /// Asks the allocator.
-    pub(super) fn ask(
-        &mut self,
-        claims: Vec<ResourceClaim>,
-        nodes: Vec<String>,
-    ) -> Result<Result<Found, Vec<NodeRefusal>>, Failure> {
-        let question = Question { claims, nodes, ..Question::default() };
-        let Answer { outcome, .. } = allocate_without(self.cluster, &question, self.limits, &self.barred);
-        match outcome {
-            Outcome::Allocated { node, allocations } => Ok(Ok((node, allocations))),
-            Outcome::Unsatisfied { nodes } => Ok(Err(nodes)),
-            Outcome::Failed { failure, .. } => Err(Failure::error(message::filter(&failure.reference))),
-            Outcome::GaveUp { node, .. } => {
-                Err(Failure::error(format!("node {node}: timed out trying to allocate devices")))
-            }
-        }
-    }
-
-    /// Whether an allocated claim is of no use on any node: its driver said that it failed, or did not answer in time.
-    fn is_lost(&self, claim: &ResourceClaim) -> bool {
-        conditions::are_on(&self.profile.features)
-            && matches!(conditions::readiness(claim, self.now), Readiness::Failed(_) | Readiness::TimedOut)
-    }
-
-    fn unfit(&self, text: &str, after: &str, curable: usize, relief: Decision) -> Failure {
-        let mut message = message::unschedulable(self.book.len(), text, after, curable);
-        if self.profile.features.workload_aware_preemption {
-            let frame = message.find(", preemption: ").unwrap_or(message.len());
-            message.truncate(frame);
-            message.push_str(", preemption: not eligible due to workload aware preemption enabled");
-        }
-        Failure { is_error: false, message, relief }
-    }
-}
-
-fn text_of(refusal: &NodeRefusal) -> (usize, String) {
-    let own = refusal.failure.as_ref().map(|failure| failure.reference.clone());
-    (1, own.unwrap_or_else(|| "cannot allocate all claims".to_owned()))
-}
-
-/// Whether the scheduler made a claim, for extended resources.
-fn is_special(claim: &ResourceClaim) -> bool {
-    claim.metadata.annotations.contains_key(ANNOTATION)
-}
-
-/// Whether the devices of an allocated claim can be used on a node.
-pub(crate) fn reaches(claim: &ResourceClaim, state: &NodeState) -> bool {
-    let selector = claim.status.allocation.as_ref().and_then(|allocation| allocation.node_selector.as_ref());
-    selector.is_none_or(|selector| node_fit::selects(selector, &state.node))
 }

@@ -1,6 +1,7 @@
 //! What each node has left, kept up to date while Pods come and go.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use super::node_fit::{NodeState, Resources, requests};
@@ -16,6 +17,7 @@ pub struct Book {
     nodes: BTreeMap<String, NodeState>,
     /// What each Pod takes, and of which node.
     placed: BTreeMap<Key, (String, Resources)>,
+    looks: u64,
 }
 
 impl Book {
@@ -49,9 +51,25 @@ impl Book {
         }
     }
 
+    /// How often a node was held against a Pod so far: what looking for places costs, whatever the machine.
+    pub fn looks(&self) -> u64 {
+        self.looks
+    }
+
+    /// Counts looks at nodes.
+    pub(super) fn looked_at(&mut self, nodes: usize) {
+        self.looks = self.looks.saturating_add(nodes as u64);
+    }
+
     /// The nodes by name.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &NodeState> {
         self.nodes.values()
+    }
+
+    /// The nodes behind a name, by name; all of them where there is none.
+    pub(super) fn nodes_after(&self, name: Option<&str>) -> impl Iterator<Item = &NodeState> {
+        let start = name.map_or(Bound::Unbounded, Bound::Excluded);
+        self.nodes.range::<str, _>((start, Bound::Unbounded)).map(|(_, state)| state)
     }
 
     /// The node of a name.

@@ -32,10 +32,10 @@ pub(super) fn schedule(scheduler: &mut Scheduler<'_>, group: &Key) -> Scheduled 
         return Scheduled { verdicts, ..Scheduled::default() };
     };
     let mut cycle = Cycle::new(scheduler, &found);
-    cycle.try_all(&members);
     let is_gang = found.min_count().is_some() && cycle.scheduler.profile.features.gang_scheduling;
-    if is_gang && cycle.error.is_none() && !cycle.is_enough() {
-        cycle.try_other_places(&members);
+    let has_choice = is_gang && cycle.scheduler.profile.mode == Mode::Sound;
+    if !has_choice || !(cycle.try_for_enough(&members) || cycle.try_other_places(&members)) {
+        cycle.try_all(&members);
     }
     cycle.undo(0);
     cycle.conclude()
@@ -68,6 +68,8 @@ struct Cycle<'c, 's> {
     /// What each member found, in the order of trying.
     found: Vec<(Pod, Result<Placement, Failure>)>,
     held: Vec<Key>,
+    /// How many members had a place before.
+    placed: usize,
     /// Objects as they were before members were given places for a trial, in the order of the changes.
     before: Vec<Before>,
     error: Option<String>,
@@ -75,70 +77,123 @@ struct Cycle<'c, 's> {
 
 impl<'c, 's> Cycle<'c, 's> {
     fn new(scheduler: &'c mut Scheduler<'s>, group: &'c PodGroup) -> Self {
-        Self { scheduler, group, found: Vec::new(), held: Vec::new(), before: Vec::new(), error: None }
+        let cluster = &*scheduler.cluster;
+        let key = key_of(&group.metadata);
+        let member = |name: &String| cluster.pods().get(&(key.0.clone(), name.clone()));
+        let members = cluster.links().pods_of_group(&key).filter_map(member);
+        let placed = members.filter(|pod| !pod.spec.node_name.is_empty()).count();
+        Self { scheduler, group, found: Vec::new(), held: Vec::new(), placed, before: Vec::new(), error: None }
     }
 
+    /// Gives each member the first place that fits it.
     fn try_all(&mut self, members: &[Pod]) {
         for pod in members {
-            match self.scheduler.attempt(pod) {
-                Attempt::Held => self.held.push(key_of(&pod.metadata)),
-                Attempt::Fits(placement) => {
-                    self.assume(pod, &placement);
-                    self.found.push((pod.clone(), Ok(placement)));
-                }
-                Attempt::Unfit(failure) => {
-                    let error = failure.is_error.then(|| failure.message.clone());
-                    self.found.push((pod.clone(), Err(failure)));
-                    if error.is_some() {
-                        self.error = error;
-                        break;
-                    }
-                }
+            if !self.try_one(pod) {
+                break;
             }
         }
     }
 
+    /// The same, but not beyond a member without which there are not enough. False when it came to that; then nothing is left of it.
+    fn try_for_enough(&mut self, members: &[Pod]) -> bool {
+        let mut others = members.len();
+        for pod in members {
+            others = others.saturating_sub(1);
+            let goes_on = match self.attempt_quietly(pod) {
+                Attempt::Unfit(failure) if !failure.is_error => {
+                    if !self.could_be_enough(others) {
+                        self.start_over();
+                        return false;
+                    }
+                    self.try_one(pod)
+                }
+                attempt => self.take(pod, attempt),
+            };
+            if !goes_on {
+                return true;
+            }
+        }
+        if !self.is_enough() {
+            self.start_over();
+            return false;
+        }
+        true
+    }
+
+    /// Forgets what members found.
+    fn start_over(&mut self) {
+        self.undo(0);
+        self.found.clear();
+        self.held.clear();
+    }
+
+    /// Tries a member. False when something is wrong, so that the whole group fails.
+    fn try_one(&mut self, pod: &Pod) -> bool {
+        let attempt = self.scheduler.attempt(pod);
+        self.take(pod, attempt)
+    }
+
+    /// An attempt that does not say why a Pod does not fit, unless something is wrong.
+    fn attempt_quietly(&mut self, pod: &Pod) -> Attempt {
+        self.scheduler.is_quiet = true;
+        let attempt = self.scheduler.attempt(pod);
+        self.scheduler.is_quiet = false;
+        attempt
+    }
+
+    fn take(&mut self, pod: &Pod, attempt: Attempt) -> bool {
+        match attempt {
+            Attempt::Held => self.held.push(key_of(&pod.metadata)),
+            Attempt::Fits(placement) => {
+                self.assume(pod, &placement);
+                self.found.push((pod.clone(), Ok(placement)));
+            }
+            Attempt::Unfit(failure) => {
+                let error = failure.is_error.then(|| failure.message.clone());
+                self.found.push((pod.clone(), Err(failure)));
+                self.error = error;
+            }
+        }
+        self.error.is_none()
+    }
+
     /// Each member took the first place that fits it. Where that is not enough for all, nodes are tried that have room for all of
     /// them, as members need that share a device of one node; then any other nodes, the last member's first; where that is not
-    /// enough either, other devices on each node, too.
+    /// enough either, other devices on each node, too. False when nothing helps.
     ///
     /// DIFFERENCE: the reference tries one combination only, so that a gang can wait although it fits.
-    fn try_other_places(&mut self, members: &[Pod]) {
-        if self.scheduler.profile.mode == Mode::Reference {
-            return;
-        }
-        self.undo(0);
-        let first = std::mem::take(&mut self.found);
-        let ready: Vec<Pod> =
-            members.iter().filter(|pod| !self.held.contains(&key_of(&pod.metadata))).cloned().collect();
-        let takes_new_devices =
-            first.iter().any(|(_, found)| found.as_ref().is_ok_and(|place| !place.allocations.is_empty()));
+    fn try_other_places(&mut self, members: &[Pod]) -> bool {
+        let (held, ready): (Vec<&Pod>, Vec<&Pod>) = members.iter().partition(|pod| self.scheduler.is_held(pod));
+        let ready: Vec<Pod> = ready.into_iter().cloned().collect();
+        let wants_devices = ready.iter().any(|pod| self.scheduler.wants_devices(pod));
         let crowded = self.crowded(&ready);
+        self.scheduler.book.looked_at(self.scheduler.book.len());
         let has_crowded = !crowded.is_empty() && crowded.len() < self.scheduler.book.len();
         self.scheduler.crowded = crowded;
         for (keeps_out, varies_devices) in [(true, false), (false, false), (false, true)] {
             if !keeps_out {
                 self.scheduler.crowded.clear();
             }
-            if (keeps_out && !has_crowded) || (varies_devices && !takes_new_devices) {
+            if (keeps_out && !has_crowded) || (varies_devices && !wants_devices) {
                 continue;
             }
             let mut tries = MAX_TRIES.saturating_add(u32::try_from(ready.len()).unwrap_or(u32::MAX));
             if self.search(&ready, varies_devices, &mut tries) {
                 self.scheduler.crowded.clear();
-                return;
+                self.held = held.into_iter().map(|pod| key_of(&pod.metadata)).collect();
+                return true;
             }
             self.undo(0);
             self.found.clear();
         }
-        self.found = first;
+        false
     }
 
     /// Nodes without room for some Pods together.
     fn crowded(&self, members: &[Pod]) -> BTreeSet<String> {
         let mut all = Resources::new();
         members.iter().for_each(|pod| node_fit::add(&mut all, &node_fit::requests(pod)));
-        let is_crowded = |state: &&NodeState| !state.insufficient(&all).is_empty();
+        let is_crowded = |state: &&NodeState| !state.has_room(&all);
         self.scheduler.book.nodes().filter(is_crowded).map(|state| state.name().to_owned()).collect()
     }
 
@@ -146,13 +201,13 @@ impl<'c, 's> Cycle<'c, 's> {
     fn search(&mut self, members: &[Pod], varies_devices: bool, tries: &mut u32) -> bool {
         let Some((pod, others)) = members.split_first() else { return self.is_enough() };
         let mut tried = BTreeSet::new();
-        let failure = loop {
+        loop {
             if *tries == 0 {
                 return false;
             }
             *tries = tries.saturating_sub(1);
             self.scheduler.without.clone_from(&tried);
-            let attempt = self.scheduler.attempt(pod);
+            let attempt = self.attempt_quietly(pod);
             self.scheduler.without.clear();
             match attempt {
                 Attempt::Fits(placement) => {
@@ -163,13 +218,20 @@ impl<'c, 's> Cycle<'c, 's> {
                         return true;
                     }
                 }
-                Attempt::Unfit(failure) => break failure,
+                Attempt::Unfit(_) => break,
                 Attempt::Held => return false,
             }
-        };
+        }
         // Without this member, if there are enough others.
+        if !self.could_be_enough(others.len()) {
+            return false;
+        }
+        self.scheduler.without = tried;
+        let attempt = self.scheduler.attempt(pod);
+        self.scheduler.without.clear();
+        let Attempt::Unfit(failure) = attempt else { return false };
         self.found.push((pod.clone(), Err(failure)));
-        if self.could_be_enough(others.len()) && self.search(others, varies_devices, tries) {
+        if self.search(others, varies_devices, tries) {
             return true;
         }
         self.found.pop();
@@ -209,7 +271,7 @@ impl<'c, 's> Cycle<'c, 's> {
             *tries = tries.saturating_sub(1);
             self.scheduler.only = Some(first.node.clone());
             self.scheduler.barred = barred.iter().cloned().collect();
-            let attempt = self.scheduler.attempt(pod);
+            let attempt = self.attempt_quietly(pod);
             self.scheduler.only = None;
             self.scheduler.barred.clear();
             let Attempt::Fits(placement) = attempt else { continue };
@@ -278,15 +340,7 @@ impl<'c, 's> Cycle<'c, 's> {
     fn suffices(&self, fitting: usize) -> bool {
         let gang = self.scheduler.profile.features.gang_scheduling;
         let Some(min_count) = self.group.min_count().filter(|_| gang) else { return fitting > 0 };
-        let key = key_of(&self.group.metadata);
-        let cluster = &*self.scheduler.cluster;
-        let is_new = |name: &String| self.found.iter().any(|(pod, _)| pod.metadata.name == *name);
-        let is_placed = |name: &&String| {
-            let pod = cluster.pods().get(&(key.0.clone(), (*name).clone()));
-            !is_new(name) && pod.is_some_and(|pod| !pod.spec.node_name.is_empty())
-        };
-        let placed = cluster.links().pods_of_group(&key).filter(is_placed).count();
-        fitting > 0 && i64::try_from(placed.saturating_add(fitting)).unwrap_or(i64::MAX) >= min_count
+        fitting > 0 && i64::try_from(self.placed.saturating_add(fitting)).unwrap_or(i64::MAX) >= min_count
     }
 
     fn conclude(self) -> Scheduled {

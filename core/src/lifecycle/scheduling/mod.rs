@@ -14,6 +14,7 @@ mod attempt;
 mod bind;
 mod book;
 mod conditions;
+mod filter;
 mod group;
 pub(crate) mod message;
 mod needs;
@@ -24,6 +25,7 @@ mod queue;
 mod race;
 mod score;
 pub(crate) mod special;
+mod unfit;
 mod write;
 
 pub use book::Book;

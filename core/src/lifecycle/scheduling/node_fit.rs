@@ -127,18 +127,33 @@ impl NodeState {
 
     /// The reasons against a Pod, of the first of kube-scheduler's tests that fails; none where it fits.
     pub(crate) fn refusals(&self, pod: &Pod, requests: &Resources) -> Vec<Refusal> {
+        match self.rules_out(pod) {
+            Some(refusal) => vec![refusal],
+            None => self.insufficient(requests),
+        }
+    }
+
+    /// Whether a Pod fits.
+    pub(super) fn accepts(&self, pod: &Pod, requests: &Resources) -> bool {
+        self.has_room(requests) && self.rules_out(pod).is_none()
+    }
+
+    /// Whether enough is left of all resources.
+    pub(super) fn has_room(&self, requests: &Resources) -> bool {
+        requests.iter().all(|(resource, asked)| self.lack(resource, asked).is_none())
+    }
+
+    /// What speaks against a Pod whatever it asks for.
+    fn rules_out(&self, pod: &Pod) -> Option<Refusal> {
         let tolerations = &pod.spec.tolerations;
         if self.node.spec.unschedulable && !is_tolerated(&unschedulable_taint(), tolerations) {
-            return vec![Refusal::Unschedulable];
+            return Some(Refusal::Unschedulable);
         }
         let hard = |taint: &&NodeTaint| taint.is_hard();
         if let Some(taint) = self.node.spec.taints.iter().filter(hard).find(|taint| !is_tolerated(taint, tolerations)) {
-            return vec![Refusal::Taint { key: taint.key.clone(), value: taint.value.clone() }];
+            return Some(Refusal::Taint { key: taint.key.clone(), value: taint.value.clone() });
         }
-        if !matches_affinity(pod, &self.node) {
-            return vec![Refusal::Affinity];
-        }
-        self.insufficient(requests)
+        (!matches_affinity(pod, &self.node)).then_some(Refusal::Affinity)
     }
 
     /// Whether a DaemonSet starts a Pod here: taints and affinity only.
@@ -159,28 +174,30 @@ impl NodeState {
 
     /// The resources of which the node has not enough left.
     pub(super) fn insufficient(&self, requests: &Resources) -> Vec<Refusal> {
-        let allocatable = self.allocatable();
-        let none = Quantity::default();
-        let mut refusals = Vec::new();
-        for (resource, asked) in requests {
-            let total = match allocatable.get(resource) {
-                Some(total) => total,
-                None if ORDINARY.contains(&resource.as_str()) => continue,
-                None => &none,
-            };
-            let used = self.used.get(resource).unwrap_or(&none);
-            if asked.signum() > 0 && total.saturating_sub(used) < *asked {
-                let lack = if total.signum() <= 0 {
-                    Lack::Absent
-                } else if total < asked {
-                    Lack::TooSmall
-                } else {
-                    Lack::InUse
-                };
-                refusals.push(Refusal::Insufficient { resource: resource.clone(), lack });
-            }
+        let lacks = requests.iter().filter_map(|(resource, asked)| Some((resource, self.lack(resource, asked)?)));
+        lacks.map(|(resource, lack)| Refusal::Insufficient { resource: resource.clone(), lack }).collect()
+    }
+
+    /// How far the node falls short of a resource, if it does.
+    fn lack(&self, resource: &str, asked: &Quantity) -> Option<Lack> {
+        if asked.signum() <= 0 {
+            return None;
         }
-        refusals
+        let Some(total) = self.allocatable().get(resource) else {
+            return (!ORDINARY.contains(&resource)).then_some(Lack::Absent);
+        };
+        let is_enough = match self.used.get(resource) {
+            Some(used) => total.saturating_sub(used) >= *asked,
+            None => total >= asked,
+        };
+        if is_enough {
+            return None;
+        }
+        Some(match total {
+            total if total.signum() <= 0 => Lack::Absent,
+            total if total < asked => Lack::TooSmall,
+            _ => Lack::InUse,
+        })
     }
 }
 

@@ -16,6 +16,19 @@ pub(super) fn matters(needs: &[Need]) -> bool {
         .any(|need| need.claim.spec.devices.requests.iter().any(|request| request.first_available.len() > 1))
 }
 
+/// The score of a node where every claim without devices gets its first alternatives: no node has a higher one.
+pub(super) fn highest(needs: &[Need]) -> i64 {
+    let of_need = |need: &Need| match &need.claim.status.allocation {
+        Some(allocation) => of_claim(&need.claim, allocation),
+        None => {
+            let requests = need.claim.spec.devices.requests.iter();
+            let prioritized = requests.filter(|request| !request.first_available.is_empty()).count();
+            MOST.saturating_mul(i64::try_from(prioritized).unwrap_or(i64::MAX))
+        }
+    };
+    needs.iter().map(of_need).fold(0, i64::saturating_add)
+}
+
 /// The sum over all prioritised requests of how early their alternative stands. `allocations` belong to the claims without
 /// devices, in order.
 pub(super) fn score(needs: &[Need], allocations: &[AllocationResult]) -> i64 {

@@ -134,6 +134,11 @@ impl Simulation {
         self.writes
     }
 
+    /// How often the scheduler held a node against a Pod since it was started.
+    pub fn looks_at_nodes(&self) -> u64 {
+        self.book.looks()
+    }
+
     /// Starts a component anew with these settings. It forgets what it remembered and looks at everything.
     pub fn restart(&mut self, component: Component, profile: Profile) {
         self.stopped.retain(|other| *other != component);

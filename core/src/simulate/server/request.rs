@@ -137,9 +137,8 @@ impl Server {
     /// [`Refused`] when there is no such object, it has changed since, or the new one breaks a rule.
     pub fn update(&mut self, value: Value, status: bool, now: Time) -> Result<(), Refused> {
         let key = key_of(&value);
-        let old =
-            self.current(&key, text(&value, &["metadata", "uid"]), text(&value, &["metadata", "resourceVersion"]))?;
-        self.store(&key, old, value, status, now)
+        self.current(&key, text(&value, &["metadata", "uid"]), text(&value, &["metadata", "resourceVersion"]))?;
+        self.store(&key, value, status, now)
     }
 
     /// Changes some fields of an object.
@@ -149,8 +148,7 @@ impl Server {
     /// As [`Server::update`].
     pub fn patch(&mut self, patch: &Patch, now: Time) -> Result<(), Refused> {
         let key = &patch.object;
-        let old = self.current(key, &patch.uid, &patch.resource_version)?;
-        let mut value = old.clone();
+        let mut value = self.current(key, &patch.uid, &patch.resource_version)?.clone();
         match &patch.change {
             Change::Merge(fields) => merge::merge(&mut value, fields),
             Change::Strategic(fields) => merge::strategic(&mut value, fields),
@@ -160,11 +158,11 @@ impl Server {
                 apply::apply(&mut value, before.as_ref(), fields);
             }
         }
-        self.store(key, old, value, patch.status, now)
+        self.store(key, value, patch.status, now)
     }
 
     /// The stored object, if it is the one meant.
-    fn current(&self, key: &ObjectRef, uid: &str, version: &str) -> Result<Value, Refused> {
+    fn current(&self, key: &ObjectRef, uid: &str, version: &str) -> Result<&Value, Refused> {
         let group = group_of_kind(&key.kind);
         let Some(stored) = self.objects.get(key) else { return Err(Refused::not_found(key, group)) };
         let differs =
@@ -172,15 +170,14 @@ impl Server {
         if differs(uid, "uid") || differs(version, "resourceVersion") {
             return Err(Refused::conflict(key, group));
         }
-        Ok(stored.value.clone())
+        Ok(&stored.value)
     }
 
     /// Keeps what the request may not change, and stores the rest.
-    fn store(&mut self, key: &ObjectRef, old: Value, mut value: Value, status: bool, now: Time) -> Result<(), Refused> {
+    fn store(&mut self, key: &ObjectRef, mut value: Value, status: bool, now: Time) -> Result<(), Refused> {
+        let old = self.current(key, "", "")?;
         if status {
-            let new_status = value.get("status").cloned().unwrap_or_else(|| json!({}));
-            value.clone_from(&old);
-            set(&mut value, &["status"], new_status);
+            keep_all_but_status(&mut value, old);
         } else {
             for name in ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"] {
                 match old.pointer(&format!("/metadata/{name}")) {
@@ -192,14 +189,14 @@ impl Server {
                 set(&mut value, &["status"], kept.clone());
             }
         }
-        self.prepare_update(key, &old, &mut value, now);
-        self.admit_update(key, &old, &value)?;
+        self.prepare_update(key, old, &mut value, now);
+        self.admit_update(key, old, &value)?;
         set(
             &mut value,
             &["metadata", "resourceVersion"],
             old.pointer("/metadata/resourceVersion").cloned().unwrap_or_default(),
         );
-        if value == old {
+        if value == *old {
             return Ok(());
         }
         let is_free = value.pointer("/metadata/finalizers").and_then(Value::as_array).is_none_or(Vec::is_empty);
@@ -219,7 +216,7 @@ impl Server {
     ///
     /// [`Refused`] when there is no such object, or another UID is meant.
     pub fn delete(&mut self, key: &ObjectRef, uid: &str, grace: Option<i64>, now: Time) -> Result<(), Refused> {
-        let mut value = self.current(key, uid, "")?;
+        let mut value = self.current(key, uid, "")?.clone();
         let has_finalizers =
             value.pointer("/metadata/finalizers").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
         let grace = if key.kind == "Pod" { grace_of(&value, grace) } else { 0 };
@@ -248,7 +245,7 @@ impl Server {
     ///
     /// [`Refused`] when there is no such Pod, or it has a node, or is being deleted.
     pub fn bind(&mut self, pod: &ObjectRef, uid: &str, node: &str, now: Time) -> Result<(), Refused> {
-        let mut value = self.current(pod, uid, "")?;
+        let mut value = self.current(pod, uid, "")?.clone();
         if !text(&value, &["spec", "nodeName"]).is_empty() || is_deleting(&value) {
             return Err(Refused::conflict(pod, ""));
         }
@@ -262,6 +259,18 @@ impl Server {
         self.commit(pod, value, now);
         Ok(())
     }
+}
+
+/// A request for the status changes nothing else.
+fn keep_all_but_status(value: &mut Value, old: &Value) {
+    let (Some(map), Some(old)) = (value.as_object_mut(), old.as_object()) else { return };
+    map.retain(|name, _| name == "status" || old.contains_key(name));
+    for (name, kept) in old.iter().filter(|(name, _)| *name != "status") {
+        if map.get(name) != Some(kept) {
+            map.insert(name.clone(), kept.clone());
+        }
+    }
+    map.entry("status").or_insert_with(|| json!({}));
 }
 
 /// Seconds that a Pod gets to end.

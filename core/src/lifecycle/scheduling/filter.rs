@@ -1,0 +1,367 @@
+//! One Pod against all nodes: ordinary tests first, then claims that have devices, then the allocator.
+//!
+//! Nodes are looked at by name, twice as many each time, and not beyond the first place. What they have against a Pod is found
+//! out by [`super::unfit`], where it fits nowhere and somebody wants to hear why.
+
+use std::collections::BTreeSet;
+
+use super::attempt::{Attempt, Failure, Scheduler};
+use super::bind::Placement;
+use super::conditions::{self, Readiness};
+use super::needs::{self, Need};
+use super::node_allocatable::{self, Problem};
+use super::node_fit::{self, NodeState, Refusal, Resources};
+use super::{message, score, special};
+use crate::allocate::extended::{self, ANNOTATION, ExtendedResources};
+use crate::allocate::{Answer, NodeRefusal, Outcome, Place, Question, allocate_without, find_place_without};
+use crate::api::claim::{AllocationResult, ResourceClaim};
+use crate::api::node::{NodeSelectorOperator, NodeSelectorRequirement};
+use crate::api::pod::{NodeAllocatableClaimStatus, Pod};
+use crate::profile::Mode;
+
+/// A node, and devices for the claims that were asked for, in their order.
+type Found = (String, Vec<AllocationResult>);
+
+/// The same with what all devices of the Pod take of the node.
+type Fit = (Found, Vec<NodeAllocatableClaimStatus>);
+
+/// A node that only the allocator is still to be asked about, and what devices are to serve there of ordinary resources.
+pub(super) type Candidate = (String, Option<ExtendedResources>);
+
+/// What nodes are asked.
+pub(super) struct Asked<'p> {
+    pub(super) pod: &'p Pod,
+    pub(super) requests: Resources,
+    pub(super) needs: &'p [Need],
+    /// Claims without devices.
+    pub(super) claims: Vec<ResourceClaim>,
+    /// Whether devices may serve ordinary resources of the Pod.
+    pub(super) asks: bool,
+    /// Why claims that have devices are for another Pod alone.
+    pub(super) shared: Option<String>,
+    /// Whether drivers gave up a claim that has devices.
+    pub(super) has_lost: bool,
+}
+
+/// What a node is to an attempt.
+pub(super) enum Standing {
+    /// An ordinary scheduler refuses it.
+    Refused(Vec<Refusal>),
+    /// Claims have devices, but not for it: their positions.
+    Away(Vec<usize>),
+    /// Only the allocator is still to be asked.
+    Open(Option<ExtendedResources>),
+}
+
+/// Nodes whose devices fit, but take more of the node than is left.
+#[derive(Default)]
+pub(super) struct Full {
+    pub(super) nodes: BTreeSet<String>,
+    pub(super) refusals: Vec<Vec<Refusal>>,
+}
+
+impl Scheduler<'_> {
+    /// Tries nodes.
+    pub(super) fn filter(&mut self, pod: &Pod, needs: &[Need], asks: bool) -> Attempt {
+        let mut held = needs.iter().filter(|need| need.is_allocated());
+        let shared =
+            held.find_map(|need| node_allocatable::sharing_problem(self.cluster, &need.claim, need.is_reserved));
+        let open = needs.iter().filter(|need| !need.is_allocated());
+        let asked = Asked {
+            pod,
+            requests: node_fit::requests(pod),
+            needs,
+            claims: open.map(|need| need.claim.clone()).collect(),
+            asks,
+            shared,
+            has_lost: needs.iter().any(|need| self.is_lost(&need.claim)),
+        };
+        let mut full = Full::default();
+        match self.find(&asked, &mut full) {
+            Ok(Some(placement)) => Attempt::Fits(placement),
+            Ok(None) if self.is_quiet => Attempt::Unfit(Failure::untold()),
+            Ok(None) => Attempt::Unfit(self.unfit(&asked, full)),
+            Err(failure) => Attempt::Unfit(failure),
+        }
+    }
+
+    /// The first place.
+    ///
+    /// # Errors
+    ///
+    /// When something about a claim is wrong.
+    fn find(&mut self, asked: &Asked<'_>, full: &mut Full) -> Result<Option<Placement>, Failure> {
+        if asked.shared.is_some() {
+            return Ok(None);
+        }
+        // DIFFERENCE: in the reference an error in a claim ends the attempt, even where another claim rules the node out.
+        if self.profile.mode == Mode::Reference {
+            self.ask_away(asked)?;
+        }
+        if asked.has_lost {
+            return Ok(None);
+        }
+        if let Some(node) = asked.only_node() {
+            let state = self.book.node(node).filter(|state| !self.is_left_out(state.name()));
+            let candidate = state.and_then(|state| self.candidate(asked, state));
+            self.book.looked_at(1);
+            return self.places(asked, candidate.as_slice(), full);
+        }
+        let mut after = None;
+        let mut count = if asked.asks || score::matters(asked.needs) { usize::MAX } else { 1 };
+        loop {
+            let candidates = self.candidates(asked, after.as_deref(), count);
+            let Some((last, _)) = candidates.last() else { return Ok(None) };
+            after = Some(last.clone());
+            // Nodes that need the same claim for extended resources are asked together.
+            for nodes in candidates.chunk_by(|(_, one), (_, other)| one == other) {
+                if let Some(placement) = self.places(asked, nodes, full)? {
+                    return Ok(Some(placement));
+                }
+            }
+            count = count.saturating_mul(2);
+        }
+    }
+
+    /// The next nodes that ordinary tests and claims with devices leave, by name.
+    fn candidates(&mut self, asked: &Asked<'_>, after: Option<&str>, count: usize) -> Vec<Candidate> {
+        let mut looks = 0usize;
+        let states = self.book.nodes_after(after).filter(|state| !self.is_left_out(state.name()));
+        let looked_at = states.inspect(|_| looks = looks.saturating_add(1));
+        let candidates = looked_at.filter_map(|state| self.candidate(asked, state)).take(count).collect();
+        self.book.looked_at(looks);
+        candidates
+    }
+
+    fn candidate(&self, asked: &Asked<'_>, state: &NodeState) -> Option<Candidate> {
+        let extended = self.extended_on(asked, state);
+        let accepts = match &extended {
+            None => state.accepts(asked.pod, &asked.requests),
+            Some(extended) => state.accepts(asked.pod, &ordinary(asked, extended)),
+        };
+        let is_open = accepts && asked.needs.iter().all(|need| reaches(&need.claim, state));
+        is_open.then(|| (state.name().to_owned(), extended))
+    }
+
+    /// What a node is, with everything that speaks against it.
+    pub(super) fn standing(&self, asked: &Asked<'_>, state: &NodeState) -> Standing {
+        let extended = self.extended_on(asked, state);
+        let mut refusals = match &extended {
+            None => state.refusals(asked.pod, &asked.requests),
+            Some(extended) => state.refusals(asked.pod, &ordinary(asked, extended)),
+        };
+        if let Some(text) = asked.shared.as_ref().filter(|_| refusals.is_empty()) {
+            refusals.push(Refusal::Devices(text.clone()));
+        }
+        if !refusals.is_empty() {
+            return Standing::Refused(refusals);
+        }
+        let is_usable = |need: &Need| reaches(&need.claim, state) && !self.is_lost(&need.claim);
+        let unusable: Vec<usize> =
+            asked.needs.iter().enumerate().filter(|(_, need)| !is_usable(need)).map(|(index, _)| index).collect();
+        if unusable.is_empty() { Standing::Open(extended) } else { Standing::Away(unusable) }
+    }
+
+    fn extended_on(&self, asked: &Asked<'_>, state: &NodeState) -> Option<ExtendedResources> {
+        if asked.asks { extended::on_node(self.cluster, asked.pod, &state.node) } else { None }
+    }
+
+    /// Whether a node is not looked at for now.
+    pub(super) fn is_left_out(&self, node: &str) -> bool {
+        self.without.contains(node)
+            || self.crowded.contains(node)
+            || self.only.as_ref().is_some_and(|only| only != node)
+    }
+
+    /// Whether an allocated claim is of no use on any node: its driver said that it failed, or did not answer in time.
+    fn is_lost(&self, claim: &ResourceClaim) -> bool {
+        conditions::are_on(&self.profile.features)
+            && matches!(conditions::readiness(claim, self.now), Readiness::Failed(_) | Readiness::TimedOut)
+    }
+
+    /// Asks the allocator about nodes that other claims of the Pod rule out.
+    ///
+    /// # Errors
+    ///
+    /// When something about a claim is wrong.
+    pub(super) fn ask_away(&mut self, asked: &Asked<'_>) -> Result<(), Failure> {
+        if asked.claims.is_empty() || asked.claims.len() == asked.needs.len() {
+            return Ok(());
+        }
+        let states = self.book.nodes().filter(|state| !self.is_left_out(state.name()));
+        let away = states.filter(|state| matches!(self.standing(asked, state), Standing::Away(_)));
+        let nodes: Vec<String> = away.map(|state| state.name().to_owned()).collect();
+        if nodes.is_empty() { Ok(()) } else { self.refusals_of(asked.claims.clone(), nodes).map(drop) }
+    }
+
+    /// One of the candidates, all of which need the same claims, with devices for all claims: the one with the best alternatives,
+    /// the first of equals. Each must have room for what devices take of their node.
+    fn places(
+        &mut self,
+        asked: &Asked<'_>,
+        candidates: &[Candidate],
+        full: &mut Full,
+    ) -> Result<Option<Placement>, Failure> {
+        let Some((_, extended)) = candidates.first() else { return Ok(None) };
+        let (claims, mut needs) = self.with_special(asked, extended.as_ref());
+        let nodes: Vec<String> = candidates.iter().map(|(name, _)| name.clone()).collect();
+        let highest = if score::matters(&needs) { Some(score::highest(&needs)) } else { None };
+        let mut best: Option<(i64, Fit)> = None;
+        let mut left = nodes.as_slice();
+        while !left.is_empty() {
+            // Nodes that are compared are asked one by one.
+            let (now, later) = left.split_at(if highest.is_some() { 1 } else { left.len() });
+            left = later;
+            let Some((node, allocations)) = self.first_with_devices(&claims, now)? else { continue };
+            if highest.is_none() {
+                let position = nodes.iter().position(|name| *name == node).unwrap_or(nodes.len());
+                left = nodes.get(position.saturating_add(1)..).unwrap_or_default();
+            }
+            let taken = match self.room(asked.pod, &needs, &node, &allocations) {
+                Err(Problem::Error(error)) => return Err(Failure::error(message::filter(&error))),
+                Err(Problem::Node(refusals)) => {
+                    full.nodes.insert(node);
+                    full.refusals.push(refusals);
+                    continue;
+                }
+                Ok(taken) => taken,
+            };
+            let score = score::score(&needs, &allocations);
+            if best.as_ref().is_none_or(|(other, _)| score > *other) {
+                best = Some((score, ((node, allocations), taken)));
+            }
+            if highest.is_none_or(|highest| score >= highest) {
+                break;
+            }
+        }
+        let Some((_, ((node, allocations), taken))) = best else { return Ok(None) };
+        for need in needs.iter_mut().filter(|need| need.is_new) {
+            need.claim = special::named(self.cluster, asked.pod, need.claim.clone());
+        }
+        Ok(Some(Placement { node, needs, allocations, extended: extended.clone(), taken }))
+    }
+
+    /// Claims without devices, and all that the Pod needs, with the claim for extended resources where it is still to be made.
+    pub(super) fn with_special(
+        &self,
+        asked: &Asked<'_>,
+        extended: Option<&ExtendedResources>,
+    ) -> (Vec<ResourceClaim>, Vec<Need>) {
+        let (mut claims, mut needs) = (asked.claims.clone(), asked.needs.to_vec());
+        let is_made = needs.iter().any(|need| is_special(&need.claim));
+        if let Some(extended) = extended.filter(|_| !is_made) {
+            let claim = special::claim(asked.pod, extended);
+            claims.push(claim.clone());
+            needs.push(needs::special(asked.pod, claim, true));
+        }
+        (claims, needs)
+    }
+
+    /// What all devices of the Pod take of a node, where there is room for it.
+    fn room(
+        &self,
+        pod: &Pod,
+        needs: &[Need],
+        node: &str,
+        allocations: &[AllocationResult],
+    ) -> Result<Vec<NodeAllocatableClaimStatus>, Problem> {
+        let Some(state) = self.book.node(node).filter(|_| self.profile.features.node_allocatable_resources) else {
+            return Ok(Vec::new());
+        };
+        let mut new = allocations.iter();
+        let with_devices = |need| -> Option<(&ResourceClaim, &AllocationResult)> {
+            let need: &Need = need;
+            Some((&need.claim, need.claim.status.allocation.as_ref().or_else(|| new.next())?))
+        };
+        let claims: Vec<_> = needs.iter().filter_map(with_devices).collect();
+        node_allocatable::check(self.cluster, pod, state, &claims)
+    }
+
+    /// The first of some nodes that has devices for all claims.
+    fn first_with_devices(&mut self, claims: &[ResourceClaim], nodes: &[String]) -> Result<Option<Found>, Failure> {
+        if claims.is_empty() {
+            return Ok(nodes.first().map(|node| (node.clone(), Vec::new())));
+        }
+        match self.place(claims, nodes) {
+            Place::On(node, allocations) => Ok(Some((node, allocations))),
+            Place::Nowhere => Ok(None),
+            Place::Failed(failure) => Err(Failure::error(message::filter(&failure.reference))),
+            Place::GaveUp => {
+                // The limit is one for each node.
+                for node in nodes {
+                    match self.place(claims, std::slice::from_ref(node)) {
+                        Place::On(node, allocations) => return Ok(Some((node, allocations))),
+                        Place::Nowhere => {}
+                        Place::Failed(failure) => return Err(Failure::error(message::filter(&failure.reference))),
+                        Place::GaveUp => return Err(gave_up(node)),
+                    }
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// What nodes without devices for all claims lack.
+    ///
+    /// # Errors
+    ///
+    /// When something about a claim is wrong.
+    pub(super) fn refusals_of(
+        &mut self,
+        claims: Vec<ResourceClaim>,
+        nodes: Vec<String>,
+    ) -> Result<Vec<NodeRefusal>, Failure> {
+        let question = Question { claims, nodes, ..Question::default() };
+        let Answer { outcome, .. } = allocate_without(self.cluster, &question, self.limits, &self.barred);
+        match outcome {
+            Outcome::Allocated { .. } => Ok(Vec::new()),
+            Outcome::Unsatisfied { nodes } => Ok(nodes),
+            Outcome::Failed { failure, .. } => Err(Failure::error(message::filter(&failure.reference))),
+            Outcome::GaveUp { node, .. } => Err(gave_up(&node)),
+        }
+    }
+
+    fn place(&mut self, claims: &[ResourceClaim], nodes: &[String]) -> Place {
+        let question = Question { claims: claims.to_vec(), nodes: nodes.to_vec(), ..Question::default() };
+        find_place_without(self.cluster, &question, self.limits, &self.barred)
+    }
+}
+
+impl Asked<'_> {
+    /// The only node on which a claim's devices can be used, where there is such a claim.
+    fn only_node(&self) -> Option<&str> {
+        self.needs.iter().find_map(|need| {
+            let selector = need.claim.status.allocation.as_ref()?.node_selector.as_ref()?;
+            let [term] = selector.terms.as_slice() else { return None };
+            let named = |requirement: &&NodeSelectorRequirement| {
+                requirement.key == "metadata.name" && requirement.operator == NodeSelectorOperator::In
+            };
+            match term.match_fields.iter().find(named)?.values.as_slice() {
+                [node] => Some(node.as_str()),
+                _ => None,
+            }
+        })
+    }
+}
+
+fn gave_up(node: &str) -> Failure {
+    Failure::error(format!("node {node}: timed out trying to allocate devices"))
+}
+
+/// What a Pod asks of a node beside what devices serve there.
+fn ordinary(asked: &Asked<'_>, extended: &ExtendedResources) -> Resources {
+    let mut ordinary = asked.requests.clone();
+    ordinary.retain(|name, _| !extended.resources.contains(name));
+    ordinary
+}
+
+/// Whether the scheduler made a claim, for extended resources.
+fn is_special(claim: &ResourceClaim) -> bool {
+    claim.metadata.annotations.contains_key(ANNOTATION)
+}
+
+/// Whether the devices of an allocated claim can be used on a node.
+pub(crate) fn reaches(claim: &ResourceClaim, state: &NodeState) -> bool {
+    let selector = claim.status.allocation.as_ref().and_then(|allocation| allocation.node_selector.as_ref());
+    selector.is_none_or(|selector| node_fit::selects(selector, &state.node))
+}

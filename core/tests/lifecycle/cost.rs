@@ -1,0 +1,55 @@
+//! What playing a life costs, counted rather than timed: looks at nodes and writes.
+
+use crate::play::{Play, TEMPLATE, group, pod};
+
+/// Members of each gang.
+const MEMBERS: usize = 10;
+
+/// What was counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Cost {
+    looks: u64,
+    writes: u64,
+}
+
+/// Gangs, each with one claim for all, on nodes with 24 CPUs and four GPUs. All find a place.
+fn cost(groups: usize, nodes: usize, cpu_each: u64) -> Cost {
+    let mut play = Play::new();
+    play.delete("Node", "node-1");
+    for index in 0..nodes {
+        play.apply(&format!(
+            "apiVersion: v1\nkind: Node\nmetadata: {{name: n-{index:03}}}\nstatus: {{allocatable: {{cpu: \"24\", pods: \"110\"}}}}\n---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {{name: n-{index:03}}}\nspec:\n  driver: gpu.example.com\n  nodeName: n-{index:03}\n  pool: {{name: n-{index:03}, generation: 1, resourceSliceCount: 1}}\n  devices: [{{name: a}}, {{name: b}}, {{name: c}}, {{name: d}}]\n"
+        ));
+    }
+    let (looks, writes) = (play.simulation.looks_at_nodes(), play.simulation.writes());
+    let resources = format!("resources: {{requests: {{cpu: \"{cpu_each}\"}}, claims");
+    for index in 0..groups {
+        let name = format!("g-{index:03}");
+        let members: String = (0..MEMBERS).map(|member| pod(&format!("{name}-{member}"), TEMPLATE, &name)).collect();
+        let members = members.replace("resources: {claims", &resources);
+        play.apply(&format!("{}{members}", group(&name, &format!("gang: {{minCount: {MEMBERS}}}"), TEMPLATE)));
+    }
+    let pods = play.simulation.server().cluster().pods();
+    assert_eq!(pods.len(), groups * MEMBERS);
+    assert!(pods.values().all(|pod| !pod.spec.node_name.is_empty()));
+    Cost { looks: play.simulation.looks_at_nodes() - looks, writes: play.simulation.writes() - writes }
+}
+
+#[test]
+fn nodes_behind_the_place_are_not_looked_at() {
+    assert_eq!(cost(12, 6, 0), cost(12, 60, 0));
+}
+
+#[test]
+fn writes_grow_with_the_groups() {
+    assert_eq!(cost(16, 20, 0).writes, 2 * cost(8, 20, 0).writes);
+}
+
+/// Two gangs fill a node up to four CPUs, which are no place for a third; every later gang meets such nodes first.
+#[test]
+fn a_gang_that_meets_full_nodes_looks_at_each_a_few_times() {
+    let (groups, nodes) = (24, 40);
+    let looks = cost(groups, nodes, 1).looks;
+    let (groups, nodes) = (groups as u64, nodes as u64);
+    assert!(looks <= 3 * groups * nodes, "{looks} looks of {groups} gangs at {nodes} nodes");
+}
