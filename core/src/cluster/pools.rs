@@ -240,7 +240,13 @@ fn candidates<'c>(cluster: &'c Cluster, node: &str) -> impl Iterator<Item = &'c 
 pub(super) fn is_for_every_node(cluster: &Cluster, slice: &ResourceSlice) -> bool {
     sees_all_counters(cluster)
         && cluster.profile().features.partitionable_devices
-        && !slice.spec.shared_counters.is_empty()
+        && is_for_counters(cluster.profile(), slice)
+}
+
+/// Whether a slice is there for its counter sets and gives no devices. In 1.34 it may have both.
+fn is_for_counters(profile: &Profile, slice: &ResourceSlice) -> bool {
+    let has_both = profile.version == Version::V1_34 && !slice.spec.devices.is_empty();
+    !slice.spec.shared_counters.is_empty() && !has_both
 }
 
 /// Up to 1.36 a slice with counter sets concerns every node, whatever its node fields say.
@@ -360,11 +366,11 @@ pub(super) fn view<'c>(
         }
     }
     let has_counters = cluster.profile().features.partitionable_devices;
-    let is_counter_slice = |entry: &SliceEntry| !entry.slice.spec.shared_counters.is_empty();
+    let profile = cluster.profile();
     if has_counters {
-        relevant.retain(|entry| !is_counter_slice(entry));
+        relevant.retain(|entry| !is_for_counters(profile, &entry.slice));
     }
-    let checked = if has_counters { pool.read_counters(&all) } else { Ok(()) };
+    let checked = if has_counters { pool.read_counters(profile, &all) } else { Ok(()) };
     if let Err(problem) = check_names(&relevant).and(checked) {
         pool.state = PoolState::Invalid(problem);
         pool.counted.clear();
@@ -386,7 +392,7 @@ fn check_names(slices: &[&SliceEntry]) -> Result<(), String> {
 
 impl NodePool {
     /// Collects the counter sets and checks that devices draw from counters that exist.
-    fn read_counters(&mut self, all: &[&SliceEntry]) -> Result<(), String> {
+    fn read_counters(&mut self, profile: &Profile, all: &[&SliceEntry]) -> Result<(), String> {
         let mut by_name: BTreeMap<&str, &CounterSet> = BTreeMap::new();
         for entry in all {
             for set in &entry.slice.spec.shared_counters {
@@ -418,8 +424,7 @@ impl NodePool {
                     return Err(format!("counter set `{name}` has no counter `{counter}`"));
                 }
             }
-            // A slice with counter sets gives no devices.
-            if draws && entry.slice.spec.shared_counters.is_empty() {
+            if draws && !is_for_counters(profile, &entry.slice) {
                 self.counted.push(entry.index);
             }
         }

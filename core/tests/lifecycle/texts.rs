@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use apportion_core::finding::ErrorKind;
+use apportion_core::profile::{Profile, Version};
+use apportion_core::validate::{Submission, in_default_namespace, validate};
 use serde_json::{Value, json};
 
 use crate::play::{Play, documents, pod};
@@ -108,12 +111,34 @@ fn r_127_the_pod_group_of_kep_5832() {
     assert_eq!(groups.values().next().unwrap().min_count(), Some(2));
 }
 
-/// r_300 r_301: every manifest of the page is taken, and does what the page says of it.
+/// r_300 r_301 r_338: every manifest of the page is taken, by the version that it was written for, and does what the page says of it.
+///
+/// But for one word: the API calls a field `bool` that the page calls `boolean`, and no version takes that.
 #[test]
 fn r_300_the_examples_of_the_concept_page() {
-    let Some(manifests) = manifests("dra-concept-page.md") else { return };
+    let Some(mut manifests) = manifests("dra-concept-page.md") else { return };
     assert_eq!(manifests.len(), 5, "slice, two templates, slice with counters, taint rule");
-    let mut play = Play::new();
+    let mut profile = Profile::of(Version::V1_34);
+    for gate in ["DRAPartitionableDevices", "DRADeviceTaints", "DRADeviceTaintRules"] {
+        assert!(profile.features.set(gate, true));
+    }
+    let refusals = |manifests: &[Value], profile: &Profile| -> Vec<(ErrorKind, String)> {
+        let answers = manifests.iter().map(|manifest| in_default_namespace(manifest.clone()));
+        let findings = answers.flat_map(|manifest| validate(Submission::create(manifest), profile));
+        findings.filter_map(|finding| Some((finding.kind?, finding.path))).collect()
+    };
+    let cat = "spec.devices[0].basic.attributes[cat]".to_owned();
+    let word = (ErrorKind::Invalid, cat);
+    let by_its_version = refusals(&manifests, &profile);
+    assert_eq!(by_its_version.as_slice(), std::slice::from_ref(&word));
+    // Since 1.35 a slice has either counters or devices.
+    let both = (ErrorKind::Invalid, "spec".to_owned());
+    assert_eq!(refusals(&manifests, &crate::play::profile()), [word, both]);
+    let attribute = manifests[0].pointer_mut("/spec/devices/0/basic/attributes/cat").unwrap();
+    *attribute = json!({ "bool": attribute["boolean"] });
+    assert_eq!(refusals(&manifests, &profile), []);
+
+    let mut play = Play::with(profile);
     play.apply("{apiVersion: v1, kind: Node, metadata: {name: worker-1}}");
     play.apply("{apiVersion: v1, kind: Namespace, metadata: {name: default, labels: {resource.kubernetes.io/admin-access: 'true'}}}");
     for driver in ["resource-driver.example.com", "dra.example.com"] {
@@ -122,20 +147,7 @@ fn r_300_the_examples_of_the_concept_page() {
     }
     let (rules, others): (Vec<Value>, Vec<Value>) =
         manifests.into_iter().partition(|manifest| manifest["kind"] == "DeviceTaintRule");
-    for mut object in others {
-        // The page writes `boolean`; the API calls the field `bool` and refuses an attribute without a value.
-        if let Some(cat) = object.pointer_mut("/spec/devices/0/basic/attributes/cat") {
-            *cat = json!({ "bool": cat["boolean"] });
-        }
-        // Since 1.35 a slice has either counters or devices: what the page writes as one slice are two.
-        if let Some(counters) = object["spec"].as_object_mut().and_then(|spec| spec.remove("sharedCounters")) {
-            object["spec"]["pool"]["resourceSliceCount"] = json!(2);
-            let mut of_counters = object.clone();
-            of_counters["metadata"]["name"] = json!("counters");
-            of_counters["spec"].as_object_mut().unwrap().remove("devices");
-            of_counters["spec"]["sharedCounters"] = counters;
-            play.create(of_counters).unwrap();
-        }
+    for object in others {
         play.create(object).unwrap();
     }
     let result = |play: &Play, pod: &str| {
