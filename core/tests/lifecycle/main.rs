@@ -26,3 +26,4 @@ mod properties;
 mod taints;
 mod templates;
 mod texts;
+mod workloads;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Component, Simulation};
+use super::{Component, Simulation, workloads};
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::lifecycle::claims::{self, Work};
@@ -24,11 +24,15 @@ pub(super) struct Controllers {
     jobs: Queue<Key>,
     /// Whether Jobs get what they want; not where their Pods were made at the start.
     plays_jobs: bool,
+    /// When workloads are looked at.
+    pub(super) workloads: Queue<()>,
+    /// Whether workloads get the Pods that they lack.
+    pub(super) replaces_pods: bool,
 }
 
 /// What is looked at when, and how often in a row it failed.
 #[derive(Clone, Debug)]
-struct Queue<K> {
+pub(super) struct Queue<K> {
     due: BTreeMap<K, Time>,
     failures: BTreeMap<K, u32>,
 }
@@ -49,14 +53,14 @@ impl<K: Ord + Clone> Queue<K> {
     }
 
     /// Something that is due; it is not any more.
-    fn take(&mut self, now: Time) -> Option<K> {
+    pub(super) fn take(&mut self, now: Time) -> Option<K> {
         let key = self.due.iter().find(|(_, time)| **time <= now).map(|(key, _)| key.clone())?;
         self.due.remove(&key);
         Some(key)
     }
 
     /// Takes the end of a look into account: after a failure there is another one, with growing pauses.
-    fn conclude(&mut self, key: K, is_done: bool, wake_up: Option<Time>, now: Time) {
+    pub(super) fn conclude(&mut self, key: K, is_done: bool, wake_up: Option<Time>, now: Time) {
         let mut next = wake_up;
         if is_done {
             self.failures.remove(&key);
@@ -90,13 +94,21 @@ impl Controllers {
             requests: Queue::default(),
             jobs: Queue::default(),
             plays_jobs: true,
+            workloads: Queue::default(),
+            replaces_pods: false,
         }
     }
 
     /// When something is looked at next.
     pub(super) fn next(&self) -> Option<Time> {
-        let queues =
-            [self.claims.next(), self.groups.next(), self.eviction.next(), self.requests.next(), self.jobs.next()];
+        let queues = [
+            self.claims.next(),
+            self.groups.next(),
+            self.eviction.next(),
+            self.requests.next(),
+            self.jobs.next(),
+            self.workloads.next(),
+        ];
         queues.into_iter().flatten().min()
     }
 
@@ -109,11 +121,14 @@ impl Controllers {
         if self.plays_jobs {
             jobs::all(cluster).for_each(|key| self.jobs.add(key, now));
         }
+        if self.replaces_pods {
+            self.workloads.add((), now);
+        }
     }
 
     /// The same controllers with other settings, which remember nothing.
     pub(super) fn restarted(&self, profile: Profile) -> Self {
-        Self { plays_jobs: self.plays_jobs, ..Self::new(profile) }
+        Self { plays_jobs: self.plays_jobs, replaces_pods: self.replaces_pods, ..Self::new(profile) }
     }
 
     /// Takes a change into account.
@@ -129,13 +144,21 @@ impl Controllers {
         if let Some(job) = jobs::affected(trigger).filter(|_| self.plays_jobs) {
             self.jobs.add(job, now);
         }
+        if self.replaces_pods && workloads::is_affected(trigger) {
+            self.workloads.add((), now);
+        }
     }
 }
 
 impl Simulation {
     /// Lets one controller look at one thing. False when nothing is due.
     pub(super) fn reconcile(&mut self) -> bool {
-        self.reconcile_claims() || self.reconcile_group() || self.evict() || self.answer_request() || self.run_job()
+        self.reconcile_claims()
+            || self.reconcile_group()
+            || self.evict()
+            || self.answer_request()
+            || self.run_job()
+            || self.fill_workloads()
     }
 
     fn reconcile_claims(&mut self) -> bool {

@@ -88,6 +88,7 @@ impl Simulation {
         self.hear();
         self.timeline = Some(Timeline::new(self.now, self.server.events().len()));
         self.run_pods();
+        self.replace_pods();
         self.findings.clone_from(&findings);
         findings
     }

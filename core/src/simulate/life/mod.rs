@@ -13,6 +13,7 @@ pub mod script;
 mod timeline;
 mod waiting;
 pub mod wire;
+mod workloads;
 
 pub use command::{Command, DevicePath};
 pub use components::Component;
