@@ -13,6 +13,7 @@
 #[path = "../support/lifecycle_case.rs"]
 mod lifecycle_case;
 
+mod binding;
 mod cost;
 mod devices;
 mod extended;

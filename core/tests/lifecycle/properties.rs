@@ -6,12 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use apportion_core::allocate::Limits;
-use apportion_core::api::pod::Pod;
+use apportion_core::api::claim::ResourceClaim;
+use apportion_core::api::pod::{Pod, PodResourceClaim};
 use apportion_core::api::quantity::Quantity;
 use apportion_core::finding::ObjectRef;
 use apportion_core::lifecycle::scheduling::{self, Book, is_waiting};
 use apportion_core::lifecycle::{
-    Action, CLAIM_FINALIZER, Change, Patch, Resolved, Time, claims, is_reserved_for_pod, protection, resolve,
+    Action, CLAIM_FINALIZER, Change, Patch, Resolved, Time, claims, eviction, is_reserved_for_pod, protection, resolve,
 };
 use apportion_core::profile::{Profile, Version};
 use apportion_core::simulate::life::{Command, Component, Settled, Simulation};
@@ -67,6 +68,10 @@ struct History {
     dice: Dice,
     simulation: Simulation,
     log: Vec<String>,
+    /// UIDs of Pods that somebody asked to go.
+    asked_to_go: BTreeSet<String>,
+    /// Devices of `slice-a` that ever had a taint of effect `NoExecute`.
+    broken: BTreeSet<String>,
 }
 
 impl History {
@@ -75,7 +80,8 @@ impl History {
         profile.features.workload_aware_preemption = false;
         let mut simulation = Simulation::new(profile, Limits::default(), Time::from_seconds(1_750_000_000));
         simulation.restart(Component::Controllers, simulation.profile(Component::Controllers).clone());
-        let mut history = Self { seed, dice: Dice(seed), simulation, log: Vec::new() };
+        let (asked_to_go, broken) = (BTreeSet::new(), BTreeSet::new());
+        let mut history = Self { seed, dice: Dice(seed), simulation, log: Vec::new(), asked_to_go, broken };
         for object in world() {
             history.create(object);
         }
@@ -232,6 +238,9 @@ impl History {
         if !effect.is_empty() {
             slice["spec"]["devices"][which]["taints"] = json!([{ "key": "broken", "effect": effect }]);
         }
+        if effect == "NoExecute" {
+            self.broken.insert(format!("d{which}"));
+        }
         self.log.push(format!("taint {which} {effect}"));
         let now = self.simulation.now();
         self.simulation.server_mut().update(slice, false, now).unwrap();
@@ -243,6 +252,9 @@ impl History {
             0 => {
                 let node = self.dice.pick(&["a", "b"]).to_owned();
                 self.log.push(format!("remove node {node}"));
+                let pods = self.simulation.server().cluster().pods().values();
+                self.asked_to_go
+                    .extend(pods.filter(|pod| pod.spec.node_name == node).map(|pod| pod.metadata.uid.clone()));
                 // One that is gone already is a request that is refused.
                 let _ = self.simulation.perform(Command::RemoveNode(node));
             }
@@ -279,6 +291,9 @@ impl History {
     fn delete(&mut self, kind: &str) {
         let Some(object) = self.any(kind) else { return };
         self.log.push(format!("delete {object}"));
+        if let Some(pod) = self.simulation.server().cluster().pods().get(&(NS.to_owned(), object.name.clone())) {
+            self.asked_to_go.extend((kind == "Pod").then(|| pod.metadata.uid.clone()));
+        }
         let now = self.simulation.now();
         self.simulation.server_mut().delete(&object, "", None, now).unwrap();
     }
@@ -353,8 +368,40 @@ impl History {
             }
         }
         self.check_counters(&taken);
+        self.check_asked_for();
         for pod in cluster.pods().values().filter(|pod| !pod.spec.node_name.is_empty() && !pod.is_finished()) {
             self.check_placed(pod);
+        }
+    }
+
+    /// Nothing was made or deleted that the facts did not ask for.
+    fn check_asked_for(&self) {
+        let cluster = self.simulation.server().cluster();
+        for claim in cluster.claims().values() {
+            let entry = claim.metadata.annotations.get("resource.kubernetes.io/pod-claim-name");
+            let (Some(owner), Some(entry)) = (claim.metadata.controller(), entry) else { continue };
+            let key = (NS.to_owned(), owner.name.clone());
+            let pod = cluster.pods().get(&key).filter(|pod| pod.metadata.uid == owner.uid);
+            let group = cluster.pod_groups().get(&key).filter(|group| group.metadata.uid == owner.uid);
+            let entries = pod.map(|pod| &pod.spec.resource_claims).or(group.map(|group| &group.spec.resource_claims));
+            let asks = |entries: &Vec<PodResourceClaim>| {
+                entries.iter().any(|own| own.name == *entry && own.resource_claim_template_name.is_some())
+            };
+            if !entries.is_none_or(asks) {
+                self.fail(&format!("nobody asked for claim {}", claim.metadata.name));
+            }
+        }
+        let is_broken = |claim: &&ResourceClaim| {
+            let results = claim.status.allocation.iter().flat_map(|allocation| &allocation.devices.results);
+            results.into_iter().any(|result| result.pool == "a" && self.broken.contains(&result.device))
+        };
+        // One that has ended has given its claims back.
+        let going = cluster.pods().values().filter(|pod| pod.metadata.is_deleting() && !pod.is_finished());
+        for pod in going {
+            let mut claims = cluster.claims().values().filter(|claim| is_reserved_for_pod(pod, claim, true));
+            if !self.asked_to_go.contains(&pod.metadata.uid) && !claims.any(|claim| is_broken(&claim)) {
+                self.fail(&format!("nobody asked for {} to go", pod.metadata.name));
+            }
         }
     }
 
@@ -461,6 +508,11 @@ impl History {
             if !decision.actions.is_empty() {
                 self.fail(&format!("{key:?} asks for {:?}", decision.actions));
             }
+        }
+        let now = self.simulation.now();
+        let decision = eviction::reconcile(&cluster, &profile, &mut eviction::Memory::default(), now);
+        if !decision.actions.is_empty() {
+            self.fail(&format!("evictions ask for {:?}", decision.actions));
         }
         let mut changed = cluster.clone();
         let mut book = Book::new(&cluster);
