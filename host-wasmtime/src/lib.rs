@@ -41,4 +41,4 @@ pub use error::{Error, Stop};
 pub use guard::HostLimits;
 pub use play::{NativePlay, Play};
 pub use runner::Runner;
-pub use validator::{NativeValidator, Validate, Validator};
+pub use validator::{NativeValidator, Validate, Validator, Written};

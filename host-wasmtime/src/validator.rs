@@ -4,7 +4,7 @@ use std::fmt;
 
 use apportion_core::finding::Finding;
 use apportion_core::profile::Profile;
-use apportion_core::validate::{self, Operation, Submission};
+use apportion_core::validate::{self, Circumstances, Operation, Submission};
 use serde_json::Value;
 use wasmtime::Store;
 
@@ -17,6 +17,39 @@ use crate::guard::{Guard, HostLimits};
 use crate::runner::Runner;
 use crate::to_wit;
 
+/// A [`Submission`] whose objects are JSON texts.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Written {
+    /// The object.
+    pub object: String,
+    /// What is stored, for updates.
+    pub old: Option<String>,
+    /// What is asked of the API server.
+    pub operation: Operation,
+    /// What else matters.
+    pub circumstances: Circumstances,
+}
+
+impl From<Submission> for Written {
+    fn from(submission: Submission) -> Self {
+        let Submission { object, old, operation, circumstances } = submission;
+        Self { object: object.to_string(), old: old.map(|old| old.to_string()), operation, circumstances }
+    }
+}
+
+impl Written {
+    /// The submission; null for what is not JSON.
+    fn read(&self) -> Submission {
+        let value = |text: &String| serde_json::from_str(text).unwrap_or_default();
+        Submission {
+            object: value(&self.object),
+            old: self.old.as_ref().map(value),
+            operation: self.operation,
+            circumstances: self.circumstances,
+        }
+    }
+}
+
 /// What can be asked about manifests, whoever answers: the component, or the same code without a border around it.
 pub trait Validate {
     /// What the API server answers, per submission in the order given.
@@ -24,7 +57,7 @@ pub trait Validate {
     /// # Errors
     ///
     /// When the component stops in the middle of it.
-    fn validate(&mut self, submissions: Vec<Submission>) -> Result<Vec<Vec<Finding>>, Error>;
+    fn validate(&mut self, submissions: Vec<Written>) -> Result<Vec<Vec<Finding>>, Error>;
 
     /// What only shows when objects (as JSON texts) are seen together, per object in the order given.
     ///
@@ -46,8 +79,8 @@ pub trait Validate {
 pub struct NativeValidator(pub Profile);
 
 impl Validate for NativeValidator {
-    fn validate(&mut self, submissions: Vec<Submission>) -> Result<Vec<Vec<Finding>>, Error> {
-        Ok(submissions.into_iter().map(|submission| validate::validate(submission, &self.0)).collect())
+    fn validate(&mut self, submissions: Vec<Written>) -> Result<Vec<Vec<Finding>>, Error> {
+        Ok(submissions.iter().map(|submission| validate::validate(submission.read(), &self.0)).collect())
     }
 
     fn validate_set(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error> {
@@ -106,7 +139,7 @@ impl Validator {
 }
 
 impl Validate for Validator {
-    fn validate(&mut self, submissions: Vec<Submission>) -> Result<Vec<Vec<Finding>>, Error> {
+    fn validate(&mut self, submissions: Vec<Written>) -> Result<Vec<Vec<Finding>>, Error> {
         let submissions: Vec<wit::Submission> = submissions.into_iter().map(submission).collect();
         let answer = self.call(|guest, store, profile| guest.call_validate(store, &submissions, profile))?;
         lists(answer)
@@ -134,10 +167,10 @@ fn lists(answer: Result<Vec<Vec<wit::Finding>>, Vec<wit::Finding>>) -> Result<Ve
     }
 }
 
-fn submission(submission: Submission) -> wit::Submission {
+fn submission(submission: Written) -> wit::Submission {
     wit::Submission {
-        object: submission.object.to_string(),
-        old: submission.old.map(|old| old.to_string()),
+        object: submission.object,
+        old: submission.old,
         operation: match submission.operation {
             Operation::Create => wit::Operation::Create,
             Operation::Update => wit::Operation::Update,

@@ -209,7 +209,7 @@ impl Component {
             Err(findings) => return Ok(text(Err(findings))),
         };
         let mut validator = self.runner.validator(&profile, HostLimits::default());
-        let findings = validator.validate(vec![submission])?.pop().unwrap_or_default();
+        let findings = validator.validate(vec![submission.into()])?.pop().unwrap_or_default();
         Ok(json!({ "findings": findings }).to_string())
     }
 }

@@ -16,6 +16,9 @@ pub(crate) struct Budget {
     pub(crate) has_run_out: bool,
 }
 
+/// Values of a document from which on there is room for as many as are allowed.
+const MANY: usize = 1 << 14;
+
 /// A collection that is still being filled.
 struct Open {
     id: NodeId,
@@ -92,6 +95,10 @@ impl<'t, 'b> Builder<'t, 'b> {
                 .with_hint("split it, or ask for a higher limit"));
         };
         self.budget.nodes = left;
+        if self.nodes.len() == MANY {
+            // Growing step by step would copy a large document again and again; room that is not used costs nothing.
+            self.nodes.reserve_exact(left);
+        }
         let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
         self.nodes.push(Node { span, kind });
         match self.open.last_mut() {

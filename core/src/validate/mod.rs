@@ -101,15 +101,21 @@ impl Submission {
 
 /// A manifest as kubectl submits it: an object of a namespaced kind that names no namespace goes to `default`.
 pub fn in_default_namespace(mut object: Value) -> Value {
-    let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
-    let group = text("apiVersion").rsplit_once('/').map_or("", |(group, _)| group);
-    let is_namespaced = Kind::of(group, text("kind")).is_some_and(|kind| kind.scope() == Scope::Namespace);
-    if let Some(Value::Object(metadata)) = object.get_mut("metadata").filter(|_| is_namespaced)
-        && metadata.get("namespace").is_none_or(|namespace| namespace.is_null() || namespace == "")
+    if goes_to_default_namespace(&object)
+        && let Some(Value::Object(metadata)) = object.get_mut("metadata")
     {
         metadata.insert("namespace".to_owned(), Value::from("default"));
     }
     object
+}
+
+/// Whether [`in_default_namespace`] changes an object.
+pub fn goes_to_default_namespace(object: &Value) -> bool {
+    let Some(Value::Object(metadata)) = object.get("metadata") else { return false };
+    let names_none = metadata.get("namespace").is_none_or(|namespace| namespace.is_null() || namespace == "");
+    let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
+    let group = text("apiVersion").rsplit_once('/').map_or("", |(group, _)| group);
+    names_none && Kind::of(group, text("kind")).is_some_and(|kind| kind.scope() == Scope::Namespace)
 }
 
 /// What the API server answers: findings with a [`kind`](Finding::kind) are its errors, the others are ours.

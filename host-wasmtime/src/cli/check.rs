@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, bail};
-use apportion::{HostLimits, NativeValidator, Runner, Validate};
+use apportion::{HostLimits, NativeValidator, Runner, Validate, Written};
 use apportion_core::finding::{Code, Finding, ObjectRef, value_at};
 use apportion_core::profile::{Mode, Profile};
-use apportion_core::validate::{Operation, Submission, in_default_namespace};
+use apportion_core::validate::{Circumstances, Operation, goes_to_default_namespace, in_default_namespace};
 use apportion_yaml::ProblemCode;
 use serde_json::Value;
 
@@ -47,8 +47,9 @@ impl Validators {
     pub(crate) fn check(&self, sources: Vec<Source>, stored: &Stored, is_status: bool) -> (Input, Vec<Vec<Finding>>) {
         let (input, mut findings) = read(sources, || {
             let mut validator = self.make();
-            move |objects: Vec<Value>| {
-                let submissions = objects.into_iter().map(|object| submission(object, stored, is_status)).collect();
+            move |objects: Vec<Value>, texts: &[String]| {
+                let written = objects.into_iter().zip(texts);
+                let submissions = written.map(|(object, text)| submission(object, text, stored, is_status)).collect();
                 validate(validator.as_mut(), submissions)
             }
         });
@@ -66,7 +67,7 @@ impl Validators {
 }
 
 /// Findings per submission.
-fn validate(validator: &mut Validator, submissions: Vec<Submission>) -> Vec<Vec<Finding>> {
+fn validate(validator: &mut Validator, submissions: Vec<Written>) -> Vec<Vec<Finding>> {
     let count = submissions.len();
     validator.validate(submissions).unwrap_or_else(|error| {
         // Told once; everything else goes on with a fresh instance.
@@ -84,14 +85,19 @@ fn is_template_text(document: &Value, path: &str) -> bool {
     value_at(document, path).and_then(Value::as_str).is_some_and(|text| text.contains("{{"))
 }
 
-fn submission(value: Value, stored: &Stored, is_status: bool) -> Submission {
+/// An object as kubectl submits it, from the object and its text.
+fn submission(value: Value, text: &str, stored: &Stored, is_status: bool) -> Written {
     let old = input::identity(&value).and_then(|identity| stored.get(&identity)).cloned().map(in_default_namespace);
     let operation = match (&old, is_status) {
         (None, _) => Operation::Create,
         (Some(_), false) => Operation::Update,
         (Some(_), true) => Operation::StatusUpdate,
     };
-    Submission { old, operation, ..Submission::create(in_default_namespace(value)) }
+    let object = match goes_to_default_namespace(&value) {
+        true => in_default_namespace(value).to_string(),
+        false => text.to_owned(),
+    };
+    Written { object, old: old.map(|old| old.to_string()), operation, circumstances: Circumstances::default() }
 }
 
 /// The objects of `--old`.

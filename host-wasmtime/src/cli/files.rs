@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
 use apportion_yaml::{LineColumn, TextIndex};
+use bytes::Bytes;
 
 /// Folders below a folder of `-f`; symbolic links can make a circle.
 const MAX_DEPTH: usize = 32;
@@ -23,11 +24,11 @@ pub(crate) const STDIN: &str = "standard input";
 pub(crate) struct Source {
     /// As a user would name it.
     pub(crate) name: String,
-    pub(crate) text: Arc<[u8]>,
+    pub(crate) text: Bytes,
     /// Whether it is a cluster, whose objects have no text.
     pub(crate) is_cluster: bool,
     /// Made when somebody asks for a line.
-    index: OnceLock<TextIndex<Arc<[u8]>>>,
+    index: OnceLock<TextIndex<Bytes>>,
 }
 
 impl Source {
@@ -41,7 +42,7 @@ impl Source {
 
     /// Line and column of a byte, both from one; the column in characters.
     pub(crate) fn line_column(&self, offset: usize) -> (usize, usize) {
-        let index = self.index.get_or_init(|| TextIndex::new(Arc::clone(&self.text)));
+        let index = self.index.get_or_init(|| TextIndex::new(self.text.clone()));
         let LineColumn { line, column } = index.line_column(offset);
         (line, column)
     }

@@ -120,7 +120,7 @@ pub(crate) fn load(paths: &[String]) -> Result<Input> {
 
 /// All that sources hold.
 pub(crate) fn of_sources(sources: Vec<Source>) -> Input {
-    read(sources, || |objects: Vec<Value>| vec![(); objects.len()]).0
+    read(sources, || |objects: Vec<Value>, _: &[String]| vec![(); objects.len()]).0
 }
 
 impl Input {

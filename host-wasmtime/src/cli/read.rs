@@ -45,9 +45,9 @@ struct State {
     documents: AtomicUsize,
 }
 
-/// Reads all sources. Each thread makes itself a `look`, which gets the objects of the usable documents, some at a
-/// time, and says something of each; what it says comes in the order of the documents.
-pub(crate) fn read<T: Send, L: FnMut(Vec<Value>) -> Vec<T> + Send>(
+/// Reads all sources. Each thread makes itself a `look`, which gets the objects of the usable documents and their texts, some at
+/// a time, and says something of each; what it says comes in the order of the documents.
+pub(crate) fn read<T: Send, L: FnMut(Vec<Value>, &[String]) -> Vec<T> + Send>(
     sources: Vec<Source>,
     make: impl Fn() -> L + Sync,
 ) -> (Input, Vec<T>) {
@@ -102,7 +102,7 @@ fn add<T>(
 }
 
 /// Does the tasks; what is `None` belongs to a source with more documents than allowed.
-fn work<T: Send, L: FnMut(Vec<Value>) -> Vec<T> + Send>(
+fn work<T: Send, L: FnMut(Vec<Value>, &[String]) -> Vec<T> + Send>(
     sources: &[Source],
     tasks: &[Task],
     limits: &Limits,
@@ -149,17 +149,18 @@ fn task<T: Send>(
     text: &[u8],
     bytes: &Range<usize>,
     limits: &Limits,
-    look: &mut (impl FnMut(Vec<Value>) -> Vec<T> + Send),
+    look: &mut (impl FnMut(Vec<Value>, &[String]) -> Vec<T> + Send),
 ) -> Done<T> {
     let (mut documents, mut texts, mut said) = (Vec::new(), Vec::new(), Vec::new());
     let mut take_in = |batch: Vec<apportion_yaml::Document>| {
         let mut objects = Vec::with_capacity(batch.len());
+        let before = texts.len();
         for apportion_yaml::Document { value, positions, .. } in batch {
             documents.push(Document::of_object(source, &value, positions));
             texts.push(value.to_string());
             objects.push(value);
         }
-        said.extend(look(objects));
+        said.extend(look(objects, texts.get(before..).unwrap_or_default()));
     };
     let (part, refused) = if bytes.len() < PART.saturating_mul(2) {
         in_batches(text, bytes, limits, take_in)

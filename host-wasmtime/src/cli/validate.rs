@@ -20,8 +20,8 @@ use super::{Shown, Verdict, ask, files, fix, machine, text};
 /// Rounds of corrections, each of which brought new ones to light.
 const MOST_ROUNDS: usize = 8;
 
-/// Bytes of a note as JSON, about.
-const NOTE: usize = 400;
+/// Bytes of a note as JSON, more than most have: room that is not used costs nothing, a text that grows is copied.
+const NOTE: usize = 1000;
 
 pub(crate) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     let validators = Validators::new(&arguments.kubernetes)?;

@@ -40,7 +40,7 @@ fn main() -> Result<()> {
             let start = Instant::now();
             let mut findings = 0;
             for batch in objects.chunks(BATCH) {
-                let submissions = batch.iter().cloned().map(Submission::create).collect();
+                let submissions = batch.iter().cloned().map(Submission::create).map(Into::into).collect();
                 findings += engine.validate(submissions)?.iter().map(Vec::len).sum::<usize>();
             }
             rates.push((objects.len() as f64 / start.elapsed().as_secs_f64(), findings));
