@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::growth::Curve;
+use super::life::Life;
 use super::reference::Measured;
 use super::scale::Scale;
 use super::targets;
@@ -40,6 +41,8 @@ pub struct Page {
     pub rows: Vec<Row>,
     /// The large cluster: name of the engine and what it did.
     pub scales: Vec<(String, Scale)>,
+    /// Many gangs: name of the engine and how long they took.
+    pub lives: Vec<(String, Life)>,
     /// Growth.
     pub curves: Vec<Curve>,
 }
@@ -78,6 +81,7 @@ pub fn markdown(page: &Page) -> String {
     text.push_str(OPERATIONS);
     workloads(&mut text, &page.rows);
     scale(&mut text, &page.scales);
+    life(&mut text, &page.lives);
     growth(&mut text, &page.curves);
     text
 }
@@ -209,6 +213,35 @@ fn scale_verdict(engine: &str, scale: &Scale) -> String {
         says(scale.peak <= targets::PEAK_BYTES),
         says(scale.rate() >= rate),
     )
+}
+
+fn life(text: &mut String, lives: &[(String, Life)]) {
+    let Some((_, first)) = lives.first() else { return };
+    line(text, "## Many gangs\n");
+    line(
+        text,
+        &format!(
+            "{} Pods in {} PodGroups, each a gang with one claim, on {} nodes with eight devices: everything is read, then the life of all of \
+             them is played until nothing changes any more. With CPU, some members of most gangs fit where not all of them do. \
+             Together this may take {} s.\n",
+            first.pods,
+            first.gangs,
+            first.nodes,
+            targets::LIFE_SECONDS
+        ),
+    );
+    line(text, "| engine | CPU | read | played | together | target |");
+    line(text, "|---|---|---:|---:|---:|---|");
+    for (engine, life) in lives {
+        let together = life.read + life.play;
+        let (asks, says) = (
+            if life.has_cpu { "asked for" } else { "not asked for" },
+            if together <= targets::LIFE_SECONDS { "met" } else { "**missed**" },
+        );
+        let (read, play, together) = (seconds(life.read), seconds(life.play), seconds(together));
+        line(text, &format!("| {engine} | {asks} | {read} | {play} | {together} | {says} |"));
+    }
+    text.push('\n');
 }
 
 fn growth(text: &mut String, curves: &[Curve]) {

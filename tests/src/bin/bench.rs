@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, ensure};
 use apportion::Runner;
 use apportion_tests::bench::growth;
+use apportion_tests::bench::life::{self, Life};
 use apportion_tests::bench::reference::Reference;
 use apportion_tests::bench::report::{Page, Row, markdown};
 use apportion_tests::bench::scale::{self, Size};
@@ -48,6 +49,12 @@ struct Arguments {
     /// Claims on the large cluster.
     #[arg(long, default_value_t = 20_000, hide = true)]
     claims: u64,
+    /// Play many gangs in this process and print the numbers as JSON.
+    #[arg(long, value_name = "ENGINE", hide = true)]
+    life: Option<String>,
+    /// Whether their Pods ask for CPU.
+    #[arg(long, hide = true)]
+    cpu: bool,
 }
 
 fn main() -> Result<ExitCode> {
@@ -55,6 +62,10 @@ fn main() -> Result<ExitCode> {
     if let Some(engine) = &arguments.scale {
         let measured = scale::measure(engine, Size { nodes: arguments.nodes, claims: arguments.claims })?;
         println!("{}", serde_json::to_string(&measured)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(engine) = &arguments.life {
+        println!("{}", serde_json::to_string(&life::measure(engine, arguments.cpu)?)?);
         return Ok(ExitCode::SUCCESS);
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
@@ -69,12 +80,14 @@ fn main() -> Result<ExitCode> {
         is_quick: arguments.quick,
         rows: Vec::new(),
         scales: Vec::new(),
+        lives: Vec::new(),
         curves: Vec::new(),
     };
     page.rows = rows_in_child(root)?;
     let is_partial = arguments.only.is_some();
     if !is_partial {
         page.scales = scales(effort)?;
+        page.lives = lives()?;
         page.curves = growth::measure(effort)?;
     }
 
@@ -164,6 +177,17 @@ fn scales(effort: Effort) -> Result<Vec<(String, scale::Scale)>> {
         }
     }
     Ok(scales)
+}
+
+fn lives() -> Result<Vec<(String, Life)>> {
+    let mut lives = Vec::new();
+    for has_cpu in [false, true] {
+        for engine in ["native", "component"] {
+            eprintln!("gangs through {engine}");
+            lives.push((engine.to_owned(), life::in_child(engine, has_cpu)?));
+        }
+    }
+    Ok(lives)
 }
 
 /// What the numbers were measured on.
