@@ -165,6 +165,14 @@ impl Quantity {
         self.sum(other, other.mantissa.checked_neg()?)
     }
 
+    /// The difference as the reference's selectors compute it: they add the negative number, and the smallest one of 64 bits is its own
+    /// negative.
+    pub(crate) fn sub_in_64_bits(&self, other: &Self) -> Option<Self> {
+        let is_smallest = other.is_small && other.mantissa == i128::from(i64::MIN);
+        let sum = if is_smallest { self.checked_add(other).filter(|sum| sum.is_small) } else { None };
+        sum.or_else(|| self.checked_sub(other))
+    }
+
     /// The sum; a value that cannot be held becomes the largest or smallest one.
     pub fn saturating_add(&self, other: &Self) -> Self {
         self.checked_add(other).unwrap_or_else(|| self.limit(other, other.mantissa < 0))
@@ -324,17 +332,19 @@ impl fmt::Display for Quantity {
         {
             let mut suffixes = BINARY.iter();
             let mut suffix = "";
-            while value % 1024 == 0
+            while let (quotient, 0) = divide(value, 1024)
                 && let Some(next) = suffixes.next()
             {
-                value /= 1024;
+                value = quotient;
                 suffix = next;
             }
-            return write!(f, "{value}{suffix}");
+            return write_number(f, value, suffix);
         }
         let (mut value, mut exponent) = (self.mantissa, self.scale);
-        while value % 10 == 0 && exponent < i32::MAX {
-            value /= 10;
+        while exponent < i32::MAX
+            && let (quotient, 0) = divide(value, 10)
+        {
+            value = quotient;
             exponent += 1;
         }
         // Printed, not multiplied: the product need not fit.
@@ -342,8 +352,11 @@ impl fmt::Display for Quantity {
         exponent = exponent.saturating_sub(zeros);
         let zeros = ["", "0", "00"].get(zeros.unsigned_abs() as usize).copied().unwrap_or_default();
         match DECIMAL.iter().find(|(power, _)| *power == exponent) {
-            Some((_, suffix)) if self.format != Format::DecimalExponent => write!(f, "{value}{zeros}{suffix}"),
-            Some((0, _)) => write!(f, "{value}{zeros}"),
+            Some((_, suffix)) if self.format != Format::DecimalExponent => {
+                write_number(f, value, zeros)?;
+                f.write_str(suffix)
+            }
+            Some((0, _)) => write_number(f, value, zeros),
             // DIFFERENCE: upstream prints 10^21 in the decimal style without any suffix, that is as 1.
             Some(_) | None => write!(f, "{value}{zeros}e{exponent}"),
         }
@@ -488,10 +501,35 @@ fn round_to_nano(value: i128, scale: i32) -> Option<(i128, i32)> {
 
 /// `value * 10^places`.
 fn scale_up(value: i128, places: i32) -> Option<i128> {
-    if value == 0 {
-        return Some(0);
+    if value == 0 || places == 0 {
+        return Some(value);
     }
     value.checked_mul(10i128.checked_pow(u32::try_from(places).ok()?)?)
+}
+
+/// The product, or the largest or smallest number.
+pub(crate) fn multiply(a: i128, b: i128) -> i128 {
+    let product = i64::try_from(a).ok().zip(i64::try_from(b).ok()).and_then(|(a, b)| a.checked_mul(b));
+    product.map_or_else(|| a.saturating_mul(b), i128::from)
+}
+
+/// Quotient and rest; the divisor is not 0. Most numbers fit into 64 bits, and WebAssembly has no larger products and divisions.
+pub(crate) fn divide(value: i128, divisor: i128) -> (i128, i128) {
+    match (i64::try_from(value), i64::try_from(divisor)) {
+        (Ok(value), Ok(divisor)) => {
+            let (quotient, rest) = (value.checked_div(divisor), value.checked_rem(divisor));
+            // The one quotient that does not fit is that of the smallest number and -1.
+            (quotient.map_or_else(|| i128::from(value).saturating_neg(), i128::from), rest.map_or(0, i128::from))
+        }
+        _ => (value.checked_div(divisor).unwrap_or(i128::MAX), value.checked_rem(divisor).unwrap_or(0)),
+    }
+}
+
+fn write_number(f: &mut fmt::Formatter<'_>, value: i128, then: &str) -> fmt::Result {
+    match i64::try_from(value) {
+        Ok(value) => write!(f, "{value}{then}"),
+        Err(_) => write!(f, "{value}{then}"),
+    }
 }
 
 fn divide_away_from_zero(value: i128, places: u64) -> i128 {

@@ -58,7 +58,7 @@ impl Program {
         if let Some(message) = device.problem(self.has_lists) {
             return Err(RuntimeError { message, cost: None });
         }
-        let mut machine = Machine::new(device, self.slots, cost_limit);
+        let mut machine = Machine::new(device, self.slots, cost_limit, self.is_after_1_36);
         let result = machine.eval(&self.code);
         let cost = Some(machine.cost);
         match result {

@@ -41,8 +41,18 @@ pub(super) enum Which {
     Capacity,
 }
 
+/// What the first steps from the device come to, where they are constants.
+pub(super) enum Direct {
+    /// `device.driver`.
+    Driver,
+    /// `device.allowMultipleAllocations`.
+    AllowMultipleAllocations,
+    /// One attribute or capacity.
+    Named(Named),
+}
+
 /// One attribute or capacity, named in the expression.
-pub(super) struct Direct {
+pub(super) struct Named {
     which: Which,
     domain: Box<str>,
     id: Box<str>,
@@ -97,19 +107,46 @@ impl<'a> DeviceView<'a> {
 }
 
 impl Direct {
+    /// A field of `device` that is no map.
+    pub(super) fn field(name: &str) -> Option<Self> {
+        match name {
+            "driver" => Some(Self::Driver),
+            "allowMultipleAllocations" => Some(Self::AllowMultipleAllocations),
+            _ => None,
+        }
+    }
+
     /// `device.attributes["domain"].id` and its other spellings.
-    pub(super) fn new(field: &str, domain: &str, id: &str) -> Option<Self> {
+    pub(super) fn named(field: &str, domain: &str, id: &str) -> Option<Self> {
         let which = match field {
             "attributes" => Which::Attributes,
             "capacity" => Which::Capacity,
             _ => return None,
         };
         let name = format!("{domain}/{id}").into();
-        Some(Self { which, domain: domain.into(), id: id.into(), name })
+        Some(Self::Named(Named { which, domain: domain.into(), id: id.into(), name }))
+    }
+
+    /// How many steps it stands for.
+    pub(super) fn steps(&self) -> usize {
+        match self {
+            Self::Driver | Self::AllowMultipleAllocations => 1,
+            Self::Named(_) => 3,
+        }
     }
 
     /// The value, or the error of a missing one.
     pub(super) fn find<'a>(&self, device: &'a DeviceView<'a>) -> Eval<Value<'a>> {
+        match self {
+            Self::Driver => Ok(Value::Str(Str::Borrowed(device.driver))),
+            Self::AllowMultipleAllocations => Ok(Value::Bool(device.allow_multiple_allocations)),
+            Self::Named(named) => named.find(device),
+        }
+    }
+}
+
+impl Named {
+    fn find<'a>(&self, device: &'a DeviceView<'a>) -> Eval<Value<'a>> {
         // A name is split at its first slash, so no name has this domain if there is one in it.
         let long = if self.domain.contains('/') { None } else { device.value(self.which, &self.name) };
         let has_short = *self.domain == *device.driver && !self.id.contains('/');

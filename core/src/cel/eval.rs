@@ -21,6 +21,8 @@ pub(super) struct Machine<'a> {
     slots: Vec<Slot<'a>>,
     pub(super) cost: u64,
     limit: u64,
+    /// Whether optionals that are passed on go through Go, as up to 1.36.
+    passes_through_go: bool,
 }
 
 /// A variable of a macro.
@@ -82,9 +84,9 @@ pub(super) fn check_key(key: &Value<'_>) -> Eval<()> {
 }
 
 impl<'a> Machine<'a> {
-    pub(super) fn new(device: &'a DeviceView<'a>, slots: usize, limit: u64) -> Self {
+    pub(super) fn new(device: &'a DeviceView<'a>, slots: usize, limit: u64, is_after_1_36: bool) -> Self {
         let slots = std::iter::repeat_with(|| Slot::Empty).take(slots).collect();
-        Self { device: Some(device), slots, cost: 0, limit }
+        Self { device: Some(device), slots, cost: 0, limit, passes_through_go: !is_after_1_36 }
     }
 
     fn charge(&mut self, price: u64) -> Eval<()> {
@@ -170,7 +172,7 @@ impl<'a> Machine<'a> {
         let first = self.eval(first)?;
         match &first {
             Value::Optional(None) => self.eval(second),
-            Value::Optional(Some(value)) if is_value => Ok((**value).clone()),
+            Value::Optional(Some(value)) if is_value => (**value).clone().sound(),
             Value::Optional(_) => Ok(first),
             _ if is_strict => no_overload(),
             _ => Ok(first),

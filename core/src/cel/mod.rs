@@ -168,6 +168,8 @@ pub struct Program {
     code: Code,
     slots: usize,
     has_lists: bool,
+    /// Whether it is evaluated as in 1.37.
+    is_after_1_36: bool,
     max_cost: u64,
     reads: Reads,
 }
@@ -300,7 +302,8 @@ fn assemble(
     })?;
     let reads = reads::reads(&code);
     let max_cost = estimate::max_cost(ast, root, checked);
-    Ok(Program { code, slots, has_lists: env.converts_lists(), max_cost, reads })
+    let (has_lists, is_after_1_36) = (env.converts_lists(), env.is_after_1_36());
+    Ok(Program { code, slots, has_lists, is_after_1_36, max_cost, reads })
 }
 
 fn invalid(report: &Report<'_>) -> CompileError {
@@ -352,7 +355,7 @@ impl Program {
 
     /// The same for a device of which it is known that all attributes are usable.
     pub(crate) fn matches_usable(&self, device: &DeviceView<'_>, cost_limit: u64) -> Result<Evaluation, RuntimeError> {
-        let mut machine = Machine::new(device, self.slots, cost_limit);
+        let mut machine = Machine::new(device, self.slots, cost_limit, self.is_after_1_36);
         let result = machine.eval(&self.code);
         let cost = machine.cost;
         match result {
@@ -399,7 +402,8 @@ fn not_bool(value: &Value<'_>) -> String {
         | Value::Ip(_)
         | Value::Cidr(_)
         | Value::Url(_)
-        | Value::Format(_) => format!("type conversion error from '{name}' to 'bool'"),
+        | Value::Format(_)
+        | Value::Broken(_) => format!("type conversion error from '{name}' to 'bool'"),
     };
     format!("CEL result of type {name} could not be converted to bool: {reason}")
 }

@@ -71,8 +71,10 @@ pub(super) struct Path {
     pub(super) steps: Vec<Step>,
     /// `has(..)`: the last step is only tested.
     pub(super) is_test: bool,
-    /// What the first three steps from the device come to.
+    /// What the first steps from the device come to, if they are constants.
     pub(super) direct: Option<Box<Direct>>,
+    /// Whether its steps cost nothing: so do those of `.device` in 1.37 where a variable hides `device`.
+    pub(super) is_free: bool,
 }
 
 pub(super) enum Root {
@@ -182,7 +184,7 @@ impl Planner<'_> {
             Reference::Variable(name) => {
                 let slot = self.scopes.get(name).and_then(|slots| slots.last());
                 let root = slot.map_or(Root::Device, |slot| Root::Slot(*slot));
-                Ok(Code::Path(Box::new(path_of(root))))
+                Ok(Code::Path(Box::new(Path { is_free: name.starts_with('.'), ..path_of(root) })))
             }
             Reference::Type(name) => Ok(Code::Const(Value::Type(type_name(name)))),
             Reference::Call(..) | Reference::None => Err(Refusal::Invalid("undefined name".to_owned())),
@@ -367,7 +369,7 @@ fn type_name(name: &str) -> &'static str {
 }
 
 fn path_of(root: Root) -> Path {
-    Path { root, steps: Vec::new(), is_test: false, direct: None }
+    Path { root, steps: Vec::new(), is_test: false, direct: None, is_free: false }
 }
 
 /// The path to select more from.
@@ -393,16 +395,22 @@ fn index(operand: Code, key: Code, is_optional: bool) -> Planned {
     Ok(Code::Path(Box::new(path)))
 }
 
-/// Remembers the attribute or capacity that the path has come to, if it is named.
+/// Remembers the field, attribute or capacity that the path has come to, if it is named.
 fn set_direct(path: &mut Path) {
     let text = |step: &Step| match (&step.key, step.is_optional) {
         (Key::Const(Value::Str(text)), false) => Some(text.as_str().to_owned()),
         _ => None,
     };
-    if let (Root::Device, [field, domain, id], false) = (&path.root, path.steps.as_slice(), path.is_test)
-        && let (Some(field), Some(domain), Some(id)) = (text(field), text(domain), text(id))
-    {
-        path.direct = Direct::new(&field, &domain, &id).map(Box::new);
+    match (&path.root, path.steps.as_slice(), path.is_test) {
+        (Root::Device, [field], false) => {
+            path.direct = text(field).and_then(|field| Direct::field(&field)).map(Box::new);
+        }
+        (Root::Device, [field, domain, id], false) if path.direct.is_none() => {
+            if let (Some(field), Some(domain), Some(id)) = (text(field), text(domain), text(id)) {
+                path.direct = Direct::named(&field, &domain, &id).map(Box::new);
+            }
+        }
+        _ => {}
     }
 }
 

@@ -57,6 +57,8 @@ pub(super) enum Value<'a> {
     Url(Arc<Url>),
     /// One of the named formats, by its position.
     Format(u8),
+    /// An error in place of an optional's value; see [`Value::through_go`].
+    Broken(Arc<str>),
 }
 
 /// A text.
@@ -293,6 +295,34 @@ impl<'a> Value<'a> {
             Self::Cidr(_) => 16,
             Self::Url(_) => 17,
             Self::Format(_) => 18,
+            Self::Broken(_) => 19,
+        }
+    }
+
+    /// An optional's value after the reference up to 1.36 passed it on: it becomes a Go value and that a value again, which fails for
+    /// most types of Kubernetes. The optional then holds the error.
+    pub(super) fn through_go(&self) -> Self {
+        let broken = |name: &str, value: &Self| {
+            Self::Broken(format!("unsupported conversion to ref.Val: ({name}){value}").into())
+        };
+        match self {
+            Self::Quantity(_) => broken("*resource.Quantity", self),
+            Self::Semver(_) => broken("semver.Version", self),
+            Self::Ip(_) => broken("netip.Addr", self),
+            Self::Cidr(_) => broken("netip.Prefix", self),
+            Self::Url(_) => broken("*url.URL", self),
+            Self::Type(name) => Self::Str(Str::Borrowed(name)),
+            Self::Optional(None) => Self::Null,
+            Self::Optional(Some(value)) => value.through_go(),
+            other => other.clone(),
+        }
+    }
+
+    /// The value, or the error that is in its place.
+    pub(super) fn sound(self) -> Eval<Self> {
+        match self {
+            Self::Broken(message) => Err(Fault::Error(message.to_string().into())),
+            value => Ok(value),
         }
     }
 
@@ -318,6 +348,7 @@ impl<'a> Value<'a> {
             Self::Cidr(_) => "net.CIDR",
             Self::Url(_) => "kubernetes.URL",
             Self::Format(_) => "kubernetes.NamedFormat",
+            Self::Broken(_) => "error",
         }
     }
 
@@ -337,6 +368,7 @@ impl<'a> Value<'a> {
     /// What `size()` would say, 1 for everything without a size: the measure of costs.
     pub(super) fn cost_size(&self) -> u64 {
         let size = match self {
+            Self::Str(text) if text.as_str().is_ascii() => text.as_str().len(),
             Self::Str(text) => text.as_str().chars().count(),
             Self::Bytes(bytes) => bytes.len(),
             Self::List(list) => list.len(),
@@ -415,6 +447,7 @@ impl fmt::Display for Value<'_> {
             Self::Cidr(cidr) => write!(f, "{cidr}"),
             Self::Url(url) => write!(f, "{url}"),
             Self::Format(_) => f.write_str("format"),
+            Self::Broken(message) => f.write_str(message),
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn evaluate_whole(source: &str, env: &Environment, device: &DeviceVie
     if let Some(problem) = device.problem(program.has_lists) {
         return Ok(Whole { result_type, value: Err(problem), is_true: None, cost: None, max_cost });
     }
-    let mut machine = Machine::new(device, program.slots, COST_LIMIT);
+    let mut machine = Machine::new(device, program.slots, COST_LIMIT, program.is_after_1_36);
     let result = machine.eval(&program.code);
     let cost = Some(machine.cost);
     let (value, is_true) = match result {

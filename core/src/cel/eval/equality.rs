@@ -33,6 +33,8 @@ pub(in crate::cel) fn equality(left: &Value<'_>, right: &Value<'_>) -> Eval<bool
 /// The method of the left value, as containers use it.
 pub(in crate::cel) fn equals(left: &Value<'_>, right: &Value<'_>) -> Eval<bool> {
     Ok(match (left, right) {
+        (Value::Broken(_), _) => return left.clone().sound().map(|_| false),
+        (_, Value::Broken(_)) => return right.clone().sound().map(|_| false),
         (Value::Bool(a), Value::Bool(b)) => a == b,
         (Value::Str(a), Value::Str(b)) => a.as_str() == b.as_str(),
         (Value::Bytes(a), Value::Bytes(b)) => a == b,
@@ -95,5 +97,6 @@ pub(in crate::cel) fn go_type(value: &Value<'_>) -> &'static str {
         Value::Cidr(_) => "cel.CIDR",
         Value::Url(_) => "cel.URL",
         Value::Format(_) => "cel.Format",
+        Value::Broken(_) => "*types.Err",
     }
 }

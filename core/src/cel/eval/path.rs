@@ -17,12 +17,22 @@ impl<'a> Machine<'a> {
 
     #[inline(never)]
     fn walk(&mut self, path: &'a Path) -> Eval<Value<'a>> {
+        let before = self.cost;
+        let value = self.walk_along(path);
+        if path.is_free {
+            self.cost = before;
+        }
+        value
+    }
+
+    fn walk_along(&mut self, path: &'a Path) -> Eval<Value<'a>> {
         if let (Some(direct), Some(device)) = (&path.direct, self.device) {
-            self.charge(1)?;
-            self.charge(1)?;
-            self.charge(1)?;
+            let count = direct.steps();
+            for _ in 0..count {
+                self.charge(1)?;
+            }
             let value = direct.find(device)?;
-            return self.steps(path, value, path.steps.get(3..).unwrap_or_default());
+            return self.steps(path, value, path.steps.get(count..).unwrap_or_default());
         }
         let value = match &path.root {
             Root::Device => match self.device {
@@ -44,8 +54,10 @@ impl<'a> Machine<'a> {
     }
 
     fn steps(&mut self, path: &'a Path, mut value: Value<'a>, steps: &'a [Step]) -> Eval<Value<'a>> {
+        // The branches of a conditional have done so already, each for itself.
+        let passes_on = self.passes_through_go && !matches!(path.root, Root::Choice(_));
         if steps.is_empty() {
-            return Ok(value);
+            return Ok(if passes_on { through_go(value) } else { value });
         }
         let mut is_optional = false;
         if let Value::Optional(inner) = value {
@@ -53,7 +65,7 @@ impl<'a> Machine<'a> {
                 return Ok(if path.is_test { Value::Bool(false) } else { Value::Optional(None) });
             };
             is_optional = true;
-            value = (*inner).clone();
+            value = if passes_on { inner.through_go().sound()? } else { (*inner).clone().sound()? };
         }
         for (position, step) in steps.iter().enumerate() {
             is_optional |= step.is_optional;
@@ -74,7 +86,10 @@ impl<'a> Machine<'a> {
     fn branch(&mut self, code: &'a Code) -> Eval<Value<'a>> {
         match code {
             Code::Path(path) => self.path(path, false),
-            other => self.eval(other),
+            other => {
+                let value = self.eval(other)?;
+                Ok(if self.passes_through_go { through_go(value) } else { value })
+            }
         }
     }
 
@@ -86,7 +101,10 @@ impl<'a> Machine<'a> {
             Key::Path(path) => settle(self.path(path, false))?,
             Key::Value(code) => settle(self.eval(code))?,
         };
-        let found = key.and_then(|key| select(value, &key));
+        let found = key.and_then(|key| match select(value, &key)? {
+            Found::Value(found) => found.sound().map(Found::Value),
+            missing @ Found::Missing(_) => Ok(missing),
+        });
         match found {
             Ok(Found::Value(found)) if is_test && !is_optional => {
                 self.charge(1)?;
@@ -113,6 +131,14 @@ impl<'a> Machine<'a> {
                 Err(fault)
             }
         }
+    }
+}
+
+/// What becomes of a value that is the whole of a path.
+fn through_go(value: Value<'_>) -> Value<'_> {
+    match &value {
+        Value::Optional(Some(inner)) => Value::some(inner.through_go()),
+        _ => value,
     }
 }
 

@@ -141,7 +141,7 @@ pub(super) fn binary<'a>(func: Func, a: &Value<'a>, b: &Value<'a>) -> Eval<Value
                 }
                 _ => return no_overload(),
             };
-            let sum = if func == Func::QuantityAdd { a.get().checked_add(b) } else { a.get().checked_sub(b) };
+            let sum = if func == Func::QuantityAdd { a.get().checked_add(b) } else { a.get().sub_in_64_bits(b) };
             sum.map_or_else(too_large, |sum| Ok(Value::Quantity(QuantityValue::Sum(Arc::new(sum)))))
         }
         (Func::Semver, Value::Str(text), Value::Bool(normalize)) => version(text.as_str(), *normalize),

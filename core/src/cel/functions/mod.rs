@@ -55,7 +55,7 @@ fn unary<'a>(func: Func, a: &Value<'a>, call: &Call) -> Eval<Value<'a>> {
         Func::OptionalOfNonZero if a.is_zero() => Ok(Value::Optional(None)),
         Func::OptionalOfNonZero => Ok(Value::some(a.clone())),
         Func::OptionalValue => match a {
-            Value::Optional(Some(value)) => Ok((**value).clone()),
+            Value::Optional(Some(value)) => (**value).clone().sound(),
             _ => super::value::fail("optional.none() dereference"),
         },
         Func::OptionalHasValue => Ok(Value::Bool(matches!(a, Value::Optional(Some(_))))),

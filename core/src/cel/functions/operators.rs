@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::cel::call::Func;
-use crate::cel::eval::{LARGEST, equals, too_large};
-use crate::cel::value::{Eval, List, Value, fail, no_overload};
+use crate::cel::eval::{LARGEST, check_key, equals, too_large};
+use crate::cel::value::{Eval, List, Map, Value, fail, no_overload};
 
 pub(super) fn unary<'a>(func: Func, a: &Value<'a>) -> Eval<Value<'a>> {
     match (func, a) {
@@ -167,7 +167,12 @@ pub(in crate::cel) fn compare_numbers(a: &Value<'_>, b: &Value<'_>) -> Option<Or
 fn is_in<'a>(element: &Value<'a>, container: &Value<'a>) -> Eval<Value<'a>> {
     match container {
         Value::List(list) => Ok(Value::Bool(list.iter().any(|value| equals(element, &value) == Ok(true)))),
-        Value::Map(map) => Ok(Value::Bool(map.contains(element))),
+        Value::Map(map) => {
+            if matches!(map, Map::Entries(entries) if !entries.is_empty()) {
+                check_key(element)?;
+            }
+            Ok(Value::Bool(map.contains(element)))
+        }
         _ => no_overload(),
     }
 }
