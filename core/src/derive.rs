@@ -29,26 +29,42 @@ pub(crate) fn uid_of(kind: &str, metadata: &ObjectMeta) -> String {
 ///
 /// The claim is known by its UID, or by namespace and name where it has none yet.
 pub(crate) fn share_id(claim: &ObjectMeta, position: usize, request: &str, ordinal: usize) -> String {
-    let [position, ordinal] = [position, ordinal].map(|number| number.to_string());
+    let (mut first, mut second) = ([0; 20], [0; 20]);
+    let (position, ordinal) = (digits(position, &mut first), digits(ordinal, &mut second));
     match claim.uid.as_str() {
-        "" => uuid(&["share", &claim.namespace, &claim.name, &position, request, &ordinal]),
-        owner => uuid(&["share", owner, &position, request, &ordinal]),
+        "" => uuid(&["share", &claim.namespace, &claim.name, position, request, ordinal]),
+        owner => uuid(&["share", owner, position, request, ordinal]),
     }
 }
 
 /// A UUID derived from texts: version 8 of RFC 9562 ("custom") with the usual variant, so that readers accept it.
 fn uuid(parts: &[&str]) -> String {
     let bits = digest(parts) & !(0xf << 76) & !(0b11 << 62) | (8 << 76) | (0b10 << 62);
-    let digit = |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 });
-    let mut text = String::with_capacity(36);
+    let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
+    let mut text = [b'-'; 36];
+    let mut place = 0;
     for (position, byte) in bits.to_be_bytes().into_iter().enumerate() {
-        if matches!(position, 4 | 6 | 8 | 10) {
-            text.push('-');
+        place += usize::from(matches!(position, 4 | 6 | 8 | 10));
+        if let Some([high, low]) = text.get_mut(place..place + 2) {
+            (*high, *low) = (digit(byte >> 4), digit(byte & 0xf));
         }
-        text.push(digit(byte >> 4));
-        text.push(digit(byte & 0xf));
+        place += 2;
     }
-    text
+    str::from_utf8(&text).unwrap_or_default().to_owned()
+}
+
+/// A number in decimal, in the room given.
+fn digits(mut number: usize, room: &mut [u8; 20]) -> &str {
+    let mut start = room.len();
+    for place in room.iter_mut().rev() {
+        *place = b"0123456789".get(number % 10).copied().unwrap_or_default();
+        number /= 10;
+        start -= 1;
+        if number == 0 {
+            break;
+        }
+    }
+    str::from_utf8(room.get(start..).unwrap_or_default()).unwrap_or_default()
 }
 
 /// A name made of a prefix and five letters derived from what it belongs to, as the API server does for
@@ -126,8 +142,9 @@ fn times_prime(hash: u128) -> u128 {
     const HALF: u64 = 0xffff_ffff;
     #[expect(clippy::cast_possible_truncation, reason = "the halves are taken on purpose")]
     let (low, high) = (hash as u64, (hash >> 64) as u64);
-    let first = (low & HALF) * LOW;
-    let second = (low >> 32) * LOW + (first >> 32);
+    // Neither overflows: a half times a number below 2^9.
+    let first = (low & HALF).wrapping_mul(LOW);
+    let second = (low >> 32).wrapping_mul(LOW).wrapping_add(first >> 32);
     let high = high.wrapping_mul(LOW).wrapping_add(second >> 32).wrapping_add(low << 24);
     u128::from(high) << 64 | u128::from(second << 32 | first & HALF)
 }

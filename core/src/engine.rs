@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::allocate::{Answer, KnownQuestion, Limits, Question, allocate, allocate_known};
+use crate::allocate::{Answer, KnownQuestion, Limits, Question, allocate, allocate_each, allocate_known};
 use crate::api::claim::ResourceClaim;
 pub use crate::api::object::parse;
 use crate::api::object::{Object, read_object};
 use crate::api::quantity::Quantity;
 use crate::api::read::{Json, Path};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Key};
 use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::inquiry::inquire;
@@ -82,10 +82,16 @@ impl Engine {
     ///
     /// A finding when a key is that of no claim.
     pub fn allocate_known(&mut self, question: &KnownQuestion) -> Result<Answer, Vec<Finding>> {
-        allocate_known(&mut self.cluster, question, &self.limits).map_err(|(namespace, name)| {
-            let message = format!("there is no claim `{name}` in namespace `{namespace}`");
-            vec![Finding::new(Code::ReadBadSettings, "claims", message)]
-        })
+        allocate_known(&mut self.cluster, question, &self.limits).map_err(unknown)
+    }
+
+    /// Allocates claims that are in the cluster each by itself, one after another.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Engine::allocate_known`].
+    pub fn allocate_each(&mut self, question: &KnownQuestion) -> Result<Vec<Answer>, Vec<Finding>> {
+        allocate_each(&mut self.cluster, question, &self.limits).map_err(unknown)
     }
 
     /// Removes an object. False when there is none.
@@ -111,6 +117,11 @@ impl Engine {
     pub fn run(&mut self) -> Report {
         run(&mut self.cluster, &self.limits)
     }
+}
+
+fn unknown((namespace, name): Key) -> Vec<Finding> {
+    let message = format!("there is no claim `{name}` in namespace `{namespace}`");
+    vec![Finding::new(Code::ReadBadSettings, "claims", message)]
 }
 
 /// Reads one claim from JSON text, for a [`Question`]. The namespace is left as written.

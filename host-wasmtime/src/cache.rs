@@ -1,6 +1,7 @@
 //! The host's own copy of the facts, to fill a fresh instance from.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use apportion_core::api::claim::AllocationResult;
 use apportion_core::api::read::Json;
@@ -17,7 +18,7 @@ pub(crate) struct Cache {
     objects: BTreeMap<ObjectRef, (u64, String)>,
     arrivals: u64,
     /// Devices that claims took since they were given.
-    taken: BTreeMap<ObjectRef, AllocationResult>,
+    taken: BTreeMap<ObjectRef, Arc<AllocationResult>>,
 }
 
 #[derive(Deserialize)]
@@ -68,8 +69,9 @@ impl Cache {
     }
 
     /// Keeps the devices that a claim of the cluster took.
-    pub(crate) fn take(&mut self, (namespace, name): &Key, allocation: &AllocationResult) {
-        self.taken.insert(key("ResourceClaim".to_owned(), namespace.clone(), name.clone()), allocation.clone());
+    pub(crate) fn take(&mut self, (namespace, name): &Key, allocation: &Arc<AllocationResult>) {
+        let key = key("ResourceClaim".to_owned(), namespace.clone(), name.clone());
+        self.taken.insert(key, Arc::clone(allocation));
     }
 
     /// All objects in the order of first arrival, with what they took.
@@ -134,7 +136,7 @@ mod tests {
         cache.insert(text);
         let allocation_timestamp = "2025-01-01T00:00:00Z".to_owned();
         let allocation = AllocationResult { allocation_timestamp, ..AllocationResult::default() };
-        cache.take(&("a".to_owned(), "x".to_owned()), &allocation);
+        cache.take(&("a".to_owned(), "x".to_owned()), &Arc::new(allocation));
         let objects = cache.objects();
         let taken: Value = serde_json::from_str(&objects[0]).unwrap();
         assert_eq!(taken["status"]["allocation"]["allocationTimestamp"], "2025-01-01T00:00:00Z");

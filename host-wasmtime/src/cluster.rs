@@ -3,6 +3,7 @@
 use std::fmt;
 
 use apportion_core::allocate::{Answer, KnownQuestion, Limits, Outcome, Question};
+use apportion_core::cluster::Key;
 use apportion_core::finding::{Finding, ObjectRef, Severity};
 use apportion_core::profile::Profile;
 use apportion_core::simulate::Report;
@@ -119,6 +120,15 @@ impl Cluster {
         Ok(Live { store, instance, handle })
     }
 
+    /// Keeps the devices of an answer that claims took.
+    fn keep(&mut self, question: &KnownQuestion, claims: &[Key], answer: &Answer) {
+        if let (true, Outcome::Allocated { allocations, .. }) = (question.take, &answer.outcome) {
+            for (key, allocation) in claims.iter().zip(allocations) {
+                self.cache.take(key, allocation);
+            }
+        }
+    }
+
     fn stopped(&mut self, error: &wasmtime::Error) -> Error {
         self.stops = self.stops.saturating_add(1);
         Error::Stopped(Stop::of(error, self.host_limits))
@@ -163,12 +173,21 @@ impl Door for Cluster {
             .map_err(from_wit::findings)
             .and_then(from_wit::answer)
             .map_err(Error::Refused)?;
-        if let (true, Outcome::Allocated { allocations, .. }) = (question.take, &answer.outcome) {
-            for (key, allocation) in question.claims.iter().zip(allocations) {
-                self.cache.take(key, allocation);
-            }
-        }
+        self.keep(question, &question.claims, &answer);
         Ok(answer)
+    }
+
+    fn allocate_each(&mut self, question: &KnownQuestion) -> Result<Vec<Answer>, Error> {
+        let asked = to_wit::known_question(question);
+        let answers = self
+            .call(|cluster, store, handle| cluster.call_allocate_each(store, handle, &asked))?
+            .map_err(from_wit::findings)
+            .and_then(|answers| answers.into_iter().map(from_wit::answer).collect::<Result<Vec<_>, _>>())
+            .map_err(Error::Refused)?;
+        for (key, answer) in question.claims.iter().zip(&answers) {
+            self.keep(question, std::slice::from_ref(key), answer);
+        }
+        Ok(answers)
     }
 
     fn run(&mut self) -> Result<Report, Error> {

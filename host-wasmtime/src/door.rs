@@ -44,6 +44,14 @@ pub trait Door {
     /// See [`Door`]; [`Error::Refused`] when a key is that of no claim.
     fn allocate_known(&mut self, question: &KnownQuestion) -> Result<Answer, Error>;
 
+    /// The same for each claim by itself, one after another, until one finds no place: the answers that the questions about one claim
+    /// each would get, at the price of one call.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Door::allocate_known`].
+    fn allocate_each(&mut self, question: &KnownQuestion) -> Result<Vec<Answer>, Error>;
+
     /// Plays the cluster's controllers and scheduler until nothing changes.
     ///
     /// # Errors
@@ -92,6 +100,10 @@ impl Door for Native {
 
     fn allocate_known(&mut self, question: &KnownQuestion) -> Result<Answer, Error> {
         self.0.allocate_known(question).map_err(Error::Refused)
+    }
+
+    fn allocate_each(&mut self, question: &KnownQuestion) -> Result<Vec<Answer>, Error> {
+        self.0.allocate_each(question).map_err(Error::Refused)
     }
 
     fn run(&mut self) -> Result<Report, Error> {

@@ -1,5 +1,7 @@
 //! Records of the contract to the core's types.
 
+use std::sync::Arc;
+
 use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, RequestFunnel};
 use apportion_core::api::claim::{AllocationResult, DeviceRequestAllocationResult};
 use apportion_core::api::read::{Json, Path};
@@ -72,8 +74,8 @@ pub(crate) fn answer(answer: wit::Answer) -> Result<Answer, Vec<Finding>> {
                 .claims
                 .into_iter()
                 .map(|claim| match claim.allocation.as_str() {
-                    "" => devices(claim.devices),
-                    text => allocation(text),
+                    "" => devices(claim.devices).map(Arc::new),
+                    text => allocation(text).map(Arc::new),
                 })
                 .collect::<Result<_, _>>()?,
         },

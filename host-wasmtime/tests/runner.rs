@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use apportion::{Cluster, Door, Error, HostLimits, Native, Runner, Stop};
-use apportion_core::allocate::Limits;
+use apportion_core::allocate::{KnownQuestion, Limits, Outcome};
 use apportion_core::finding::{Code, ObjectRef};
 use apportion_core::profile::{Profile, Version};
 
@@ -79,6 +79,42 @@ fn too_much_memory_costs_the_call_and_nothing_else() {
     assert!(cluster.get(&node()).unwrap().is_some(), "the fresh instance has the objects applied before");
     assert_eq!(cluster.run().unwrap().nodes.len(), 1);
     assert_eq!(cluster.stops(), 1);
+}
+
+#[test]
+fn claims_placed_in_one_call_keep_their_devices_after_a_stop() {
+    const CLASS: &str =
+        r#"{"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {}}"#;
+    let claim = |number: usize| {
+        format!(
+            r#"{{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {{"namespace": "ml", "name": "c{number}"}},
+                "spec": {{"devices": {{"requests": [{{"name": "r", "exactly": {{"deviceClassName": "gpu", "count": 1}}}}]}}}}}}"#
+        )
+    };
+    let key = |number: usize| ("ml".to_owned(), format!("c{number}"));
+    let mut objects = vec![NODE.to_owned(), CLASS.to_owned(), slice(2)];
+    objects.extend((0..5).map(claim));
+    let limits = HostLimits { memory: 16 << 20 };
+    let (mut component, mut native) = (cluster(limits), Native::new(Profile::default(), Limits::default()));
+    let question = KnownQuestion { claims: (0..5).map(key).collect(), take: true, ..Default::default() };
+    let mut told = Vec::new();
+    for door in [&mut component as &mut dyn Door, &mut native] {
+        door.apply(&objects).unwrap();
+        let answers = door.allocate_each(&question).unwrap();
+        // Two devices: the third claim finds no place, and nobody is asked after it.
+        let names = answers.iter().map(|answer| match &answer.outcome {
+            Outcome::Allocated { allocations, .. } => allocations[0].devices.results[0].device.clone(),
+            _ => String::new(),
+        });
+        told.push((names.collect::<Vec<_>>(), answers.iter().map(|answer| answer.steps).collect::<Vec<_>>()));
+    }
+    assert_eq!(told[0].0, ["device-0", "device-1", ""]);
+    assert_eq!(told[0], told[1]);
+    component.apply(&[slice(1_000_000)]).unwrap_err();
+    let again = component.allocate_each(&KnownQuestion { claims: vec![key(3)], ..question.clone() }).unwrap();
+    assert!(matches!(again[0].outcome, Outcome::Unsatisfied { .. }), "the fresh instance knows who has the devices");
+    let unknown = KnownQuestion { claims: vec![key(3), key(9)], ..question };
+    assert!(matches!(component.allocate_each(&unknown), Err(Error::Refused(_))));
 }
 
 #[test]

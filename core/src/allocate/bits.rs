@@ -1,8 +1,10 @@
 //! Small sets of positions.
 
+use smallvec::{SmallVec, smallvec};
+
 /// A set of positions.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(super) struct Bits(Vec<u64>);
+pub(super) struct Bits(SmallVec<[u64; 2]>);
 
 impl FromIterator<usize> for Bits {
     fn from_iter<I: IntoIterator<Item = usize>>(positions: I) -> Self {
@@ -17,7 +19,7 @@ impl FromIterator<usize> for Bits {
 impl Bits {
     /// All positions below a number.
     pub(super) fn below(count: usize) -> Self {
-        let mut words = vec![u64::MAX; count / 64];
+        let mut words = smallvec![u64::MAX; count / 64];
         if !count.is_multiple_of(64) {
             words.push((1 << (count % 64)) - 1);
         }

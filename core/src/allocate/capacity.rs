@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use smallvec::SmallVec;
+
 use crate::api::claim::CapacityRequirements;
-use crate::api::quantity::{Format, Quantity};
+use crate::api::quantity::{Format, Quantity, divide, multiply};
 use crate::api::slice::{CapacityRequestPolicy, CapacityRequestPolicyRange, Counter, Device, DeviceCapacity};
 use crate::profile::{Profile, Version};
 
@@ -32,7 +34,7 @@ impl Rounding {
 pub type Capacities = BTreeMap<String, DeviceCapacity>;
 
 /// Amounts in the order of a device's capacities.
-pub(super) type Amounts = Vec<Quantity>;
+pub(super) type Amounts = SmallVec<[Quantity; 1]>;
 
 /// What a request consumes of each capacity of a device, before any check: the amount asked for, rounded as the
 /// policy says; the policy's default, or the whole capacity, where none is asked for.
@@ -43,7 +45,7 @@ pub fn consumed(
     capacities: &Capacities,
     rounding: Rounding,
 ) -> BTreeMap<String, Quantity> {
-    named(amounts(request, capacities, rounding), capacities)
+    named(&amounts(request, capacities, rounding), capacities)
 }
 
 /// The amounts that a request consumes, if the device could ever grant them.
@@ -54,7 +56,7 @@ pub fn grantable(
     device: &Device,
     rounding: Rounding,
 ) -> Option<BTreeMap<String, Quantity>> {
-    grantable_amounts(request, device, rounding).map(|amounts| named(amounts, &device.capacity))
+    grantable_amounts(request, device, rounding).map(|amounts| named(&amounts, &device.capacity))
 }
 
 /// Why an amount that a request consumes of a device cannot be computed, in the reference's words; devices that lack a capacity asked for
@@ -98,8 +100,12 @@ fn not_representable(asked: &Quantity, range: &CapacityRequestPolicyRange, round
 }
 
 /// Amounts by name.
-pub(super) fn named(amounts: Amounts, capacities: &Capacities) -> BTreeMap<String, Quantity> {
-    capacities.keys().cloned().zip(amounts).collect()
+pub(super) fn named(amounts: &[Quantity], capacities: &Capacities) -> BTreeMap<String, Quantity> {
+    let mut named = BTreeMap::new();
+    for (name, amount) in capacities.keys().zip(amounts) {
+        named.insert(name.clone(), amount.clone());
+    }
+    named
 }
 
 /// [`consumed`] without the names.
@@ -257,9 +263,9 @@ impl Unit {
     fn round(self, asked: &Quantity, min: &Quantity, step: &Quantity) -> i128 {
         let (asked, step, min) = (self.count(asked), self.count(step), self.count(min));
         let distance = asked.saturating_sub(min);
-        let steps = distance.checked_div(step).unwrap_or(0);
-        let steps = if is_multiple(distance, step) { steps } else { steps.saturating_add(1) };
-        min.saturating_add(step.saturating_mul(steps))
+        let (steps, rest) = if step == 0 { (0, 0) } else { divide(distance, step) };
+        let steps = if rest == 0 { steps } else { steps.saturating_add(1) };
+        min.saturating_add(multiply(step, steps))
     }
 
     fn quantity(self, count: i128, format: Format) -> Quantity {
@@ -273,13 +279,12 @@ impl Unit {
 
 /// Whether an amount is a whole number of thousandths, few enough to be counted.
 fn is_in_thousandths(amount: &Quantity) -> bool {
-    let text = format!("{}m", amount.milli_rounded_up());
-    Quantity::parse(&text).is_ok_and(|exact| exact == *amount)
+    Quantity::from_milli(amount.milli_rounded_up(), amount.format()) == *amount
 }
 
 /// A step of zero allows every amount; the API server refuses it.
 fn is_multiple(distance: i128, step: i128) -> bool {
-    distance.checked_rem(step).is_none_or(|rest| rest == 0)
+    step == 0 || divide(distance, step).1 == 0
 }
 
 /// Whether a policy allows an amount.

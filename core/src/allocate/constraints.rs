@@ -55,7 +55,7 @@ pub(super) struct Constraints<'c> {
     has_lists: bool,
     quirks: Quirks,
     constraints: Vec<Constraint<'c>>,
-    /// Positions of the constraints that cover each unit, in the order of the claim.
+    /// Positions of the constraints that cover each unit, in the order of the claim; empty where there are none at all.
     by_unit: Vec<Vec<usize>>,
     held: Grid<Held>,
     /// By unit, device and attribute: what the unit computes of the device, or why that failed.
@@ -105,7 +105,8 @@ pub(super) struct Mark(usize);
 impl<'c> Constraints<'c> {
     pub(super) fn new(plan: &Plan<'c>, devices: usize, has_lists: bool, quirks: Quirks) -> Self {
         let mut constraints = Vec::new();
-        let mut by_unit = vec![Vec::new(); plan.units.len()];
+        let has_any = plan.claims.iter().any(|claim| !claim.claim.spec.devices.constraints.is_empty());
+        let mut by_unit = vec![Vec::new(); if has_any { plan.units.len() } else { 0 }];
         for claim in &plan.claims {
             for constraint in &claim.claim.spec.devices.constraints {
                 let position = constraints.len();

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::capacity::{self, Rounding};
 use super::plan::Unit;
 use super::pools::{NodeDevice, NodeView, PoolView};
@@ -16,14 +18,14 @@ use crate::profile::Profile;
 pub(super) struct Counters<'c> {
     ledgers: Vec<Ledger>,
     /// The ledger of each pool, once it is needed.
-    by_pool: Vec<Option<usize>>,
+    by_pool: SmallVec<[Option<usize>; 1]>,
     by_pool_name: BTreeMap<&'c str, usize>,
     quirks: Quirks,
 }
 
 impl<'c> Counters<'c> {
     pub(super) fn new(view: &NodeView<'c>, quirks: Quirks) -> Self {
-        Self { ledgers: Vec::new(), by_pool: vec![None; view.pools.len()], by_pool_name: BTreeMap::new(), quirks }
+        Self { ledgers: Vec::new(), by_pool: smallvec![None; view.pools.len()], by_pool_name: BTreeMap::new(), quirks }
     }
 
     /// Takes what a device draws if all counters of its pool can bear it.

@@ -49,7 +49,7 @@ pub(super) fn fill<'c>(
         let claim = plan.claims.get(unit.claim).map(|claim| claim.claim.metadata.name.clone());
         let mut funnel = RequestFunnel {
             claim: claim.unwrap_or_default(),
-            request: unit.full_name.clone(),
+            request: unit.full_name.to_string(),
             // Mode `All` needs at least one.
             needed: needs.get(unit.index).map_or(unit.count, |need| need.count.max(u64::from(need.all.is_some()))),
             devices: u64::try_from(view.devices.len()).unwrap_or(u64::MAX),

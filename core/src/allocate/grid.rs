@@ -1,15 +1,17 @@
 //! Small values by row and column.
 
+use smallvec::{SmallVec, smallvec};
+
 /// A table whose missing entries are the default.
 #[derive(Clone, Debug)]
 pub(super) struct Grid<T> {
     columns: usize,
-    values: Vec<T>,
+    values: SmallVec<[T; 4]>,
 }
 
 impl<T: Copy + Default> Grid<T> {
     pub(super) fn new(rows: usize, columns: usize) -> Self {
-        Self { columns, values: vec![T::default(); rows.saturating_mul(columns)] }
+        Self { columns, values: smallvec![T::default(); rows.saturating_mul(columns)] }
     }
 
     pub(super) fn get(&self, row: usize, column: usize) -> T {

@@ -10,7 +10,7 @@ use super::groups::Groups;
 use super::judge::Judge;
 use super::plan::{Plan, Unit};
 use super::pools::{NodeDevice, NodeView, Overlay, gather};
-use super::precheck::{Need, Stop, check};
+use super::precheck::{Need, Needs, Stop, check};
 use super::select::Verdicts;
 use super::taints::blocks;
 use super::{Budget, Failure, Question, constraints, nodes};
@@ -128,7 +128,7 @@ pub(crate) fn units(cluster: &Cluster, claims: &[ResourceClaim]) -> Vec<UnitSeen
         claim: unit.claim,
         request: unit.request_in_claim,
         sub: unit.sub,
-        name: unit.full_name.clone(),
+        name: unit.full_name.to_string(),
         class: unit.class_name.to_owned(),
         count: unit.count,
         is_all: *unit.mode == AllocationMode::All,
@@ -181,8 +181,8 @@ impl<'c> Inspection<'_, 'c> {
         };
         let (needs, failure) = match checked {
             Ok(needs) => (needs, None),
-            Err(Stop::Failed(failure)) => (Vec::new(), Some(failure)),
-            Err(Stop::Limit) => (Vec::new(), None),
+            Err(Stop::Failed(failure)) => (Needs::new(), Some(failure)),
+            Err(Stop::Limit) => (Needs::new(), None),
         };
         let need = |need: &Need| need.count.max(u64::from(need.all.is_some()));
         let pool = |pool: &'_ super::pools::PoolView<'c>| (pool.driver, pool.name);
@@ -373,18 +373,18 @@ fn capacities(profile: &Profile, unit: &Unit<'_>, device: &NodeDevice<'_>, found
     }
     let rounding = Rounding::of(profile);
     let amounts = capacity::amounts(unit.capacity, capacities, rounding);
-    for ((name, capacity), needs) in capacities.iter().zip(amounts) {
+    for ((name, capacity), needs) in capacities.iter().zip(amounts.iter()) {
         let is_allowed =
-            capacity.request_policy.as_ref().is_none_or(|policy| capacity::is_allowed(&needs, policy, rounding));
-        if !is_allowed || needs > capacity.value {
+            capacity.request_policy.as_ref().is_none_or(|policy| capacity::is_allowed(needs, policy, rounding));
+        if !is_allowed || *needs > capacity.value {
             let (needs, has) = (Some(needs.clone()), Some(capacity.value.clone()));
             found.push(Obstacle::CapacityNever { name: name.clone(), needs, has });
         }
         // What others have stands in the way even of less.
         let consumed = device.usage.and_then(|usage| usage.consumed.get(name)).filter(|consumed| !consumed.is_zero());
         let left = consumed.map_or_else(|| capacity.value.clone(), |consumed| capacity.value.saturating_sub(consumed));
-        if consumed.is_some() && needs > left {
-            found.push(Obstacle::CapacityShort { name: name.clone(), needs, left });
+        if consumed.is_some() && *needs > left {
+            found.push(Obstacle::CapacityShort { name: name.clone(), needs: needs.clone(), left });
         }
     }
 }

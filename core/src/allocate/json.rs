@@ -20,7 +20,8 @@ impl Answer {
     pub fn to_json(&self) -> Value {
         let mut map = match &self.outcome {
             Outcome::Allocated { node, allocations } => {
-                let allocations: Vec<Value> = allocations.iter().map(allocation_json).collect();
+                let allocations: Vec<Value> =
+                    allocations.iter().map(|allocation| allocation_json(allocation)).collect();
                 object([("status", json!("allocated")), ("node", json!(node)), ("allocations", json!(allocations))])
             }
             Outcome::Unsatisfied { nodes } => object([("status", json!("none")), ("nodes", refusals(nodes))]),

@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use smallvec::SmallVec;
+
 use super::plan::Plan;
 use super::pools::NodeDevice;
 use crate::api::claim::DeviceSelector;
@@ -18,16 +20,17 @@ use crate::profile::Profile;
 pub(super) struct Judge<'c> {
     profile: &'c Profile,
     selectors: Selectors,
-    expressions: Vec<Expression<Answer>>,
-    by_text: BTreeMap<&'c str, usize>,
+    expressions: SmallVec<[Expression<Answer>; 2]>,
+    /// Positions of expressions by their text, in its order.
+    by_text: SmallVec<[(&'c str, usize); 4]>,
     /// Expressions that compute attributes, by their text.
     derived: BTreeMap<&'c str, Expression<Value>>,
     /// By class number: the class's expressions.
-    of_class: Vec<List>,
+    of_class: SmallVec<[List; 4]>,
     /// By selection: the request's own expressions.
-    of_selection: Vec<List>,
+    of_selection: SmallVec<[List; 4]>,
     /// Expressions of all lists, by their positions.
-    lists: Vec<usize>,
+    lists: SmallVec<[usize; 4]>,
 }
 
 /// Where a list begins and how long it is.
@@ -43,7 +46,7 @@ type Value = Result<AttributeValue, SelectorProblem>;
 
 /// Answers by group. Numbers of groups are mostly small.
 struct Answers<A> {
-    low: Vec<Option<A>>,
+    low: SmallVec<[Option<A>; 4]>,
     high: BTreeMap<u32, A>,
 }
 
@@ -54,12 +57,12 @@ impl<'c> Judge<'c> {
         let mut judge = Self {
             profile,
             selectors,
-            expressions: Vec::new(),
-            by_text: BTreeMap::new(),
+            expressions: SmallVec::new(),
+            by_text: SmallVec::new(),
             derived: BTreeMap::new(),
-            of_class: Vec::with_capacity(plan.classes),
-            of_selection: Vec::with_capacity(plan.selections),
-            lists: Vec::new(),
+            of_class: SmallVec::with_capacity(plan.classes),
+            of_selection: SmallVec::with_capacity(plan.selections),
+            lists: SmallVec::new(),
         };
         for unit in &plan.units {
             // Classes and selections are numbered in the order of their first units.
@@ -95,13 +98,14 @@ impl<'c> Judge<'c> {
     }
 
     fn expression(&mut self, text: &'c str) -> usize {
-        if let Some(known) = self.by_text.get(text) {
-            return *known;
-        }
+        let place = match self.by_text.binary_search_by_key(&text, |(known, _)| *known) {
+            Ok(place) => return self.by_text.get(place).map_or(0, |(_, known)| *known),
+            Err(place) => place,
+        };
         let position = self.expressions.len();
         let compiled = self.selectors.program(self.profile, text);
         self.expressions.push(Expression::new(compiled));
-        self.by_text.insert(text, position);
+        self.by_text.insert(place, (text, position));
         position
     }
 
@@ -185,7 +189,7 @@ impl<'c> Judge<'c> {
 
 impl<A: Clone> Expression<A> {
     fn new(compiled: Compiled) -> Self {
-        Self { compiled, answers: Answers { low: Vec::new(), high: BTreeMap::new() } }
+        Self { compiled, answers: Answers { low: SmallVec::new(), high: BTreeMap::new() } }
     }
 
     /// The answer for a device, found out by `evaluate` unless it is that for an equal one. `evaluate` is told whether the device has no

@@ -35,6 +35,7 @@ mod taints;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -139,7 +140,7 @@ pub enum Outcome {
         /// The node.
         node: String,
         /// One entry per claim, in the order of the question.
-        allocations: Vec<AllocationResult>,
+        allocations: Vec<Arc<AllocationResult>>,
     },
     /// The claims fit on none of the nodes.
     Unsatisfied {
@@ -269,19 +270,64 @@ fn allocate_with(
 /// The first key that no claim has.
 pub fn allocate_known(cluster: &mut Cluster, question: &KnownQuestion, limits: &Limits) -> Result<Answer, Key> {
     let mut memory = cluster.lend_memory();
-    let claim = |key: &Key| cluster.claims().get(key).ok_or_else(|| key.clone());
-    let claims: Result<Vec<&ResourceClaim>, Key> = question.claims.iter().map(claim).collect();
-    let answer = claims.map(|claims| {
-        let asked = Asked { claims, nodes: &question.nodes, in_use: &question.in_use, barred: &[] };
-        answer(cluster, &mut memory, &asked, limits, node::PATIENCE)
-    });
+    let answer = ask_known(cluster, &mut memory, &question.claims, question, limits);
     cluster.return_memory(memory);
-    if let (true, Ok(Answer { outcome: Outcome::Allocated { allocations, .. }, .. })) = (question.take, &answer) {
-        for (key, allocation) in question.claims.iter().zip(allocations) {
-            cluster.take_allocation(key, allocation.clone());
+    answer
+}
+
+/// Answers a question about claims that are in the cluster for each of them alone, one after another, and puts each answer there
+/// before the next if that is asked for. After the first claim without an allocation none is asked.
+///
+/// The answers are those that [`allocate_known`] gives for one claim after the other.
+///
+/// # Errors
+///
+/// The first key that no claim has; then no claim has an allocation of the answers, and those asked about before have none.
+pub fn allocate_each(cluster: &mut Cluster, question: &KnownQuestion, limits: &Limits) -> Result<Vec<Answer>, Key> {
+    let mut memory = cluster.lend_memory();
+    let mut answers = Vec::with_capacity(question.claims.len());
+    let mut unknown = None;
+    for key in &question.claims {
+        let Ok(answer) = ask_known(cluster, &mut memory, std::slice::from_ref(key), question, limits) else {
+            unknown = Some(key.clone());
+            break;
+        };
+        let is_allocated = matches!(answer.outcome, Outcome::Allocated { .. });
+        answers.push(answer);
+        if !is_allocated {
+            break;
         }
     }
-    answer
+    cluster.return_memory(memory);
+    match unknown {
+        None => Ok(answers),
+        Some(unknown) => {
+            for key in question.claims.iter().take(if question.take { answers.len() } else { 0 }) {
+                cluster.take_allocation(key, None);
+            }
+            Err(unknown)
+        }
+    }
+}
+
+/// Some of a question's claims together.
+fn ask_known(
+    cluster: &mut Cluster,
+    memory: &mut Memory,
+    keys: &[Key],
+    question: &KnownQuestion,
+    limits: &Limits,
+) -> Result<Answer, Key> {
+    let claim = |key: &Key| cluster.claims().get(key).ok_or_else(|| key.clone());
+    let claims = keys.iter().map(claim).collect::<Result<Vec<&ResourceClaim>, Key>>()?;
+    let asked = Asked { claims, nodes: &question.nodes, in_use: &question.in_use, barred: &[] };
+    let answer = answer(cluster, memory, &asked, limits, node::PATIENCE);
+    if let (true, Outcome::Allocated { allocations, .. }) = (question.take, &answer.outcome) {
+        for (key, allocation) in keys.iter().zip(allocations) {
+            cluster.take_allocation(key, Some(Arc::clone(allocation)));
+        }
+    }
+    Ok(answer)
 }
 
 fn answer(cluster: &Cluster, memory: &mut Memory, asked: &Asked<'_>, limits: &Limits, patience: u64) -> Answer {
@@ -339,7 +385,7 @@ fn ask_nodes(asking: &mut Asking<'_, '_>, question: &Asked<'_>, budget: &mut Bud
 /// Where the claims of a question fit.
 pub(crate) enum Place {
     /// On this node first, with these devices.
-    On(String, Vec<AllocationResult>),
+    On(String, Vec<Arc<AllocationResult>>),
     /// On none.
     Nowhere,
     /// The input is wrong.

@@ -1,5 +1,7 @@
 //! One node: its pools, the checks, the search.
 
+use std::sync::Arc;
+
 use super::failure::Fatal;
 use super::funnel;
 use super::guide::{Prospect, prospect};
@@ -45,7 +47,7 @@ pub(super) struct Asking<'s, 'c> {
 /// What a node says.
 pub(super) enum Reply {
     /// One allocation per claim.
-    Fits(Vec<AllocationResult>),
+    Fits(Vec<Arc<AllocationResult>>),
     /// The claims do not fit; the reasons, if they were asked for.
     Refuses(Option<Box<NodeRefusal>>),
 }

@@ -55,6 +55,9 @@ pub(super) fn worth_asking<'c>(cluster: &'c Cluster, question: &Asked<'c>, plan:
         |unit: &Unit<'_>| *unit.mode == AllocationMode::ExactCount && unit.count > 0 && !unit.has_admin_access();
     let inventory = cluster.inventory();
     let all = candidates(cluster, question);
+    if question.nodes.len() == 1 {
+        return all;
+    }
     let has_network_devices = inventory.slices_without_node().next().is_some();
     if plan.units.is_empty() || !plan.units.iter().all(needs_a_free_device) || has_network_devices {
         return all;

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::Grid;
 use super::bits::Bits;
 use super::capacity::{self, Amounts, Rounding};
@@ -32,7 +34,7 @@ pub(super) struct State<'s, 'c> {
     /// All devices, where some unit has admin access.
     all: Bits,
     /// By device: by how many claims it is held as a whole, and the latest of them plus one.
-    holders: Vec<(u32, usize)>,
+    holders: SmallVec<[(u32, usize); 2]>,
     /// By shared device that was picked: what is consumed.
     consumed: BTreeMap<usize, Amounts>,
     counters: Counters<'c>,
@@ -139,7 +141,7 @@ impl<'s, 'c> State<'s, 'c> {
             quirks,
             free: free(view),
             all: if plan.units.iter().any(Unit::has_admin_access) { Bits::below(devices) } else { Bits::default() },
-            holders: vec![(0, 0); devices],
+            holders: smallvec![(0, 0); devices],
             consumed: BTreeMap::new(),
             counters: Counters::new(view, quirks),
             groups: features.device_compatibility_groups.then(Groups::default),
@@ -236,7 +238,8 @@ impl<'s, 'c> State<'s, 'c> {
         let (Some(device), Some(picked)) = (self.view.devices.get(position), self.consumed.get(&position)) else {
             return true;
         };
-        let amounts = self.amounts.get(&(unit.index, position)).map_or(&[] as &[Quantity], Vec::as_slice);
+        let amounts =
+            self.amounts.get(&(unit.index, position)).map_or(&[] as &[Quantity], |amounts| amounts.as_slice());
         let taken = device.usage.map(|usage| &usage.consumed);
         capacity::are_left(amounts, &device.device.capacity, taken, Some(picked))
     }
@@ -440,7 +443,9 @@ impl<'s, 'c> State<'s, 'c> {
             let amounts = self.amounts.get(&(unit.index, position)).cloned().unwrap_or_default();
             let before = self.consumed.remove(&position);
             let sum = match &before {
-                Some(before) => before.iter().zip(&amounts).map(|(sum, amount)| sum.saturating_add(amount)).collect(),
+                Some(before) => {
+                    before.iter().zip(amounts.iter()).map(|(sum, amount)| sum.saturating_add(amount)).collect()
+                }
                 None => amounts.clone(),
             };
             self.consumed.insert(position, sum);

@@ -1,5 +1,6 @@
 //! A question's claims, laid out as the search walks through them.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::api::claim::{
@@ -52,7 +53,7 @@ pub(super) struct Unit<'q> {
     /// Bare name of the request or subrequest.
     pub(super) name: &'q str,
     /// `request` or `request/subrequest`.
-    pub(super) full_name: String,
+    pub(super) full_name: Cow<'q, str>,
     pub(super) class_name: &'q str,
     pub(super) class: Option<&'q DeviceClass>,
     /// Which class this is; equal names have equal numbers.
@@ -152,12 +153,12 @@ impl<'q> Plan<'q> {
             for (sub, subrequest) in request.first_available.iter().enumerate() {
                 let full_name = format!("{}/{}", request.name, subrequest.name);
                 let fields = Fields::of_subrequest(subrequest);
-                self.add_unit(request_in_claim, Some(sub), full_name, &fields, cluster);
+                self.add_unit(request_in_claim, Some(sub), full_name.into(), &fields, cluster);
             }
         } else {
             let exact = request.exactly.as_ref().unwrap_or_else(|| &*NOTHING);
             let fields = Fields::of_exact(&request.name, exact);
-            self.add_unit(request_in_claim, None, request.name.clone(), &fields, cluster);
+            self.add_unit(request_in_claim, None, request.name.as_str().into(), &fields, cluster);
         }
         self.requests.push(RequestPlan { request, units: first..self.units.len(), has_alternatives });
     }
@@ -166,7 +167,7 @@ impl<'q> Plan<'q> {
         &mut self,
         request_in_claim: usize,
         sub: Option<usize>,
-        full_name: String,
+        full_name: Cow<'q, str>,
         fields: &Fields<'q>,
         cluster: &'q Cluster,
     ) {

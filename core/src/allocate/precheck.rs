@@ -1,5 +1,7 @@
 //! What is checked before any search, claim by claim, in the reference's order.
 
+use smallvec::SmallVec;
+
 use super::failure::{self, Fatal, MOST_DEVICES};
 use super::plan::{ClaimPlan, Plan, RequestPlan, Unit};
 use super::pools::{NodeDevice, NodeView};
@@ -17,6 +19,9 @@ pub(super) struct Need {
     /// Mode `All`: the devices, all of which are needed.
     pub(super) all: Option<Vec<usize>>,
 }
+
+/// What each unit needs, by its position.
+pub(super) type Needs = SmallVec<[Need; 2]>;
 
 /// Why there is no search.
 pub(super) enum Stop {
@@ -43,10 +48,10 @@ pub(super) fn check<'c>(
     profile: &Profile,
     verdicts: &mut Verdicts<'_, 'c>,
     budget: &mut Budget,
-) -> Result<Vec<Need>, Stop> {
+) -> Result<Needs, Stop> {
     let (features, version) = (&profile.features, profile.version);
     let rounding = capacity::Rounding::of(profile);
-    let mut checker = Checker { plan, view, features, version, rounding, verdicts, budget, needs: Vec::new() };
+    let mut checker = Checker { plan, view, features, version, rounding, verdicts, budget, needs: Needs::new() };
     for claim in &plan.claims {
         let mut least: u128 = 0;
         for (position, request) in plan.requests_of(claim).iter().enumerate() {
@@ -74,7 +79,7 @@ struct Checker<'s, 'v, 'c> {
     rounding: capacity::Rounding,
     verdicts: &'s mut Verdicts<'v, 'c>,
     budget: &'s mut Budget,
-    needs: Vec<Need>,
+    needs: Needs,
 }
 
 impl<'c> Checker<'_, '_, 'c> {

@@ -1,5 +1,7 @@
 //! From a solution to the allocation of each claim.
 
+use std::sync::Arc;
+
 use super::capacity;
 use super::failure::{Fatal, node_selector_terms};
 use super::plan::{ClaimPlan, Plan, RequestPlan, Unit};
@@ -26,7 +28,7 @@ pub(super) fn build(
     profile: &Profile,
     quirks: Quirks,
     solution: &Solution<'_>,
-) -> Result<Vec<AllocationResult>, Fatal> {
+) -> Result<Vec<Arc<AllocationResult>>, Fatal> {
     let mut allocations = Vec::with_capacity(plan.claims.len());
     for (position, claim) in plan.claims.iter().enumerate() {
         let mut allocation = AllocationResult::default();
@@ -43,10 +45,11 @@ pub(super) fn build(
                 .share
                 .is_some()
                 .then(|| derive::share_id(&claim.claim.metadata, position, &unit.full_name, ordinal));
-            let consumed = picked.share.clone().map(|amounts| capacity::named(amounts, &device.device.capacity));
+            let consumed = picked.share.as_ref().map(|amounts| capacity::named(amounts, &device.device.capacity));
             let mut consumed = consumed.unwrap_or_default();
-            consumed
-                .extend(picked.requested().into_iter().flatten().map(|(name, amount)| (name.clone(), amount.clone())));
+            for (name, amount) in picked.requested().into_iter().flatten() {
+                consumed.insert(name.clone(), amount.clone());
+            }
             allocation.devices.results.push(DeviceRequestAllocationResult {
                 share_id,
                 consumed_capacity: consumed,
@@ -56,7 +59,7 @@ pub(super) fn build(
         }
         allocation.devices.config = config(plan, claim, profile, quirks, solution);
         allocation.node_selector = node_selector(&devices, node, claim)?;
-        allocations.push(allocation);
+        allocations.push(Arc::new(allocation));
     }
     Ok(allocations)
 }
@@ -65,7 +68,7 @@ fn result(unit: &Unit<'_>, device: &NodeDevice<'_>, profile: &Profile) -> Device
     let waits = profile.features.device_binding_and_status;
     let conditions = |list: &Option<Vec<String>>| list.clone().filter(|_| waits).unwrap_or_default();
     DeviceRequestAllocationResult {
-        request: unit.full_name.clone(),
+        request: unit.full_name.to_string(),
         driver: device.slice.spec.driver.clone(),
         pool: device.slice.spec.pool.name.clone(),
         device: device.device.name.clone(),
@@ -101,13 +104,13 @@ fn config(
     for unit in units.iter().filter(|unit| unit.class.is_some_and(|class| !class.spec.config.is_empty())) {
         if let Some((_, range)) = by_class.iter().find(|(class, _)| *class == unit.class_number) {
             for entry in config.get_mut(range.clone()).into_iter().flatten() {
-                entry.requests.push(unit.full_name.clone());
+                entry.requests.push(unit.full_name.to_string());
             }
             continue;
         }
         let first = config.len();
         for of_class in unit.class.iter().flat_map(|class| &class.spec.config) {
-            config.push(entry(AllocationConfigSource::FromClass, vec![unit.full_name.clone()], of_class));
+            config.push(entry(AllocationConfigSource::FromClass, vec![unit.full_name.to_string()], of_class));
         }
         by_class.push((unit.class_number, first..config.len()));
     }

@@ -4,6 +4,8 @@
 //! ascending positions; the first complete assignment wins. The stack is explicit, its depth at most the number of claims,
 //! requests and devices asked for. What a [`Guide`] lets it skip, and why that keeps the answer, is said there.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::bits::Bits;
 use super::failure::{Fatal, MOST_DEVICES};
 use super::guide::Guide;
@@ -19,7 +21,7 @@ pub(super) struct Solution<'c> {
     /// Devices in the order of picking, each with the position of its unit.
     pub(super) picks: Vec<(usize, Picked<'c>)>,
     /// Position of the chosen unit of each request, in the order of all requests.
-    pub(super) chosen: Vec<usize>,
+    pub(super) chosen: SmallVec<[usize; 4]>,
 }
 
 /// How a search ended.
@@ -57,7 +59,7 @@ struct Walk<'s, 'w, 'v, 'c> {
     search: Search<'s, 'w, 'v, 'c>,
     frames: Vec<Frame<'c>>,
     /// Devices picked for each claim.
-    results: Vec<u64>,
+    results: SmallVec<[u64; 4]>,
     /// While going back from a request that failed: earlier requests that it could see.
     blame: Bits,
 }
@@ -117,7 +119,7 @@ impl<'w, 'c> Search<'_, 'w, '_, 'c> {
     ///
     /// What stops the search before it ends.
     pub(super) fn run(self) -> Result<End<'w, 'c>, Stop> {
-        let results = vec![0; self.plan.claims.len()];
+        let results = smallvec![0; self.plan.claims.len()];
         let mut walk = Walk { search: self, frames: Vec::new(), results, blame: Bits::default() };
         let end = walk.run();
         // What a guide skips, a search with defects may not skip.
@@ -385,7 +387,7 @@ impl<'c> Walk<'_, '_, '_, 'c> {
     }
 
     fn solution(self) -> Solution<'c> {
-        let mut solution = Solution { picks: Vec::new(), chosen: Vec::new() };
+        let mut solution = Solution { picks: Vec::new(), chosen: SmallVec::new() };
         for frame in self.frames {
             match frame {
                 Frame::ClaimDone => {}

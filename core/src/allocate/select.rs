@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::bits::Bits;
 use super::failure::{Fatal, bad_device_selector};
 use super::judge::Judge;
@@ -62,7 +64,7 @@ pub(super) struct Verdicts<'s, 'c> {
     /// By pair of class and selectors.
     known: Grid<Verdict>,
     /// By pair of class and selectors: devices that are not known to be refused.
-    open: Vec<Bits>,
+    open: SmallVec<[Bits; 1]>,
     /// By class: what its selectors alone say. Errors are not kept here.
     of_class: Grid<Verdict>,
     errors: BTreeMap<(usize, usize), SelectorError>,
@@ -78,7 +80,7 @@ impl<'s, 'c> Verdicts<'s, 'c> {
     ) -> Self {
         let known = Grid::new(plan.selections, view.devices.len());
         let of_class = Grid::new(plan.classes, view.devices.len());
-        let open = vec![Bits::below(view.devices.len()); plan.selections];
+        let open = smallvec![Bits::below(view.devices.len()); plan.selections];
         Self { profile, node, judge, devices: &view.devices, known, open, of_class, errors: BTreeMap::new() }
     }
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{
-    Answer, DeviceId, InUse, KnownQuestion, Limits, Outcome, Question, allocate, allocate_known, allocate_with,
+    Answer, DeviceId, InUse, KnownQuestion, Limits, Outcome, Question, allocate, allocate_each, allocate_known,
+    allocate_with,
 };
 use crate::api::object::{Object, read_object};
 use crate::cluster::{Cluster, Key};
@@ -373,4 +374,36 @@ fn a_claim_of_the_cluster_gets_the_same_answer_and_takes_it() {
     let unknown = ("d".to_owned(), "nobody".to_owned());
     let question = KnownQuestion { claims: vec![unknown.clone()], ..Default::default() };
     assert_eq!(allocate_known(&mut cluster, &question, &Limits::default()), Err(unknown));
+}
+
+#[test]
+fn claims_asked_about_in_one_go_get_the_answers_of_one_after_another() {
+    for seed in 0..40 {
+        let (mut cluster, asked) = world(seed, Mode::Sound);
+        for claim in &asked.claims {
+            cluster.apply(Object::ResourceClaim(Box::new(claim.clone())));
+        }
+        let claims: Vec<Key> = asked.claims.iter().map(|claim| ("d".to_owned(), claim.metadata.name.clone())).collect();
+        let question = KnownQuestion { claims, in_use: asked.in_use.clone(), take: true, ..Default::default() };
+        let start = cluster.clone();
+        let mut expected = Vec::new();
+        for key in &question.claims {
+            let one = KnownQuestion { claims: vec![key.clone()], ..question.clone() };
+            expected.push(allocate_known(&mut cluster, &one, &Limits::default()).unwrap());
+            if !matches!(expected.last().unwrap().outcome, Outcome::Allocated { .. }) {
+                break;
+            }
+        }
+        let mut other = start.clone();
+        assert_eq!(allocate_each(&mut other, &question, &Limits::default()), Ok(expected));
+        assert_eq!(other.claims(), cluster.claims());
+        // A key that no claim has leaves everything as it was.
+        let mut other = start.clone();
+        let unknown = ("d".to_owned(), "nobody".to_owned());
+        let claims = [question.claims.first().cloned().into_iter().collect(), vec![unknown.clone()]].concat();
+        let question = KnownQuestion { claims, ..question };
+        if allocate_each(&mut other, &question, &Limits::default()) == Err(unknown) {
+            assert_eq!(other.claims(), start.claims());
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! ResourceClaims, their templates, and the requests in both.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -223,7 +224,7 @@ api_struct! { closed
     /// `ResourceClaimStatus`.
     ResourceClaimStatus {
         /// The devices given; absent while pending.
-        "allocation" allocation: Option<AllocationResult>,
+        "allocation" allocation: Option<Arc<AllocationResult>>,
         /// Who may use the claim.
         "reservedFor" reserved_for: Vec<ResourceClaimConsumerReference>,
         /// What drivers report about the devices.

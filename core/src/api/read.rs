@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::{Map, Number, Value};
 
@@ -238,6 +239,16 @@ impl<T: Json> Json for Box<T> {
 
     fn write(&self) -> Option<Value> {
         (**self).write()
+    }
+}
+
+impl<T: Json> Json for Arc<T> {
+    fn read(value: Value, at: &Path<'_>, findings: &mut Vec<Finding>) -> Result<Self, Value> {
+        T::read(value, at, findings).map(Self::new)
+    }
+
+    fn write(&self) -> Option<Value> {
+        self.as_ref().write()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Whether changes help: the allocator is asked, and afterwards everything is as before.
 
+use std::sync::Arc;
+
 use super::case::Case;
 use super::change::{Change, change_spec, position};
 use crate::allocate::{DeviceId, Limits, Place, Question, find_place};
@@ -25,7 +27,7 @@ pub(super) fn try_changes(
     changes: &[Change],
     nodes: &[String],
     limits: &Limits,
-) -> Option<(String, Vec<AllocationResult>)> {
+) -> Option<(String, Vec<Arc<AllocationResult>>)> {
     let mut claims = case.question.claims.clone();
     let mut undo = Undo::default();
     let mut nodes = nodes.to_vec();

@@ -140,17 +140,17 @@ pub struct AllocatedDevice {
 }
 
 /// The device of one entry of `status.allocation.devices.results`.
-impl From<DeviceRequestAllocationResult> for AllocatedDevice {
-    fn from(result: DeviceRequestAllocationResult) -> Self {
-        let amount = |(name, amount): (String, Quantity)| (name, amount.to_string());
+impl From<&DeviceRequestAllocationResult> for AllocatedDevice {
+    fn from(result: &DeviceRequestAllocationResult) -> Self {
+        let amount = |(name, amount): (&String, &Quantity)| (name.clone(), amount.to_string());
         Self {
-            request: result.request,
-            driver: result.driver,
-            pool: result.pool,
-            device: result.device,
+            request: result.request.clone(),
+            driver: result.driver.clone(),
+            pool: result.pool.clone(),
+            device: result.device.clone(),
             admin_access: result.admin_access == Some(true),
-            share_id: result.share_id,
-            consumed_capacity: result.consumed_capacity.into_iter().map(amount).collect(),
+            share_id: result.share_id.clone(),
+            consumed_capacity: result.consumed_capacity.iter().map(amount).collect(),
         }
     }
 }

@@ -63,7 +63,7 @@ fn claim_report(cluster: &Cluster, claim: &ResourceClaim) -> ClaimReport {
         name: claim.metadata.name.clone(),
         template: template_of(cluster, claim).map(|template| template.name),
         allocated: status.allocation.is_some(),
-        devices: results.cloned().map(AllocatedDevice::from).collect(),
+        devices: results.map(AllocatedDevice::from).collect(),
         reserved_for: status.reserved_for.iter().map(|entry| consumer(&entry.resource, &entry.name)).collect(),
     }
 }

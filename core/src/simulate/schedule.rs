@@ -302,12 +302,12 @@ impl Scheduler<'_> {
     ) -> Result<Vec<NodeAllocatableClaimStatus>, Problem> {
         let Some(state) = self.nodes.iter().find(|state| state.name() == node) else { return Ok(Vec::new()) };
         let held = needed.iter().map(|needed| &needed.claim);
-        let held = held.filter_map(|claim| Some((claim, claim.status.allocation.as_ref()?)));
-        let new: &[AllocationResult] = match answer.map(|answer| &answer.outcome) {
+        let held = held.filter_map(|claim| Some((claim, claim.status.allocation.as_deref()?)));
+        let new: &[Arc<AllocationResult>] = match answer.map(|answer| &answer.outcome) {
             Some(Outcome::Allocated { allocations, .. }) => allocations,
             _ => &[],
         };
-        let all: Vec<_> = held.chain(claims.iter().zip(new)).collect();
+        let all: Vec<_> = held.chain(claims.iter().zip(new.iter().map(Arc::as_ref))).collect();
         node_allocatable::check(self.cluster, pod, state, &all)
     }
 

@@ -1,5 +1,7 @@
 //! The answer to a question about claims, for people.
 
+use std::sync::Arc;
+
 use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, Question, RequestFunnel};
 use apportion_core::api::claim::AllocationResult;
 use apportion_core::api::read::Json;
@@ -64,13 +66,12 @@ pub(crate) fn show(
     out.join("\n")
 }
 
-fn allocated(node: &str, allocations: &[AllocationResult], question: &Question, pen: Pen) -> Vec<String> {
+fn allocated(node: &str, allocations: &[Arc<AllocationResult>], question: &Question, pen: Pen) -> Vec<String> {
     let mut lines = vec![pen.paint(Ink::Good, &clean(&format!("Allocated on node {node}")))];
     let blocks = question.claims.iter().zip(allocations).map(|(claim, allocation)| {
         let name = clean(&format!("{}/{}", claim.metadata.namespace, claim.metadata.name)).into_owned();
         let mut block = vec![format!("claim {}", pen.paint(Ink::Strong, &name))];
-        let devices: Vec<AllocatedDevice> =
-            allocation.devices.results.iter().cloned().map(AllocatedDevice::from).collect();
+        let devices: Vec<AllocatedDevice> = allocation.devices.results.iter().map(AllocatedDevice::from).collect();
         let mut leaves: Vec<Vec<String>> =
             device_lines(devices.iter(), pen).into_iter().map(|line| vec![line]).collect();
         leaves.push(vec![reachable(allocation)]);

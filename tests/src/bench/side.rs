@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use apportion::{Door, HostLimits, Runner};
-use apportion_core::allocate::{Answer, KnownQuestion, Limits, Outcome, Question, allocate, allocate_known};
+use apportion_core::allocate::{Answer, KnownQuestion, Limits, Outcome, Question, allocate, allocate_each};
 use apportion_core::api::claim::ResourceClaim;
 use apportion_core::api::object::{Object, read_object};
 use apportion_core::cluster::{Cluster, Key};
@@ -27,12 +27,13 @@ pub trait Side {
     /// When the side stops.
     fn ask(&mut self) -> Result<Answer>;
 
-    /// Allocates one claim of the workload's sequence, which is in the cluster already, and has it take the answer.
+    /// Allocates the claims of the workload's sequence one after another until one finds no place. They are in the cluster already,
+    /// and take their answers.
     ///
     /// # Errors
     ///
     /// When the side stops.
-    fn place(&mut self, number: usize) -> Result<Answer>;
+    fn place(&mut self) -> Result<Vec<Answer>>;
 
     /// Takes all claims of the sequence back.
     ///
@@ -66,25 +67,26 @@ fn named(claims: &[ResourceClaim]) -> Vec<ResourceClaim> {
     named.collect()
 }
 
-/// A question for each claim of a sequence.
-fn sequence_questions(workload: &Workload, claims: &[ResourceClaim]) -> Vec<KnownQuestion> {
-    let question = |claim: &ResourceClaim| KnownQuestion {
-        claims: vec![(claim.metadata.namespace.clone(), claim.metadata.name.clone())],
+/// The question of a sequence.
+fn sequence_question(workload: &Workload, claims: &[ResourceClaim]) -> KnownQuestion {
+    let key = |claim: &ResourceClaim| (claim.metadata.namespace.clone(), claim.metadata.name.clone());
+    KnownQuestion {
+        claims: claims.iter().map(key).collect(),
         nodes: workload.question.nodes.clone(),
         in_use: workload.question.in_use.clone(),
         take: true,
-    };
-    claims.iter().map(question).collect()
+    }
 }
 
 /// The core itself.
 #[derive(Debug)]
 pub struct Native {
     limits: Limits,
-    start: Cluster,
     cluster: Cluster,
     question: Question,
-    sequence: Vec<KnownQuestion>,
+    sequence: KnownQuestion,
+    /// The claims of the sequence.
+    claims: Vec<ResourceClaim>,
 }
 
 impl Native {
@@ -107,9 +109,8 @@ impl Native {
         for claim in &claims {
             cluster.apply(Object::ResourceClaim(Box::new(claim.clone())));
         }
-        let start = if workload.kind == Kind::Sequence { cluster.clone() } else { Cluster::default() };
-        let sequence = sequence_questions(workload, &claims);
-        Ok(Self { limits: workload.limits, start, cluster, question: workload.question.clone(), sequence })
+        let sequence = sequence_question(workload, &claims);
+        Ok(Self { limits: workload.limits, cluster, question: workload.question.clone(), sequence, claims })
     }
 }
 
@@ -122,13 +123,14 @@ impl Side for Native {
         Ok(allocate(&mut self.cluster, std::hint::black_box(&self.question), &self.limits))
     }
 
-    fn place(&mut self, number: usize) -> Result<Answer> {
-        let question = self.sequence.get(number).context("no such claim")?;
-        allocate_known(&mut self.cluster, question, &self.limits).map_err(|key| anyhow!("no claim {key:?}"))
+    fn place(&mut self) -> Result<Vec<Answer>> {
+        allocate_each(&mut self.cluster, &self.sequence, &self.limits).map_err(|key| anyhow!("no claim {key:?}"))
     }
 
     fn reset(&mut self) -> Result<()> {
-        self.cluster = self.start.clone();
+        for claim in &self.claims {
+            self.cluster.apply(Object::ResourceClaim(Box::new(claim.clone())));
+        }
         Ok(())
     }
 }
@@ -140,7 +142,7 @@ pub struct Component {
     question: Question,
     /// The same question by keys, unless claims have equal ones.
     known: Option<KnownQuestion>,
-    sequence: Vec<KnownQuestion>,
+    sequence: KnownQuestion,
     /// The claims of the sequence as JSON.
     claims: Vec<String>,
 }
@@ -164,7 +166,7 @@ impl Component {
         let question = workload.question.clone();
         let (nodes, in_use) = (question.nodes.clone(), question.in_use.clone());
         let known = keys(&asked).map(|claims| KnownQuestion { claims, nodes, in_use, take: false });
-        Ok(Self { cluster, question, known, sequence: sequence_questions(workload, &sequence), claims })
+        Ok(Self { cluster, question, known, sequence: sequence_question(workload, &sequence), claims })
     }
 }
 
@@ -180,8 +182,8 @@ impl Side for Component {
         })
     }
 
-    fn place(&mut self, number: usize) -> Result<Answer> {
-        Ok(self.cluster.allocate_known(self.sequence.get(number).context("no such claim")?)?)
+    fn place(&mut self) -> Result<Vec<Answer>> {
+        Ok(self.cluster.allocate_each(&self.sequence)?)
     }
 
     fn reset(&mut self) -> Result<()> {
@@ -215,7 +217,7 @@ pub fn verify(side: &mut dyn Side, workload: &Workload) -> Result<(Done, Result<
             Ok((done, workload.check(&answer)))
         }
         Kind::Sequence => {
-            let done = sequence(side, workload)?;
+            let done = sequence(side)?;
             let expected = workload.claim_count();
             let verdict = if done.claims == expected {
                 Ok(())
@@ -242,24 +244,21 @@ pub fn repeat(side: &mut dyn Side, workload: &Workload, times: u64) -> Result<Du
     }
     let mut total = Duration::ZERO;
     for _ in 0..times {
-        let done = sequence(side, workload)?;
+        let done = sequence(side)?;
         total += done.asking;
     }
     Ok(total)
 }
 
-fn sequence(side: &mut dyn Side, workload: &Workload) -> Result<Done> {
+fn sequence(side: &mut dyn Side) -> Result<Done> {
     side.reset()?;
     let mut done = Done::default();
-    for number in 0..workload.claims.len() {
-        let start = Instant::now();
-        let answer = side.place(number)?;
-        done.asking += start.elapsed();
+    let start = Instant::now();
+    let answers = side.place()?;
+    done.asking = start.elapsed();
+    for answer in answers {
         done.steps += answer.steps;
-        let Outcome::Allocated { .. } = answer.outcome else {
-            break;
-        };
-        done.claims += 1;
+        done.claims += u64::from(matches!(answer.outcome, Outcome::Allocated { .. }));
     }
     Ok(done)
 }

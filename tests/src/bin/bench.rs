@@ -18,6 +18,10 @@ use apportion_tests::bench::timing::{Effort, Stopwatch, Timing};
 use apportion_tests::bench::workload::{Source, Workload, sources};
 use clap::Parser;
 
+/// The one that the runner uses.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Measures the engine on all workloads: the native core, the component, and the reference where Go is installed.
 #[derive(Parser)]
 #[command(name = "cargo xtask bench")]

@@ -2,7 +2,7 @@
 
 #![expect(
     unsafe_code,
-    reason = "the generated bindings pass memory across the component's border; bytes are compared in `memory`"
+    reason = "the generated bindings pass memory across the component's border; `memory` compares it and `pieces` hands it out"
 )]
 
 mod control;
@@ -10,6 +10,8 @@ mod from_wire;
 mod life;
 #[cfg(target_arch = "wasm32")]
 mod memory;
+#[cfg(target_arch = "wasm32")]
+mod pieces;
 mod to_wire;
 
 use std::cell::RefCell;
@@ -60,6 +62,12 @@ impl GuestCluster for Session {
         let question = from_wire::known_question(question).map_err(to_wire::findings)?;
         let answer = self.0.borrow_mut().allocate_known(&question).map_err(to_wire::findings)?;
         Ok(to_wire::answer(answer, !question.take))
+    }
+
+    fn allocate_each(&self, question: KnownQuestion) -> Result<Vec<Answer>, Vec<Finding>> {
+        let question = from_wire::known_question(question).map_err(to_wire::findings)?;
+        let answers = self.0.borrow_mut().allocate_each(&question).map_err(to_wire::findings)?;
+        Ok(answers.into_iter().map(|answer| to_wire::answer(answer, !question.take)).collect())
     }
 
     fn run(&self) -> Report {

@@ -69,7 +69,7 @@ pub(crate) fn answer(answer: Answer, has_json: bool) -> wit::Answer {
         outcome: match answer.outcome {
             Outcome::Allocated { node, allocations } => wit::Outcome::Allocated(wit::Allocated {
                 node,
-                claims: allocations.into_iter().map(|allocation| claim_allocation(allocation, has_json)).collect(),
+                claims: allocations.into_iter().map(|allocation| claim_allocation(&allocation, has_json)).collect(),
             }),
             Outcome::Unsatisfied { nodes } => wit::Outcome::Unsatisfied(refusals(nodes)),
             Outcome::Failed { node, failure: why } => wit::Outcome::Failed(wit::Failed { node, failure: failure(why) }),
@@ -80,9 +80,9 @@ pub(crate) fn answer(answer: Answer, has_json: bool) -> wit::Answer {
     }
 }
 
-fn claim_allocation(allocation: AllocationResult, has_json: bool) -> wit::ClaimAllocation {
+fn claim_allocation(allocation: &AllocationResult, has_json: bool) -> wit::ClaimAllocation {
     let json = if has_json { allocation.write().unwrap_or_default().to_string() } else { String::new() };
-    let devices = allocation.devices.results.into_iter().map(|result| device(result.into())).collect();
+    let devices = allocation.devices.results.iter().map(|result| device(result.into())).collect();
     wit::ClaimAllocation { devices, allocation: json }
 }
 

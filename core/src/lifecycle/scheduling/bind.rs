@@ -1,5 +1,7 @@
 //! From a place to the writes: claims get devices and reservations, then the Pod gets its node.
 
+use std::sync::Arc;
+
 use super::attempt::{Failure, Scheduler};
 use super::conditions::{self, Readiness};
 use super::needs::Need;
@@ -22,7 +24,7 @@ pub(super) struct Placement {
     /// The Pod's claims.
     pub(super) needs: Vec<Need>,
     /// Devices for those without any, in their order.
-    pub(super) allocations: Vec<AllocationResult>,
+    pub(super) allocations: Vec<Arc<AllocationResult>>,
     /// What devices serve there of the resources that the Pod asks for.
     pub(super) extended: Option<ExtendedResources>,
     /// What all its devices take of the node.
@@ -47,7 +49,7 @@ impl Placement {
                 claim.status.reserved_for.push(need.consumer.clone());
                 let allocation = claim.status.allocation.as_mut().filter(|_| stamped);
                 if let Some(allocation) = allocation.filter(|allocation| allocation.allocation_timestamp.is_empty()) {
-                    allocation.allocation_timestamp = scheduler.now.to_string();
+                    Arc::make_mut(allocation).allocation_timestamp = scheduler.now.to_string();
                 }
             }
             if claim != need.claim {

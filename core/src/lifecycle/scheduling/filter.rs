@@ -4,6 +4,7 @@
 //! out by [`super::unfit`], where it fits nowhere and somebody wants to hear why.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::attempt::{Attempt, Failure, Scheduler};
 use super::bind::Placement;
@@ -20,7 +21,7 @@ use crate::api::pod::{NodeAllocatableClaimStatus, Pod};
 use crate::profile::Mode;
 
 /// A node, and devices for the claims that were asked for, in their order.
-type Found = (String, Vec<AllocationResult>);
+type Found = (String, Vec<Arc<AllocationResult>>);
 
 /// The same with what all devices of the Pod take of the node.
 type Fit = (Found, Vec<NodeAllocatableClaimStatus>);
@@ -263,7 +264,7 @@ impl Scheduler<'_> {
         pod: &Pod,
         needs: &[Need],
         node: &str,
-        allocations: &[AllocationResult],
+        allocations: &[Arc<AllocationResult>],
     ) -> Result<Vec<NodeAllocatableClaimStatus>, Problem> {
         let Some(state) = self.book.node(node).filter(|_| self.profile.features.node_allocatable_resources) else {
             return Ok(Vec::new());
@@ -271,7 +272,7 @@ impl Scheduler<'_> {
         let mut new = allocations.iter();
         let with_devices = |need| -> Option<(&ResourceClaim, &AllocationResult)> {
             let need: &Need = need;
-            Some((&need.claim, need.claim.status.allocation.as_ref().or_else(|| new.next())?))
+            Some((&need.claim, &**need.claim.status.allocation.as_ref().or_else(|| new.next())?))
         };
         let claims: Vec<_> = needs.iter().filter_map(with_devices).collect();
         node_allocatable::check(self.cluster, pod, state, &claims)

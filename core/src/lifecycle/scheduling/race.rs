@@ -4,6 +4,7 @@
 //! Reproduced in reference mode only. Otherwise the first member writes the claim and the others find it written.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::attempt::{Failure, Scheduler};
 use super::bind::{self, Placement};
@@ -44,7 +45,7 @@ pub(super) fn bind_side_by_side(
 }
 
 /// Shared claims without devices, each with what the first member found for it, by UID.
-fn pending(members: &[(Pod, Placement)]) -> BTreeMap<String, (super::needs::Need, AllocationResult)> {
+fn pending(members: &[(Pod, Placement)]) -> BTreeMap<String, (super::needs::Need, Arc<AllocationResult>)> {
     let mut users: BTreeMap<String, usize> = BTreeMap::new();
     for (_, placement) in members {
         for need in &placement.needs {
@@ -70,7 +71,7 @@ fn pending(members: &[(Pod, Placement)]) -> BTreeMap<String, (super::needs::Need
 /// claims.
 fn with_pending(
     placement: &Placement,
-    pending: &BTreeMap<String, (super::needs::Need, AllocationResult)>,
+    pending: &BTreeMap<String, (super::needs::Need, Arc<AllocationResult>)>,
     winners: &BTreeMap<String, usize>,
     index: usize,
 ) -> Placement {

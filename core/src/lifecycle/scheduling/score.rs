@@ -2,6 +2,8 @@
 //!
 //! Source: KEP-4816, "Scoring".
 
+use std::sync::Arc;
+
 use super::needs::Need;
 use crate::api::claim::{AllocationResult, ResourceClaim};
 
@@ -31,7 +33,7 @@ pub(super) fn highest(needs: &[Need]) -> i64 {
 
 /// The sum over all prioritised requests of how early their alternative stands. `allocations` belong to the claims without
 /// devices, in order.
-pub(super) fn score(needs: &[Need], allocations: &[AllocationResult]) -> i64 {
+pub(super) fn score(needs: &[Need], allocations: &[Arc<AllocationResult>]) -> i64 {
     let mut new = allocations.iter();
     let mut sum = 0i64;
     for need in needs {
