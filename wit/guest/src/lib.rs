@@ -2,7 +2,7 @@
 
 #![expect(
     unsafe_code,
-    reason = "the generated bindings pass memory across the component's border; `memory` compares it and `pieces` hands it out"
+    reason = "the generated bindings pass memory across the component's border; bytes are compared in `memory`"
 )]
 
 mod control;
@@ -10,8 +10,6 @@ mod from_wire;
 mod life;
 #[cfg(target_arch = "wasm32")]
 mod memory;
-#[cfg(target_arch = "wasm32")]
-mod pieces;
 mod to_wire;
 
 use std::cell::RefCell;
