@@ -282,16 +282,15 @@ pub fn allocate_known(cluster: &mut Cluster, question: &KnownQuestion, limits: &
 ///
 /// # Errors
 ///
-/// The first key that no claim has; then no claim has an allocation of the answers, and those asked about before have none.
+/// The first key that no claim has; then none is asked.
 pub fn allocate_each(cluster: &mut Cluster, question: &KnownQuestion, limits: &Limits) -> Result<Vec<Answer>, Key> {
+    if let Some(unknown) = question.claims.iter().find(|key| !cluster.claims().contains_key(*key)) {
+        return Err(unknown.clone());
+    }
     let mut memory = cluster.lend_memory();
     let mut answers = Vec::with_capacity(question.claims.len());
-    let mut unknown = None;
     for key in &question.claims {
-        let Ok(answer) = ask_known(cluster, &mut memory, std::slice::from_ref(key), question, limits) else {
-            unknown = Some(key.clone());
-            break;
-        };
+        let Ok(answer) = ask_known(cluster, &mut memory, std::slice::from_ref(key), question, limits) else { break };
         let is_allocated = matches!(answer.outcome, Outcome::Allocated { .. });
         answers.push(answer);
         if !is_allocated {
@@ -299,15 +298,7 @@ pub fn allocate_each(cluster: &mut Cluster, question: &KnownQuestion, limits: &L
         }
     }
     cluster.return_memory(memory);
-    match unknown {
-        None => Ok(answers),
-        Some(unknown) => {
-            for key in question.claims.iter().take(if question.take { answers.len() } else { 0 }) {
-                cluster.take_allocation(key, None);
-            }
-            Err(unknown)
-        }
-    }
+    Ok(answers)
 }
 
 /// Some of a question's claims together.
@@ -324,7 +315,7 @@ fn ask_known(
     let answer = answer(cluster, memory, &asked, limits, node::PATIENCE);
     if let (true, Outcome::Allocated { allocations, .. }) = (question.take, &answer.outcome) {
         for (key, allocation) in keys.iter().zip(allocations) {
-            cluster.take_allocation(key, Some(Arc::clone(allocation)));
+            cluster.take_allocation(key, Arc::clone(allocation));
         }
     }
     Ok(answer)

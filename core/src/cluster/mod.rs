@@ -277,13 +277,13 @@ impl Cluster {
         }
     }
 
-    /// Gives a claim an allocation, or takes it away. False when there is no such claim.
-    pub(crate) fn take_allocation(&mut self, key: &Key, allocation: Option<Arc<AllocationResult>>) -> bool {
+    /// Gives a claim an allocation. False when there is no such claim.
+    pub(crate) fn take_allocation(&mut self, key: &Key, allocation: Arc<AllocationResult>) -> bool {
         let Some(claim) = Arc::make_mut(&mut self.claims).get_mut(key) else {
             return false;
         };
         count_claim(&mut self.inventory, &self.profile, claim, false);
-        claim.status.allocation = allocation;
+        claim.status.allocation = Some(allocation);
         count_claim(&mut self.inventory, &self.profile, claim, true);
         true
     }
