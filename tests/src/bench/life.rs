@@ -108,10 +108,8 @@ fn objects(has_cpu: bool) -> Vec<Value> {
             "spec": { "schedulingPolicy": { "gang": { "minCount": MEMBERS } }, "resourceClaims": [gpu] },
         }));
         for member in 0..MEMBERS {
-            let mut resources = json!({ "claims": [{ "name": "gpu" }] });
-            if has_cpu {
-                resources["requests"] = json!({ "cpu": "1" });
-            }
+            let requests = if has_cpu { json!({ "cpu": "1" }) } else { json!({}) };
+            let resources = json!({ "claims": [{ "name": "gpu" }], "requests": requests });
             objects.push(json!({
                 "apiVersion": "v1", "kind": "Pod",
                 "metadata": { "name": format!("{name}-{member}"), "namespace": "ml" },
