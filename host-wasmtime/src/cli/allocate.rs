@@ -37,7 +37,7 @@ pub(crate) fn allocate(arguments: &AllocateArguments) -> Result<Shown> {
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
     let is_allocated = matches!(answer.outcome, Outcome::Allocated { .. });
     let verdict = if is_allocated && !taken.has_errors() { Verdict::Yes } else { Verdict::No };
-    Ok(Shown { stdout, stderr, verdict })
+    Ok(Shown { stdout: stdout.into(), stderr, verdict })
 }
 
 /// The claim that the user named.

@@ -37,7 +37,7 @@ pub(crate) fn cel(arguments: &CelArguments) -> Result<Shown> {
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
     let is_false = |answer: &ExpressionAnswer| answer.parts.first().is_none_or(|whole| whole.is_cause);
     let verdict = if found.iter().all(is_false) { Verdict::No } else { Verdict::Yes };
-    Ok(Shown { stdout, stderr, verdict })
+    Ok(Shown { stdout: stdout.into(), stderr, verdict })
 }
 
 fn show(answer: &ExpressionAnswer, pen: Pen) -> String {

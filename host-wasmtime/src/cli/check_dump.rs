@@ -59,7 +59,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Shown> {
         }
     };
     let verdict = if notes.is_empty() { Verdict::Yes } else { Verdict::No };
-    Ok(Shown { stdout, stderr: String::new(), verdict })
+    Ok(Shown { stdout: stdout.into(), stderr: String::new(), verdict })
 }
 
 /// Everything there is to say, in the order of the text.

@@ -17,5 +17,5 @@ pub(crate) fn control(arguments: &ControllerArguments) -> Result<Shown> {
             String::new()
         }
     };
-    Ok(Shown { stdout, stderr: String::new(), verdict: Verdict::Yes })
+    Ok(Shown { stdout: stdout.into(), stderr: String::new(), verdict: Verdict::Yes })
 }

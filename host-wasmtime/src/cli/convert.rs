@@ -47,7 +47,7 @@ pub(crate) fn convert(arguments: &ConvertArguments) -> Result<Shown> {
     }
     let is_whole = notes.iter().all(|note| note.severity != Severity::Error);
     let stdout = String::from_utf8_lossy(&stdout).into_owned();
-    Ok(Shown { stdout, stderr, verdict: if is_whole { Verdict::Yes } else { Verdict::No } })
+    Ok(Shown { stdout: stdout.into(), stderr, verdict: if is_whole { Verdict::Yes } else { Verdict::No } })
 }
 
 /// Several files on one stream are documents of one.

@@ -43,7 +43,7 @@ fn cluster(arguments: &ExplainArguments) -> Result<Shown> {
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
     if let Some(number) = arguments.apply {
         let stdout = applied(&explanations, number)?;
-        return Ok(Shown { stdout, stderr, verdict: Verdict::Yes });
+        return Ok(Shown { stdout: stdout.into(), stderr, verdict: Verdict::Yes });
     }
     let stdout = match view.output {
         Output::Table if explanations.is_empty() => "Nothing is Pending.\n".to_owned(),
@@ -55,7 +55,7 @@ fn cluster(arguments: &ExplainArguments) -> Result<Shown> {
     };
     let is_fine = |one: &Explanation| matches!(one.state, State::Placed | State::Fits);
     let verdict = if explanations.iter().all(is_fine) { Verdict::Yes } else { Verdict::No };
-    Ok(Shown { stdout, stderr, verdict })
+    Ok(Shown { stdout: stdout.into(), stderr, verdict })
 }
 
 /// What the user named.
@@ -154,7 +154,7 @@ fn codes(arguments: &ExplainArguments) -> Result<Shown> {
             }
         },
     };
-    Ok(Shown { stdout, stderr: String::new(), verdict: Verdict::Yes })
+    Ok(Shown { stdout: stdout.into(), stderr: String::new(), verdict: Verdict::Yes })
 }
 
 /// What a code means, in a paragraph.

@@ -44,7 +44,7 @@ pub(crate) fn fit(arguments: &FitArguments) -> Result<Shown> {
     };
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
     let verdict = if found.total.at_most == 0 { Verdict::No } else { Verdict::Yes };
-    Ok(Shown { stdout, stderr, verdict })
+    Ok(Shown { stdout: stdout.into(), stderr, verdict })
 }
 
 /// How many counters and capacities are told.

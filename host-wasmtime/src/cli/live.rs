@@ -28,5 +28,5 @@ pub(crate) fn read(arguments: &ClusterArguments, kinds: &[Resource]) -> Result<I
 /// The role that reading these kinds needs, as a manifest.
 pub(crate) fn role(kinds: &[Resource]) -> Result<Shown> {
     let stdout = machine::text(&serde_json::to_value(reader_role(kinds))?, Output::Yaml);
-    Ok(Shown { stdout, stderr: String::new(), verdict: Verdict::Yes })
+    Ok(Shown { stdout: stdout.into(), stderr: String::new(), verdict: Verdict::Yes })
 }

@@ -1,5 +1,7 @@
 //! The answer for programs. The form changes with [`FORMAT`] only, apart from fields that are added.
 
+use std::io::{self, BufWriter, Write};
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -9,6 +11,9 @@ use super::note::MachineNote;
 
 /// Version of the machine formats.
 pub(crate) const FORMAT: &str = "apportion/v1";
+
+/// Bytes that are written together.
+const PIECE: usize = 64 << 10;
 
 /// The whole text: what it is, who answered, and the body's fields.
 pub(crate) fn write(kind: &str, engine: &EngineArguments, body: Value, output: Output) -> String {
@@ -50,19 +55,21 @@ pub(crate) fn input(input: &Input, taken: &Taken) -> Value {
 
 /// A value as text.
 pub(crate) fn text(value: &impl Serialize, output: Output) -> String {
-    long_text(value, output, 0)
-}
-
-/// A value as text of about so many bytes.
-pub(crate) fn long_text(value: &impl Serialize, output: Output, bytes: usize) -> String {
     match output {
         Output::Yaml => apportion_yaml::write(&json!(value)),
         Output::Json | Output::Table => {
-            let mut text = Vec::with_capacity(bytes);
-            // Nothing that is written here can fail to be JSON, which is UTF-8.
-            drop(serde_json::to_writer_pretty(&mut text, value));
-            text.push(b'\n');
+            let mut text = Vec::new();
+            // A vector takes everything, and JSON is UTF-8.
+            drop(pretty(value, &mut text));
             String::from_utf8(text).unwrap_or_default()
         }
     }
+}
+
+/// Writes a value as JSON.
+pub(crate) fn pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(PIECE, out);
+    serde_json::to_writer_pretty(&mut out, value)?;
+    out.write_all(b"\n")?;
+    out.flush()
 }

@@ -53,13 +53,25 @@ pub(crate) enum Verdict {
 }
 
 /// What a command prints.
-#[derive(Debug)]
 pub(crate) struct Shown {
     /// The answer.
-    pub(crate) stdout: String,
+    pub(crate) stdout: Stdout,
     /// Everything else.
     pub(crate) stderr: String,
     pub(crate) verdict: Verdict,
+}
+
+/// An answer.
+pub(crate) enum Stdout {
+    Text(String),
+    /// Written piece by piece: as one text it would take more room than all that it is about.
+    Pieces(Box<dyn FnOnce(&mut dyn Write) -> io::Result<()>>),
+}
+
+impl From<String> for Stdout {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
 }
 
 pub(crate) fn main() -> ExitCode {
@@ -110,7 +122,11 @@ fn print(shown: Shown) -> Result<Verdict> {
     };
     quietly(io::stderr().write_all(shown.stderr.as_bytes()))?;
     let mut stdout = io::stdout().lock();
-    quietly(stdout.write_all(shown.stdout.as_bytes()).and_then(|()| stdout.flush()))?;
+    let written = match shown.stdout {
+        Stdout::Text(text) => stdout.write_all(text.as_bytes()),
+        Stdout::Pieces(write) => write(&mut stdout),
+    };
+    quietly(written.and_then(|()| stdout.flush()))?;
     Ok(shown.verdict)
 }
 

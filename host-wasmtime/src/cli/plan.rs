@@ -76,7 +76,7 @@ pub(crate) fn plan(arguments: &PlanArguments) -> Result<Shown> {
     };
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
     let verdict = if taken.has_errors() || !planned.told.is_empty() { Verdict::No } else { Verdict::Yes };
-    Ok(Shown { stdout, stderr, verdict })
+    Ok(Shown { stdout: stdout.into(), stderr, verdict })
 }
 
 /// Manifests as they would be stored: a source that no server has seen has no UID yet, and copies name it by that.

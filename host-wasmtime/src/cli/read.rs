@@ -1,8 +1,9 @@
 //! From texts to objects, with as many threads as there are processors.
 
 use std::ops::Range;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use apportion_yaml::{Limits, Part, join, parts, read_part};
@@ -20,9 +21,6 @@ const PART: usize = 512 << 10;
 const BATCH: usize = 256;
 const BATCH_BYTES: usize = 1 << 20;
 
-/// Batches that wait between reading and looking.
-const WAITING: usize = 1;
-
 /// Some bytes of a source that can be read without the others.
 struct Task {
     source: usize,
@@ -32,11 +30,45 @@ struct Task {
 /// What a task came to.
 struct Done<T> {
     part: Part,
+    refused: usize,
+    taken: Taken<T>,
+}
+
+/// Usable documents, and what was said of each.
+struct Taken<T> {
     documents: Vec<Document>,
     texts: Vec<String>,
-    refused: usize,
     said: Vec<T>,
 }
+
+impl<T> Taken<T> {
+    const fn nothing() -> Self {
+        Self { documents: Vec::new(), texts: Vec::new(), said: Vec::new() }
+    }
+
+    fn add(&mut self, source: usize, batch: Vec<apportion_yaml::Document>, look: &mut impl Look<T>) {
+        let mut objects = Vec::with_capacity(batch.len());
+        let before = self.texts.len();
+        for apportion_yaml::Document { value, positions, .. } in batch {
+            self.documents.push(Document::of_object(source, &value, positions));
+            self.texts.push(value.to_string());
+            objects.push(value);
+        }
+        self.said.extend(look(objects, self.texts.get(before..).unwrap_or_default()));
+    }
+
+    /// What was taken of later documents comes behind.
+    fn append(&mut self, later: Self) {
+        self.documents.extend(later.documents);
+        self.texts.extend(later.texts);
+        self.said.extend(later.said);
+    }
+}
+
+/// Who gets the objects of usable documents and their texts, some at a time, and says something of each.
+pub(crate) trait Look<T>: FnMut(Vec<Value>, &[String]) -> Vec<T> + Send {}
+
+impl<T, L: FnMut(Vec<Value>, &[String]) -> Vec<T> + Send> Look<T> for L {}
 
 /// How far a source is.
 #[derive(Default)]
@@ -45,12 +77,8 @@ struct State {
     documents: AtomicUsize,
 }
 
-/// Reads all sources. Each thread makes itself a `look`, which gets the objects of the usable documents and their texts, some at
-/// a time, and says something of each; what it says comes in the order of the documents.
-pub(crate) fn read<T: Send, L: FnMut(Vec<Value>, &[String]) -> Vec<T> + Send>(
-    sources: Vec<Source>,
-    make: impl Fn() -> L + Sync,
-) -> (Input, Vec<T>) {
+/// Reads all sources. Each thread makes itself a `look`; what is said comes in the order of the documents.
+pub(crate) fn read<T: Send, L: Look<T>>(sources: Vec<Source>, make: impl Fn() -> L + Sync) -> (Input, Vec<T>) {
     let limits = Limits::default();
     let tasks: Vec<Task> = sources
         .iter()
@@ -71,7 +99,8 @@ pub(crate) fn read<T: Send, L: FnMut(Vec<Value>, &[String]) -> Vec<T> + Send>(
         }
         if !add(&mut all, index, source, &limits, of_source) {
             // Beyond a limit: what is still within it, only reading from the start tells.
-            let whole = task(index, &source.text, &(0..source.text.len()), &limits, &mut make());
+            let whole = Task { source: index, bytes: 0..source.text.len() };
+            let whole = do_task(&whole, &source.text, &limits, &mut [make()]);
             add(&mut all, index, source, &limits, vec![Some(whole)]);
         }
     }
@@ -89,20 +118,20 @@ fn add<T>(
 ) -> bool {
     let Some(done) = done.into_iter().collect::<Option<Vec<Done<T>>>>() else { return false };
     let (parts, rest): (Vec<Part>, Vec<_>) =
-        done.into_iter().map(|done| (done.part, (done.documents, done.texts, done.refused, done.said))).unzip();
+        done.into_iter().map(|done| (done.part, (done.refused, done.taken))).unzip();
     let Some(problems) = join(&source.text, limits, parts) else { return false };
     input.problems.extend(problems.into_iter().map(|problem| Note::of_problem(index, problem)));
-    for (documents, texts, refused, more) in rest {
-        input.documents.extend(documents);
-        input.texts.extend(texts);
+    for (refused, taken) in rest {
+        input.documents.extend(taken.documents);
+        input.texts.extend(taken.texts);
         input.refused = input.refused.saturating_add(refused);
-        said.extend(more);
+        said.extend(taken.said);
     }
     true
 }
 
 /// Does the tasks; what is `None` belongs to a source with more documents than allowed.
-fn work<T: Send, L: FnMut(Vec<Value>, &[String]) -> Vec<T> + Send>(
+fn work<T: Send, L: Look<T>>(
     sources: &[Source],
     tasks: &[Task],
     limits: &Limits,
@@ -115,11 +144,13 @@ fn work<T: Send, L: FnMut(Vec<Value>, &[String]) -> Vec<T> + Send>(
     let next = AtomicUsize::new(0);
     let done: Vec<Mutex<Option<Done<T>>>> = tasks.iter().map(|_| Mutex::new(None)).collect();
     let progress = Progress::new(sources.len(), "files");
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(tasks.len());
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let workers = processors.min(tasks.len());
+    let looks_each = processors.checked_div(workers).unwrap_or(1);
     thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
-                let mut look = make();
+                let mut looks: Vec<L> = (0..looks_each).map(|_| make()).collect();
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let (Some(work), Some(slot)) = (tasks.get(index), done.get(index)) else { return };
@@ -127,7 +158,7 @@ fn work<T: Send, L: FnMut(Vec<Value>, &[String]) -> Vec<T> + Send>(
                         return;
                     };
                     if state.documents.load(Ordering::Relaxed) <= limits.max_documents {
-                        let done = task(work.source, &source.text, &work.bytes, limits, &mut look);
+                        let done = do_task(work, &source.text, limits, &mut looks);
                         state.documents.fetch_add(done.part.documents(), Ordering::Relaxed);
                         if let Ok(mut slot) = slot.lock() {
                             *slot = Some(done);
@@ -143,36 +174,61 @@ fn work<T: Send, L: FnMut(Vec<Value>, &[String]) -> Vec<T> + Send>(
     done.into_iter().map(|slot| slot.into_inner().unwrap_or_default()).collect()
 }
 
-/// Reads some bytes; what is large and cannot be cut is read and looked at by two threads.
-fn task<T: Send>(
-    source: usize,
-    text: &[u8],
-    bytes: &Range<usize>,
-    limits: &Limits,
-    look: &mut (impl FnMut(Vec<Value>, &[String]) -> Vec<T> + Send),
-) -> Done<T> {
-    let (mut documents, mut texts, mut said) = (Vec::new(), Vec::new(), Vec::new());
-    let mut take_in = |batch: Vec<apportion_yaml::Document>| {
-        let mut objects = Vec::with_capacity(batch.len());
-        let before = texts.len();
-        for apportion_yaml::Document { value, positions, .. } in batch {
-            documents.push(Document::of_object(source, &value, positions));
-            texts.push(value.to_string());
-            objects.push(value);
+/// Reads some bytes; what is large and cannot be cut is read by one thread and looked at by others.
+fn do_task<T: Send>(task: &Task, text: &[u8], limits: &Limits, looks: &mut [impl Look<T>]) -> Done<T> {
+    let Task { source, bytes } = task;
+    let mut taken = Taken::nothing();
+    let (part, refused) = match looks {
+        [look, ..] if bytes.len() < PART.saturating_mul(2) => {
+            in_batches(text, bytes, limits, |batch| taken.add(*source, batch, look))
         }
-        said.extend(look(objects, texts.get(before..).unwrap_or_default()));
+        looks => {
+            let (read, batches) = side_by_side(task, text, limits, looks);
+            batches.into_iter().for_each(|batch| taken.append(batch));
+            read
+        }
     };
-    let (part, refused) = if bytes.len() < PART.saturating_mul(2) {
-        in_batches(text, bytes, limits, take_in)
-    } else {
-        let (give, take) = mpsc::sync_channel(WAITING);
-        thread::scope(|scope| {
-            scope.spawn(move || take.into_iter().for_each(&mut take_in));
-            // The other side takes until this one has no more to give.
-            in_batches(text, bytes, limits, move |batch| drop(give.send(batch)))
-        })
-    };
-    Done { part, documents, texts, refused, said }
+    Done { part, refused, taken }
+}
+
+/// Reads some bytes in one thread while each of the `looks` has another; returns how many documents are unusable, and the batches.
+fn side_by_side<T: Send>(
+    task: &Task,
+    text: &[u8],
+    limits: &Limits,
+    looks: &mut [impl Look<T>],
+) -> ((Part, usize), Vec<Taken<T>>) {
+    let (give, take) = mpsc::sync_channel(looks.len());
+    // It goes with the last of those who take, so that nobody is left who gives and waits.
+    let take = Arc::new(Mutex::new(take));
+    let mut number = 0_usize;
+    let (read, mut batches) = thread::scope(|scope| {
+        let takers: Vec<_> = looks
+            .iter_mut()
+            .map(|look| {
+                let take = Arc::clone(&take);
+                scope.spawn(move || {
+                    let next = || take.lock().ok()?.recv().ok();
+                    let mut batches: Vec<(usize, Taken<T>)> = Vec::new();
+                    while let Some((number, batch)) = next() {
+                        let mut taken = Taken::nothing();
+                        taken.add(task.source, batch, look);
+                        batches.push((number, taken));
+                    }
+                    batches
+                })
+            })
+            .collect();
+        drop(take);
+        let read = in_batches(text, &task.bytes, limits, move |batch| {
+            drop(give.send((number, batch)));
+            number = number.saturating_add(1);
+        });
+        let join = |taker: thread::ScopedJoinHandle<'_, _>| taker.join().unwrap_or_else(|panic| resume_unwind(panic));
+        (read, takers.into_iter().flat_map(join).collect::<Vec<_>>())
+    });
+    batches.sort_unstable_by_key(|(number, _)| *number);
+    (read, batches.into_iter().map(|(_, taken)| taken).collect())
 }
 
 /// Reads some bytes; returns how many documents are unusable.

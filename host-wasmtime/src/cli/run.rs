@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
     };
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(look, &io::stderr()), look.verbose);
     let verdict = if taken.has_errors() || !is_satisfied(&report) { Verdict::No } else { Verdict::Yes };
-    Ok(Shown { stdout, stderr, verdict })
+    Ok(Shown { stdout: stdout.into(), stderr, verdict })
 }
 
 /// Whether every Pod has a node and nothing is wrong with the run as a whole.

@@ -19,7 +19,7 @@ pub(crate) fn snapshot(arguments: &SnapshotArguments) -> Result<Shown> {
     let answer =
         door.inquire(&serde_json::to_value(Inquiry::Snapshot { anonymize: arguments.anonymize })?).map_err(refused)?;
     let verdict = if taken.has_errors() { Verdict::No } else { Verdict::Yes };
-    Ok(Shown { stdout: format!("{answer:#}\n"), stderr: String::new(), verdict })
+    Ok(Shown { stdout: format!("{answer:#}\n").into(), stderr: String::new(), verdict })
 }
 
 /// Runs a snapshot and prints the report as JSON.
@@ -50,5 +50,5 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Shown> {
     let is_satisfied = report.pods.iter().all(|pod| pod.node.is_some());
     let stdout = format!("{:#}\n", serde_json::to_value(&report)?);
     let verdict = if is_satisfied { Verdict::Yes } else { Verdict::No };
-    Ok(Shown { stdout, stderr: String::new(), verdict })
+    Ok(Shown { stdout: stdout.into(), stderr: String::new(), verdict })
 }

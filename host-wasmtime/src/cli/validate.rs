@@ -5,23 +5,20 @@ use std::thread;
 
 use anyhow::Result;
 use apportion_core::finding::{Finding, Severity};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::args::{Output, ReportOutput, ValidateArguments};
 use super::check::{self, Validators};
 use super::diagnose::diagnose;
 use super::input::{Input, order};
-use super::note::{MachineNote, Note, Places};
+use super::note::{Note, Places};
 use super::pen::{Ink, Pen};
 use super::report::{github, junit, sarif};
-use super::{Shown, Verdict, ask, files, fix, machine, text};
+use super::{Shown, Stdout, Verdict, ask, files, fix, machine, text};
 
 /// Rounds of corrections, each of which brought new ones to light.
 const MOST_ROUNDS: usize = 8;
-
-/// Bytes of a note as JSON, more than most have: room that is not used costs nothing, a text that grows is copied.
-const NOTE: usize = 1000;
 
 pub(crate) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     let validators = Validators::new(&arguments.kubernetes)?;
@@ -56,21 +53,32 @@ pub(crate) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     let notes = notes(&input, findings, repeated);
     let count = |severity| notes.iter().filter(|note| note.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-    let stdout = match arguments.output {
+    let is_refused = errors > 0 || (arguments.deny_warnings && warnings > 0);
+    let report = Report { kubernetes: machine::kubernetes(&arguments.kubernetes), input, notes };
+    let Report { input, notes, .. } = &report;
+    let text = match arguments.output {
+        ReportOutput::Json => None,
         ReportOutput::Table => {
             let pen = Pen::new(&arguments.view, &io::stdout());
-            let summary = summary(&input, errors, warnings, &ask::kubernetes_in_words(&arguments.kubernetes), pen);
-            format!("{}{summary}", diagnose(&notes, &input.sources, pen, arguments.view.verbose))
+            let summary = summary(input, errors, warnings, &ask::kubernetes_in_words(&arguments.kubernetes), pen);
+            Some(format!("{}{summary}", diagnose(notes, &input.sources, pen, arguments.view.verbose)))
         }
-        ReportOutput::Json => machine(arguments, &input, &notes, Output::Json),
-        ReportOutput::Yaml => machine(arguments, &input, &notes, Output::Yaml),
-        ReportOutput::Sarif => sarif::write(&notes, &input.sources),
-        ReportOutput::Junit => junit::write(&notes, &input),
-        ReportOutput::Github => github::write(&notes, &input.sources),
+        ReportOutput::Yaml => Some(machine::text(&report.answer(), Output::Yaml)),
+        ReportOutput::Sarif => Some(sarif::write(notes, &input.sources)),
+        ReportOutput::Junit => Some(junit::write(notes, input)),
+        ReportOutput::Github => Some(github::write(notes, &input.sources)),
     };
-    let is_refused = errors > 0 || (arguments.deny_warnings && warnings > 0);
-    // Nobody waits until a million small pieces are given back.
-    thread::spawn(move || drop((input, notes)));
+    let stdout = match text {
+        Some(text) => {
+            report.leave();
+            text.into()
+        }
+        None => Stdout::Pieces(Box::new(move |out| {
+            let written = machine::pretty(&report.answer(), out);
+            report.leave();
+            written
+        })),
+    };
     Ok(Shown { stdout, stderr, verdict: if is_refused { Verdict::No } else { Verdict::Yes } })
 }
 
@@ -113,28 +121,51 @@ fn summary(input: &Input, errors: usize, warnings: usize, kubernetes: &str, pen:
     format!("{what}: {verdict}\nAnswered as {kubernetes} would.\n")
 }
 
-fn machine(arguments: &ValidateArguments, input: &Input, notes: &[Note], output: Output) -> String {
-    let files: Vec<&str> = input.sources.iter().map(|source| source.name.as_str()).collect();
-    let answer = Answer {
-        files,
-        findings: notes.iter().map(|note| note.for_machines(&input.sources)).collect(),
-        format: machine::FORMAT,
-        kind: "Validation",
-        kubernetes: machine::kubernetes(&arguments.kubernetes),
-        objects: input.documents.len(),
-        refused: input.refused,
-    };
-    machine::long_text(&answer, output, notes.len().saturating_mul(NOTE))
+/// Everything that is told.
+struct Report {
+    kubernetes: Map<String, Value>,
+    input: Input,
+    notes: Vec<Note>,
+}
+
+impl Report {
+    /// The answer for programs.
+    fn answer(&self) -> Answer<'_> {
+        Answer {
+            files: self.input.sources.iter().map(|source| source.name.as_str()).collect(),
+            findings: Findings(self),
+            format: machine::FORMAT,
+            kind: "Validation",
+            kubernetes: &self.kubernetes,
+            objects: self.input.documents.len(),
+            refused: self.input.refused,
+        }
+    }
+
+    /// Nobody waits until a million small pieces are given back.
+    fn leave(self) {
+        thread::spawn(move || drop(self));
+    }
 }
 
 /// The answer for programs. Fields in the order of their names.
 #[derive(Serialize)]
 struct Answer<'n> {
     files: Vec<&'n str>,
-    findings: Vec<MachineNote<'n>>,
+    findings: Findings<'n>,
     format: &'static str,
     kind: &'static str,
-    kubernetes: Map<String, Value>,
+    kubernetes: &'n Map<String, Value>,
     objects: usize,
     refused: usize,
+}
+
+/// The notes for programs, each made when it is written.
+struct Findings<'n>(&'n Report);
+
+impl Serialize for Findings<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Report { input, notes, .. } = self.0;
+        serializer.collect_seq(notes.iter().map(|note| note.for_machines(&input.sources)))
+    }
 }

@@ -72,7 +72,7 @@ pub(crate) fn taint(arguments: &TaintArguments) -> Result<Shown> {
         }
     };
     let verdict = if evictions.is_empty() { Verdict::Yes } else { Verdict::No };
-    Ok(Shown { stdout, stderr: said(&input, &taken, &arguments.view), verdict })
+    Ok(Shown { stdout: stdout.into(), stderr: said(&input, &taken, &arguments.view), verdict })
 }
 
 fn said(input: &Input, taken: &Taken, view: &ViewArguments) -> String {
@@ -130,7 +130,7 @@ fn difference(
         }
     };
     let verdict = if is_worse { Verdict::No } else { Verdict::Yes };
-    Ok(Shown { stdout, stderr: said(input, taken, view), verdict })
+    Ok(Shown { stdout: stdout.into(), stderr: said(input, taken, view), verdict })
 }
 
 fn show(found: &Difference, pen: Pen) -> String {

@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(look, &io::stderr()), look.verbose);
     let is_satisfied = played.settled == Settled::Quiet && super::run::is_satisfied(&played.report);
     let verdict = if taken.has_errors() || !is_satisfied { Verdict::No } else { Verdict::Yes };
-    Ok(Shown { stdout, stderr, verdict })
+    Ok(Shown { stdout: stdout.into(), stderr, verdict })
 }
 
 fn plays(arguments: &RunArguments, input: &Input) -> Result<Box<dyn Plays<Error = Error>>> {
