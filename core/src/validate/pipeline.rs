@@ -228,15 +228,17 @@ fn walk(out: &mut Report<'_>, value: &mut Value, path: &str, at: &Path<'_>, by_s
 }
 
 /// Which object a finding is about.
-pub(super) fn reference(object: &Value) -> ObjectRef {
-    let meta = |name: &str| {
-        object.get("metadata").and_then(|meta| meta.get(name)).and_then(Value::as_str).unwrap_or_default().to_owned()
-    };
+fn reference(object: &Value) -> ObjectRef {
+    reference_of(text(object, "kind"), |name| object.get("metadata").map(|meta| text(meta, name)).unwrap_or_default())
+}
+
+/// A reference to an object of a kind, by what stands in the fields of its metadata.
+pub(super) fn reference_of<'v>(kind: &str, meta: impl Fn(&str) -> &'v str) -> ObjectRef {
     let name = meta("name");
     ObjectRef {
-        kind: text(object, "kind").to_owned(),
-        namespace: meta("namespace"),
-        name: if name.is_empty() { meta("generateName") } else { name },
+        kind: kind.to_owned(),
+        namespace: meta("namespace").to_owned(),
+        name: if name.is_empty() { meta("generateName") } else { name }.to_owned(),
     }
 }
 

@@ -1,11 +1,8 @@
 //! Selectors held against the attributes and capacities that the slices of the set publish.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
-use super::index::{kind, list, text};
+use super::json::{Json, entries, field, inner, kind, list, text};
 use crate::cel::{Environment, MOST_BYTES, Mention, mentions};
 use crate::finding::{Code, Finding};
 use crate::near::nearest;
@@ -25,15 +22,15 @@ type Names = BTreeMap<String, BTreeMap<String, BTreeSet<&'static str>>>;
 
 impl Published {
     /// Adds what an object publishes, if it is a slice.
-    pub(super) fn add(&mut self, object: &Value) {
-        let Some(spec) = object.get("spec").filter(|_| kind(object) == "ResourceSlice") else { return };
+    pub(super) fn add(&mut self, object: &Json<'_>) {
+        let Some(spec) = field(object, "spec").filter(|_| kind(object) == "ResourceSlice") else { return };
         let driver = text(spec, "driver");
-        for device in list(spec.get("devices")) {
-            let device = device.get("basic").unwrap_or(device);
-            for (field, names) in [("attributes", &mut self.attributes), ("capacity", &mut self.capacities)] {
-                for (key, value) in device.get(field).and_then(Value::as_object).into_iter().flatten() {
+        for device in list(field(spec, "devices")) {
+            let device = field(device, "basic").unwrap_or(device);
+            for (part, names) in [("attributes", &mut self.attributes), ("capacity", &mut self.capacities)] {
+                for (key, value) in entries(field(device, part)) {
                     let (domain, name) = key.split_once('/').unwrap_or((driver, key));
-                    let of = if field == "capacity" { Some("kubernetes.Quantity") } else { attribute_type(value) };
+                    let of = if part == "capacity" { Some("kubernetes.Quantity") } else { attribute_type(value) };
                     // Nearly always known already.
                     match names.get_mut(domain).and_then(|names| names.get_mut(name)) {
                         Some(types) => types.extend(of),
@@ -53,14 +50,14 @@ impl Published {
 }
 
 /// The CEL type of an attribute with one value; of a list nothing is said.
-fn attribute_type(value: &Value) -> Option<&'static str> {
+fn attribute_type(value: &Json<'_>) -> Option<&'static str> {
     [("int", "int"), ("bool", "bool"), ("string", "string"), ("version", "kubernetes.Semver")]
         .into_iter()
-        .find_map(|(member, of)| value.get(member).map(|_| of))
+        .find_map(|(member, of)| field(value, member).map(|_| of))
 }
 
 /// Looks at every selector of the set, if the set has slices at all.
-pub(super) fn check(objects: &[Cow<'_, Value>], published: &Published, profile: &Profile, all: &mut [Vec<Finding>]) {
+pub(super) fn check(objects: &[Json<'_>], published: &Published, profile: &Profile, all: &mut [Vec<Finding>]) {
     if published.attributes.is_empty() && published.capacities.is_empty() {
         return;
     }
@@ -83,32 +80,31 @@ pub(super) fn check(objects: &[Cow<'_, Value>], published: &Published, profile: 
 }
 
 /// The selectors of an object, each with its path.
-fn selectors(object: &Value) -> Vec<(String, &str)> {
+fn selectors<'v>(object: &'v Json<'v>) -> Vec<(String, &'v str)> {
     let mut found = Vec::new();
     let prefix = match kind(object) {
         "DeviceClass" => {
-            add(&mut found, "spec", object.get("spec"));
+            add(&mut found, "spec", field(object, "spec"));
             return found;
         }
         "ResourceClaim" => "spec",
         "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => "spec.spec",
         _ => return found,
     };
-    let pointer = format!("/{}/devices/requests", prefix.replace('.', "/"));
-    for (number, request) in list(object.pointer(&pointer)).iter().enumerate() {
+    for (number, request) in list(inner(object, &format!("{prefix}.devices.requests"))).iter().enumerate() {
         let at = format!("{prefix}.devices.requests[{number}]");
         add(&mut found, &at, Some(request));
-        add(&mut found, &format!("{at}.exactly"), request.get("exactly"));
-        for (number, alternative) in list(request.get("firstAvailable")).iter().enumerate() {
+        add(&mut found, &format!("{at}.exactly"), field(request, "exactly"));
+        for (number, alternative) in list(field(request, "firstAvailable")).iter().enumerate() {
             add(&mut found, &format!("{at}.firstAvailable[{number}]"), Some(alternative));
         }
     }
     found
 }
 
-fn add<'v>(found: &mut Vec<(String, &'v str)>, at: &str, holder: Option<&'v Value>) {
-    for (number, selector) in list(holder.and_then(|holder| holder.get("selectors"))).iter().enumerate() {
-        if let Some(expression) = selector.pointer("/cel/expression").and_then(Value::as_str) {
+fn add<'v>(found: &mut Vec<(String, &'v str)>, at: &str, holder: Option<&'v Json<'v>>) {
+    for (number, selector) in list(holder.and_then(|holder| field(holder, "selectors"))).iter().enumerate() {
+        if let Some(expression) = inner(selector, "cel.expression").and_then(Json::as_str) {
             found.push((format!("{at}.selectors[{number}].cel.expression"), expression));
         }
     }

@@ -1,22 +1,21 @@
 //! PodGroups: the Workload they come from, the templates of their claims.
 
-use serde_json::Value;
-
-use super::index::{Index, Key, inner, kind, list, namespace, text};
+use super::index::{Index, Key};
+use super::json::{Json, field, inner, kind, list, namespace, text};
 use super::missing;
 use crate::finding::{Code, Finding};
 
 /// References of a PodGroup or Workload.
-pub(super) fn check(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
+pub(super) fn check(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
     match kind(object) {
         "PodGroup" => {
             origin(object, index, found);
-            claims(object, "spec.resourceClaims", list(inner(object, &["spec", "resourceClaims"])), index, found);
+            claims(object, "spec.resourceClaims", list(inner(object, "spec.resourceClaims")), index, found);
         }
         "Workload" => {
-            for (number, template) in list(inner(object, &["spec", "podGroupTemplates"])).iter().enumerate() {
+            for (number, template) in list(inner(object, "spec.podGroupTemplates")).iter().enumerate() {
                 let at = format!("spec.podGroupTemplates[{number}].resourceClaims");
-                claims(object, &at, list(template.get("resourceClaims")), index, found);
+                claims(object, &at, list(field(template, "resourceClaims")), index, found);
             }
         }
         _ => {}
@@ -24,20 +23,15 @@ pub(super) fn check(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>)
 }
 
 /// The Workload and the template that a group names, in any spelling.
-fn origin(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
+fn origin(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
     let spellings = [
-        (
-            "/spec/podGroupTemplateRef/workload",
-            "spec.podGroupTemplateRef.workload",
-            "workloadName",
-            "podGroupTemplateName",
-        ),
-        ("/spec/podGroupTemplateRef", "spec.podGroupTemplateRef", "workloadName", "podGroupTemplateName"),
-        ("/spec/workloadRef", "spec.workloadRef", "workloadName", "templateName"),
-        ("/spec/workloadRef", "spec.workloadRef", "name", ""),
+        ("spec.podGroupTemplateRef.workload", "workloadName", "podGroupTemplateName"),
+        ("spec.podGroupTemplateRef", "workloadName", "podGroupTemplateName"),
+        ("spec.workloadRef", "workloadName", "templateName"),
+        ("spec.workloadRef", "name", ""),
     ];
-    for (pointer, at, workload_field, template_field) in spellings {
-        let Some(reference) = object.pointer(pointer) else { continue };
+    for (at, workload_field, template_field) in spellings {
+        let Some(reference) = inner(object, at) else { continue };
         let name = text(reference, workload_field);
         if name.is_empty() {
             continue;
@@ -55,12 +49,12 @@ fn origin(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
             return;
         };
         let template = match template_field {
-            "" => inner(object, &["spec", "podGroupTemplateRef"])
-                .map(|reference| text(reference, "name"))
-                .unwrap_or_default(),
+            "" => {
+                inner(object, "spec.podGroupTemplateRef").map(|reference| text(reference, "name")).unwrap_or_default()
+            }
             field => text(reference, field),
         };
-        let templates = ["/spec/podGroupTemplates", "/spec/podGroups"].map(|pointer| list(workload.pointer(pointer)));
+        let templates = ["spec.podGroupTemplates", "spec.podGroups"].map(|path| list(inner(workload, path)));
         let names: std::collections::BTreeSet<&str> =
             templates.into_iter().flatten().map(|template| text(template, "name")).collect();
         if !template.is_empty() && !names.contains(template) {
@@ -72,7 +66,7 @@ fn origin(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-fn claims(object: &Value, at: &str, claims: &[Value], index: &Index<'_>, found: &mut Vec<Finding>) {
+fn claims(object: &Json<'_>, at: &str, claims: &[Json<'_>], index: &Index<'_>, found: &mut Vec<Finding>) {
     let space = namespace(object);
     for (number, claim) in claims.iter().enumerate() {
         let at = format!("{at}[{number}]");

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json_borrow::Value as Json;
 
-use super::index;
+use super::json::text;
 use crate::validate::claim::length;
 use crate::validate::pipeline::too_large;
 
@@ -15,18 +16,18 @@ pub trait Member {
     fn kind(&self) -> Cow<'_, str>;
 
     /// The object; null where it is none, or larger than the API server takes: such a one refers to nothing.
-    fn object(&self) -> Cow<'_, Value>;
+    fn object(&self) -> Json<'_>;
 }
 
 impl Member for Value {
     fn kind(&self) -> Cow<'_, str> {
-        Cow::Borrowed(index::kind(self))
+        Cow::Borrowed(self.get("kind").and_then(Self::as_str).unwrap_or_default())
     }
 
-    fn object(&self) -> Cow<'_, Value> {
+    fn object(&self) -> Json<'_> {
         match too_large(length(self)) {
-            Some(_) => Cow::Owned(Self::Null),
-            None => Cow::Borrowed(self),
+            Some(_) => Json::Null,
+            None => Json::deserialize(self).unwrap_or_default(),
         }
     }
 }
@@ -41,12 +42,14 @@ impl Member for String {
         match serde_json::from_str::<Head<'_>>(self) {
             Ok(head) => head.kind,
             // It may be an object nevertheless, with its kind written twice.
-            Err(_) => Cow::Owned(index::kind(&self.object()).to_owned()),
+            Err(_) => Cow::Owned(text(&self.object(), "kind").to_owned()),
         }
     }
 
-    fn object(&self) -> Cow<'_, Value> {
-        let is_read = too_large(self.len()).is_none();
-        Cow::Owned(if is_read { serde_json::from_str(self).unwrap_or_default() } else { Value::Null })
+    fn object(&self) -> Json<'_> {
+        match too_large(self.len()) {
+            Some(_) => Json::Null,
+            None => serde_json::from_str(self).unwrap_or_default(),
+        }
     }
 }

@@ -7,6 +7,7 @@
 mod attributes;
 mod groups;
 mod index;
+mod json;
 mod member;
 mod pods;
 mod pools;
@@ -14,18 +15,16 @@ mod security;
 mod shared;
 mod trim;
 
-use std::borrow::Cow;
-
-use serde_json::Value;
+use std::fmt;
 
 pub use member::Member;
 
-use super::pipeline::reference;
 use crate::finding::{Code, Finding, Severity};
 use crate::near::nearest;
 use crate::profile::Profile;
 use attributes::Published;
 use index::Index;
+use json::{Json, field, inner, kind, list, reference, text};
 use shared::SharedClaims;
 use trim::trim;
 
@@ -33,14 +32,20 @@ use trim::trim;
 pub(super) fn validate<M: Member>(members: &[M], profile: &Profile) -> Vec<Vec<Finding>> {
     let mut published = Published::default();
     // What others refer to, and what belongs together, is held; the rest is read one object at a time.
-    let held: Vec<Cow<'_, Value>> = members.iter().map(|member| hold(member, &mut published)).collect();
+    let held: Vec<Json<'_>> = members.iter().map(|member| hold(member, &mut published)).collect();
     let index = Index::of(&held);
     let mut shared = SharedClaims::default();
     let mut all: Vec<Vec<Finding>> = Vec::with_capacity(members.len());
     for (number, (member, held)) in members.iter().zip(&held).enumerate() {
-        let read = if held.is_null() { member.object() } else { Cow::Borrowed(held.as_ref()) };
-        shared.add(number, &read, &index);
-        all.push(one(&read, &index));
+        let passing;
+        let read = if held.is_null() {
+            passing = member.object();
+            &passing
+        } else {
+            held
+        };
+        shared.add(number, read, &index);
+        all.push(one(read, &index));
     }
     pools::check(&held, &mut all);
     shared.check(members, &mut all);
@@ -54,19 +59,17 @@ pub(super) fn validate<M: Member>(members: &[M], profile: &Profile) -> Vec<Vec<F
 }
 
 /// The object, as far as it is held; null for another.
-fn hold<'m>(member: &'m impl Member, published: &mut Published) -> Cow<'m, Value> {
+fn hold<'m>(member: &'m impl Member, published: &mut Published) -> Json<'m> {
     if !index::is_held(&member.kind()) {
-        return Cow::Owned(Value::Null);
+        return Json::Null;
     }
     let mut object = member.object();
     published.add(&object);
-    if let Cow::Owned(object) = &mut object {
-        trim(object);
-    }
+    trim(&mut object);
     object
 }
 
-fn one(object: &Value, index: &Index<'_>) -> Vec<Finding> {
+fn one(object: &Json<'_>, index: &Index<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     pods::check(object, index, &mut found);
     groups::check(object, index, &mut found);
@@ -82,42 +85,39 @@ fn one(object: &Value, index: &Index<'_>) -> Vec<Finding> {
 }
 
 /// The device classes that a claim or template asks for.
-fn classes(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
-    let prefix = match index::kind(object) {
+fn classes(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
+    let prefix = match kind(object) {
         "ResourceClaim" => "spec",
         "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => "spec.spec",
         _ => return,
     };
-    let pointer = format!("/{}/devices/requests", prefix.replace('.', "/"));
-    for (number, request) in index::list(object.pointer(&pointer)).iter().enumerate() {
-        let at = format!("{prefix}.devices.requests[{number}]");
-        let mut asked = vec![(at.clone(), request.get("deviceClassName"))];
-        asked.push((format!("{at}.exactly"), index::inner(request, &["exactly", "deviceClassName"])));
-        for (number, alternative) in index::list(request.get("firstAvailable")).iter().enumerate() {
-            asked.push((format!("{at}.firstAvailable[{number}]"), alternative.get("deviceClassName")));
-        }
-        for (at, class) in asked {
-            let Some(class) = class.and_then(Value::as_str).filter(|class| !class.is_empty()) else { continue };
-            if !index.classes.contains(class) {
-                let message = format!("there is no DeviceClass `{class}`");
-                let finding = Finding::new(Code::LinkUnknownClass, format!("{at}.deviceClassName"), message);
-                found.push(match nearest(class, index.classes.iter().copied()) {
-                    Some(meant) => finding.with_hint(format!("did you mean `{meant}`?")),
-                    // Classes come with drivers more often than with the manifests that use them.
-                    None => Finding { severity: Severity::Info, ..finding },
-                });
+    for (number, request) in list(inner(object, &format!("{prefix}.devices.requests"))).iter().enumerate() {
+        let mut ask = |inside: &dyn fmt::Display, holder: Option<&Json<'_>>| {
+            let class = holder.map(|holder| text(holder, "deviceClassName")).unwrap_or_default();
+            if !class.is_empty() && !index.classes.contains(class) {
+                let at = format!("{prefix}.devices.requests[{number}]{inside}.deviceClassName");
+                found.push(unknown_class(at, class, index));
             }
+        };
+        ask(&"", Some(request));
+        ask(&".exactly", field(request, "exactly"));
+        for (number, alternative) in list(field(request, "firstAvailable")).iter().enumerate() {
+            ask(&format_args!(".firstAvailable[{number}]"), Some(alternative));
         }
     }
 }
 
+fn unknown_class(at: String, class: &str, index: &Index<'_>) -> Finding {
+    let finding = Finding::new(Code::LinkUnknownClass, at, format!("there is no DeviceClass `{class}`"));
+    match nearest(class, index.classes.iter().copied()) {
+        Some(meant) => finding.with_hint(format!("did you mean `{meant}`?")),
+        // Classes come with drivers more often than with the manifests that use them.
+        None => Finding { severity: Severity::Info, ..finding },
+    }
+}
+
 /// A reference to what is not in the set; only a note where the set has nothing of the kind.
-fn missing<K: std::fmt::Display>(
-    code: Code,
-    at: String,
-    message: String,
-    known: impl IntoIterator<Item = K>,
-) -> Finding {
+fn missing<K: fmt::Display>(code: Code, at: String, message: String, known: impl IntoIterator<Item = K>) -> Finding {
     let mut finding = Finding::new(code, at, message);
     let mut names: Vec<String> = known.into_iter().take(6).map(|name| name.to_string()).collect();
     if names.is_empty() {

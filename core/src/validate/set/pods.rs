@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
-use super::index::{Index, Key, inner, kind, list, namespace, text};
+use super::index::{Index, Key};
+use super::json::{Json, field, inner, kind, list, namespace, text};
 use super::missing;
 use crate::finding::{Code, Finding};
 use crate::validate::kind::split;
@@ -16,17 +15,17 @@ pub(super) const SOURCES: [&str; 3] =
 /// A Pod spec and where it is.
 pub(super) struct PodSpec<'v> {
     pub(super) at: String,
-    pub(super) spec: &'v Value,
+    pub(super) spec: &'v Json<'v>,
     /// How many Pods are made of it at a time.
     pub(super) count: u64,
 }
 
 /// The Pod specs of an object.
-pub(super) fn pod_specs(object: &Value) -> Vec<PodSpec<'_>> {
+pub(super) fn pod_specs<'v>(object: &'v Json<'v>) -> Vec<PodSpec<'v>> {
     let group = split(text(object, "apiVersion")).0;
     let mut found = Vec::new();
     if (group, kind(object)) == ("", "Pod") {
-        found.extend(object.get("spec").map(|spec| PodSpec { at: "spec".to_owned(), spec, count: 1 }));
+        found.extend(field(object, "spec").map(|spec| PodSpec { at: "spec".to_owned(), spec, count: 1 }));
     } else if let Some((paths, _)) = pod_templates::of(group, kind(object)) {
         for path in paths {
             walk(object, path, String::new(), 1, &mut found);
@@ -36,25 +35,25 @@ pub(super) fn pod_specs(object: &Value) -> Vec<PodSpec<'_>> {
 }
 
 /// Bounded: as deep as the longest path of a Pod template.
-fn walk<'v>(value: &'v Value, path: &str, at: String, count: u64, found: &mut Vec<PodSpec<'v>>) {
+fn walk<'v>(value: &'v Json<'v>, path: &str, at: String, count: u64, found: &mut Vec<PodSpec<'v>>) {
     if path.is_empty() {
-        found.extend(value.get("spec").map(|spec| PodSpec { at: format!("{at}.spec"), spec, count }));
+        found.extend(field(value, "spec").map(|spec| PodSpec { at: format!("{at}.spec"), spec, count }));
         return;
     }
     // Numbers of Pods multiply on the way down: groups, Jobs of a group, Pods of a Job.
-    let many = ["replicas", "parallelism"].iter().find_map(|name| value.get(name).and_then(Value::as_u64));
+    let many = ["replicas", "parallelism"].iter().find_map(|name| field(value, name).and_then(Json::as_u64));
     let count = count.saturating_mul(many.unwrap_or(1));
     let (step, rest) = path.split_once('.').unwrap_or((path, ""));
     let name = step.trim_end_matches("[]").trim_end_matches("{}");
     let at = if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
-    match value.get(name) {
-        Some(Value::Array(items)) => {
+    match field(value, name) {
+        Some(Json::Array(items)) => {
             for (number, item) in items.iter().enumerate() {
                 walk(item, rest, format!("{at}[{number}]"), count, found);
             }
         }
-        Some(Value::Object(entries)) if step.ends_with("{}") => {
-            for (key, item) in entries {
+        Some(Json::Object(entries)) if step.ends_with("{}") => {
+            for (key, item) in entries.iter() {
                 walk(item, rest, format!("{at}[{key}]"), count, found);
             }
         }
@@ -64,10 +63,10 @@ fn walk<'v>(value: &'v Value, path: &str, at: String, count: u64, found: &mut Ve
 }
 
 /// References of the Pods of an object.
-pub(super) fn check(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
+pub(super) fn check(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
     for PodSpec { at, spec, .. } in pod_specs(object) {
         let group = pod_group(object, &at, spec, index, found);
-        for (number, claim) in list(spec.get("resourceClaims")).iter().enumerate() {
+        for (number, claim) in list(field(spec, "resourceClaims")).iter().enumerate() {
             let at = format!("{at}.resourceClaims[{number}]");
             sources(object, &at, claim, index, found);
             if let Some(group) = group {
@@ -78,7 +77,7 @@ pub(super) fn check(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>)
     }
 }
 
-fn sources(object: &Value, at: &str, claim: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
+fn sources(object: &Json<'_>, at: &str, claim: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
     let space = namespace(object);
     for source in SOURCES {
         let name = text(claim, source);
@@ -107,18 +106,18 @@ fn sources(object: &Value, at: &str, claim: &Value, index: &Index<'_>, found: &m
 
 /// The PodGroup of a Pod.
 fn pod_group<'v>(
-    object: &Value,
+    object: &Json<'_>,
     at: &str,
-    spec: &Value,
+    spec: &Json<'_>,
     index: &Index<'v>,
     found: &mut Vec<Finding>,
-) -> Option<&'v Value> {
-    let (path, name) = match inner(spec, &["schedulingGroup", "podGroupName"]).and_then(Value::as_str) {
+) -> Option<&'v Json<'v>> {
+    let (path, name) = match inner(spec, "schedulingGroup.podGroupName").and_then(Json::as_str) {
         Some(name) => ("schedulingGroup.podGroupName", name),
-        None => ("workloadRef.podGroupName", inner(spec, &["workloadRef", "podGroupName"]).and_then(Value::as_str)?),
+        None => ("workloadRef.podGroupName", inner(spec, "workloadRef.podGroupName").and_then(Json::as_str)?),
     };
     let space = namespace(object);
-    let groups: &BTreeMap<Key<'_>, &'v Value> = &index.groups;
+    let groups: &BTreeMap<Key<'_>, &'v Json<'v>> = &index.groups;
     let found_group = groups.get(&Key(space, name)).copied();
     if found_group.is_none() && !name.is_empty() {
         let message = format!("there is no PodGroup `{name}` in namespace `{space}`: the Pod waits for it");
@@ -128,8 +127,8 @@ fn pod_group<'v>(
 }
 
 /// A Pod claim belongs to its PodGroup only if name and source are equal.
-fn group_claim(at: &str, claim: &Value, group: &Value, found: &mut Vec<Finding>) {
-    let entries = list(inner(group, &["spec", "resourceClaims"]));
+fn group_claim(at: &str, claim: &Json<'_>, group: &Json<'_>, found: &mut Vec<Finding>) {
+    let entries = list(inner(group, "spec.resourceClaims"));
     let name = text(claim, "name");
     let wanted = text(claim, "podGroupResourceClaim");
     if !wanted.is_empty() {
@@ -139,7 +138,7 @@ fn group_claim(at: &str, claim: &Value, group: &Value, found: &mut Vec<Finding>)
         }
         return;
     }
-    let source = |value: &Value| SOURCES.map(|source| text(value, source).to_owned());
+    let source = |value: &Json<'_>| SOURCES.map(|source| text(value, source).to_owned());
     let has_source = source(claim).iter().any(|text| !text.is_empty());
     for entry in entries {
         let same_name = text(entry, "name") == name;
@@ -159,25 +158,25 @@ fn group_claim(at: &str, claim: &Value, group: &Value, found: &mut Vec<Finding>)
 }
 
 /// `request` in a container's claim must be one of the claim.
-fn requests(object: &Value, at: &str, spec: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
+fn requests(object: &Json<'_>, at: &str, spec: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
     let space = namespace(object);
-    let known = |claim: &Value| -> Option<BTreeSet<String>> {
-        let (from, pointer) = if let Some(found) = index.claims.get(&Key(space, text(claim, SOURCES[0]))) {
-            (*found, "/spec/devices/requests")
+    let known = |claim: &Json<'_>| -> Option<BTreeSet<String>> {
+        let (from, path) = if let Some(found) = index.claims.get(&Key(space, text(claim, SOURCES[0]))) {
+            (*found, "spec.devices.requests")
         } else if let Some(found) = index.templates.get(&Key(space, text(claim, SOURCES[1]))) {
-            (*found, "/spec/spec/devices/requests")
+            (*found, "spec.spec.devices.requests")
         } else {
-            (*index.cluster_templates.get(text(claim, SOURCES[2]))?, "/spec/spec/devices/requests")
+            (*index.cluster_templates.get(text(claim, SOURCES[2]))?, "spec.spec.devices.requests")
         };
-        Some(list(from.pointer(pointer)).iter().map(|request| text(request, "name").to_owned()).collect())
+        Some(list(inner(from, path)).iter().map(|request| text(request, "name").to_owned()).collect())
     };
-    let claims: BTreeMap<&str, BTreeSet<String>> = list(spec.get("resourceClaims"))
+    let claims: BTreeMap<&str, BTreeSet<String>> = list(field(spec, "resourceClaims"))
         .iter()
         .filter_map(|claim| Some((text(claim, "name"), known(claim)?)))
         .collect();
     for kind in ["initContainers", "containers"] {
-        for (container, resources) in list(spec.get(kind)).iter().enumerate() {
-            for (number, used) in list(inner(resources, &["resources", "claims"])).iter().enumerate() {
+        for (container, resources) in list(field(spec, kind)).iter().enumerate() {
+            for (number, used) in list(inner(resources, "resources.claims")).iter().enumerate() {
                 let (name, request) = (text(used, "name"), text(used, "request"));
                 let Some(known) = claims.get(name).filter(|known| !request.is_empty() && !known.contains(request))
                 else {

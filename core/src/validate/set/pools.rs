@@ -1,24 +1,21 @@
 //! Slices of one pool must agree, or none of its devices is given out.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
-use super::index::{kind, list, text};
+use super::json::{Json, entries, field, inner, kind, list, text};
 use crate::finding::{Code, Finding, Severity};
 
 /// A slice with its place in the set.
-type Slice<'v> = (usize, &'v Value);
+type Slice<'v> = (usize, &'v Json<'v>);
 
 /// Looks at the newest generation of every pool; a pool is known by its driver and its name.
-pub(super) fn check(objects: &[Cow<'_, Value>], all: &mut [Vec<Finding>]) {
+pub(super) fn check(objects: &[Json<'_>], all: &mut [Vec<Finding>]) {
     let mut pools: BTreeMap<(&str, &str), Vec<Slice<'_>>> = BTreeMap::new();
-    for (number, object) in objects.iter().map(AsRef::as_ref).enumerate() {
+    for (number, object) in objects.iter().enumerate() {
         if kind(object) == "ResourceSlice"
-            && let Some(spec) = object.get("spec")
+            && let Some(spec) = field(object, "spec")
         {
-            let pool = spec.pointer("/pool/name").and_then(Value::as_str).unwrap_or_default();
+            let pool = inner(spec, "pool.name").and_then(Json::as_str).unwrap_or_default();
             pools.entry((text(spec, "driver"), pool)).or_default().push((number, object));
         }
     }
@@ -44,13 +41,8 @@ pub(super) fn check(objects: &[Cow<'_, Value>], all: &mut [Vec<Finding>]) {
     }
 }
 
-fn number(slice: &Value, name: &str) -> i64 {
-    slice
-        .get("spec")
-        .and_then(|spec| spec.get("pool"))
-        .and_then(|pool| pool.get(name))
-        .and_then(Value::as_i64)
-        .unwrap_or_default()
+fn number(slice: &Json<'_>, name: &str) -> i64 {
+    inner(slice, "spec.pool").and_then(|pool| field(pool, name)).and_then(Json::as_i64).unwrap_or_default()
 }
 
 fn counts(driver: &str, pool: &str, slices: &[Slice<'_>], add: &mut impl FnMut(usize, Finding)) {
@@ -80,7 +72,7 @@ fn counts(driver: &str, pool: &str, slices: &[Slice<'_>], add: &mut impl FnMut(u
 fn devices(slices: &[Slice<'_>], add: &mut impl FnMut(usize, Finding)) {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     for (at, slice) in slices {
-        for (number, device) in list(slice.pointer("/spec/devices")).iter().enumerate() {
+        for (number, device) in list(inner(slice, "spec.devices")).iter().enumerate() {
             let name = text(device, "name");
             match seen.get(name) {
                 Some(other) if other != at => {
@@ -97,9 +89,8 @@ fn devices(slices: &[Slice<'_>], add: &mut impl FnMut(usize, Finding)) {
 fn counters(slices: &[Slice<'_>], add: &mut impl FnMut(usize, Finding)) {
     let mut sets: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (at, slice) in slices {
-        for (number, set) in list(slice.pointer("/spec/sharedCounters")).iter().enumerate() {
-            let counters = set.get("counters").and_then(Value::as_object);
-            let counters = counters.into_iter().flat_map(|map| map.keys().map(String::as_str)).collect();
+        for (number, set) in list(inner(slice, "spec.sharedCounters")).iter().enumerate() {
+            let counters = entries(field(set, "counters")).map(|(name, _)| name).collect();
             if sets.insert(text(set, "name"), counters).is_some() {
                 let name = text(set, "name");
                 let message = format!("the pool has another counter set `{name}`: the pool is invalid");
@@ -110,10 +101,10 @@ fn counters(slices: &[Slice<'_>], add: &mut impl FnMut(usize, Finding)) {
     let there = i64::try_from(slices.len()).unwrap_or(i64::MAX);
     let is_complete = slices.iter().all(|(_, slice)| number(slice, "resourceSliceCount") <= there);
     for (at, slice) in slices {
-        for (number, device) in list(slice.pointer("/spec/devices")).iter().enumerate() {
-            let basic = device.get("basic").unwrap_or(device);
-            let inside = if device.get("basic").is_some() { ".basic" } else { "" };
-            for (which, uses) in list(basic.get("consumesCounters")).iter().enumerate() {
+        for (number, device) in list(inner(slice, "spec.devices")).iter().enumerate() {
+            let basic = field(device, "basic").unwrap_or(device);
+            let inside = if field(device, "basic").is_some() { ".basic" } else { "" };
+            for (which, uses) in list(field(basic, "consumesCounters")).iter().enumerate() {
                 let path = format!("spec.devices[{number}]{inside}.consumesCounters[{which}]");
                 let name = text(uses, "counterSet");
                 let Some(known) = sets.get(name) else {
@@ -134,8 +125,8 @@ fn counters(slices: &[Slice<'_>], add: &mut impl FnMut(usize, Finding)) {
                     );
                     continue;
                 };
-                for counter in uses.get("counters").and_then(Value::as_object).into_iter().flat_map(|map| map.keys()) {
-                    if !known.contains(counter.as_str()) {
+                for (counter, _) in entries(field(uses, "counters")) {
+                    if !known.contains(counter) {
                         let message = format!("counter set `{name}` has no counter `{counter}`: the pool is invalid");
                         add(
                             *at,

@@ -2,16 +2,15 @@
 //!
 //! Source: KEP-5018: admin access hangs on a label of the namespace, so whoever may set that label may grant it.
 
-use serde_json::Value;
-
-use super::index::{Index, inner, kind, list, namespace, text};
+use super::index::Index;
+use super::json::{Json, field, inner, kind, list, namespace, text};
 use crate::finding::{Code, Finding, Severity};
 
 /// The label that allows admin access, and its spelling before 1.34.
 const LABELS: [&str; 2] = ["resource.kubernetes.io/admin-access", "resource.k8s.io/admin-access"];
 
 /// One object.
-pub(super) fn check(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>) {
+pub(super) fn check(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
     match kind(object) {
         "ResourceClaim" => admin_access(object, "spec", index, found),
         "ResourceClaimTemplate" => admin_access(object, "spec.spec", index, found),
@@ -22,16 +21,15 @@ pub(super) fn check(object: &Value, index: &Index<'_>, found: &mut Vec<Finding>)
 }
 
 /// The label among a namespace's labels: its name and its value.
-fn admin_label(space: &Value) -> Option<(&'static str, &str)> {
-    let labels = inner(space, &["metadata", "labels"])?;
-    LABELS.into_iter().find_map(|name| Some((name, labels.get(name)?.as_str()?)))
+fn admin_label<'v>(space: &'v Json<'v>) -> Option<(&'static str, &'v str)> {
+    let labels = inner(space, "metadata.labels")?;
+    LABELS.into_iter().find_map(|name| Some((name, field(labels, name)?.as_str()?)))
 }
 
-fn admin_access(object: &Value, prefix: &str, index: &Index<'_>, found: &mut Vec<Finding>) {
-    let pointer = format!("/{}/devices/requests", prefix.replace('.', "/"));
-    for (number, request) in list(object.pointer(&pointer)).iter().enumerate() {
-        let nested = inner(request, &["exactly", "adminAccess"]) == Some(&Value::Bool(true));
-        if !nested && request.get("adminAccess") != Some(&Value::Bool(true)) {
+fn admin_access(object: &Json<'_>, prefix: &str, index: &Index<'_>, found: &mut Vec<Finding>) {
+    for (number, request) in list(inner(object, &format!("{prefix}.devices.requests"))).iter().enumerate() {
+        let nested = inner(request, "exactly.adminAccess") == Some(&Json::Bool(true));
+        if !nested && field(request, "adminAccess") != Some(&Json::Bool(true)) {
             continue;
         }
         let inside = if nested { ".exactly" } else { "" };
@@ -58,7 +56,7 @@ fn admin_access(object: &Value, prefix: &str, index: &Index<'_>, found: &mut Vec
     }
 }
 
-fn label(object: &Value, found: &mut Vec<Finding>) {
+fn label(object: &Json<'_>, found: &mut Vec<Finding>) {
     let Some((name, value)) = admin_label(object) else { return };
     let at = format!("metadata.labels[{name}]");
     if value == "true" {
@@ -73,14 +71,14 @@ fn label(object: &Value, found: &mut Vec<Finding>) {
 }
 
 /// A role that may change the labels of namespaces.
-fn role(object: &Value, found: &mut Vec<Finding>) {
-    for (number, rule) in list(object.get("rules")).iter().enumerate() {
-        let has = |field: &str, wanted: &[&str]| {
-            list(rule.get(field)).iter().filter_map(Value::as_str).any(|value| value == "*" || wanted.contains(&value))
+fn role(object: &Json<'_>, found: &mut Vec<Finding>) {
+    for (number, rule) in list(field(object, "rules")).iter().enumerate() {
+        let has = |name: &str, wanted: &[&str]| {
+            list(field(rule, name)).iter().filter_map(Json::as_str).any(|value| value == "*" || wanted.contains(&value))
         };
-        let named = list(rule.get("resourceNames"));
+        let named = list(field(rule, "resourceNames"));
         if has("apiGroups", &[""]) && has("resources", &["namespaces"]) && has("verbs", &["patch", "update"]) {
-            let who = text(object.get("metadata").unwrap_or(&Value::Null), "name");
+            let who = text(field(object, "metadata").unwrap_or(&Json::Null), "name");
             let which = if named.is_empty() { "any namespace" } else { "the named namespaces" };
             let message =
                 format!("whoever has the role `{who}` may label {which} and so gains admin access to all devices");

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
-use super::index::{Index, Key, inner, list, namespace, text};
+use super::index::{Index, Key};
+use super::json::{Json, field, inner, list, namespace, reference, text};
 use super::member::Member;
 use super::pods::{PodSpec, SOURCES, pod_specs};
 use crate::finding::{Code, Finding};
-use crate::validate::pipeline::reference;
 
 /// Pods that may share one claim.
 const MOST_CONSUMERS: u64 = 256;
@@ -29,9 +27,9 @@ struct Uses {
 
 impl SharedClaims {
     /// Adds the claims that the Pods of an object name. One that a PodGroup holds is shared by any number.
-    pub(super) fn add(&mut self, number: usize, object: &Value, index: &Index<'_>) {
+    pub(super) fn add(&mut self, number: usize, object: &Json<'_>, index: &Index<'_>) {
         for PodSpec { at, spec, count } in pod_specs(object) {
-            for (entry, claim) in list(spec.get("resourceClaims")).iter().enumerate() {
+            for (entry, claim) in list(field(spec, "resourceClaims")).iter().enumerate() {
                 let (space, name) = (namespace(object), text(claim, SOURCES[0]));
                 if name.is_empty() || is_of_group(space, spec, claim, index) {
                     continue;
@@ -64,9 +62,9 @@ impl SharedClaims {
 }
 
 /// Whether the PodGroup of a Pod holds a claim for it: under the same name, from the same source.
-fn is_of_group(space: &str, spec: &Value, claim: &Value, index: &Index<'_>) -> bool {
-    let Some(group) = spec.get("schedulingGroup") else { return false };
+fn is_of_group(space: &str, spec: &Json<'_>, claim: &Json<'_>, index: &Index<'_>) -> bool {
+    let Some(group) = field(spec, "schedulingGroup") else { return false };
     let Some(group) = index.groups.get(&Key(space, text(group, "podGroupName"))) else { return false };
-    let same = |entry: &Value, field: &str| text(entry, field) == text(claim, field);
-    list(inner(group, &["spec", "resourceClaims"])).iter().any(|entry| same(entry, "name") && same(entry, SOURCES[0]))
+    let same = |entry: &Json<'_>, field: &str| text(entry, field) == text(claim, field);
+    list(inner(group, "spec.resourceClaims")).iter().any(|entry| same(entry, "name") && same(entry, SOURCES[0]))
 }

@@ -1,26 +1,38 @@
 //! What no rule about a set looks at is dropped at once, so that a set takes a fraction of its objects' room.
 
-use serde_json::Value;
+use super::json::{Json, kind};
 
-use super::index::kind;
-
-/// Keeps of a held object what the rules about sets look at. Attributes and capacities are not among it.
-pub(super) fn trim(object: &mut Value) {
+/// Drops of a held object the large parts that the rules about sets do not look at.
+pub(super) fn trim(object: &mut Json<'_>) {
     let is_slice = kind(object) == "ResourceSlice";
-    let Some(fields) = object.as_object_mut() else { return };
-    fields.remove("status");
-    keep(fields.get_mut("metadata"), &["name", "generateName", "namespace", "labels"]);
-    if is_slice {
-        let devices = fields.get_mut("spec").and_then(|spec| spec.get_mut("devices")).and_then(Value::as_array_mut);
-        for device in devices.into_iter().flatten() {
-            keep(device.get_mut("basic"), &["consumesCounters"]);
-            keep(Some(device), &["name", "consumesCounters", "basic"]);
+    clear(object, &["status"]);
+    if let Some(metadata) = inner(object, "metadata") {
+        clear(metadata, &["annotations", "finalizers", "managedFields", "ownerReferences"]);
+    }
+    let devices = inner(object, "spec").and_then(|spec| inner(spec, "devices")).filter(|_| is_slice);
+    if let Some(Json::Array(devices)) = devices {
+        for device in devices {
+            if let Some(basic) = inner(device, "basic") {
+                clear(basic, &OF_DEVICE);
+            }
+            clear(device, &OF_DEVICE);
         }
     }
 }
 
-fn keep(value: Option<&mut Value>, names: &[&str]) {
-    if let Some(Value::Object(fields)) = value {
-        fields.retain(|name, _| names.contains(&name.as_str()));
+const OF_DEVICE: [&str; 4] = ["attributes", "capacity", "nodeSelector", "taints"];
+
+fn inner<'v, 't>(value: &'v mut Json<'t>, name: &str) -> Option<&'v mut Json<'t>> {
+    match value {
+        Json::Object(fields) => fields.get_mut(name),
+        _ => None,
+    }
+}
+
+fn clear(value: &mut Json<'_>, names: &[&str]) {
+    for name in names {
+        if let Some(field) = inner(value, name) {
+            *field = Json::Null;
+        }
     }
 }
