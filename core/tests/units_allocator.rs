@@ -34,7 +34,7 @@ fn requests_consume_capacity_as_recorded() {
         let taken: BTreeMap<String, Quantity> = read(&case["consumedByOthers"]);
         let consumed: BTreeMap<String, Quantity> = read(&case["consumed"]);
         assert_eq!(capacity::consumed(request.as_ref(), &capacities, Rounding::default()), consumed, "{case}");
-        let device = Device { capacity: capacities.clone(), ..Device::default() };
+        let device = Device { capacity: capacities.clone().into(), ..Device::default() };
         let fits = capacity::grantable(request.as_ref(), &device, Rounding::default())
             .is_some_and(|amounts| capacity::is_left(&amounts, &capacities, [&taken]));
         assert_eq!(fits, case["fits"].as_bool().unwrap(), "{case}");

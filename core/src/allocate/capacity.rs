@@ -337,7 +337,7 @@ mod tests {
         let checked = Rounding { is_checked: true, ..Rounding::default() };
         let problem = |asked: &str, capacities: &Capacities, rounding| {
             let requests = BTreeMap::from([("memory".to_owned(), text(asked).unwrap())]);
-            let device = Device { capacity: capacities.clone(), ..Default::default() };
+            let device = Device { capacity: capacities.clone().into(), ..Default::default() };
             problem(Some(&CapacityRequirements { requests, ..Default::default() }), &device, rounding)
         };
         let steps = capacity(range("1", "4611686018427387904"));

@@ -203,12 +203,15 @@ impl<'c> Inspection<'_, 'c> {
         let (mut found, mut held) = (Vec::new(), Vec::new());
         for unit in &self.plan.units {
             let covering = covering(self.plan, unit);
+            let mut last = None;
             for device in &view.devices {
-                found.clear();
-                held.clear();
-                let value = |name: &str| constraints::lookup(device, name).map(|attribute| &attribute.value);
-                held.extend(covering.iter().map(|(_, name)| value(name)));
-                self.device(unit, (&covering, &held), device, node, view, judge, &mut groups, &mut found);
+                if !last.replace(device).is_some_and(|last| is_twin(last, device)) {
+                    found.clear();
+                    held.clear();
+                    let value = |name: &str| constraints::lookup(device, name).map(|attribute| &attribute.value);
+                    held.extend(covering.iter().map(|(_, name)| value(name)));
+                    self.device(unit, (&covering, &held), device, node, view, judge, &mut groups, &mut found);
+                }
                 let Some(index) = device.entry.devices.get(device.position).copied() else { continue };
                 let seen = DeviceSeen { index, slice: device.slice, device: device.device, held: &held };
                 observer.device(unit.index, &seen, &found);
@@ -322,6 +325,24 @@ impl<'c> Inspection<'_, 'c> {
             }
         }
     }
+}
+
+/// Whether whatever is found of one device is found of the other, because they are of one slice, and have and lack the same.
+fn is_twin(one: &NodeDevice<'_>, other: &NodeDevice<'_>) -> bool {
+    let is_plain = |device: &NodeDevice<'_>| {
+        !device.is_shared
+            && device.taints.is_empty()
+            && device.device.consumes_counters.is_empty()
+            && device.device.binding_conditions.is_none()
+            && device.slice.spec.per_device_node_selection.is_none()
+            && device.usage.is_none_or(|usage| usage.consumed.is_empty())
+    };
+    std::ptr::eq(one.entry, other.entry)
+        && one.device.is_like(other.device)
+        && one.is_taken() == other.is_taken()
+        && one.is_out_of_reach == other.is_out_of_reach
+        && is_plain(one)
+        && is_plain(other)
 }
 
 impl Inspection<'_, '_> {

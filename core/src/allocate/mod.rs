@@ -86,6 +86,13 @@ pub struct Question {
     pub in_use: InUse,
 }
 
+impl Question {
+    /// The same about other nodes.
+    pub(crate) fn on(&self, nodes: Vec<String>) -> Self {
+        Self { claims: self.claims.clone(), nodes, in_use: self.in_use.clone() }
+    }
+}
+
 /// The same about claims that are in the cluster.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct KnownQuestion {

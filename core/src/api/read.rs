@@ -250,6 +250,10 @@ impl<T: Json> Json for Arc<T> {
     fn write(&self) -> Option<Value> {
         self.as_ref().write()
     }
+
+    fn write_field(&self) -> Option<Value> {
+        self.as_ref().write_field()
+    }
 }
 
 impl<T: Json> Json for Vec<T> {

@@ -1,6 +1,7 @@
 //! ResourceSlices: pools, devices, counters, taints.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -68,9 +69,9 @@ api_struct! { closed
         /// Device mixins of the slice, later ones before earlier ones, all of them behind what the device itself says (KEP-5234).
         "includes" includes: Vec<String>,
         /// Attributes by qualified name (`id` in the driver's own domain, or `domain/id`).
-        "attributes" attributes: BTreeMap<String, Attribute>,
+        "attributes" attributes: Arc<BTreeMap<String, Attribute>>,
         /// Capacities by qualified name.
-        "capacity" capacity: BTreeMap<String, DeviceCapacity>,
+        "capacity" capacity: Arc<BTreeMap<String, DeviceCapacity>>,
         /// What the device draws from counter sets of its pool (KEP-4815).
         "consumesCounters" consumes_counters: Vec<DeviceCounterConsumption>,
         /// The only node with access, if the slice leaves that to its devices.
@@ -139,7 +140,54 @@ api_struct! { closed
     }
 }
 
+/// What the devices met last have, so that equal ones that follow hold it once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Twins {
+    attributes: Recent<BTreeMap<String, Attribute>>,
+    capacities: Recent<BTreeMap<String, DeviceCapacity>>,
+}
+
+impl Twins {
+    /// Makes the devices of a slice hold what equal ones have.
+    pub(crate) fn share(&mut self, spec: &mut ResourceSliceSpec) {
+        for device in &mut spec.devices {
+            self.attributes.share(&mut device.attributes);
+            self.capacities.share(&mut device.capacity);
+        }
+    }
+}
+
+/// A few different values, the newest at the end.
+#[derive(Clone, Debug)]
+struct Recent<T>(Vec<Arc<T>>);
+
+impl<T> Default for Recent<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: PartialEq> Recent<T> {
+    const MOST: usize = 4;
+
+    fn share(&mut self, value: &mut Arc<T>) {
+        if let Some(known) = self.0.iter().rev().find(|known| *known == value) {
+            value.clone_from(known);
+            return;
+        }
+        if self.0.len() >= Self::MOST {
+            self.0.remove(0);
+        }
+        self.0.push(Arc::clone(value));
+    }
+}
+
 impl Device {
+    /// Whether both have the same attributes and capacities, as far as that shows at a glance.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.attributes, &other.attributes) && Arc::ptr_eq(&self.capacity, &other.capacity)
+    }
+
     /// The attribute of a fully qualified name. In the driver's own domain the device may leave the domain out.
     pub fn attribute(&self, driver: &str, name: &str) -> Option<&Attribute> {
         find(&self.attributes, name).or_else(|| {
@@ -342,9 +390,9 @@ api_struct! { closed
         /// Name, unique among the device mixins of the slice.
         "name" name: String,
         /// Attributes by qualified name.
-        "attributes" attributes: BTreeMap<String, Attribute>,
+        "attributes" attributes: Arc<BTreeMap<String, Attribute>>,
         /// Capacities by qualified name.
-        "capacity" capacity: BTreeMap<String, DeviceCapacity>,
+        "capacity" capacity: Arc<BTreeMap<String, DeviceCapacity>>,
     }
 }
 
@@ -396,4 +444,29 @@ api_enum! {
         /// No new allocation, and Pods that use the device are evicted.
         NoExecute = "NoExecute",
     } default None
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::api::read::Path;
+
+    #[test]
+    fn equal_attributes_are_held_once_and_written_by_each() {
+        let device = |name: &str, numa: i64, memory: &str| {
+            let capacity = json!({ "memory": { "value": memory } });
+            json!({ "name": name, "attributes": { "numa": { "int": numa } }, "capacity": capacity })
+        };
+        let devices = [device("a", 0, "1Gi"), device("b", 0, "2Gi"), device("c", 1, "1Gi"), device("d", 0, "1Gi")];
+        let text = json!({ "driver": "d.example.com", "devices": devices });
+        let mut spec = ResourceSliceSpec::read(text, &Path::ROOT, &mut Vec::new()).unwrap();
+        let before = spec.write();
+        Twins::default().share(&mut spec);
+        assert_eq!(spec.write(), before);
+        let [a, b, c, d] = spec.devices.as_slice() else { panic!("{:?}", spec.devices) };
+        assert!(Arc::ptr_eq(&a.attributes, &b.attributes) && Arc::ptr_eq(&a.capacity, &c.capacity));
+        assert_eq!([b, c, d].map(|other| a.is_like(other)), [false, false, true]);
+    }
 }

@@ -3,6 +3,7 @@
 //! Without its feature, a device that says more than a Kubernetes can read is as good as absent, rather than taken for less than it is.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::api::slice::{Counter, CounterMixin, CounterSet, Device, ResourceSlice, ResourceSliceMixins};
 use crate::profile::Features;
@@ -44,8 +45,8 @@ fn is_short(device: &Device) -> bool {
 fn expand_device(device: &mut Device, mixins: &ResourceSliceMixins) -> Option<()> {
     for name in std::mem::take(&mut device.includes).iter().rev() {
         let mixin = mixins.device.iter().find(|mixin| mixin.name == *name)?;
-        add(&mixin.attributes, &mut device.attributes);
-        add(&mixin.capacity, &mut device.capacity);
+        add(&mixin.attributes, Arc::make_mut(&mut device.attributes));
+        add(&mixin.capacity, Arc::make_mut(&mut device.capacity));
     }
     for consumption in &mut device.consumes_counters {
         let includes = std::mem::take(&mut consumption.includes);

@@ -22,7 +22,7 @@ use crate::api::node::Node;
 use crate::api::object::Object;
 use crate::api::pod::{Namespace, Pod};
 use crate::api::pool_status::ResourcePoolStatusRequest;
-use crate::api::slice::{ResourceSlice, TaintEffect};
+use crate::api::slice::{ResourceSlice, TaintEffect, Twins};
 use crate::api::source::{SOURCE_KIND, TemplateSource};
 use crate::api::workload::Workload;
 use crate::cel::Environment;
@@ -67,6 +67,7 @@ pub struct Cluster {
     arrivals: BTreeMap<(String, String, String), u64>,
     inventory: Arc<Inventory>,
     links: Arc<Links>,
+    twins: Twins,
     memory: Memory,
 }
 
@@ -212,7 +213,10 @@ impl Cluster {
             }
             Object::Namespace(namespace) => drop(self.namespaces.insert(name, *namespace)),
             Object::DeviceClass(class) => drop(self.classes.insert(name, *class)),
-            Object::ResourceSlice(slice) => self.apply_slice(Arc::new(*slice)),
+            Object::ResourceSlice(mut slice) => {
+                self.twins.share(&mut slice.spec);
+                self.apply_slice(Arc::new(*slice));
+            }
             Object::DeviceTaintRule(rule) => drop(self.taint_rules.insert(name, *rule)),
             Object::ResourcePoolStatusRequest(request) => drop(self.pool_status_requests.insert(name, *request)),
             Object::ResourceClaim(claim) => {

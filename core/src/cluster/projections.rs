@@ -4,6 +4,7 @@
 //! about which devices a selector accepts. A slice is looked at when a question first comes to it, and again after it changed.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::inventory::SliceEntry;
 use super::slots::{SliceIdx, Slot};
@@ -23,9 +24,11 @@ struct Projection {
     fields: Vec<Name>,
     /// Number of each group, from 0, by what its devices have for the fields.
     groups: BTreeMap<Vec<u8>, u32>,
-    /// By slice: the group of each device; nothing for a slice that was not looked at.
-    by_slice: Vec<Vec<u32>>,
-    /// Devices in that.
+    /// The group of each device, slice by slice as they were looked at.
+    of_devices: Vec<u32>,
+    /// By slice: where its devices are in that; nowhere for a slice that was not looked at.
+    by_slice: Vec<Range<usize>>,
+    /// Devices in that, those of slices that are gone left out.
     devices: usize,
     /// Room for the key of a device, and for that of the one before.
     key: Vec<u8>,
@@ -60,28 +63,27 @@ impl Projections {
     pub(super) fn group(&mut self, projection: ProjectionIdx, entry: &SliceEntry, position: usize) -> Option<u32> {
         let projection = self.0.get_mut(projection)?;
         let slice = entry.index.position() as usize;
-        let known = projection.by_slice.get(slice).filter(|groups| !groups.is_empty());
-        if let Some(groups) = known {
-            return groups.get(position).copied();
-        }
-        let groups = projection.groups_of(&entry.slice.spec);
-        if projection.by_slice.len() <= slice {
-            projection.by_slice.resize(slice + 1, Vec::new());
-        }
-        projection.devices = projection.devices.saturating_add(groups.len());
-        let group = groups.get(position).copied();
-        if let Some(slot) = projection.by_slice.get_mut(slice) {
-            *slot = groups;
-        }
-        group
+        let known = projection.by_slice.get(slice).filter(|devices| !devices.is_empty()).cloned();
+        let devices = known.unwrap_or_else(|| {
+            let devices = projection.add(&entry.slice.spec);
+            if projection.by_slice.len() <= slice {
+                projection.by_slice.resize(slice + 1, 0..0);
+            }
+            projection.devices = projection.devices.saturating_add(devices.len());
+            if let Some(slot) = projection.by_slice.get_mut(slice) {
+                slot.clone_from(&devices);
+            }
+            devices
+        });
+        projection.of_devices.get(devices)?.get(position).copied()
     }
 
     /// Forgets a slice that is gone.
     pub(super) fn forget(&mut self, slice: SliceIdx) {
         for projection in &mut self.0 {
-            if let Some(groups) = projection.by_slice.get_mut(slice.position() as usize) {
-                projection.devices = projection.devices.saturating_sub(groups.len());
-                groups.clear();
+            if let Some(devices) = projection.by_slice.get_mut(slice.position() as usize) {
+                projection.devices = projection.devices.saturating_sub(devices.len());
+                *devices = 0..0;
             }
         }
     }
@@ -90,8 +92,10 @@ impl Projections {
     pub(super) fn tidy(&mut self) {
         const SPARE: usize = 1024;
         for projection in &mut self.0 {
-            if projection.groups.len() > projection.devices.saturating_mul(2).saturating_add(SPARE) {
+            let most = projection.devices.saturating_mul(2).saturating_add(SPARE);
+            if projection.groups.len() > most || projection.of_devices.len() > most {
                 projection.groups.clear();
+                projection.of_devices.clear();
                 projection.by_slice.clear();
                 projection.devices = 0;
             }
@@ -100,30 +104,39 @@ impl Projections {
 }
 
 impl Projection {
-    /// The groups of a slice's devices, in its order.
-    fn groups_of(&mut self, spec: &ResourceSliceSpec) -> Vec<u32> {
+    /// Adds the groups of a slice's devices, in its order; where they are.
+    fn add(&mut self, spec: &ResourceSliceSpec) -> Range<usize> {
+        let start = self.of_devices.len();
+        let end = start.saturating_add(spec.devices.len());
         if self.fields.is_empty()
             && let Some(first) = spec.devices.first()
         {
             // Nothing but the driver counts.
             self.write_key(&spec.driver, first);
-            return vec![self.number(); spec.devices.len()];
+            let group = self.number();
+            self.of_devices.resize(end, group);
+            return start..end;
         }
-        let mut groups: Vec<u32> = Vec::with_capacity(spec.devices.len());
+        let mut group = None;
         let mut before = std::mem::take(&mut self.before);
         before.clear();
+        let mut last: Option<&Device> = None;
         for device in &spec.devices {
-            self.write_key(&spec.driver, device);
-            // Neighbours are mostly alike.
-            let group = match groups.last() {
-                Some(last) if self.key == before => *last,
-                _ => self.number(),
+            let is_like = |other: &Device| {
+                other.is_like(device) && other.allow_multiple_allocations == device.allow_multiple_allocations
             };
-            groups.push(group);
-            std::mem::swap(&mut self.key, &mut before);
+            // Neighbours are mostly alike.
+            if !last.replace(device).is_some_and(is_like) {
+                self.write_key(&spec.driver, device);
+                if group.is_none() || self.key != before {
+                    group = Some(self.number());
+                }
+                std::mem::swap(&mut self.key, &mut before);
+            }
+            self.of_devices.extend(group);
         }
         self.before = before;
-        groups
+        start..end
     }
 
     /// The number of the group with the key at hand.

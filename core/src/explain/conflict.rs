@@ -123,7 +123,8 @@ impl Search<'_> {
         for (position, claim) in claims.iter_mut().enumerate() {
             reduce(claim, position, kept);
         }
-        let question = Question { claims, nodes: self.nodes.clone(), ..self.case.question.clone() };
+        let in_use = self.case.question.in_use.clone();
+        let question = Question { claims, nodes: self.nodes.clone(), in_use };
         !matches!(find_place(self.cluster, &question, self.limits), Place::Nowhere)
     }
 

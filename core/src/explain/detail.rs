@@ -10,7 +10,6 @@ use super::{
     DeviceDetail, NodeDetail, Reason, ReasonKind, Request, RequestDetail, SelectorRef, Shortage, holders, words,
 };
 use crate::allocate::DeviceId;
-use crate::allocate::Question;
 use crate::allocate::inspect::{DeviceSeen, NodeSeen, Observer, Obstacle, UnitSeen, inspect, units};
 use crate::cel::Field;
 use crate::cluster::{Cluster, PoolState};
@@ -29,7 +28,7 @@ pub(super) fn details(cluster: &mut Cluster, case: &Case, request: &Request) -> 
         nodes: Vec::new(),
     };
     let nodes = if request.nodes.is_empty() { &case.question.nodes } else { &request.nodes };
-    let question = Question { nodes: nodes.clone(), ..case.question.clone() };
+    let question = case.question.on(nodes.clone());
     if !nodes.is_empty() {
         inspect(cluster, &question, &mut collector);
     }

@@ -46,7 +46,7 @@ pub use relax::Suggestion;
 pub use snapshot::{FORMAT as SNAPSHOT_FORMAT, snapshot};
 pub use what_if::{ClaimDifference, Difference, Place, PodDifference, Supposition, compare_with, what_if};
 
-use crate::allocate::{Limits, Place as Placement, Question, find_place};
+use crate::allocate::{Limits, Place as Placement, find_place};
 use crate::cluster::Cluster;
 use crate::finding::{Code, Finding};
 use crate::lifecycle::entries;
@@ -134,7 +134,7 @@ fn look_at_devices(
         explanation.stage.insert(0, case::of_template(cluster, &case.question.claims, failure.finding.clone()));
         return;
     }
-    let asked = Question { nodes: survey.order(), ..case.question.clone() };
+    let asked = case.question.on(survey.order());
     let mut is_unguarded = false;
     explanation.state = match find_place(cluster, &asked, limits) {
         Placement::On(node, _) => {

@@ -77,7 +77,7 @@ fn taints(trials: &mut Trials<'_>, unit: usize) -> BTreeSet<String> {
 }
 
 fn look(trials: &mut Trials<'_>, observer: &mut dyn Observer) {
-    let question = crate::allocate::Question { nodes: trials.nodes.clone(), ..trials.case.question.clone() };
+    let question = trials.case.question.on(trials.nodes.clone());
     if !question.nodes.is_empty() {
         inspect(trials.cluster, &question, observer);
     }

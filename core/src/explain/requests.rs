@@ -12,7 +12,7 @@ use crate::api::claim::{DeviceSelector, ResourceClaim};
 use crate::api::slice::{Device, ResourceSlice};
 use crate::cel::Field;
 use crate::cluster::selectors::{Compiled, Selectors};
-use crate::cluster::{Cluster, PoolState, SliceEntry};
+use crate::cluster::{Cluster, DeviceIdx, PoolState, SliceEntry};
 
 /// All requests of a case.
 pub(super) fn requests(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Vec<RequestExplanation> {
@@ -80,22 +80,25 @@ impl Count {
     ) {
         const MOST_ELSEWHERE: usize = 20_000;
         let sees_all = case.question.nodes.len() == case.all_nodes;
-        let mut kept: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+        // By the number of the reason.
+        let mut kept = vec![(0, 0); survey.reasons.count()];
         let mut unseen = Vec::new();
         for entry in cluster.inventory().all_slices() {
             let slice = &entry.slice;
             for (position, device) in entry.devices.iter().enumerate() {
                 match survey.standing(index, *device) {
                     Standing::Usable => self.usable = self.usable.saturating_add(1),
-                    Standing::Kept { reason, alone } => add(kept.entry(reason).or_default(), (1, u64::from(alone))),
+                    Standing::Kept { reason, alone } => {
+                        if let Some(counts) = kept.get_mut(reason as usize) {
+                            add(counts, (1, u64::from(alone)));
+                        }
+                    }
                     Standing::Unseen => unseen.push((std::sync::Arc::clone(slice), position)),
                 }
             }
         }
-        for (reason, counts) in kept {
-            if let Some(mark) = survey.reasons.get(reason) {
-                add(self.by_mark.entry(mark.clone()).or_default(), counts);
-            }
+        for (mark, counts) in survey.reasons.iter().zip(kept).filter(|(_, counts)| counts.0 > 0) {
+            add(self.by_mark.entry(mark.clone()).or_default(), counts);
         }
         if unseen.is_empty() {
             return;
@@ -340,17 +343,21 @@ pub(super) fn of_class<'c>(
     unit: usize,
     takes_all: bool,
 ) -> impl Iterator<Item = (Subject<'c>, &'c SliceEntry, usize)> {
-    let is_of_class = move |index| match survey.standing(unit, index) {
+    cluster.inventory().all_slices().flat_map(move |entry| {
+        let devices = entry.slice.spec.devices.iter().zip(&entry.devices).enumerate();
+        let of_class = devices.filter(move |(_, (_, index))| takes_all || is_of_class(survey, unit, **index));
+        of_class
+            .map(move |(position, (device, _))| (Subject { driver: &entry.slice.spec.driver, device }, entry, position))
+    })
+}
+
+/// Whether a device is of a unit's class.
+pub(super) fn is_of_class(survey: &Survey, unit: usize, device: DeviceIdx) -> bool {
+    match survey.standing(unit, device) {
         Standing::Unseen => false,
         Standing::Usable => true,
         Standing::Kept { reason, .. } => {
             survey.reasons.get(reason).is_some_and(|mark| mark.kind != ReasonKind::NotOfClass)
         }
-    };
-    cluster.inventory().all_slices().flat_map(move |entry| {
-        let devices = entry.slice.spec.devices.iter().zip(&entry.devices).enumerate();
-        let of_class = devices.filter(move |(_, (_, index))| takes_all || is_of_class(**index));
-        of_class
-            .map(move |(position, (device, _))| (Subject { driver: &entry.slice.spec.driver, device }, entry, position))
-    })
+    }
 }

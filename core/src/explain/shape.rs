@@ -46,6 +46,16 @@ impl<T: Ord + Clone> Interned<T> {
         self.last
     }
 
+    /// How many values there are.
+    pub(super) const fn count(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The values in the order of their numbers.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.values.iter()
+    }
+
     /// The value of a number.
     pub(super) fn get(&self, number: u32) -> Option<&T> {
         self.values.get(number as usize)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::change::{Change, parts};
 use super::relax::{Found, Trials};
-use super::requests::of_class;
+use super::requests::is_of_class;
 use super::survey::Standing;
 use super::{DeviceDetail, Holder, ReasonKind, Request, detail};
 use crate::allocate::DeviceId;
@@ -56,9 +56,11 @@ fn others_drivers(trials: &Trials<'_>, own: &UnitSeen) -> BTreeSet<String> {
 /// Drivers of the devices of a unit's class.
 fn drivers(trials: &Trials<'_>, unit: usize) -> BTreeSet<String> {
     let mut drivers = BTreeSet::new();
-    for (subject, ..) in of_class(trials.cluster, trials.survey, unit, false) {
-        if !drivers.contains(subject.driver) {
-            drivers.insert(subject.driver.to_owned());
+    for entry in trials.cluster.inventory().all_slices() {
+        let driver = &entry.slice.spec.driver;
+        let is_new = !drivers.contains(driver);
+        if is_new && entry.devices.iter().any(|device| is_of_class(trials.survey, unit, *device)) {
+            drivers.insert(driver.clone());
         }
     }
     drivers

@@ -44,7 +44,7 @@ pub(super) fn try_changes(
             _ => {}
         }
     }
-    let question = Question { claims, nodes, ..case.question.clone() };
+    let question = Question { claims, nodes, in_use: case.question.in_use.clone() };
     let place = if question.nodes.is_empty() { Place::Nowhere } else { find_place(cluster, &question, limits) };
     for object in undo.restore.into_iter().rev() {
         cluster.apply(object);

@@ -18,6 +18,9 @@ pub(crate) fn release_finished(cluster: &mut Cluster) {
     let mut finished: BTreeSet<String> =
         cluster.pods().values().filter(|pod| is_finished(pod)).map(|pod| pod.metadata.uid.clone()).collect();
     finished.remove("");
+    if finished.is_empty() {
+        return;
+    }
     let holds =
         |claim: &&ResourceClaim| claim.status.reserved_for.iter().any(|consumer| finished.contains(&consumer.uid));
     let claims: Vec<ResourceClaim> = cluster.claims().values().filter(holds).cloned().collect();

@@ -97,7 +97,7 @@ fn selectors_in_slices(cluster: &Cluster) -> Vec<NodeSelector> {
 /// The devices of a slice that choose their nodes themselves.
 fn own(slice: &ResourceSlice) -> impl Iterator<Item = &Device> {
     let chooses = slice.spec.per_device_node_selection == Some(true);
-    slice.spec.devices.iter().filter(move |_| chooses)
+    if chooses { slice.spec.devices.as_slice() } else { &[] }.iter()
 }
 
 /// The nodes that a term names.
@@ -155,8 +155,18 @@ fn inferred(nodes: &BTreeMap<String, BTreeMap<String, String>>) -> Finding {
 /// Nodes that slices name but nobody wrote: their devices are out of reach.
 fn report_unknown_nodes(cluster: &Cluster, findings: &mut Vec<Finding>) {
     let pods: BTreeSet<&String> = cluster.pods().values().map(|pod| &pod.spec.node_name).collect();
-    let is_unknown = |name: &&String| !cluster.nodes().contains_key(*name) && !pods.contains(name);
-    let unknown: BTreeSet<&String> = names_in_slices(cluster).filter(is_unknown).collect();
+    let nodes = cluster.nodes();
+    // Both are in the order of names: slices mostly name nodes that are there.
+    let mut known = nodes.keys().peekable();
+    let of_slices = cluster.inventory().node_names().filter(|name| {
+        while known.next_if(|known| known < name).is_some() {}
+        known.peek() != Some(name)
+    });
+    let of_devices = cluster.inventory().slices_without_node().flat_map(|entry| own(&entry.slice));
+    let of_devices =
+        of_devices.filter_map(|device| device.node_name.as_ref()).filter(|name| !nodes.contains_key(*name));
+    let is_unknown = |name: &&String| !name.is_empty() && !pods.contains(name);
+    let unknown: BTreeSet<&String> = of_slices.chain(of_devices).filter(is_unknown).collect();
     if !unknown.is_empty() {
         let message = format!("slices name nodes that are not given: {}", list(unknown.into_iter()));
         findings.push(
