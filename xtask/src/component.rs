@@ -40,7 +40,7 @@ pub fn build(workspace: &Workspace) -> Result<Component> {
     let start = Instant::now();
     let toolchain = Toolchain::find(workspace)?;
     eprintln!("xtask: building the component with {}", toolchain.describe());
-    let module = wasm::module(workspace, &toolchain, "apportion-guest")?;
+    let module = wasm::module(workspace, &toolchain, "apportion-guest", "wasm")?;
     let bytes = fs::read(&module).with_context(|| format!("`{}` cannot be read", module.display()))?;
     let bytes = wasm::without_names(&bytes)
         .with_context(|| format!("`{}` is not a WebAssembly module: remove it and try again", module.display()))?;

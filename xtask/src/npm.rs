@@ -46,7 +46,7 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     let start = Instant::now();
     let toolchain = Toolchain::find(workspace)?;
     eprintln!("xtask: building the npm package with {}", toolchain.describe());
-    let module = wasm::module(workspace, &toolchain, "apportion-npm")?;
+    let module = wasm::module(workspace, &toolchain, "apportion-npm", "npm")?;
     if dist.exists() {
         fs::remove_dir_all(&dist).with_context(|| format!("`{}` cannot be removed", dist.display()))?;
     }
