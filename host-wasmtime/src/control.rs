@@ -121,6 +121,7 @@ impl Runner {
             Part::Claims => wit::Part::Claims,
             Part::PodGroupProtection => wit::Part::PodGroupProtection,
             Part::TaintEviction => wit::Part::TaintEviction,
+            Part::Scheduler => wit::Part::Scheduler,
         };
         let Settings { home, allow_admin_access, .. } = settings;
         let mut controller = Controller {
@@ -258,6 +259,7 @@ impl Controller {
         let conclusion = match conclusion {
             Conclusion::Done => wit::Conclusion::Done,
             Conclusion::Failed => wit::Conclusion::Failed,
+            Conclusion::Unanswered => wit::Conclusion::Unanswered,
             Conclusion::Refused { status, message } => wit::Conclusion::Refused(wit::Denial { status, message }),
         };
         self.call(|controller, store, handle| controller.call_conclude(store, handle, &object, &conclusion))

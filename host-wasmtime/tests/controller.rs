@@ -377,7 +377,7 @@ fn the_roles_in_the_deployment_are_those_that_are_printed() {
         "apportion controller --print-rbac > deploy/kustomize/base/rbac.yaml"
     );
     assert_eq!(deploy("kustomize/base/crd.yaml"), print(&["--print-crd"]));
-    for part in ["claims", "podgroup-protection", "taint-eviction"] {
+    for part in ["claims", "podgroup-protection", "taint-eviction", "scheduler"] {
         let printed = print(&["--print-rbac", "--controllers", part]);
         let own: Vec<Value> = documents(&printed)
             .into_iter()
@@ -387,7 +387,7 @@ fn the_roles_in_the_deployment_are_those_that_are_printed() {
     }
     // The chart puts its release's namespace in.
     assert_eq!(deploy("helm/apportion/crds/crd.yaml"), deploy("kustomize/base/crd.yaml"));
-    for part in ["template-sync", "explainer", "claims", "podgroup-protection", "taint-eviction"] {
+    for part in ["template-sync", "explainer", "claims", "podgroup-protection", "taint-eviction", "scheduler"] {
         let printed =
             documents(&print(&["--print-rbac", "--controllers", part, "--namespace", "{{ .Release.Namespace }}"]));
         let of_chart = |name: &str| documents(&deploy(&format!("helm/apportion/rbac/{name}.yaml")));
@@ -416,7 +416,7 @@ fn allowed(text: &str) -> Vec<(String, String, String)> {
 /// Since Kubernetes 1.36 whoever changes an allocation or reservations needs more than the status.
 #[test]
 fn whoever_writes_reservations_may_bind_claims() {
-    for part in ["template-sync", "explainer", "claims", "podgroup-protection", "taint-eviction"] {
+    for part in ["template-sync", "explainer", "claims", "podgroup-protection", "taint-eviction", "scheduler"] {
         let allowed = allowed(&print(&["--print-rbac", "--controllers", part]));
         let verbs = |resource: &str| -> Vec<String> {
             allowed.iter().filter(|one| one.1 == resource).map(|(_, _, verb)| verb.clone()).collect()

@@ -5,6 +5,8 @@
 //! cluster: a controller that is made anew and given all objects goes on where the old one was.
 
 mod explainer;
+mod flight;
+mod scheduler;
 mod template_sync;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +19,7 @@ use crate::lifecycle::claims::{self, Work};
 use crate::lifecycle::{Decision, Time, Trigger, eviction, protection};
 use crate::profile::Profile;
 use explainer::Explainer;
+use scheduler::Scheduler;
 use template_sync::TemplateSync;
 
 /// What a controller is for.
@@ -32,6 +35,8 @@ pub enum Part {
     PodGroupProtection,
     /// Deletes Pods whose devices are tainted.
     TaintEviction,
+    /// Gives nodes and devices to Pods that name it as their scheduler.
+    Scheduler,
 }
 
 /// What a controller is told when it starts.
@@ -74,8 +79,10 @@ pub struct Task {
 pub enum Conclusion {
     /// Everything was carried out.
     Done,
-    /// Something was not: somebody else was faster, or nobody answered.
+    /// Something was not, and did not happen: somebody else was faster, or the API server has no time.
     Failed,
+    /// Nobody answered: something happened or did not, or happens yet.
+    Unanswered,
     /// The API server refused.
     Refused {
         /// HTTP status.
@@ -101,6 +108,7 @@ enum State {
     Explainer(Explainer),
     Claims(claims::Memory),
     PodGroupProtection,
+    Scheduler(Box<Scheduler>),
     TaintEviction {
         memory: eviction::Memory,
         /// What is remembered once the latest decision is carried out.
@@ -116,6 +124,7 @@ impl Controller {
             Part::Explainer => State::Explainer(Explainer::default()),
             Part::Claims => State::Claims(claims::Memory::default()),
             Part::PodGroupProtection => State::PodGroupProtection,
+            Part::Scheduler => State::Scheduler(Box::new(Scheduler::new())),
             Part::TaintEviction => {
                 State::TaintEviction { memory: eviction::Memory::default(), next: eviction::Memory::default() }
             }
@@ -152,6 +161,11 @@ impl Controller {
         if let State::TemplateSync(sync) = &mut self.state {
             sync.judge(&object, &self.profile);
         }
+        if let State::Scheduler(scheduler) = &mut self.state
+            && scheduler.keep_aside(&object)
+        {
+            return reading.findings;
+        }
         self.cluster.apply(object.clone());
         self.note(&Trigger { before, after: Some(Box::new(object)) });
         reading.findings
@@ -172,6 +186,9 @@ impl Controller {
 
     /// Takes out an object that is gone. False when there is none.
     pub fn delete(&mut self, object: &ObjectRef) -> bool {
+        if let State::Scheduler(scheduler) = &mut self.state {
+            scheduler.forget(object);
+        }
         let before = self.cluster.get(object).map(Box::new);
         let is_known = self.cluster.delete(object);
         if before.is_some() {
@@ -204,6 +221,7 @@ impl Controller {
                     add(&mut self.due, urgent(ObjectRef { kind: "PodGroup".to_owned(), namespace, name }));
                 }
             }
+            State::Scheduler(scheduler) => scheduler.note(cluster, trigger),
             State::TaintEviction { .. } => {
                 if eviction::is_affected(cluster, trigger) {
                     add(&mut self.due, urgent(ObjectRef::default()));
@@ -214,6 +232,9 @@ impl Controller {
 
     /// What is to be looked at because of what happened since this was asked last, by object.
     pub fn due(&mut self) -> Vec<Task> {
+        if let State::Scheduler(scheduler) = &mut self.state {
+            return scheduler.due();
+        }
         let due = std::mem::take(&mut self.due);
         due.into_iter().map(|(object, (lane, after_millis))| Task { object, lane, after_millis }).collect()
     }
@@ -231,6 +252,9 @@ impl Controller {
                 let key = (object.namespace.clone(), object.name.clone());
                 protection::reconcile(&self.cluster, &self.profile, &key)
             }
+            State::Scheduler(scheduler) => {
+                scheduler.reconcile(&mut self.cluster, &self.profile, &self.limits, object, now)
+            }
             State::TaintEviction { memory, next } => {
                 next.clone_from(memory);
                 eviction::reconcile(&self.cluster, &self.profile, next, now)
@@ -246,6 +270,7 @@ impl Controller {
                     add(&mut self.due, task);
                 }
             }
+            State::Scheduler(scheduler) => scheduler.conclude(&mut self.cluster, object, conclusion),
             State::TaintEviction { memory, next } if conclusion == Conclusion::Done => memory.clone_from(next),
             State::TaintEviction { .. } | State::Explainer(_) | State::Claims(_) | State::PodGroupProtection => {}
         }

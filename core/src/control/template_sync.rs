@@ -77,7 +77,7 @@ impl TemplateSync {
         let key = (object.namespace.clone(), object.name.clone());
         let changed = match conclusion {
             Conclusion::Done => self.refusals.remove(&key).is_some(),
-            Conclusion::Failed => false,
+            Conclusion::Failed | Conclusion::Unanswered => false,
             Conclusion::Refused { status, message } => {
                 let refusal = Refusal { reason: Reason::of_answer(status, &message), message };
                 self.refusals.insert(key, refusal.clone()) != Some(refusal)

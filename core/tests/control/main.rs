@@ -4,5 +4,6 @@
 
 mod explainer;
 mod parts;
+mod scheduler;
 mod template_sync;
 mod world;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use apportion_core::allocate::Limits;
+use apportion_core::api::object::Object;
 use apportion_core::api::source::{SOURCE_API_VERSION, SOURCE_KIND};
 use apportion_core::control::{Conclusion, Controller, Part, Settings, Task};
 use apportion_core::finding::ObjectRef;
@@ -140,6 +141,20 @@ impl World {
         self.put(value);
     }
 
+    /// What became of a write is not told to the controller.
+    pub(crate) fn carry_out_unheard(&mut self, action: Action) {
+        let mut deaf = Controller::new(Profile::default(), Limits::default(), self.settings.clone());
+        std::mem::swap(&mut self.controller, &mut deaf);
+        self.carry_out(action).unwrap();
+        std::mem::swap(&mut self.controller, &mut deaf);
+    }
+
+    /// The controller hears of an object as it is.
+    pub(crate) fn tell(&mut self, object: &ObjectRef) {
+        let text = self.objects[object].to_string();
+        self.controller.apply([text.as_str()]);
+    }
+
     /// Removes an object, and with it what it owns.
     pub(crate) fn remove(&mut self, object: &ObjectRef) {
         let gone = self.objects.remove(object).unwrap();
@@ -167,6 +182,7 @@ impl World {
     pub(crate) fn settle(&mut self) -> usize {
         let before = self.writes.len();
         let mut waiting: BTreeMap<ObjectRef, Task> = BTreeMap::new();
+        let mut versions = BTreeMap::new();
         loop {
             waiting.extend(self.controller.due().into_iter().map(|task| (task.object.clone(), task)));
             // What is to wait is looked at when nothing else is left.
@@ -176,7 +192,9 @@ impl World {
             let decision = self.controller.reconcile(&task.object, self.now);
             self.events.extend(decision.events);
             let mut conclusion = Conclusion::Done;
+            versions.clear();
             for action in decision.actions {
+                let action = self.with_versions(action, &mut versions);
                 if let Err((status, message)) = self.carry_out(action) {
                     conclusion = Conclusion::Refused { status, message: message.to_owned() };
                 }
@@ -186,7 +204,25 @@ impl World {
         }
     }
 
-    fn carry_out(&mut self, action: Action) -> Result<(), (u16, &'static str)> {
+    /// A write to an object that an earlier write of the same decision changed builds on it.
+    fn with_versions(&self, action: Action, versions: &mut BTreeMap<ObjectRef, ()>) -> Action {
+        let (Action::Update(object) | Action::UpdateStatus(object)) = &action else { return action };
+        let key = object.reference();
+        if versions.insert(key.clone(), ()).is_none() {
+            return action;
+        }
+        let mut object = object.clone();
+        let version = self.objects[&key]["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
+        if let Object::ResourceClaim(claim) = &mut *object {
+            claim.metadata.resource_version = version;
+        }
+        match action {
+            Action::Update(_) => Action::Update(object),
+            _ => Action::UpdateStatus(object),
+        }
+    }
+
+    pub(crate) fn carry_out(&mut self, action: Action) -> Result<(), (u16, &'static str)> {
         match action {
             Action::Create { object, .. } => {
                 let value = object.write();
@@ -207,6 +243,22 @@ impl World {
                 self.writes.push(format!("status {key}"));
                 self.put(stored);
             }
+            Action::Update(object) => {
+                let mut value = object.write();
+                let key = reference(&value);
+                let stored = &self.objects[&key];
+                assert_eq!(stored["metadata"]["resourceVersion"], value["metadata"]["resourceVersion"]);
+                value["status"] = stored["status"].clone();
+                self.writes.push(format!("update {key}"));
+                self.put(value);
+            }
+            Action::Bind { pod, uid, node } => {
+                assert_eq!(self.objects[&pod]["metadata"]["uid"], json!(uid));
+                assert_eq!(self.objects[&pod]["spec"]["nodeName"], Value::Null, "{pod} has a node");
+                self.writes.push(format!("bind {pod} to {node}"));
+                self.patch(&pod, json!({ "spec": { "nodeName": node } }));
+            }
+            Action::Record(event) => self.events.push(event),
             Action::Patch(patch) => {
                 let (Change::Merge(fields) | Change::Strategic(fields) | Change::Apply { fields, .. }) = patch.change;
                 assert_eq!(self.objects[&patch.object]["metadata"]["uid"], json!(patch.uid));
@@ -218,7 +270,6 @@ impl World {
                 self.writes.push(format!("delete {object}"));
                 self.remove(&object);
             }
-            other => panic!("{other:?}"),
         }
         Ok(())
     }

@@ -28,6 +28,12 @@ const MOST_NOTE: usize = 1024;
 /// Longest part of an object's name in an Event's name.
 const MOST_NAME: usize = 200;
 
+/// An Event that is to be written: its name, and how often it has happened.
+pub(super) struct Repetition {
+    name: String,
+    count: i32,
+}
+
 /// Whoever writes Events.
 pub(super) struct Recorder {
     client: Client,
@@ -42,35 +48,40 @@ impl Recorder {
         Self { client, instance: instance.to_owned(), known: Mutex::default() }
     }
 
-    /// How often an Event has happened now; `None` while nothing is to be written about it.
-    fn note(&self, name: &str) -> Option<i32> {
+    /// That an Event happens; `None` while nothing is to be written about it.
+    pub(super) fn note(&self, record: &EventRecord) -> Option<Repetition> {
+        let name = name(record);
         let now = Instant::now();
         let mut known = self.known.lock().ok()?;
         known.retain(|_, (last, _)| now.duration_since(*last) < KEPT);
-        let (last, count) = known.entry(name.to_owned()).or_insert((now, 0));
+        let (last, count) = known.entry(name.clone()).or_insert((now, 0));
         *count = count.saturating_add(1);
         if *count > 1 && now.duration_since(*last) < QUIET {
             return None;
         }
         *last = now;
-        Some(*count)
+        Some(Repetition { name, count: *count })
     }
 
     /// Writes an Event, or counts it.
-    pub(super) async fn record(&self, record: &EventRecord, served: &Served) -> Result<(), Error> {
-        let name = name(record);
-        let Some(count) = self.note(&name) else { return Ok(()) };
+    pub(super) async fn record(
+        &self,
+        record: &EventRecord,
+        repetition: &Repetition,
+        served: &Served,
+    ) -> Result<(), Error> {
+        let Repetition { name, count } = repetition;
         // Events about cluster-wide objects are kept in `default`, as the API demands.
         let namespace = match record.regarding.namespace.as_str() {
             "" => "default",
             namespace => namespace,
         };
         let api: Api<Event> = Api::namespaced(self.client.clone(), namespace);
-        match api.create(&PostParams::default(), &self.event(&name, namespace, record, served)).await {
+        match api.create(&PostParams::default(), &self.event(name, namespace, record, served)).await {
             Err(Error::Api(status)) if status.code == 409 => {
-                let series = json!({ "count": count.max(2), "lastObservedTime": MicroTime(Timestamp::now()) });
+                let series = json!({ "count": count.max(&2), "lastObservedTime": MicroTime(Timestamp::now()) });
                 let patch = Patch::Merge(json!({ "series": series }));
-                api.patch(&name, &PatchParams::default(), &patch).await.map(|_| ())
+                api.patch(name, &PatchParams::default(), &patch).await.map(|_| ())
             }
             // A namespace that goes takes no Events, and nobody misses them.
             Err(Error::Api(status)) if matches!(status.code, 403 | 404) => Ok(()),

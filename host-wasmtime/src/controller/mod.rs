@@ -6,6 +6,7 @@
 //!              +------------- what became of it -----------------+        leader: who may write
 //! ```
 
+mod ahead;
 mod arguments;
 mod engine;
 mod events;
@@ -33,9 +34,10 @@ use apportion_core::control::Settings;
 use apportion_core::profile::Profile;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{mpsc, watch as channel};
+use tokio::sync::{Semaphore, mpsc, watch as channel};
 use tracing::{Level, info};
 
+use ahead::Ahead;
 pub(crate) use arguments::ControllerArguments;
 use arguments::LogFormat;
 use engine::Engine;
@@ -46,9 +48,9 @@ use metrics::Metrics;
 use queue::Queue;
 use serve::Health;
 use served::Served;
-use unit::{Ahead, Unit};
+use unit::Unit;
 use watch::{News, Watch};
-use writer::Writer;
+use writer::{TELLERS, Writer};
 
 use crate::api_server::{Connection, Resource, connect_as_pod};
 
@@ -132,6 +134,7 @@ async fn work(arguments: &ControllerArguments, profile: Profile) -> Result<()> {
                 limit: Arc::clone(&limit),
                 metrics: Arc::clone(&metrics),
                 fence: fence.clone(),
+                tellers: Semaphore::new(TELLERS as usize),
             }),
             fence: fence.clone(),
             metrics: Arc::clone(&metrics),
@@ -139,6 +142,7 @@ async fn work(arguments: &ControllerArguments, profile: Profile) -> Result<()> {
             queue: Queue::default(),
             unknown: part.watches().iter().map(|resource| resource.plural).collect(),
             ahead: Ahead::default(),
+            is_forgetful: false,
         };
         units.push(tokio::spawn(unit.run(news, stopped.clone())));
     }

@@ -20,6 +20,8 @@ pub(crate) enum PartName {
     PodgroupProtection,
     /// Deletes Pods whose devices are tainted, as kube-controller-manager does
     TaintEviction,
+    /// Gives nodes and devices to Pods with `schedulerName: apportion`, gangs included
+    Scheduler,
 }
 
 /// A write that a part makes, as a role allows it.
@@ -48,6 +50,7 @@ impl PartName {
             Self::Claims => "claims",
             Self::PodgroupProtection => "podgroup-protection",
             Self::TaintEviction => "taint-eviction",
+            Self::Scheduler => "scheduler",
         }
     }
 
@@ -58,6 +61,7 @@ impl PartName {
             Self::Claims => Part::Claims,
             Self::PodgroupProtection => Part::PodGroupProtection,
             Self::TaintEviction => Part::TaintEviction,
+            Self::Scheduler => Part::Scheduler,
         }
     }
 
@@ -69,6 +73,7 @@ impl PartName {
             Self::Claims => &[TEMPLATES, CLAIMS, POD_GROUPS, PODS],
             Self::PodgroupProtection => &[POD_GROUPS, PODS],
             Self::TaintEviction => &[SLICES, TAINT_RULES, CLAIMS, POD_GROUPS, PODS],
+            Self::Scheduler => &[NODES, CLASSES, SLICES, TAINT_RULES, CLAIMS, POD_GROUPS, PODS],
         }
     }
 
@@ -109,6 +114,19 @@ impl PartName {
                         grant("", "pods", &["delete"]),
                         grant("", "pods/status", &["patch"]),
                         grant(DEVICES, "devicetaintrules/status", &["patch", "update"]),
+                        EVENTS,
+                    ]
+                }
+            }
+            Self::Scheduler => {
+                const {
+                    &[
+                        grant("", "pods/binding", &["create"]),
+                        grant("", "pods/status", &["patch"]),
+                        grant(DEVICES, "resourceclaims", &["create", "delete", "update"]),
+                        grant(DEVICES, "resourceclaims/status", &["update"]),
+                        grant(DEVICES, "resourceclaims/binding", &["update"]),
+                        grant(SCHEDULING, "podgroups/status", &["patch"]),
                         EVENTS,
                     ]
                 }

@@ -11,13 +11,14 @@ use apportion_core::lifecycle::Time;
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, error, info, warn};
 
+use super::ahead::Ahead;
 use super::engine::Engine;
 use super::leader::Fence;
 use super::metrics::Metrics;
 use super::parts::PartName;
 use super::queue::{Due, Queue};
 use super::serve::Health;
-use super::watch::{News, Seen};
+use super::watch::News;
 use super::writer::{Feedback, Outcome, Writer};
 use apportion_core::api::source::SOURCE_KIND;
 
@@ -48,55 +49,8 @@ pub(super) struct Unit {
     pub(super) unknown: BTreeSet<&'static str>,
     /// What this replica wrote itself, and has not heard of yet.
     pub(super) ahead: Ahead,
-}
-
-/// Objects as they are after own writes, until the news of them arrive: what was told before is older.
-#[derive(Debug, Default)]
-pub(super) struct Ahead {
-    versions: BTreeMap<ObjectRef, u64>,
-    /// UIDs of objects that were deleted.
-    lost: BTreeMap<ObjectRef, String>,
-}
-
-impl Ahead {
-    fn note(&mut self, feedback: &Feedback) {
-        match feedback {
-            Feedback::Has(seen) if seen.version > 0 => {
-                self.versions.insert(seen.object.clone(), seen.version);
-            }
-            Feedback::Has(_) => {}
-            Feedback::Lost(object, uid) => {
-                self.versions.remove(object);
-                self.lost.insert(object.clone(), uid.clone());
-            }
-        }
-    }
-
-    /// Whether an object that was seen is as it was before an own write.
-    fn is_old(&mut self, seen: &Seen) -> bool {
-        if self.lost.get(&seen.object) == Some(&seen.uid) {
-            return true;
-        }
-        match self.versions.get(&seen.object) {
-            Some(version) if seen.version > 0 && seen.version < *version => true,
-            Some(_) => {
-                self.versions.remove(&seen.object);
-                false
-            }
-            None => false,
-        }
-    }
-
-    /// Whether the end of an object is that of one that was deleted here; there may be another one of its name by now. The UID
-    /// is not known where the end was missed.
-    fn is_known_end(&mut self, object: &ObjectRef, uid: Option<&str>) -> bool {
-        let is_lost = self.lost.get(object).is_some_and(|lost| uid.is_none_or(|uid| lost == uid));
-        match is_lost {
-            true => drop(self.lost.remove(object)),
-            false => drop(self.versions.remove(object)),
-        }
-        is_lost
-    }
+    /// Whether the component was made anew and does not know of decisions that are being carried out.
+    pub(super) is_forgetful: bool,
 }
 
 /// A decision that was carried out.
@@ -132,7 +86,8 @@ impl Unit {
                 () = tokio::time::sleep_until(beat.into()) => {}
             }
             self.collect().await;
-            while self.unknown.is_empty() && self.fence.is_open() && self.queue.running() < MOST_AT_ONCE {
+            self.is_forgetful &= self.queue.running() > 0;
+            while self.may_start() {
                 let Some(due) = self.queue.pop(Instant::now()) else { break };
                 self.start(due, &sender).await;
             }
@@ -146,9 +101,19 @@ impl Unit {
                 self.queue.finish(&finished.due.object);
             }
         };
-        if tokio::time::timeout(GRACE, end).await.is_err() {
+        let told = async {
+            end.await;
+            self.writer.all_told().await;
+        };
+        if tokio::time::timeout(GRACE, told).await.is_err() {
             warn!(part = self.part.text(), "some writes have not ended");
         }
+    }
+
+    /// Whether another decision may be carried out.
+    fn may_start(&self) -> bool {
+        let has_room = self.queue.running() < MOST_AT_ONCE && !self.is_forgetful;
+        has_room && self.unknown.is_empty() && self.fence.is_open()
     }
 
     async fn hear(&mut self, news: Vec<News>) {
@@ -210,7 +175,8 @@ impl Unit {
         }
     }
 
-    fn stopped(&self, error: &Error) {
+    fn stopped(&mut self, error: &Error) {
+        self.is_forgetful = true;
         error!(part = self.part.text(), %error, "the component is made anew");
         self.metrics.trapped(self.part.text());
     }
@@ -261,9 +227,10 @@ impl Unit {
         let (writer, sender) = (Arc::clone(&self.writer), sender.clone());
         tokio::spawn(async move {
             let (plan_again, is_to_retry, status) = (plan.wake_up, plan.retry, status_of(&plan));
-            let outcome = writer.carry_out(plan).await;
+            let (outcome, events) = writer.carry_out(plan).await;
             // A unit that has ended does not want to know.
             let _ = sender.send(Finished { due, plan_again, is_to_retry, status, outcome }).await;
+            writer.tell(events).await;
         });
     }
 
@@ -275,15 +242,25 @@ impl Unit {
         self.queue.add(object.clone(), Lane::Report, at, instant);
     }
 
-    async fn conclude(&mut self, finished: Finished) {
-        let Finished { due, plan_again, is_to_retry, status, outcome } = finished;
-        for feedback in &outcome.feedback {
-            self.ahead.note(feedback);
-            match feedback.clone() {
-                Feedback::Has(seen) => self.apply(vec![seen.text]).await,
-                Feedback::Lost(object, _) => self.delete(object).await,
+    /// Takes in what the answers to writes say. Of an object that was written more than once only the last counts.
+    async fn learn(&mut self, feedback: &[Feedback]) {
+        let mut texts: BTreeMap<&ObjectRef, &String> = BTreeMap::new();
+        for one in feedback {
+            self.ahead.note(one);
+            match one {
+                Feedback::Has(seen) => drop(texts.insert(&seen.object, &seen.text)),
+                Feedback::Lost(object, _) => {
+                    texts.remove(object);
+                    self.delete(object.clone()).await;
+                }
             }
         }
+        self.apply(texts.into_values().cloned().collect()).await;
+    }
+
+    async fn conclude(&mut self, finished: Finished) {
+        let Finished { due, plan_again, is_to_retry, status, outcome } = finished;
+        self.learn(&outcome.feedback).await;
         let (object, conclusion) = (due.object.clone(), outcome.conclusion.clone());
         if let Err(error) = self.engine.call(move |controller| controller.conclude(&object, conclusion)).await {
             self.stopped(&error);
@@ -291,6 +268,7 @@ impl Unit {
         let result = match outcome.conclusion {
             Conclusion::Done => "done",
             Conclusion::Failed => "failed",
+            Conclusion::Unanswered => "unanswered",
             Conclusion::Refused { .. } => "refused",
         };
         self.metrics.reconciled(self.part.text(), result);
@@ -331,46 +309,4 @@ fn now() -> Time {
 
 fn far(now: Instant) -> Instant {
     now.checked_add(Duration::from_secs(3600)).unwrap_or(now)
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn seen(uid: &str, version: u64) -> Seen {
-        let metadata = json!({ "name": "x", "uid": uid, "resourceVersion": version.to_string() });
-        Seen::of("Thing", json!({ "metadata": metadata }))
-    }
-
-    #[test]
-    fn what_was_told_before_an_own_write_is_old() {
-        let mut ahead = Ahead::default();
-        assert!(!ahead.is_old(&seen("a", 3)));
-        ahead.note(&Feedback::Has(seen("a", 7)));
-        assert!(ahead.is_old(&seen("a", 5)));
-        assert!(!ahead.is_old(&seen("a", 7)), "the news of the write");
-        assert!(!ahead.is_old(&seen("a", 9)));
-    }
-
-    #[test]
-    fn the_end_of_an_object_that_was_replaced_is_not_that_of_its_successor() {
-        let (mut ahead, object) = (Ahead::default(), seen("a", 1).object);
-        ahead.note(&Feedback::Lost(object.clone(), "a".to_owned()));
-        ahead.note(&Feedback::Has(seen("b", 8)));
-        assert!(ahead.is_old(&seen("a", 6)), "it is gone");
-        assert!(ahead.is_known_end(&object, Some("a")));
-        assert!(!ahead.is_known_end(&object, Some("b")), "the successor ends, too");
-    }
-
-    /// The news of a write may be faster than its answer.
-    #[test]
-    fn an_end_that_was_missed_counts_whatever_was_written_before() {
-        let (mut ahead, object) = (Ahead::default(), seen("a", 1).object);
-        assert!(!ahead.is_old(&seen("a", 7)));
-        ahead.note(&Feedback::Has(seen("a", 7)));
-        assert!(!ahead.is_known_end(&object, None));
-        assert!(!ahead.is_old(&seen("b", 3)), "nothing is left of it");
-    }
 }

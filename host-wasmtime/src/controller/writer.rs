@@ -12,6 +12,7 @@ use kube::api::{Api, DeleteParams, Patch as Body, PatchParams, PostParams, Preco
 use kube::core::DynamicObject;
 use kube::{Client, Error};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 use tracing::{info, warn};
 
 use super::events::Recorder;
@@ -23,6 +24,12 @@ use super::watch::Seen;
 
 /// How long a write may take. Together with the time after which none is started it ends before the lease does.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Decisions whose Events are written at the same time.
+pub(super) const TELLERS: u32 = 4;
+
+/// How long the API server is left alone when it has no time and does not say how long.
+const NO_TIME: Duration = Duration::from_secs(1);
 
 /// Field manager of all writes.
 const MANAGER: &str = "apportion";
@@ -36,6 +43,8 @@ pub(super) struct Writer {
     pub(super) limit: Arc<Limit>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) fence: Fence,
+    /// Events come after everything that matters more; who writes them waits for a place here.
+    pub(super) tellers: Semaphore,
 }
 
 /// What the API server has now, as far as its answers say.
@@ -60,24 +69,31 @@ pub(super) struct Outcome {
 enum Failure {
     /// The lease may be somebody else's.
     Fenced,
-    /// Somebody else was faster, or nobody answered in time, or the server cannot now.
+    /// Somebody else was faster, or the server has no time.
     Again(String, Option<Duration>),
+    /// Nobody answered in time, or nobody knows what the server did.
+    Unanswered(String),
     /// The server does not want it.
     Refused(u16, String),
 }
 
 impl Writer {
-    /// Carries a plan out.
-    pub(super) async fn carry_out(&self, plan: Plan) -> Outcome {
+    /// Carries a plan out, but for the Events that come with it.
+    pub(super) async fn carry_out(&self, plan: Plan) -> (Outcome, Vec<EventRecord>) {
+        let mut events = plan.events;
         let mut outcome =
             Outcome { conclusion: Conclusion::Done, feedback: Vec::new(), pause: None, has_created: false };
         for (object, uid) in &plan.gone {
             if self.is_there(object, uid).await {
                 outcome.conclusion = Conclusion::Failed;
-                return outcome;
+                return (outcome, Vec::new());
             }
         }
         for write in plan.writes {
+            if let Write::Record(event) = write {
+                events.push(event);
+                continue;
+            }
             let refused = match &write {
                 Write::Create { refused, .. } => refused.clone(),
                 _ => None,
@@ -95,12 +111,17 @@ impl Writer {
                     outcome.conclusion = Conclusion::Refused { status, message: message.clone() };
                     let Some(mut event) = refused else { break };
                     event.note.push_str(&message);
-                    self.tell(&event).await;
+                    events.push(event);
                 }
                 Err(Failure::Again(why, pause)) => {
                     info!(part = self.part, write = what, why, "to be tried again");
                     outcome.conclusion = Conclusion::Failed;
                     outcome.pause = pause;
+                    break;
+                }
+                Err(Failure::Unanswered(why)) => {
+                    info!(part = self.part, write = what, why, "not answered");
+                    outcome.conclusion = Conclusion::Unanswered;
                     break;
                 }
                 Err(Failure::Fenced) => {
@@ -109,10 +130,7 @@ impl Writer {
                 }
             }
         }
-        for event in &plan.events {
-            self.tell(event).await;
-        }
-        outcome
+        (outcome, events)
     }
 
     /// Whether an object that was taken to be gone is there. One that cannot be seen counts as there.
@@ -124,14 +142,30 @@ impl Writer {
         }
     }
 
-    /// An Event that does not come through is no reason not to go on.
-    async fn tell(&self, event: &EventRecord) {
+    /// Writes Events. One that does not come through is no reason not to go on.
+    pub(super) async fn tell(&self, events: Vec<EventRecord>) {
+        if events.is_empty() {
+            return;
+        }
+        let Ok(_place) = self.tellers.acquire().await else { return };
+        for event in &events {
+            self.tell_one(event).await;
+        }
+    }
+
+    /// Waits until all Events are written.
+    pub(super) async fn all_told(&self) {
+        drop(self.tellers.acquire_many(TELLERS).await);
+    }
+
+    async fn tell_one(&self, event: &EventRecord) {
+        let Some(repetition) = self.recorder.note(event) else { return };
+        self.limit.take().await;
         if !self.fence.is_open() {
             return;
         }
-        self.limit.take().await;
         let start = Instant::now();
-        match tokio::time::timeout(PATIENCE, self.recorder.record(event, &self.served)).await {
+        match tokio::time::timeout(PATIENCE, self.recorder.record(event, &repetition, &self.served)).await {
             Ok(Ok(())) => self.metrics.wrote(self.part, "event", 200, start.elapsed()),
             Ok(Err(error)) => {
                 self.metrics.wrote(self.part, "event", code(&error), start.elapsed());
@@ -166,7 +200,7 @@ impl Writer {
         match answer {
             Ok(Ok(feedback)) => Ok(feedback),
             Ok(Err(error)) => Err(failure(error)),
-            Err(_) => Err(Failure::Again("no answer in time".to_owned(), None)),
+            Err(_) => Err(Failure::Unanswered("no answer in time".to_owned())),
         }
     }
 
@@ -320,11 +354,13 @@ fn failure(error: Error) -> Failure {
     match error {
         Error::Api(status) => match status.code {
             400 | 403 | 404 | 405 | 413 | 422 => Failure::Refused(status.code, status.message.clone()),
-            _ => {
+            500.. => Failure::Unanswered(status.message.clone()),
+            code => {
                 let wish = status.details.as_ref().map(|details| details.retry_after_seconds).filter(|wish| *wish > 0);
-                Failure::Again(status.message.clone(), wish.map(|wish| Duration::from_secs(u64::from(wish))))
+                let wish = wish.map(|wish| Duration::from_secs(u64::from(wish)));
+                Failure::Again(status.message.clone(), wish.or_else(|| (code == 429).then_some(NO_TIME)))
             }
         },
-        error => Failure::Again(error.to_string(), None),
+        error => Failure::Unanswered(error.to_string()),
     }
 }

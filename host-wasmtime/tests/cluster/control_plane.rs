@@ -12,6 +12,7 @@ use kube::{Client, Config};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
+use crate::proxy::Proxy;
 use crate::requests::Requests;
 
 /// Who may do everything.
@@ -82,7 +83,7 @@ pub(crate) struct ControlPlane {
     pub(crate) folder: PathBuf,
     programs: Vec<Child>,
     /// Where requests are sent from.
-    _runtime: Runtime,
+    runtime: Runtime,
 }
 
 /// The program with all of Kubernetes in it.
@@ -100,6 +101,14 @@ pub(crate) fn rendered(arguments: &[&str]) -> String {
 /// A file or folder of the deployment.
 pub(crate) fn deploy(path: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy").join(path).display().to_string()
+}
+
+/// A client; whether it repeats requests that failed.
+async fn client(kubeconfig: &Path, repeats: bool) -> Client {
+    let kubeconfig = Kubeconfig::read_from(kubeconfig).unwrap();
+    let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+    config.default_retry = repeats;
+    Client::try_from(config).unwrap()
 }
 
 fn free_port() -> u16 {
@@ -135,13 +144,9 @@ impl ControlPlane {
             fs::write(path(name), kubeconfig.to_string()).unwrap();
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let client = runtime.block_on(async {
-            let kubeconfig = Kubeconfig::read_from(path(ADMIN)).unwrap();
-            let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
-            Client::try_from(config).unwrap()
-        });
+        let client = runtime.block_on(client(&folder.join(ADMIN), true));
         let requests = Requests::new(client, runtime.handle().clone());
-        let mut plane = Self { requests, folder: folder.clone(), programs: Vec::new(), _runtime: runtime };
+        let mut plane = Self { requests, folder: folder.clone(), programs: Vec::new(), runtime };
         let (etcd, peer) = (format!("http://127.0.0.1:{client_port}"), format!("http://127.0.0.1:{peer_port}"));
         plane.launch("etcd", &["--folder", &folder.display().to_string(), "--client", &etcd, "--peer", &peer]);
         let gates = GATES.map(|gate| if gate.contains('=') { gate.to_owned() } else { format!("{gate}=true") });
@@ -193,6 +198,12 @@ impl ControlPlane {
         let mut command = Command::new(program());
         command.arg(name).args(arguments).stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
         self.programs.push(command.spawn().unwrap());
+    }
+
+    /// A proxy for the controller that does something to so many out of a hundred of its requests.
+    pub(crate) fn proxy(&self, share: usize, seed: u64) -> Proxy {
+        let client = self.runtime.block_on(client(&self.kubeconfig(CONTROLLER), false));
+        Proxy::start(self.runtime.handle(), client, share, seed)
     }
 
     /// The kubeconfig of a user.

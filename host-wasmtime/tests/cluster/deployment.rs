@@ -53,7 +53,7 @@ fn every_manifest_of_the_deployment_is_taken() {
         }
     }
     plane.requests.create(&namespace("charts", json!({})));
-    let all = "controllers: [template-sync, explainer, claims, podgroup-protection, taint-eviction]";
+    let all = "controllers: [template-sync, explainer, claims, podgroup-protection, taint-eviction, scheduler]";
     for values in ["{}", &format!("{{{all}, allowAdminAccess: true, priorityClassName: ''}}")] {
         let chart = rendered(&["chart", &deploy("helm/apportion"), "--namespace", "charts", "--values", values]);
         for object in documents(&chart) {

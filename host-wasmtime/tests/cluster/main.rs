@@ -12,12 +12,16 @@
 mod control_plane;
 mod deployment;
 mod explainer;
+mod faults;
 mod objects;
+mod placing;
 mod program;
+mod proxy;
 mod questions;
 mod requests;
 mod scheduler;
 mod stuck;
 mod templates;
+mod throughput;
 mod twins;
 mod world;

@@ -7,9 +7,10 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json as object};
 
 use crate::control_plane::{CONTROLLER, ControlPlane};
+use crate::proxy::Proxy;
 
 /// The controller's namespace.
 pub(crate) const HOME: &str = "apportion-system";
@@ -23,12 +24,30 @@ pub(crate) struct Running {
 impl Running {
     /// Starts the parts with the rights that the deployment gives them, and waits until they know everything.
     pub(crate) fn start(plane: &ControlPlane, parts: &str, arguments: &[&str]) -> Self {
+        Self::with(plane, &plane.kubeconfig(CONTROLLER), parts, arguments)
+    }
+
+    /// The same behind a proxy.
+    pub(crate) fn behind(plane: &ControlPlane, proxy: &Proxy, parts: &str, arguments: &[&str]) -> Self {
+        let kubeconfig = plane.folder.join("proxied");
+        let server = object!({ "server": format!("http://{}", proxy.address) });
+        let config = object!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "test",
+            "clusters": [{ "name": "test", "cluster": server }],
+            "contexts": [{ "name": "test", "context": { "cluster": "test", "user": "test" } }],
+            "users": [{ "name": "test", "user": {} }],
+        });
+        std::fs::write(&kubeconfig, config.to_string()).unwrap();
+        Self::with(plane, &kubeconfig, parts, arguments)
+    }
+
+    fn with(plane: &ControlPlane, kubeconfig: &Path, parts: &str, arguments: &[&str]) -> Self {
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let log = File::options().create(true).append(true).open(plane.folder.join("controller.log")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_apportion"));
         command.args(["controller", "--controllers", parts, "--namespace", HOME]);
         command.args(["--metrics-address", &address.to_string()]).args(arguments);
-        command.env_clear().env("KUBECONFIG", plane.kubeconfig(CONTROLLER)).stdout(Stdio::null()).stderr(log);
+        command.env_clear().env("KUBECONFIG", kubeconfig).stdout(Stdio::null()).stderr(log);
         let running = Self { child: command.spawn().unwrap(), address };
         plane.until("the controller to be ready", 60, |_| (running.get("/readyz")?.0 == 200).then_some(()));
         running
@@ -73,6 +92,14 @@ impl Running {
     pub(crate) fn stop(mut self) {
         assert!(Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap().success());
         assert!(self.child.wait().unwrap().success());
+    }
+
+    /// Seconds that its threads computed so far.
+    pub(crate) fn computed(&self) -> f64 {
+        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
+        let fields: Vec<&str> = text.rsplit(") ").next().unwrap_or_default().split(' ').collect();
+        let ticks = |index: usize| fields.get(index).and_then(|ticks| ticks.parse::<f64>().ok()).unwrap_or(0.0);
+        (ticks(11) + ticks(12)) / 100.0
     }
 
     /// Resident memory in MiB.

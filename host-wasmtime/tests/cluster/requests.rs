@@ -147,6 +147,19 @@ impl Requests {
         self.try_delete(object).unwrap_or_else(|refused| panic!("{refused}: {object}"));
     }
 
+    /// Deletes all objects of a kind in a namespace.
+    pub(crate) fn delete_all(&self, api_version: &str, kind: &str, namespace: &str) {
+        let (plural, _) = self.kind(api_version, kind).unwrap();
+        let path = format!("{}/namespaces/{namespace}/{plural}?gracePeriodSeconds=0", Self::folder(api_version));
+        self.ask("DELETE", &path, None).unwrap();
+    }
+
+    /// Pods of a namespace that have no node.
+    pub(crate) fn unplaced(&self, namespace: &str) -> usize {
+        let path = format!("/api/v1/namespaces/{namespace}/pods?fieldSelector=spec.nodeName%3D");
+        self.ask("GET", &path, None).unwrap()["items"].as_array().unwrap().len()
+    }
+
     pub(crate) fn get(&self, object: &Value) -> Option<Value> {
         match self.ask("GET", &self.path(object).unwrap(), None) {
             Ok(found) => Some(found),

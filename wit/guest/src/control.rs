@@ -31,6 +31,7 @@ impl wit::GuestController for Controlled {
             wit::Part::Claims => Part::Claims,
             wit::Part::PodGroupProtection => Part::PodGroupProtection,
             wit::Part::TaintEviction => Part::TaintEviction,
+            wit::Part::Scheduler => Part::Scheduler,
         };
         let settings = Settings { part, home: settings.home, allow_admin_access: settings.allow_admin_access };
         Ok(wit::Controller::new(Self(RefCell::new(Controller::new(profile, limits, settings)))))
@@ -70,6 +71,7 @@ impl wit::GuestController for Controlled {
         let conclusion = match conclusion {
             wit::Conclusion::Done => Conclusion::Done,
             wit::Conclusion::Failed => Conclusion::Failed,
+            wit::Conclusion::Unanswered => Conclusion::Unanswered,
             wit::Conclusion::Refused(denial) => Conclusion::Refused { status: denial.status, message: denial.message },
         };
         self.0.borrow_mut().conclude(&from_wire::object_ref(object), conclusion);

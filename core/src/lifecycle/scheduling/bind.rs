@@ -83,7 +83,8 @@ pub(super) fn reserve(
     if let Some(full) = claims.iter().find(|claim| claim.status.reserved_for.len() > MAX_RESERVATIONS) {
         return Err(Failure::error(message::pre_bind(&too_many(full))));
     }
-    if !placement.needs.is_empty() {
+    // DIFFERENCE: the reference says where the Pod goes even if it goes there at once. That is a write that nobody reads.
+    if !placement.needs.is_empty() && scheduler.profile.mode == Mode::Reference {
         write::nominate(pod, &placement.node, decision);
     }
     for mut claim in claims {
@@ -132,6 +133,7 @@ pub(super) fn finish(scheduler: &Scheduler<'_>, pod: &Pod, placement: &Placement
             }
         }
         if waits {
+            write::nominate(pod, &placement.node, decision);
             if pod.status.nominated_node_name != placement.node {
                 let note = format!("waiting for binding conditions for device on node {}", placement.node);
                 decision.events.push(write::event(pod, false, "BindingConditionsPending", "Scheduling", note));

@@ -4,23 +4,42 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use super::NAME;
 use super::node_fit::{NodeState, Resources, requests};
+use super::queue::waits_for;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::lifecycle::Trigger;
 use crate::lifecycle::entries::key_of;
 
-/// Nodes by name, each with the Pods that run there or are about to.
-#[derive(Clone, Debug, Default)]
+/// Nodes by name, each with the Pods that run there or are about to; and whose Pods get places.
+#[derive(Clone, Debug)]
 pub struct Book {
+    scheduler: &'static str,
     nodes: BTreeMap<String, NodeState>,
     /// What each Pod takes, and of which node.
     placed: BTreeMap<Key, (String, Resources)>,
     looks: u64,
 }
 
+impl Default for Book {
+    fn default() -> Self {
+        Self::of(NAME)
+    }
+}
+
 impl Book {
+    /// The book of the scheduler of a name, without nodes.
+    pub fn of(scheduler: &'static str) -> Self {
+        Self { scheduler, nodes: BTreeMap::new(), placed: BTreeMap::new(), looks: 0 }
+    }
+
+    /// Whether a Pod waits for a node from this scheduler.
+    pub fn serves(&self, pod: &Pod) -> bool {
+        waits_for(pod, self.scheduler)
+    }
+
     /// The nodes and Pods of a cluster.
     pub fn new(cluster: &Cluster) -> Self {
         let mut book = Self::default();
@@ -83,7 +102,7 @@ impl Book {
     }
 
     /// Counts a Pod on its node, or on the one that it is nominated for.
-    pub(super) fn place(&mut self, pod: &Pod) {
+    pub(crate) fn place(&mut self, pod: &Pod) {
         let key = key_of(&pod.metadata);
         self.forget(&key);
         let is_bound = !pod.spec.node_name.is_empty();

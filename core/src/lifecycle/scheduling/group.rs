@@ -34,6 +34,13 @@ pub(super) fn schedule(scheduler: &mut Scheduler<'_>, group: &Key) -> Scheduled 
     let mut cycle = Cycle::new(scheduler, &found);
     let is_gang = found.min_count().is_some() && cycle.scheduler.profile.features.gang_scheduling;
     let has_choice = is_gang && cycle.scheduler.profile.mode == Mode::Sound;
+    // DIFFERENCE: the reference tries members that are too few while the claims of the others are still being made, and says that
+    // they fit nowhere.
+    let ready = members.iter().filter(|pod| has_choice && !cycle.scheduler.is_held(pod)).count();
+    if has_choice && !cycle.suffices(ready) {
+        let verdicts = members.iter().map(|pod| (key_of(&pod.metadata), Verdict::Held)).collect();
+        return Scheduled { verdicts, ..Scheduled::default() };
+    }
     if !has_choice || !(cycle.try_for_enough(&members) || cycle.try_other_places(&members)) {
         cycle.try_all(&members);
     }

@@ -29,7 +29,7 @@ mod unfit;
 mod write;
 
 pub use book::Book;
-pub use queue::{Concern, concern, is_waiting};
+pub use queue::{Concern, concern, is_waiting, waits_for};
 
 use crate::allocate::Limits;
 use crate::api::class::{DeviceTaintRule, DeviceTaintSelector};
@@ -39,7 +39,7 @@ use crate::lifecycle::{Decision, Time};
 use crate::profile::{Mode, Profile};
 use attempt::Scheduler;
 
-/// Name of the scheduler whose Pods are scheduled.
+/// Name of the scheduler that Pods get which name none.
 pub const NAME: &str = "default-scheduler";
 
 /// What became of an attempt.
@@ -69,7 +69,7 @@ pub struct Scheduled {
 /// Decides about one waiting Pod, together with the other waiting Pods of its PodGroup where that feature is on.
 ///
 /// The cluster is the same afterwards; it is changed in between to try things out. `book` must know the cluster's nodes and
-/// Pods.
+/// Pods; it says whose Pods are scheduled.
 pub fn schedule(
     cluster: &mut Cluster,
     book: &mut Book,

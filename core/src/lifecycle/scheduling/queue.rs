@@ -1,18 +1,25 @@
 //! Which Pods wait for a node, and what makes another attempt worthwhile.
 
 use super::NAME;
+use crate::api::node::Node;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::Key;
 use crate::lifecycle::Trigger;
 use crate::lifecycle::entries::key_of;
 
-/// Whether a Pod waits for a node from this scheduler.
+/// Whether a Pod waits for a node from the scheduler of that name. Pods that name none are the usual one's.
+pub fn waits_for(pod: &Pod, scheduler: &str) -> bool {
+    let wanted = match pod.spec.scheduler_name.as_str() {
+        "" => NAME,
+        name => name,
+    };
+    pod.spec.node_name.is_empty() && !pod.metadata.is_deleting() && !pod.is_finished() && wanted == scheduler
+}
+
+/// The same for the usual scheduler.
 pub fn is_waiting(pod: &Pod) -> bool {
-    pod.spec.node_name.is_empty()
-        && !pod.metadata.is_deleting()
-        && !pod.is_finished()
-        && matches!(pod.spec.scheduler_name.as_str(), "" | NAME)
+    waits_for(pod, NAME)
 }
 
 /// Which waiting Pods a change may help.
@@ -35,10 +42,24 @@ fn place(pod: &Pod) -> Option<&str> {
     Some(node.as_str()).filter(|node| !node.is_empty() && !pod.is_finished())
 }
 
+/// Whether a node is to Pods what it was.
+fn is_alike(before: &Node, after: &Node) -> bool {
+    before.spec == after.spec
+        && before.metadata.labels == after.metadata.labels
+        && before.status.allocatable == after.status.allocatable
+        && before.status.capacity == after.status.capacity
+        && before.status.declared_features == after.status.declared_features
+}
+
 /// Which waiting Pods a change may help, other than the one that changed.
 pub fn concern(trigger: &Trigger) -> Concern {
     let (before, after) = (trigger.before.as_deref(), trigger.after.as_deref());
     match (before, after) {
+        // A sign of life.
+        (Some(Object::Node(before)), Some(Object::Node(after))) if is_alike(before, after) => Concern::Nobody,
+        (Some(Object::ResourceSlice(before)), Some(Object::ResourceSlice(after))) if before.spec == after.spec => {
+            Concern::Nobody
+        }
         (_, Some(Object::Node(_) | Object::DeviceClass(_) | Object::ResourceSlice(_) | Object::DeviceTaintRule(_)))
         | (Some(Object::DeviceTaintRule(_)), None) => Concern::Everybody,
         (Some(Object::PodGroup(before)), Some(Object::PodGroup(after))) if before.spec == after.spec => Concern::Nobody,

@@ -1,0 +1,324 @@
+//! The scheduler: what several decisions take at a time, and what becomes of them when nobody answers.
+
+use apportion_core::control::{Conclusion, Part};
+use apportion_core::finding::ObjectRef;
+use apportion_core::lifecycle::{Action, Decision};
+use serde_json::{Value, json};
+
+use crate::world::{World, reference};
+
+fn node(name: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Node", "metadata": { "name": name },
+        "status": { "allocatable": { "cpu": "4", "pods": "10" } },
+    })
+}
+
+fn slice(node: &str, devices: usize) -> Value {
+    let devices: Vec<Value> = (0..devices).map(|number| json!({ "name": format!("gpu-{number}") })).collect();
+    json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": node },
+        "spec": {
+            "driver": "gpu.example.com", "nodeName": node, "devices": devices,
+            "pool": { "name": node, "generation": 1, "resourceSliceCount": 1 },
+        },
+    })
+}
+
+fn claim(name: &str) -> Value {
+    let exactly = json!({ "deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 1 });
+    json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": name, "namespace": "ml" },
+        "spec": { "devices": { "requests": [{ "name": "gpu", "exactly": exactly }] } },
+    })
+}
+
+fn pod(name: &str, claim: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name, "namespace": "ml" },
+        "spec": {
+            "schedulerName": "apportion", "containers": [{ "name": "c" }],
+            "resourceClaims": [{ "name": "gpu", "resourceClaimName": claim }],
+        },
+    })
+}
+
+fn member(name: &str, claim: &str, group: &str) -> Value {
+    let mut member = pod(name, claim);
+    member["spec"]["schedulingGroup"] = json!({ "podGroupName": group });
+    member
+}
+
+fn group(name: &str, min_count: usize) -> Value {
+    json!({
+        "apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": { "name": name, "namespace": "ml" },
+        "spec": { "schedulingPolicy": { "gang": { "minCount": min_count } } },
+    })
+}
+
+/// A node with so many devices.
+fn world(devices: usize) -> World {
+    let mut world = World::new(Part::Scheduler);
+    let class =
+        json!({ "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": { "name": "gpu" }, "spec": {} });
+    for object in [class, node("n"), slice("n", devices)] {
+        world.put(object);
+    }
+    world
+}
+
+/// So many Pods, each with a claim.
+fn with_pods(devices: usize, pods: usize) -> World {
+    let mut world = world(devices);
+    for number in 1..=pods {
+        world.put(claim(&format!("c-{number}")));
+        world.put(pod(&format!("p-{number}"), &format!("c-{number}")));
+    }
+    world
+}
+
+fn due(world: &mut World) -> Vec<ObjectRef> {
+    world.controller.due().into_iter().map(|task| task.object).collect()
+}
+
+fn decide(world: &mut World, subject: &ObjectRef) -> Decision {
+    world.controller.reconcile(subject, world.now)
+}
+
+fn device(decision: &Decision) -> Option<String> {
+    decision.actions.iter().find_map(|action| match action {
+        Action::UpdateStatus(object) => {
+            Some(object.write().pointer("/status/allocation/devices/results/0/device")?.as_str()?.to_owned())
+        }
+        _ => None,
+    })
+}
+
+fn bound(world: &World) -> Vec<String> {
+    let binds = world.writes.iter().filter(|write| write.starts_with("bind"));
+    binds.cloned().collect()
+}
+
+fn is_bind(action: &Action) -> bool {
+    matches!(action, Action::Bind { .. })
+}
+
+#[test]
+fn a_pod_gets_its_devices_and_then_its_node() {
+    let mut world = with_pods(1, 1);
+    world.settle();
+    assert_eq!(
+        world.writes,
+        ["update ResourceClaim ml/c-1", "status ResourceClaim ml/c-1", "bind Pod ml/p-1 to n"],
+        "and nothing else is written"
+    );
+    let claim = &world.objects[&reference(&claim("c-1"))];
+    assert_eq!(claim["status"]["reservedFor"][0]["name"], "p-1");
+    assert_eq!(world.events.len(), 1);
+    assert_eq!(
+        (world.events[0].reason.as_str(), world.events[0].controller.as_str()),
+        ("Scheduled", "apportion-scheduler")
+    );
+    assert_eq!(world.settle(), 0);
+}
+
+#[test]
+fn pods_of_other_schedulers_are_left_alone() {
+    let mut world = world(1);
+    world.put(claim("c"));
+    for name in ["", "default-scheduler", "other"] {
+        let mut foreign = pod(&format!("p{name}"), "c");
+        foreign["spec"]["schedulerName"] = json!(name);
+        world.put(foreign);
+    }
+    assert_eq!(due(&mut world), []);
+}
+
+#[test]
+fn what_is_being_written_counts_as_taken() {
+    let mut world = with_pods(2, 3);
+    let subjects = due(&mut world);
+    assert_eq!(subjects.len(), 3, "they are carried out beside each other");
+    let decisions: Vec<Decision> = subjects.iter().map(|subject| decide(&mut world, subject)).collect();
+    let devices: Vec<Option<String>> = decisions.iter().map(device).collect();
+    assert_eq!(devices, [Some("gpu-0".to_owned()), Some("gpu-1".to_owned()), None]);
+    // What is told of a claim while it is being written changes nothing.
+    world.put(claim("c-1"));
+    world.put(claim("c-4"));
+    world.put(pod("p-4", "c-4"));
+    let late = due(&mut world);
+    assert_eq!(device(&decide(&mut world, &late[0])), None, "both devices are taken");
+}
+
+#[test]
+fn what_was_not_written_is_free_again() {
+    let mut world = with_pods(1, 2);
+    let subjects = due(&mut world);
+    assert_eq!(device(&decide(&mut world, &subjects[0])), Some("gpu-0".to_owned()));
+    let other = decide(&mut world, &subjects[1]);
+    assert_eq!(other.events[0].reason, "FailedScheduling");
+    world.controller.conclude(&subjects[1], Conclusion::Done);
+    world.controller.conclude(&subjects[0], Conclusion::Failed);
+    assert_eq!(due(&mut world), [subjects[1].clone()], "the device may be for the other one");
+    let soon = decide(&mut world, &subjects[1]);
+    assert_eq!((soon.actions.len(), soon.wake_up), (0, Some(world.now.plus_seconds(1))), "not at once");
+    world.now = world.now.plus_seconds(1);
+    assert_eq!(device(&decide(&mut world, &subjects[1])), Some("gpu-0".to_owned()));
+}
+
+#[test]
+fn what_nobody_answered_is_written_again_and_nothing_else() {
+    let mut world = with_pods(1, 2);
+    let subjects = due(&mut world);
+    let first = decide(&mut world, &subjects[0]);
+    world.controller.conclude(&subjects[0], Conclusion::Unanswered);
+    let other = decide(&mut world, &subjects[1]);
+    assert_eq!(device(&other), None, "the device may be given away by now");
+    let again = decide(&mut world, &subjects[0]);
+    assert_eq!((device(&again), device(&first)), (Some("gpu-0".to_owned()), Some("gpu-0".to_owned())));
+    // The first write arrived after all, and so did the second one, as the news tell.
+    let mut writes = first.actions.into_iter();
+    world.carry_out_unheard(writes.next().unwrap());
+    world.controller.conclude(&subjects[0], Conclusion::Failed);
+    world.put(claim("c-3"));
+    world.put(pod("p-3", "c-3"));
+    let third = due(&mut world).pop().unwrap();
+    assert_eq!((third.name.as_str(), device(&decide(&mut world, &third))), ("p-3", None), "still nobody else gets it");
+    world.tell(&reference(&claim("c-1")));
+    let rest = decide(&mut world, &subjects[0]);
+    let [Action::UpdateStatus(claim), bind, Action::Record(_)] = rest.actions.as_slice() else { panic!("{rest:?}") };
+    let version = &world.objects[&claim.reference()]["metadata"]["resourceVersion"];
+    assert_eq!((json!(claim.metadata().resource_version), is_bind(bind)), (version.clone(), true));
+    for action in rest.actions {
+        world.carry_out(action).unwrap();
+    }
+    world.controller.conclude(&subjects[0], Conclusion::Done);
+    assert_eq!(bound(&world), ["bind Pod ml/p-1 to n"]);
+    world.settle();
+    assert_eq!(bound(&world).len(), 1, "the others still wait");
+}
+
+#[test]
+fn what_became_something_else_is_waited_for() {
+    let mut world = with_pods(1, 1);
+    let subjects = due(&mut world);
+    let decision = decide(&mut world, &subjects[0]);
+    assert!(decision.actions.iter().any(is_bind));
+    world.controller.conclude(&subjects[0], Conclusion::Unanswered);
+    world.remove(&reference(&claim("c-1")));
+    let end = world.now.plus_seconds(60);
+    let waits = decide(&mut world, &subjects[0]);
+    assert_eq!((waits.actions.len(), waits.wake_up), (0, Some(end)));
+    world.put(claim("c-1"));
+    world.now = end;
+    let anew = decide(&mut world, &subjects[0]);
+    assert!(anew.actions.iter().any(is_bind), "it is decided anew");
+}
+
+#[test]
+fn a_claim_that_is_being_written_is_not_relied_on() {
+    let mut world = with_pods(2, 1);
+    world.put(pod("p-2", "c-1"));
+    let subjects = due(&mut world);
+    let first = decide(&mut world, &subjects[0]);
+    assert!(first.actions.iter().any(is_bind));
+    assert_eq!(decide(&mut world, &subjects[1]), Decision::none());
+    assert_eq!(due(&mut world), [], "it comes when the claim is written");
+    world.controller.conclude(&subjects[0], Conclusion::Failed);
+    world.settle();
+    assert_eq!(due(&mut world), []);
+    assert_eq!(bound(&world), ["bind Pod ml/p-2 to n"], "the first one is asked for again after a pause");
+    decide(&mut world, &subjects[0]).actions.into_iter().for_each(|action| world.carry_out(action).unwrap());
+    let claim = &world.objects[&reference(&claim("c-1"))];
+    assert_eq!(claim["status"]["reservedFor"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_gang_gets_all_places_or_none() {
+    let mut world = world(3);
+    world.put(group("g", 2));
+    for number in 1..=2 {
+        world.put(claim(&format!("c-{number}")));
+        world.put(member(&format!("m-{number}"), &format!("c-{number}"), "g"));
+    }
+    let subjects = due(&mut world);
+    assert_eq!(subjects.iter().map(ToString::to_string).collect::<Vec<_>>(), ["PodGroup ml/g"]);
+    let decision = decide(&mut world, &subjects[0]);
+    let first_bind = decision.actions.iter().position(is_bind).unwrap();
+    let last_claim = decision.actions.iter().rposition(|action| matches!(action, Action::UpdateStatus(_))).unwrap();
+    assert!(last_claim < first_bind, "first all claims");
+    world.controller.conclude(&subjects[0], Conclusion::Failed);
+    world.put(slice("n", 1));
+    let short = decide(&mut world, &subjects[0]);
+    assert!(!short.actions.iter().any(is_bind), "{short:?}");
+    world.controller.conclude(&subjects[0], Conclusion::Done);
+    world.put(slice("n", 2));
+    world.now = world.now.plus_seconds(1);
+    world.settle();
+    assert_eq!(bound(&world).len(), 2);
+}
+
+#[test]
+fn a_gang_whose_claims_are_still_being_made_is_not_said_to_fit_nowhere() {
+    let mut world = world(3);
+    world.put(group("g", 2));
+    for number in 1..=2 {
+        world.put(member(&format!("m-{number}"), &format!("c-{number}"), "g"));
+    }
+    world.put(claim("c-1"));
+    world.settle();
+    assert_eq!((world.writes.len(), world.events.len()), (0, 0), "{:?}", world.events);
+    world.put(claim("c-2"));
+    world.settle();
+    assert_eq!(bound(&world).len(), 2);
+}
+
+#[test]
+fn there_is_no_storm() {
+    let mut world = with_pods(0, 3);
+    world.settle();
+    let patches = world.writes.len();
+    assert_eq!(patches, 3, "each is told once: {:?}", world.writes);
+    let told = world.events.len();
+    for number in 0..20 {
+        let mut alive = node("n");
+        alive["status"]["conditions"] = json!([{ "type": "Ready", "lastHeartbeatTime": number.to_string() }]);
+        world.put(alive);
+    }
+    assert_eq!(due(&mut world), [], "signs of life matter to nobody");
+    for _ in 0..20 {
+        world.put(node(&format!("other-{}", world.objects.len())));
+        for subject in due(&mut world) {
+            assert!(decide(&mut world, &subject).wake_up.is_some(), "not more than one attempt in a second");
+        }
+    }
+    assert_eq!((world.writes.len(), world.events.len()), (patches, told));
+}
+
+#[test]
+fn whoever_starts_anew_goes_on() {
+    let mut world = with_pods(1, 1);
+    let subjects = due(&mut world);
+    let decision = decide(&mut world, &subjects[0]);
+    for action in decision.actions.into_iter().take(1) {
+        world.carry_out(action).unwrap();
+    }
+    world.restart();
+    world.settle();
+    assert_eq!(
+        world.writes,
+        ["update ResourceClaim ml/c-1", "status ResourceClaim ml/c-1", "bind Pod ml/p-1 to n"],
+        "no write happens twice"
+    );
+}
+
+#[test]
+fn higher_priority_goes_first() {
+    let mut world = with_pods(1, 40);
+    let mut urgent = pod("urgent", "c-1");
+    urgent["spec"]["priority"] = json!(7);
+    world.put(urgent);
+    let first = due(&mut world);
+    assert_eq!(first[0].name, "urgent");
+    assert!(first.len() < 40, "the rest waits where it can be overtaken: {}", first.len());
+}

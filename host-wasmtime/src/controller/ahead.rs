@@ -1,0 +1,99 @@
+//! What this replica wrote itself and has not heard of yet.
+
+use std::collections::BTreeMap;
+
+use apportion_core::finding::ObjectRef;
+
+use super::watch::Seen;
+use super::writer::Feedback;
+
+/// Objects as they are after own writes, until the news of them arrive: what was told before is older.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    versions: BTreeMap<ObjectRef, u64>,
+    /// UIDs of objects that were deleted.
+    lost: BTreeMap<ObjectRef, String>,
+}
+
+impl Ahead {
+    pub(super) fn note(&mut self, feedback: &Feedback) {
+        match feedback {
+            Feedback::Has(seen) if seen.version > 0 => {
+                self.versions.insert(seen.object.clone(), seen.version);
+            }
+            Feedback::Has(_) => {}
+            Feedback::Lost(object, uid) => {
+                self.versions.remove(object);
+                self.lost.insert(object.clone(), uid.clone());
+            }
+        }
+    }
+
+    /// Whether an object that was seen is as it was before an own write.
+    pub(super) fn is_old(&mut self, seen: &Seen) -> bool {
+        if self.lost.get(&seen.object) == Some(&seen.uid) {
+            return true;
+        }
+        match self.versions.get(&seen.object) {
+            Some(version) if seen.version > 0 && seen.version < *version => true,
+            Some(_) => {
+                self.versions.remove(&seen.object);
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// Whether the end of an object is that of one that was deleted here; there may be another one of its name by now. The UID
+    /// is not known where the end was missed.
+    pub(super) fn is_known_end(&mut self, object: &ObjectRef, uid: Option<&str>) -> bool {
+        let is_lost = self.lost.get(object).is_some_and(|lost| uid.is_none_or(|uid| lost == uid));
+        match is_lost {
+            true => drop(self.lost.remove(object)),
+            false => drop(self.versions.remove(object)),
+        }
+        is_lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn seen(uid: &str, version: u64) -> Seen {
+        let metadata = json!({ "name": "x", "uid": uid, "resourceVersion": version.to_string() });
+        Seen::of("Thing", json!({ "metadata": metadata }))
+    }
+
+    #[test]
+    fn what_was_told_before_an_own_write_is_old() {
+        let mut ahead = Ahead::default();
+        assert!(!ahead.is_old(&seen("a", 3)));
+        ahead.note(&Feedback::Has(seen("a", 7)));
+        assert!(ahead.is_old(&seen("a", 5)));
+        assert!(!ahead.is_old(&seen("a", 7)), "the news of the write");
+        assert!(!ahead.is_old(&seen("a", 9)));
+    }
+
+    #[test]
+    fn the_end_of_an_object_that_was_replaced_is_not_that_of_its_successor() {
+        let (mut ahead, object) = (Ahead::default(), seen("a", 1).object);
+        ahead.note(&Feedback::Lost(object.clone(), "a".to_owned()));
+        ahead.note(&Feedback::Has(seen("b", 8)));
+        assert!(ahead.is_old(&seen("a", 6)), "it is gone");
+        assert!(ahead.is_known_end(&object, Some("a")));
+        assert!(!ahead.is_known_end(&object, Some("b")), "the successor ends, too");
+    }
+
+    /// The news of a write may be faster than its answer.
+    #[test]
+    fn an_end_that_was_missed_counts_whatever_was_written_before() {
+        let (mut ahead, object) = (Ahead::default(), seen("a", 1).object);
+        assert!(!ahead.is_old(&seen("a", 7)));
+        ahead.note(&Feedback::Has(seen("a", 7)));
+        assert!(!ahead.is_known_end(&object, None));
+        assert!(!ahead.is_old(&seen("b", 3)), "nothing is left of it");
+    }
+}
