@@ -146,3 +146,74 @@ impl Metrics {
         self.leader.set(i64::from(is_leader));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use serde_json::json;
+
+    use super::*;
+
+    /// Metrics with a value each.
+    fn metrics() -> Metrics {
+        let (metrics, second) = (Metrics::new(), Duration::from_secs(1));
+        metrics.reconciled("part", "done");
+        metrics.decided("part", second);
+        metrics.queued("part", "urgent", 1);
+        metrics.wrote("part", "bind", 200, second);
+        metrics.trapped("part");
+        metrics.unreadable("part");
+        metrics.watch_listed("pods");
+        metrics.watch_failed("pods");
+        metrics.copied(second);
+        metrics.copies("source", &json!({ "current": 1 }));
+        metrics.leads(true);
+        metrics
+    }
+
+    /// Names of all series.
+    fn series() -> BTreeSet<String> {
+        let text = metrics().text();
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        lines.filter_map(|line| Some(line.split(['{', ' ']).next()?.to_owned())).collect()
+    }
+
+    /// What looks like a series in a text.
+    fn named(text: &str) -> BTreeSet<String> {
+        let is_part = |char: char| char.is_ascii_lowercase() || char == '_';
+        let words = text.split(|char: char| !is_part(char));
+        words.filter(|word| word.starts_with("apportion_")).map(str::to_owned).collect()
+    }
+
+    fn file(path: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+    }
+
+    #[test]
+    fn alerts_and_dashboard_name_nothing_that_is_not_exported() {
+        let series = series();
+        for name in ["alerts.yaml", "alerts-test.yaml", "dashboard.json"] {
+            let named = named(&fs::read_to_string(file("deploy/monitoring").join(name)).unwrap());
+            assert!(named.len() >= 4, "{name} is about something");
+            assert!(named.is_subset(&series), "{name}: {:?}", named.difference(&series));
+        }
+    }
+
+    #[test]
+    fn the_manual_says_what_each_metric_and_each_alert_means() {
+        let manual = fs::read_to_string(file("docs/operations.md")).unwrap();
+        let explained = named(&manual);
+        let base = |name: &String| {
+            let ends = ["_bucket", "_count", "_sum"];
+            ends.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).to_owned()
+        };
+        assert_eq!(series().iter().map(base).collect::<BTreeSet<_>>(), explained);
+        let rules = fs::read_to_string(file("deploy/monitoring/alerts.yaml")).unwrap();
+        for alert in rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")) {
+            assert!(manual.contains(&format!("| `{alert}` |")), "{alert}");
+        }
+    }
+}
