@@ -17,6 +17,7 @@ mod input;
 mod life;
 mod live;
 mod machine;
+mod manual;
 mod note;
 mod pen;
 mod plan;
@@ -38,7 +39,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Parser;
+use clap::FromArgMatches;
 
 pub(crate) use args::KubernetesArguments;
 use args::{Arguments, Command};
@@ -75,7 +76,9 @@ impl From<String> for Stdout {
 }
 
 pub(crate) fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    // What clap refuses it prints, and ends.
+    let matches = manual::command().get_matches();
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let shown = match &arguments.command {
         command if command.cluster().is_some_and(|cluster| cluster.print_rbac) => live::role(command.kinds()),
         Command::Run(arguments) => run::run(arguments),
@@ -94,6 +97,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Playground(arguments) => playground::playground(arguments),
         Command::Plan(arguments) => plan::plan(arguments),
         Command::Controller(arguments) => control::control(arguments),
+        Command::Completions(arguments) => Ok(manual::completions(arguments)),
+        Command::Man(arguments) => manual::pages(arguments),
     };
     match shown.and_then(print) {
         Ok(Verdict::Yes) => ExitCode::from(0),

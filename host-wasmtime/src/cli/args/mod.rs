@@ -73,6 +73,12 @@ pub(crate) enum Command {
     /// Open the playground in a browser: a page that this program serves to this machine only
     #[command(after_help = PLAYGROUND_EXAMPLE)]
     Playground(PlaygroundArguments),
+    /// Print what a shell needs to complete this program's arguments
+    #[command(after_help = COMPLETIONS_EXAMPLE)]
+    Completions(CompletionsArguments),
+    /// Write the manual pages of the program and of all its commands
+    #[command(after_help = MAN_EXAMPLE)]
+    Man(ManArguments),
     /// Say why a claim, Pod or PodGroup is Pending and what would help; with a code such as `read/unknown-field`, what it means
     #[command(alias = "explain-code", after_help = EXPLAIN_EXAMPLE)]
     Explain(ExplainArguments),
@@ -93,7 +99,13 @@ impl Command {
             Self::Cel(arguments) => Some(&arguments.input.cluster),
             Self::Snapshot(arguments) => Some(&arguments.input.cluster),
             Self::Plan(arguments) => Some(&arguments.input.cluster),
-            Self::Validate(_) | Self::Convert(_) | Self::Replay(_) | Self::Controller(_) | Self::Playground(_) => None,
+            Self::Validate(_)
+            | Self::Convert(_)
+            | Self::Replay(_)
+            | Self::Controller(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Playground(_) => None,
         }
     }
 }
@@ -103,6 +115,27 @@ impl Command {
     pub(crate) const fn kinds(&self) -> &'static [Resource] {
         if matches!(self, Self::Plan(_)) { &PLANNED } else { &READ }
     }
+}
+
+const COMPLETIONS_EXAMPLE: &str = "\
+Example:
+  apportion completions bash > ~/.local/share/bash-completion/completions/apportion";
+
+const MAN_EXAMPLE: &str = "\
+Example:
+  apportion man ~/.local/share/man/man1";
+
+#[derive(Args, Debug)]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ManArguments {
+    /// Folder for the pages; it is made where it is missing
+    pub(crate) folder: std::path::PathBuf,
 }
 
 const RUN_EXAMPLE: &str = "\
