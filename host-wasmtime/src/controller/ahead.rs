@@ -11,11 +11,28 @@ use super::writer::Feedback;
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
     versions: BTreeMap<ObjectRef, u64>,
+    /// Versions that were told of while writes were being carried out: the news of a later write may be faster than an answer.
+    newest: BTreeMap<ObjectRef, u64>,
     /// UIDs of objects that were deleted.
     lost: BTreeMap<ObjectRef, String>,
 }
 
 impl Ahead {
+    /// An object was told of while writes are being carried out.
+    pub(super) fn hear(&mut self, seen: &Seen) {
+        self.newest.insert(seen.object.clone(), seen.version);
+    }
+
+    /// No write is being carried out.
+    pub(super) fn rest(&mut self) {
+        self.newest.clear();
+    }
+
+    /// Whether an answer to a write is older than what was told of its object by now.
+    pub(super) fn is_outdated(&self, answer: &Seen) -> bool {
+        self.newest.get(&answer.object).is_some_and(|newest| answer.version > 0 && answer.version < *newest)
+    }
+
     pub(super) fn note(&mut self, feedback: &Feedback) {
         match feedback {
             Feedback::Has(seen) if seen.version > 0 => {
@@ -75,6 +92,17 @@ mod tests {
         assert!(ahead.is_old(&seen("a", 5)));
         assert!(!ahead.is_old(&seen("a", 7)), "the news of the write");
         assert!(!ahead.is_old(&seen("a", 9)));
+    }
+
+    #[test]
+    fn an_answer_does_not_replace_what_was_told_later() {
+        let mut ahead = Ahead::default();
+        ahead.hear(&seen("a", 5));
+        ahead.hear(&seen("a", 6));
+        assert!(ahead.is_outdated(&seen("a", 5)), "somebody wrote after it");
+        assert!(!ahead.is_outdated(&seen("a", 6)) && !ahead.is_outdated(&seen("a", 7)));
+        ahead.rest();
+        assert!(!ahead.is_outdated(&seen("a", 5)));
     }
 
     #[test]

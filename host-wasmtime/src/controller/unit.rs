@@ -87,6 +87,9 @@ impl Unit {
             }
             self.collect().await;
             self.is_forgetful &= self.queue.running() > 0;
+            if self.queue.running() == 0 {
+                self.ahead.rest();
+            }
             while self.may_start() {
                 let Some(due) = self.queue.pop(Instant::now()) else { break };
                 self.start(due, &sender).await;
@@ -122,6 +125,9 @@ impl Unit {
             match one {
                 News::Applied(seen) => {
                     if !self.ahead.is_old(&seen) {
+                        if self.queue.running() > 0 {
+                            self.ahead.hear(&seen);
+                        }
                         texts.push(seen.text);
                     }
                 }
@@ -246,6 +252,9 @@ impl Unit {
     async fn learn(&mut self, feedback: &[Feedback]) {
         let mut texts: BTreeMap<&ObjectRef, &String> = BTreeMap::new();
         for one in feedback {
+            if matches!(one, Feedback::Has(seen) if self.ahead.is_outdated(seen)) {
+                continue;
+            }
             self.ahead.note(one);
             match one {
                 Feedback::Has(seen) => drop(texts.insert(&seen.object, &seen.text)),
