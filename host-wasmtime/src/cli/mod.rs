@@ -66,8 +66,11 @@ pub(crate) struct Shown {
 pub(crate) enum Stdout {
     Text(String),
     /// Written piece by piece: as one text it would take more room than all that it is about.
-    Pieces(Box<dyn FnOnce(&mut dyn Write) -> io::Result<()>>),
+    Pieces(Box<Writing>),
 }
+
+/// What writes an answer.
+type Writing = dyn FnOnce(&mut dyn Write) -> io::Result<()>;
 
 impl From<String> for Stdout {
     fn from(text: String) -> Self {
