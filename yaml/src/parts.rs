@@ -10,13 +10,14 @@ use crate::problem::{Problem, Problems};
 use crate::split;
 
 /// Cuts a text into parts of at least `size` bytes that can be read one without another, in the order of the text:
-/// before `---` lines. What cannot be cut, as JSON, is one part.
+/// before `---` lines. What cannot be cut, as JSON, is one part, and so is what has more documents than allowed: it is not read to its
+/// end.
 pub fn parts(text: &[u8], limits: &Limits, size: usize) -> Vec<Range<usize>> {
     let is_too_large = text.len() > limits.max_bytes.min(u32::MAX as usize);
     let is_utf16 = text.starts_with(b"\xFF\xFE") || text.starts_with(b"\xFE\xFF");
     // JSON values may stand one behind the other, and nothing but reading them tells where one ends.
     let is_json = text.get(json::skip_space(text, start(text))) == Some(&b'{');
-    if is_too_large || is_utf16 || is_json {
+    if is_too_large || is_utf16 || is_json || has_more_separators(text, limits.max_documents) {
         return iter::once(0..text.len()).collect();
     }
     let mut parts = Vec::new();
@@ -27,6 +28,11 @@ pub fn parts(text: &[u8], limits: &Limits, size: usize) -> Vec<Range<usize>> {
         at = end;
     }
     parts
+}
+
+fn has_more_separators(text: &[u8], most: usize) -> bool {
+    let next = |at: &usize| Some(split::next_separator(text, *at)).filter(|at| *at < text.len());
+    iter::successors(next(&0), next).nth(most).is_some()
 }
 
 /// What there is to say about a part, and what reading it cost.

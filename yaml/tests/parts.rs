@@ -78,8 +78,6 @@ fn limits_are_those_of_the_whole_text() {
     let all = Limits::default();
     assert!(limited(all));
     for (enough, too_few) in [
-        (Limits { max_documents: 10, ..all }, Limits { max_documents: 9, ..all }),
-        (Limits { max_documents: 10, ..all }, Limits { max_documents: 0, ..all }),
         (Limits { max_nodes: 92, ..all }, Limits { max_nodes: 90, ..all }),
         (Limits { max_nodes: 92, ..all }, Limits { max_nodes: 3, ..all }),
         (Limits { max_alias_nodes: 60, ..all }, Limits { max_alias_nodes: 59, ..all }),
@@ -87,6 +85,14 @@ fn limits_are_those_of_the_whole_text() {
     ] {
         assert!(limited(enough), "{enough:?}");
         assert!(!limited(too_few), "{too_few:?}");
+    }
+    // More documents than allowed are not cut, and meet the limit together.
+    for max_documents in [0, 9, 10] {
+        let limits = Limits { max_documents, ..all };
+        assert_eq!(parts(text.as_bytes(), &limits, 1).len(), if max_documents < 10 { 1 } else { 11 });
+        let (documents, problems) = in_parts(text.as_bytes(), &limits, 1).unwrap();
+        assert_same("documents", &read(text.as_bytes(), &limits), &documents, &problems);
+        assert_eq!(documents.len(), max_documents);
     }
     // Of the problems the first are kept, whichever parts they are in.
     let text = "a: yes\n---\n".repeat(10);
