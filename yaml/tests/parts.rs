@@ -94,6 +94,9 @@ fn limits_are_those_of_the_whole_text() {
         assert_same("documents", &read(text.as_bytes(), &limits), &documents, &problems);
         assert_eq!(documents.len(), max_documents);
     }
+    // One more than there are separators is not seen before it is read.
+    let open = text.trim_end_matches("---\n");
+    assert!(in_parts(open.as_bytes(), &Limits { max_documents: 9, ..all }, 1).is_none());
     // Of the problems the first are kept, whichever parts they are in.
     let text = "a: yes\n---\n".repeat(10);
     for max_problems in [0, 3, 100] {
