@@ -21,6 +21,9 @@ const PART: usize = 512 << 10;
 const BATCH: usize = 256;
 const BATCH_BYTES: usize = 1 << 20;
 
+/// Most threads that look at what one thread reads: reading takes about a third of the time of looking.
+const MOST_LOOKS: usize = 3;
+
 /// Some bytes of a source that can be read without the others.
 struct Task {
     source: usize,
@@ -146,7 +149,7 @@ fn work<T: Send, L: Look<T>>(
     let progress = Progress::new(sources.len(), "files");
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let workers = processors.min(tasks.len());
-    let looks_each = processors.checked_div(workers).unwrap_or(1);
+    let looks_each = processors.checked_div(workers).unwrap_or(1).min(MOST_LOOKS);
     thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
