@@ -198,6 +198,21 @@ fn nothing_is_lost_when_requests_fail() {
 }
 
 #[test]
+fn a_server_without_time_is_left_alone_as_long_as_it_wants() {
+    let server = ApiServer::start("busy");
+    namespaces(&server, 1);
+    let is_create: fn(&Request) -> bool = |request| request.method == "POST" && request.is_write();
+    server.store().faults = vec![Fault { fits: is_create, times: 1, code: 429 }];
+    let _running = Running::start(&server, SYNC);
+    server.apply(&[source("h100")]);
+    server.until("the refusal", 30, |server| server.store().requests.iter().any(is_create).then_some(()));
+    let refused = Instant::now();
+    server.until("the copy", 30, |server| (copies(server, "h100") == 1).then_some(()));
+    let pause = refused.elapsed();
+    assert!(pause > Duration::from_millis(2500) && pause < Duration::from_secs(10), "{pause:?}");
+}
+
+#[test]
 fn a_refusal_of_one_namespace_delays_no_other() {
     let server = ApiServer::start("refusal");
     namespaces(&server, 10);

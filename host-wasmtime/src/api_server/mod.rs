@@ -1,12 +1,15 @@
 //! An API server, as the command line reads it and the controller watches and writes it.
 
+mod busy;
 mod list;
 mod rbac;
 mod resources;
 
 use anyhow::{Context, Result};
+use kube::client::ClientBuilder;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
+use tower::util::AndThenLayer;
 
 pub(crate) use list::list;
 pub(crate) use rbac::{reader_role, rules};
@@ -47,6 +50,7 @@ pub(crate) async fn connect_as_pod(context: Option<&str>) -> Result<Connection> 
 }
 
 fn connection(config: Config, context: String) -> Result<Connection> {
-    let client = Client::try_from(config).context("the API server cannot be connected to")?;
+    let builder = ClientBuilder::try_from(config).context("the API server cannot be connected to")?;
+    let client = builder.with_layer(&AndThenLayer::new(busy::in_form)).build();
     Ok(Connection { client, context })
 }

@@ -73,6 +73,7 @@ pub(crate) async fn answer(
             changed.send_modify(|number| *number += 1);
             return Ok(broken());
         }
+        Some(429) => return Ok(busy()),
         Some(code) => return Ok(refused(&(code, "Injected", "a fault on purpose".to_owned()))),
     }
     if request.query.get("watch").is_some_and(|watch| watch == "true" || watch == "1") {
@@ -238,6 +239,14 @@ fn status((code, reason, message): &Refusal) -> Value {
 
 fn refused(refusal: &Refusal) -> Response<Body> {
     whole(StatusCode::from_u16(refusal.0).unwrap(), &status(refusal))
+}
+
+/// What a server says that has no time: a line of text, and for how many seconds in a header.
+fn busy() -> Response<Body> {
+    let mut response = Response::new(full("Too many requests, please try again later.\n".to_owned()));
+    *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+    response.headers_mut().insert("retry-after", "3".parse().unwrap());
+    response
 }
 
 fn whole(code: StatusCode, value: &Value) -> Response<Body> {

@@ -24,7 +24,8 @@ impl Request {
 pub(crate) struct Fault {
     pub(crate) fits: fn(&Request) -> bool,
     pub(crate) times: usize,
-    /// HTTP status; 0 for a connection that ends without an answer, 1 for a write that happens and whose answer is lost.
+    /// HTTP status; 0 for a connection that ends without an answer, 1 for a write that happens and whose answer is lost. With 429
+    /// the server wants to be left alone for three seconds.
     pub(crate) code: u16,
 }
 
