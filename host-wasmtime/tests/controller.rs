@@ -288,6 +288,26 @@ fn one_replica_leads_and_the_other_follows() {
     assert!(start.elapsed() < Duration::from_secs(10));
 }
 
+/// What a watch has told may be older than the last write of the one that led before.
+#[test]
+fn a_replica_that_begins_to_lead_lists_everything_anew() {
+    let server = ApiServer::start("takeover");
+    namespaces(&server, 5);
+    let first = Running::start(&server, SYNC);
+    server.apply(&[source("h100")]);
+    until_synchronized(&server, "h100", 5);
+    let second = Running::start(&server, SYNC);
+    server.until("the second is ready", 30, |_| second.get("/readyz").filter(|answer| answer.0 == 200));
+    // From here on no watch tells anything.
+    server.store().is_silent = true;
+    namespaces(&server, 6);
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(copies(&server, "h100"), 5, "nobody knows");
+    assert_eq!(first.stop().status.code(), Some(0));
+    until_synchronized(&server, "h100", 6);
+    assert_eq!(second.metric("apportion_leader"), 1.0);
+}
+
 #[test]
 fn without_its_kind_the_controller_waits() {
     let server = ApiServer::start("without-crd");

@@ -23,17 +23,29 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// How often the lease is renewed, and looked at by others.
 const PERIOD: Duration = Duration::from_secs(2);
 
-/// Until when this replica may start writes; `None` while it does not lead.
-pub(super) type Term = Option<Instant>;
+/// A time without interruption in which this replica leads.
+#[derive(Clone, Copy, Debug)]
+struct Term {
+    /// Until when it may start writes.
+    until: Instant,
+    /// How many there were, this one included.
+    number: u64,
+}
 
 /// A look at the term, for whoever writes.
 #[derive(Clone, Debug)]
-pub(super) struct Fence(watch::Receiver<Term>);
+pub(super) struct Fence(watch::Receiver<Option<Term>>);
 
 impl Fence {
     /// Whether a write may be started now.
     pub(super) fn is_open(&self) -> bool {
-        self.0.borrow().is_some_and(|until| Instant::now() < until)
+        self.0.borrow().is_some_and(|term| Instant::now() < term.until)
+    }
+
+    /// The number of the term; 0 while this replica does not lead. What was listed before it may be older than the last write of
+    /// whoever led until then.
+    pub(super) fn term(&self) -> u64 {
+        self.0.borrow().map_or(0, |term| term.number)
     }
 
     /// Waits until the term changes.
@@ -49,14 +61,17 @@ pub(super) struct Candidate {
     api: Api<Lease>,
     name: String,
     identity: String,
-    term: watch::Sender<Term>,
+    term: watch::Sender<Option<Term>>,
+    /// How often it has led.
+    terms: u64,
     /// The version of somebody else's lease, and when it was seen first.
     seen: Option<(String, Instant)>,
 }
 
 /// A fence that is always open, where there is one replica only.
 pub(super) fn alone() -> Fence {
-    let (sender, receiver) = watch::channel(Instant::now().checked_add(Duration::from_secs(1 << 32)));
+    let until = Instant::now().checked_add(Duration::from_secs(1 << 32));
+    let (sender, receiver) = watch::channel(until.map(|until| Term { until, number: 1 }));
     // Whoever waits for a change waits for ever.
     std::mem::forget(sender);
     Fence(receiver)
@@ -66,26 +81,17 @@ impl Candidate {
     pub(super) fn new(client: Client, namespace: &str, name: &str, identity: &str) -> (Self, Fence) {
         let (term, receiver) = watch::channel(None);
         let (name, identity) = (name.to_owned(), identity.to_owned());
-        (Self { api: Api::namespaced(client, namespace), name, identity, term, seen: None }, Fence(receiver))
+        (Self { api: Api::namespaced(client, namespace), name, identity, term, terms: 0, seen: None }, Fence(receiver))
     }
 
-    /// Takes the lease when it is free and renews it, until `stop`; then gives it back.
+    /// Looks at the lease until `stop`; then gives it back.
     pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) {
         loop {
-            let asked = Instant::now();
-            match tokio::time::timeout(PERIOD.saturating_mul(2), self.attempt(asked)).await {
-                Ok(Ok(true)) => self.lead(asked),
-                Ok(Ok(false)) => self.follow("another replica has the lease"),
-                Ok(Err(error)) => warn!(%error, "the lease cannot be had"),
-                Err(_) => warn!("the API server does not answer about the lease"),
-            }
-            if self.term.borrow().is_some_and(|until| until <= Instant::now()) {
-                self.follow("the lease was not renewed in time");
-            }
             tokio::select! {
                 () = tokio::time::sleep(PERIOD) => {}
                 _ = stop.changed() => break,
             }
+            self.look().await;
         }
         if self.term.borrow().is_some() {
             self.follow("shutting down");
@@ -95,12 +101,27 @@ impl Candidate {
         }
     }
 
-    fn lead(&self, asked: Instant) {
-        let until = asked.checked_add(DEADLINE);
+    /// Takes the lease if it is free, or renews it.
+    pub(super) async fn look(&mut self) {
+        let asked = Instant::now();
+        match tokio::time::timeout(PERIOD.saturating_mul(2), self.attempt(asked)).await {
+            Ok(Ok(true)) => self.lead(asked),
+            Ok(Ok(false)) => self.follow("another replica has the lease"),
+            Ok(Err(error)) => warn!(%error, "the lease cannot be had"),
+            Err(_) => warn!("the API server does not answer about the lease"),
+        }
+        if self.term.borrow().is_some_and(|term| term.until <= Instant::now()) {
+            self.follow("the lease was not renewed in time");
+        }
+    }
+
+    fn lead(&mut self, asked: Instant) {
         if self.term.borrow().is_none() {
             info!(identity = self.identity, "leading");
+            self.terms = self.terms.saturating_add(1);
         }
-        self.term.send_replace(until);
+        let number = self.terms;
+        self.term.send_replace(asked.checked_add(DEADLINE).map(|until| Term { until, number }));
     }
 
     fn follow(&self, why: &str) {

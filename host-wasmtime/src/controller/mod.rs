@@ -104,7 +104,9 @@ async fn work(arguments: &ControllerArguments, profile: Profile) -> Result<()> {
     let (written, all_written) = channel::channel(false);
     let (fence, candidate) = match arguments.leader_elect {
         true => {
-            let (candidate, fence) = Candidate::new(client.clone(), &namespace, rbac::LEASE, &identity);
+            let (mut candidate, fence) = Candidate::new(client.clone(), &namespace, rbac::LEASE, &identity);
+            // Whoever leads from the start lists everything once.
+            candidate.look().await;
             (fence, Some(tokio::spawn(candidate.run(all_written))))
         }
         false => (leader::alone(), None),
@@ -140,7 +142,7 @@ async fn work(arguments: &ControllerArguments, profile: Profile) -> Result<()> {
             metrics: Arc::clone(&metrics),
             health: Arc::clone(&health),
             queue: Queue::default(),
-            unknown: part.watches().iter().map(|resource| resource.plural).collect(),
+            listed: part.watches().iter().map(|resource| (resource.plural, None)).collect(),
             ahead: Ahead::default(),
             is_forgetful: false,
         };
@@ -148,7 +150,7 @@ async fn work(arguments: &ControllerArguments, profile: Profile) -> Result<()> {
     }
     for (resource, listeners) in listeners.into_values() {
         let (client, served, metrics) = (client.clone(), Arc::clone(&served), Arc::clone(&metrics));
-        tokio::spawn(Watch { client, resource, served, metrics, listeners }.run());
+        tokio::spawn(Watch { client, resource, served, metrics, listeners, fence: fence.clone() }.run());
     }
 
     wait_for_signal().await?;

@@ -1,6 +1,6 @@
 //! One part at work: hears news, asks the component, has its decisions carried out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -45,8 +45,8 @@ pub(super) struct Unit {
     pub(super) metrics: Arc<Metrics>,
     pub(super) health: Arc<Health>,
     pub(super) queue: Queue,
-    /// Kinds of which not everything was told yet.
-    pub(super) unknown: BTreeSet<&'static str>,
+    /// By kind, the term in which it was listed last; `None` while it was not told yet as a whole.
+    pub(super) listed: BTreeMap<&'static str, Option<u64>>,
     /// What this replica wrote itself, and has not heard of yet.
     pub(super) ahead: Ahead,
     /// Whether the component was made anew and does not know of decisions that are being carried out.
@@ -116,7 +116,10 @@ impl Unit {
     /// Whether another decision may be carried out.
     fn may_start(&self) -> bool {
         let has_room = self.queue.running() < MOST_AT_ONCE && !self.is_forgetful;
-        has_room && self.unknown.is_empty() && self.fence.is_open()
+        let term = self.fence.term();
+        has_room
+            && self.fence.is_open()
+            && self.listed.values().all(|listed| listed.is_some_and(|listed| listed >= term))
     }
 
     async fn hear(&mut self, news: Vec<News>) {
@@ -138,16 +141,22 @@ impl Unit {
                     self.apply(std::mem::take(&mut texts)).await;
                     self.delete(object).await;
                 }
-                News::Synced(kind) => {
-                    if self.unknown.remove(kind) && self.unknown.is_empty() {
-                        self.apply(std::mem::take(&mut texts)).await;
-                        info!(part = self.part.text(), "everything is known");
-                        self.health.ready();
-                    }
+                News::Synced(kind, term) => {
+                    self.apply(std::mem::take(&mut texts)).await;
+                    self.synced(kind, term);
                 }
             }
         }
         self.apply(texts).await;
+    }
+
+    /// A kind was told of as a whole.
+    fn synced(&mut self, kind: &'static str, term: u64) {
+        let is_new = self.listed.insert(kind, Some(term)) == Some(None);
+        if is_new && self.listed.values().all(Option::is_some) {
+            info!(part = self.part.text(), "everything is known");
+            self.health.ready();
+        }
     }
 
     /// Gives objects to the component. Where it stops they are given one by one, so that only the one that does it is missing.

@@ -9,13 +9,14 @@ use apportion_core::finding::ObjectRef;
 use futures::{Stream, StreamExt, TryStreamExt};
 use kube::Client;
 use kube::api::Api;
-use kube::core::{DynamicObject, ObjectMeta, PartialObjectMeta, TypeMeta};
+use kube::core::{ApiResource, DynamicObject, ObjectMeta, PartialObjectMeta, TypeMeta};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Event, watcher};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tracing::{debug, error, info, warn};
 
+use super::leader::Fence;
 use super::metrics::Metrics;
 use super::served::Served;
 use crate::api_server::{NAMESPACES, NODES, PODS, Resource};
@@ -31,8 +32,8 @@ pub(super) enum News {
     Applied(Seen),
     /// An object is gone; its UID is not known where it was missed.
     Gone { object: ObjectRef, uid: Option<String> },
-    /// Everything of this kind has been told.
-    Synced(&'static str),
+    /// Everything of this kind has been told, as it was in this term or later.
+    Synced(&'static str, u64),
 }
 
 /// An object as it was seen.
@@ -64,45 +65,32 @@ pub(super) struct Watch {
     pub(super) served: Arc<Served>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) listeners: Vec<mpsc::Sender<News>>,
+    pub(super) fence: Fence,
 }
 
 impl Watch {
-    /// Watches until nobody listens.
+    /// Watches until nobody listens. Everything is listed anew when this replica begins to lead: what a watch has told by then
+    /// may be older than the last write of the one that led before.
     pub(super) async fn run(self) {
         let name = self.resource.full_name();
-        loop {
+        let mut known = BTreeSet::new();
+        while !self.listeners.iter().all(mpsc::Sender::is_closed) {
+            let term = self.fence.term();
             match self.served.find(&self.client, &self.resource).await {
                 Ok(Some(kind)) => {
                     info!(kind = name, version = kind.version, "watching");
-                    let types = TypeMeta { api_version: kind.api_version.clone(), kind: kind.kind.clone() };
-                    // Of a namespace nothing but its metadata matters.
-                    if self.resource == NAMESPACES {
-                        let api: Api<PartialObjectMeta<DynamicObject>> = Api::all_with(self.client.clone(), &kind);
-                        let events = watcher(api, watcher::Config::default());
-                        let events =
-                            events.map_ok(|event| map(event, |one: PartialObjectMeta<DynamicObject>| one.metadata));
-                        let bare = |metadata: ObjectMeta| {
-                            json!({
-                                "apiVersion": types.api_version, "kind": types.kind, "metadata": metadata,
-                            })
-                        };
-                        self.follow(events, bare).await;
-                    } else {
-                        let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &kind);
-                        let events = watcher(api, watcher::Config::default());
-                        let whole = |mut object: DynamicObject| {
-                            object.types = Some(types.clone());
-                            // Keys of objects are text, so writing cannot fail.
-                            serde_json::to_value(object).unwrap_or_default()
-                        };
-                        self.follow(events, whole).await;
+                    tokio::select! {
+                        () = self.watch(&kind, term, &mut known) => {}
+                        () = self.term_after(term) => {}
                     }
-                    return;
                 }
                 Ok(None) if !self.resource.is_everywhere => {
                     info!(kind = name, "not served: taken to be none");
-                    self.tell(News::Synced(self.resource.plural)).await;
-                    tokio::time::sleep(LOOK_AGAIN_OPTIONAL).await;
+                    self.tell(News::Synced(self.resource.plural, term)).await;
+                    tokio::select! {
+                        () = tokio::time::sleep(LOOK_AGAIN_OPTIONAL) => {}
+                        () = self.term_after(term) => {}
+                    }
                 }
                 Ok(None) => {
                     error!(kind = name, "not served, and needed");
@@ -114,20 +102,48 @@ impl Watch {
                     tokio::time::sleep(LOOK_AGAIN).await;
                 }
             }
-            if self.listeners.iter().all(mpsc::Sender::is_closed) {
-                return;
-            }
         }
     }
 
+    /// Waits until this replica leads in another term.
+    async fn term_after(&self, term: u64) {
+        let mut fence = self.fence.clone();
+        while fence.term() <= term {
+            fence.changed().await;
+        }
+    }
+
+    async fn watch(&self, kind: &ApiResource, term: u64, known: &mut BTreeSet<ObjectRef>) {
+        let types = TypeMeta { api_version: kind.api_version.clone(), kind: kind.kind.clone() };
+        // Of a namespace nothing but its metadata matters.
+        if self.resource == NAMESPACES {
+            let api: Api<PartialObjectMeta<DynamicObject>> = Api::all_with(self.client.clone(), kind);
+            let events = watcher(api, watcher::Config::default());
+            let events = events.map_ok(|event| map(event, |one: PartialObjectMeta<DynamicObject>| one.metadata));
+            let bare = |metadata: ObjectMeta| json!({ "apiVersion": types.api_version, "kind": types.kind, "metadata": metadata });
+            self.follow(events, bare, term, known).await;
+        } else {
+            let api: Api<DynamicObject> = Api::all_with(self.client.clone(), kind);
+            let events = watcher(api, watcher::Config::default());
+            let whole = |mut object: DynamicObject| {
+                object.types = Some(types.clone());
+                // Keys of objects are text, so writing cannot fail.
+                serde_json::to_value(object).unwrap_or_default()
+            };
+            self.follow(events, whole, term, known).await;
+        }
+    }
+
+    /// `known` are the objects that were told of; it stays right wherever this is given up.
     async fn follow<K>(
         &self,
         events: impl Stream<Item = Result<Event<K>, watcher::Error>>,
         write: impl Fn(K) -> Value,
+        term: u64,
+        known: &mut BTreeSet<ObjectRef>,
     ) {
         let kind = self.resource.reference_kind();
         let mut events = pin!(events.default_backoff());
-        let mut known: BTreeSet<ObjectRef> = BTreeSet::new();
         let mut listed: BTreeSet<ObjectRef> = BTreeSet::new();
         while let Some(event) = events.next().await {
             match event {
@@ -135,17 +151,20 @@ impl Watch {
                 Ok(Event::InitApply(object)) => {
                     let seen = Seen::of(kind, write(object));
                     listed.insert(seen.object.clone());
+                    known.insert(seen.object.clone());
                     self.tell(News::Applied(seen)).await;
                 }
                 Ok(Event::InitDone) => {
                     // What is not in the list was deleted while nobody looked.
-                    for object in known.difference(&listed) {
+                    let gone: Vec<ObjectRef> = known.difference(&listed).cloned().collect();
+                    for object in gone {
                         self.tell(News::Gone { object: object.clone(), uid: None }).await;
+                        known.remove(&object);
                     }
-                    known = std::mem::take(&mut listed);
+                    listed.clear();
                     debug!(kind, objects = known.len(), "listed");
                     self.metrics.watch_listed(self.resource.plural);
-                    self.tell(News::Synced(self.resource.plural)).await;
+                    self.tell(News::Synced(self.resource.plural, term)).await;
                 }
                 Ok(Event::Apply(object)) => {
                     let seen = Seen::of(kind, write(object));
@@ -154,8 +173,8 @@ impl Watch {
                 }
                 Ok(Event::Delete(object)) => {
                     let Seen { object, uid, .. } = Seen::of(kind, write(object));
+                    self.tell(News::Gone { object: object.clone(), uid: Some(uid) }).await;
                     known.remove(&object);
-                    self.tell(News::Gone { object, uid: Some(uid) }).await;
                 }
                 Err(error) => {
                     warn!(kind, %error, "the watch is begun again");

@@ -219,6 +219,9 @@ fn news(store: &Store, plural: &str, from: u64, cut: u64) -> Option<(String, u64
     if store.cut != cut {
         return None;
     }
+    if store.is_silent {
+        return Some((String::new(), from));
+    }
     let changes = store.changes.iter().filter(|change| change.version > from);
     let mine = changes.filter(|change| change.plural == plural);
     let text = mine.map(|change| format!("{}\n", json!({ "type": change.kind, "object": change.object }))).collect();

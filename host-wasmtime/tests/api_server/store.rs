@@ -58,6 +58,8 @@ pub(crate) struct Store {
     pub(crate) missing: Vec<&'static str>,
     /// Versions up to this one are forgotten: watches from them are told so.
     pub(crate) compacted: u64,
+    /// Whether watches tell nothing.
+    pub(crate) is_silent: bool,
     /// How often watches were cut.
     pub(crate) cut: u64,
     /// Says why an object may not be created: status and sentence.
