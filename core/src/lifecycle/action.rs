@@ -10,7 +10,8 @@ use crate::finding::ObjectRef;
 /// What a controller wants to happen, and when to ask it again.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Decision {
-    /// Writes, in order. When one fails, those after it must not happen.
+    /// Writes, in order. When one fails, those after it must not happen; only bindings that follow one another do not build on
+    /// each other.
     pub actions: Vec<Action>,
     /// When to ask again although no fact has changed.
     pub wake_up: Option<Time>,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use apportion_core::finding::ObjectRef;
 
+use super::steps::Feedback;
 use super::watch::Seen;
-use super::writer::Feedback;
 
 /// Objects as they are after own writes, until the news of them arrive: what was told before is older.
 #[derive(Debug, Default)]

@@ -28,6 +28,7 @@ pub(super) struct Metrics {
     copies: Family<Labels, Gauge>,
     copy_seconds: Histogram,
     leader: Gauge,
+    left_out: Family<Labels, Counter>,
 }
 
 /// From a millisecond to a minute.
@@ -52,6 +53,7 @@ impl Metrics {
             copies: Family::default(),
             copy_seconds: seconds(),
             leader: Gauge::default(),
+            left_out: Family::default(),
         };
         let registry = &mut metrics.registry;
         registry.register(
@@ -75,6 +77,8 @@ impl Metrics {
         registry.register("copies", "Copies of cluster-wide templates, by source and state", metrics.copies.clone());
         let help = "From hearing of a namespace until its copy was made";
         registry.register("template_sync_seconds", help, metrics.copy_seconds.clone());
+        let help = "Events that were not written because too many waited, by part";
+        registry.register("events_left_out", help, metrics.left_out.clone());
         registry.register("leader", "Whether this replica leads", metrics.leader.clone());
         metrics
     }
@@ -105,6 +109,11 @@ impl Metrics {
         let labels = vec![("part", part.to_owned()), ("verb", verb.to_owned()), ("code", code.to_string())];
         self.writes.get_or_create(&labels).inc();
         self.write_seconds.get_or_create(&vec![("part", part.to_owned())]).observe(took.as_secs_f64());
+    }
+
+    pub(super) fn left_out(&self, part: &str, count: usize) {
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        self.left_out.get_or_create(&vec![("part", part.to_owned())]).inc_by(count);
     }
 
     pub(super) fn trapped(&self, part: &str) {
@@ -169,6 +178,7 @@ mod tests {
         metrics.watch_listed("pods");
         metrics.watch_failed("pods");
         metrics.copied(second);
+        metrics.left_out("part", 1);
         metrics.copies("source", &json!({ "current": 1 }));
         metrics.leads(true);
         metrics

@@ -18,6 +18,7 @@ mod queue;
 mod rbac;
 mod serve;
 mod served;
+mod steps;
 mod unit;
 mod watch;
 mod writer;
@@ -26,6 +27,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use anyhow::{Context, Result};
 use apportion::{HostLimits, Runner};
@@ -137,6 +139,7 @@ async fn work(arguments: &ControllerArguments, profile: Profile) -> Result<()> {
                 metrics: Arc::clone(&metrics),
                 fence: fence.clone(),
                 tellers: Semaphore::new(TELLERS as usize),
+                untold: AtomicUsize::new(0),
             }),
             fence: fence.clone(),
             metrics: Arc::clone(&metrics),

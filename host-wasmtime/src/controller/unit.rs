@@ -18,8 +18,9 @@ use super::metrics::Metrics;
 use super::parts::PartName;
 use super::queue::{Due, Queue};
 use super::serve::Health;
+use super::steps::{Feedback, Outcome};
 use super::watch::News;
-use super::writer::{Feedback, Outcome, Writer};
+use super::writer::Writer;
 use apportion_core::api::source::SOURCE_KIND;
 
 /// Decisions that are carried out at the same time.

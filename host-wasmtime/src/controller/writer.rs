@@ -1,6 +1,7 @@
-//! Carries decisions out: one write after the other, none once the lease may be somebody else's.
+//! Carries decisions out: one write after the other, Pods side by side, and none once the lease may be somebody else's.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use apportion::{Plan, Write};
@@ -8,6 +9,7 @@ use apportion_core::control::Conclusion;
 use apportion_core::finding::ObjectRef;
 use apportion_core::lifecycle::{Change, EventRecord, Patch};
 use either::Either;
+use futures::future::join_all;
 use kube::api::{Api, DeleteParams, Patch as Body, PatchParams, PostParams, Preconditions};
 use kube::core::DynamicObject;
 use kube::{Client, Error};
@@ -20,6 +22,7 @@ use super::leader::Fence;
 use super::limit::Limit;
 use super::metrics::Metrics;
 use super::served::Served;
+use super::steps::{Done, Failure, Feedback, Outcome, Step, turns};
 use super::watch::Seen;
 
 /// How long a write may take. Together with the time after which none is started it ends before the lease does.
@@ -27,6 +30,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Decisions whose Events are written at the same time.
 pub(super) const TELLERS: u32 = 4;
+
+/// Events that may wait to be written. More come only while the API server is far behind, and then are left out.
+const MOST_UNTOLD: usize = 10_000;
 
 /// How long the API server is left alone when it has no time and does not say how long.
 const NO_TIME: Duration = Duration::from_secs(1);
@@ -45,92 +51,52 @@ pub(super) struct Writer {
     pub(super) fence: Fence,
     /// Events come after everything that matters more; who writes them waits for a place here.
     pub(super) tellers: Semaphore,
-}
-
-/// What the API server has now, as far as its answers say.
-#[derive(Clone, Debug)]
-pub(super) enum Feedback {
-    Has(Seen),
-    Lost(ObjectRef, String),
-}
-
-/// What became of a plan.
-#[derive(Debug)]
-pub(super) struct Outcome {
-    pub(super) conclusion: Conclusion,
-    pub(super) feedback: Vec<Feedback>,
-    /// How long the API server wants to be left alone.
-    pub(super) pause: Option<Duration>,
-    /// Whether an object was made.
-    pub(super) has_created: bool,
-}
-
-/// Why a write did not happen.
-enum Failure {
-    /// The lease may be somebody else's.
-    Fenced,
-    /// Somebody else was faster, or the server has no time.
-    Again(String, Option<Duration>),
-    /// Nobody answered in time, or nobody knows what the server did.
-    Unanswered(String),
-    /// The server does not want it.
-    Refused(u16, String),
+    /// How many Events wait.
+    pub(super) untold: AtomicUsize,
 }
 
 impl Writer {
     /// Carries a plan out, but for the Events that come with it.
     pub(super) async fn carry_out(&self, plan: Plan) -> (Outcome, Vec<EventRecord>) {
-        let mut events = plan.events;
-        let mut outcome =
-            Outcome { conclusion: Conclusion::Done, feedback: Vec::new(), pause: None, has_created: false };
+        let mut outcome = Outcome::new();
         for (object, uid) in &plan.gone {
             if self.is_there(object, uid).await {
                 outcome.conclusion = Conclusion::Failed;
                 return (outcome, Vec::new());
             }
         }
-        for write in plan.writes {
-            if let Write::Record(event) = write {
-                events.push(event);
-                continue;
-            }
-            let refused = match &write {
-                Write::Create { refused, .. } => refused.clone(),
-                _ => None,
-            };
-            let what = in_words(&write);
-            let is_create = matches!(write, Write::Create { .. });
-            match self.write(write, &outcome.feedback).await {
-                Ok(feedback) => {
-                    info!(part = self.part, write = what, "written");
-                    outcome.has_created |= is_create;
-                    outcome.feedback.extend(feedback);
-                }
-                Err(Failure::Refused(status, message)) => {
-                    warn!(part = self.part, write = what, status, message, "refused");
-                    outcome.conclusion = Conclusion::Refused { status, message: message.clone() };
-                    let Some(mut event) = refused else { break };
-                    event.note.push_str(&message);
-                    events.push(event);
-                }
-                Err(Failure::Again(why, pause)) => {
-                    info!(part = self.part, write = what, why, "to be tried again");
-                    outcome.conclusion = Conclusion::Failed;
-                    outcome.pause = pause;
-                    break;
-                }
-                Err(Failure::Unanswered(why)) => {
-                    info!(part = self.part, write = what, why, "not answered");
-                    outcome.conclusion = Conclusion::Unanswered;
-                    break;
-                }
-                Err(Failure::Fenced) => {
-                    outcome.conclusion = Conclusion::Failed;
-                    break;
-                }
+        let (turns, told) = turns(plan.writes);
+        let mut events = plan.events;
+        events.extend(told);
+        for turn in turns {
+            let before = &outcome.feedback;
+            let answers = join_all(turn.into_iter().map(|step| self.take(step, before))).await;
+            // Side by side, so that one that fails does not undo the others: all of them are heard.
+            let goes_on: Vec<bool> = answers.into_iter().map(|done| outcome.hear(done, &mut events)).collect();
+            if goes_on.contains(&false) {
+                break;
             }
         }
         (outcome, events)
+    }
+
+    /// Carries one step out.
+    async fn take(&self, step: Step, before: &[Feedback]) -> Done {
+        let Step { write, told } = step;
+        let refused = match &write {
+            Write::Create { refused, .. } => refused.clone(),
+            _ => None,
+        };
+        let (what, is_create) = (in_words(&write), matches!(write, Write::Create { .. }));
+        let answer = self.write(write, before).await;
+        match &answer {
+            Ok(_) => info!(part = self.part, write = what, "written"),
+            Err(Failure::Refused(status, message)) => warn!(part = self.part, write = what, status, message, "refused"),
+            Err(Failure::Again(why, _)) => info!(part = self.part, write = what, why, "to be tried again"),
+            Err(Failure::Unanswered(why)) => info!(part = self.part, write = what, why, "not answered"),
+            Err(Failure::Fenced) => info!(part = self.part, write = what, "not written without the lease"),
+        }
+        Done { answer, is_create, refused, told }
     }
 
     /// Whether an object that was taken to be gone is there. One that cannot be seen counts as there.
@@ -147,10 +113,14 @@ impl Writer {
         if events.is_empty() {
             return;
         }
-        let Ok(_place) = self.tellers.acquire().await else { return };
-        for event in &events {
-            self.tell_one(event).await;
+        if self.untold.fetch_add(events.len(), Ordering::Relaxed) > MOST_UNTOLD {
+            self.metrics.left_out(self.part, events.len());
+        } else if let Ok(_place) = self.tellers.acquire().await {
+            for event in &events {
+                self.tell_one(event).await;
+            }
         }
+        self.untold.fetch_sub(events.len(), Ordering::Relaxed);
     }
 
     /// Waits until all Events are written.
