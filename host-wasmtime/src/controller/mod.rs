@@ -15,6 +15,7 @@ mod limit;
 mod metrics;
 mod parts;
 mod queue;
+mod raw;
 mod rbac;
 mod serve;
 mod served;

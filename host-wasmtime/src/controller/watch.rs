@@ -9,7 +9,7 @@ use apportion_core::finding::ObjectRef;
 use futures::{Stream, StreamExt, TryStreamExt};
 use kube::Client;
 use kube::api::Api;
-use kube::core::{ApiResource, DynamicObject, ObjectMeta, PartialObjectMeta, TypeMeta};
+use kube::core::{ApiResource, DynamicObject, ObjectMeta, PartialObjectMeta};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Event, watcher};
 use serde_json::{Value, json};
@@ -18,6 +18,7 @@ use tracing::{debug, error, info, warn};
 
 use super::leader::Fence;
 use super::metrics::Metrics;
+use super::raw::Raw;
 use super::served::Served;
 use crate::api_server::{NAMESPACES, NODES, PODS, Resource};
 
@@ -114,22 +115,17 @@ impl Watch {
     }
 
     async fn watch(&self, kind: &ApiResource, term: u64, known: &mut BTreeSet<ObjectRef>) {
-        let types = TypeMeta { api_version: kind.api_version.clone(), kind: kind.kind.clone() };
         // Of a namespace nothing but its metadata matters.
         if self.resource == NAMESPACES {
             let api: Api<PartialObjectMeta<DynamicObject>> = Api::all_with(self.client.clone(), kind);
             let events = watcher(api, watcher::Config::default());
             let events = events.map_ok(|event| map(event, |one: PartialObjectMeta<DynamicObject>| one.metadata));
-            let bare = |metadata: ObjectMeta| json!({ "apiVersion": types.api_version, "kind": types.kind, "metadata": metadata });
+            let bare = |metadata: ObjectMeta| json!({ "apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata });
             self.follow(events, bare, term, known).await;
         } else {
-            let api: Api<DynamicObject> = Api::all_with(self.client.clone(), kind);
+            let api: Api<Raw> = Api::all_with(self.client.clone(), kind);
             let events = watcher(api, watcher::Config::default());
-            let whole = |mut object: DynamicObject| {
-                object.types = Some(types.clone());
-                // Keys of objects are text, so writing cannot fail.
-                serde_json::to_value(object).unwrap_or_default()
-            };
+            let whole = |object: Raw| object.of_kind(kind);
             self.follow(events, whole, term, known).await;
         }
     }

@@ -10,8 +10,7 @@ use apportion_core::finding::ObjectRef;
 use apportion_core::lifecycle::{Change, EventRecord, Patch};
 use either::Either;
 use futures::future::join_all;
-use kube::api::{Api, DeleteParams, Patch as Body, PatchParams, PostParams, Preconditions};
-use kube::core::DynamicObject;
+use kube::api::{Api, DeleteParams, Patch as Body, PatchParams, PostParams, Preconditions, Resource};
 use kube::{Client, Error};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -21,6 +20,7 @@ use super::events::Recorder;
 use super::leader::Fence;
 use super::limit::Limit;
 use super::metrics::Metrics;
+use super::raw::Raw;
 use super::served::Served;
 use super::steps::{Done, Failure, Feedback, Outcome, Step, turns};
 use super::watch::Seen;
@@ -103,7 +103,7 @@ impl Writer {
     async fn is_there(&self, object: &ObjectRef, uid: &str) -> bool {
         let Some(api) = self.api(object) else { return true };
         match tokio::time::timeout(PATIENCE, api.get_opt(&object.name)).await {
-            Ok(Ok(found)) => found.is_some_and(|found| found.metadata.uid.as_deref() == Some(uid)),
+            Ok(Ok(found)) => found.is_some_and(|found| found.meta().uid.as_deref() == Some(uid)),
             Ok(Err(_)) | Err(_) => true,
         }
     }
@@ -145,7 +145,7 @@ impl Writer {
         }
     }
 
-    fn api(&self, object: &ObjectRef) -> Option<Api<DynamicObject>> {
+    fn api(&self, object: &ObjectRef) -> Option<Api<Raw>> {
         let kind = self.served.of_kind(&object.kind)?;
         Some(match object.namespace.as_str() {
             "" => Api::all_with(self.client.clone(), &kind),
@@ -180,19 +180,19 @@ impl Writer {
         let Some(api) = object.as_ref().and_then(|object| self.api(object)) else { return Ok(None) };
         let Some(object) = object else { return Ok(None) };
         let written = match write {
-            Write::Create { object: value, .. } => api.create(&parameters, &dynamic(value)?).await?,
+            Write::Create { object: value, .. } => api.create(&parameters, &Raw::from(value)).await?,
             Write::Update(value) => {
-                api.replace(&object.name, &parameters, &dynamic(with_version(value, &object, before))?).await?
+                api.replace(&object.name, &parameters, &Raw::from(with_version(value, &object, before))).await?
             }
             Write::UpdateStatus(value) => {
-                api.replace_status(&object.name, &parameters, &dynamic(with_version(value, &object, before))?).await?
+                api.replace_status(&object.name, &parameters, &Raw::from(with_version(value, &object, before))).await?
             }
             Write::Patch(patch) => self.patch(&api, patch, before).await?,
             Write::Delete { uid, .. } => {
                 let preconditions = Some(Preconditions { uid: Some(uid.clone()), resource_version: None });
                 let parameters = DeleteParams { preconditions, ..DeleteParams::default() };
                 match api.delete(&object.name, &parameters).await {
-                    Ok(Either::Left(going)) if going.metadata.deletion_timestamp.is_some() => going,
+                    Ok(Either::Left(going)) if going.is_deleting() => going,
                     Ok(_) => return Ok(Some(Feedback::Lost(object, uid))),
                     Err(Error::Api(status)) if status.code == 404 => return Ok(Some(Feedback::Lost(object, uid))),
                     Err(error) => return Err(error),
@@ -209,10 +209,10 @@ impl Writer {
             }
             Write::Record(_) => return Ok(None),
         };
-        Ok(Some(Feedback::Has(Seen::of(&object.kind, serde_json::to_value(written).map_err(Error::SerdeError)?))))
+        Ok(Some(Feedback::Has(Seen::of(&object.kind, written.into_value()))))
     }
 
-    async fn patch(&self, api: &Api<DynamicObject>, patch: Patch, before: &[Feedback]) -> Result<DynamicObject, Error> {
+    async fn patch(&self, api: &Api<Raw>, patch: Patch, before: &[Feedback]) -> Result<Raw, Error> {
         let Patch { object, uid, resource_version, status, change } = patch;
         let mut precondition = serde_json::Map::new();
         let version = version(&object, before).unwrap_or(resource_version);
@@ -271,10 +271,6 @@ fn with_version(mut value: Value, object: &ObjectRef, before: &[Feedback]) -> Va
         metadata.insert("resourceVersion".to_owned(), json!(version));
     }
     value
-}
-
-fn dynamic(value: Value) -> Result<DynamicObject, Error> {
-    serde_json::from_value(value).map_err(Error::SerdeError)
 }
 
 /// The object that a write is about; `None` for Events.
