@@ -26,6 +26,8 @@ pub fn run_all(workspace: &Workspace) -> Result<()> {
     run(&mut in_root(&["fmt", "--all", "--check"]), "the format check", "run `cargo fmt --all`")?;
     wasmtime_is_compiled_once(workspace)?;
     requirements::check(workspace)?;
+    dependencies_are_allowed(workspace)?;
+    alert_rules_hold(workspace)?;
 
     let members = members(workspace)?;
     let (heavy, light): (Vec<&str>, Vec<&str>) =
@@ -49,6 +51,34 @@ pub fn run_all(workspace: &Workspace) -> Result<()> {
                 run(&mut npm, &format!("the web page's `{script}`"), "the findings are above")?;
             }
         }
+    }
+    Ok(())
+}
+
+/// Licenses, bans and sources of all dependencies, by `deny.toml`. What is known against one of them is not asked: that needs a
+/// network, and changes without a change here.
+fn dependencies_are_allowed(workspace: &Workspace) -> Result<()> {
+    if output(cargo().args(["deny", "--version"])).is_none() {
+        eprintln!(
+            "licenses of dependencies are not checked: `cargo install --locked cargo-deny` brings what is needed"
+        );
+        return Ok(());
+    }
+    let mut deny = cargo();
+    deny.current_dir(workspace.root()).args(["deny", "--locked", "check", "bans", "licenses", "sources"]);
+    run(&mut deny, "the check of dependencies", "the findings are above; `deny.toml` has the rules")
+}
+
+/// The alert rules of the deployment, and their tests.
+fn alert_rules_hold(workspace: &Workspace) -> Result<()> {
+    if output(Command::new("promtool").arg("--version")).is_none() {
+        eprintln!("alert rules are not tested: promtool is missing; it comes with Prometheus");
+        return Ok(());
+    }
+    for arguments in [["check", "rules", "alerts.yaml"], ["test", "rules", "alerts-test.yaml"]] {
+        let mut promtool = Command::new("promtool");
+        promtool.current_dir(workspace.path("deploy/monitoring")).args(arguments);
+        run(&mut promtool, "the check of alert rules", "the findings are above")?;
     }
     Ok(())
 }

@@ -33,6 +33,8 @@ pub mod npm;
 #[cfg(feature = "cli")]
 pub mod requirements;
 #[cfg(feature = "cli")]
+pub mod sbom;
+#[cfg(feature = "cli")]
 pub mod size;
 #[cfg(feature = "cli")]
 pub mod suites;

@@ -4,7 +4,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::{Workspace, bench, check, component, e2e, fuzz, jobs, npm, requirements, size, suites, web};
+use xtask::{Workspace, bench, check, component, e2e, fuzz, jobs, npm, requirements, sbom, size, suites, web};
 
 /// Builds, tests and installs Apportion. Every command builds what it needs and skips what is up to date.
 #[derive(Parser)]
@@ -73,6 +73,8 @@ enum Task {
     Check,
     /// Write docs/requirements.md: which tests show which requirement
     Requirements,
+    /// Write what the program is made of, in the format of CycloneDX: target/sbom/apportion.cdx.json
+    Sbom,
     /// Print the sizes of the component and of the npm package's module, raw and after gzip
     Size,
 }
@@ -106,6 +108,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Serve => web::serve(workspace)?,
         Task::Check => check::run_all(workspace)?,
         Task::Requirements => println!("{}", requirements::write(workspace)?),
+        Task::Sbom => println!("{}", sbom::write(workspace)?.display()),
         Task::Size => print!("{}", size::report(workspace)?),
     }
     Ok(ExitCode::SUCCESS)

@@ -1,0 +1,221 @@
+//! What the program is made of, as a software bill of materials in the format of CycloneDX.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use anyhow::{Context, Result, bail};
+use cyclonedx_bom::external_models::spdx::SpdxExpression;
+use cyclonedx_bom::models::component::{Classification, Component, Components};
+use cyclonedx_bom::models::dependency::{Dependencies, Dependency};
+use cyclonedx_bom::models::license::{LicenseChoice, Licenses};
+use cyclonedx_bom::prelude::{Bom, Metadata, NormalizedString, Purl, Validate};
+use serde_json::Value;
+
+use crate::Workspace;
+use crate::command::{cargo, output};
+
+/// Packages of this workspace that end up in the program: itself, the component in it, and the module of the page in it.
+const ROOTS: [&str; 3] = ["apportion", "apportion-guest", "apportion-npm"];
+
+/// Something that the program is made of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Part {
+    name: String,
+    version: String,
+    /// As its authors write it; empty where they say nothing.
+    license: String,
+    url: String,
+    /// URLs of what it uses.
+    uses: BTreeSet<String>,
+}
+
+/// Writes the list to `target/sbom/apportion.cdx.json`: crates that are linked, and npm packages of the page. Tools that build
+/// them are left out. The same sources give the same bytes.
+///
+/// # Errors
+///
+/// When a list of dependencies cannot be had, or something in it has no license.
+pub fn write(workspace: &Workspace) -> Result<PathBuf> {
+    let mut metadata = cargo();
+    metadata.current_dir(workspace.root()).args(["metadata", "--locked", "--format-version", "1"]);
+    let text = output(&mut metadata).context("`cargo metadata` failed: run it by hand to see why")?;
+    let mut parts = crates(&serde_json::from_str(&text)?, &ROOTS);
+    let lock = workspace.path("web/package-lock.json");
+    let text = fs::read_to_string(&lock).with_context(|| format!("`{}` cannot be read", lock.display()))?;
+    parts.extend(npm_packages(&serde_json::from_str(&text)?));
+    let file = workspace.target_dir().join("sbom").join("apportion.cdx.json");
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(&file, json(&parts)?).with_context(|| format!("`{}` cannot be written", file.display()))?;
+    Ok(file)
+}
+
+fn text<'v>(value: &'v Value, field: &str) -> &'v str {
+    value.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn list<'v>(value: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value> {
+    value.pointer(pointer).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// Crates that these packages link, and the packages themselves, by the graph that cargo resolved.
+fn crates(metadata: &Value, roots: &[&str]) -> Vec<Part> {
+    let packages: BTreeMap<&str, &Value> =
+        list(metadata, "/packages").map(|package| (text(package, "id"), package)).collect();
+    let linked = |node: &Value| -> Vec<String> {
+        let is_normal = |dependency: &&Value| list(dependency, "/dep_kinds").any(|kind| text(kind, "kind").is_empty());
+        list(node, "/deps").filter(is_normal).map(|dependency| text(dependency, "pkg").to_owned()).collect()
+    };
+    let graph: BTreeMap<&str, Vec<String>> =
+        list(metadata, "/resolve/nodes").map(|node| (text(node, "id"), linked(node))).collect();
+    let is_root = |package: &&&Value| roots.contains(&text(package, "name"));
+    let mut waiting: Vec<&str> = packages.values().filter(is_root).map(|package| text(package, "id")).collect();
+    let mut found = BTreeSet::new();
+    while let Some(id) = waiting.pop() {
+        if found.insert(id) {
+            waiting.extend(graph.get(id).into_iter().flatten().map(String::as_str));
+        }
+    }
+    let url = |id: &str| packages.get(id).map(|package| crate_url(package));
+    let part = |(id, package): (&str, &Value)| Part {
+        name: text(package, "name").to_owned(),
+        version: text(package, "version").to_owned(),
+        license: text(package, "license").to_owned(),
+        url: crate_url(package),
+        uses: graph.get(id).into_iter().flatten().filter_map(|used| url(used)).collect(),
+    };
+    found.into_iter().filter_map(|id| Some(part((id, packages.get(id)?)))).collect()
+}
+
+fn crate_url(package: &Value) -> String {
+    format!("pkg:cargo/{}@{}", text(package, "name"), text(package, "version"))
+}
+
+/// Packages that a page is bundled from, by the lock file of npm.
+fn npm_packages(lock: &Value) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for (place, package) in lock.pointer("/packages").and_then(Value::as_object).into_iter().flatten() {
+        let Some((_, name)) = place.rsplit_once("node_modules/") else { continue };
+        let is = |field: &str| package.get(field) == Some(&Value::Bool(true));
+        if is("dev") || is("link") {
+            continue;
+        }
+        let version = text(package, "version").to_owned();
+        let url = format!("pkg:npm/{}@{version}", name.replace('@', "%40"));
+        let license = text(package, "license").to_owned();
+        parts.push(Part { name: name.to_owned(), version, license, url, uses: BTreeSet::new() });
+    }
+    parts
+}
+
+/// The list as text.
+fn json(parts: &[Part]) -> Result<String> {
+    let mut components = Vec::new();
+    let mut program = None;
+    for part in parts {
+        if program.is_none() && part.name == "apportion" {
+            program = Some(component(part, Classification::Application)?);
+        } else {
+            components.push(component(part, Classification::Library)?);
+        }
+    }
+    let dependency = |part: &Part| Dependency {
+        dependency_ref: part.url.clone(),
+        dependencies: part.uses.iter().cloned().collect(),
+    };
+    let bom = Bom {
+        version: 1,
+        serial_number: None,
+        metadata: Some(Metadata { component: program, ..Metadata::default() }),
+        components: Some(Components(components)),
+        dependencies: Some(Dependencies(parts.iter().map(dependency).collect())),
+        ..Bom::default()
+    };
+    let validated = bom.validate_version(cyclonedx_bom::models::bom::SpecVersion::V1_5);
+    if !validated.passed() {
+        bail!("the bill of materials breaks rules of CycloneDX: {validated:?}");
+    }
+    let mut bytes = Vec::new();
+    bom.output_as_json_v1_5(&mut bytes).context("the bill of materials cannot be written")?;
+    bytes.push(b'\n');
+    Ok(String::from_utf8(bytes)?)
+}
+
+fn component(part: &Part, kind: Classification) -> Result<Component> {
+    if part.license.is_empty() {
+        bail!("{} {} does not say its license", part.name, part.version);
+    }
+    let license = SpdxExpression::parse_lax(part.license.clone())
+        .with_context(|| format!("the license of {} {} is no SPDX expression", part.name, part.version))?;
+    let mut component = Component::new(kind, &part.name, &part.version, Some(part.url.clone()));
+    component.version = Some(NormalizedString::new(&part.version));
+    component.licenses = Some(Licenses(vec![LicenseChoice::Expression(license)]));
+    component.purl = Purl::from_str(&part.url).ok();
+    Ok(component)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "helpers of tests")]
+mod tests {
+    use serde_json::json as object;
+
+    use super::*;
+
+    fn package(name: &str) -> Value {
+        object!({ "id": name, "name": name, "version": "1.0.0", "license": "MIT/Apache-2.0" })
+    }
+
+    fn edge(name: &str, kind: Option<&str>) -> Value {
+        object!({ "pkg": name, "dep_kinds": [{ "kind": kind }] })
+    }
+
+    fn metadata() -> Value {
+        let names = ["apportion", "linked", "below", "builds", "tests"];
+        object!({
+            "packages": names.map(package),
+            "resolve": { "nodes": [
+                { "id": "apportion", "deps": [edge("linked", None), edge("builds", Some("build")), edge("tests", Some("dev"))] },
+                { "id": "linked", "deps": [edge("below", None)] },
+                { "id": "builds", "deps": [edge("below", None)] },
+            ] },
+        })
+    }
+
+    #[test]
+    fn what_is_linked_is_listed_and_what_builds_or_tests_is_not() {
+        let parts = crates(&metadata(), &["apportion"]);
+        let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+        assert_eq!(names, ["apportion", "below", "linked"]);
+        let text = json(&parts).unwrap();
+        let bom: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((&bom["bomFormat"], &bom["specVersion"]), (&object!("CycloneDX"), &object!("1.5")));
+        assert_eq!(bom["metadata"]["component"]["purl"], "pkg:cargo/apportion@1.0.0");
+        assert_eq!(bom["components"][0]["licenses"][0]["expression"], "MIT OR Apache-2.0");
+        assert_eq!(bom["dependencies"][0]["dependsOn"], object!(["pkg:cargo/linked@1.0.0"]));
+        let read = Bom::parse_from_json_v1_5(text.as_bytes()).unwrap();
+        assert!(read.validate().passed());
+    }
+
+    #[test]
+    fn packages_of_the_page_are_listed_without_its_tools() {
+        let lock = object!({ "packages": {
+            "": { "version": "0.1.0" },
+            "../npm": { "version": "0.1.0" },
+            "node_modules/apportion": { "link": true },
+            "node_modules/@scope/name": { "version": "2.0.0", "license": "MIT" },
+            "node_modules/vite": { "version": "8.0.0", "license": "MIT", "dev": true },
+        } });
+        let urls: Vec<String> = npm_packages(&lock).into_iter().map(|part| part.url).collect();
+        assert_eq!(urls, ["pkg:npm/%40scope/name@2.0.0"]);
+    }
+
+    #[test]
+    fn something_without_a_license_is_refused() {
+        let mut unclear = crates(&metadata(), &["apportion"]);
+        unclear.iter_mut().for_each(|part| part.license.clear());
+        assert!(json(&unclear).unwrap_err().to_string().contains("license"));
+    }
+}
