@@ -43,6 +43,9 @@ api_struct! { closed
         "deletionPolicy" deletion_policy: DeletionPolicy,
         /// What happens to the copies when the object is changed.
         "updateStrategy" update_strategy: UpdateStrategy,
+        /// How many namespaces may be without their copy at a time while copies are deleted and made again; as many as may be where
+        /// it is left out.
+        "maxUnavailable" max_unavailable: Option<i64>,
         /// Whether nothing is written for now.
         "paused" is_paused: bool,
     }

@@ -6,6 +6,7 @@
 
 mod explainer;
 mod flight;
+mod rollout;
 mod scheduler;
 mod template_sync;
 
@@ -242,7 +243,11 @@ impl Controller {
     /// What to do about one thing.
     pub fn reconcile(&mut self, object: &ObjectRef, now: Time) -> Decision {
         match &mut self.state {
-            State::TemplateSync(sync) => sync.reconcile(&self.cluster, object, now),
+            State::TemplateSync(sync) => {
+                let decision = sync.reconcile(&self.cluster, object, now);
+                sync.turn().into_iter().for_each(|task| add(&mut self.due, task));
+                decision
+            }
             State::Explainer(explainer) => explainer.reconcile(&self.cluster, &self.limits, now),
             State::Claims(memory) => match work_of(object) {
                 Some(work) => claims::reconcile(&self.cluster, &self.profile, memory, &work),

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::rollout::Rollout;
 use super::{Conclusion, Lane, Task, lane_of};
 use crate::api::object::Object;
 use crate::api::read::Json;
 use crate::api::source::{SOURCE_KIND, TemplateSource};
 use crate::cluster::{Cluster, Key};
 use crate::finding::{Finding, ObjectRef, Severity};
-use crate::lifecycle::template_sync::{self, Reason, Refusal, Settings, Work};
+use crate::lifecycle::template_sync::{self, Reason, Refusal, Settings, State, Work};
 use crate::lifecycle::{Decision, Time, Trigger};
 use crate::profile::Profile;
 use crate::validate::{Circumstances, Submission, validate};
@@ -24,13 +25,16 @@ pub(super) struct TemplateSync {
     settings: Settings,
     /// The latest refusals, by namespace and name of the copy.
     refusals: BTreeMap<Key, Refusal>,
+    rollout: Rollout,
+    /// What is due because something else was looked at.
+    turn: Vec<Task>,
 }
 
 impl TemplateSync {
     pub(super) fn new(settings: super::Settings) -> Self {
         let super::Settings { home, allow_admin_access, .. } = settings;
         let settings = Settings { home, allow_admin_access, unusable: BTreeMap::new() };
-        Self { settings, refusals: BTreeMap::new() }
+        Self { settings, refusals: BTreeMap::new(), rollout: Rollout::default(), turn: Vec::new() }
     }
 
     /// Holds the template of a source against the rules for ResourceClaimTemplates, as the API server of every namespace will.
@@ -67,7 +71,32 @@ impl TemplateSync {
         if object.kind == SOURCE_KIND {
             return template_sync::status(cluster, &self.settings, &self.refusals, &object.name, now);
         }
-        template_sync::reconcile(cluster, &self.settings, &object.namespace, &object.name).0
+        let (decision, state) = template_sync::reconcile(cluster, &self.settings, &object.namespace, &object.name);
+        let key = (object.namespace.clone(), object.name.clone());
+        match state {
+            State::Replacing { most: Some(most) } if !decision.actions.is_empty() => {
+                if !self.rollout.admit(&key, most) {
+                    return Decision::none();
+                }
+            }
+            // Removed, and not back yet.
+            State::Changing | State::Refused { .. } => {}
+            State::Replacing { .. }
+            | State::NotWanted
+            | State::Current
+            | State::Outdated
+            | State::Conflict
+            | State::Superseded { .. } => {
+                let next = self.rollout.close(&key).map(|(namespace, name)| Work::Copy { namespace, name });
+                self.turn.extend(next.map(|work| task(work, Lane::Rollout)));
+            }
+        }
+        decision
+    }
+
+    /// What is due because something else was looked at.
+    pub(super) fn turn(&mut self) -> Vec<Task> {
+        std::mem::take(&mut self.turn)
     }
 
     pub(super) fn conclude(&mut self, cluster: &Cluster, object: &ObjectRef, conclusion: Conclusion) -> Vec<Task> {

@@ -1,6 +1,6 @@
 //! Copies of ClusterResourceClaimTemplates of `apportion.dev`, and what their status says.
 
-use apportion_core::control::{Lane, Part, Settings};
+use apportion_core::control::{Conclusion, Lane, Part, Settings};
 use apportion_core::lifecycle::Action;
 use serde_json::{Value, json};
 
@@ -175,6 +175,63 @@ fn a_changed_template_replaces_its_copies() {
         "the spec of a template cannot be changed"
     );
     assert_eq!(world.condition("h100", "Ready").0, "True");
+}
+
+/// Copies that a name has in all namespaces.
+fn count(world: &World, name: &str) -> usize {
+    world.objects.keys().filter(|key| key.kind == "ResourceClaimTemplate" && key.name == name).count()
+}
+
+#[test]
+fn no_more_copies_are_missing_than_the_source_allows() {
+    for (most, least) in [(json!(1), 19), (json!(3), 17), (Value::Null, 0)] {
+        let mut world = World::new(Part::TemplateSync);
+        for number in 0..20 {
+            world.put(namespace(&format!("n-{number:02}"), json!({ "team": "ml" })));
+        }
+        world.put(source("h100", team("ml"), json!({ "maxUnavailable": most })));
+        world.settle();
+        world.put(source("h100", team("ml"), json!({ "maxUnavailable": most, "template": spec("h200") })));
+        // What was due is decided and carried out at the same time, before anything that follows from it.
+        let (mut fewest, mut rounds) = (20, 0);
+        loop {
+            let due: Vec<_> = world.controller.due().into_iter().map(|task| task.object).collect();
+            let copies: Vec<_> = due.into_iter().filter(|object| object.kind == "ResourceClaimTemplate").collect();
+            if copies.is_empty() {
+                break;
+            }
+            let decided: Vec<_> =
+                copies.iter().map(|copy| (copy, world.controller.reconcile(copy, world.now).actions)).collect();
+            for (copy, actions) in decided {
+                actions.into_iter().for_each(|action| world.carry_out(action).unwrap());
+                world.controller.conclude(copy, Conclusion::Done);
+            }
+            (fewest, rounds) = (fewest.min(count(&world, "h100")), rounds + 1);
+            assert!(rounds < 200, "it ends");
+        }
+        assert_eq!((fewest, count(&world, "h100")), (least, 20), "{most}");
+        for number in 0..20 {
+            assert_eq!(world.objects[&template(&format!("n-{number:02}"), "h100")]["spec"], stored(spec("h200")));
+        }
+    }
+}
+
+/// A namespace that refuses its copy keeps its place: a change that cannot be carried out stops before it is everywhere.
+#[test]
+fn a_replacement_that_is_refused_holds_the_others_up() {
+    let mut world = world();
+    world.put(source("h100", team("ml"), json!({ "maxUnavailable": 1 })));
+    world.settle();
+    world.refuses = |_| Some((403, "exceeded quota: templates"));
+    world.put(source("h100", team("ml"), json!({ "maxUnavailable": 1, "template": spec("h200") })));
+    world.settle();
+    assert_eq!(count(&world, "h100"), 1, "one is missing, the other one is still there");
+    world.refuses = |_| None;
+    world.put(source("h100", team("ml"), json!({ "maxUnavailable": 1, "template": spec("h300") })));
+    world.settle();
+    for place in ["a", "b"] {
+        assert_eq!(world.objects[&template(place, "h100")]["spec"], stored(spec("h300")));
+    }
 }
 
 #[test]

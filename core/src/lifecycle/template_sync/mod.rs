@@ -132,6 +132,11 @@ pub enum State {
     Current,
     /// The copy is made, changed or removed.
     Changing,
+    /// The copy is of an earlier form of its source, and is removed to be made again.
+    Replacing {
+        /// How many copies of the source may be missing at a time.
+        most: Option<usize>,
+    },
     /// The copy is of an earlier form of its source, and is to stay.
     Outdated,
     /// A template of that name belongs to a user.
@@ -224,7 +229,7 @@ fn decide(
         Some(copy) if !is_of(copy, &wanted) => match source.update_strategy() {
             UpdateStrategy::OnlyNew => (Decision::none(), State::Outdated),
             UpdateStrategy::Recreate | UpdateStrategy::Unknown(_) => {
-                (Decision::of(vec![remove(copy)]), State::Changing)
+                (Decision::of(vec![remove(copy)]), State::Replacing { most: source.max_unavailable() })
             }
         },
         Some(copy) => match repair(copy, &wanted) {

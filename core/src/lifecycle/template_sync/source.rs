@@ -137,6 +137,12 @@ impl<'s> Source<'s> {
         }
     }
 
+    /// How many copies may be missing at a time while they are replaced.
+    pub(super) fn max_unavailable(self) -> Option<usize> {
+        let Form::Custom(source) = self.form else { return None };
+        usize::try_from(source.spec.max_unavailable?).ok()
+    }
+
     pub(super) fn is_paused(self) -> bool {
         matches!(self.form, Form::Custom(source) if source.spec.is_paused)
     }

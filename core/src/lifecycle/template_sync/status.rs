@@ -95,11 +95,11 @@ fn count(counts: &mut Counts, failures: &mut Vec<Failure>, namespace: &str, stat
             add(&mut counts.refused);
             fail(reason, message);
         }
-        (State::Changing, Some(refusal)) => {
+        (State::Changing | State::Replacing { .. }, Some(refusal)) => {
             add(&mut counts.refused);
             fail(refusal.reason, refusal.message.clone());
         }
-        (State::Changing | State::Outdated, _) => add(&mut counts.updating),
+        (State::Changing | State::Replacing { .. } | State::Outdated, _) => add(&mut counts.updating),
     }
 }
 
