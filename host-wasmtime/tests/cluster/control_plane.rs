@@ -81,7 +81,7 @@ pub(crate) struct ControlPlane {
     /// Requests of who may do everything.
     pub(crate) requests: Requests,
     pub(crate) folder: PathBuf,
-    programs: Vec<Child>,
+    programs: Vec<(&'static str, Child)>,
     /// Where requests are sent from.
     runtime: Runtime,
 }
@@ -109,6 +109,20 @@ async fn client(kubeconfig: &Path, repeats: bool) -> Client {
     let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
     config.default_retry = repeats;
     Client::try_from(config).unwrap()
+}
+
+/// Features as the programs take them.
+fn gates() -> String {
+    let gates = GATES.map(|gate| if gate.contains('=') { gate.to_owned() } else { format!("{gate}=true") });
+    format!("--feature-gates={}", gates.join(","))
+}
+
+/// Seconds that a program computed so far.
+pub(crate) fn computed(program: &Child) -> f64 {
+    let text = fs::read_to_string(format!("/proc/{}/stat", program.id())).unwrap_or_default();
+    let fields: Vec<&str> = text.rsplit(") ").next().unwrap_or_default().split(' ').collect();
+    let ticks = |index: usize| fields.get(index).and_then(|ticks| ticks.parse::<f64>().ok()).unwrap_or(0.0);
+    (ticks(11) + ticks(12)) / 100.0
 }
 
 fn free_port() -> u16 {
@@ -149,8 +163,7 @@ impl ControlPlane {
         let mut plane = Self { requests, folder: folder.clone(), programs: Vec::new(), runtime };
         let (etcd, peer) = (format!("http://127.0.0.1:{client_port}"), format!("http://127.0.0.1:{peer_port}"));
         plane.launch("etcd", &["--folder", &folder.display().to_string(), "--client", &etcd, "--peer", &peer]);
-        let gates = GATES.map(|gate| if gate.contains('=') { gate.to_owned() } else { format!("{gate}=true") });
-        let gates = format!("--feature-gates={}", gates.join(","));
+        let gates = gates();
         plane.launch(
             "kube-apiserver",
             &[
@@ -184,20 +197,40 @@ impl ControlPlane {
                 &format!("--controllers={controllers}"),
             ],
         );
-        let kubeconfig = format!("--kubeconfig={}", path(SCHEDULER));
-        let limits = ["--kube-api-qps=500", "--kube-api-burst=500"];
-        plane
-            .launch(SCHEDULER, &[&gates, &kubeconfig, "--leader-elect=false", "--secure-port=0", limits[0], limits[1]]);
+        plane.start_scheduler();
         plane.until("the namespace `default`", 60, |plane| plane.requests.text("/api/v1/namespaces/default").ok());
         println!("control plane `{name}`: started in {:.1} s", begin.elapsed().as_secs_f64());
         plane
     }
 
-    fn launch(&mut self, name: &str, arguments: &[&str]) {
+    /// Starts kube-scheduler.
+    pub(crate) fn start_scheduler(&mut self) {
+        let kubeconfig = format!("--kubeconfig={}", self.folder.join(SCHEDULER).display());
+        let limits = ["--kube-api-qps=1000", "--kube-api-burst=1000"];
+        let arguments = [&gates(), &kubeconfig, "--leader-elect=false", "--secure-port=0", limits[0], limits[1]];
+        self.launch(SCHEDULER, &arguments);
+    }
+
+    /// Ends kube-scheduler.
+    pub(crate) fn stop_scheduler(&mut self) {
+        let is_scheduler = |(name, _): &&mut (&str, Child)| *name == SCHEDULER;
+        for (_, program) in self.programs.iter_mut().filter(is_scheduler) {
+            let _ = program.kill();
+            let _ = program.wait();
+        }
+        self.programs.retain(|(name, _)| *name != SCHEDULER);
+    }
+
+    /// Seconds that each program computed so far.
+    pub(crate) fn computed(&self) -> Vec<(&'static str, f64)> {
+        self.programs.iter().map(|(name, program)| (*name, computed(program))).collect()
+    }
+
+    fn launch(&mut self, name: &'static str, arguments: &[&str]) {
         let log = File::create(self.folder.join(format!("{name}.log"))).unwrap();
         let mut command = Command::new(program());
         command.arg(name).args(arguments).stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
-        self.programs.push(command.spawn().unwrap());
+        self.programs.push((name, command.spawn().unwrap()));
     }
 
     /// A proxy for the controller that does something to so many out of a hundred of its requests.
@@ -226,7 +259,7 @@ impl ControlPlane {
 
 impl Drop for ControlPlane {
     fn drop(&mut self) {
-        for program in self.programs.iter_mut().rev() {
+        for (_, program) in self.programs.iter_mut().rev() {
             let _ = program.kill();
             let _ = program.wait();
         }

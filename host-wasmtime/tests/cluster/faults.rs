@@ -80,7 +80,7 @@ fn nothing_is_lost_and_nothing_happens_twice() {
     }
     plane.until("all places", 300, |plane| {
         devices(plane);
-        (plane.requests.unplaced("work") == 0).then_some(())
+        (!plane.requests.has_unplaced("work")).then_some(())
     });
     let namespaces: Vec<String> = (0..NAMESPACES).map(|number| format!("ml-{number:02}")).collect();
     plane.until("all copies", 120, |plane| {

@@ -191,7 +191,7 @@ fn our_scheduler_may_be_killed_at_any_time() {
             running = Some(Running::start(&plane, "scheduler", &arguments));
         }
     }
-    plane.until("all places", 120, |plane| (plane.requests.unplaced("ml") == 0).then_some(()));
+    plane.until("all places", 120, |plane| (!plane.requests.has_unplaced("ml")).then_some(()));
     assert_eq!(devices(&plane).len(), 150);
     println!("150 Pods placed, {kills} kills");
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json as object};
 
-use crate::control_plane::{CONTROLLER, ControlPlane};
+use crate::control_plane::{CONTROLLER, ControlPlane, computed};
 use crate::proxy::Proxy;
 
 /// The controller's namespace.
@@ -96,10 +96,7 @@ impl Running {
 
     /// Seconds that its threads computed so far.
     pub(crate) fn computed(&self) -> f64 {
-        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
-        let fields: Vec<&str> = text.rsplit(") ").next().unwrap_or_default().split(' ').collect();
-        let ticks = |index: usize| fields.get(index).and_then(|ticks| ticks.parse::<f64>().ok()).unwrap_or(0.0);
-        (ticks(11) + ticks(12)) / 100.0
+        computed(&self.child)
     }
 
     /// Resident memory in MiB.

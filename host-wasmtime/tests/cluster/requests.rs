@@ -154,10 +154,11 @@ impl Requests {
         self.ask("DELETE", &path, None).unwrap();
     }
 
-    /// Pods of a namespace that have no node.
-    pub(crate) fn unplaced(&self, namespace: &str) -> usize {
-        let path = format!("/api/v1/namespaces/{namespace}/pods?fieldSelector=spec.nodeName%3D");
-        self.ask("GET", &path, None).unwrap()["items"].as_array().unwrap().len()
+    /// Whether a namespace has Pods without a node.
+    pub(crate) fn has_unplaced(&self, namespace: &str) -> bool {
+        // One is enough to know: a list of all of them would be what is measured.
+        let path = format!("/api/v1/namespaces/{namespace}/pods?limit=1&fieldSelector=spec.nodeName%3D");
+        !self.ask("GET", &path, None).unwrap()["items"].as_array().unwrap().is_empty()
     }
 
     pub(crate) fn get(&self, object: &Value) -> Option<Value> {

@@ -1,9 +1,9 @@
 //! Two schedulers in one control plane, one after the other: how many Pods a second each places.
 
-use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use k8s_openapi::jiff::Timestamp;
+use serde_json::{Value, json};
 
 use crate::control_plane::ControlPlane;
 use crate::deployment::install;
@@ -16,7 +16,7 @@ const GANGS: usize = 100;
 const MEMBERS: usize = 10;
 
 /// Threads that make Pods.
-const MAKERS: usize = 4;
+const MAKERS: usize = 16;
 
 /// Makes so many things, several at a time: whoever makes them must not be what is measured.
 fn side_by_side(count: usize, make: impl Fn(usize) + Sync) {
@@ -28,19 +28,53 @@ fn side_by_side(count: usize, make: impl Fn(usize) + Sync) {
     });
 }
 
-/// Seconds from the first Pod's creation until the last one has a node.
-fn took(plane: &ControlPlane, space: &str, make: impl FnOnce(&ControlPlane)) -> f64 {
+/// How something went.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// Pods a second, from the first one's creation until the last one has a node.
+    pods: f64,
+    /// How often some Pod failed.
+    failed: usize,
+    /// Pods that still had no node when nobody wanted to wait any longer.
+    left: usize,
+}
+
+/// How long is waited for the last Pod. One that kube-scheduler tried in vain may lie there for minutes.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Who computed how long, in seconds.
+fn shares(plane: &ControlPlane, before: &[(&'static str, f64)]) -> String {
+    let since = |name: &str| before.iter().find(|(known, _)| *known == name).map_or(0.0, |(_, seconds)| *seconds);
+    let share = |(name, seconds): (&str, f64)| format!("{name} {:.1} s", seconds - since(name));
+    plane.computed().into_iter().map(share).collect::<Vec<_>>().join(", ")
+}
+
+/// Has `count` Pods made, and measures until all have a node.
+fn pace(plane: &ControlPlane, space: &str, count: usize, make: impl FnOnce(&ControlPlane)) -> Pace {
     plane.requests.create(&namespace(space, json!({})));
     plane.requests.create(&template(space));
     std::thread::sleep(Duration::from_secs(1));
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), plane.computed());
+    let born = Timestamp::now();
     make(plane);
-    plane.until("all places", 300, |plane| {
+    let made = start.elapsed().as_secs_f64();
+    while plane.requests.has_unplaced(space) && start.elapsed() < PATIENCE {
         // Looking costs, too.
         std::thread::sleep(Duration::from_millis(150));
-        (plane.requests.unplaced(space) == 0).then_some(())
-    });
-    start.elapsed().as_secs_f64()
+    }
+    let took = start.elapsed().as_secs_f64();
+    let pods: Vec<Value> = plane.requests.list("v1", "Pod");
+    let left = pods.iter().filter(|pod| pod["spec"]["nodeName"].is_null()).count();
+    let took = if left == 0 { took } else { last_place(&pods).duration_since(born).as_secs_f64() };
+    println!("{space}: made in {made:.1} s, placed in {took:.1} s, {left} left: {}", shares(plane, &before));
+    Pace { pods: (count - left) as f64 / took, failed: failures(plane, space), left }
+}
+
+/// When the last Pod got its node, as it says itself.
+fn last_place(pods: &[Value]) -> Timestamp {
+    let conditions = pods.iter().flat_map(|pod| pod["status"]["conditions"].as_array().into_iter().flatten());
+    let placed = conditions.filter(|one| one["type"] == "PodScheduled" && one["status"] == "True");
+    placed.filter_map(|one| one["lastTransitionTime"].as_str()?.parse().ok()).max().unwrap()
 }
 
 fn clear(plane: &ControlPlane, space: &str) {
@@ -52,19 +86,18 @@ fn clear(plane: &ControlPlane, space: &str) {
     });
 }
 
-/// Pods a second of single Pods and of gangs, and how often some Pod failed in each.
-fn of(plane: &ControlPlane, scheduler: &str, short: &str) -> [(f64, usize); 2] {
+/// Single Pods, and gangs.
+fn of(plane: &ControlPlane, scheduler: &str, short: &str) -> [Pace; 2] {
     let single = format!("{short}-single");
-    let seconds = took(plane, &single, |plane| {
+    let singles = pace(plane, &single, PODS, |plane| {
         side_by_side(PODS, |number| {
             plane.requests.create(&waiting(&single, &format!("p-{number:04}"), scheduler));
         });
     });
-    assert_eq!(devices(plane).len(), PODS);
-    let singles = (PODS as f64 / seconds, failures(plane, &single));
+    assert_eq!(devices(plane).len() + singles.left, PODS);
     clear(plane, &single);
     let gangs = format!("{short}-gangs");
-    let seconds = took(plane, &gangs, |plane| {
+    let groups = pace(plane, &gangs, GANGS * MEMBERS, |plane| {
         side_by_side(GANGS, |number| {
             let name = format!("g-{number:03}");
             plane.requests.create(&gang(&gangs, &name, MEMBERS));
@@ -73,36 +106,55 @@ fn of(plane: &ControlPlane, scheduler: &str, short: &str) -> [(f64, usize); 2] {
             }
         });
     });
-    let given: BTreeSet<String> = devices(plane);
-    assert_eq!(given.len(), GANGS);
-    let groups = ((GANGS * MEMBERS) as f64 / seconds, failures(plane, &gangs));
+    assert!(devices(plane).len() + groups.left >= GANGS);
     clear(plane, &gangs);
     [singles, groups]
 }
 
+/// How often both are measured, in turn.
+const ROUNDS: usize = 3;
+
 #[test]
 #[ignore = "needs a control plane: cargo xtask e2e"]
 fn gangs_are_not_slower_and_no_member_fails() {
-    let plane = ControlPlane::start("throughput");
+    let mut plane = ControlPlane::start("throughput");
     install(&plane);
     make_nodes(&plane, 200, 8);
-    let theirs = of(&plane, "default-scheduler", "theirs");
-    let running = Running::start(&plane, "scheduler", &["--qps", "1000", "--burst", "1000", "--leader-elect", "false"]);
-    let ours = of(&plane, "apportion", "ours");
+    let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        theirs.push(of(&plane, "default-scheduler", &format!("theirs-{round}")));
+        // Each has the machine for itself: one that only watches takes of it, too.
+        plane.stop_scheduler();
+        let arguments = ["--qps", "1000", "--burst", "1000", "--leader-elect", "false"];
+        let running = Running::start(&plane, "scheduler", &arguments);
+        ours.push(of(&plane, "apportion", &format!("ours-{round}")));
+        let metric = |name: &str| running.metric(name, &[]);
+        let decision = 1000.0 * metric("apportion_decision_seconds_sum") / metric("apportion_decision_seconds_count");
+        let write = 1000.0 * metric("apportion_write_seconds_sum") / metric("apportion_write_seconds_count");
+        println!(
+            "{} writes of {write:.1} ms, decisions of {decision:.1} ms, {:.1} s computed, {} MiB",
+            running.writes(),
+            running.computed(),
+            running.memory()
+        );
+        assert_eq!(metric("apportion_component_traps_total"), 0.0);
+        running.stop();
+        plane.start_scheduler();
+    }
     println!("200 nodes x 8 devices            kube-scheduler       apportion");
     for (index, title) in ["1000 Pods with a claim each", "100 gangs of 10 with a claim"].into_iter().enumerate() {
-        let ((theirs, failed), (ours, own)) = (theirs[index], ours[index]);
-        println!("{title:<30} {theirs:>6.0}/s, {failed:>3} failed   {ours:>4.0}/s, {own} failed");
+        for (theirs, ours) in theirs.iter().zip(&ours) {
+            let (theirs, ours) = (theirs[index], ours[index]);
+            println!(
+                "{title:<30} {:>6.0}/s, {:>3} failed, {} left   {:>4.0}/s, {} failed",
+                theirs.pods, theirs.failed, theirs.left, ours.pods, ours.failed
+            );
+        }
     }
-    let metric = |name: &str| running.metric(name, &[]);
-    let decision = 1000.0 * metric("apportion_decision_seconds_sum") / metric("apportion_decision_seconds_count");
-    let write = 1000.0 * metric("apportion_write_seconds_sum") / metric("apportion_write_seconds_count");
-    println!("{} writes of {write:.1} ms, decisions of {decision:.1} ms", running.writes());
-    println!("{:.1} s computed, {} MiB", running.computed(), running.memory());
-    assert_eq!((ours[0].1, ours[1].1), (0, 0), "nobody fails once");
+    assert!(ours.iter().flatten().all(|pace| pace.failed == 0 && pace.left == 0), "nobody fails once");
+    let sum = |paces: &[[Pace; 2]]| paces.iter().map(|[_, gangs]| gangs.pods).sum::<f64>();
     // Single Pods are bound by the API server in both, so that the busier time decides.
-    assert!(ours[1].0 >= theirs[1].0, "gangs are not slower");
-    assert_eq!(running.metric("apportion_component_traps_total", &[]), 0.0);
+    assert!(sum(&ours) >= sum(&theirs), "gangs are not slower");
 }
 
 /// Pods a second, and for how many seconds.
@@ -141,7 +193,7 @@ fn what_the_controller_takes_of_a_machine() {
             percent(seconds, since),
             running.memory()
         );
-        plane.until("all places", 120, |plane| (plane.requests.unplaced(short) == 0).then_some(()));
+        plane.until("all places", 120, |plane| (!plane.requests.has_unplaced(short)).then_some(()));
         assert_eq!(running.metric("apportion_component_traps_total", &[]), 0.0);
         running.stop();
         clear(&plane, short);
