@@ -28,8 +28,8 @@ use super::watch::Seen;
 /// How long a write may take. Together with the time after which none is started it ends before the lease does.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Decisions whose Events are written at the same time.
-pub(super) const TELLERS: u32 = 4;
+/// Decisions whose Events are written at the same time: they must not take the API server's time from what somebody waits for.
+pub(super) const TELLERS: u32 = 1;
 
 /// Events that may wait to be written. More come only while the API server is far behind, and then are left out.
 const MOST_UNTOLD: usize = 10_000;
