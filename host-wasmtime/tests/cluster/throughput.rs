@@ -111,17 +111,19 @@ fn of(plane: &ControlPlane, scheduler: &str, short: &str) -> [Pace; 2] {
     [singles, groups]
 }
 
-/// How often both are measured, in turn.
-const ROUNDS: usize = 3;
+/// How often both are measured, in turn: once, unless the environment says otherwise.
+fn rounds() -> usize {
+    std::env::var("APPORTION_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1)
+}
 
 #[test]
 #[ignore = "needs a control plane: cargo xtask e2e"]
-fn gangs_are_not_slower_and_no_member_fails() {
+fn single_pods_are_not_slower_gangs_are_much_faster_and_no_member_fails() {
     let mut plane = ControlPlane::start("throughput");
     install(&plane);
     make_nodes(&plane, 200, 8);
     let (mut theirs, mut ours) = (Vec::new(), Vec::new());
-    for round in 0..ROUNDS {
+    for round in 0..rounds() {
         theirs.push(of(&plane, "default-scheduler", &format!("theirs-{round}")));
         // Each has the machine for itself: one that only watches takes of it, too.
         plane.stop_scheduler();
@@ -152,9 +154,12 @@ fn gangs_are_not_slower_and_no_member_fails() {
         }
     }
     assert!(ours.iter().flatten().all(|pace| pace.failed == 0 && pace.left == 0), "nobody fails once");
-    let sum = |paces: &[[Pace; 2]]| paces.iter().map(|[_, gangs]| gangs.pods).sum::<f64>();
-    // Single Pods are bound by the API server in both, so that the busier time decides.
-    assert!(sum(&ours) >= sum(&theirs), "gangs are not slower");
+    let sum = |paces: &[[Pace; 2]], index: usize| paces.iter().map(|paces| paces[index].pods).sum::<f64>();
+    let times = [0, 1].map(|index| sum(&ours, index) / sum(&theirs, index));
+    println!("ours is {:.1} and {:.1} times as fast", times[0], times[1]);
+    // Measured are 1.4 and 3.3 times; what else a machine does may be in the way of either.
+    assert!(times[0] >= 1.0, "single Pods are not slower");
+    assert!(times[1] >= 2.0, "gangs are much faster");
 }
 
 /// Pods a second, and for how many seconds.
