@@ -72,6 +72,12 @@ pub(super) fn find(
     ]
 }
 
+/// Whether there is nothing to find as long as no search meets a defect.
+pub(super) fn is_up_to_search(cluster: &Cluster, question: &Asked<'_>) -> bool {
+    let profile = cluster.profile();
+    profile.mode == Mode::Sound && !possible(cluster, question, Quirks::known_in(profile.version)).config_once
+}
+
 #[derive(PartialEq, Eq)]
 enum Comparison {
     Same,

@@ -19,6 +19,7 @@ mod guide;
 pub(crate) mod inspect;
 mod json;
 mod judge;
+mod known;
 mod node;
 mod nodes;
 mod outlook;
@@ -28,6 +29,7 @@ mod pools;
 mod precheck;
 mod quirks;
 mod result;
+mod row;
 mod search;
 mod select;
 mod taints;
@@ -41,10 +43,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::quantity::Quantity;
-use crate::cluster::{Cluster, Key, Memory, Usage};
+use crate::cluster::{Cluster, Memory, Usage};
 use crate::finding::Finding;
 use grid::Grid;
 use judge::Judge;
+pub use known::{KnownQuestion, allocate_each, allocate_known};
 use node::{Asking, Reply, Way};
 use plan::Plan;
 use pools::Overlay;
@@ -91,19 +94,6 @@ impl Question {
     pub(crate) fn on(&self, nodes: Vec<String>) -> Self {
         Self { claims: self.claims.clone(), nodes, in_use: self.in_use.clone() }
     }
-}
-
-/// The same about claims that are in the cluster.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct KnownQuestion {
-    /// Keys of unallocated claims of one Pod, in its order.
-    pub claims: Vec<Key>,
-    /// As in [`Question`].
-    pub nodes: Vec<String>,
-    /// As in [`Question`].
-    pub in_use: InUse,
-    /// Whether the cluster's claims are to have the allocations of the answer from then on.
-    pub take: bool,
 }
 
 /// A question whose claims were found.
@@ -266,66 +256,6 @@ fn allocate_with(
     let answer = answer(cluster, &mut memory, &asked, limits, patience);
     cluster.return_memory(memory);
     answer
-}
-
-/// Answers a question about claims that are in the cluster, and puts the answer there if that is asked for.
-///
-/// The answer is the one that [`allocate`] gives for the same claims.
-///
-/// # Errors
-///
-/// The first key that no claim has.
-pub fn allocate_known(cluster: &mut Cluster, question: &KnownQuestion, limits: &Limits) -> Result<Answer, Key> {
-    let mut memory = cluster.lend_memory();
-    let answer = ask_known(cluster, &mut memory, &question.claims, question, limits);
-    cluster.return_memory(memory);
-    answer
-}
-
-/// Answers a question about claims that are in the cluster for each of them alone, one after another, and puts each answer there
-/// before the next if that is asked for. After the first claim without an allocation none is asked.
-///
-/// The answers are those that [`allocate_known`] gives for one claim after the other.
-///
-/// # Errors
-///
-/// The first key that no claim has; then none is asked.
-pub fn allocate_each(cluster: &mut Cluster, question: &KnownQuestion, limits: &Limits) -> Result<Vec<Answer>, Key> {
-    if let Some(unknown) = question.claims.iter().find(|key| !cluster.claims().contains_key(*key)) {
-        return Err(unknown.clone());
-    }
-    let mut memory = cluster.lend_memory();
-    let mut answers = Vec::with_capacity(question.claims.len());
-    for key in &question.claims {
-        let Ok(answer) = ask_known(cluster, &mut memory, std::slice::from_ref(key), question, limits) else { break };
-        let is_allocated = matches!(answer.outcome, Outcome::Allocated { .. });
-        answers.push(answer);
-        if !is_allocated {
-            break;
-        }
-    }
-    cluster.return_memory(memory);
-    Ok(answers)
-}
-
-/// Some of a question's claims together.
-fn ask_known(
-    cluster: &mut Cluster,
-    memory: &mut Memory,
-    keys: &[Key],
-    question: &KnownQuestion,
-    limits: &Limits,
-) -> Result<Answer, Key> {
-    let claim = |key: &Key| cluster.claims().get(key).ok_or_else(|| key.clone());
-    let claims = keys.iter().map(claim).collect::<Result<Vec<&ResourceClaim>, Key>>()?;
-    let asked = Asked { claims, nodes: &question.nodes, in_use: &question.in_use, barred: &[] };
-    let answer = answer(cluster, memory, &asked, limits, node::PATIENCE);
-    if let (true, Outcome::Allocated { allocations, .. }) = (question.take, &answer.outcome) {
-        for (key, allocation) in keys.iter().zip(allocations) {
-            cluster.take_allocation(key, Arc::clone(allocation));
-        }
-    }
-    Ok(answer)
 }
 
 fn answer(cluster: &Cluster, memory: &mut Memory, asked: &Asked<'_>, limits: &Limits, patience: u64) -> Answer {

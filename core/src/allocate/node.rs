@@ -63,21 +63,19 @@ impl<'c> Asking<'_, 'c> {
         let view = gather(self.cluster, self.pools, self.overlay, node, self.judge.selectors())?;
         let mut verdicts = Verdicts::new(plan, &view, node, profile, self.judge);
         let needs = check(plan, &view, profile, &mut verdicts, budget)?;
-        let state = State::new(self.cluster, self.overlay, plan, &view, way.quirks);
+        let mut state = State::new(self.cluster, self.overlay, plan, &view, way.quirks);
         let met_defect = &mut self.met_defect;
         *met_defect |= view.mixes_counters();
         let patience = if state.has_defects() { u64::MAX } else { way.patience };
+        let (state, verdicts) = (&mut state, &mut verdicts);
         let mut end =
-            Search { plan, needs: &needs, verdicts: &mut verdicts, budget, state, guide: None, patience, met_defect }
-                .run()?;
-        if let End::Tired(state) = end {
-            let mut state = *state;
+            Search { plan, needs: &needs, verdicts, budget, state, guide: None, patience, met_defect }.run()?;
+        if let End::Tired = end {
             state.start_over();
-            end = match prospect(plan, &view, &needs, &mut state, &mut verdicts, budget)? {
+            end = match prospect(plan, &view, &needs, state, verdicts, budget)? {
                 Prospect::Hopeless => End::Exhausted,
                 Prospect::Open(guide) => {
                     let (guide, patience) = (Some(guide), u64::MAX);
-                    let verdicts = &mut verdicts;
                     Search { plan, needs: &needs, verdicts, budget, state, guide, patience, met_defect }.run()?
                 }
             };
@@ -88,9 +86,9 @@ impl<'c> Asking<'_, 'c> {
                     result::build(plan, &view, &node.metadata.name, profile, way.quirks, &solution);
                 Ok(Reply::Fits(allocations?))
             }
-            End::Exhausted | End::Tired(_) => Ok(Reply::Refuses(wants_reasons.then(|| {
+            End::Exhausted | End::Tired => Ok(Reply::Refuses(wants_reasons.then(|| {
                 let mut refusal = funnel::empty(node);
-                funnel::fill(&mut refusal, profile, plan, &view, &mut verdicts, &needs);
+                funnel::fill(&mut refusal, profile, plan, &view, verdicts, &needs);
                 Box::new(refusal)
             }))),
         }

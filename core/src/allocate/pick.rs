@@ -162,6 +162,17 @@ impl<'s, 'c> State<'s, 'c> {
         self.constraints.start_over();
     }
 
+    /// Leaves what was picked taken, for another question of one claim whose requests are not for all devices and have no admin access.
+    pub(super) fn settle<'p>(&mut self, picks: impl IntoIterator<Item = &'p Picked<'c>>)
+    where
+        'c: 'p,
+    {
+        for picked in picks.into_iter().filter(|picked| picked.share.is_none()) {
+            self.free.remove(picked.position);
+        }
+        self.constraints.start_over();
+    }
+
     /// The devices that a unit may have a look at: without admin access, devices that are taken as a whole are none of them. The
     /// reference passes over those too, before it looks at anything else of them.
     pub(super) fn candidates(&self, unit: &Unit<'c>) -> &Bits {

@@ -25,12 +25,13 @@ pub(super) struct Solution<'c> {
 }
 
 /// How a search ended.
-pub(super) enum End<'w, 'c> {
+pub(super) enum End<'c> {
+    /// The state has the picks in it.
     Solved(Solution<'c>),
     /// There is no solution.
     Exhausted,
-    /// Too many picks were taken back; nothing is known. What was found out about devices is handed on.
-    Tired(Box<State<'w, 'c>>),
+    /// Too many picks were taken back; nothing is known.
+    Tired,
 }
 
 /// Why a walk stands still.
@@ -46,7 +47,7 @@ pub(super) struct Search<'s, 'w, 'v, 'c> {
     pub(super) needs: &'s [Need],
     pub(super) verdicts: &'s mut Verdicts<'v, 'c>,
     pub(super) budget: &'s mut Budget,
-    pub(super) state: State<'w, 'c>,
+    pub(super) state: &'s mut State<'w, 'c>,
     pub(super) guide: Option<Box<Guide>>,
     /// How many picks may be taken back before the search is [`End::Tired`].
     pub(super) patience: u64,
@@ -112,13 +113,13 @@ enum Step {
     BackTooMany,
 }
 
-impl<'w, 'c> Search<'_, 'w, '_, 'c> {
+impl<'c> Search<'_, '_, '_, 'c> {
     /// Searches.
     ///
     /// # Errors
     ///
     /// What stops the search before it ends.
-    pub(super) fn run(self) -> Result<End<'w, 'c>, Stop> {
+    pub(super) fn run(self) -> Result<End<'c>, Stop> {
         let results = smallvec![0; self.plan.claims.len()];
         let mut walk = Walk { search: self, frames: Vec::new(), results, blame: Bits::default() };
         let end = walk.run();
@@ -128,7 +129,7 @@ impl<'w, 'c> Search<'_, 'w, '_, 'c> {
         match end? {
             Pause::Solved => Ok(End::Solved(walk.solution())),
             Pause::Exhausted => Ok(End::Exhausted),
-            Pause::Tired => Ok(End::Tired(Box::new(walk.search.state))),
+            Pause::Tired => Ok(End::Tired),
         }
     }
 }
@@ -167,7 +168,7 @@ impl<'c> Walk<'_, '_, '_, 'c> {
                 Frame::ClaimDone | Frame::Request { .. } => None,
             });
             let results = self.results.get(claim).copied().unwrap_or_default();
-            let state = guide.describe(self.search.plan, &self.search.state, request, claim, picked, results);
+            let state = guide.describe(self.search.plan, self.search.state, request, claim, picked, results);
             if let Some(blame) = guide.dead_end(&state) {
                 self.blame = blame.clone();
                 return Some(Step::BackFromRequest);
@@ -232,7 +233,7 @@ impl<'c> Walk<'_, '_, '_, 'c> {
         self.search.budget.step()?;
         self.derive(unit, position);
         let taken = self.search.state.take(unit, position, true);
-        Ok(taken.map_err(|error| take_failed(&self.search.state, claim.claim, unit, position, &error))?)
+        Ok(taken.map_err(|error| take_failed(self.search.state, claim.claim, unit, position, &error))?)
     }
 
     /// Computes the attributes that constraints may look at when the unit picks the device.
@@ -293,7 +294,7 @@ impl<'c> Walk<'_, '_, '_, 'c> {
         }
         self.derive(unit, position);
         let taken = self.search.state.take(unit, position, false);
-        taken.map_err(|error| take_failed(&self.search.state, claim.claim, unit, position, &error))
+        taken.map_err(|error| take_failed(self.search.state, claim.claim, unit, position, &error))
     }
 
     /// Leaves the current choice of a decision.

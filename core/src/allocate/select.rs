@@ -84,6 +84,11 @@ impl<'s, 'c> Verdicts<'s, 'c> {
         Self { profile, node, judge, devices: &view.devices, known, open, of_class, errors: BTreeMap::new() }
     }
 
+    /// For another search, which takes the steps of one that knows nothing: no device is known to be refused. Verdicts are kept.
+    pub(super) fn start_over(&mut self) {
+        self.open.fill(Bits::below(self.devices.len()));
+    }
+
     /// The first of some devices, from a position on, that is not known to be refused.
     pub(super) fn next_open(&self, unit: &Unit<'_>, devices: &Bits, from: usize) -> Option<usize> {
         self.open.get(unit.selection)?.next_common(devices, from)
@@ -93,6 +98,9 @@ impl<'s, 'c> Verdicts<'s, 'c> {
     pub(super) fn verdict(&mut self, unit: &Unit<'_>, position: usize) -> Verdict {
         let known = self.known.get(unit.selection, position);
         if known != Verdict::Unknown {
+            if known == Verdict::Refused {
+                self.close(unit, position);
+            }
             return known;
         }
         let Some(device) = self.devices.get(position) else {
@@ -101,9 +109,7 @@ impl<'s, 'c> Verdicts<'s, 'c> {
         let verdict = match self.evaluate(unit, position, device) {
             Ok(true) => Verdict::Accepted,
             Ok(false) => {
-                if let Some(open) = self.open.get_mut(unit.selection) {
-                    open.remove(position);
-                }
+                self.close(unit, position);
                 Verdict::Refused
             }
             Err(error) => {
@@ -113,6 +119,12 @@ impl<'s, 'c> Verdicts<'s, 'c> {
         };
         self.known.set(unit.selection, position, verdict);
         verdict
+    }
+
+    fn close(&mut self, unit: &Unit<'_>, position: usize) {
+        if let Some(open) = self.open.get_mut(unit.selection) {
+            open.remove(position);
+        }
     }
 
     /// Whether a device is accepted.

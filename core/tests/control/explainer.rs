@@ -5,7 +5,7 @@ use apportion_core::finding::ObjectRef;
 use apportion_core::lifecycle::{Action, Change, Decision};
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{World, claim};
 
 fn whole_cluster() -> ObjectRef {
     ObjectRef::default()
@@ -27,14 +27,6 @@ fn slice(devices: usize) -> Value {
             "driver": "gpu.example.com", "nodeName": "n", "devices": devices,
             "pool": { "name": "n", "generation": 1, "resourceSliceCount": 1 },
         },
-    })
-}
-
-fn claim(name: &str, count: u64) -> Value {
-    let exactly = json!({ "deviceClassName": "gpu", "allocationMode": "ExactCount", "count": count });
-    json!({
-        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": name, "namespace": "ml" },
-        "spec": { "devices": { "requests": [{ "name": "gpu", "exactly": exactly }] } },
     })
 }
 

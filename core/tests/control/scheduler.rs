@@ -5,7 +5,7 @@ use apportion_core::finding::ObjectRef;
 use apportion_core::lifecycle::{Action, Decision};
 use serde_json::{Value, json};
 
-use crate::world::{World, reference};
+use crate::world::{World, claim, reference};
 
 fn node(name: &str) -> Value {
     json!({
@@ -22,14 +22,6 @@ fn slice(node: &str, devices: usize) -> Value {
             "driver": "gpu.example.com", "nodeName": node, "devices": devices,
             "pool": { "name": node, "generation": 1, "resourceSliceCount": 1 },
         },
-    })
-}
-
-fn claim(name: &str) -> Value {
-    let exactly = json!({ "deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 1 });
-    json!({
-        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": name, "namespace": "ml" },
-        "spec": { "devices": { "requests": [{ "name": "gpu", "exactly": exactly }] } },
     })
 }
 
@@ -71,7 +63,7 @@ fn world(devices: usize) -> World {
 fn with_pods(devices: usize, pods: usize) -> World {
     let mut world = world(devices);
     for number in 1..=pods {
-        world.put(claim(&format!("c-{number}")));
+        world.put(claim(&format!("c-{number}"), 1));
         world.put(pod(&format!("p-{number}"), &format!("c-{number}")));
     }
     world
@@ -112,7 +104,7 @@ fn a_pod_gets_its_devices_and_then_its_node() {
         ["update ResourceClaim ml/c-1", "status ResourceClaim ml/c-1", "bind Pod ml/p-1 to n"],
         "and nothing else is written"
     );
-    let claim = &world.objects[&reference(&claim("c-1"))];
+    let claim = &world.objects[&reference(&claim("c-1", 1))];
     assert_eq!(claim["status"]["reservedFor"][0]["name"], "p-1");
     assert_eq!(world.events.len(), 1);
     assert_eq!(
@@ -125,7 +117,7 @@ fn a_pod_gets_its_devices_and_then_its_node() {
 #[test]
 fn pods_of_other_schedulers_are_left_alone() {
     let mut world = world(1);
-    world.put(claim("c"));
+    world.put(claim("c", 1));
     for name in ["", "default-scheduler", "other"] {
         let mut foreign = pod(&format!("p{name}"), "c");
         foreign["spec"]["schedulerName"] = json!(name);
@@ -143,8 +135,8 @@ fn what_is_being_written_counts_as_taken() {
     let devices: Vec<Option<String>> = decisions.iter().map(device).collect();
     assert_eq!(devices, [Some("gpu-0".to_owned()), Some("gpu-1".to_owned()), None]);
     // What is told of a claim while it is being written changes nothing.
-    world.put(claim("c-1"));
-    world.put(claim("c-4"));
+    world.put(claim("c-1", 1));
+    world.put(claim("c-4", 1));
     world.put(pod("p-4", "c-4"));
     let late = due(&mut world);
     assert_eq!(device(&decide(&mut world, &late[0])), None, "both devices are taken");
@@ -180,11 +172,11 @@ fn what_nobody_answered_is_written_again_and_nothing_else() {
     let mut writes = first.actions.into_iter();
     world.carry_out_unheard(writes.next().unwrap());
     world.controller.conclude(&subjects[0], Conclusion::Failed);
-    world.put(claim("c-3"));
+    world.put(claim("c-3", 1));
     world.put(pod("p-3", "c-3"));
     let third = due(&mut world).pop().unwrap();
     assert_eq!((third.name.as_str(), device(&decide(&mut world, &third))), ("p-3", None), "still nobody else gets it");
-    world.tell(&reference(&claim("c-1")));
+    world.tell(&reference(&claim("c-1", 1)));
     let rest = decide(&mut world, &subjects[0]);
     let [Action::UpdateStatus(claim), bind, Action::Record(_)] = rest.actions.as_slice() else { panic!("{rest:?}") };
     let version = &world.objects[&claim.reference()]["metadata"]["resourceVersion"];
@@ -205,11 +197,11 @@ fn what_became_something_else_is_waited_for() {
     let decision = decide(&mut world, &subjects[0]);
     assert!(decision.actions.iter().any(is_bind));
     world.controller.conclude(&subjects[0], Conclusion::Unanswered);
-    world.remove(&reference(&claim("c-1")));
+    world.remove(&reference(&claim("c-1", 1)));
     let end = world.now.plus_seconds(60);
     let waits = decide(&mut world, &subjects[0]);
     assert_eq!((waits.actions.len(), waits.wake_up), (0, Some(end)));
-    world.put(claim("c-1"));
+    world.put(claim("c-1", 1));
     world.now = end;
     let anew = decide(&mut world, &subjects[0]);
     assert!(anew.actions.iter().any(is_bind), "it is decided anew");
@@ -229,7 +221,7 @@ fn a_claim_that_is_being_written_is_not_relied_on() {
     assert_eq!(due(&mut world), []);
     assert_eq!(bound(&world), ["bind Pod ml/p-2 to n"], "the first one is asked for again after a pause");
     decide(&mut world, &subjects[0]).actions.into_iter().for_each(|action| world.carry_out(action).unwrap());
-    let claim = &world.objects[&reference(&claim("c-1"))];
+    let claim = &world.objects[&reference(&claim("c-1", 1))];
     assert_eq!(claim["status"]["reservedFor"].as_array().unwrap().len(), 2);
 }
 
@@ -238,7 +230,7 @@ fn a_gang_gets_all_places_or_none() {
     let mut world = world(3);
     world.put(group("g", 2));
     for number in 1..=2 {
-        world.put(claim(&format!("c-{number}")));
+        world.put(claim(&format!("c-{number}"), 1));
         world.put(member(&format!("m-{number}"), &format!("c-{number}"), "g"));
     }
     let subjects = due(&mut world);
@@ -265,10 +257,10 @@ fn a_gang_whose_claims_are_still_being_made_is_not_said_to_fit_nowhere() {
     for number in 1..=2 {
         world.put(member(&format!("m-{number}"), &format!("c-{number}"), "g"));
     }
-    world.put(claim("c-1"));
+    world.put(claim("c-1", 1));
     world.settle();
     assert_eq!((world.writes.len(), world.events.len()), (0, 0), "{:?}", world.events);
-    world.put(claim("c-2"));
+    world.put(claim("c-2", 1));
     world.settle();
     assert_eq!(bound(&world).len(), 2);
 }

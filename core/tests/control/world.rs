@@ -44,6 +44,15 @@ pub(crate) fn template(namespace: &str, name: &str) -> ObjectRef {
     ObjectRef { kind: "ResourceClaimTemplate".to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
 }
 
+/// A claim for so many devices of the class `gpu`.
+pub(crate) fn claim(name: &str, count: u64) -> Value {
+    let exactly = json!({ "deviceClassName": "gpu", "allocationMode": "ExactCount", "count": count });
+    json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": name, "namespace": "ml" },
+        "spec": { "devices": { "requests": [{ "name": "gpu", "exactly": exactly }] } },
+    })
+}
+
 pub(crate) fn source_ref(name: &str) -> ObjectRef {
     ObjectRef { kind: SOURCE_KIND.to_owned(), namespace: String::new(), name: name.to_owned() }
 }
