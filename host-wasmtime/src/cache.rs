@@ -14,11 +14,18 @@ use serde_json::{Map, Value};
 /// Objects that were taken, as they were given.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
-    /// Each with its place in the order of first arrival.
-    objects: BTreeMap<ObjectRef, (u64, String)>,
+    /// By kind, namespace and name.
+    objects: BTreeMap<String, BTreeMap<String, BTreeMap<String, Entry>>>,
     arrivals: u64,
-    /// Devices that claims took since they were given.
-    taken: BTreeMap<ObjectRef, Arc<AllocationResult>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// Place in the order of first arrival.
+    arrival: u64,
+    text: String,
+    /// Devices that the claim took since it was given.
+    taken: Option<Arc<AllocationResult>>,
 }
 
 #[derive(Deserialize)]
@@ -47,42 +54,55 @@ impl Cache {
     /// Keeps an object that the component took.
     pub(crate) fn insert(&mut self, text: &str) {
         let Some(key) = key_of(text) else { return };
-        self.taken.remove(&key);
-        let arrival = self.arrivals;
-        self.arrivals = arrival.saturating_add(1);
-        let entry = self.objects.entry(key).or_insert_with(|| (arrival, String::new()));
-        text.clone_into(&mut entry.1);
+        let text = text.to_owned();
+        if let Some(entry) = self.entry(&key.kind, &key.namespace, &key.name) {
+            (entry.text, entry.taken) = (text, None);
+            return;
+        }
+        let entry = Entry { arrival: self.arrivals, text, taken: None };
+        self.arrivals = self.arrivals.saturating_add(1);
+        let namespace = stored_namespace(&key.namespace).to_owned();
+        self.objects.entry(key.kind).or_default().entry(namespace).or_default().insert(key.name, entry);
     }
 
     /// Forgets what was known of an object that the component did not take.
     pub(crate) fn forget(&mut self, text: &str) {
         if let Some(key) = key_of(text) {
-            self.taken.remove(&key);
-            self.objects.remove(&key);
+            self.remove(&key);
         }
     }
 
     pub(crate) fn remove(&mut self, object: &ObjectRef) {
-        let key = key(object.kind.clone(), object.namespace.clone(), object.name.clone());
-        self.taken.remove(&key);
-        self.objects.remove(&key);
+        let Some(namespaces) = self.objects.get_mut(&object.kind) else { return };
+        let namespace = stored_namespace(&object.namespace);
+        let Some(names) = namespaces.get_mut(namespace) else { return };
+        names.remove(&object.name);
+        if names.is_empty() {
+            namespaces.remove(namespace);
+        }
     }
 
     /// Keeps the devices that a claim of the cluster took.
     pub(crate) fn take(&mut self, (namespace, name): &Key, allocation: &Arc<AllocationResult>) {
-        let key = key("ResourceClaim".to_owned(), namespace.clone(), name.clone());
-        self.taken.insert(key, Arc::clone(allocation));
+        if let Some(entry) = self.entry("ResourceClaim", namespace, name) {
+            entry.taken = Some(Arc::clone(allocation));
+        }
     }
 
     /// All objects in the order of first arrival, with what they took.
     pub(crate) fn objects(&self) -> Vec<String> {
-        let mut objects: Vec<_> = self.objects.iter().collect();
-        objects.sort_unstable_by_key(|(_, (arrival, _))| *arrival);
-        let text = |(key, (_, text)): (&ObjectRef, &(u64, String))| match self.taken.get(key) {
-            Some(allocation) => with_allocation(text, allocation).unwrap_or_else(|| text.clone()),
-            None => text.clone(),
+        let mut entries: Vec<&Entry> =
+            self.objects.values().flat_map(BTreeMap::values).flat_map(BTreeMap::values).collect();
+        entries.sort_unstable_by_key(|entry| entry.arrival);
+        let text = |entry: &Entry| match &entry.taken {
+            Some(allocation) => with_allocation(&entry.text, allocation).unwrap_or_else(|| entry.text.clone()),
+            None => entry.text.clone(),
         };
-        objects.into_iter().map(text).collect()
+        entries.into_iter().map(text).collect()
+    }
+
+    fn entry(&mut self, kind: &str, namespace: &str, name: &str) -> Option<&mut Entry> {
+        self.objects.get_mut(kind)?.get_mut(stored_namespace(namespace))?.get_mut(name)
     }
 }
 
@@ -102,14 +122,13 @@ fn key_of(text: &str) -> Option<ObjectRef> {
     let head = serde_json::from_str::<Head>(text).ok()?;
     let is_source = head.api_version == SOURCE_API_VERSION;
     let kind = if is_source { SOURCE_KIND.to_owned() } else { head.kind };
-    Some(key(kind, head.metadata.namespace, head.metadata.name))
+    Some(ObjectRef { kind, namespace: head.metadata.namespace, name: head.metadata.name })
 }
 
-/// The same for an object with the namespace `default` and for one without: the component puts the latter there.
-/// For cluster-scoped kinds the namespace is without meaning.
-fn key(kind: String, namespace: String, name: String) -> ObjectRef {
-    let namespace = if namespace == "default" { String::new() } else { namespace };
-    ObjectRef { kind, namespace, name }
+/// The same for the namespace `default` and for none: the component puts objects without one there. For cluster-scoped kinds the namespace
+/// is without meaning.
+fn stored_namespace(namespace: &str) -> &str {
+    if namespace == "default" { "" } else { namespace }
 }
 
 #[cfg(test)]

@@ -26,6 +26,11 @@ mod bindings {
     wit_bindgen::generate!({ path: "../apportion.wit", world: "dra" });
 }
 
+/// Small texts come and go with every question.
+#[cfg(target_arch = "wasm32")]
+#[global_allocator]
+static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+
 struct Component;
 
 impl Guest for Component {
