@@ -83,7 +83,7 @@ impl<'c> Asking<'_, 'c> {
         match end {
             End::Solved(solution) => {
                 let allocations: Result<_, Fatal> =
-                    result::build(plan, &view, &node.metadata.name, profile, way.quirks, &solution);
+                    result::build(plan, &view, &node.metadata.name, profile, way.quirks, &solution, &mut None);
                 Ok(Reply::Fits(allocations?))
             }
             End::Exhausted | End::Tired => Ok(Reply::Refuses(wants_reasons.then(|| {

@@ -16,7 +16,8 @@ use crate::api::node::{NodeSelector, NodeSelectorOperator, NodeSelectorRequireme
 use crate::derive;
 use crate::profile::{Profile, Version};
 
-/// Builds the allocations, one per claim in the order of the question.
+/// Builds the allocations, one per claim in the order of the question. `bound` keeps the node selector of devices that are bound to the
+/// node, once there are some: it is the same for all.
 ///
 /// # Errors
 ///
@@ -28,6 +29,7 @@ pub(super) fn build(
     profile: &Profile,
     quirks: Quirks,
     solution: &Solution<'_>,
+    bound: &mut Option<Arc<NodeSelector>>,
 ) -> Result<Vec<Arc<AllocationResult>>, Fatal> {
     let mut allocations = Vec::with_capacity(plan.claims.len());
     for (position, claim) in plan.claims.iter().enumerate() {
@@ -58,7 +60,7 @@ pub(super) fn build(
             devices.push(device);
         }
         allocation.devices.config = config(plan, claim, profile, quirks, solution);
-        allocation.node_selector = node_selector(&devices, node, claim)?;
+        allocation.node_selector = node_selector(&devices, node, claim, bound)?;
         allocations.push(Arc::new(allocation));
     }
     Ok(allocations)
@@ -158,7 +160,8 @@ fn node_selector(
     devices: &[&NodeDevice<'_>],
     node: &str,
     claim: &ClaimPlan<'_>,
-) -> Result<Option<NodeSelector>, Fatal> {
+    bound: &mut Option<Arc<NodeSelector>>,
+) -> Result<Option<Arc<NodeSelector>>, Fatal> {
     let mut term = NodeSelectorTerm::default();
     for device in devices {
         let spec = &device.slice.spec;
@@ -168,14 +171,7 @@ fn node_selector(
             (&spec.node_name, &spec.node_selector)
         };
         if name.is_some() || device.device.binds_to_node == Some(true) {
-            let requirement = NodeSelectorRequirement {
-                key: "metadata.name".to_owned(),
-                operator: NodeSelectorOperator::In,
-                values: vec![node.to_owned()],
-                ..NodeSelectorRequirement::default()
-            };
-            let term = NodeSelectorTerm { match_fields: vec![requirement], ..NodeSelectorTerm::default() };
-            return Ok(Some(NodeSelector { terms: vec![term], ..NodeSelector::default() }));
+            return Ok(Some(Arc::clone(bound.get_or_insert_with(|| Arc::new(only(node))))));
         }
         match selector.as_ref().map_or(&[] as &[NodeSelectorTerm], |selector| &selector.terms) {
             [] => {}
@@ -187,7 +183,19 @@ fn node_selector(
         }
     }
     let is_empty = term.match_fields.is_empty() && term.match_expressions.is_empty();
-    Ok((!is_empty).then(|| NodeSelector { terms: vec![term], ..NodeSelector::default() }))
+    Ok((!is_empty).then(|| Arc::new(NodeSelector { terms: vec![term], ..NodeSelector::default() })))
+}
+
+/// Selects a node by its name.
+fn only(node: &str) -> NodeSelector {
+    let requirement = NodeSelectorRequirement {
+        key: "metadata.name".to_owned(),
+        operator: NodeSelectorOperator::In,
+        values: vec![node.to_owned()],
+        ..NodeSelectorRequirement::default()
+    };
+    let term = NodeSelectorTerm { match_fields: vec![requirement], ..NodeSelectorTerm::default() };
+    NodeSelector { terms: vec![term], ..NodeSelector::default() }
 }
 
 fn add_new(from: &[NodeSelectorRequirement], to: &mut Vec<NodeSelectorRequirement>) {

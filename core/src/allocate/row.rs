@@ -4,20 +4,18 @@
 //! search keeps its picks. A claim that a plain search does not place is left to a question of its own, and so is everything
 //! that known defects of the reference could change.
 
-use std::sync::Arc;
-
 use super::failure::Fatal;
 use super::judge::Judge;
-use super::node::{PATIENCE, Way};
+use super::node::PATIENCE;
 use super::pick::State;
 use super::plan::{Plan, Unit};
 use super::pools::{NodeView, Overlay, gather};
 use super::precheck::{Needs, Stop, check};
 use super::quirks::Quirks;
-use super::search::{End, Search};
+use super::search::{End, Search, Solution};
 use super::select::Verdicts;
 use super::{Answer, Asked, Budget, KnownQuestion, Limits, Outcome, differences, nodes, overlay, result};
-use crate::api::claim::{AllocationMode, AllocationResult, ResourceClaim};
+use crate::api::claim::{AllocationMode, ResourceClaim};
 use crate::api::node::Node;
 use crate::cluster::{Cluster, Memory, NodePools};
 
@@ -84,63 +82,49 @@ impl<'c> Row<'_, 'c> {
         answers: &mut Vec<Answer>,
     ) -> Result<(), Stop> {
         let (cluster, profile) = (self.cluster, self.cluster.profile());
-        let quirks = Quirks::default();
         let view = gather(cluster, pools, self.overlay, self.node, judge.selectors())?;
         if view.mixes_counters() || has_unmeasured_shares(&view) {
             return Ok(());
         }
         let mut verdicts = Verdicts::new(plan, &view, self.node, profile, judge);
         let needs = check(plan, &view, profile, &mut verdicts, &mut Budget::unlimited())?;
-        let mut state = State::new(cluster, self.overlay, plan, &view, quirks);
+        let mut state = State::new(cluster, self.overlay, plan, &view, Quirks::default());
+        let mut bound = None;
         for claim in claims {
             if let Some(place) = plan.claims.first_mut() {
                 place.claim = claim;
             }
             verdicts.start_over();
             let mut budget = Budget { steps: 0, limit: self.limits.max_steps };
-            let found = self.next(plan, &view, &needs, &mut verdicts, &mut state, &mut budget)?;
-            let Some(allocations) = found else {
+            let Some(solution) = search(plan, &needs, &mut verdicts, &mut state, &mut budget)? else {
                 break;
             };
-            let outcome = Outcome::Allocated { node: self.node.metadata.name.clone(), allocations };
+            let (node, quirks) = (self.node.metadata.name.clone(), Quirks::default());
+            let allocations: Result<_, Fatal> =
+                result::build(plan, &view, &node, profile, quirks, &solution, &mut bound);
+            state.settle(solution.picks.iter().map(|(_, picked)| picked));
+            let outcome = Outcome::Allocated { node, allocations: allocations? };
             answers.push(Answer { outcome, findings: Vec::new(), steps: budget.steps });
         }
         Ok(())
     }
+}
 
-    /// What the plan's claim gets; the state then has it.
-    fn next(
-        &self,
-        plan: &Plan<'c>,
-        view: &NodeView<'c>,
-        needs: &Needs,
-        verdicts: &mut Verdicts<'_, 'c>,
-        state: &mut State<'_, 'c>,
-        budget: &mut Budget,
-    ) -> Result<Option<Vec<Arc<AllocationResult>>>, Stop> {
-        let way = Way { quirks: Quirks::default(), patience: PATIENCE };
-        let mut met_defect = false;
-        let search = Search {
-            plan,
-            needs,
-            verdicts,
-            budget,
-            state,
-            guide: None,
-            patience: way.patience,
-            met_defect: &mut met_defect,
-        };
-        let End::Solved(solution) = search.run()? else {
-            return Ok(None);
-        };
-        if met_defect {
-            return Ok(None);
-        }
-        let (node, profile) = (&self.node.metadata.name, self.cluster.profile());
-        let allocations: Result<_, Fatal> = result::build(plan, view, node, profile, way.quirks, &solution);
-        state.settle(solution.picks.iter().map(|(_, picked)| picked));
-        Ok(Some(allocations?))
-    }
+/// What a plain search finds, unless it met a defect of the reference.
+fn search<'c>(
+    plan: &Plan<'c>,
+    needs: &Needs,
+    verdicts: &mut Verdicts<'_, 'c>,
+    state: &mut State<'_, 'c>,
+    budget: &mut Budget,
+) -> Result<Option<Solution<'c>>, Stop> {
+    let mut met_defect = false;
+    let (guide, patience) = (None, PATIENCE);
+    let end = Search { plan, needs, verdicts, budget, state, guide, patience, met_defect: &mut met_defect }.run()?;
+    Ok(match end {
+        End::Solved(solution) if !met_defect => Some(solution),
+        End::Solved(_) | End::Exhausted | End::Tired => None,
+    })
 }
 
 /// Whether some shared device draws from counters and has no capacities of its own: the defects of the reference look at whether a claim of

@@ -252,7 +252,7 @@ api_struct! { closed
         /// The devices and their configuration.
         "devices" devices: DeviceAllocationResult,
         /// Nodes where the devices can be used; absent for all.
-        "nodeSelector" node_selector: Option<NodeSelector>,
+        "nodeSelector" node_selector: Option<Arc<NodeSelector>>,
         /// RFC 3339 time of the allocation, where a device has binding conditions.
         "allocationTimestamp" allocation_timestamp: String,
     }

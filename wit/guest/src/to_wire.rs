@@ -1,7 +1,8 @@
 //! The core's types to records of the contract.
 
 use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, RequestFunnel};
-use apportion_core::api::claim::AllocationResult;
+use apportion_core::api::claim::{AllocationResult, DeviceRequestAllocationResult};
+use apportion_core::api::quantity::Quantity;
 use apportion_core::api::read::Json;
 use apportion_core::cel::CompileErrorKind;
 use apportion_core::evaluate::{Evaluation, Verdict};
@@ -82,7 +83,7 @@ pub(crate) fn answer(answer: Answer, has_json: bool) -> wit::Answer {
 
 fn claim_allocation(allocation: &AllocationResult, has_json: bool) -> wit::ClaimAllocation {
     let json = if has_json { allocation.write().unwrap_or_default().to_string() } else { String::new() };
-    let devices = allocation.devices.results.iter().map(|result| device(result.into())).collect();
+    let devices = allocation.devices.results.iter().map(picked).collect();
     wit::ClaimAllocation { devices, allocation: json }
 }
 
@@ -155,6 +156,19 @@ fn claim_report(claim: ClaimReport) -> wit::ClaimReport {
         allocated: claim.allocated,
         devices: claim.devices.into_iter().map(device).collect(),
         reserved_for: claim.reserved_for,
+    }
+}
+
+/// The same as [`device`] of the result, without what is in between.
+fn picked(result: &DeviceRequestAllocationResult) -> wit::AllocatedDevice {
+    let amount =
+        |(name, quantity): (&String, &Quantity)| wit::Amount { name: name.clone(), quantity: quantity.to_string() };
+    wit::AllocatedDevice {
+        request: result.request.clone(),
+        id: wit::DeviceId { driver: result.driver.clone(), pool: result.pool.clone(), device: result.device.clone() },
+        admin_access: result.admin_access == Some(true),
+        share_id: result.share_id.clone(),
+        consumed_capacity: result.consumed_capacity.iter().map(amount).collect(),
     }
 }
 
