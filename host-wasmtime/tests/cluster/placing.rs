@@ -68,14 +68,22 @@ fn until_placed(plane: &ControlPlane, pod: &Value) -> String {
     plane.until("a place", 60, |plane| placed(plane, pod))
 }
 
-/// Devices of all claims that have some; each is there once.
-pub(crate) fn devices(plane: &ControlPlane) -> BTreeSet<String> {
-    let mut all = BTreeSet::new();
+/// Devices of all claims that have some.
+pub(crate) fn given(plane: &ControlPlane) -> Vec<String> {
+    let mut all = Vec::new();
     for claim in plane.requests.list("resource.k8s.io/v1", "ResourceClaim") {
         for result in claim["status"]["allocation"]["devices"]["results"].as_array().into_iter().flatten() {
-            let device = format!("{} {} {}", result["driver"], result["pool"], result["device"]);
-            assert!(all.insert(device.clone()), "{device} is given away twice");
+            all.push(format!("{} {} {}", result["driver"], result["pool"], result["device"]));
         }
+    }
+    all
+}
+
+/// The same; each is there once.
+pub(crate) fn devices(plane: &ControlPlane) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for device in given(plane) {
+        assert!(all.insert(device.clone()), "{device} is given away twice");
     }
     all
 }
