@@ -13,6 +13,7 @@ mod control_plane;
 mod deployment;
 mod explainer;
 mod faults;
+mod histories;
 mod objects;
 mod placing;
 mod program;

@@ -134,13 +134,36 @@ impl Requests {
         self.ask("PATCH", &path, Some(("application/merge-patch+json", fields))).unwrap();
     }
 
-    /// Deletes an object, a Pod at once.
-    pub(crate) fn try_delete(&self, object: &Value) -> Answer {
+    /// The path of an object, or of a subresource of it.
+    fn part_path(&self, object: &Value, subresource: &str) -> Answer<String> {
+        let path = self.path(object)?;
+        Ok(if subresource.is_empty() { path } else { format!("{path}/{subresource}") })
+    }
+
+    /// Merges fields into an object or a subresource of it.
+    pub(crate) fn try_merge(&self, object: &Value, subresource: &str, fields: &Value) -> Answer {
+        let path = self.part_path(object, subresource)?;
+        self.ask("PATCH", &path, Some(("application/merge-patch+json", fields)))
+    }
+
+    /// Replaces an object or a subresource of it.
+    pub(crate) fn try_replace(&self, object: &Value, subresource: &str) -> Answer {
+        let path = self.part_path(object, subresource)?;
+        self.ask("PUT", &path, Some(("application/json", object)))
+    }
+
+    /// Deletes an object, which has so many seconds to end.
+    pub(crate) fn try_delete_within(&self, object: &Value, seconds: Option<i64>) -> Answer {
         let mut options = json!({ "propagationPolicy": "Background" });
-        if object["kind"] == "Pod" {
-            options["gracePeriodSeconds"] = json!(0);
+        if let Some(seconds) = seconds {
+            options["gracePeriodSeconds"] = json!(seconds);
         }
         self.ask("DELETE", &self.path(object)?, Some(("application/json", &options)))
+    }
+
+    /// Deletes an object, a Pod at once.
+    pub(crate) fn try_delete(&self, object: &Value) -> Answer {
+        self.try_delete_within(object, (object["kind"] == "Pod").then_some(0))
     }
 
     pub(crate) fn delete(&self, object: &Value) {

@@ -121,10 +121,13 @@ fn texts(list: &Value, pointer: &str) -> Vec<String> {
     texts
 }
 
+/// Gives all objects of a kind, by its API version and name.
+type Lists<'l> = dyn Fn(&str, &str) -> Vec<Value> + 'l;
+
 /// All that matters of the objects in question; names that are drawn at random, times and versions do not.
-fn state(plane: &ControlPlane) -> Value {
+pub(crate) fn view(list: &Lists<'_>) -> Value {
     let of = |api_version: &str, kind: &str, view: &dyn Fn(&Value) -> Value| {
-        let mut all: Vec<Value> = plane.requests.list(api_version, kind).iter().map(view).collect();
+        let mut all: Vec<Value> = list(api_version, kind).iter().map(view).collect();
         all.sort_by_key(Value::to_string);
         json!(all)
     };
@@ -161,8 +164,13 @@ fn state(plane: &ControlPlane) -> Value {
         let said = |one: &Value| json!({ "type": one["type"], "status": one["status"], "reason": one["reason"] });
         json!({ "name": one["metadata"]["name"], "conditions": conditions.map(said).collect::<Vec<_>>() })
     });
-    let namespace = plane.requests.get(&namespace("ml", json!({}))).is_some();
-    json!({ "claims": claims, "pods": pods, "groups": groups, "rules": rules, "namespace": namespace })
+    json!({ "claims": claims, "pods": pods, "groups": groups, "rules": rules })
+}
+
+fn state(plane: &ControlPlane) -> Value {
+    let mut state = view(&|api_version, kind| plane.requests.list(api_version, kind));
+    state["namespace"] = json!(plane.requests.get(&namespace("ml", json!({}))).is_some());
+    state
 }
 
 /// The state once nothing changes any more.
