@@ -64,7 +64,8 @@ fn crates(metadata: &Value, roots: &[&str]) -> Vec<Part> {
         list(metadata, "/packages").map(|package| (text(package, "id"), package)).collect();
     let linked = |node: &Value| -> Vec<String> {
         let is_normal = |dependency: &&Value| list(dependency, "/dep_kinds").any(|kind| text(kind, "kind").is_empty());
-        list(node, "/deps").filter(is_normal).map(|dependency| text(dependency, "pkg").to_owned()).collect()
+        let used = list(node, "/deps").filter(is_normal).map(|dependency| text(dependency, "pkg"));
+        used.filter(|id| !packages.get(id).is_some_and(|package| is_macro(package))).map(str::to_owned).collect()
     };
     let graph: BTreeMap<&str, Vec<String>> =
         list(metadata, "/resolve/nodes").map(|node| (text(node, "id"), linked(node))).collect();
@@ -85,6 +86,11 @@ fn crates(metadata: &Value, roots: &[&str]) -> Vec<Part> {
         uses: graph.get(id).into_iter().flatten().filter_map(|used| url(used)).collect(),
     };
     found.into_iter().filter_map(|id| Some(part((id, packages.get(id)?)))).collect()
+}
+
+/// Whether a package runs in the compiler, and is linked to nothing.
+fn is_macro(package: &Value) -> bool {
+    list(package, "/targets").any(|target| list(target, "/kind").any(|kind| kind == "proc-macro"))
 }
 
 fn crate_url(package: &Value) -> String {
@@ -142,7 +148,7 @@ fn component(part: &Part, kind: &str) -> Value {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "helpers of tests")]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
 mod tests {
     use super::*;
 
@@ -155,12 +161,14 @@ mod tests {
     }
 
     fn metadata() -> Value {
-        let names = ["apportion", "linked", "below", "builds", "tests"];
+        let names = ["apportion", "linked", "below", "builds", "tests", "derives"];
+        let mut packages = names.map(package);
+        packages[5]["targets"] = json!([{ "kind": ["proc-macro"] }]);
         json!({
-            "packages": names.map(package),
+            "packages": packages,
             "resolve": { "nodes": [
                 { "id": "apportion", "deps": [edge("linked", None), edge("builds", Some("build")), edge("tests", Some("dev"))] },
-                { "id": "linked", "deps": [edge("below", None)] },
+                { "id": "linked", "deps": [edge("below", None), edge("derives", None)] },
                 { "id": "builds", "deps": [edge("below", None)] },
             ] },
         })
