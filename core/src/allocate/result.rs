@@ -34,7 +34,10 @@ pub(super) fn build(
     let mut allocations = Vec::with_capacity(plan.claims.len());
     for (position, claim) in plan.claims.iter().enumerate() {
         let mut allocation = AllocationResult::default();
-        let mut devices = Vec::new();
+        let is_own = |(unit, _): &&(usize, _)| plan.units.get(*unit).is_some_and(|unit| unit.claim == position);
+        let count = solution.picks.iter().filter(is_own).count();
+        allocation.devices.results.reserve_exact(count);
+        let mut devices = Vec::with_capacity(count);
         for (unit, picked) in &solution.picks {
             let (Some(unit), Some(device)) = (plan.units.get(*unit), view.devices.get(picked.position)) else {
                 continue;

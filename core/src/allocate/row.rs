@@ -4,6 +4,8 @@
 //! search keeps its picks. A claim that a plain search does not place is left to a question of its own, and so is everything
 //! that known defects of the reference could change.
 
+use std::sync::Arc;
+
 use super::failure::Fatal;
 use super::judge::Judge;
 use super::node::PATIENCE;
@@ -29,7 +31,8 @@ pub(super) fn lengths(claims: &[&ResourceClaim]) -> Vec<usize> {
         return vec![1; claims.len()];
     }
     let is_free = |claim: &ResourceClaim| claim.status.allocation.is_none();
-    claims.chunk_by(|a, b| is_free(a) && is_free(b) && a.spec == b.spec).map(<[_]>::len).collect()
+    let is_alike = |a: &ResourceClaim, b: &ResourceClaim| Arc::ptr_eq(&a.spec, &b.spec) || a.spec == b.spec;
+    claims.chunk_by(|a, b| is_free(a) && is_free(b) && is_alike(a, b)).map(<[_]>::len).collect()
 }
 
 /// The answers to questions about each claim of a row, as far as they can be found together: maybe none, and all of them allocations.

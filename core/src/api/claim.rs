@@ -16,7 +16,7 @@ api_struct! { closed
         /// Metadata.
         "metadata" metadata: ObjectMeta,
         /// What is asked for; immutable.
-        "spec" spec: ResourceClaimSpec,
+        "spec" spec: Arc<ResourceClaimSpec>,
         /// What was given.
         "status" status: ResourceClaimStatus,
     }
@@ -38,7 +38,7 @@ api_struct! { closed
         /// Labels and annotations for the claim.
         "metadata" metadata: ObjectMeta,
         /// The claim's spec, copied unchanged.
-        "spec" spec: ResourceClaimSpec,
+        "spec" spec: Arc<ResourceClaimSpec>,
     }
 }
 
@@ -318,6 +318,13 @@ api_enum! {
     } default FromClass
 }
 
+impl ResourceClaim {
+    /// What is asked for, to be changed.
+    pub(crate) fn devices_mut(&mut self) -> &mut DeviceClaim {
+        &mut Arc::make_mut(&mut self.spec).devices
+    }
+}
+
 impl ResourceClaimTemplateSpec {
     /// The same as the API server stores it: what is left out has its default.
     #[must_use]
@@ -328,7 +335,7 @@ impl ResourceClaimTemplateSpec {
                 *count = 1;
             }
         };
-        for request in &mut full.spec.devices.requests {
+        for request in &mut Arc::make_mut(&mut full.spec).devices.requests {
             if let Some(exact) = &mut request.exactly {
                 one(&exact.allocation_mode, &mut exact.count);
             }

@@ -260,11 +260,17 @@ impl<T: Json> Json for Vec<T> {
     fn read(value: Value, at: &Path<'_>, findings: &mut Vec<Finding>) -> Result<Self, Value> {
         match value {
             // An element that cannot be read is reported and left out: the error makes the whole object unusable.
-            Value::Array(items) => Ok(items
-                .into_iter()
-                .enumerate()
-                .filter_map(|(index, item)| T::read(item, &at.index(index), findings).ok())
-                .collect()),
+            Value::Array(items) => {
+                // Room for no more than there is in short lists; in long ones most elements may be unreadable.
+                let mut list = Self::with_capacity(items.len().min(16));
+                list.extend(
+                    items
+                        .into_iter()
+                        .enumerate()
+                        .filter_map(|(index, item)| T::read(item, &at.index(index), findings).ok()),
+                );
+                Ok(list)
+            }
             Value::Null => Ok(Self::new()),
             other => wrong_type(other, "a list", at, findings),
         }

@@ -15,7 +15,7 @@ mod usage;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::api::claim::{AllocationResult, ResourceClaim, ResourceClaimTemplate};
+use crate::api::claim::{AllocationResult, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate};
 use crate::api::class::{DeviceClass, DeviceTaintRule};
 use crate::api::group::{PodGroup, SchedulingWorkload};
 use crate::api::node::Node;
@@ -68,6 +68,8 @@ pub struct Cluster {
     inventory: Arc<Inventory>,
     links: Arc<Links>,
     twins: Twins,
+    /// What the claim that came last asks for: equal ones that follow have the same.
+    latest_spec: Arc<ResourceClaimSpec>,
     memory: Memory,
 }
 
@@ -219,7 +221,13 @@ impl Cluster {
             }
             Object::DeviceTaintRule(rule) => drop(self.taint_rules.insert(name, *rule)),
             Object::ResourcePoolStatusRequest(request) => drop(self.pool_status_requests.insert(name, *request)),
-            Object::ResourceClaim(claim) => {
+            Object::ResourceClaim(mut claim) => {
+                // Claims of one template follow one another.
+                if self.latest_spec == claim.spec {
+                    claim.spec = Arc::clone(&self.latest_spec);
+                } else {
+                    self.latest_spec = Arc::clone(&claim.spec);
+                }
                 let links = Arc::make_mut(&mut self.links);
                 if let Some(old) = self.claims.get(&key) {
                     count_claim(&mut self.inventory, &self.profile, old, false);

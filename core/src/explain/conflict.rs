@@ -145,7 +145,7 @@ impl Search<'_> {
 
 /// Leaves out of a claim what is not kept.
 fn reduce(claim: &mut ResourceClaim, position: usize, kept: &[Part]) {
-    let spec = &mut claim.spec.devices;
+    let spec = claim.devices_mut();
     let mut gone: Vec<String> = Vec::new();
     let names: Vec<String> = spec
         .requests
@@ -213,7 +213,7 @@ fn told(cluster: &Cluster, case: &Case, survey: &Survey, part: &Part, who: &[Key
         }
         Part::Selector { claim, request, index } => {
             let mut copy = case.question.claims.get(*claim).cloned().unwrap_or_default();
-            let expression = parts(&mut copy.spec.devices, request)
+            let expression = parts(copy.devices_mut(), request)
                 .and_then(|parts| parts.selectors.get(*index).cloned())
                 .and_then(|selector| selector.cel)
                 .map(|cel| cel.expression)

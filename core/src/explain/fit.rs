@@ -247,7 +247,7 @@ fn single(class: &str, count: i64) -> ResourceClaim {
     claim.metadata.name = format!("another-{class}");
     let exact = ExactDeviceRequest { device_class_name: class.to_owned(), count, ..ExactDeviceRequest::default() };
     let request = DeviceRequest { name: "device".to_owned(), exactly: Some(exact), ..DeviceRequest::default() };
-    claim.spec.devices.requests.push(request);
+    claim.devices_mut().requests.push(request);
     claim
 }
 

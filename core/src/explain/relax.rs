@@ -265,7 +265,7 @@ fn manifests(cluster: &Cluster, case: &Case, changes: &[Change]) -> Vec<Value> {
     for claim in &case.question.claims {
         let mut changed = claim.clone();
         for change in changes {
-            change_spec(&mut changed.spec.devices, &claim.metadata.name, change);
+            change_spec(changed.devices_mut(), &claim.metadata.name, change);
         }
         if changed.spec != claim.spec {
             objects.push(written(cluster, case, changed));
@@ -324,8 +324,7 @@ pub(super) fn to_write(metadata: &ObjectMeta) -> ObjectMeta {
 /// What each request asks for of each capacity.
 pub(super) fn asked(claim: &ResourceClaim, request: &str) -> BTreeMap<String, crate::api::quantity::Quantity> {
     let mut copy = claim.clone();
-    let amounts =
-        parts(&mut copy.spec.devices, request).and_then(|parts| parts.capacity.map(|amounts| amounts.clone()));
+    let amounts = parts(copy.devices_mut(), request).and_then(|parts| parts.capacity.map(|amounts| amounts.clone()));
     amounts.unwrap_or_default()
 }
 

@@ -163,7 +163,7 @@ pub(super) fn added(trials: &mut Trials<'_>) -> Option<Found> {
         let Some(claim) = claims.get(unit.claim) else { continue };
         let Some(like) = model(trials, index) else { continue };
         let mut copy = claim.clone();
-        let wanted = parts(&mut copy.spec.devices, &unit.name)
+        let wanted = parts(copy.devices_mut(), &unit.name)
             .map_or(unit.count, |parts| u64::try_from(*parts.count).unwrap_or(unit.count).max(1));
         for count in 1..=wanted.min(32) {
             let class = unit.class.clone();

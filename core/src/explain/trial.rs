@@ -34,7 +34,7 @@ pub(super) fn try_changes(
     for change in changes {
         for claim in &mut claims {
             let name = claim.metadata.name.clone();
-            change_spec(&mut claim.spec.devices, &name, change);
+            change_spec(claim.devices_mut(), &name, change);
         }
         match change {
             Change::FreeClaim { claim, .. } => free(cluster, claim, &mut undo),

@@ -46,7 +46,7 @@ pub(crate) fn claim(pod: &Pod, extended: &ExtendedResources) -> ResourceClaim {
         controller: Some(true),
         ..OwnerReference::default()
     });
-    claim.spec.devices.requests.clone_from(&extended.requests);
+    claim.devices_mut().requests.clone_from(&extended.requests);
     claim
 }
 
