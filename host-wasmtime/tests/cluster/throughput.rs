@@ -162,7 +162,7 @@ fn single_pods_are_not_slower_gangs_are_much_faster_and_no_member_fails() {
     let times = [0, 1].map(|index| sum(&ours, index) / sum(&theirs, index));
     println!("ours is {:.1} and {:.1} times as fast", times[0], times[1]);
     // Measured are 1.4 and 3.3 times; whatever else the machine does may meet one of the two more than the other.
-    assert!(times[0] >= 0.7, "single Pods are not slower");
+    assert!(times[0] >= 0.7, "single Pods are not much slower");
     assert!(times[1] >= 2.0, "gangs are much faster");
 }
 
