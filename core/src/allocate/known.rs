@@ -1,9 +1,6 @@
 //! Questions about claims that are in the cluster, by their keys.
 
-use std::sync::Arc;
-
 use super::{Answer, Asked, InUse, Limits, Outcome, answer, node, row};
-use crate::api::claim::ResourceClaim;
 use crate::cluster::{Cluster, Key, Memory};
 
 /// The same as a [`Question`](super::Question) about claims that are in the cluster.
@@ -54,7 +51,7 @@ fn ask_each(
     question: &KnownQuestion,
     limits: &Limits,
 ) -> Result<Vec<Answer>, Key> {
-    let claims = find(cluster, &question.claims)?;
+    let claims = cluster.find_claims(&question.claims)?;
     let lengths = if question.take { row::lengths(&claims) } else { vec![1; claims.len()] };
     let first = claims.get(..lengths.first().copied().unwrap_or_default()).unwrap_or_default();
     let mut together = row::answers(cluster, memory, first, question, limits);
@@ -63,13 +60,12 @@ fn ask_each(
     for (position, length) in lengths.into_iter().enumerate() {
         let (keys, others) = rest.split_at_checked(length).unwrap_or((rest, &[]));
         if position > 0 {
-            together = row::answers(cluster, memory, &find(cluster, keys)?, question, limits);
+            together = row::answers(cluster, memory, &cluster.find_claims(keys)?, question, limits);
         }
         let alone = keys.get(together.len()..).unwrap_or_default();
-        for (key, answer) in keys.iter().zip(together.drain(..)) {
-            take(cluster, std::slice::from_ref(key), &answer);
-            answers.push(answer);
-        }
+        let allocations = together.iter().flat_map(Answer::allocations);
+        cluster.take_allocations(keys.iter().zip(allocations));
+        answers.append(&mut together);
         for key in alone {
             let answer = ask(cluster, memory, std::slice::from_ref(key), question, limits)?;
             let is_last = !matches!(answer.outcome, Outcome::Allocated { .. });
@@ -83,11 +79,6 @@ fn ask_each(
     Ok(answers)
 }
 
-/// The claims of some keys.
-fn find<'c>(cluster: &'c Cluster, keys: &[Key]) -> Result<Vec<&'c ResourceClaim>, Key> {
-    keys.iter().map(|key| cluster.claims().get(key).ok_or_else(|| key.clone())).collect()
-}
-
 /// Some of a question's claims together.
 fn ask(
     cluster: &mut Cluster,
@@ -96,18 +87,11 @@ fn ask(
     question: &KnownQuestion,
     limits: &Limits,
 ) -> Result<Answer, Key> {
-    let asked = Asked { claims: find(cluster, keys)?, nodes: &question.nodes, in_use: &question.in_use, barred: &[] };
+    let asked =
+        Asked { claims: cluster.find_claims(keys)?, nodes: &question.nodes, in_use: &question.in_use, barred: &[] };
     let answer = answer(cluster, memory, &asked, limits, node::PATIENCE);
     if question.take {
-        take(cluster, keys, &answer);
+        cluster.take_allocations(keys.iter().zip(answer.allocations()));
     }
     Ok(answer)
-}
-
-fn take(cluster: &mut Cluster, keys: &[Key], answer: &Answer) {
-    if let Outcome::Allocated { allocations, .. } = &answer.outcome {
-        for (key, allocation) in keys.iter().zip(allocations) {
-            cluster.take_allocation(key, Arc::clone(allocation));
-        }
-    }
 }

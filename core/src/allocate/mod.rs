@@ -129,6 +129,16 @@ pub struct Answer {
     pub steps: u64,
 }
 
+impl Answer {
+    /// The allocations, one per claim in the order of the question; none where the claims have no place.
+    pub fn allocations(&self) -> &[Arc<AllocationResult>] {
+        match &self.outcome {
+            Outcome::Allocated { allocations, .. } => allocations,
+            Outcome::Unsatisfied { .. } | Outcome::Failed { .. } | Outcome::GaveUp { .. } => &[],
+        }
+    }
+}
+
 /// The decision on a [`Question`].
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {

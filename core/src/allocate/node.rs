@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::pools::{Overlay, gather};
 use super::precheck::{Stop, check};
 use super::quirks::Quirks;
-use super::result;
+use super::result::{Common, build};
 use super::search::{End, Search};
 use super::select::Verdicts;
 use super::{Budget, NodeRefusal};
@@ -83,7 +83,7 @@ impl<'c> Asking<'_, 'c> {
         match end {
             End::Solved(solution) => {
                 let allocations: Result<_, Fatal> =
-                    result::build(plan, &view, &node.metadata.name, profile, way.quirks, &solution, &mut None);
+                    build(plan, &view, &node.metadata.name, profile, way.quirks, &solution, &mut Common::default());
                 Ok(Reply::Fits(allocations?))
             }
             End::Exhausted | End::Tired => Ok(Reply::Refuses(wants_reasons.then(|| {

@@ -452,15 +452,16 @@ impl<'s, 'c> State<'s, 'c> {
         let mut picked = Picked { position, share: None, holders, consumed: None, drawn, constraints, groups };
         if device.is_shared {
             let amounts = self.amounts.get(&(unit.index, position)).cloned().unwrap_or_default();
-            let before = self.consumed.remove(&position);
-            let sum = match &before {
+            picked.consumed = match self.consumed.get_mut(&position) {
                 Some(before) => {
-                    before.iter().zip(amounts.iter()).map(|(sum, amount)| sum.saturating_add(amount)).collect()
+                    let sums = before.iter().zip(&amounts).map(|(sum, amount)| sum.saturating_add(amount)).collect();
+                    Some(std::mem::replace(before, sums))
                 }
-                None => amounts.clone(),
+                None => {
+                    self.consumed.insert(position, amounts.clone());
+                    None
+                }
             };
-            self.consumed.insert(position, sum);
-            picked.consumed = before;
             picked.share = Some(amounts);
         } else if let Some(slot) = self.holders.get_mut(position) {
             *slot = (holders.0.saturating_add(1), unit.claim + 1);

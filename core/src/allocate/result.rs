@@ -1,23 +1,36 @@
 //! From a solution to the allocation of each claim.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 use super::capacity;
 use super::failure::{Fatal, node_selector_terms};
+use super::pick::Picked;
 use super::plan::{ClaimPlan, Plan, RequestPlan, Unit};
 use super::pools::{NodeDevice, NodeView};
 use super::quirks::Quirks;
 use super::search::Solution;
 use crate::api::claim::{
     AllocationConfigSource, AllocationResult, DeviceAllocationConfiguration, DeviceClaimConfiguration,
-    DeviceRequestAllocationResult,
+    DeviceRequestAllocationResult, GrantedDevice,
 };
 use crate::api::node::{NodeSelector, NodeSelectorOperator, NodeSelectorRequirement, NodeSelectorTerm};
+use crate::api::read::Rest;
 use crate::derive;
 use crate::profile::{Profile, Version};
 
-/// Builds the allocations, one per claim in the order of the question. `bound` keeps the node selector of devices that are bound to the
-/// node, once there are some: it is the same for all.
+/// What allocations on one node for equal claims have in common.
+#[derive(Default)]
+pub(super) struct Common {
+    /// The node selector of devices that are bound to the node, once there are some.
+    bound: Option<Arc<NodeSelector>>,
+    /// By unit and shared device: what was granted.
+    granted: BTreeMap<(usize, usize), Arc<GrantedDevice>>,
+}
+
+/// Builds the allocations, one per claim in the order of the question.
 ///
 /// # Errors
 ///
@@ -29,7 +42,7 @@ pub(super) fn build(
     profile: &Profile,
     quirks: Quirks,
     solution: &Solution<'_>,
-    bound: &mut Option<Arc<NodeSelector>>,
+    common: &mut Common,
 ) -> Result<Vec<Arc<AllocationResult>>, Fatal> {
     let mut allocations = Vec::with_capacity(plan.claims.len());
     for (position, claim) in plan.claims.iter().enumerate() {
@@ -37,7 +50,7 @@ pub(super) fn build(
         let is_own = |(unit, _): &&(usize, _)| plan.units.get(*unit).is_some_and(|unit| unit.claim == position);
         let count = solution.picks.iter().filter(is_own).count();
         allocation.devices.results.reserve_exact(count);
-        let mut devices = Vec::with_capacity(count);
+        let mut devices: SmallVec<[&NodeDevice<'_>; 4]> = SmallVec::new();
         for (unit, picked) in &solution.picks {
             let (Some(unit), Some(device)) = (plan.units.get(*unit), view.devices.get(picked.position)) else {
                 continue;
@@ -50,29 +63,32 @@ pub(super) fn build(
                 .share
                 .is_some()
                 .then(|| derive::share_id(&claim.claim.metadata, position, &unit.full_name, ordinal));
-            let consumed = picked.share.as_ref().map(|amounts| capacity::named(amounts, &device.device.capacity));
-            let mut consumed = consumed.unwrap_or_default();
-            for (name, amount) in picked.requested().into_iter().flatten() {
-                consumed.insert(name.clone(), amount.clone());
-            }
-            allocation.devices.results.push(DeviceRequestAllocationResult {
-                share_id,
-                consumed_capacity: consumed,
-                ..result(unit, device, profile)
-            });
+            let granted = if share_id.is_some() {
+                // What a unit gets of a shared device is the same each time.
+                let known = common.granted.entry((unit.index, picked.position));
+                Arc::clone(known.or_insert_with(|| Arc::new(granted(unit, device, picked, profile))))
+            } else {
+                Arc::new(granted(unit, device, picked, profile))
+            };
+            allocation.devices.results.push(DeviceRequestAllocationResult { share_id, granted });
             devices.push(device);
         }
         allocation.devices.config = config(plan, claim, profile, quirks, solution);
-        allocation.node_selector = node_selector(&devices, node, claim, bound)?;
+        allocation.node_selector = node_selector(&devices, node, claim, &mut common.bound)?;
         allocations.push(Arc::new(allocation));
     }
     Ok(allocations)
 }
 
-fn result(unit: &Unit<'_>, device: &NodeDevice<'_>, profile: &Profile) -> DeviceRequestAllocationResult {
+fn granted(unit: &Unit<'_>, device: &NodeDevice<'_>, picked: &Picked<'_>, profile: &Profile) -> GrantedDevice {
     let waits = profile.features.device_binding_and_status;
     let conditions = |list: &Option<Vec<String>>| list.clone().filter(|_| waits).unwrap_or_default();
-    DeviceRequestAllocationResult {
+    let consumed = picked.share.as_ref().map(|amounts| capacity::named(amounts, &device.device.capacity));
+    let mut consumed_capacity = consumed.unwrap_or_default();
+    for (name, amount) in picked.requested().into_iter().flatten() {
+        consumed_capacity.insert(name.clone(), amount.clone());
+    }
+    GrantedDevice {
         request: unit.full_name.to_string(),
         driver: device.slice.spec.driver.clone(),
         pool: device.slice.spec.pool.name.clone(),
@@ -81,12 +97,13 @@ fn result(unit: &Unit<'_>, device: &NodeDevice<'_>, profile: &Profile) -> Device
         tolerations: unit.tolerations.to_vec(),
         binding_conditions: conditions(&device.device.binding_conditions),
         binding_failure_conditions: conditions(&device.device.binding_failure_conditions),
+        consumed_capacity,
         skip_node_operations: if profile.version >= Version::V1_37 {
             device.slice.spec.skip_node_operations.clone()
         } else {
             Vec::new()
         },
-        ..DeviceRequestAllocationResult::default()
+        rest: Rest::default(),
     }
 }
 

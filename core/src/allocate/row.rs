@@ -14,9 +14,10 @@ use super::plan::{Plan, Unit};
 use super::pools::{NodeView, Overlay, gather};
 use super::precheck::{Needs, Stop, check};
 use super::quirks::Quirks;
+use super::result::{Common, build};
 use super::search::{End, Search, Solution};
 use super::select::Verdicts;
-use super::{Answer, Asked, Budget, KnownQuestion, Limits, Outcome, differences, nodes, overlay, result};
+use super::{Answer, Asked, Budget, KnownQuestion, Limits, Outcome, differences, nodes, overlay};
 use crate::api::claim::{AllocationMode, ResourceClaim};
 use crate::api::node::Node;
 use crate::cluster::{Cluster, Memory, NodePools};
@@ -92,7 +93,7 @@ impl<'c> Row<'_, 'c> {
         let mut verdicts = Verdicts::new(plan, &view, self.node, profile, judge);
         let needs = check(plan, &view, profile, &mut verdicts, &mut Budget::unlimited())?;
         let mut state = State::new(cluster, self.overlay, plan, &view, Quirks::default());
-        let mut bound = None;
+        let mut common = Common::default();
         for claim in claims {
             if let Some(place) = plan.claims.first_mut() {
                 place.claim = claim;
@@ -103,8 +104,7 @@ impl<'c> Row<'_, 'c> {
                 break;
             };
             let (node, quirks) = (self.node.metadata.name.clone(), Quirks::default());
-            let allocations: Result<_, Fatal> =
-                result::build(plan, &view, &node, profile, quirks, &solution, &mut bound);
+            let allocations: Result<_, Fatal> = build(plan, &view, &node, profile, quirks, &solution, &mut common);
             state.settle(solution.picks.iter().map(|(_, picked)| picked));
             let outcome = Outcome::Allocated { node, allocations: allocations? };
             answers.push(Answer { outcome, findings: Vec::new(), steps: budget.steps });

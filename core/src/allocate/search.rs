@@ -58,7 +58,9 @@ pub(super) struct Search<'s, 'w, 'v, 'c> {
 /// A search under way.
 struct Walk<'s, 'w, 'v, 'c> {
     search: Search<'s, 'w, 'v, 'c>,
-    frames: Vec<Frame<'c>>,
+    frames: Vec<Frame>,
+    /// Devices taken by the frames, in their order, each with the position of its unit.
+    picks: Vec<(usize, Picked<'c>)>,
     /// Devices picked for each claim.
     results: SmallVec<[u64; 4]>,
     /// While going back from a request that failed: earlier requests that it could see.
@@ -66,7 +68,7 @@ struct Walk<'s, 'w, 'v, 'c> {
 }
 
 /// A decision that can still be changed.
-enum Frame<'c> {
+enum Frame {
     /// A claim is complete; the next one is being tried.
     ClaimDone,
     /// One of a request's units is being tried.
@@ -83,16 +85,17 @@ enum Frame<'c> {
         blame: Bits,
     },
     /// A device is being tried.
-    Device(DeviceFrame<'c>),
+    Device(DeviceFrame),
 }
 
-struct DeviceFrame<'c> {
+struct DeviceFrame {
     unit: usize,
     /// How many devices the unit has already.
     had: u64,
     /// Position from which the next candidate is looked for; of fixed devices: the index of the next one.
     next: usize,
-    picked: Option<Picked<'c>>,
+    /// Whether a device is taken; then it is the latest of the picks once later frames are gone.
+    has_picked: bool,
     /// Devices that failed here.
     failed: Vec<usize>,
 }
@@ -121,7 +124,7 @@ impl<'c> Search<'_, '_, '_, 'c> {
     /// What stops the search before it ends.
     pub(super) fn run(self) -> Result<End<'c>, Stop> {
         let results = smallvec![0; self.plan.claims.len()];
-        let mut walk = Walk { search: self, frames: Vec::new(), results, blame: Bits::default() };
+        let mut walk = Walk { search: self, frames: Vec::new(), picks: Vec::new(), results, blame: Bits::default() };
         let end = walk.run();
         // What a guide skips, a search with defects may not skip.
         let is_plain = walk.search.guide.is_none() && !matches!(end, Ok(Pause::Tired));
@@ -163,10 +166,7 @@ impl<'c> Walk<'_, '_, '_, 'c> {
         let first = self.search.plan.requests.get(request)?.units.start;
         let mut key = None;
         if let Some(guide) = &mut self.search.guide {
-            let picked = self.frames.iter().filter_map(|frame| match frame {
-                Frame::Device(device) => device.picked.as_ref().map(|picked| picked.position),
-                Frame::ClaimDone | Frame::Request { .. } => None,
-            });
+            let picked = self.picks.iter().map(|(_, picked)| picked.position);
             let results = self.results.get(claim).copied().unwrap_or_default();
             let state = guide.describe(self.search.plan, self.search.state, request, claim, picked, results);
             if let Some(blame) = guide.dead_end(&state) {
@@ -197,33 +197,44 @@ impl<'c> Walk<'_, '_, '_, 'c> {
             return Step::Back;
         }
         let next = if need.all.is_some() { usize::try_from(had).unwrap_or(usize::MAX) } else { start };
-        self.frames.push(Frame::Device(DeviceFrame { unit: position, had, next, picked: None, failed: Vec::new() }));
+        self.frames.push(Frame::Device(DeviceFrame {
+            unit: position,
+            had,
+            next,
+            has_picked: false,
+            failed: Vec::new(),
+        }));
         Step::Retry
     }
 
     /// Tries candidates of the innermost decision, which is about a device, until one can be taken.
     fn try_devices(&mut self) -> Result<Step, Stop> {
-        let Some(Frame::Device(mut frame)) = self.frames.pop() else {
+        let Some(Frame::Device(frame)) = self.frames.last_mut() else {
             return Ok(Step::Back);
         };
+        let DeviceFrame { unit: position, had, mut next, .. } = *frame;
+        let failed = std::mem::take(&mut frame.failed);
         let search = &self.search;
-        let (Some(unit), Some(need)) = (search.plan.units.get(frame.unit), search.needs.get(frame.unit)) else {
+        let (Some(unit), Some(need)) = (search.plan.units.get(position), search.needs.get(position)) else {
             return Ok(Step::Back);
         };
         let picked = match &need.all {
             // Which device comes next is fixed, so there is one try. A constraint that refuses it is an error.
-            Some(all) => self.try_fixed(unit, all.get(frame.next).copied())?,
-            None => self.try_candidates(unit, &mut frame)?,
+            Some(all) => self.try_fixed(unit, all.get(next).copied())?,
+            None => self.try_candidates(unit, &mut next, &failed)?,
         };
-        if picked.is_none() {
+        let Some(picked) = picked else {
+            self.frames.pop();
             return Ok(Step::Back);
-        }
+        };
+        self.picks.push((position, picked));
         if let Some(results) = self.results.get_mut(unit.claim) {
             *results += 1;
         }
-        let step = Step::Device { unit: frame.unit, had: frame.had + 1, start: frame.next };
-        self.frames.push(Frame::Device(DeviceFrame { picked, ..frame }));
-        Ok(step)
+        if let Some(Frame::Device(frame)) = self.frames.last_mut() {
+            (frame.next, frame.failed, frame.has_picked) = (next, failed, true);
+        }
+        Ok(Step::Device { unit: position, had: had + 1, start: next })
     }
 
     fn try_fixed(&mut self, unit: &Unit<'c>, position: Option<usize>) -> Result<Option<Picked<'c>>, Stop> {
@@ -244,15 +255,21 @@ impl<'c> Walk<'_, '_, '_, 'c> {
         }
     }
 
-    fn try_candidates(&mut self, unit: &Unit<'c>, frame: &mut DeviceFrame<'c>) -> Result<Option<Picked<'c>>, Stop> {
-        while let Some(position) = self.candidate(unit, frame.next) {
-            frame.next = position + 1;
-            if self.is_like_one_that_failed(unit, position, &frame.failed) {
+    fn try_candidates(
+        &mut self,
+        unit: &Unit<'c>,
+        next: &mut usize,
+        failed: &[usize],
+    ) -> Result<Option<Picked<'c>>, Stop> {
+        while let Some(position) = self.candidate(unit, *next) {
+            *next = position + 1;
+            if self.is_like_one_that_failed(unit, position, failed) {
                 continue;
             }
             self.search.budget.step()?;
-            if let Some(picked) = self.try_device(unit, position)? {
-                return Ok(Some(picked));
+            let picked = self.try_device(unit, position)?;
+            if picked.is_some() {
+                return Ok(picked);
             }
         }
         Ok(None)
@@ -298,7 +315,7 @@ impl<'c> Walk<'_, '_, '_, 'c> {
     }
 
     /// Leaves the current choice of a decision.
-    fn back(&mut self, frame: Frame<'c>, step: &Step) -> Step {
+    fn back(&mut self, frame: Frame, step: &Step) -> Step {
         let too_many = matches!(step, Step::BackTooMany);
         match frame {
             Frame::ClaimDone if too_many => {
@@ -352,8 +369,11 @@ impl<'c> Walk<'_, '_, '_, 'c> {
         }
     }
 
-    fn put_back(&mut self, frame: &mut DeviceFrame<'c>) {
-        let Some(picked) = frame.picked.take() else {
+    fn put_back(&mut self, frame: &mut DeviceFrame) {
+        if !std::mem::take(&mut frame.has_picked) {
+            return;
+        }
+        let Some((_, picked)) = self.picks.pop() else {
             return;
         };
         frame.failed.push(picked.position);
@@ -388,17 +408,11 @@ impl<'c> Walk<'_, '_, '_, 'c> {
     }
 
     fn solution(self) -> Solution<'c> {
-        let mut solution = Solution { picks: Vec::new(), chosen: SmallVec::new() };
-        for frame in self.frames {
-            match frame {
-                Frame::ClaimDone => {}
-                Frame::Request { unit, .. } => solution.chosen.push(unit),
-                Frame::Device(DeviceFrame { unit, picked, .. }) => {
-                    solution.picks.extend(picked.map(|picked| (unit, picked)));
-                }
-            }
-        }
-        solution
+        let unit = |frame: &Frame| match frame {
+            Frame::Request { unit, .. } => Some(*unit),
+            Frame::ClaimDone | Frame::Device(_) => None,
+        };
+        Solution { picks: self.picks, chosen: self.frames.iter().filter_map(unit).collect() }
     }
 }
 

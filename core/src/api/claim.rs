@@ -1,14 +1,16 @@
 //! ResourceClaims, their templates, and the requests in both.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::meta::ObjectMeta;
 use super::node::NodeSelector;
 use super::quantity::Quantity;
-use super::read::{api_enum, api_struct};
+use super::read::{Json, Path, api_enum, api_struct, take};
+use crate::finding::Finding;
 
 api_struct! { closed
     /// `resource.k8s.io/v1` ResourceClaim.
@@ -268,9 +270,48 @@ api_struct! { closed
     }
 }
 
+/// `DeviceRequestAllocationResult`.
+///
+/// All but the share is behind a pointer, as claims that ask for the same get the same of a shared device.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct DeviceRequestAllocationResult {
+    /// `shareID`: which share of a shared device this is; a UUID.
+    pub share_id: Option<String>,
+    /// The other fields.
+    pub granted: Arc<GrantedDevice>,
+}
+
+impl Deref for DeviceRequestAllocationResult {
+    type Target = GrantedDevice;
+
+    fn deref(&self) -> &GrantedDevice {
+        &self.granted
+    }
+}
+
+impl Json for DeviceRequestAllocationResult {
+    fn read(mut value: Value, at: &Path<'_>, findings: &mut Vec<Finding>) -> Result<Self, Value> {
+        let (mut share_id, mut misfits) = (None, Map::new());
+        if let Value::Object(map) = &mut value {
+            take(map, "shareID", &mut share_id, &mut misfits, at, findings);
+        }
+        let mut granted = GrantedDevice::read(value, at, findings)?;
+        granted.rest.extend(misfits);
+        Ok(Self { share_id, granted: Arc::new(granted) })
+    }
+
+    fn write(&self) -> Option<Value> {
+        let mut value = self.granted.write()?;
+        if let (Some(map), Some(share_id)) = (value.as_object_mut(), self.share_id.write_field()) {
+            map.insert("shareID".to_owned(), share_id);
+        }
+        Some(value)
+    }
+}
+
 api_struct! { closed
-    /// `DeviceRequestAllocationResult`.
-    DeviceRequestAllocationResult {
+    /// A [`DeviceRequestAllocationResult`] without its share.
+    GrantedDevice {
         /// `request` or `request/subrequest`.
         "request" request: String,
         /// Driver of the device.
@@ -287,8 +328,6 @@ api_struct! { closed
         "bindingConditions" binding_conditions: Vec<String>,
         /// Conditions that mean failure.
         "bindingFailureConditions" binding_failure_conditions: Vec<String>,
-        /// Which share of a shared device this is; a UUID.
-        "shareID" share_id: Option<String>,
         /// How much of the device is used up, by capacity name.
         "consumedCapacity" consumed_capacity: BTreeMap<String, Quantity>,
         /// Steps on the node that the driver does not need.

@@ -75,6 +75,13 @@ impl Rest {
         Self((!left.is_empty()).then(|| Box::new(left)))
     }
 
+    /// Keeps more fields.
+    pub fn extend(&mut self, more: Map<String, Value>) {
+        if !more.is_empty() {
+            self.0.get_or_insert_default().extend(more);
+        }
+    }
+
     /// The fields kept, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Value)> {
         self.0.iter().flat_map(|map| map.iter())

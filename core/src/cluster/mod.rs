@@ -289,15 +289,45 @@ impl Cluster {
         }
     }
 
-    /// Gives a claim an allocation. False when there is no such claim.
-    pub(crate) fn take_allocation(&mut self, key: &Key, allocation: Arc<AllocationResult>) -> bool {
-        let Some(claim) = Arc::make_mut(&mut self.claims).get_mut(key) else {
-            return false;
+    /// The claims of some keys. Keys in order are found from one to the next.
+    ///
+    /// # Errors
+    ///
+    /// The first key that no claim has.
+    pub(crate) fn find_claims(&self, keys: &[Key]) -> Result<Vec<&ResourceClaim>, Key> {
+        let mut following = self.claims.range(..);
+        let mut find = |key: &Key| {
+            if let Some((next, claim)) = following.next()
+                && next == key
+            {
+                return Ok(claim);
+            }
+            following = self.claims.range(key..);
+            let first = following.next().filter(|(first, _)| *first == key);
+            first.map(|(_, claim)| claim).ok_or_else(|| key.clone())
         };
-        count_claim(&mut self.inventory, &self.profile, claim, false);
-        claim.status.allocation = Some(allocation);
-        count_claim(&mut self.inventory, &self.profile, claim, true);
-        true
+        keys.iter().map(&mut find).collect()
+    }
+
+    /// Gives claims allocations; a key that no claim has is passed over. Keys in order are found from one to the next.
+    pub(crate) fn take_allocations<'k>(&mut self, taken: impl Iterator<Item = (&'k Key, &'k Arc<AllocationResult>)>) {
+        let claims = Arc::make_mut(&mut self.claims);
+        let mut following = claims.range_mut(..);
+        for (key, allocation) in taken {
+            let claim = match following.next() {
+                Some((next, claim)) if next == key => claim,
+                _ => {
+                    following = claims.range_mut(key..);
+                    match following.next() {
+                        Some((first, claim)) if first == key => claim,
+                        _ => continue,
+                    }
+                }
+            };
+            count_claim(&mut self.inventory, &self.profile, claim, false);
+            claim.status.allocation = Some(Arc::clone(allocation));
+            count_claim(&mut self.inventory, &self.profile, claim, true);
+        }
     }
 
     /// Removes an object. False when there is none.
