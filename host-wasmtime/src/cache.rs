@@ -1,6 +1,7 @@
 //! The host's own copy of the facts, to fill a fresh instance from.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use apportion_core::api::claim::AllocationResult;
@@ -24,7 +25,7 @@ struct Entry {
     /// Place in the order of first arrival.
     arrival: u64,
     text: String,
-    /// Devices that the claim took since it was given.
+    /// The allocation that the claim took since it was given.
     taken: Option<Arc<AllocationResult>>,
 }
 
@@ -82,10 +83,26 @@ impl Cache {
         }
     }
 
-    /// Keeps the devices that a claim of the cluster took.
-    pub(crate) fn take(&mut self, (namespace, name): &Key, allocation: &Arc<AllocationResult>) {
-        if let Some(entry) = self.entry("ResourceClaim", namespace, name) {
-            entry.taken = Some(Arc::clone(allocation));
+    /// Keeps the allocations that claims of the cluster took. Claims in order are found from one to the next.
+    pub(crate) fn take<'k>(&mut self, taken: impl Iterator<Item = (&'k Key, &'k Arc<AllocationResult>)>) {
+        let Some(namespaces) = self.objects.get_mut("ResourceClaim") else { return };
+        let mut taken = taken.peekable();
+        while let Some(((namespace, _), _)) = taken.peek() {
+            let mut none = BTreeMap::new();
+            let names = namespaces.get_mut(stored_namespace(namespace)).unwrap_or(&mut none);
+            let mut following = names.range_mut::<str, _>((Bound::Unbounded, Bound::Unbounded));
+            while let Some(((_, name), allocation)) = taken.next_if(|((other, _), _)| other == namespace) {
+                let entry = match following.next() {
+                    Some((next, entry)) if next == name => Some(entry),
+                    _ => {
+                        following = names.range_mut::<str, _>((Bound::Included(name.as_str()), Bound::Unbounded));
+                        following.next().filter(|(first, _)| *first == name).map(|(_, entry)| entry)
+                    }
+                };
+                if let Some(entry) = entry {
+                    entry.taken = Some(Arc::clone(allocation));
+                }
+            }
         }
     }
 
@@ -155,7 +172,7 @@ mod tests {
         cache.insert(text);
         let allocation_timestamp = "2025-01-01T00:00:00Z".to_owned();
         let allocation = AllocationResult { allocation_timestamp, ..AllocationResult::default() };
-        cache.take(&("a".to_owned(), "x".to_owned()), &Arc::new(allocation));
+        cache.take([(&("a".to_owned(), "x".to_owned()), &Arc::new(allocation))].into_iter());
         let objects = cache.objects();
         let taken: Value = serde_json::from_str(&objects[0]).unwrap();
         assert_eq!(taken["status"]["allocation"]["allocationTimestamp"], "2025-01-01T00:00:00Z");

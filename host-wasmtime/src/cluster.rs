@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use apportion_core::allocate::{Answer, KnownQuestion, Limits, Outcome, Question};
-use apportion_core::cluster::Key;
+use apportion_core::allocate::{Answer, KnownQuestion, Limits, Question};
 use apportion_core::finding::{Finding, ObjectRef, Severity};
 use apportion_core::profile::Profile;
 use apportion_core::simulate::Report;
@@ -120,15 +119,6 @@ impl Cluster {
         Ok(Live { store, instance, handle })
     }
 
-    /// Keeps the devices of an answer that claims took.
-    fn keep(&mut self, question: &KnownQuestion, claims: &[Key], answer: &Answer) {
-        if let (true, Outcome::Allocated { allocations, .. }) = (question.take, &answer.outcome) {
-            for (key, allocation) in claims.iter().zip(allocations) {
-                self.cache.take(key, allocation);
-            }
-        }
-    }
-
     fn stopped(&mut self, error: &wasmtime::Error) -> Error {
         self.stops = self.stops.saturating_add(1);
         Error::Stopped(Stop::of(error, self.host_limits))
@@ -173,7 +163,9 @@ impl Door for Cluster {
             .map_err(from_wit::findings)
             .and_then(from_wit::answer)
             .map_err(Error::Refused)?;
-        self.keep(question, &question.claims, &answer);
+        if question.take {
+            self.cache.take(question.claims.iter().zip(answer.allocations()));
+        }
         Ok(answer)
     }
 
@@ -182,10 +174,10 @@ impl Door for Cluster {
         let answers = self
             .call(|cluster, store, handle| cluster.call_allocate_each(store, handle, &asked))?
             .map_err(from_wit::findings)
-            .and_then(|answers| answers.into_iter().map(from_wit::answer).collect::<Result<Vec<_>, _>>())
+            .and_then(from_wit::answers)
             .map_err(Error::Refused)?;
-        for (key, answer) in question.claims.iter().zip(&answers) {
-            self.keep(question, std::slice::from_ref(key), answer);
+        if question.take {
+            self.cache.take(question.claims.iter().zip(answers.iter().flat_map(Answer::allocations)));
         }
         Ok(answers)
     }

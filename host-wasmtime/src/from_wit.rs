@@ -1,9 +1,10 @@
 //! Records of the contract to the core's types.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, RequestFunnel};
-use apportion_core::api::claim::{AllocationResult, DeviceRequestAllocationResult};
+use apportion_core::api::claim::{AllocationResult, DeviceRequestAllocationResult, GrantedDevice};
 use apportion_core::api::read::{Json, Path};
 use apportion_core::engine::read_quantity;
 use apportion_core::finding::{Code, ErrorKind, Finding, Fix, ObjectRef, Severity};
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use crate::bindings::exports::apportion::dra::decisions as wit;
 use crate::bindings::exports::apportion::dra::types::{
-    AllocatedDevice as AllocatedDeviceOfWit, ErrorKind as WitErrorKind, Fix as WitFix, Severity as WitSeverity,
+    ErrorKind as WitErrorKind, Fix as WitFix, Severity as WitSeverity,
 };
 
 pub(crate) fn findings(findings: Vec<wit::Finding>) -> Vec<Finding> {
@@ -73,10 +74,7 @@ pub(crate) fn answer(answer: wit::Answer) -> Result<Answer, Vec<Finding>> {
             allocations: allocated
                 .claims
                 .into_iter()
-                .map(|claim| match claim.allocation.as_str() {
-                    "" => devices(claim.devices).map(Arc::new),
-                    text => allocation(text).map(Arc::new),
-                })
+                .map(|claim| read(&claim.allocation).map(Arc::new))
                 .collect::<Result<_, _>>()?,
         },
         wit::Outcome::Unsatisfied(nodes) => Outcome::Unsatisfied { nodes: refusals(nodes) },
@@ -86,32 +84,61 @@ pub(crate) fn answer(answer: wit::Answer) -> Result<Answer, Vec<Finding>> {
     Ok(Answer { outcome, findings: findings(answer.findings), steps: answer.steps })
 }
 
-/// An allocation of which only the devices crossed.
-fn devices(devices: Vec<AllocatedDeviceOfWit>) -> Result<AllocationResult, Vec<Finding>> {
-    let mut allocation = AllocationResult::default();
-    for device in devices {
-        let mut result = DeviceRequestAllocationResult {
-            request: device.request,
-            driver: device.id.driver,
-            pool: device.id.pool,
-            device: device.id.device,
-            admin_access: device.admin_access.then_some(true),
-            share_id: device.share_id,
-            ..DeviceRequestAllocationResult::default()
-        };
-        for amount in device.consumed_capacity {
-            let quantity = read_quantity(amount.quantity.into()).map_err(|finding| vec![finding])?;
-            result.consumed_capacity.insert(amount.name, quantity);
+/// Answers about claims one after another.
+pub(crate) fn answers(answers: wit::Answers) -> Result<Vec<Answer>, Vec<Finding>> {
+    let wit::Answers { nodes, frames, granted, placed, devices, last } = answers;
+    let frames = frames.iter().map(|text| read(text)).collect::<Result<Vec<AllocationResult>, _>>()?;
+    let granted = granted.into_iter().map(granted_device).collect::<Result<Vec<_>, _>>()?;
+    let mut devices = devices.into_iter();
+    let mut answers = Vec::with_capacity(placed.len().saturating_add(1));
+    for placed in placed {
+        let mut allocation = entry(&frames, placed.frame)?.clone();
+        let count = devices.len().min(usize::try_from(placed.devices).unwrap_or(usize::MAX));
+        allocation.devices.results.reserve_exact(count);
+        for device in devices.by_ref().take(count) {
+            let granted = Arc::clone(entry(&granted, device.granted)?);
+            allocation.devices.results.push(DeviceRequestAllocationResult { share_id: device.share_id, granted });
         }
-        allocation.devices.results.push(result);
+        let (node, allocations) = (entry(&nodes, placed.node)?.clone(), vec![Arc::new(allocation)]);
+        let outcome = Outcome::Allocated { node, allocations };
+        answers.push(Answer { outcome, findings: findings(placed.findings), steps: placed.steps });
     }
-    Ok(allocation)
+    if let Some(last) = last {
+        answers.push(answer(last)?);
+    }
+    Ok(answers)
 }
 
-fn allocation(text: &str) -> Result<AllocationResult, Vec<Finding>> {
+fn entry<T>(list: &[T], position: u32) -> Result<&T, Vec<Finding>> {
+    let entry = usize::try_from(position).ok().and_then(|position| list.get(position));
+    entry.ok_or_else(|| {
+        let message = format!("the component names entry {position} of a list of {}", list.len());
+        vec![Finding::new(Code::Internal, "", message)]
+    })
+}
+
+fn granted_device(device: wit::GrantedDevice) -> Result<Arc<GrantedDevice>, Vec<Finding>> {
+    let more = if device.more.is_empty() { GrantedDevice::default() } else { read(&device.more)? };
+    let mut consumed_capacity = BTreeMap::new();
+    for amount in device.consumed_capacity {
+        let quantity = read_quantity(amount.quantity.into()).map_err(|finding| vec![finding])?;
+        consumed_capacity.insert(amount.name, quantity);
+    }
+    Ok(Arc::new(GrantedDevice {
+        request: device.request,
+        driver: device.id.driver,
+        pool: device.id.pool,
+        device: device.id.device,
+        admin_access: device.admin_access.then_some(true),
+        consumed_capacity,
+        ..more
+    }))
+}
+
+fn read<T: Json>(text: &str) -> Result<T, Vec<Finding>> {
     let value = json(text).map_err(|finding| vec![finding])?;
     let mut findings = Vec::new();
-    AllocationResult::read(value, &Path::ROOT, &mut findings).map_err(|_| findings)
+    T::read(value, &Path::ROOT, &mut findings).map_err(|_| findings)
 }
 
 fn refusals(nodes: Vec<wit::NodeRefusal>) -> Vec<NodeRefusal> {

@@ -6,6 +6,7 @@ use apportion::{Cluster, Door, Error, HostLimits, Native, Runner, Stop};
 use apportion_core::allocate::{KnownQuestion, Limits, Outcome};
 use apportion_core::finding::{Code, ObjectRef};
 use apportion_core::profile::{Profile, Version};
+use serde_json::{Value, json};
 
 const NODE: &str = r#"{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-a"}}"#;
 
@@ -115,6 +116,53 @@ fn claims_placed_in_one_call_keep_their_devices_after_a_stop() {
     assert!(matches!(again[0].outcome, Outcome::Unsatisfied { .. }), "the fresh instance knows who has the devices");
     let unknown = KnownQuestion { claims: vec![key(3), key(9)], ..question };
     assert!(matches!(component.allocate_each(&unknown), Err(Error::Refused(_))));
+}
+
+/// Shares of a device with everything that a result can have, then devices of their own, of claims with configuration.
+#[test]
+fn answers_one_after_another_are_whole_also_after_a_stop() {
+    let object = |kind: &str, name: &str, spec: Value| {
+        let metadata = json!({"namespace": if kind == "ResourceClaim" { "ml" } else { "" }, "name": name});
+        json!({"apiVersion": "resource.k8s.io/v1", "kind": kind, "metadata": metadata, "spec": spec}).to_string()
+    };
+    let pool = json!({"name": "node-a", "generation": 1, "resourceSliceCount": 1});
+    let taint = json!({"key": "t", "value": "v", "effect": "NoSchedule", "timeAdded": "2026-01-01T00:00:00Z"});
+    let nic = json!({"name": "nic-0", "allowMultipleAllocations": true, "capacity": {"bandwidth": {"value": "10"}},
+        "taints": [taint], "bindsToNode": true, "bindingConditions": ["ready"], "bindingFailureConditions": ["broken"]});
+    let devices = json!([nic, {"name": "vf-0"}, {"name": "vf-1"}]);
+    let slice = json!({"driver": "nic.example.com", "nodeName": "node-a", "devices": devices, "pool": pool});
+    let config = json!([{"opaque": {"driver": "nic.example.com", "parameters": {"mtu": 9000}}}]);
+    let class = |expression: &str| json!({"selectors": [{"cel": {"expression": expression}}], "config": config});
+    let shared = json!({"deviceClassName": "nic", "capacity": {"requests": {"bandwidth": "3"}}, "tolerations": [{"operator": "Exists"}]});
+    let claim =
+        |request: &Value| json!({"devices": {"requests": [{"name": "r", "exactly": request}], "config": config}});
+    let mut objects = vec![
+        NODE.to_owned(),
+        object("DeviceClass", "nic", class("device.allowMultipleAllocations == true")),
+        object("DeviceClass", "vf", class("device.allowMultipleAllocations == false")),
+        object("ResourceSlice", "s", slice),
+    ];
+    let requests = [&shared, &shared, &shared, &json!({"deviceClassName": "vf"}), &json!({"deviceClassName": "vf"})];
+    let names: Vec<String> = (0..=requests.len()).map(|number| format!("c{number}")).collect();
+    let all = requests.into_iter().chain([&shared]);
+    objects.extend(all.zip(&names).map(|(request, name)| object("ResourceClaim", name, claim(request))));
+    let keys = names.iter().map(|name| ("ml".to_owned(), name.clone())).collect();
+    let question = KnownQuestion { claims: keys, take: true, ..KnownQuestion::default() };
+
+    let limits = HostLimits { memory: 16 << 20 };
+    let (mut component, mut native) = (cluster(limits), Native::new(Profile::default(), Limits::default()));
+    for door in [&mut component as &mut dyn Door, &mut native] {
+        assert_eq!(door.apply(&objects).unwrap().concat(), []);
+    }
+    let answers = native.allocate_each(&question).unwrap();
+    assert_eq!(answers.iter().filter(|answer| answer.allocations().len() == 1).count(), 5);
+    assert!(matches!(answers[5].outcome, Outcome::Unsatisfied { .. }), "three shares of 3 leave 1 of 10");
+    assert_eq!(component.allocate_each(&question).unwrap(), answers);
+    component.apply(&[self::slice(1_000_000)]).unwrap_err();
+    for name in names {
+        let claim = ObjectRef { kind: "ResourceClaim".to_owned(), namespace: "ml".to_owned(), name };
+        assert_eq!(component.get(&claim).unwrap(), native.get(&claim).unwrap());
+    }
 }
 
 #[test]

@@ -62,7 +62,8 @@ another in one call, each taking its result in the cluster before the next; `nod
 indexed before. Every outcome is compared with the expected one first. For the native core and the component criterion
 takes the samples; the first number is the median, the one in brackets the best sample. Claims are in the
 cluster before, as a watch brings them; the component is asked by their keys. The allocation of a question comes back
-from it as JSON, written and read within the time; in a sequence the claims take it inside, and their devices come back.
+from it as JSON, written and read within the time; in a sequence the claims take it inside, and what answers have in common
+comes back once.
 This program has the memory allocator of the runner. The reference is
 kube-scheduler's allocator, Kubernetes 1.36.2, with compiled expressions cached, best of many. *Ratio* is component to
 native, *faster* is reference to native, both of the best. A target is met when the median is below it; the component may

@@ -5,6 +5,7 @@
     reason = "the generated bindings pass memory across the component's border; bytes are compared in `memory`"
 )]
 
+mod answers;
 mod control;
 mod from_wire;
 mod life;
@@ -17,8 +18,8 @@ use std::cell::RefCell;
 use apportion_core::engine::{Engine, parse};
 use apportion_core::validate::too_large;
 use bindings::exports::apportion::dra::decisions::{
-    Answer, Cluster, ClusterBorrow, Finding, Guest, GuestCluster, KnownQuestion, Limits, ObjectRef, Profile, Question,
-    Report,
+    Answer, Answers, Cluster, ClusterBorrow, Finding, Guest, GuestCluster, KnownQuestion, Limits, ObjectRef, Profile,
+    Question, Report,
 };
 use bindings::exports::apportion::dra::{explanations, selectors, validation};
 
@@ -58,19 +59,19 @@ impl GuestCluster for Session {
 
     fn allocate(&self, question: Question) -> Result<Answer, Vec<Finding>> {
         let question = from_wire::question(question).map_err(to_wire::findings)?;
-        Ok(to_wire::answer(self.0.borrow_mut().allocate(&question), true))
+        Ok(to_wire::answer(self.0.borrow_mut().allocate(&question)))
     }
 
     fn allocate_known(&self, question: KnownQuestion) -> Result<Answer, Vec<Finding>> {
         let question = from_wire::known_question(question).map_err(to_wire::findings)?;
         let answer = self.0.borrow_mut().allocate_known(&question).map_err(to_wire::findings)?;
-        Ok(to_wire::answer(answer, !question.take))
+        Ok(to_wire::answer(answer))
     }
 
-    fn allocate_each(&self, question: KnownQuestion) -> Result<Vec<Answer>, Vec<Finding>> {
+    fn allocate_each(&self, question: KnownQuestion) -> Result<Answers, Vec<Finding>> {
         let question = from_wire::known_question(question).map_err(to_wire::findings)?;
         let answers = self.0.borrow_mut().allocate_each(&question).map_err(to_wire::findings)?;
-        Ok(answers.into_iter().map(|answer| to_wire::answer(answer, !question.take)).collect())
+        Ok(answers::answers(answers))
     }
 
     fn run(&self) -> Report {

@@ -1,7 +1,7 @@
 //! The core's types to records of the contract.
 
 use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, RequestFunnel};
-use apportion_core::api::claim::{AllocationResult, DeviceRequestAllocationResult};
+use apportion_core::api::claim::{AllocationResult, DeviceRequestAllocationResult, GrantedDevice};
 use apportion_core::api::quantity::Quantity;
 use apportion_core::api::read::Json;
 use apportion_core::cel::CompileErrorKind;
@@ -64,13 +64,12 @@ pub(crate) fn object_ref(object: ObjectRef) -> wit::ObjectRef {
     wit::ObjectRef { kind: object.kind, namespace: object.namespace, name: object.name }
 }
 
-/// An answer; `has_json` says whether allocations cross as JSON, too.
-pub(crate) fn answer(answer: Answer, has_json: bool) -> wit::Answer {
+pub(crate) fn answer(answer: Answer) -> wit::Answer {
     wit::Answer {
         outcome: match answer.outcome {
             Outcome::Allocated { node, allocations } => wit::Outcome::Allocated(wit::Allocated {
                 node,
-                claims: allocations.into_iter().map(|allocation| claim_allocation(&allocation, has_json)).collect(),
+                claims: allocations.iter().map(|allocation| claim_allocation(allocation)).collect(),
             }),
             Outcome::Unsatisfied { nodes } => wit::Outcome::Unsatisfied(refusals(nodes)),
             Outcome::Failed { node, failure: why } => wit::Outcome::Failed(wit::Failed { node, failure: failure(why) }),
@@ -81,10 +80,13 @@ pub(crate) fn answer(answer: Answer, has_json: bool) -> wit::Answer {
     }
 }
 
-fn claim_allocation(allocation: &AllocationResult, has_json: bool) -> wit::ClaimAllocation {
-    let json = if has_json { allocation.write().unwrap_or_default().to_string() } else { String::new() };
+fn claim_allocation(allocation: &AllocationResult) -> wit::ClaimAllocation {
     let devices = allocation.devices.results.iter().map(picked).collect();
-    wit::ClaimAllocation { devices, allocation: json }
+    wit::ClaimAllocation { devices, allocation: json(allocation) }
+}
+
+pub(crate) fn json(value: &impl Json) -> String {
+    value.write().unwrap_or_default().to_string()
 }
 
 fn refusals(nodes: Vec<NodeRefusal>) -> Vec<wit::NodeRefusal> {
@@ -161,15 +163,17 @@ fn claim_report(claim: ClaimReport) -> wit::ClaimReport {
 
 /// The same as [`device`] of the result, without what is in between.
 fn picked(result: &DeviceRequestAllocationResult) -> wit::AllocatedDevice {
+    let (request, id, admin_access, consumed_capacity) = granted(result);
+    wit::AllocatedDevice { request, id, admin_access, share_id: result.share_id.clone(), consumed_capacity }
+}
+
+/// Request, device, whether with admin access, and what is consumed.
+pub(crate) fn granted(device: &GrantedDevice) -> (String, wit::DeviceId, bool, Vec<wit::Amount>) {
     let amount =
         |(name, quantity): (&String, &Quantity)| wit::Amount { name: name.clone(), quantity: quantity.to_string() };
-    wit::AllocatedDevice {
-        request: result.request.clone(),
-        id: wit::DeviceId { driver: result.driver.clone(), pool: result.pool.clone(), device: result.device.clone() },
-        admin_access: result.admin_access == Some(true),
-        share_id: result.share_id.clone(),
-        consumed_capacity: result.consumed_capacity.iter().map(amount).collect(),
-    }
+    let GrantedDevice { request, driver, pool, device: name, admin_access, consumed_capacity, .. } = device;
+    let id = wit::DeviceId { driver: driver.clone(), pool: pool.clone(), device: name.clone() };
+    (request.clone(), id, *admin_access == Some(true), consumed_capacity.iter().map(amount).collect())
 }
 
 fn device(device: AllocatedDevice) -> wit::AllocatedDevice {
