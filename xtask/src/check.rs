@@ -1,6 +1,7 @@
 //! Format, lints, documentation, and that wasmtime is compiled once.
 
 use std::collections::{BTreeMap, BTreeSet};
+
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -9,7 +10,7 @@ use crate::Workspace;
 use crate::command::{cargo, output, run};
 use crate::node::Node;
 use crate::suites::WITH_WASMTIME;
-use crate::{npm, requirements, web};
+use crate::{alerts, npm, requirements, web};
 
 /// Runs every check; stops at the first that fails.
 ///
@@ -27,7 +28,7 @@ pub fn run_all(workspace: &Workspace) -> Result<()> {
     wasmtime_is_compiled_once(workspace)?;
     requirements::check(workspace)?;
     dependencies_are_allowed(workspace)?;
-    alert_rules_hold(workspace)?;
+    alerts::check_with_what_is_there(workspace)?;
 
     let members = members(workspace)?;
     let (heavy, light): (Vec<&str>, Vec<&str>) =
@@ -67,20 +68,6 @@ fn dependencies_are_allowed(workspace: &Workspace) -> Result<()> {
     let mut deny = cargo();
     deny.current_dir(workspace.root()).args(["deny", "--locked", "check", "bans", "licenses", "sources"]);
     run(&mut deny, "the check of dependencies", "the findings are above; `deny.toml` has the rules")
-}
-
-/// The alert rules of the deployment, and their tests.
-fn alert_rules_hold(workspace: &Workspace) -> Result<()> {
-    if output(Command::new("promtool").arg("--version")).is_none() {
-        eprintln!("alert rules are not tested: promtool is missing; it comes with Prometheus");
-        return Ok(());
-    }
-    for arguments in [["check", "rules", "alerts.yaml"], ["test", "rules", "alerts-test.yaml"]] {
-        let mut promtool = Command::new("promtool");
-        promtool.current_dir(workspace.path("deploy/monitoring")).args(arguments);
-        run(&mut promtool, "the check of alert rules", "the findings are above")?;
-    }
-    Ok(())
 }
 
 /// rustfmt and clippy, from rustup where they are missing.

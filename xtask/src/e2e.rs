@@ -5,15 +5,15 @@ use std::process::{Command, Stdio};
 
 use anyhow::Result;
 
-use crate::Workspace;
 use crate::command::{cargo, output, run};
 use crate::fingerprint::Fingerprint;
+use crate::{Workspace, alerts};
 
 /// Where the program with the control plane comes from.
 const SOURCE: &str = "tests/cluster";
 
-/// Builds the control plane, where that has changed, and the program, and runs the scenarios one after the other. Without Go
-/// that is skipped, and a line says so.
+/// Builds the control plane, where that has changed, and the program, and runs the scenarios one after the other; where all of
+/// them are run, alert rules are checked first. Without Go that is skipped, and a line says so.
 ///
 /// # Errors
 ///
@@ -22,6 +22,9 @@ pub fn e2e(workspace: &Workspace, arguments: &[String]) -> Result<()> {
     if output(Command::new("go").arg("version")).is_none() {
         eprintln!("tests with a real control plane are skipped: building it needs Go");
         return Ok(());
+    }
+    if arguments.is_empty() {
+        alerts::check(workspace)?;
     }
     let program = control_plane(workspace)?;
     let mut test = cargo();

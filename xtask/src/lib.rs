@@ -15,6 +15,8 @@ pub mod wasm;
 pub mod workspace;
 
 #[cfg(feature = "cli")]
+pub mod alerts;
+#[cfg(feature = "cli")]
 pub mod bench;
 #[cfg(feature = "cli")]
 pub mod browser;

@@ -4,7 +4,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::{Workspace, bench, check, component, e2e, fuzz, jobs, npm, requirements, sbom, size, suites, web};
+use xtask::{Workspace, alerts, bench, check, component, e2e, fuzz, jobs, npm, requirements, sbom, size, suites, web};
 
 /// Builds, tests and installs Apportion. Every command builds what it needs and skips what is up to date.
 #[derive(Parser)]
@@ -61,6 +61,8 @@ enum Task {
         /// Parts of the names of tests; all without any
         names: Vec<String>,
     },
+    /// Test the alert rules and the dashboard with promtool; needs Go, and minutes for the first build
+    Alerts,
     /// Build the component: target/wasm/apportion.wasm
     Component,
     /// Build the npm package: npm/dist
@@ -102,6 +104,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Bench { arguments } => return Ok(code(bench::bench(workspace, &arguments)?)),
         Task::Fuzz { seconds, targets } => fuzz::fuzz(workspace, &targets, seconds)?,
         Task::E2e { names } => e2e::e2e(workspace, &names)?,
+        Task::Alerts => alerts::check(workspace)?,
         Task::Component => println!("{}", component::build(workspace)?.path.display()),
         Task::Npm => println!("{}", npm::publishable(workspace)?.display()),
         Task::Web => println!("{}", web::build(workspace)?.display()),

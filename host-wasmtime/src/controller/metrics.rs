@@ -91,6 +91,13 @@ impl Metrics {
         text
     }
 
+    /// Counts of what should never happen are there from the start: of a count that appears Prometheus does not see that it rose.
+    pub(super) fn starts(&self, part: &str) {
+        for count in [&self.traps, &self.unreadable] {
+            drop(count.get_or_create(&vec![("part", part.to_owned())]));
+        }
+    }
+
     pub(super) fn reconciled(&self, part: &str, result: &str) {
         self.reconciled.get_or_create(&vec![("part", part.to_owned()), ("result", result.to_owned())]).inc();
     }
@@ -209,6 +216,16 @@ mod tests {
             let named = named(&fs::read_to_string(file("deploy/monitoring").join(name)).unwrap());
             assert!(named.len() >= 4, "{name} is about something");
             assert!(named.is_subset(&series), "{name}: {:?}", named.difference(&series));
+        }
+    }
+
+    #[test]
+    fn what_should_never_happen_is_counted_from_nothing() {
+        let metrics = Metrics::new();
+        metrics.starts("explainer");
+        for name in ["component_traps", "unreadable_objects"] {
+            let line = format!("apportion_{name}_total{{part=\"explainer\"}} 0\n");
+            assert!(metrics.text().contains(&line), "{line}");
         }
     }
 

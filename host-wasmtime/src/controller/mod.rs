@@ -121,6 +121,7 @@ async fn work(arguments: &ControllerArguments, profile: Profile) -> Result<()> {
     let mut units = Vec::new();
     for (index, part) in parts.iter().copied().enumerate() {
         let settings =
+        metrics.starts(part.text());
             Settings { part: part.part(), home: namespace.clone(), allow_admin_access: arguments.allow_admin_access };
         let controller = runner.controller(&profile, Limits::default(), HostLimits::default(), settings)?;
         let (sender, news) = mpsc::channel(WAITING);
