@@ -42,6 +42,9 @@ pub(crate) struct ControllerArguments {
     /// How the log is written
     #[arg(long, value_enum, default_value_t = LogFormat::Text, help_heading = "Output")]
     pub(crate) log_format: LogFormat,
+    /// Send traces to the OTLP collector at this base URL, over HTTP. `OTEL_EXPORTER_OTLP_ENDPOINT` says the same
+    #[arg(long, value_name = "URL", help_heading = "Output")]
+    pub(crate) otlp_endpoint: Option<String>,
     /// Log every decision
     #[arg(long, short = 'v', help_heading = "Output")]
     pub(crate) verbose: bool,

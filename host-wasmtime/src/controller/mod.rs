@@ -12,6 +12,7 @@ mod engine;
 mod events;
 mod leader;
 mod limit;
+mod log;
 mod metrics;
 mod parts;
 mod queue;
@@ -20,6 +21,7 @@ mod rbac;
 mod serve;
 mod served;
 mod steps;
+mod traces;
 mod unit;
 mod watch;
 mod writer;
@@ -38,11 +40,10 @@ use apportion_core::profile::Profile;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, mpsc, watch as channel};
-use tracing::{Level, info};
+use tracing::info;
 
 use ahead::Ahead;
 pub(crate) use arguments::ControllerArguments;
-use arguments::LogFormat;
 use engine::Engine;
 use events::Recorder;
 use leader::Candidate;
@@ -65,10 +66,15 @@ const CRD: &str = include_str!("../../../deploy/kustomize/base/crd.yaml");
 
 /// Works until it is told to stop.
 pub(crate) fn run(arguments: &ControllerArguments, profile: Profile) -> Result<()> {
-    start_log(arguments);
     let runtime =
         Builder::new_multi_thread().worker_threads(2).enable_all().build().context("no thread can be started")?;
-    runtime.block_on(work(arguments, profile))
+    let identity = identity();
+    let traces = log::start(arguments, &identity, runtime.handle())?;
+    let done = runtime.block_on(work(arguments, profile, &identity));
+    if let Some(traces) = traces {
+        traces.end();
+    }
+    done
 }
 
 /// What is printed instead of working, if that is asked for.
@@ -80,21 +86,9 @@ pub(crate) fn printed(arguments: &ControllerArguments) -> Option<String> {
     arguments.print_rbac.then(|| manifests().iter().map(apportion_yaml::write).collect::<Vec<_>>().join("---\n"))
 }
 
-fn start_log(arguments: &ControllerArguments) {
-    let level = match arguments.verbose {
-        true => Level::DEBUG,
-        false => Level::INFO,
-    };
-    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false);
-    match arguments.log_format {
-        LogFormat::Text => log.init(),
-        LogFormat::Json => log.json().flatten_event(true).init(),
-    }
-}
-
-async fn work(arguments: &ControllerArguments, profile: Profile) -> Result<()> {
+async fn work(arguments: &ControllerArguments, profile: Profile, identity: &str) -> Result<()> {
     let Connection { client, context } = connect_as_pod(arguments.context.as_deref()).await?;
-    let (namespace, parts, identity) = (arguments.namespace(), arguments.parts(), identity());
+    let (namespace, parts) = (arguments.namespace(), arguments.parts());
     info!(context, namespace, identity, parts = ?parts, "starting");
     let (metrics, health) = (Arc::new(Metrics::new()), Arc::new(Health::new(parts.len())));
     let (stop, stopped) = channel::channel(false);
@@ -102,12 +96,12 @@ async fn work(arguments: &ControllerArguments, profile: Profile) -> Result<()> {
     let server = tokio::spawn(serve::serve(listener, Arc::clone(&health), Arc::clone(&metrics), stopped.clone()));
 
     let (served, limit) = (Arc::new(Served::default()), Arc::new(Limit::new(arguments.qps, arguments.burst)));
-    let recorder = Arc::new(Recorder::new(client.clone(), &identity));
+    let recorder = Arc::new(Recorder::new(client.clone(), identity));
     // The lease is given back after the last write.
     let (written, all_written) = channel::channel(false);
     let (fence, candidate) = match arguments.leader_elect {
         true => {
-            let (mut candidate, fence) = Candidate::new(client.clone(), &namespace, rbac::LEASE, &identity);
+            let (mut candidate, fence) = Candidate::new(client.clone(), &namespace, rbac::LEASE, identity);
             // Whoever leads from the start lists everything once.
             candidate.look().await;
             (fence, Some(tokio::spawn(candidate.run(all_written))))
@@ -121,13 +115,13 @@ async fn work(arguments: &ControllerArguments, profile: Profile) -> Result<()> {
     let mut units = Vec::new();
     for (index, part) in parts.iter().copied().enumerate() {
         let settings =
-        metrics.starts(part.text());
             Settings { part: part.part(), home: namespace.clone(), allow_admin_access: arguments.allow_admin_access };
         let controller = runner.controller(&profile, Limits::default(), HostLimits::default(), settings)?;
         let (sender, news) = mpsc::channel(WAITING);
         for resource in part.watches() {
             listeners.entry(resource.plural).or_insert_with(|| (*resource, Vec::new())).1.push(sender.clone());
         }
+        metrics.starts(part.text());
         let unit = Unit {
             index,
             part,

@@ -9,7 +9,7 @@ use apportion_core::control::{Conclusion, Lane};
 use apportion_core::finding::{Finding, ObjectRef, Severity};
 use apportion_core::lifecycle::Time;
 use tokio::sync::{mpsc, watch};
-use tracing::{debug, error, info, warn};
+use tracing::{Instrument, Span, debug, error, info, warn};
 
 use super::ahead::Ahead;
 use super::engine::Engine;
@@ -19,6 +19,7 @@ use super::parts::PartName;
 use super::queue::{Due, Queue};
 use super::serve::Health;
 use super::steps::{Feedback, Outcome};
+use super::traces;
 use super::watch::News;
 use super::writer::Writer;
 use apportion_core::api::source::SOURCE_KIND;
@@ -61,6 +62,7 @@ struct Finished {
     is_to_retry: bool,
     status: Option<(String, serde_json::Value)>,
     outcome: Outcome,
+    span: Span,
 }
 
 impl Unit {
@@ -165,7 +167,7 @@ impl Unit {
         if texts.is_empty() {
             return;
         }
-        let copy = texts.clone();
+        let (copy, _span) = (texts.clone(), traces::hear(self.part.text(), texts.len()));
         match self.engine.call(move |controller| controller.apply(&copy)).await {
             Ok(findings) => self.report(&findings),
             Err(error) => {
@@ -223,10 +225,15 @@ impl Unit {
     /// Asks for a decision and has it carried out beside everything else.
     async fn start(&mut self, due: Due, sender: &mpsc::Sender<Finished>) {
         let (object, start, now) = (due.object.clone(), Instant::now(), now());
-        let plan = match self.engine.call(move |controller| controller.reconcile(&object, now)).await {
+        let span = traces::reconcile(self.part.text(), &due);
+        let decide = traces::decide(&span);
+        let plan = self.engine.call(move |controller| controller.reconcile(&object, now)).await;
+        drop(decide);
+        let plan = match plan {
             Ok(plan) => plan,
             Err(error) => {
                 self.stopped(&error);
+                traces::reconciled(&span, "stopped");
                 self.metrics.reconciled(self.part.text(), "stopped");
                 self.queue.fail(due, None, Instant::now());
                 return;
@@ -234,7 +241,9 @@ impl Unit {
         };
         self.metrics.decided(self.part.text(), start.elapsed());
         let is_idle = plan.writes.is_empty() && plan.events.is_empty();
+        span.record("writes", plan.writes.len());
         if is_idle && !plan.retry {
+            traces::reconciled(&span, "nothing");
             self.wake(&due.object, plan.wake_up);
             self.queue.finish(&due.object);
             return;
@@ -243,9 +252,9 @@ impl Unit {
         let (writer, sender) = (Arc::clone(&self.writer), sender.clone());
         tokio::spawn(async move {
             let (plan_again, is_to_retry, status) = (plan.wake_up, plan.retry, status_of(&plan));
-            let (outcome, events) = writer.carry_out(plan).await;
+            let (outcome, events) = writer.carry_out(plan).instrument(span.clone()).await;
             // A unit that has ended does not want to know.
-            let _ = sender.send(Finished { due, plan_again, is_to_retry, status, outcome }).await;
+            let _ = sender.send(Finished { due, plan_again, is_to_retry, status, outcome, span }).await;
             writer.tell(events).await;
         });
     }
@@ -278,9 +287,9 @@ impl Unit {
     }
 
     async fn conclude(&mut self, finished: Finished) {
-        let Finished { due, plan_again, is_to_retry, status, outcome } = finished;
+        let Finished { due, plan_again, is_to_retry, status, outcome, span } = finished;
         self.learn(&outcome.feedback).await;
-        let (object, conclusion) = (due.object.clone(), outcome.conclusion.clone());
+        let (object, conclusion, _conclude) = (due.object.clone(), outcome.conclusion.clone(), traces::conclude(&span));
         if let Err(error) = self.engine.call(move |controller| controller.conclude(&object, conclusion)).await {
             self.stopped(&error);
         }
@@ -291,6 +300,7 @@ impl Unit {
             Conclusion::Refused { .. } => "refused",
         };
         self.metrics.reconciled(self.part.text(), result);
+        traces::reconciled(&span, result);
         if outcome.conclusion == Conclusion::Done {
             if outcome.has_created && due.lane == Lane::Urgent && self.part == PartName::TemplateSync {
                 self.metrics.copied(due.since.elapsed());

@@ -23,6 +23,7 @@ use super::metrics::Metrics;
 use super::raw::Raw;
 use super::served::Served;
 use super::steps::{Done, Failure, Feedback, Outcome, Step, turns};
+use super::traces;
 use super::watch::Seen;
 
 /// How long a write may take. Together with the time after which none is started it ends before the lease does.
@@ -134,15 +135,17 @@ impl Writer {
         if !self.fence.is_open() {
             return;
         }
-        let start = Instant::now();
-        match tokio::time::timeout(PATIENCE, self.recorder.record(event, &repetition, &self.served)).await {
-            Ok(Ok(())) => self.metrics.wrote(self.part, "event", 200, start.elapsed()),
+        let (start, span) = (Instant::now(), traces::write(self.part, "event", || Some(event.regarding.clone())));
+        let code = match tokio::time::timeout(PATIENCE, self.recorder.record(event, &repetition, &self.served)).await {
+            Ok(Ok(())) => 200,
             Ok(Err(error)) => {
-                self.metrics.wrote(self.part, "event", code(&error), start.elapsed());
                 warn!(part = self.part, reason = event.reason, %error, "an Event was not written");
+                code(&error)
             }
-            Err(_) => self.metrics.wrote(self.part, "event", 0, start.elapsed()),
-        }
+            Err(_) => 0,
+        };
+        self.metrics.wrote(self.part, "event", code, start.elapsed());
+        traces::written(&span, code);
     }
 
     fn api(&self, object: &ObjectRef) -> Option<Api<Raw>> {
@@ -159,7 +162,7 @@ impl Writer {
         if !self.fence.is_open() {
             return Err(Failure::Fenced);
         }
-        let start = Instant::now();
+        let (start, span) = (Instant::now(), traces::write(self.part, verb, || target(&write)));
         let answer = tokio::time::timeout(PATIENCE, self.request(write, before)).await;
         let code = match &answer {
             Ok(Ok(_)) => 200,
@@ -167,6 +170,7 @@ impl Writer {
             Err(_) => 0,
         };
         self.metrics.wrote(self.part, verb, code, start.elapsed());
+        traces::written(&span, code);
         match answer {
             Ok(Ok(feedback)) => Ok(feedback),
             Ok(Err(error)) => Err(failure(error)),

@@ -2,6 +2,7 @@
 
 #![allow(
     dead_code,
+    unused_imports,
     clippy::unwrap_used,
     clippy::indexing_slicing,
     reason = "helpers of tests, of which each program uses a part"
