@@ -2,7 +2,7 @@
 
 use super::node::{PATIENCE, Way};
 use super::quirks::Quirks;
-use super::{Asked, Budget, Limits, Outcome, decide};
+use super::{Asked, Budget, Limits, NodeRefusal, Outcome, decide};
 use crate::api::claim::{AllocationMode, DeviceRequest};
 use crate::cluster::{Cluster, Memory};
 use crate::finding::{Code, Finding};
@@ -38,7 +38,7 @@ pub(super) fn find(
         let (other, _) = decide(cluster, memory, question, Way { quirks, patience: PATIENCE }, &mut budget);
         match other {
             Outcome::GaveUp { .. } => Comparison::CutOff,
-            other if other == *outcome => Comparison::Same,
+            other if is_same(&other, outcome) => Comparison::Same,
             _ => Comparison::Differs,
         }
     };
@@ -83,6 +83,21 @@ enum Comparison {
     Same,
     Differs,
     CutOff,
+}
+
+/// Whether two decisions are the same to whoever sees the reference's side of them: which request a failure is about does not show there.
+fn is_same(a: &Outcome, b: &Outcome) -> bool {
+    let refusals = |nodes: &[NodeRefusal]| -> Vec<(String, Option<String>)> {
+        let text = |refusal: &NodeRefusal| refusal.failure.as_ref().map(|failure| failure.reference.clone());
+        nodes.iter().map(|refusal| (refusal.node.clone(), text(refusal))).collect()
+    };
+    match (a, b) {
+        (Outcome::Unsatisfied { nodes: a }, Outcome::Unsatisfied { nodes: b }) => refusals(a) == refusals(b),
+        (Outcome::Failed { node: a, failure: of_a }, Outcome::Failed { node: b, failure: of_b }) => {
+            a == b && of_a.reference == of_b.reference
+        }
+        (a, b) => a == b,
+    }
 }
 
 fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
