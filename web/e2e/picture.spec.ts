@@ -18,6 +18,23 @@ test("two groups of Pods share one claim each, on different devices", async ({ p
   expect(new Set(keys).size).toBe(2);
   const names = await held.evaluateAll((tiles) => tiles.map((tile) => tile.querySelector("title")?.textContent));
   expect(names.join()).toMatch(/held by jobs\/blue.*held by jobs\/red/);
+
+  // Each group has one line to its claim, in the claim's colour; a picked claim has a thicker one.
+  await expect(page.getByRole("list", { name: "PodGroups and Pods" }).getByRole("listitem")).toHaveText(["PodGroup blue 2 Pods", "PodGroup red 2 Pods"]);
+  await expect(page.getByRole("list", { name: "Claims that they use" }).getByRole("listitem")).toHaveCount(2);
+  const lines = page.locator(".links path");
+  await expect(lines).toHaveCount(2);
+  const colours = await lines.evaluateAll((paths) => paths.map((path) => getComputedStyle(path).stroke));
+  expect(new Set(colours).size).toBe(2);
+  await chips.nth(1).click();
+  await expect(page.locator(".links path.picked")).toHaveCount(1);
+});
+
+test("a claim that waits for devices has a broken line", async ({ page }) => {
+  await open(page, example("groups/shared-claim.yaml").replace(/deviceClassName: \S+/g, "deviceClassName: none"));
+  await expect(page.locator(".links path.open")).toHaveCount(await page.locator(".links path").count());
+  await expect(page.getByRole("list", { name: "Claims that they use" })).toContainText("not allocated");
+  await expect(page.locator(".links path.open").first()).toHaveCSS("stroke-dasharray", "4px, 4px");
 });
 
 test("picking a device shows it and selects its lines, and the cursor picks back", async ({ page }) => {

@@ -2,6 +2,7 @@
 
 import type { Happening, Integer, ObjectRef, Report, RequestExplanation } from "apportion";
 
+import type { User } from "./model/links";
 import type { ClaimView, Fill, Holder, Tile } from "./model/model";
 
 export const TITLE = "Apportion";
@@ -32,6 +33,9 @@ export const FIND = "Find";
 export const FIND_HINT = "name or attribute";
 export const CLAIM = "Claim";
 export const CLAIMS = "Claims that hold devices";
+export const LINKS = "Pods and their claims";
+export const USERS = "PodGroups and Pods";
+export const USED_CLAIMS = "Claims that they use";
 export const CLASS = "Class";
 export const ALL = "all";
 export const FREE = "free";
@@ -117,11 +121,29 @@ export function remarks(tile: Tile): string[] {
   return [...marks(tile).map(({ meaning }) => meaning), ...tile.fills.map(fill)];
 }
 
-/** Who uses a claim: `2 devices, 300 Pods of PodGroup trainers`. */
-export function users({ devices, pods, podGroups }: ClaimView): string {
+/** A claim with who uses it: `2 devices, 300 Pods of PodGroup trainers`. */
+export function users(claim: ClaimView): string {
+  return `${plural(claim.devices.length, "device")}${claim.pods.length === 0 ? "" : `, ${usedBy(claim)}`}`;
+}
+
+export function usedBy({ pods, podGroups }: ClaimView): string {
   const groups = podGroups.length === 0 ? "" : ` of PodGroup ${some(podGroups, 2).join(", ")}`;
-  const used = pods.length === 1 && podGroups.length === 0 ? `Pod ${pods[0]?.split("/")[1] ?? ""}` : `${plural(pods.length, "Pod")}${groups}`;
-  return `${plural(devices.length, "device")}${pods.length === 0 ? "" : `, ${used}`}`;
+  return pods.length === 1 && podGroups.length === 0 ? `Pod ${pods[0]?.split("/")[1] ?? ""}` : `${plural(pods.length, "Pod")}${groups}`;
+}
+
+/** `PodGroup trainers`, `Pod web-0`, `Pods like web-0`. */
+export function user({ kind, name }: User): string {
+  return kind === "Pods" ? `Pods like ${name}` : `${kind} ${name}`;
+}
+
+/** What is behind the name of a user: `300 Pods`. */
+export function userSize({ kind, pods }: User): string {
+  return kind === "Pod" ? "" : plural(pods, "Pod");
+}
+
+/** What a claim holds: `2 devices`. */
+export function holds({ devices, isAllocated }: ClaimView): string {
+  return isAllocated ? plural(devices.length, "device") : "not allocated";
 }
 
 export const NOTHING_PENDING = "Nothing is Pending: every Pod has a node and every claim its devices.";

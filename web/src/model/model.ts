@@ -80,6 +80,8 @@ export interface ClaimView {
   pods: string[];
   /** PodGroups of these Pods, without namespace. */
   podGroups: string[];
+  /** The same by Pod, for those that are in one. */
+  groupOf: Record<string, string>;
   template: string | undefined;
 }
 
@@ -149,11 +151,13 @@ function claimsOf({ podGroups }: Inventory, report: Report | undefined, order: r
   return (report?.claims ?? []).map((claim) => {
     const key = `${claim.namespace}/${claim.name}`;
     const users = pods.get(key) ?? [];
-    const groups = new Set(users.flatMap((pod) => podGroups[pod] ?? []).map((group) => group.split("/")[1] ?? group));
+    const groupOf = Object.fromEntries(
+      users.flatMap((pod) => (podGroups[pod] === undefined ? [] : [[pod, podGroups[pod].split("/")[1] ?? podGroups[pod]]])),
+    );
     return {
       key, name: claim.name, namespace: claim.namespace, isAllocated: claim.allocated, template: claim.template,
       colour: claim.devices.length === 0 ? 0 : (order === undefined ? colour++ : Math.max(0, order.indexOf(key))) % COLOURS,
-      devices: claim.devices.map(deviceKey), pods: users, podGroups: [...groups],
+      devices: claim.devices.map(deviceKey), pods: users, podGroups: [...new Set(Object.values(groupOf))], groupOf,
     };
   });
 }

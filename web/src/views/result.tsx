@@ -8,6 +8,7 @@ import { useAnswer, usePage } from "../page";
 import { Picture } from "../picture/picture";
 import { findingsOf } from "../state";
 import * as words from "../words";
+import { LinksSection } from "./links";
 import { LooseClaims, Nodes, Pods } from "./pods";
 
 export function ResultView() {
@@ -57,6 +58,7 @@ function Devices({ model }: { model: Model }) {
         {shown.devices !== model.devices && words.shownDevices(shown.devices, model.devices)}
       </p>
       <Picture model={shown} isPicked={isPicked} onPick={(key) => act.pick({ kind: "device", key })} />
+      <LinksSection model={model} />
       <DeviceTable model={shown} />
     </section>
   );
