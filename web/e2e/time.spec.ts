@@ -29,6 +29,28 @@ test("a life is stepped through, played, and changed by hand", async ({ page }) 
   await expect(page.getByRole("button", { name: "Play", exact: true })).toBeVisible({ timeout: 15_000 });
 });
 
+test("what a script does to the hardware is in the picture of its time", async ({ page }) => {
+  await open(page, example("life/cluster.yaml"));
+  await tab(page, "Time").click();
+  const held = page.locator(".picture .tile.held").first();
+  const key = (await held.getAttribute("data-key")) ?? "";
+  await page.getByRole("combobox", { name: "What is done" }).selectOption({ label: "taint device" });
+  await page.getByRole("combobox", { name: "To what" }).selectOption(key);
+  await page.getByRole("textbox", { name: "At" }).fill("1m");
+  await page.getByRole("button", { name: "Add to the script" }).click();
+  await page.getByRole("button", { name: "1m", exact: true }).first().click();
+  await expect(tile(page, key)).toHaveClass(/tainted/);
+  await page.getByRole("slider", { name: "Time" }).press("Home");
+  await expect(tile(page, key)).not.toHaveClass(/tainted/);
+
+  await page.getByRole("combobox", { name: "What is done" }).selectOption({ label: "lose node" });
+  await page.getByRole("combobox", { name: "To what" }).selectOption("node-a");
+  await page.getByRole("textbox", { name: "At" }).fill("2m");
+  await page.getByRole("button", { name: "Add to the script" }).click();
+  await page.getByRole("button", { name: "2m", exact: true }).first().click();
+  await expect(page.locator(".picture")).not.toContainText("node-a");
+});
+
 test("claims are generated, allocated, reserved, released and deallocated in time", async ({ page }) => {
   await open(page);
   await page.getByRole("button", { name: "Examples" }).click();

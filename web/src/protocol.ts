@@ -80,12 +80,22 @@ export interface Attempt {
   report: Report;
 }
 
+/** How things stand at one time. */
+export interface Stage {
+  atMillis: number;
+  report: Report;
+  /** Pools and nodes, where they are others than at the stage before. */
+  hardware?: Hardware;
+}
+
+export type Hardware = Pick<Inventory, "pools" | "nodes">;
+
 /** A life in virtual time. */
 export interface Life {
   /** Nothing, when the script cannot be read. */
   moments: Moment[];
   /** How things stood after each instant at which something happened, and at the start. */
-  stages: { atMillis: number; report: Report }[];
+  stages: Stage[];
   /** Steps of the script, and what the API server said to those that it refused. */
   steps: { atMillis: number; says: string; refused?: string }[];
   endMillis: number;

@@ -3,8 +3,12 @@
 import { type Command, type Finding, type ObjectRef, type ScriptStep, SettingsError, Simulation, readScript, readYaml } from "apportion";
 
 import { isRecord, record, text } from "../foreign";
-import { type Life, settingsOf } from "../protocol";
+import { inventory } from "../model/inventory";
+import { type Hardware, type Life, settingsOf } from "../protocol";
 import type { Session } from "./session";
+
+/** Kinds of what there is before anybody asks for it, and of what is wrong with it. */
+const HARDWARE = ["Node", "ResourceSlice", "DeviceTaintRule"];
 
 /** Times for which the whole state is kept. */
 const MAX_STAGES = 400;
@@ -35,6 +39,7 @@ function play(simulation: Simulation, objects: unknown[], steps: readonly Script
       if (simulation.runUntil(start + atMillis) === "restless") played.isRestless = true;
     };
     const due = steps.filter(({ atMillis }) => atMillis <= untilMillis);
+    let told = 0;
     const times = [...new Set([...stops, ...due.map(({ atMillis }) => atMillis), untilMillis])].sort((one, other) => one - other);
     for (const time of times) {
       // What is due before a step happens before it, and so does what is due at its time.
@@ -43,12 +48,24 @@ function play(simulation: Simulation, objects: unknown[], steps: readonly Script
         played.steps.push(perform(simulation, step));
         runUntil(time);
       }
-      if (stops.includes(time)) played.stages.push({ atMillis: time, report: simulation.report() });
+      if (!stops.includes(time)) continue;
+      const news = simulation.timeline(told);
+      told += news.length;
+      const isOther = news.some(({ object }) => HARDWARE.includes(object.kind));
+      played.stages.push({ atMillis: time, report: simulation.report(), ...(isOther && { hardware: hardwareOf(simulation) }) });
     }
     return { ...played, moments: simulation.timeline() };
   } finally {
     simulation.free();
   }
+}
+
+function hardwareOf(simulation: Simulation): Hardware {
+  const stored = HARDWARE.flatMap((kind) =>
+    simulation.objects(kind).map((value) => ({ object: { kind, namespace: "", name: text(record(record(value).metadata).name) }, value })),
+  );
+  const { pools, nodes } = inventory(stored);
+  return { pools, nodes };
 }
 
 function perform(simulation: Simulation, { atMillis, command, object, says }: ScriptStep): Life["steps"][number] {

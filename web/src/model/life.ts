@@ -2,8 +2,9 @@
 
 import type { Happening, Moment, ObjectRef } from "apportion";
 
-import type { Life } from "../protocol";
+import type { Life, Stage } from "../protocol";
 import { objectName } from "../words";
+import type { Inventory } from "./inventory";
 
 /** `0s`, `1m30s`, `2h5m`, `1s500ms`: as scripts read it, too. */
 export function clock(millis: number): string {
@@ -21,8 +22,14 @@ export function instants({ moments, stages }: Life): number[] {
 }
 
 /** How things stood at a time. */
-export function stageAt({ stages }: Life, atMillis: number): Life["stages"][number] | undefined {
+export function stageAt({ stages }: Life, atMillis: number): Stage | undefined {
   return stages.findLast((stage) => stage.atMillis <= atMillis);
+}
+
+/** What the manifests hold, with the pools and nodes of a time. */
+export function inventoryAt(inventory: Inventory, { stages }: Life, atMillis: number): Inventory {
+  const latest = stages.findLast((stage) => stage.atMillis <= atMillis && stage.hardware !== undefined);
+  return { ...inventory, ...latest?.hardware };
 }
 
 /** What people look for first. */

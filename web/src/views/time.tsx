@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 
-import { DEEDS, type Deed, claimOrder, clock, instants, isMain, lanes, stageAt, withStep } from "../model/life";
+import { DEEDS, type Deed, claimOrder, clock, instants, inventoryAt, isMain, lanes, stageAt, withStep } from "../model/life";
 import { modelOf } from "../model/model";
 import { FailureBox, Ticked, useSome } from "../parts";
 import { useAnswer, usePage } from "../page";
@@ -176,7 +176,10 @@ function Stage({ life, now }: { life: Life; now: number }) {
   const { state, act } = usePage();
   const stage = stageAt(life, now);
   const order = useMemo(() => claimOrder(life), [life]);
-  const model = useMemo(() => state.inventory && modelOf(state.inventory, stage?.report, order), [state.inventory, stage, order]);
+  const model = useMemo(
+    () => state.inventory && modelOf(inventoryAt(state.inventory, life, now), stage?.report, order),
+    [state.inventory, life, stage, order],
+  );
   if (model === undefined || stage === undefined) return null;
   const pending = stage.report.pods.filter(({ node }) => node === undefined).map(words.objectName);
   return (
