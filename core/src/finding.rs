@@ -10,6 +10,7 @@ pub use fix::{Fix, value_at};
 
 /// How much a finding matters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The object or question cannot be used as it is.
@@ -22,6 +23,7 @@ pub enum Severity {
 
 /// Which object a finding is about.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct ObjectRef {
     /// Kind, for instance `ResourceClaim`; empty when unknown.
     pub kind: String,
@@ -46,6 +48,7 @@ impl fmt::Display for ObjectRef {
 ///
 /// Source: apimachinery `pkg/util/validation/field/errors.go`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ErrorKind {
     /// `FieldValueRequired`: a value is missing.
@@ -104,8 +107,11 @@ impl ErrorKind {
 
 /// A problem in the input.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct Finding {
     /// What kind of problem; published, never renamed or reused.
+    #[cfg_attr(feature = "types", ts(type = "string"))]
     pub code: Code,
     /// How much it matters.
     pub severity: Severity,
@@ -117,6 +123,7 @@ pub struct Finding {
     pub object: Option<ObjectRef>,
     /// Field path in the API server's notation, for instance `spec.devices.requests[0].exactly.count`; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub path: String,
     /// What is wrong: one line, lower case, no full stop, the user's words in backticks.
     pub message: String,

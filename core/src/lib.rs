@@ -30,5 +30,7 @@ pub mod lifecycle;
 mod near;
 pub mod profile;
 pub mod simulate;
+#[cfg(feature = "types")]
+pub mod typescript;
 pub mod validate;
 pub mod wire;

@@ -1,5 +1,13 @@
 // The package as TypeScript sees it. Tests hold it against the JavaScript beside it and against what the module answers.
 
+import type {
+  AllocatedDevice, Command, Component, DeviceId, Difference, EventRecord, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Finding, Fit,
+  FitRequest, ManifestDocument, Moment, ObjectRef, Place, Report, RequestFunnel, Supposition, TaintSpec,
+} from "./decisions.d.ts";
+
+// What is answered is declared from the types that answer; here is what JavaScript adds.
+export type * from "./decisions.d.ts";
+
 /**
  * An integer of up to 64 bits: a `number` where JavaScript can hold it exactly, a `bigint` beyond 2^53.
  */
@@ -8,92 +16,10 @@ export type Integer = number | bigint;
 /** Any value that JSON can hold; integers beyond 2^53 are `bigint`. */
 export type Json = null | boolean | Integer | string | Json[] | { [name: string]: Json };
 
-/** Which object is meant. */
-export interface ObjectRef {
-  /** Kind, for instance `ResourceClaim`; empty when unknown. */
-  kind: string;
-  /** Namespace; empty for cluster-scoped kinds. */
-  namespace: string;
-  /** Name. */
-  name: string;
-}
-
-/** How much a finding matters: not usable, usable but not as its author is likely to think, worth knowing. */
-export type Severity = "error" | "warning" | "info";
-
-/** The API server's own class of an error about a field. */
-export type ErrorKind =
-  | "required"
-  | "invalid"
-  | "notSupported"
-  | "duplicate"
-  | "tooMany"
-  | "tooLong"
-  | "forbidden"
-  | "notFound"
-  | "typeInvalid"
-  | "internal";
-
-/** A problem in the input. Findings are data: nothing throws because of what somebody wrote in a manifest. */
-export interface Finding {
-  /** Published code, for instance `read/unknown-field`; never renamed or reused. */
-  code: string;
-  severity: Severity;
-  /** The API server's class of the error, where the finding is one that the API server gives. */
-  kind?: ErrorKind;
-  /** The object it is about, where there is one. */
-  object?: ObjectRef;
-  /** Field path in the API server's notation, for instance `spec.devices.requests[0].exactly.count`. */
-  path?: string;
-  /** What is wrong, in one line. */
-  message: string;
-  /** What to do about it. */
-  hint?: string;
-  /** The correction, where there is one that is certain. */
-  fix?: Fix;
-}
-
-/**
- * The one certain correction of a finding, to be made at its path: another name of the field, another value, a move into the field of that
- * name beside it, or the field replaced by what is in it.
- */
-export type Fix = { rename: string } | { set: unknown } | { nest: string } | "unnest";
-
-/** A range of a JavaScript string: `text.slice(start, end)`. */
-export interface Utf16Range {
-  start: number;
-  end: number;
-}
-
-/** Where a field stands in a text. */
-export interface Place {
-  /** Number of the document, from zero; absent where a text is no document. */
-  document?: number;
-  /** Line, from one. */
-  line: number;
-  /** Column in characters, from one. */
-  column: number;
-  /** What to underline: the value where it is short, else its key. */
-  utf16Range: Utf16Range;
-  /** False when the field itself is not there: then this is the place where it is missing. */
-  isExact: boolean;
-}
-
 /** A finding together with its place. */
 export interface PlacedFinding extends Finding {
   /** Where it is, when it belongs to the text. */
   place?: Place;
-}
-
-/** One document of a text. */
-export interface ManifestDocument {
-  /** The object that it says it is; parts that it does not name are empty. */
-  object: ObjectRef;
-  /** Its first line, from one. */
-  line: number;
-  utf16Range: Utf16Range;
-  /** Whether `kubectl` refuses it; the engine then leaves it out. */
-  isRefused: boolean;
 }
 
 /** Settings of an engine; all may be left out. */
@@ -106,13 +32,6 @@ export interface Settings {
   mode?: "sound" | "reference";
   /** Search steps that one question may take: one step is one device tried for one request. */
   maxSteps?: Integer;
-}
-
-/** Identity of a device. A pool is known only together with its driver. */
-export interface DeviceId {
-  driver: string;
-  pool: string;
-  device: string;
 }
 
 /** "Allocate these claims together, on one of these nodes." */
@@ -130,24 +49,6 @@ export interface Question {
     /** Capacity taken of shared devices: Kubernetes quantities by name. */
     consumed?: (DeviceId & { capacity: Record<string, string> })[];
   };
-}
-
-/** How many devices of a node survive each test of one request. */
-export interface RequestFunnel {
-  /** Name of the claim. */
-  claim: string;
-  /** `request` or `request/subrequest`. */
-  request: string;
-  /** Devices needed. */
-  needed: Integer;
-  /** Devices that the node has access to, in usable pools. */
-  devices: Integer;
-  /** Of these, devices that the class and the request's selectors accept. */
-  matching: Integer;
-  /** Of these, devices without taints that the request does not tolerate. */
-  tolerated: Integer;
-  /** Of these, devices that are free and have enough capacity and counters left. */
-  free: Integer;
 }
 
 /** A refusal with a text of its own. */
@@ -219,315 +120,11 @@ export interface Unreadable {
 /** The answer to a {@link Question}. */
 export type Answer = Allocated | Unsatisfied | Failed | GaveUp | Unreadable;
 
-/** A device of an allocated claim. */
-export interface AllocatedDevice extends DeviceId {
-  /** `request` or `request/subrequest`. */
-  request: string;
-  /** Whether it was taken with admin access. */
-  adminAccess: boolean;
-  /** Which share of a shared device this is. */
-  shareId?: string;
-  /** What the share uses up: quantities by name. */
-  consumedCapacity?: Record<string, string>;
-}
-
-/** One node of a {@link Report}. */
-export interface NodeReport {
-  name: string;
-  /** Whether no Node object was given and the name was taken from the slices. */
-  inferred: boolean;
-  /** Devices in pools of this node alone. */
-  localDevices: number;
-  /** Of these, devices that are allocated, as a whole or in part. */
-  allocatedDevices: number;
-  /** Pods on the node, as `namespace/name`. */
-  pods: string[];
-}
-
-/** One entry of a Pod's `spec.resourceClaims`. */
-export interface PodClaimReport {
-  /** Name of the entry. */
-  name: string;
-  /** Name of the claim; absent where it could not be made or found. */
-  claim?: string;
-}
-
-/** One Pod of a {@link Report}. */
-export interface PodReport {
-  namespace: string;
-  name: string;
-  /** The workload controller that made it, where there is one. */
-  owner?: ObjectRef;
-  /** The node it landed on; absent while it is Pending. */
-  node?: string;
-  /** Why it is Pending, most important first; empty when it has a node. */
-  reasons: Finding[];
-  /** Its claims in the order of `spec.resourceClaims`. */
-  claims: PodClaimReport[];
-}
-
-/** One claim of a {@link Report}. */
-export interface ClaimReport {
-  namespace: string;
-  name: string;
-  /** The template that it was generated from, where there is one. */
-  template?: string;
-  /** Whether it has devices. */
-  allocated: boolean;
-  /** Its devices in the order of picking. */
-  devices: AllocatedDevice[];
-  /** Pods that may use it, as `namespace/name`. */
-  reservedFor: string[];
-}
-
-/** What DRA did with the objects of a cluster. */
-export interface Report {
-  /** Nodes by name. */
-  nodes: NodeReport[];
-  /** Pods in the order in which they were scheduled. */
-  pods: PodReport[];
-  /** Claims by namespace and name. */
-  claims: ClaimReport[];
-  /** What is worth knowing about the run as a whole. */
-  findings: Finding[];
-}
-
-/** What to explain, and how far. */
-export interface ExplainRequest {
-  /** A ResourceClaim, ResourceClaimTemplate, Pod or PodGroup; absent for all Pods and claims that are Pending. */
-  subject?: ObjectRef;
-  /** Nodes whose devices are listed with all their reasons; the claims are asked for on these nodes only. */
-  nodes?: string[];
-  /** Devices of this name only: `device`, `pool/device` or `driver/pool/device`. */
-  device?: string;
-  /** Whether to look for changes that help, and for the smallest contradiction. */
-  suggestions?: boolean;
-}
-
-/** Why something is Pending. */
-export interface Explanation {
-  subject: ObjectRef;
-  /** `placed` and `fits` mean that nothing is missing. */
-  state: "placed" | "fits" | "blocked" | "noDevices" | "gaveUp";
-  /** The node that it has, or on which it fits. */
-  node?: string;
-  /** The answer in one line. */
-  headline: string;
-  /** What is not about devices, the first thing that blocks first. */
-  stage: Finding[];
-  /** Nodes that there are. */
-  nodes: Integer;
-  /** Nodes on which devices were looked for. */
-  suitableNodes: Integer;
-  /** What each request finds in the cluster. */
-  requests: RequestExplanation[];
-  /** The node that comes nearest. */
-  closest?: { name: string; found: Integer; needed: Integer; alike: Integer };
-  /** Every device of the nodes asked for. */
-  details?: NodeDetail[];
-  /** What cannot hold together, where it is more than one thing. */
-  conflict?: { kind: "request" | "selector" | "constraint" | "taints" | "allocations"; text: string }[];
-  /** Changes that help, the smallest first. */
-  suggestions?: Suggestion[];
-}
-
-/** Kinds of reasons against a device, the hardest to remove first. */
-export type ReasonKind =
-  | "notOfClass"
-  | "poolOutdated"
-  | "poolIncomplete"
-  | "poolInvalid"
-  | "noNode"
-  | "otherNode"
-  | "selectorFails"
-  | "selectorFalse"
-  | "featureOff"
-  | "needsDriver"
-  | "constraintMissing"
-  | "capacityNever"
-  | "counterNever"
-  | "constraintConflict"
-  | "tainted"
-  | "otherGroup"
-  | "counterShort"
-  | "capacityShort"
-  | "inUse";
-
-/** One selector. */
-export interface SelectorRef {
-  /** Whether it is one of the class's, not of the request's. */
-  ofClass: boolean;
-  index: Integer;
-  expression: string;
-}
-
-/** What one request, or one alternative, finds in the cluster. */
-export interface RequestExplanation {
-  claim: string;
-  /** `request` or `request/subrequest`. */
-  request: string;
-  class: string;
-  /** Devices needed on one node. */
-  needed: Integer;
-  isAll: boolean;
-  /** Devices of the class, each counted once. */
-  devices: Integer;
-  /** Of these, devices that nothing keeps from the request on some node. */
-  usable: Integer;
-  /** The most usable devices that one node has. */
-  best: Integer;
-  otherDevices: Integer;
-  /** The devices that are not usable, each under one reason. */
-  reasons: { kind: ReasonKind; devices: Integer; alone: Integer; text: string; selector?: SelectorRef }[];
-  /** What the selectors that are false read. */
-  reads: { name: string; present: Integer; devices: Integer; values: [string, Integer][]; didYouMean?: string }[];
-}
-
-/** One node with its devices. */
-export interface NodeDetail {
-  name: string;
-  /** Pools that cannot be used, and why. */
-  pools: string[];
-  requests: { claim: string; request: string; needed: Integer; usable: Integer; devices: DeviceDetail[] }[];
-}
-
-/** One device with all reasons against it; none for a candidate. */
-export interface DeviceDetail {
-  device: { driver: string; pool: string; device: string };
-  reasons: Reason[];
-}
-
-/** One reason against a device. */
-export interface Reason {
-  kind: ReasonKind;
-  text: string;
-  selector?: SelectorRef;
-  /** What the selector read, and what the device has for it. */
-  values?: [string, string | null][];
-  shortage?: { name: string; needs: string; left?: string };
-  /** `key=value:effect`. */
-  taint?: string;
-  constraint?: Integer;
-  other?: { driver: string; pool: string; device: string };
-  holders?: { claim: string; consumers: string[]; priority?: Integer }[];
-}
-
-/** What is supposed, in this order. */
-export interface Supposition {
-  /** Objects that go. With a Node go its slices and Pods, with a Pod its claims and reservations. */
-  without?: ObjectRef[];
-  /** Objects that come, or replace those of the same name. */
-  with?: Json[];
-  taints?: TaintSpec[];
-  /** Nodes that take no new Pods. */
-  cordon?: string[];
-  /** RFC 3339. */
-  now?: string;
-}
-
-/** A taint for devices. */
-export interface TaintSpec {
-  /** `driver`, `driver/pool` or `driver/pool/device`; a part may be `*`. */
-  devices: string;
-  /** `key=value:effect` or `key:effect`. */
-  taint: string;
-}
-
-/** What came out otherwise. */
-export interface Difference {
-  nodesAdded: string[];
-  nodesRemoved: string[];
-  devicesAdded: { driver: string; pool: string; device: string }[];
-  devicesRemoved: { driver: string; pool: string; device: string }[];
-  pods: { pod: string; before: PlaceOfPod; after: PlaceOfPod; why?: string }[];
-  /** Devices as `driver/pool/device`; null where there is no such claim. */
-  claims: { claim: string; before: string[] | null; after: string[] | null }[];
-  evictions?: Eviction[];
-}
-
-/** Where a Pod is. */
-export type PlaceOfPod = "absent" | "pending" | { node: string };
-
-/** One Pod that has to go. */
-export interface Eviction {
-  pod: string;
-  node: string;
-  /** 0 for at once. */
-  inSeconds: Integer;
-  claims: string[];
-}
-
-/** How many more of a claim fit? */
-export interface FitRequest {
-  /** A ResourceClaimTemplate or an unallocated ResourceClaim. */
-  subject: ObjectRef;
-  per?: "node" | "pool" | "class";
-}
-
-/** So many surely fit, more surely do not; equal where it is known exactly. */
-export interface Bounds {
-  atLeast: Integer;
-  atMost: Integer;
-}
-
-/** How many more of a claim fit. */
-export interface Fit {
-  total: Bounds;
-  rows: { name: string; fits: Bounds }[];
-  /** What is missing for one more, once so many are placed. */
-  runsOut: string;
-  /** The most devices of each class that one claim could still get on one node. */
-  largest: [string, Integer][];
-  /** Devices that match and are free, but left over once no more fit. */
-  stranded: Integer;
-  /** What counters and shared capacities have left in the pools that were filled. */
-  remainders: {
-    driver: string;
-    pool: string;
-    /** Counter set or device. */
-    of: string;
-    /** Counter or capacity. */
-    name: string;
-    left: string;
-    total: string;
-  }[];
-  /** Devices in use by namespace. */
-  namespaces: [string, Integer][];
-}
-
-/** What an expression comes to on one device. */
-export interface ExpressionAnswer {
-  device: { driver: string; pool: string; device: string };
-  /** The whole, then its parts in the order of the text. */
-  parts: {
-    depth: Integer;
-    text: string;
-    resultType: string;
-    value: string;
-    isError: boolean;
-    /** Whether it is what makes the whole false. */
-    isCause: boolean;
-  }[];
-  reads: [string, string | null][];
-  cost?: Integer;
-  maxCost: Integer;
-}
-
 /** A cluster in one file, without secrets. */
 export interface Snapshot {
   format: "apportion/snapshot/v1";
   settings: Settings;
   objects: Json[];
-}
-
-/** A change, or several that help only together. */
-export interface Suggestion {
-  text: string;
-  changes: { kind: string; [name: string]: Json }[];
-  /** A node on which the claims then fit. */
-  node?: string;
-  /** The changed objects, as they are to be written. */
-  manifests?: Json[];
 }
 
 /** A field of an object, or the object where there is no path. */
@@ -732,34 +329,6 @@ export function validateText(asked: string): string;
  */
 export function convert(object: unknown, version: string): Json;
 
-/** A program of the control plane. */
-export type Component = "kube-apiserver" | "kube-controller-manager" | "kube-scheduler";
-
-/** Identity of a device in a script; without a driver it is whichever has the pool and the device. */
-export interface DevicePath {
-  driver?: string;
-  pool: string;
-  device: string;
-}
-
-/** One thing that is done to a simulated cluster from outside. */
-export type Command =
-  | { create: unknown }
-  | { update: unknown }
-  | { updateStatus: unknown }
-  | { patch: { object: ObjectRef; fields: unknown; status?: boolean } }
-  | { delete: { object: ObjectRef; graceSeconds?: number | null } }
-  | { finish: { pod: ObjectRef; succeeded: boolean } }
-  | { taint: { device: DevicePath; taint: { key: string; effect: string; value?: string } } }
-  | { untaint: { device: DevicePath; key: string } }
-  | { removeNode: string }
-  | { restart: { component?: Component | null; featureGates?: Record<string, boolean> } }
-  | { toggle: { gate: string; enabled: boolean } }
-  | { stop: Component }
-  | { loseWriteAfter: number }
-  | { disturbWriteAfter: number }
-  | { lag: boolean };
-
 /** A request that the API server does not carry out. */
 export interface Refused {
   /** HTTP status. */
@@ -768,48 +337,9 @@ export interface Refused {
   message: string;
 }
 
-/** What happened in a simulated cluster. */
-export type Happening =
-  | "requested"
-  | "created"
-  | "deleting"
-  | "deleted"
-  | "placed"
-  | "pending"
-  | "phase"
-  | "recorded"
-  | "allocated"
-  | "deallocated"
-  | "reserved"
-  | "released"
-  | "protected"
-  | "unprotected"
-  | "condition"
-  | "taints"
-  | "changed"
-  | "event";
-
-/** One thing that happened. */
-export interface Moment {
-  /** Milliseconds since the start. */
-  atMillis: number;
-  happened: Happening;
-  object: ObjectRef;
-  /** More about it, for people; may be empty. A node's name for `placed`. */
-  detail: string;
-}
-
 /** A Kubernetes Event, and how often it was recorded. */
 export interface RecordedEvent {
-  event: {
-    regarding: ObjectRef;
-    uid: string;
-    isWarning: boolean;
-    reason: string;
-    note: string;
-    controller: string;
-    action: string;
-  };
+  event: EventRecord;
   count: number;
 }
 

@@ -7,6 +7,8 @@
 mod life;
 mod manifests;
 mod question;
+#[cfg(test)]
+mod typescript;
 
 use apportion_core::engine::Engine as Core;
 use apportion_core::finding::{Finding, ObjectRef};

@@ -21,31 +21,46 @@ pub struct Manifests {
     by_object: BTreeMap<ObjectRef, usize>,
 }
 
-/// A range of a JavaScript string.
+/// A range of a JavaScript string: `text.slice(start, end)`.
 #[derive(Serialize, Clone, Copy)]
-struct Utf16Range {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Utf16Range {
+    /// Where it begins.
     start: usize,
+    /// Where it is over.
     end: usize,
 }
 
-/// Where something stands, as `Place` in `entry/types.d.ts` describes it.
+/// Where a field stands in a text.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Place {
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub(crate) struct Place {
+    /// Number of the document, from zero; absent where a text is no document.
     #[serde(skip_serializing_if = "Option::is_none")]
     document: Option<usize>,
+    /// Line, from one.
     line: usize,
+    /// Column in characters, from one.
     column: usize,
+    /// What to underline: the value where it is short, else its key.
     utf16_range: Utf16Range,
+    /// False when the field itself is not there: then this is the place where it is missing.
     is_exact: bool,
 }
 
+/// One document of a text.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct DocumentEntry {
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ManifestDocument"))]
+pub(crate) struct DocumentEntry {
+    /// The object that it says it is; parts that it does not name are empty.
     object: ObjectRef,
+    /// Its first line, from one.
     line: usize,
+    /// Where it stands.
     utf16_range: Utf16Range,
+    /// Whether `kubectl` refuses it; the engine then leaves it out.
     is_refused: bool,
 }
 

@@ -58,6 +58,7 @@ pub(crate) use taints::{applies as rule_applies, blocking as blocking_taints};
 
 /// Identity of a device. A pool is known only together with its driver.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct DeviceId {
     /// Driver.
     pub driver: String,
@@ -192,6 +193,7 @@ pub struct Failure {
 
 /// How many devices of a node survive each test of one request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct RequestFunnel {
     /// Name of the claim.

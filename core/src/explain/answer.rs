@@ -8,22 +8,28 @@ use crate::finding::{Finding, ObjectRef};
 
 /// What to explain, and how far.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[cfg_attr(feature = "types", ts(optional_fields, rename = "ExplainRequest"))]
 pub struct Request {
     /// A ResourceClaim, ResourceClaimTemplate, Pod or PodGroup; absent for all Pods and claims that are Pending.
     pub subject: Option<ObjectRef>,
     /// Nodes whose devices are listed with all their reasons; the claims are asked for on these nodes only.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub nodes: Vec<String>,
     /// Devices of this name only are listed: `device`, `pool/device` or `driver/pool/device`; on the nodes above, else on every
     /// node that has access.
     pub device: Option<String>,
     /// Whether to look for changes that help, and for the smallest contradiction.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub suggestions: bool,
 }
 
 /// What became of the subject.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(rename = "ExplanationState"))]
 pub enum State {
     /// It has a node, or the claim has its devices.
     Placed,
@@ -39,7 +45,9 @@ pub enum State {
 
 /// Why something is Pending.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct Explanation {
     /// What is explained.
     pub subject: ObjectRef,
@@ -63,17 +71,21 @@ pub struct Explanation {
     pub closest: Option<ClosestNode>,
     /// Every device of the nodes asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub details: Vec<NodeDetail>,
     /// What cannot hold together, where it is more than one thing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub conflict: Vec<ConflictPart>,
     /// Changes that help, the smallest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub suggestions: Vec<Suggestion>,
 }
 
 /// What one request, or one alternative, finds in the cluster.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct RequestExplanation {
     /// Name of the claim.
@@ -102,7 +114,9 @@ pub struct RequestExplanation {
 
 /// How many devices have one reason.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct ReasonCount {
     /// The kind of reason.
     pub kind: ReasonKind,
@@ -119,6 +133,7 @@ pub struct ReasonCount {
 
 /// One selector.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct SelectorRef {
     /// Whether it is one of the class's, not of the request's.
@@ -131,7 +146,9 @@ pub struct SelectorRef {
 
 /// What devices have for one attribute or capacity that a selector reads.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct AttributeStatistic {
     /// The name as selectors write it: `device.attributes["gpu.example.com"].memory`.
     pub name: String,
@@ -148,6 +165,7 @@ pub struct AttributeStatistic {
 
 /// The node that comes nearest to fitting.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ClosestNode {
     /// Name.
@@ -162,6 +180,7 @@ pub struct ClosestNode {
 
 /// Kinds of reasons, the hardest to remove first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ReasonKind {
     /// A selector of the class is false.
@@ -206,6 +225,7 @@ pub enum ReasonKind {
 
 /// One node with its devices.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeDetail {
     /// Name.
@@ -218,6 +238,7 @@ pub struct NodeDetail {
 
 /// The devices of a node for one request.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct RequestDetail {
     /// Name of the claim.
@@ -234,6 +255,7 @@ pub struct RequestDetail {
 
 /// One device.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceDetail {
     /// The device.
@@ -244,7 +266,9 @@ pub struct DeviceDetail {
 
 /// One reason against a device.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct Reason {
     /// The kind of reason.
     pub kind: ReasonKind,
@@ -255,6 +279,7 @@ pub struct Reason {
     pub selector: Option<SelectorRef>,
     /// What the selector read, and what the device has for it; absent where it has nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub values: Vec<(String, Option<String>)>,
     /// The capacity or `set/counter` that is short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -270,12 +295,15 @@ pub struct Reason {
     pub other: Option<DeviceId>,
     /// Claims that have the device, or what is short of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub holders: Vec<Holder>,
 }
 
 /// Something of which too little is there.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct Shortage {
     /// Capacity, or `set/counter`.
     pub name: String,
@@ -288,7 +316,9 @@ pub struct Shortage {
 
 /// A claim that has something, and the Pods that use it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct Holder {
     /// The claim, as `namespace/name`.
     pub claim: String,
@@ -301,9 +331,14 @@ pub struct Holder {
 
 /// One part of a contradiction: without it the rest could hold.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ConflictPart {
     /// What kind of part: `request`, `selector`, `constraint`, `taints` or `allocations`.
+    #[cfg_attr(
+        feature = "types",
+        ts(type = "\"request\" | \"selector\" | \"constraint\" | \"taints\" | \"allocations\"")
+    )]
     pub kind: String,
     /// In words.
     pub text: String,

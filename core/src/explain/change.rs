@@ -11,6 +11,7 @@ use crate::api::quantity::Quantity;
 
 /// One change. Claims are named without their namespace; requests as `request` or `request/subrequest`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Change {
     /// A selector of a request gets another expression.

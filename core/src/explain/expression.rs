@@ -25,7 +25,9 @@ pub struct ExpressionRequest {
 
 /// What the expression comes to on one device.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct ExpressionAnswer {
     /// The device.
     pub device: DeviceId,
@@ -42,7 +44,9 @@ pub struct ExpressionAnswer {
 
 /// One part of an expression.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(rename = "ExpressionPart"))]
 pub struct Part {
     /// How deep it stands: 0 for the whole.
     pub depth: u64,

@@ -25,7 +25,9 @@ const STEPS: u64 = 500_000;
 
 /// What is counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(rename = "FitPer"))]
 pub enum Per {
     /// Nodes.
     #[default]
@@ -38,16 +40,19 @@ pub enum Per {
 
 /// The question.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct FitRequest {
     /// A ResourceClaimTemplate or an unallocated ResourceClaim.
     pub subject: ObjectRef,
     /// What is counted.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub per: Per,
 }
 
 /// Bounds on a number; equal where it is known exactly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Bounds {
     /// So many surely fit.
@@ -58,6 +63,7 @@ pub struct Bounds {
 
 /// How many fit in one place.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FitRow {
     /// Node, `driver/pool` or class.
@@ -68,6 +74,7 @@ pub struct FitRow {
 
 /// The answer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Fit {
     /// In the whole cluster.
@@ -88,6 +95,7 @@ pub struct Fit {
 
 /// What is left of a counter, or of a capacity of a shared device.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Remainder {
     /// Driver.

@@ -13,6 +13,7 @@ use crate::simulate::run;
 
 /// A taint for devices.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaintSpec {
     /// Devices as `driver`, `driver/pool` or `driver/pool/device`; a part may be `*`.
@@ -23,6 +24,7 @@ pub struct TaintSpec {
 
 /// One Pod that has to go.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Eviction {
     /// `namespace/name`.

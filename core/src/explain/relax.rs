@@ -29,7 +29,9 @@ const STEPS: u64 = 200_000;
 
 /// A change, or several that help only together.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct Suggestion {
     /// What to do, in one line.
     pub text: String,
@@ -40,6 +42,7 @@ pub struct Suggestion {
     pub node: Option<String>,
     /// The changed objects, as they are to be written: claims, claim templates, classes. Empty where nothing is written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, type = "Array<Json>"))]
     pub manifests: Vec<Value>,
 }
 

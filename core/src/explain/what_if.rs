@@ -17,22 +17,29 @@ use crate::simulate::{ClaimReport, PodReport, Report, finish, run};
 
 /// What is changed, in this order.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Supposition {
     /// Objects that go. With a Node go its slices and Pods, with a Pod its claims and reservations.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub without: Vec<ObjectRef>,
     /// Objects that come, or replace those of the same name.
+    #[cfg_attr(feature = "types", ts(optional, type = "Array<Json>"))]
     pub with: Vec<Value>,
     /// Taints that devices get.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub taints: Vec<TaintSpec>,
     /// Nodes that take no new Pods.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub cordon: Vec<String>,
     /// The time, as RFC 3339; decides when Pods with a tolerated taint have to go.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub now: String,
 }
 
 /// What came out otherwise.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
     /// Nodes that are there only after the change.
@@ -49,12 +56,15 @@ pub struct Difference {
     pub claims: Vec<ClaimDifference>,
     /// Pods that a `NoExecute` taint drives out, by time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub evictions: Vec<Eviction>,
 }
 
 /// One Pod.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct PodDifference {
     /// `namespace/name`.
     pub pod: String,
@@ -69,7 +79,9 @@ pub struct PodDifference {
 
 /// Where a Pod is.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(rename = "PlaceOfPod"))]
 pub enum Place {
     /// Not there at all.
     Absent,
@@ -81,6 +93,7 @@ pub enum Place {
 
 /// One claim.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimDifference {
     /// `namespace/name`.

@@ -5,12 +5,13 @@ use serde_json::{Map, Value};
 
 /// The one certain correction of a finding, to be made at its path.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum Fix {
     /// The field gets another name.
     Rename(String),
     /// The field gets another value.
-    Set(Value),
+    Set(#[cfg_attr(feature = "types", ts(type = "unknown"))] Value),
     /// The field moves into the field of this name beside it, which is made where it is missing.
     Nest(String),
     /// The fields of its value take the field's place.

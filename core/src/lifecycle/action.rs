@@ -115,6 +115,7 @@ pub enum Change {
 
 /// A Kubernetes Event.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct EventRecord {
     /// The object that it is about.

@@ -38,6 +38,7 @@ use claims::Simulated;
 
 /// What DRA did with the objects of a cluster.
 #[derive(Clone, PartialEq, Debug, Serialize, Default)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
     /// Nodes by name.
@@ -52,6 +53,7 @@ pub struct Report {
 
 /// One node.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeReport {
     /// Name.
@@ -59,8 +61,10 @@ pub struct NodeReport {
     /// Whether no Node object was given and the name was taken from the slices.
     pub inferred: bool,
     /// Devices in pools of this node alone.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
     pub local_devices: u64,
     /// Of these, devices that are allocated, as a whole or in part.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
     pub allocated_devices: u64,
     /// Pods on the node, as `namespace/name`.
     pub pods: Vec<String>,
@@ -68,7 +72,9 @@ pub struct NodeReport {
 
 /// One Pod.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct PodReport {
     /// Namespace.
     pub namespace: String,
@@ -89,7 +95,9 @@ pub struct PodReport {
 
 /// One entry of a Pod's `spec.resourceClaims`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct PodClaimReport {
     /// Name of the entry.
     pub name: String,
@@ -100,7 +108,9 @@ pub struct PodClaimReport {
 
 /// One claim.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct ClaimReport {
     /// Namespace.
     pub namespace: String,
@@ -119,7 +129,9 @@ pub struct ClaimReport {
 
 /// One device of a claim.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct AllocatedDevice {
     /// `request` or `request/subrequest`.
     pub request: String,
@@ -136,6 +148,7 @@ pub struct AllocatedDevice {
     pub share_id: Option<String>,
     /// What the share uses up, by capacity name, as canonical quantities.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub consumed_capacity: BTreeMap<String, String>,
 }
 

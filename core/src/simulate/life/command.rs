@@ -12,23 +12,26 @@ use crate::simulate::server::Refused;
 
 /// One thing that is done from outside.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Command {
     /// An object is created.
-    Create(Value),
+    Create(#[cfg_attr(feature = "types", ts(type = "unknown"))] Value),
     /// An object is replaced, apart from its status.
-    Update(Value),
+    Update(#[cfg_attr(feature = "types", ts(type = "unknown"))] Value),
     /// An object's status is replaced.
-    UpdateStatus(Value),
+    UpdateStatus(#[cfg_attr(feature = "types", ts(type = "unknown"))] Value),
     /// Fields are merged into an object: lists are replaced, `null` removes.
     #[serde(rename_all = "camelCase")]
     Patch {
         /// The object.
         object: ObjectRef,
         /// The fields.
+        #[cfg_attr(feature = "types", ts(type = "unknown"))]
         fields: Value,
         /// Whether the status subresource is meant.
         #[serde(default)]
+        #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
         status: bool,
     },
     /// An object is deleted.
@@ -38,6 +41,7 @@ pub enum Command {
         object: ObjectRef,
         /// Seconds that a Pod gets to end; its own where they are left out.
         #[serde(default)]
+        #[cfg_attr(feature = "types", ts(optional = nullable))]
         grace_seconds: Option<i64>,
     },
     /// A Pod that has a node ends by itself.
@@ -52,6 +56,7 @@ pub enum Command {
         /// The device.
         device: DevicePath,
         /// The taint: `key`, `effect`, `value`.
+        #[cfg_attr(feature = "types", ts(type = "{ key: string; effect: string; value?: string }"))]
         taint: Map<String, Value>,
     },
     /// A driver takes the taints of a key off a device.
@@ -68,9 +73,11 @@ pub enum Command {
     Restart {
         /// The component; all of them where it is left out.
         #[serde(default)]
+        #[cfg_attr(feature = "types", ts(optional = nullable))]
         component: Option<Component>,
         /// The gates.
         #[serde(default)]
+        #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
         feature_gates: BTreeMap<String, bool>,
     },
     /// All components are started anew with one gate changed from what it is.
@@ -92,10 +99,12 @@ pub enum Command {
 
 /// Identity of a device.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct DevicePath {
     /// Driver; any where it is empty.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub driver: String,
     /// Pool of the driver.
     pub pool: String,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A program of the control plane.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub enum Component {
     /// kube-apiserver.
     #[serde(rename = "kube-apiserver")]

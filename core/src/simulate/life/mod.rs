@@ -70,6 +70,7 @@ pub struct Simulation {
 
 /// How a stretch of time ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum Settled {
     /// Nothing more happens before the time is over.

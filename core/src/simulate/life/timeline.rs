@@ -16,6 +16,7 @@ const MOST_NAMES: usize = 4;
 
 /// What happened.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum Happening {
     /// Something was asked for from outside.
@@ -84,9 +85,11 @@ impl Happening {
 
 /// One thing that happened.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Moment {
     /// Milliseconds since the start.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
     pub at_millis: u64,
     /// What.
     pub happened: Happening,

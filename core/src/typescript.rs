@@ -1,0 +1,142 @@
+//! The types that cross borders as JSON, declared in TypeScript.
+
+use ts_rs::{Config, TS};
+
+use crate::allocate::{DeviceId, RequestFunnel};
+use crate::explain::{
+    AttributeStatistic, Bounds, Change, ClaimDifference, ClosestNode, ConflictPart, DeviceDetail, Difference, Eviction,
+    Explanation, ExpressionAnswer, Fit, FitRequest, FitRow, Holder, NodeDetail, Part, Per, Place, PodDifference,
+    Reason, ReasonCount, ReasonKind, Remainder, Request, RequestDetail, RequestExplanation, SelectorRef, Shortage,
+    State, Suggestion, Supposition, TaintSpec,
+};
+use crate::finding::{ErrorKind, Finding, Fix, ObjectRef, Severity};
+use crate::lifecycle::EventRecord;
+use crate::simulate::life::{Command, Component, DevicePath, Happening, Moment, Settled};
+use crate::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
+
+/// The declarations, each exported and with its documentation. They use `Integer`, for integers of 64 bits, and `Json`, for any value.
+pub fn declarations() -> String {
+    macro_rules! declare {
+        ($($type:ty),* $(,)?) => { [$(declaration::<$type>()),*].concat() };
+    }
+    declare![
+        ObjectRef,
+        Severity,
+        ErrorKind,
+        Fix,
+        Finding,
+        DeviceId,
+        RequestFunnel,
+        Report,
+        NodeReport,
+        PodReport,
+        PodClaimReport,
+        ClaimReport,
+        AllocatedDevice,
+        Request,
+        Explanation,
+        State,
+        RequestExplanation,
+        ReasonCount,
+        ReasonKind,
+        SelectorRef,
+        AttributeStatistic,
+        ClosestNode,
+        NodeDetail,
+        RequestDetail,
+        DeviceDetail,
+        Reason,
+        Shortage,
+        Holder,
+        ConflictPart,
+        Suggestion,
+        Change,
+        Supposition,
+        TaintSpec,
+        Difference,
+        PodDifference,
+        Place,
+        ClaimDifference,
+        Eviction,
+        FitRequest,
+        Per,
+        Bounds,
+        Fit,
+        FitRow,
+        Remainder,
+        ExpressionAnswer,
+        Part,
+        Command,
+        DevicePath,
+        Component,
+        Settled,
+        Happening,
+        Moment,
+        EventRecord,
+    ]
+}
+
+/// One declaration, behind an empty line.
+pub fn declaration<T: TS>() -> String {
+    let config = Config::new().with_large_int("Integer");
+    let made = format!("{}export {}", T::docs().unwrap_or_default(), T::decl(&config));
+    let mut page = Page { text: "\n".to_owned(), depth: 0 };
+    let mut lines = made.lines().map(str::trim);
+    while let Some(line) = lines.next() {
+        if line == "/**" {
+            page.comment(lines.by_ref().take_while(|line| *line != "*/"));
+        } else {
+            page.code(line);
+        }
+    }
+    page.text
+}
+
+/// Lines with the indentation of their depth.
+struct Page {
+    text: String,
+    depth: usize,
+}
+
+impl Page {
+    fn comment<'l>(&mut self, lines: impl Iterator<Item = &'l str>) {
+        let lines: Vec<&str> = lines.map(|line| line.trim_start_matches('*').trim()).collect();
+        if let [only] = lines.as_slice() {
+            return self.line(&format!("/** {only} */"));
+        }
+        self.line("/**");
+        for line in lines {
+            self.line(format!(" * {line}").trim_end());
+        }
+        self.line(" */");
+    }
+
+    /// What stands between braces gets lines of its own.
+    fn code(&mut self, code: &str) {
+        let mut line = String::new();
+        for character in code.chars() {
+            if character == '}' {
+                self.line(line.trim_end());
+                line.clear();
+                self.depth = self.depth.saturating_sub(1);
+            }
+            if character != ' ' || !line.is_empty() {
+                line.push(character);
+            }
+            if character == '{' {
+                self.line(&line);
+                line.clear();
+                self.depth += 1;
+            }
+        }
+        self.line(&line);
+    }
+
+    fn line(&mut self, line: &str) {
+        if !line.is_empty() {
+            self.text.push_str(&"  ".repeat(self.depth));
+            self.text.push_str(line);
+            self.text.push('\n');
+        }
+    }
+}

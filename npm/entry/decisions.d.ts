@@ -1,0 +1,846 @@
+// Made from the types of the core and of this package; do not edit. `APPORTION_RECORD=1 cargo test -p apportion-npm typescript` makes it anew.
+
+import type { Integer, Json } from "./types.d.ts";
+
+/** Which object a finding is about. */
+export type ObjectRef = {
+  /** Kind, for instance `ResourceClaim`; empty when unknown. */
+  kind: string,
+  /** Namespace; empty for cluster-scoped kinds. */
+  namespace: string,
+  /** Name. */
+  name: string,
+};
+
+/** How much a finding matters. */
+export type Severity = "error" | "warning" | "info";
+
+/**
+ * The API server's own class of an error about a field.
+ *
+ * Source: apimachinery `pkg/util/validation/field/errors.go`.
+ */
+export type ErrorKind = "required" | "invalid" | "notSupported" | "duplicate" | "tooMany" | "tooLong" | "forbidden" | "notFound" | "typeInvalid" | "internal";
+
+/** The one certain correction of a finding, to be made at its path. */
+export type Fix = {
+  "rename": string
+} | {
+  "set": unknown
+} | {
+  "nest": string
+} | "unnest";
+
+/** A problem in the input. */
+export type Finding = {
+  /** What kind of problem; published, never renamed or reused. */
+  code: string,
+  /** How much it matters. */
+  severity: Severity,
+  /** The API server's class of the error, where the finding is one that the API server of the stated version gives. */
+  kind?: ErrorKind,
+  /** The object it is about, where there is one. */
+  object?: ObjectRef,
+  /** Field path in the API server's notation, for instance `spec.devices.requests[0].exactly.count`; may be empty. */
+  path?: string,
+  /** What is wrong: one line, lower case, no full stop, the user's words in backticks. */
+  message: string,
+  /** What to do about it. */
+  hint?: string,
+  /** The correction, where there is one that is certain. */
+  fix?: Fix,
+};
+
+/** Identity of a device. A pool is known only together with its driver. */
+export type DeviceId = {
+  /** Driver. */
+  driver: string,
+  /** Pool of the driver. */
+  pool: string,
+  /** Device of the pool. */
+  device: string,
+};
+
+/** How many devices of a node survive each test of one request. */
+export type RequestFunnel = {
+  /** Name of the claim. */
+  claim: string,
+  /** `request` or `request/subrequest`. */
+  request: string,
+  /** Devices needed. */
+  needed: Integer,
+  /** Devices that the node has access to, in usable pools. */
+  devices: Integer,
+  /** Of these, devices that the class and the request's selectors accept. */
+  matching: Integer,
+  /** Of these, devices without taints that the request does not tolerate. */
+  tolerated: Integer,
+  /** Of these, devices that are not in use and have enough capacity and counters left. */
+  free: Integer,
+};
+
+/** What DRA did with the objects of a cluster. */
+export type Report = {
+  /** Nodes by name. */
+  nodes: Array<NodeReport>,
+  /** Pods in the order in which they were scheduled: by priority, then in the order of the input. */
+  pods: Array<PodReport>,
+  /** Claims by namespace and name. */
+  claims: Array<ClaimReport>,
+  /** What is worth knowing about the run as a whole: inferred nodes, replicas left out, objects left aside. */
+  findings: Array<Finding>,
+};
+
+/** One node. */
+export type NodeReport = {
+  /** Name. */
+  name: string,
+  /** Whether no Node object was given and the name was taken from the slices. */
+  inferred: boolean,
+  /** Devices in pools of this node alone. */
+  localDevices: number,
+  /** Of these, devices that are allocated, as a whole or in part. */
+  allocatedDevices: number,
+  /** Pods on the node, as `namespace/name`. */
+  pods: Array<string>,
+};
+
+/** One Pod. */
+export type PodReport = {
+  /** Namespace. */
+  namespace: string,
+  /** Name. */
+  name: string,
+  /** The workload controller that made it, where there is one. */
+  owner?: ObjectRef,
+  /** The node it landed on; absent while it is Pending. */
+  node?: string,
+  /** Why it is Pending, most important first. With a node: what keeps it from running there, mostly nothing. */
+  reasons: Array<Finding>,
+  /**
+   * Its claims in the order of `spec.resourceClaims`; last the one for extended resources that devices serve, as
+   * `<extended-resources>`.
+   */
+  claims: Array<PodClaimReport>,
+};
+
+/** One entry of a Pod's `spec.resourceClaims`. */
+export type PodClaimReport = {
+  /** Name of the entry. */
+  name: string,
+  /** Name of the claim; absent where it could not be made or found. */
+  claim?: string,
+};
+
+/** One claim. */
+export type ClaimReport = {
+  /** Namespace. */
+  namespace: string,
+  /** Name. */
+  name: string,
+  /** The template that it was generated from, where there is one. */
+  template?: string,
+  /** Whether it has devices. */
+  allocated: boolean,
+  /** Its devices in the order of picking. */
+  devices: Array<AllocatedDevice>,
+  /** Pods that may use it, as `namespace/name`. */
+  reservedFor: Array<string>,
+};
+
+/** One device of a claim. */
+export type AllocatedDevice = {
+  /** `request` or `request/subrequest`. */
+  request: string,
+  /** Driver of the device. */
+  driver: string,
+  /** Pool of the device. */
+  pool: string,
+  /** Name of the device. */
+  device: string,
+  /** Whether it was taken with admin access. */
+  adminAccess: boolean,
+  /** Which share of a shared device this is. */
+  shareId?: string,
+  /** What the share uses up, by capacity name, as canonical quantities. */
+  consumedCapacity?: {
+    [key in string]: string
+  },
+};
+
+/** What to explain, and how far. */
+export type ExplainRequest = {
+  /** A ResourceClaim, ResourceClaimTemplate, Pod or PodGroup; absent for all Pods and claims that are Pending. */
+  subject?: ObjectRef,
+  /** Nodes whose devices are listed with all their reasons; the claims are asked for on these nodes only. */
+  nodes?: Array<string>,
+  /**
+   * Devices of this name only are listed: `device`, `pool/device` or `driver/pool/device`; on the nodes above, else on every
+   * node that has access.
+   */
+  device?: string,
+  /** Whether to look for changes that help, and for the smallest contradiction. */
+  suggestions?: boolean,
+};
+
+/** Why something is Pending. */
+export type Explanation = {
+  /** What is explained. */
+  subject: ObjectRef,
+  /** What became of it. */
+  state: ExplanationState,
+  /** The node that it has, or on which it fits. */
+  node?: string,
+  /** The answer in one line. */
+  headline: string,
+  /** What is not about devices, the first thing that blocks first; and what else keeps nodes away. */
+  stage: Array<Finding>,
+  /** Nodes that there are. */
+  nodes: Integer,
+  /** Nodes on which devices were looked for: the others are refused for reasons of `stage`, or were not asked for. */
+  suitableNodes: Integer,
+  /** What each request finds in the cluster, in the order of the claims and requests. */
+  requests: Array<RequestExplanation>,
+  /** The node that comes nearest. */
+  closest?: ClosestNode,
+  /** Every device of the nodes asked for. */
+  details?: Array<NodeDetail>,
+  /** What cannot hold together, where it is more than one thing. */
+  conflict?: Array<ConflictPart>,
+  /** Changes that help, the smallest first. */
+  suggestions?: Array<Suggestion>,
+};
+
+/** What became of the subject. */
+export type ExplanationState = "placed" | "fits" | "blocked" | "noDevices" | "gaveUp";
+
+/** What one request, or one alternative, finds in the cluster. */
+export type RequestExplanation = {
+  /** Name of the claim. */
+  claim: string,
+  /** `request` or `request/subrequest`. */
+  request: string,
+  /** Class of the devices. */
+  class: string,
+  /** Devices needed on one node. */
+  needed: Integer,
+  /** Whether all devices that match are asked for. */
+  isAll: boolean,
+  /** Devices of the class, each counted once however many nodes have access. */
+  devices: Integer,
+  /** Of these, devices that nothing keeps from the request on some node. */
+  usable: Integer,
+  /** The most usable devices that one node has. */
+  best: Integer,
+  /** Devices that are not of the class. */
+  otherDevices: Integer,
+  /** The devices that are not usable, each under one reason; the reason that is hardest to remove first. */
+  reasons: Array<ReasonCount>,
+  /** What the selectors that are false read. */
+  reads: Array<AttributeStatistic>,
+};
+
+/** How many devices have one reason. */
+export type ReasonCount = {
+  /** The kind of reason. */
+  kind: ReasonKind,
+  /** Devices that are counted here, because they have no reason that is harder to remove. */
+  devices: Integer,
+  /** Of these, devices that have no other reason. */
+  alone: Integer,
+  /** The reason, to be read behind the number of devices. */
+  text: string,
+  /** Which selector. */
+  selector?: SelectorRef,
+};
+
+/** Kinds of reasons, the hardest to remove first. */
+export type ReasonKind = "notOfClass" | "poolOutdated" | "poolIncomplete" | "poolInvalid" | "noNode" | "otherNode" | "selectorFails" | "selectorFalse" | "featureOff" | "needsDriver" | "constraintMissing" | "capacityNever" | "counterNever" | "constraintConflict" | "tainted" | "otherGroup" | "counterShort" | "capacityShort" | "inUse";
+
+/** One selector. */
+export type SelectorRef = {
+  /** Whether it is one of the class's, not of the request's. */
+  ofClass: boolean,
+  /** Its position, from 0. */
+  index: Integer,
+  /** The expression. */
+  expression: string,
+};
+
+/** What devices have for one attribute or capacity that a selector reads. */
+export type AttributeStatistic = {
+  /** The name as selectors write it: `device.attributes["gpu.example.com"].memory`. */
+  name: string,
+  /** Devices of the class that have it. */
+  present: Integer,
+  /** Devices of the class. */
+  devices: Integer,
+  /** The most frequent values with their number of devices, at most eight. */
+  values: Array<[string, Integer]>,
+  /** What was probably meant, where hardly any device has it. */
+  didYouMean?: string,
+};
+
+/** The node that comes nearest to fitting. */
+export type ClosestNode = {
+  /** Name. */
+  name: string,
+  /** Devices that it has for all requests, at most as many as are needed. */
+  found: Integer,
+  /** Devices that all requests need. */
+  needed: Integer,
+  /** How many nodes are exactly like it for this question, itself included. */
+  alike: Integer,
+};
+
+/** One node with its devices. */
+export type NodeDetail = {
+  /** Name. */
+  name: string,
+  /** Pools that cannot be used, and why. */
+  pools: Array<string>,
+  /** What each request finds there. */
+  requests: Array<RequestDetail>,
+};
+
+/** The devices of a node for one request. */
+export type RequestDetail = {
+  /** Name of the claim. */
+  claim: string,
+  /** `request` or `request/subrequest`. */
+  request: string,
+  /** Devices needed. */
+  needed: Integer,
+  /** Devices without reasons. */
+  usable: Integer,
+  /** Devices in the order of trying. */
+  devices: Array<DeviceDetail>,
+};
+
+/** One device. */
+export type DeviceDetail = {
+  /** The device. */
+  device: DeviceId,
+  /** All reasons against it; once all are gone it is a candidate. Empty for a candidate. */
+  reasons: Array<Reason>,
+};
+
+/** One reason against a device. */
+export type Reason = {
+  /** The kind of reason. */
+  kind: ReasonKind,
+  /** In words. */
+  text: string,
+  /** Which selector. */
+  selector?: SelectorRef,
+  /** What the selector read, and what the device has for it; absent where it has nothing. */
+  values?: Array<[string, string | null]>,
+  /** The capacity or `set/counter` that is short. */
+  shortage?: Shortage,
+  /** The taint, as `key=value:effect`. */
+  taint?: string,
+  /** Position of the constraint in the claim. */
+  constraint?: Integer,
+  /** A device with which it cannot be together. */
+  other?: DeviceId,
+  /** Claims that have the device, or what is short of it. */
+  holders?: Array<Holder>,
+};
+
+/** Something of which too little is there. */
+export type Shortage = {
+  /** Capacity, or `set/counter`. */
+  name: string,
+  /** What is needed, as a quantity. */
+  needs: string,
+  /** What is left; absent where the device has no such capacity. */
+  left?: string,
+};
+
+/** A claim that has something, and the Pods that use it. */
+export type Holder = {
+  /** The claim, as `namespace/name`. */
+  claim: string,
+  /** Its Pods, as `namespace/name`, or other consumers. */
+  consumers: Array<string>,
+  /** The highest priority of its Pods. */
+  priority?: Integer,
+};
+
+/** One part of a contradiction: without it the rest could hold. */
+export type ConflictPart = {
+  /** What kind of part: `request`, `selector`, `constraint`, `taints` or `allocations`. */
+  kind: "request" | "selector" | "constraint" | "taints" | "allocations",
+  /** In words. */
+  text: string,
+};
+
+/** A change, or several that help only together. */
+export type Suggestion = {
+  /** What to do, in one line. */
+  text: string,
+  /** The changes; without any one of them the others do not help. */
+  changes: Array<Change>,
+  /** A node on which the claims then fit. */
+  node?: string,
+  /** The changed objects, as they are to be written: claims, claim templates, classes. Empty where nothing is written. */
+  manifests?: Array<Json>,
+};
+
+/** One change. Claims are named without their namespace; requests as `request` or `request/subrequest`. */
+export type Change = {
+  "kind": "changeSelector",
+  /** Claim. */
+  claim: string,
+  /** Request. */
+  request: string,
+  /** Position of the selector, from 0. */
+  index: Integer,
+  /** The expression so far. */
+  from: string,
+  /** The new expression. */
+  to: string,
+} | {
+  "kind": "useNodes",
+  /** Their names. */
+  nodes: Array<string>,
+} | {
+  "kind": "tolerateNode",
+  /** The taint, as `key=value:effect`. */
+  taint: string,
+} | {
+  "kind": "dropNodeSelector",
+  /** Key of the label. */
+  label: string,
+  /** Its value. */
+  value: string,
+} | {
+  "kind": "dropNodeAffinity",
+} | {
+  "kind": "lowerResource",
+  /** Name of the resource. */
+  resource: string,
+  /** The quantity so far. */
+  from: string,
+  /** The new quantity. */
+  to: string,
+} | {
+  "kind": "tolerate",
+  /** Claim. */
+  claim: string,
+  /** Request. */
+  request: string,
+  /** The taint, as `key=value:effect`. */
+  taint: string,
+} | {
+  "kind": "lowerCapacity",
+  /** Claim. */
+  claim: string,
+  /** Request. */
+  request: string,
+  /** Name of the capacity. */
+  name: string,
+  /** The quantity so far. */
+  from: string,
+  /** The new quantity. */
+  to: string,
+} | {
+  "kind": "lowerCount",
+  /** Claim. */
+  claim: string,
+  /** Request. */
+  request: string,
+  /** The count so far. */
+  from: Integer,
+  /** The new count. */
+  to: Integer,
+} | {
+  "kind": "dropConstraint",
+  /** Claim. */
+  claim: string,
+  /** Position of the constraint, from 0. */
+  index: Integer,
+  /** What it says. */
+  text: string,
+} | {
+  "kind": "dropSelector",
+  /** Claim. */
+  claim: string,
+  /** Request. */
+  request: string,
+  /** Position of the selector, from 0. */
+  index: Integer,
+  /** The expression. */
+  expression: string,
+} | {
+  "kind": "addAlternative",
+  /** Claim. */
+  claim: string,
+  /** Request. */
+  request: string,
+  /** The other class. */
+  class: string,
+} | {
+  "kind": "uncordon",
+  /** The node. */
+  node: string,
+} | {
+  "kind": "freeClaim",
+  /** The claim, as `namespace/name`. */
+  claim: string,
+  /** Who uses it. */
+  consumers: Array<string>,
+  /** The highest priority of its Pods. */
+  priority?: Integer | null,
+} | {
+  "kind": "changeClass",
+  /** Name of the class. */
+  class: string,
+  /** Position of the selector, from 0. */
+  index: Integer,
+  /** The expression so far. */
+  from: string,
+  /** The new expression. */
+  to: string,
+} | {
+  "kind": "enableGate",
+  /** Its name. */
+  gate: string,
+} | {
+  "kind": "addDevices",
+  /** How many. */
+  count: Integer,
+  /** Their class. */
+  class: string,
+  /** A device that they are like. */
+  like: DeviceId,
+  /** The node. */
+  node: string,
+};
+
+/** What is changed, in this order. */
+export type Supposition = {
+  /** Objects that go. With a Node go its slices and Pods, with a Pod its claims and reservations. */
+  without?: Array<ObjectRef>,
+  /** Objects that come, or replace those of the same name. */
+  with?: Array<Json>,
+  /** Taints that devices get. */
+  taints?: Array<TaintSpec>,
+  /** Nodes that take no new Pods. */
+  cordon?: Array<string>,
+  /** The time, as RFC 3339; decides when Pods with a tolerated taint have to go. */
+  now?: string,
+};
+
+/** A taint for devices. */
+export type TaintSpec = {
+  /** Devices as `driver`, `driver/pool` or `driver/pool/device`; a part may be `*`. */
+  devices: string,
+  /** The taint, as `key=value:effect` or `key:effect`. */
+  taint: string,
+};
+
+/** What came out otherwise. */
+export type Difference = {
+  /** Nodes that are there only after the change. */
+  nodesAdded: Array<string>,
+  /** Nodes that are there only before. */
+  nodesRemoved: Array<string>,
+  /** Devices that are published only after the change, in the newest generation of their pools. */
+  devicesAdded: Array<DeviceId>,
+  /** Devices that are published only before. */
+  devicesRemoved: Array<DeviceId>,
+  /** Pods by namespace and name that are there only on one side, or have another node. */
+  pods: Array<PodDifference>,
+  /** Claims by namespace and name that are there only on one side, or have other devices. */
+  claims: Array<ClaimDifference>,
+  /** Pods that a `NoExecute` taint drives out, by time. */
+  evictions?: Array<Eviction>,
+};
+
+/** One Pod. */
+export type PodDifference = {
+  /** `namespace/name`. */
+  pod: string,
+  /** Before. */
+  before: PlaceOfPod,
+  /** After. */
+  after: PlaceOfPod,
+  /** Why it is Pending after the change, where it was not before; or what kept it before. */
+  why?: string,
+};
+
+/** Where a Pod is. */
+export type PlaceOfPod = "absent" | "pending" | {
+  "node": string
+};
+
+/** One claim. */
+export type ClaimDifference = {
+  /** `namespace/name`. */
+  claim: string,
+  /** Its devices before, as `driver/pool/device`; absent where there is no such claim. */
+  before: Array<string> | null,
+  /** After. */
+  after: Array<string> | null,
+};
+
+/** One Pod that has to go. */
+export type Eviction = {
+  /** `namespace/name`. */
+  pod: string,
+  /** The node on which it runs. */
+  node: string,
+  /** Seconds from now; 0 for at once. */
+  inSeconds: Integer,
+  /** The claims whose devices are tainted, as `namespace/name`. */
+  claims: Array<string>,
+};
+
+/** The question. */
+export type FitRequest = {
+  /** A ResourceClaimTemplate or an unallocated ResourceClaim. */
+  subject: ObjectRef,
+  /** What is counted. */
+  per?: FitPer,
+};
+
+/** What is counted. */
+export type FitPer = "node" | "pool" | "class";
+
+/** Bounds on a number; equal where it is known exactly. */
+export type Bounds = {
+  /** So many surely fit. */
+  atLeast: Integer,
+  /** More surely do not. */
+  atMost: Integer,
+};
+
+/** The answer. */
+export type Fit = {
+  /** In the whole cluster. */
+  total: Bounds,
+  /** By place, those where nothing fits included. */
+  rows: Array<FitRow>,
+  /** What is missing for one more, once so many are placed. */
+  runsOut: string,
+  /** The most devices of each class that one claim could still get on one node as the cluster is. */
+  largest: Array<[string, Integer]>,
+  /** Devices that match the claim and are free, but left over once no more fit. */
+  stranded: Integer,
+  /** What counters and shared capacities have left in the pools that were filled: nothing, or what is too little for another claim. */
+  remainders: Array<Remainder>,
+  /** Devices in use by namespace. */
+  namespaces: Array<[string, Integer]>,
+};
+
+/** How many fit in one place. */
+export type FitRow = {
+  /** Node, `driver/pool` or class. */
+  name: string,
+  /** How many fit there, if all go there. */
+  fits: Bounds,
+};
+
+/** What is left of a counter, or of a capacity of a shared device. */
+export type Remainder = {
+  /** Driver. */
+  driver: string,
+  /** Pool. */
+  pool: string,
+  /** Counter set or device. */
+  of: string,
+  /** Counter or capacity. */
+  name: string,
+  /** How much is left. */
+  left: string,
+  /** How much there is. */
+  total: string,
+};
+
+/** What the expression comes to on one device. */
+export type ExpressionAnswer = {
+  /** The device. */
+  device: DeviceId,
+  /** The expression as a whole, then its parts in the order of the text. */
+  parts: Array<ExpressionPart>,
+  /** What it reads, and what the device has for it; absent where it has nothing. */
+  reads: Array<[string, string | null]>,
+  /** What the evaluation cost, of at most 1,000,000 units; absent where it did not start. */
+  cost?: Integer,
+  /** The reference's estimate of the most it can cost on any device. */
+  maxCost: Integer,
+};
+
+/** One part of an expression. */
+export type ExpressionPart = {
+  /** How deep it stands: 0 for the whole. */
+  depth: Integer,
+  /** Its text. */
+  text: string,
+  /** Its type. */
+  resultType: string,
+  /** Its value, or the error in which it ends. */
+  value: string,
+  /** Whether it ends in an error. */
+  isError: boolean,
+  /** Whether it is what makes the whole false: false itself, or an error. */
+  isCause: boolean,
+};
+
+/** One thing that is done from outside. */
+export type Command = {
+  "create": unknown
+} | {
+  "update": unknown
+} | {
+  "updateStatus": unknown
+} | {
+  "patch": {
+    /** The object. */
+    object: ObjectRef,
+    /** The fields. */
+    fields: unknown,
+    /** Whether the status subresource is meant. */
+    status?: boolean,
+  }
+} | {
+  "delete": {
+    /** The object. */
+    object: ObjectRef,
+    /** Seconds that a Pod gets to end; its own where they are left out. */
+    graceSeconds?: Integer | null,
+  }
+} | {
+  "finish": {
+    /** The Pod. */
+    pod: ObjectRef,
+    /** Whether it succeeds. */
+    succeeded: boolean,
+  }
+} | {
+  "taint": {
+    /** The device. */
+    device: DevicePath,
+    /** The taint: `key`, `effect`, `value`. */
+    taint: {
+      key: string; effect: string; value?: string
+    },
+  }
+} | {
+  "untaint": {
+    /** The device. */
+    device: DevicePath,
+    /** The key. */
+    key: string,
+  }
+} | {
+  "removeNode": string
+} | {
+  "restart": {
+    /** The component; all of them where it is left out. */
+    component?: Component | null,
+    /** The gates. */
+    featureGates?: {
+      [key in string]: boolean
+    },
+  }
+} | {
+  "toggle": {
+    /** The gate. */
+    gate: string,
+    /** Whether it is on from now on. */
+    enabled: boolean,
+  }
+} | {
+  "stop": Component
+} | {
+  "loseWriteAfter": Integer
+} | {
+  "disturbWriteAfter": Integer
+} | {
+  "lag": boolean
+};
+
+/** Identity of a device. */
+export type DevicePath = {
+  /** Driver; any where it is empty. */
+  driver?: string,
+  /** Pool of the driver. */
+  pool: string,
+  /** Device of the pool. */
+  device: string,
+};
+
+/** A program of the control plane. */
+export type Component = "kube-apiserver" | "kube-controller-manager" | "kube-scheduler";
+
+/** How a stretch of time ended. */
+export type Settled = "quiet" | "restless";
+
+/** What happened. */
+export type Happening = "requested" | "created" | "deleting" | "deleted" | "placed" | "pending" | "phase" | "recorded" | "allocated" | "deallocated" | "reserved" | "released" | "protected" | "unprotected" | "condition" | "taints" | "changed" | "event";
+
+/** One thing that happened. */
+export type Moment = {
+  /** Milliseconds since the start. */
+  atMillis: number,
+  /** What. */
+  happened: Happening,
+  /** To which object. */
+  object: ObjectRef,
+  /** More about it, for people; may be empty. A node's name for `placed`. */
+  detail: string,
+};
+
+/** A Kubernetes Event. */
+export type EventRecord = {
+  /** The object that it is about. */
+  regarding: ObjectRef,
+  /** UID of that object. */
+  uid: string,
+  /** Whether it warns. */
+  isWarning: boolean,
+  /** A word for programs. */
+  reason: string,
+  /** A sentence for people. */
+  note: string,
+  /** Who says it. */
+  controller: string,
+  /** What was being done; may be empty. */
+  action: string,
+};
+
+/** A range of a JavaScript string: `text.slice(start, end)`. */
+export type Utf16Range = {
+  /** Where it begins. */
+  start: number,
+  /** Where it is over. */
+  end: number,
+};
+
+/** Where a field stands in a text. */
+export type Place = {
+  /** Number of the document, from zero; absent where a text is no document. */
+  document?: number,
+  /** Line, from one. */
+  line: number,
+  /** Column in characters, from one. */
+  column: number,
+  /** What to underline: the value where it is short, else its key. */
+  utf16Range: Utf16Range,
+  /** False when the field itself is not there: then this is the place where it is missing. */
+  isExact: boolean,
+};
+
+/** One document of a text. */
+export type ManifestDocument = {
+  /** The object that it says it is; parts that it does not name are empty. */
+  object: ObjectRef,
+  /** Its first line, from one. */
+  line: number,
+  /** Where it stands. */
+  utf16Range: Utf16Range,
+  /** Whether `kubectl` refuses it; the engine then leaves it out. */
+  isRefused: boolean,
+};
