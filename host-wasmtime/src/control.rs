@@ -180,6 +180,11 @@ impl Controller {
         Ok(Live { store, instance, handle })
     }
 
+    /// Drops the instance: the next call finds a fresh one, which remembers nothing but objects.
+    pub fn renew(&mut self) {
+        self.live = None;
+    }
+
     fn stopped(&mut self, error: &wasmtime::Error) -> Error {
         self.stops = self.stops.saturating_add(1);
         Error::Stopped(Stop::of(error, self.host_limits))

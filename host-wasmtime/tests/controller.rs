@@ -230,6 +230,68 @@ fn one_replica_leads_and_the_other_follows() {
     assert!(start.elapsed() < Duration::from_secs(10));
 }
 
+const DEVICES: &str = "
+{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}, spec: {}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: node-a}, status: {allocatable: {cpu: '4', pods: '10'}}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: s}
+spec:
+  driver: gpu.example.com
+  nodeName: node-a
+  pool: {name: node-a, generation: 1, resourceSliceCount: 1}
+  devices: [{name: gpu-0}, {name: gpu-1}]
+";
+
+/// A Pod for our scheduler, and its claim.
+fn with_claim(name: &str) -> [Value; 2] {
+    let spec = json!({ "devices": { "requests": [{
+        "name": "gpu", "exactly": { "deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 1 },
+    }] } });
+    let pod = json!({
+        "schedulerName": "apportion", "containers": [{ "name": "c" }],
+        "resourceClaims": [{ "name": "gpu", "resourceClaimName": name }],
+    });
+    let metadata = json!({ "name": name, "namespace": "ml" });
+    [
+        json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": metadata, "spec": spec }),
+        json!({ "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod }),
+    ]
+}
+
+/// Each term begins with whoever led before being shut out: a write of theirs may still be under way.
+#[test]
+fn late_writes_are_shut_out_before_a_later_term_gives_devices_away() {
+    let server = ApiServer::start("later-term");
+    server.apply_yaml(DEVICES);
+    server.apply(&with_claim("early"));
+    let running = Running::start(&server, &["--controllers", "scheduler"]);
+    let has_devices =
+        |name: &str| server.get("resourceclaims", "ml", name).unwrap()["status"]["allocation"].is_object();
+    server.until("devices in the first term", 30, |_| has_devices("early").then_some(()));
+    // Another replica takes over, begins with a claim, and is gone.
+    let mut lease = server.get("leases", HOME, "apportion-controller").unwrap();
+    lease["spec"]["holderIdentity"] = json!("other");
+    lease["spec"]["leaseDurationSeconds"] = json!(4);
+    server.apply(&[lease]);
+    server.until("the end of the term", 30, |_| (running.metric("apportion_leader") == 0.0).then_some(()));
+    let [mut begun, _] = with_claim("begun");
+    begun["metadata"]["finalizers"] = json!(["resource.kubernetes.io/delete-protection"]);
+    server.apply(&[begun]);
+    server.apply(&with_claim("late"));
+    server.until("devices in the second term", 30, |_| has_devices("late").then_some(()));
+    let store = server.store();
+    let put = |end: &str| {
+        let is_it = |request: &Request| request.method == "PUT" && request.path.ends_with(end);
+        store.requests.iter().position(is_it).unwrap_or_else(|| panic!("{end} was not written"))
+    };
+    assert!(put("/resourceclaims/begun") < put("/resourceclaims/late/status"));
+    let finalizers = store.get("resourceclaims", "ml", "begun").unwrap()["metadata"]["finalizers"].clone();
+    assert!(finalizers.as_array().is_none_or(Vec::is_empty), "{finalizers}");
+}
+
 /// What a watch has told may be older than the last write of the one that led before.
 #[test]
 fn a_replica_that_begins_to_lead_lists_everything_anew() {

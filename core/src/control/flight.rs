@@ -15,7 +15,7 @@ use crate::lifecycle::{Action, CLAIM_FINALIZER, Change, Decision, Time};
 
 /// Milliseconds after which a write that nobody answered cannot arrive any more. The API server gives a request up after this
 /// time.
-const ECHO: i64 = 60_000;
+pub(super) const ECHO: i64 = 60_000;
 
 /// A decision that is being carried out.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@
 //! such thing, carries it out, and says what became of it. Nothing is remembered that cannot be found out again from the
 //! cluster: a controller that is made anew and given all objects goes on where the old one was.
 
+mod echoes;
 mod explainer;
 mod flight;
 mod rollout;

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::echoes::{self, Echoes};
 use super::flight::{Again, Flights};
 use super::{Conclusion, Lane, Task};
 use crate::allocate::Limits;
@@ -66,6 +67,7 @@ struct Entry {
 pub(super) struct Scheduler {
     book: Book,
     flights: Flights,
+    echoes: Echoes,
     entries: BTreeMap<ObjectRef, Entry>,
     ready: BTreeSet<(Rank, ObjectRef)>,
     out: usize,
@@ -76,6 +78,7 @@ impl Scheduler {
         Self {
             book: Book::of(NAME),
             flights: Flights::default(),
+            echoes: Echoes::default(),
             entries: BTreeMap::new(),
             ready: BTreeSet::new(),
             out: 0,
@@ -95,6 +98,9 @@ impl Scheduler {
     /// Takes a change into account.
     pub(super) fn note(&mut self, cluster: &Cluster, trigger: &Trigger) {
         self.book.note(trigger);
+        if self.echoes.note(trigger) {
+            self.wake_all();
+        }
         if let Some(Object::Pod(pod)) = trigger.latest()
             && trigger.after.is_some()
             && self.book.serves(pod)
@@ -110,14 +116,16 @@ impl Scheduler {
         }
         match concern(trigger) {
             Concern::Nobody => {}
-            Concern::Everybody => {
-                self.entries.keys().cloned().collect::<Vec<_>>().iter().for_each(|one| self.wake(one))
-            }
+            Concern::Everybody => self.wake_all(),
             Concern::UsersOf(claim) => self.wake_users(cluster, &claim),
             Concern::MembersOf((namespace, name)) => {
                 self.wake(&ObjectRef { kind: "PodGroup".to_owned(), namespace, name });
             }
         }
+    }
+
+    fn wake_all(&mut self) {
+        self.entries.keys().cloned().collect::<Vec<_>>().iter().for_each(|one| self.wake(one));
     }
 
     fn wake_users(&mut self, cluster: &Cluster, claim: &Key) {
@@ -142,7 +150,7 @@ impl Scheduler {
 
     /// What is tried next, the first of it first.
     pub(super) fn due(&mut self) -> Vec<Task> {
-        let mut due = Vec::new();
+        let mut due = self.echoes.due();
         while self.out < MOST_OUT {
             let Some((_, object)) = self.ready.pop_first() else { break };
             self.set(&object, State::Out);
@@ -170,6 +178,15 @@ impl Scheduler {
         subject: &ObjectRef,
         now: Time,
     ) -> Decision {
+        if subject.kind == echoes::KIND {
+            return self.silence(cluster, subject, now);
+        }
+        self.echoes.begin(cluster, now, |pod| pod.spec.scheduler_name == NAME);
+        if self.echoes.are_awaited() {
+            // Woken when there are none left.
+            self.set(subject, State::Idle);
+            return Decision::none();
+        }
         self.set(subject, State::Out);
         if self.flights.is_unanswered(subject) {
             match self.flights.again(cluster, subject, now) {
@@ -205,6 +222,16 @@ impl Scheduler {
             self.rest(subject);
         } else {
             self.flights.start(cluster, &mut self.book, subject, &decision, now);
+        }
+        decision
+    }
+
+    /// Keeps late writes of whoever decided before from being taken.
+    fn silence(&mut self, cluster: &Cluster, claim: &ObjectRef, now: Time) -> Decision {
+        let were_awaited = self.echoes.are_awaited();
+        let decision = self.echoes.reconcile(cluster, &(claim.namespace.clone(), claim.name.clone()), now);
+        if were_awaited && !self.echoes.are_awaited() {
+            self.wake_all();
         }
         decision
     }

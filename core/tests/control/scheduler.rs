@@ -1,5 +1,8 @@
 //! The scheduler: what several decisions take at a time, and what becomes of them when nobody answers.
 
+use std::collections::BTreeMap;
+
+use apportion_core::api::object::Object;
 use apportion_core::control::{Conclusion, Part};
 use apportion_core::finding::ObjectRef;
 use apportion_core::lifecycle::{Action, Decision};
@@ -296,12 +299,22 @@ fn whoever_starts_anew_goes_on() {
         world.carry_out(action).unwrap();
     }
     world.restart();
+    world.writes.clear();
     world.settle();
-    assert_eq!(
-        world.writes,
-        ["update ResourceClaim ml/c-1", "status ResourceClaim ml/c-1", "bind Pod ml/p-1 to n"],
-        "no write happens twice"
-    );
+    let all = ["update ResourceClaim ml/c-1", "status ResourceClaim ml/c-1", "bind Pod ml/p-1 to n"];
+    assert_eq!(world.writes[1..], all, "after the finalizer was taken away, so that no late write is taken");
+    assert_eq!(world.writes[0], all[0]);
+    // With the devices written there is nothing to take away.
+    let mut world = with_pods(1, 1);
+    let subjects = due(&mut world);
+    let mut versions = BTreeMap::new();
+    for action in decide(&mut world, &subjects[0]).actions.into_iter().take(2) {
+        let action = world.with_versions(action, &mut versions);
+        world.carry_out(action).unwrap();
+    }
+    world.restart();
+    world.settle();
+    assert_eq!(world.writes, all, "no write happens twice");
 }
 
 #[test]
@@ -313,4 +326,81 @@ fn higher_priority_goes_first() {
     let first = due(&mut world);
     assert_eq!(first[0].name, "urgent");
     assert!(first.len() < 40, "the rest waits where it can be overtaken: {}", first.len());
+}
+
+/// A decision of which the finalizer is written and the devices are under way, when another controller follows and the Pod that it
+/// was about is gone.
+fn with_late_write() -> (World, Action) {
+    let mut world = with_pods(1, 1);
+    let subject = due(&mut world).remove(0);
+    let mut actions = decide(&mut world, &subject).actions.into_iter();
+    let (finalizer, late) = (actions.next().unwrap(), actions.next().unwrap());
+    world.carry_out(finalizer).unwrap();
+    let Action::UpdateStatus(mut object) = late else { panic!("{late:?}") };
+    if let Object::ResourceClaim(claim) = &mut *object {
+        claim.metadata.resource_version = version(&world, "c-1");
+    }
+    world.remove(&subject);
+    world.put(claim("c-2", 1));
+    world.put(pod("p-2", "c-2"));
+    world.restart();
+    world.writes.clear();
+    (world, Action::UpdateStatus(object))
+}
+
+fn version(world: &World, name: &str) -> String {
+    world.objects[&reference(&claim(name, 1))]["metadata"]["resourceVersion"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_late_write_of_whoever_decided_before_is_refused() {
+    let (mut world, late) = with_late_write();
+    world.settle();
+    let first = ["update ResourceClaim ml/c-1", "update ResourceClaim ml/c-2", "status ResourceClaim ml/c-2"];
+    assert_eq!(world.writes[..3], first, "before any device is given away");
+    assert_eq!(bound(&world), ["bind Pod ml/p-2 to n"]);
+    let Action::UpdateStatus(late) = late else { unreachable!() };
+    assert_ne!(late.metadata().resource_version, version(&world, "c-1"), "the API server has another version");
+    assert_eq!(world.settle(), 0);
+}
+
+#[test]
+fn a_late_write_that_arrives_first_counts() {
+    let (mut world, late) = with_late_write();
+    let subjects = due(&mut world);
+    assert_eq!(decide(&mut world, &subjects[0]), Decision::none(), "nothing is given away yet");
+    world.carry_out(late).unwrap();
+    world.settle();
+    assert_eq!(bound(&world), [""; 0], "the only device is taken");
+    assert!(!world.writes.contains(&"status ResourceClaim ml/c-2".to_owned()));
+}
+
+#[test]
+fn claims_of_other_schedulers_are_left_to_them() {
+    let (mut world, _) = with_late_write();
+    let mut foreign = pod("p-3", "c-1");
+    foreign["spec"]["schedulerName"] = json!("default-scheduler");
+    world.put(foreign);
+    world.restart();
+    world.settle();
+    assert!(!world.writes.contains(&"update ResourceClaim ml/c-1".to_owned()), "{:?}", world.writes);
+    assert_eq!(bound(&world), ["bind Pod ml/p-2 to n"]);
+}
+
+#[test]
+fn a_claim_that_cannot_be_written_holds_nobody_up_for_ever() {
+    let (mut world, _) = with_late_write();
+    let subject = due(&mut world).remove(0);
+    decide(&mut world, &subject);
+    let (kind, claim) = ("ResourceClaim".to_owned(), due(&mut world).remove(0));
+    assert_eq!((&claim.kind, claim.name.as_str()), (&kind, "c-1"));
+    let decision = decide(&mut world, &claim);
+    assert_eq!(decision.wake_up, Some(world.now.plus_millis(60_000)));
+    let refused = Conclusion::Refused { status: 403, message: "no".to_owned() };
+    world.controller.conclude(&claim, refused);
+    assert_eq!(due(&mut world), []);
+    world.now = world.now.plus_millis(60_000);
+    assert_eq!(decide(&mut world, &claim), Decision::none());
+    world.settle();
+    assert_eq!(bound(&world), ["bind Pod ml/p-2 to n"]);
 }

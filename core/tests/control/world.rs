@@ -214,7 +214,7 @@ impl World {
     }
 
     /// A write to an object that an earlier write of the same decision changed builds on it.
-    fn with_versions(&self, action: Action, versions: &mut BTreeMap<ObjectRef, ()>) -> Action {
+    pub(crate) fn with_versions(&self, action: Action, versions: &mut BTreeMap<ObjectRef, ()>) -> Action {
         let (Action::Update(object) | Action::UpdateStatus(object)) = &action else { return action };
         let key = object.reference();
         if versions.insert(key.clone(), ()).is_none() {

@@ -143,6 +143,7 @@ async fn work(arguments: &ControllerArguments, profile: Profile, identity: &str)
             queue: Queue::default(),
             listed: part.watches().iter().map(|resource| (resource.plural, None)).collect(),
             ahead: Ahead::default(),
+            term: 0,
             is_forgetful: false,
         };
         units.push(tokio::spawn(unit.run(news, stopped.clone())));

@@ -51,6 +51,8 @@ pub(super) struct Unit {
     pub(super) listed: BTreeMap<&'static str, Option<u64>>,
     /// What this replica wrote itself, and has not heard of yet.
     pub(super) ahead: Ahead,
+    /// The latest term that was begun; 0 before the first.
+    pub(super) term: u64,
     /// Whether the component was made anew and does not know of decisions that are being carried out.
     pub(super) is_forgetful: bool,
 }
@@ -71,9 +73,14 @@ impl Unit {
         let (sender, mut finished) = mpsc::channel::<Finished>(MOST_AT_ONCE);
         let mut heard = Vec::with_capacity(BATCH);
         let mut fence = self.fence.clone();
+        // Whether something was decided that led to nothing: then there may be more to hand out.
+        let mut has_more = false;
         loop {
             self.health.beat(self.index);
-            let next = self.queue.next().unwrap_or_else(|| far(Instant::now()));
+            let next = match std::mem::take(&mut has_more) {
+                true => Instant::now(),
+                false => self.queue.next().unwrap_or_else(|| far(Instant::now())),
+            };
             let beat = Instant::now().checked_add(BEAT).map_or(next, |beat| beat.min(next));
             tokio::select! {
                 biased;
@@ -88,6 +95,7 @@ impl Unit {
                 () = fence.changed() => {}
                 () = tokio::time::sleep_until(beat.into()) => {}
             }
+            self.begin().await;
             self.collect().await;
             self.is_forgetful &= self.queue.running() > 0;
             if self.queue.running() == 0 {
@@ -95,7 +103,7 @@ impl Unit {
             }
             while self.may_start() {
                 let Some(due) = self.queue.pop(Instant::now()) else { break };
-                self.start(due, &sender).await;
+                has_more |= self.start(due, &sender).await;
             }
             for (lane, name) in LANES {
                 self.metrics.queued(self.part.text(), name, self.queue.depth(lane));
@@ -123,6 +131,25 @@ impl Unit {
         has_room
             && self.fence.is_open()
             && self.listed.values().all(|listed| listed.is_some_and(|listed| listed >= term))
+    }
+
+    /// Begins a term. What the component remembers of an earlier one may be wrong by now.
+    async fn begin(&mut self) {
+        let (term, is_first) = (self.fence.term(), self.term == 0);
+        if term == 0 || term == self.term {
+            return;
+        }
+        self.term = term;
+        if !is_first {
+            self.is_forgetful = true;
+            let renew = |controller: &mut apportion::Controller| {
+                controller.renew();
+                Ok(())
+            };
+            if let Err(error) = self.engine.call(renew).await {
+                self.stopped(&error);
+            }
+        }
     }
 
     async fn hear(&mut self, news: Vec<News>) {
@@ -222,8 +249,8 @@ impl Unit {
         }
     }
 
-    /// Asks for a decision and has it carried out beside everything else.
-    async fn start(&mut self, due: Due, sender: &mpsc::Sender<Finished>) {
+    /// Asks for a decision and has it carried out beside everything else. True where there is nothing to carry out.
+    async fn start(&mut self, due: Due, sender: &mpsc::Sender<Finished>) -> bool {
         let (object, start, now) = (due.object.clone(), Instant::now(), now());
         let span = traces::reconcile(self.part.text(), &due);
         let decide = traces::decide(&span);
@@ -236,7 +263,7 @@ impl Unit {
                 traces::reconciled(&span, "stopped");
                 self.metrics.reconciled(self.part.text(), "stopped");
                 self.queue.fail(due, None, Instant::now());
-                return;
+                return false;
             }
         };
         self.metrics.decided(self.part.text(), start.elapsed());
@@ -246,7 +273,7 @@ impl Unit {
             traces::reconciled(&span, "nothing");
             self.wake(&due.object, plan.wake_up);
             self.queue.finish(&due.object);
-            return;
+            return true;
         }
         debug!(part = self.part.text(), object = %due.object, writes = plan.writes.len(), "decided");
         let (writer, sender) = (Arc::clone(&self.writer), sender.clone());
@@ -257,6 +284,7 @@ impl Unit {
             let _ = sender.send(Finished { due, plan_again, is_to_retry, status, outcome, span }).await;
             writer.tell(events).await;
         });
+        false
     }
 
     fn wake(&mut self, object: &ObjectRef, at: Option<Time>) {
