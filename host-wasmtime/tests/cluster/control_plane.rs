@@ -111,10 +111,13 @@ async fn client(kubeconfig: &Path, repeats: bool) -> Client {
     Client::try_from(config).unwrap()
 }
 
-/// Features as the programs take them.
-fn gates() -> String {
-    let gates = GATES.map(|gate| if gate.contains('=') { gate.to_owned() } else { format!("{gate}=true") });
-    format!("--feature-gates={}", gates.join(","))
+/// Features as the programs take them, some of them other than usual.
+fn gates(others: &[(String, bool)]) -> String {
+    let usual = GATES.map(|gate| gate.split_once('=').map_or((gate, true), |(name, on)| (name, on == "true")));
+    let is_other = |name: &str| others.iter().any(|(other, _)| other == name);
+    let usual = usual.iter().filter(|(name, _)| !is_other(name)).map(|(name, on)| format!("{name}={on}"));
+    let all: Vec<String> = usual.chain(others.iter().map(|(name, on)| format!("{name}={on}"))).collect();
+    format!("--feature-gates={}", all.join(","))
 }
 
 /// Seconds that a program computed so far.
@@ -163,7 +166,7 @@ impl ControlPlane {
         let mut plane = Self { requests, folder: folder.clone(), programs: Vec::new(), runtime };
         let (etcd, peer) = (format!("http://127.0.0.1:{client_port}"), format!("http://127.0.0.1:{peer_port}"));
         plane.launch("etcd", &["--folder", &folder.display().to_string(), "--client", &etcd, "--peer", &peer]);
-        let gates = gates();
+        let gates = gates(&[]);
         plane.launch(
             "kube-apiserver",
             &[
@@ -205,9 +208,14 @@ impl ControlPlane {
 
     /// Starts kube-scheduler.
     pub(crate) fn start_scheduler(&mut self) {
+        self.start_scheduler_with(&[]);
+    }
+
+    /// The same with some features other than usual.
+    pub(crate) fn start_scheduler_with(&mut self, others: &[(String, bool)]) {
         let kubeconfig = format!("--kubeconfig={}", self.folder.join(SCHEDULER).display());
         let limits = ["--kube-api-qps=1000", "--kube-api-burst=1000"];
-        let arguments = [&gates(), &kubeconfig, "--leader-elect=false", "--secure-port=0", limits[0], limits[1]];
+        let arguments = [&gates(others), &kubeconfig, "--leader-elect=false", "--secure-port=0", limits[0], limits[1]];
         self.launch(SCHEDULER, &arguments);
     }
 
