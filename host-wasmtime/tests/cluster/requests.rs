@@ -179,8 +179,17 @@ impl Requests {
 
     /// Whether a namespace has Pods without a node.
     pub(crate) fn has_unplaced(&self, namespace: &str) -> bool {
+        self.has_pod(namespace, "spec.nodeName%3D")
+    }
+
+    /// Whether a namespace has Pods with a node.
+    pub(crate) fn has_placed(&self, namespace: &str) -> bool {
+        self.has_pod(namespace, "spec.nodeName!%3D")
+    }
+
+    fn has_pod(&self, namespace: &str, selector: &str) -> bool {
         // One is enough to know: a list of all of them would be what is measured.
-        let path = format!("/api/v1/namespaces/{namespace}/pods?limit=1&fieldSelector=spec.nodeName%3D");
+        let path = format!("/api/v1/namespaces/{namespace}/pods?limit=1&fieldSelector={selector}");
         !self.ask("GET", &path, None).unwrap()["items"].as_array().unwrap().is_empty()
     }
 

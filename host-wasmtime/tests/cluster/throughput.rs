@@ -101,17 +101,19 @@ fn of(plane: &ControlPlane, scheduler: &str, short: &str) -> [Pace; 2] {
     });
     clear(plane, &single);
     let gangs = format!("{short}-gangs");
-    let groups = pace(plane, &gangs, GANGS * MEMBERS, |plane| {
-        side_by_side(GANGS, |number| {
-            let name = format!("g-{number:03}");
-            plane.requests.create(&gang(&gangs, &name, MEMBERS));
-            for index in 0..MEMBERS {
-                plane.requests.create(&member(&gangs, &format!("{name}-{index}"), &name, scheduler));
-            }
-        });
-    });
+    let groups = pace(plane, &gangs, GANGS * MEMBERS, |plane| make_gangs(plane, &gangs, scheduler));
     clear(plane, &gangs);
     [singles, groups]
+}
+
+fn make_gangs(plane: &ControlPlane, space: &str, scheduler: &str) {
+    side_by_side(GANGS, |number| {
+        let name = format!("g-{number:03}");
+        plane.requests.create(&gang(space, &name, MEMBERS));
+        for index in 0..MEMBERS {
+            plane.requests.create(&member(space, &format!("{name}-{index}"), &name, scheduler));
+        }
+    });
 }
 
 /// How often both are measured, in turn: once, unless the environment says otherwise.
@@ -161,9 +163,49 @@ fn single_pods_are_not_slower_gangs_are_much_faster_and_no_member_fails() {
     let sum = |paces: &[[Pace; 2]], index: usize| paces.iter().map(|paces| paces[index].pods).sum::<f64>();
     let times = [0, 1].map(|index| sum(&ours, index) / sum(&theirs, index));
     println!("ours is {:.1} and {:.1} times as fast", times[0], times[1]);
-    // Measured are 1.4 and 3.3 times; whatever else the machine does may meet one of the two more than the other.
+    // Measured are 1.4 to 1.6 and 2.5 to 3.3 times; whatever else the machine does may meet one of the two more than the other.
     assert!(times[0] >= 0.7, "single Pods are not much slower");
     assert!(times[1] >= 2.0, "gangs are much faster");
+}
+
+/// Makes gangs that nobody places, then starts a scheduler, and gives the Pods a second from its first place to the last: where it finds
+/// all of them there, the making is not in what is measured.
+fn backlog<S>(plane: &mut ControlPlane, short: &str, scheduler: &str, start: impl FnOnce(&mut ControlPlane) -> S) -> S {
+    let space = format!("{short}-backlog");
+    plane.requests.create(&namespace(&space, json!({})));
+    plane.requests.create(&template(&space));
+    std::thread::sleep(Duration::from_secs(1));
+    make_gangs(plane, &space, scheduler);
+    let running = start(plane);
+    let mut first = Instant::now();
+    while !plane.requests.has_placed(&space) {
+        first = Instant::now();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    while plane.requests.has_unplaced(&space) && first.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let pods = (GANGS * MEMBERS) as f64 / first.elapsed().as_secs_f64();
+    println!("{space}: {pods:.0} Pods a second, {} failed", failures(plane, &space));
+    assert!(!plane.requests.has_unplaced(&space), "all have a place");
+    clear(plane, &space);
+    running
+}
+
+#[test]
+#[ignore = "needs a control plane: cargo xtask e2e"]
+fn gangs_that_wait_for_a_scheduler_are_placed() {
+    let mut plane = ControlPlane::start("backlog");
+    install(&plane);
+    make_nodes(&plane, 200, 8);
+    plane.stop_scheduler();
+    for round in 0..rounds() {
+        backlog(&mut plane, &format!("theirs-{round}"), "default-scheduler", ControlPlane::start_scheduler);
+        plane.stop_scheduler();
+        let arguments = ["--qps", "1000", "--burst", "1000", "--leader-elect", "false"];
+        let start = |plane: &mut ControlPlane| Running::start(plane, "scheduler", &arguments);
+        backlog(&mut plane, &format!("ours-{round}"), "apportion", start).stop();
+    }
 }
 
 /// Pods a second, and for how many seconds.
