@@ -168,9 +168,14 @@ fn single_pods_are_not_slower_gangs_are_much_faster_and_no_member_fails() {
     assert!(times[1] >= 2.0, "gangs are much faster");
 }
 
-/// Makes gangs that nobody places, then starts a scheduler, and gives the Pods a second from its first place to the last: where it finds
-/// all of them there, the making is not in what is measured.
-fn backlog<S>(plane: &mut ControlPlane, short: &str, scheduler: &str, start: impl FnOnce(&mut ControlPlane) -> S) -> S {
+/// Makes gangs that nobody places, then starts a scheduler, and measures from its first place to the last: where it finds all of them
+/// there, the making is not in what is measured.
+fn backlog<S>(
+    plane: &mut ControlPlane,
+    short: &str,
+    scheduler: &str,
+    start: impl FnOnce(&mut ControlPlane) -> S,
+) -> (S, Pace) {
     let space = format!("{short}-backlog");
     plane.requests.create(&namespace(&space, json!({})));
     plane.requests.create(&template(&space));
@@ -186,10 +191,13 @@ fn backlog<S>(plane: &mut ControlPlane, short: &str, scheduler: &str, start: imp
         std::thread::sleep(Duration::from_millis(50));
     }
     let pods = (GANGS * MEMBERS) as f64 / first.elapsed().as_secs_f64();
-    println!("{space}: {pods:.0} Pods a second, {} failed", failures(plane, &space));
     assert!(!plane.requests.has_unplaced(&space), "all have a place");
+    let given = given(plane);
+    let twice = given.len() - given.iter().collect::<BTreeSet<_>>().len();
+    let pace = Pace { pods, failed: failures(plane, &space), left: 0, twice };
+    println!("{space}: {:.0} Pods a second, {} failed", pace.pods, pace.failed);
     clear(plane, &space);
-    running
+    (running, pace)
 }
 
 #[test]
@@ -200,11 +208,15 @@ fn gangs_that_wait_for_a_scheduler_are_placed() {
     make_nodes(&plane, 200, 8);
     plane.stop_scheduler();
     for round in 0..rounds() {
-        backlog(&mut plane, &format!("theirs-{round}"), "default-scheduler", ControlPlane::start_scheduler);
+        let (_, theirs) =
+            backlog(&mut plane, &format!("theirs-{round}"), "default-scheduler", ControlPlane::start_scheduler);
         plane.stop_scheduler();
         let arguments = ["--qps", "1000", "--burst", "1000", "--leader-elect", "false"];
         let start = |plane: &mut ControlPlane| Running::start(plane, "scheduler", &arguments);
-        backlog(&mut plane, &format!("ours-{round}"), "apportion", start).stop();
+        let (running, ours) = backlog(&mut plane, &format!("ours-{round}"), "apportion", start);
+        running.stop();
+        assert_eq!((ours.failed, ours.twice), (0, 0), "nobody fails once, no device is given away twice");
+        assert!(ours.pods >= 3.0 * theirs.pods, "{:.0} and {:.0} Pods a second", ours.pods, theirs.pods);
     }
 }
 
