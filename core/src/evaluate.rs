@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::api::read::{Json, Path, api_struct};
 use crate::api::slice::{Attribute, DeviceCapacity};
@@ -86,22 +87,60 @@ pub fn evaluate(expression: &str, device: &DeviceSample, environment: &Environme
     }
 }
 
+/// What became of an expression.
+#[derive(Serialize)]
+#[serde(tag = "status", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "Verdict"))]
+pub(crate) enum Written<'a> {
+    /// The device matches.
+    Match(Costs),
+    /// The device does not match.
+    NoMatch(Costs),
+    /// The expression does not compile.
+    CompileError {
+        /// Why.
+        error: &'a str,
+        /// Line, from 1 on; 0 if it has no place.
+        line: u32,
+        /// Column in code points, from 1 on; 0 if it has no place.
+        column: u32,
+    },
+    /// The evaluation failed.
+    RuntimeError {
+        /// Why.
+        error: &'a str,
+        #[serde(flatten)]
+        costs: Costs,
+    },
+}
+
+/// What an evaluation costs, in Kubernetes' units.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
+pub(crate) struct Costs {
+    /// What it cost; absent where it did not start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actual_cost: Option<u64>,
+    /// The estimate of the most it can cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_cost: Option<u64>,
+}
+
 impl Evaluation {
     /// The canonical JSON: `{"status": "match" | "noMatch" | "compileError" | "runtimeError", "error", "line", "column",
     /// "actualCost", "maxCost"}`, without what is absent.
     pub fn to_json(&self) -> Value {
-        let mut value = match &self.verdict {
-            Verdict::Match => json!({ "status": "match" }),
-            Verdict::NoMatch => json!({ "status": "noMatch" }),
-            Verdict::CompileError(error) => json!({
-                "status": "compileError", "error": error.message, "line": error.line, "column": error.column,
-            }),
-            Verdict::RuntimeError(message) => json!({ "status": "runtimeError", "error": message }),
+        let costs = Costs { actual_cost: self.actual_cost, max_cost: self.max_cost };
+        let written = match &self.verdict {
+            Verdict::Match => Written::Match(costs),
+            Verdict::NoMatch => Written::NoMatch(costs),
+            Verdict::CompileError(CompileError { message, line, column, .. }) => {
+                Written::CompileError { error: message, line: *line, column: *column }
+            }
+            Verdict::RuntimeError(message) => Written::RuntimeError { error: message, costs },
         };
-        if let Some(map) = value.as_object_mut() {
-            map.extend(self.actual_cost.map(|cost| ("actualCost".to_owned(), Value::from(cost))));
-            map.extend(self.max_cost.map(|cost| ("maxCost".to_owned(), Value::from(cost))));
-        }
-        value
+        // All keys are text, so writing cannot fail.
+        serde_json::to_value(written).unwrap_or_default()
     }
 }

@@ -4,17 +4,23 @@ use std::fmt;
 
 /// A Kubernetes minor version, or the newest one with everything on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub enum Version {
     /// Kubernetes 1.34.
+    #[cfg_attr(feature = "types", ts(rename = "1.34"))]
     V1_34,
     /// Kubernetes 1.35.
+    #[cfg_attr(feature = "types", ts(rename = "1.35"))]
     V1_35,
     /// Kubernetes 1.36.
+    #[cfg_attr(feature = "types", ts(rename = "1.36"))]
     V1_36,
     /// Kubernetes 1.37.
+    #[cfg_attr(feature = "types", ts(rename = "1.37"))]
     V1_37,
     /// The newest version with every gate on; accepts shipped and proposed spellings.
     #[default]
+    #[cfg_attr(feature = "types", ts(rename = "all"))]
     All,
 }
 
@@ -161,6 +167,7 @@ features! {
 
 /// Whether known defects of the stated version are reproduced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename_all = "lowercase"))]
 pub enum Mode {
     /// The correct answer.
     #[default]

@@ -2,7 +2,10 @@
 
 use ts_rs::{Config, TS};
 
+use crate::allocate::json::{Allocated, Failed, GaveUp, Refusal, Refused as Failure, Unsatisfied, Written as Decision};
 use crate::allocate::{DeviceId, RequestFunnel};
+use crate::evaluate::{Costs, Written as Evaluation};
+use crate::explain::snapshot::Snapshot;
 use crate::explain::{
     AttributeStatistic, Bounds, Change, ClaimDifference, ClosestNode, ConflictPart, DeviceDetail, Difference, Eviction,
     Explanation, ExpressionAnswer, Fit, FitRequest, FitRow, Holder, NodeDetail, Part, Per, Place, PodDifference,
@@ -11,8 +14,13 @@ use crate::explain::{
 };
 use crate::finding::{ErrorKind, Finding, Fix, ObjectRef, Severity};
 use crate::lifecycle::EventRecord;
+use crate::profile::{Mode, Version};
+use crate::simulate::life::wire::RecordedEvent;
 use crate::simulate::life::{Command, Component, DevicePath, Happening, Moment, Settled};
+use crate::simulate::server::Refused;
 use crate::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
+use crate::validate::Operation;
+use crate::wire::{Settings, Stage, WireDevice, WireEvaluation, WireFeatures, WireInUse, WireQuestion, WireSubmission};
 
 /// The declarations, each exported and with its documentation. They use `Integer`, for integers of 64 bits, and `Json`, for any value.
 pub fn declarations() -> String {
@@ -25,6 +33,27 @@ pub fn declarations() -> String {
         ErrorKind,
         Fix,
         Finding,
+        Version,
+        Mode,
+        Settings,
+        WireQuestion,
+        WireInUse,
+        WireDevice,
+        Decision<'_>,
+        Allocated<'_>,
+        Unsatisfied<'_>,
+        Failed<'_>,
+        GaveUp<'_>,
+        Refusal<'_>,
+        Failure<'_>,
+        WireEvaluation,
+        Stage,
+        WireFeatures,
+        Evaluation<'_>,
+        Costs,
+        WireSubmission,
+        Operation,
+        Snapshot,
         DeviceId,
         RequestFunnel,
         Report,
@@ -73,6 +102,8 @@ pub fn declarations() -> String {
         Happening,
         Moment,
         EventRecord,
+        RecordedEvent,
+        Refused,
     ]
 }
 

@@ -13,18 +13,26 @@ use crate::finding::{Code, Finding};
 use crate::profile::{Features, Mode, Profile, Version};
 use crate::validate::{Circumstances, Operation, Submission, validate, validate_set};
 
-/// Settings of an engine: `{"version": "1.36", "featureGates": {"DRAListTypeAttributes": true}, "mode": "sound",
-/// "maxSteps": 1000000}`; every field may be left out.
+/// Settings of an engine; all may be left out.
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-struct Settings {
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
+pub(crate) struct Settings {
+    /// Whose rules hold; `all`, the default, is the newest version with every gate on.
+    #[cfg_attr(feature = "types", ts(as = "Option<Version>"))]
     version: Option<String>,
+    /// Feature gates that differ from the version's defaults, by name.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     feature_gates: BTreeMap<String, bool>,
+    /// The correct answer, or the version's own with its known defects.
+    #[cfg_attr(feature = "types", ts(as = "Option<Mode>"))]
     mode: Option<String>,
+    /// Search steps that one question may take: one step is one device tried for one request.
     max_steps: Option<u64>,
 }
 
-/// Reads the settings of an engine.
+/// Reads the settings of an engine: `{"version": "1.36", "featureGates": {"DRAListTypeAttributes": true}, "mode": "sound",
+/// "maxSteps": 1000000}`; every field may be left out.
 ///
 /// # Errors
 ///
@@ -76,31 +84,56 @@ pub fn profile<'g>(
     if findings.is_empty() { Ok(profile) } else { Err(findings) }
 }
 
+/// "Allocate these claims together, on one of these nodes."
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-struct WireQuestion {
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "Question"))]
+pub(crate) struct WireQuestion {
+    /// Unallocated ResourceClaims of one Pod, in its order. They need not be in the cluster.
+    #[cfg_attr(feature = "types", ts(type = "Array<unknown>"))]
     claims: Vec<Value>,
+    /// Candidate nodes in the order of trying; empty or left out for all nodes by name.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     nodes: Vec<String>,
+    /// What is taken beyond what the claims in the cluster say.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     in_use: WireInUse,
 }
 
+/// What is taken beyond what the claims in the cluster say.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-struct WireInUse {
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "InUse"))]
+pub(crate) struct WireInUse {
+    /// Devices taken as a whole.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     devices: Vec<WireDevice>,
+    /// Shares of shared devices.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     shares: Vec<WireDevice>,
+    /// Capacity taken of shared devices.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     consumed: Vec<WireDevice>,
 }
 
+/// A device that is taken.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WireDevice {
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "DeviceInUse"))]
+pub(crate) struct WireDevice {
+    /// Driver.
     driver: String,
+    /// Pool of the driver.
     pool: String,
+    /// Device of the pool.
     device: String,
+    /// Of a share: which one it is.
     #[serde(rename = "shareID", default)]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     share_id: String,
+    /// Of capacity: Kubernetes quantities by name.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(optional, type = "{ [name: string]: string }"))]
     capacity: BTreeMap<String, Value>,
 }
 
@@ -148,23 +181,50 @@ pub fn question(value: Value) -> Result<Question, Vec<Finding>> {
     if findings.is_empty() { Ok(question) } else { Err(findings) }
 }
 
+/// "Does this selector accept this device?"
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct WireEvaluation {
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields, rename = "SelectorQuestion"))]
+pub(crate) struct WireEvaluation {
+    /// The CEL expression.
     expression: String,
+    /// Whether the expression is stored already, as for the scheduler, or new, as for the API server; `stored` if left out.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<Stage>"))]
     environment: Option<String>,
+    /// Whose rules hold; `1.36` if left out.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<Version>"))]
     version: Option<String>,
+    /// What the expression may use.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     features: WireFeatures,
+    /// The device, as in a ResourceSlice, with its driver.
+    #[cfg_attr(feature = "types", ts(type = "{ driver: string; [field: string]: unknown }"))]
     device: Value,
 }
 
+/// Whether an expression is stored already, as for the scheduler, or new, as for the API server.
+#[cfg(feature = "types")]
+#[derive(ts_rs::TS)]
+#[ts(rename_all = "lowercase")]
+#[expect(dead_code, reason = "read by name")]
+pub(crate) enum Stage {
+    Stored,
+    New,
+}
+
+/// What an expression may use.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-struct WireFeatures {
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "SelectorFeatures"))]
+pub(crate) struct WireFeatures {
+    /// Feature `DRAConsumableCapacity`: `device.allowMultipleAllocations`.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     consumable_capacity: bool,
+    /// Feature `DRAListTypeAttributes`: lists as attributes, `includes`.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     list_type_attributes: bool,
 }
 
@@ -209,16 +269,26 @@ pub fn selector(value: Value) -> Result<SelectorQuestion, Vec<Finding>> {
     Ok(SelectorQuestion { expression: wire.expression, device: read_device(wire.device)?, environment })
 }
 
+/// One request to the API server.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct WireSubmission {
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields, rename = "Submission"))]
+pub(crate) struct WireSubmission {
+    /// The object as it is sent.
+    #[cfg_attr(feature = "types", ts(type = "unknown"))]
     object: Value,
+    /// The object as it is stored; for updates.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(optional, type = "unknown"))]
     old_object: Option<Value>,
+    /// What is done with it; `create` when left out.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<Operation>"))]
     operation: Option<String>,
+    /// Whether the object's namespace has the label that allows admin access; left out where that is not known.
     #[serde(default)]
     admin_namespace: Option<bool>,
+    /// Whether the user has the extra permissions that some changes of a claim's status need; true when left out.
     #[serde(default)]
     authorized: Option<bool>,
 }

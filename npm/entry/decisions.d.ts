@@ -51,6 +51,238 @@ export type Finding = {
   fix?: Fix,
 };
 
+/** A Kubernetes minor version, or the newest one with everything on. */
+export type Version = "1.34" | "1.35" | "1.36" | "1.37" | "all";
+
+/** Whether known defects of the stated version are reproduced. */
+export type Mode = "sound" | "reference";
+
+/** Settings of an engine; all may be left out. */
+export type Settings = {
+  /** Whose rules hold; `all`, the default, is the newest version with every gate on. */
+  version?: Version,
+  /** Feature gates that differ from the version's defaults, by name. */
+  featureGates?: {
+    [key in string]: boolean
+  },
+  /** The correct answer, or the version's own with its known defects. */
+  mode?: Mode,
+  /** Search steps that one question may take: one step is one device tried for one request. */
+  maxSteps?: Integer,
+};
+
+/** "Allocate these claims together, on one of these nodes." */
+export type Question = {
+  /** Unallocated ResourceClaims of one Pod, in its order. They need not be in the cluster. */
+  claims: Array<unknown>,
+  /** Candidate nodes in the order of trying; empty or left out for all nodes by name. */
+  nodes?: Array<string>,
+  /** What is taken beyond what the claims in the cluster say. */
+  inUse?: InUse,
+};
+
+/** What is taken beyond what the claims in the cluster say. */
+export type InUse = {
+  /** Devices taken as a whole. */
+  devices?: Array<DeviceInUse>,
+  /** Shares of shared devices. */
+  shares?: Array<DeviceInUse>,
+  /** Capacity taken of shared devices. */
+  consumed?: Array<DeviceInUse>,
+};
+
+/** A device that is taken. */
+export type DeviceInUse = {
+  /** Driver. */
+  driver: string,
+  /** Pool of the driver. */
+  pool: string,
+  /** Device of the pool. */
+  device: string,
+  /** Of a share: which one it is. */
+  shareID?: string,
+  /** Of capacity: Kubernetes quantities by name. */
+  capacity?: {
+    [name: string]: string
+  },
+};
+
+/** The answer to a question that could be read. */
+export type Decision = {
+  "status": "allocated"
+} & Allocated | {
+  "status": "none"
+} & Unsatisfied | {
+  "status": "error"
+} & Failed | {
+  "status": "gave-up"
+} & GaveUp;
+
+/** The claims fit. */
+export type Allocated = {
+  /** The node. */
+  node: string,
+  /** For each claim, in the order of the question, what becomes its `status.allocation`. */
+  allocations: Array<{
+    [field: string]: Json
+  }>,
+  /** Worth knowing beside the decision. */
+  findings: Array<Finding>,
+  /** Search steps taken. */
+  steps: Integer,
+};
+
+/** The claims fit on none of the nodes. */
+export type Unsatisfied = {
+  /** One entry per node tried, in the order of trying. */
+  nodes: Array<NodeRefusal>,
+  /** Worth knowing beside the decision. */
+  findings: Array<Finding>,
+  /** Search steps taken. */
+  steps: Integer,
+};
+
+/** The input is wrong: kube-scheduler gives up the Pod, other nodes are not tried. */
+export type Failed = {
+  /** The node on which it was noticed. */
+  node: string,
+  /** Worth knowing beside the decision. */
+  findings: Array<Finding>,
+  /** Search steps taken. */
+  steps: Integer,
+  /** Code of the finding. */
+  code: string,
+  /** Message of the finding. */
+  error: string,
+  /** The finding. */
+  finding: Finding,
+  /** Whether it concerns one node only, so that other nodes are tried. */
+  nodeLocal: boolean,
+  /** The reference implementation's words, for comparison. */
+  reference: string,
+};
+
+/** The step limit was reached before an answer was found. */
+export type GaveUp = {
+  /** The node that was being searched. */
+  node: string,
+  /** Nodes that were refused before. */
+  nodes: Array<NodeRefusal>,
+  /** Worth knowing beside the decision. */
+  findings: Array<Finding>,
+  /** Search steps taken. */
+  steps: Integer,
+};
+
+/** Why a node was refused. */
+export type NodeRefusal = {
+  /** The node. */
+  node: string,
+  /** What each request found on the node, in the order of the claims and requests. */
+  requests: Array<RequestFunnel>,
+  /** Set where the reference gives a reason of its own; otherwise the claims just do not fit. */
+  failure?: Failure,
+};
+
+/** A refusal with a text of its own. */
+export type Failure = {
+  /** Code of the finding. */
+  code: string,
+  /** Message of the finding. */
+  error: string,
+  /** The finding. */
+  finding: Finding,
+  /** Whether it concerns one node only, so that other nodes are tried. */
+  nodeLocal: boolean,
+  /** The reference implementation's words, for comparison. */
+  reference: string,
+};
+
+/** "Does this selector accept this device?" */
+export type SelectorQuestion = {
+  /** The CEL expression. */
+  expression: string,
+  /** Whether the expression is stored already, as for the scheduler, or new, as for the API server; `stored` if left out. */
+  environment?: Stage,
+  /** Whose rules hold; `1.36` if left out. */
+  version?: Version,
+  /** What the expression may use. */
+  features?: SelectorFeatures,
+  /** The device, as in a ResourceSlice, with its driver. */
+  device: {
+    driver: string; [field: string]: unknown
+  },
+};
+
+/** Whether an expression is stored already, as for the scheduler, or new, as for the API server. */
+export type Stage = "stored" | "new";
+
+/** What an expression may use. */
+export type SelectorFeatures = {
+  /** Feature `DRAConsumableCapacity`: `device.allowMultipleAllocations`. */
+  consumableCapacity?: boolean,
+  /** Feature `DRAListTypeAttributes`: lists as attributes, `includes`. */
+  listTypeAttributes?: boolean,
+};
+
+/** What became of an expression. */
+export type Verdict = {
+  "status": "match"
+} & Costs | {
+  "status": "noMatch"
+} & Costs | {
+  "status": "compileError",
+  /** Why. */
+  error: string,
+  /** Line, from 1 on; 0 if it has no place. */
+  line: number,
+  /** Column in code points, from 1 on; 0 if it has no place. */
+  column: number,
+} | {
+  "status": "runtimeError",
+  /** Why. */
+  error: string,
+  /** What it cost; absent where it did not start. */
+  actualCost?: Integer,
+  /** The estimate of the most it can cost. */
+  maxCost?: Integer,
+};
+
+/** What an evaluation costs, in Kubernetes' units. */
+export type Costs = {
+  /** What it cost; absent where it did not start. */
+  actualCost?: Integer,
+  /** The estimate of the most it can cost. */
+  maxCost?: Integer,
+};
+
+/** One request to the API server. */
+export type Submission = {
+  /** The object as it is sent. */
+  object: unknown,
+  /** The object as it is stored; for updates. */
+  oldObject?: unknown,
+  /** What is done with it; `create` when left out. */
+  operation?: Operation,
+  /** Whether the object's namespace has the label that allows admin access; left out where that is not known. */
+  adminNamespace?: boolean,
+  /** Whether the user has the extra permissions that some changes of a claim's status need; true when left out. */
+  authorized?: boolean,
+};
+
+/** What is done with an object. */
+export type Operation = "create" | "update" | "statusUpdate";
+
+/** A cluster in one file, without secrets. */
+export type Snapshot = {
+  /** The format. */
+  format: "apportion/snapshot/v1",
+  /** Settings of the engine that answered. */
+  settings: Settings,
+  /** The objects. */
+  objects: Array<Json>,
+};
+
 /** Identity of a device. A pool is known only together with its driver. */
 export type DeviceId = {
   /** Driver. */
@@ -811,6 +1043,24 @@ export type EventRecord = {
   action: string,
 };
 
+/** A Kubernetes Event, and how often it was recorded. */
+export type RecordedEvent = {
+  /** The Event. */
+  event: EventRecord,
+  /** How often. */
+  count: number,
+};
+
+/** A request that the server does not carry out. */
+export type Refused = {
+  /** HTTP status. */
+  status: number,
+  /** The reason for programs: `NotFound`, `AlreadyExists`, `Conflict`, `Invalid`, `Forbidden`. */
+  reason: string,
+  /** The sentence for people. */
+  message: string,
+};
+
 /** A range of a JavaScript string: `text.slice(start, end)`. */
 export type Utf16Range = {
   /** Where it begins. */
@@ -833,6 +1083,28 @@ export type Place = {
   isExact: boolean,
 };
 
+/** A finding together with its place. */
+export type PlacedFinding = {
+  /** Where it is, when it belongs to the text. */
+  place?: Place,
+  /** What kind of problem; published, never renamed or reused. */
+  code: string,
+  /** How much it matters. */
+  severity: Severity,
+  /** The API server's class of the error, where the finding is one that the API server of the stated version gives. */
+  kind?: ErrorKind,
+  /** The object it is about, where there is one. */
+  object?: ObjectRef,
+  /** Field path in the API server's notation, for instance `spec.devices.requests[0].exactly.count`; may be empty. */
+  path?: string,
+  /** What is wrong: one line, lower case, no full stop, the user's words in backticks. */
+  message: string,
+  /** What to do about it. */
+  hint?: string,
+  /** The correction, where there is one that is certain. */
+  fix?: Fix,
+};
+
 /** One document of a text. */
 export type ManifestDocument = {
   /** The object that it says it is; parts that it does not name are empty. */
@@ -843,4 +1115,24 @@ export type ManifestDocument = {
   utf16Range: Utf16Range,
   /** Whether `kubectl` refuses it; the engine then leaves it out. */
   isRefused: boolean,
+};
+
+/** A step of a script. */
+export type ScriptStep = {
+  /** Milliseconds after the start. */
+  atMillis: number,
+  /** What is done. */
+  command: Command,
+  /** What it is done to; a namespace that is empty is the one that has such an object. */
+  object: ObjectRef,
+  /** The step in a few words. */
+  says: string,
+};
+
+/** The question itself cannot be read. */
+export type Unreadable = {
+  /** Tells it from an answer. */
+  status: "unreadable",
+  /** Why. */
+  findings: Array<Finding>,
 };

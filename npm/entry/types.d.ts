@@ -1,11 +1,12 @@
 // The package as TypeScript sees it. Tests hold it against the JavaScript beside it and against what the module answers.
 
 import type {
-  AllocatedDevice, Command, Component, DeviceId, Difference, EventRecord, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Finding, Fit,
-  FitRequest, ManifestDocument, Moment, ObjectRef, Place, Report, RequestFunnel, Supposition, TaintSpec,
+  Command, Decision, Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Finding, Fit, FitRequest, ManifestDocument, Moment,
+  ObjectRef, Place, PlacedFinding, Question, RecordedEvent, Refused, Report, ScriptStep, SelectorQuestion, Settings, Snapshot, Submission,
+  Supposition, TaintSpec, Unreadable, Verdict,
 } from "./decisions.d.ts";
 
-// What is answered is declared from the types that answer; here is what JavaScript adds.
+// What is asked and answered is declared from the types that read and write it; here is what JavaScript adds.
 export type * from "./decisions.d.ts";
 
 /**
@@ -16,116 +17,11 @@ export type Integer = number | bigint;
 /** Any value that JSON can hold; integers beyond 2^53 are `bigint`. */
 export type Json = null | boolean | Integer | string | Json[] | { [name: string]: Json };
 
-/** A finding together with its place. */
-export interface PlacedFinding extends Finding {
-  /** Where it is, when it belongs to the text. */
-  place?: Place;
-}
-
-/** Settings of an engine; all may be left out. */
-export interface Settings {
-  /** Whose rules hold; `all`, the default, is the newest version with every gate on. */
-  version?: "1.34" | "1.35" | "1.36" | "1.37" | "all";
-  /** Feature gates that differ from the version's defaults, by name. */
-  featureGates?: Record<string, boolean>;
-  /** The correct answer, or the version's own with its known defects. */
-  mode?: "sound" | "reference";
-  /** Search steps that one question may take: one step is one device tried for one request. */
-  maxSteps?: Integer;
-}
-
-/** "Allocate these claims together, on one of these nodes." */
-export interface Question {
-  /** Unallocated ResourceClaims of one Pod, in its order. They need not be in the cluster. */
-  claims: unknown[];
-  /** Candidate nodes in the order of trying; empty or left out for all nodes by name. */
-  nodes?: string[];
-  /** Devices that are taken beyond what the claims in the cluster say. */
-  inUse?: {
-    /** Devices taken as a whole. */
-    devices?: DeviceId[];
-    /** Shares of shared devices. */
-    shares?: (DeviceId & { shareID: string })[];
-    /** Capacity taken of shared devices: Kubernetes quantities by name. */
-    consumed?: (DeviceId & { capacity: Record<string, string> })[];
-  };
-}
-
-/** A refusal with a text of its own. */
-export interface Failure {
-  /** Code of the finding. */
-  code: string;
-  /** Message of the finding. */
-  error: string;
-  /** The reference implementation's words, for comparison. */
-  reference: string;
-  /** Whether it concerns one node only, so that other nodes are tried. */
-  nodeLocal: boolean;
-  finding: Finding;
-}
-
-/** Why a node was refused. */
-export interface NodeRefusal {
-  node: string;
-  /** What each request found on the node, in the order of the claims and requests. */
-  requests: RequestFunnel[];
-  /** Set where the reference gives a reason of its own; otherwise the claims just do not fit. */
-  failure?: Failure;
-}
-
-interface AnswerBase {
-  /** Worth knowing beside the decision. */
-  findings: Finding[];
-  /** Search steps taken. */
-  steps: Integer;
-}
-
-/** The claims fit. */
-export interface Allocated extends AnswerBase {
-  status: "allocated";
-  node: string;
-  /** For each claim, in the order of the question, what becomes its `status.allocation`. */
-  allocations: { [field: string]: Json }[];
-}
-
-/** The claims fit on none of the nodes. */
-export interface Unsatisfied extends AnswerBase {
-  status: "none";
-  /** One entry per node tried, in the order of trying. */
-  nodes: NodeRefusal[];
-}
-
-/** The input is wrong: kube-scheduler gives up the Pod, other nodes are not tried. */
-export interface Failed extends AnswerBase, Failure {
-  status: "error";
-  /** The node on which it was noticed. */
-  node: string;
-}
-
-/** The step limit was reached before an answer was found. */
-export interface GaveUp extends AnswerBase {
-  status: "gave-up";
-  /** The node that was being searched. */
-  node: string;
-  /** Nodes that were refused before. */
-  nodes: NodeRefusal[];
-}
-
-/** The question itself cannot be read. */
-export interface Unreadable {
-  status: "unreadable";
-  findings: Finding[];
-}
-
 /** The answer to a {@link Question}. */
-export type Answer = Allocated | Unsatisfied | Failed | GaveUp | Unreadable;
+export type Answer = Decision | Unreadable;
 
-/** A cluster in one file, without secrets. */
-export interface Snapshot {
-  format: "apportion/snapshot/v1";
-  settings: Settings;
-  objects: Json[];
-}
+/** The answer to a {@link SelectorQuestion}. */
+export type Evaluation = Verdict | Unreadable;
 
 /** A field of an object, or the object where there is no path. */
 export interface Field {
@@ -141,32 +37,6 @@ export interface Asked {
   objects?: unknown[];
   question: Question;
 }
-
-/** "Does this selector accept this device?" */
-export interface SelectorQuestion {
-  /** The CEL expression. */
-  expression: string;
-  /** The device, as in a ResourceSlice. */
-  device: {
-    driver: string;
-    attributes?: Record<string, unknown>;
-    capacity?: Record<string, unknown>;
-    allowMultipleAllocations?: boolean;
-  };
-  /** Whether the expression is stored already, as for the scheduler, or new, as for the API server; `stored` if left out. */
-  environment?: "stored" | "new";
-  /** Whose rules hold; `1.36` if left out. */
-  version?: NonNullable<Settings["version"]>;
-  /** What the expression may use. */
-  features?: { consumableCapacity?: boolean; listTypeAttributes?: boolean };
-}
-
-/** The answer to a {@link SelectorQuestion}. Costs are in Kubernetes' units. */
-export type Evaluation =
-  | { status: "match" | "noMatch"; actualCost: Integer; maxCost: Integer }
-  | { status: "compileError"; error: string; line: number; column: number }
-  | { status: "runtimeError"; error: string; actualCost?: Integer; maxCost: Integer }
-  | Unreadable;
 
 /** Where the module comes from, when not from beside the package: its address, its bytes, or itself. */
 export type ModuleSource = string | URL | ArrayBuffer | Uint8Array | WebAssembly.Module;
@@ -290,20 +160,6 @@ export class Manifests {
 /** Reads a text of YAML or JSON documents. */
 export function readYaml(text: string): Manifests;
 
-/** One request to the API server. */
-export interface Submission {
-  /** The object as it is sent. */
-  object: unknown;
-  /** The object as it is stored; for updates. */
-  oldObject?: unknown;
-  /** What is done with it; `create` when left out. */
-  operation?: "create" | "update" | "statusUpdate";
-  /** Whether the object's namespace has the label that allows admin access; left out where that is not known. */
-  adminNamespace?: boolean;
-  /** Whether the user has the extra permissions that some changes of a claim's status need; true when left out. */
-  authorized?: boolean;
-}
-
 /**
  * What the API server answers: findings with a `kind` are its errors, the others are ours.
  *
@@ -328,31 +184,6 @@ export function validateText(asked: string): string;
  * @throws {SettingsError} when there is no way to that version.
  */
 export function convert(object: unknown, version: string): Json;
-
-/** A request that the API server does not carry out. */
-export interface Refused {
-  /** HTTP status. */
-  status: number;
-  reason: string;
-  message: string;
-}
-
-/** A Kubernetes Event, and how often it was recorded. */
-export interface RecordedEvent {
-  event: EventRecord;
-  count: number;
-}
-
-/** A step of a script. */
-export interface ScriptStep {
-  /** Milliseconds after the start. */
-  atMillis: number;
-  command: Command;
-  /** What it is done to; a namespace that is empty is the one that has such an object. */
-  object: ObjectRef;
-  /** The step in a few words. */
-  says: string;
-}
 
 /** How a simulation begins. */
 export interface SimulationOptions {

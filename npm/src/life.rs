@@ -1,10 +1,12 @@
 //! Simulations and inspections: calls by name, JSON texts in and out.
 
-use apportion_core::finding::{Code, Finding};
+use apportion_core::finding::{Code, Finding, ObjectRef};
 use apportion_core::inspect;
 use apportion_core::lifecycle::Time;
-use apportion_core::simulate::life::{Simulation as Core, script, wire};
+use apportion_core::simulate::life::script::{self, Step};
+use apportion_core::simulate::life::{Command, Simulation as Core, wire};
 use apportion_core::wire as settings_wire;
+use serde::Serialize;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -53,6 +55,22 @@ impl Simulation {
     }
 }
 
+/// A step of a script.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct ScriptStep {
+    /// Milliseconds after the start.
+    #[cfg_attr(test, ts(type = "number"))]
+    at_millis: i64,
+    /// What is done.
+    command: Command,
+    /// What it is done to; a namespace that is empty is the one that has such an object.
+    object: ObjectRef,
+    /// The step in a few words.
+    says: String,
+}
+
 /// Reads a script, a JSON text: `{"steps": [{"atMillis", "command", "object", "says"}]}`, the commands as texts to be passed to
 /// `perform`; or findings.
 #[wasm_bindgen(js_name = readScript)]
@@ -61,8 +79,8 @@ pub fn read_script(script: &str) -> String {
     let read = parse(script).map_err(|finding| vec![finding]).and_then(|value| {
         // The steps are asked for by their place, so that each keeps the form in which it was written.
         script::script(&value).map(|steps| {
-            let steps = steps.iter().map(|step| {
-                json!({ "atMillis": step.at_millis, "command": step.command, "object": step.object, "says": step.says })
+            let steps = steps.into_iter().map(|Step { at_millis, command, object, says }| {
+                json!(ScriptStep { at_millis, command, object, says })
             });
             steps.collect::<Vec<Value>>()
         })

@@ -64,11 +64,13 @@ pub(crate) struct DocumentEntry {
     is_refused: bool,
 }
 
-/// A finding with its place.
+/// A finding together with its place.
 #[derive(Serialize)]
-struct Placed<'f> {
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields, rename = "PlacedFinding"))]
+pub(crate) struct Placed<'f> {
     #[serde(flatten)]
     finding: &'f Finding,
+    /// Where it is, when it belongs to the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<Place>,
 }

@@ -5,6 +5,7 @@ use apportion_core::evaluate;
 use apportion_core::finding::{Code, Finding};
 use apportion_core::validate;
 use apportion_core::wire;
+use serde::Serialize;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -80,8 +81,19 @@ pub fn convert(object: &str, version: &str) -> String {
     .to_string()
 }
 
+/// The question itself cannot be read.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Unreadable<'f> {
+    /// Tells it from an answer.
+    #[cfg_attr(test, ts(type = "\"unreadable\""))]
+    status: &'static str,
+    /// Why.
+    findings: &'f [Finding],
+}
+
 fn unreadable(findings: &[Finding]) -> Value {
-    json!({ "status": "unreadable", "findings": findings })
+    json!(Unreadable { status: "unreadable", findings })
 }
 
 fn bad(path: &str, message: &str) -> Finding {

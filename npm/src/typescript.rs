@@ -4,7 +4,9 @@ use std::fs;
 
 use apportion_core::typescript::{declaration, declarations};
 
-use crate::manifests::{DocumentEntry, Place, Utf16Range};
+use crate::life::ScriptStep;
+use crate::manifests::{DocumentEntry, Place, Placed, Utf16Range};
+use crate::question::Unreadable;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/entry/decisions.d.ts");
 
@@ -16,8 +18,15 @@ import type { Integer, Json } from \"./types.d.ts\";
 
 #[test]
 fn the_declarations_are_those_of_the_types() {
-    let places = [declaration::<Utf16Range>(), declaration::<Place>(), declaration::<DocumentEntry>()].concat();
-    let made = format!("{HEAD}{}{places}", declarations());
+    let own = [
+        declaration::<Utf16Range>(),
+        declaration::<Place>(),
+        declaration::<Placed<'_>>(),
+        declaration::<DocumentEntry>(),
+        declaration::<ScriptStep>(),
+        declaration::<Unreadable<'_>>(),
+    ];
+    let made = format!("{HEAD}{}{}", declarations(), own.concat());
     if std::env::var_os("APPORTION_RECORD").is_some() {
         fs::write(FILE, &made).unwrap();
     }

@@ -26,7 +26,7 @@ mod relax;
 mod requests;
 mod reword;
 mod shape;
-mod snapshot;
+pub(crate) mod snapshot;
 mod statistics;
 mod supply;
 mod survey;

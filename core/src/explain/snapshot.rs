@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::anonymize::anonymize;
@@ -41,6 +42,21 @@ const ANNOTATIONS: [&str; 4] = [
     "apportion/inferred",
 ];
 
+/// A cluster in one file, without secrets.
+#[derive(Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub(crate) struct Snapshot {
+    /// The format.
+    #[cfg_attr(feature = "types", ts(type = "\"apportion/snapshot/v1\""))]
+    format: &'static str,
+    /// Settings of the engine that answered.
+    #[cfg_attr(feature = "types", ts(type = "Settings"))]
+    settings: Value,
+    /// The objects.
+    #[cfg_attr(feature = "types", ts(type = "Array<Json>"))]
+    objects: Vec<Value>,
+}
+
 /// The snapshot: `{"format", "settings", "objects"}`. Objects are in the order of their arrival where that counts, else by kind and
 /// name. Opaque parameters of drivers, environments, volumes and managed fields are left out. Names of Pods that a run makes for a
 /// Deployment hang on its whole Pod template, so they differ from those of the cluster that the snapshot is of.
@@ -63,12 +79,10 @@ pub fn snapshot(cluster: &Cluster, limits: &Limits, is_anonymous: bool) -> Value
     if is_anonymous {
         anonymize(&mut objects);
     }
-    json!({
-        "format": FORMAT,
-        "settings": { "version": profile.version.to_string(), "featureGates": gates, "mode": mode,
-            "maxSteps": limits.max_steps },
-        "objects": objects,
-    })
+    let settings = json!({
+        "version": profile.version.to_string(), "featureGates": gates, "mode": mode, "maxSteps": limits.max_steps,
+    });
+    json!(Snapshot { format: FORMAT, settings, objects })
 }
 
 /// All objects: first what has no order, then workloads and Pods as they arrived.

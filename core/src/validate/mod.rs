@@ -53,6 +53,7 @@ use crate::profile::Profile;
 
 /// What is done with an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename_all = "camelCase"))]
 pub enum Operation {
     /// It is created.
     #[default]

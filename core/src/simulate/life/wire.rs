@@ -2,8 +2,8 @@
 
 use std::convert::Infallible;
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Command, Moment, Settled, Simulation};
@@ -197,6 +197,17 @@ struct Told {
     detail: String,
 }
 
+/// A Kubernetes Event, and how often it was recorded.
+#[derive(Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub(crate) struct RecordedEvent {
+    /// The Event.
+    event: EventRecord,
+    /// How often.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
+    count: u64,
+}
+
 /// Makes one call by name; the answer of a call that cannot be read is `{"status": "unreadable", "findings": [..]}`.
 ///
 /// | call | argument | answer |
@@ -241,9 +252,7 @@ pub fn call<P: Plays>(plays: &mut P, name: &str, argument: Value) -> Result<Valu
         "begin" => json!(plays.begin()?),
         "perform" => match plays.perform(read!(Command))? {
             Ok(()) => json!({}),
-            Err(Refused { status, reason, message }) => {
-                json!({ "refused": { "status": status, "reason": reason, "message": message } })
-            }
+            Err(refused) => json!({ "refused": refused }),
         },
         "tell" => {
             let told = read!(Told);
@@ -260,7 +269,7 @@ pub fn call<P: Plays>(plays: &mut P, name: &str, argument: Value) -> Result<Valu
         "get" => json!(plays.get(&read!(ObjectRef))?),
         "list" => json!(plays.list(&read!(String))?),
         "events" => {
-            let events = plays.events()?.into_iter().map(|(event, count)| json!({ "event": event, "count": count }));
+            let events = plays.events()?.into_iter().map(|(event, count)| json!(RecordedEvent { event, count }));
             events.collect()
         }
         "keepHistory" => {

@@ -1,5 +1,6 @@
 //! The requests: create, update, patch, delete, bind.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -9,7 +10,8 @@ use crate::finding::ObjectRef;
 use crate::lifecycle::{Change, Patch, Time};
 
 /// A request that the server does not carry out.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[derive(Clone, PartialEq, Eq, Debug, Error, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[error("{message}")]
 pub struct Refused {
     /// HTTP status.
