@@ -40,17 +40,31 @@ pub(crate) fn share_id(claim: &ObjectMeta, position: usize, request: &str, ordin
 /// A UUID made of a digest: version 8 of RFC 9562 ("custom") with the usual variant, so that readers accept it.
 fn uuid(digest: u128) -> String {
     let bits = digest & !(0xf << 76) & !(0b11 << 62) | (8 << 76) | (0b10 << 62);
-    let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
+    let mut digits = [[0; 8]; 4];
+    for (place, shift) in digits.iter_mut().zip([96, 64, 32, 0]) {
+        #[expect(clippy::cast_possible_truncation, reason = "one of the four parts")]
+        let part = (bits >> shift) as u32;
+        *place = hex(part);
+    }
+    let digits = digits.as_flattened();
     let mut text = [b'-'; 36];
-    let mut place = 0;
-    for (position, byte) in bits.to_be_bytes().into_iter().enumerate() {
-        place += usize::from(matches!(position, 4 | 6 | 8 | 10));
-        if let Some([high, low]) = text.get_mut(place..place + 2) {
-            (*high, *low) = (digit(byte >> 4), digit(byte & 0xf));
+    for (to, from) in [(0..8, 0..8), (9..13, 8..12), (14..18, 12..16), (19..23, 16..20), (24..36, 20..32)] {
+        if let (Some(to), Some(from)) = (text.get_mut(to), digits.get(from)) {
+            to.copy_from_slice(from);
         }
-        place += 2;
     }
     str::from_utf8(&text).unwrap_or_default().to_owned()
+}
+
+/// The eight hexadecimal digits of a word, all at once: one per byte of a longer word.
+fn hex(word: u32) -> [u8; 8] {
+    let mut digits = u64::from(word);
+    for (shift, mask) in [(16, 0x0000_ffff_0000_ffff), (8, 0x00ff_00ff_00ff_00ff), (4, 0x0f0f_0f0f_0f0f_0f0f)] {
+        digits = (digits | digits << shift) & mask;
+    }
+    // In each byte: 1 where the digit is a letter.
+    let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
+    (digits + 0x3030_3030_3030_3030 + letters * u64::from(b'a' - b'0' - 10)).to_be_bytes()
 }
 
 /// A number in decimal, in the room given.
@@ -190,6 +204,15 @@ mod tests {
     fn the_product_is_that_of_128_bits() {
         for hash in [0, 1, u128::MAX, 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, u128::MAX / 7, 1 << 127, 1 << 64] {
             assert_eq!(times_prime(hash), hash.wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b));
+        }
+    }
+
+    #[test]
+    fn digits_are_those_of_format() {
+        for word in
+            [0, 1, u32::MAX, 0x0123_4567, 0x89ab_cdef, 0xf0a9_9a0f].into_iter().chain((0..32).map(|bit| 1 << bit))
+        {
+            assert_eq!(str::from_utf8(&hex(word)), Ok(format!("{word:08x}").as_str()));
         }
     }
 

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use apportion_core::api::claim::AllocationResult;
 use apportion_core::api::read::Json;
 use apportion_core::api::source::{SOURCE_API_VERSION, SOURCE_KIND};
-use apportion_core::cluster::Key;
 use apportion_core::finding::ObjectRef;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -84,18 +83,18 @@ impl Cache {
     }
 
     /// Keeps the allocations that claims of the cluster took. Claims in order are found from one to the next.
-    pub(crate) fn take<'k>(&mut self, taken: impl Iterator<Item = (&'k Key, &'k Arc<AllocationResult>)>) {
+    pub(crate) fn take<'k>(&mut self, taken: impl Iterator<Item = ((&'k str, &'k str), &'k Arc<AllocationResult>)>) {
         let Some(namespaces) = self.objects.get_mut("ResourceClaim") else { return };
         let mut taken = taken.peekable();
-        while let Some(((namespace, _), _)) = taken.peek() {
+        while let Some(&((namespace, _), _)) = taken.peek() {
             let mut none = BTreeMap::new();
             let names = namespaces.get_mut(stored_namespace(namespace)).unwrap_or(&mut none);
             let mut following = names.range_mut::<str, _>((Bound::Unbounded, Bound::Unbounded));
-            while let Some(((_, name), allocation)) = taken.next_if(|((other, _), _)| other == namespace) {
+            while let Some(((_, name), allocation)) = taken.next_if(|((other, _), _)| *other == namespace) {
                 let entry = match following.next() {
-                    Some((next, entry)) if next == name => Some(entry),
+                    Some((next, entry)) if *next == *name => Some(entry),
                     _ => {
-                        following = names.range_mut::<str, _>((Bound::Included(name.as_str()), Bound::Unbounded));
+                        following = names.range_mut::<str, _>((Bound::Included(name), Bound::Unbounded));
                         following.next().filter(|(first, _)| *first == name).map(|(_, entry)| entry)
                     }
                 };
@@ -172,7 +171,7 @@ mod tests {
         cache.insert(text);
         let allocation_timestamp = "2025-01-01T00:00:00Z".to_owned();
         let allocation = AllocationResult { allocation_timestamp, ..AllocationResult::default() };
-        cache.take([(&("a".to_owned(), "x".to_owned()), &Arc::new(allocation))].into_iter());
+        cache.take([(("a", "x"), &Arc::new(allocation))].into_iter());
         let objects = cache.objects();
         let taken: Value = serde_json::from_str(&objects[0]).unwrap();
         assert_eq!(taken["status"]["allocation"]["allocationTimestamp"], "2025-01-01T00:00:00Z");

@@ -164,7 +164,7 @@ impl Door for Cluster {
             .and_then(from_wit::answer)
             .map_err(Error::Refused)?;
         if question.take {
-            self.cache.take(question.claims.iter().zip(answer.allocations()));
+            self.cache.take(question.keys().zip(answer.allocations()));
         }
         Ok(answer)
     }
@@ -177,7 +177,7 @@ impl Door for Cluster {
             .and_then(from_wit::answers)
             .map_err(Error::Refused)?;
         if question.take {
-            self.cache.take(question.claims.iter().zip(answers.iter().flat_map(Answer::allocations)));
+            self.cache.take(question.keys().zip(answers.iter().flat_map(Answer::allocations)));
         }
         Ok(answers)
     }

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use apportion_core::allocate::{DeviceId, InUse, KnownQuestion, Question};
+use apportion_core::allocate::{ClaimNames, DeviceId, InUse, KnownQuestion, Question};
 use apportion_core::api::claim::ResourceClaim;
 use apportion_core::api::object::Object;
 use apportion_core::api::quantity::Quantity;
-use apportion_core::cluster::Key;
 use apportion_core::finding::ObjectRef;
 use apportion_core::profile::{Features, Mode, Profile, Version};
 
@@ -51,9 +50,9 @@ pub(crate) fn question(question: &Question) -> wit::Question {
 }
 
 pub(crate) fn known_question(question: &KnownQuestion) -> wit::KnownQuestion {
-    let key = |(namespace, name): &Key| wit::ClaimKey { namespace: namespace.clone(), name: name.clone() };
+    let names = |of: &ClaimNames| wit::ClaimNames { namespace: of.namespace.clone(), names: of.names.clone() };
     wit::KnownQuestion {
-        claims: question.claims.iter().map(key).collect(),
+        claims: question.claims.iter().map(names).collect(),
         nodes: question.nodes.clone(),
         in_use: in_use(&question.in_use),
         take: question.take,

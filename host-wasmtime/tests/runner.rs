@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use apportion::{Cluster, Door, Error, HostLimits, Native, Runner, Stop};
-use apportion_core::allocate::{KnownQuestion, Limits, Outcome};
+use apportion_core::allocate::{ClaimNames, KnownQuestion, Limits, Outcome};
 use apportion_core::finding::{Code, ObjectRef};
 use apportion_core::profile::{Profile, Version};
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ fn claims_placed_in_one_call_keep_their_devices_after_a_stop() {
     objects.extend((0..5).map(claim));
     let limits = HostLimits { memory: 16 << 20 };
     let (mut component, mut native) = (cluster(limits), Native::new(Profile::default(), Limits::default()));
-    let question = KnownQuestion { claims: (0..5).map(key).collect(), take: true, ..Default::default() };
+    let question = KnownQuestion { claims: ClaimNames::of((0..5).map(key)), take: true, ..Default::default() };
     let mut told = Vec::new();
     for door in [&mut component as &mut dyn Door, &mut native] {
         door.apply(&objects).unwrap();
@@ -112,9 +112,10 @@ fn claims_placed_in_one_call_keep_their_devices_after_a_stop() {
     assert_eq!(told[0].0, ["device-0", "device-1", ""]);
     assert_eq!(told[0], told[1]);
     component.apply(&[slice(1_000_000)]).unwrap_err();
-    let again = component.allocate_each(&KnownQuestion { claims: vec![key(3)], ..question.clone() }).unwrap();
+    let again =
+        component.allocate_each(&KnownQuestion { claims: ClaimNames::of([key(3)]), ..question.clone() }).unwrap();
     assert!(matches!(again[0].outcome, Outcome::Unsatisfied { .. }), "the fresh instance knows who has the devices");
-    let unknown = KnownQuestion { claims: vec![key(3), key(9)], ..question };
+    let unknown = KnownQuestion { claims: ClaimNames::of([key(3), key(9)]), ..question };
     assert!(matches!(component.allocate_each(&unknown), Err(Error::Refused(_))));
 }
 
@@ -146,8 +147,8 @@ fn answers_one_after_another_are_whole_also_after_a_stop() {
     let names: Vec<String> = (0..=requests.len()).map(|number| format!("c{number}")).collect();
     let all = requests.into_iter().chain([&shared]);
     objects.extend(all.zip(&names).map(|(request, name)| object("ResourceClaim", name, claim(request))));
-    let keys = names.iter().map(|name| ("ml".to_owned(), name.clone())).collect();
-    let question = KnownQuestion { claims: keys, take: true, ..KnownQuestion::default() };
+    let claims = vec![ClaimNames { namespace: "ml".to_owned(), names: names.clone() }];
+    let question = KnownQuestion { claims, take: true, ..KnownQuestion::default() };
 
     let limits = HostLimits { memory: 16 << 20 };
     let (mut component, mut native) = (cluster(limits), Native::new(Profile::default(), Limits::default()));

@@ -108,7 +108,7 @@ fn granted(unit: &Unit<'_>, device: &NodeDevice<'_>, picked: &Picked<'_>, profil
 }
 
 /// The units chosen for a claim's requests.
-fn chosen<'p, 'q>(plan: &'p Plan<'q>, claim: &ClaimPlan<'q>, solution: &Solution<'_>) -> Vec<&'p Unit<'q>> {
+fn chosen<'p, 'q>(plan: &'p Plan<'q>, claim: &ClaimPlan<'q>, solution: &Solution<'_>) -> SmallVec<[&'p Unit<'q>; 4]> {
     let units = solution.chosen.get(claim.requests.clone()).unwrap_or_default();
     units.iter().filter_map(|unit| plan.units.get(*unit)).collect()
 }

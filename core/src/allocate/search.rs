@@ -36,7 +36,8 @@ pub(super) enum End<'c> {
 
 /// Why a walk stands still.
 enum Pause {
-    Solved,
+    /// With the position of the chosen unit of each request.
+    Solved(SmallVec<[usize; 4]>),
     Exhausted,
     Tired,
 }
@@ -116,7 +117,7 @@ enum Step {
     BackTooMany,
 }
 
-impl<'c> Search<'_, '_, '_, 'c> {
+impl<'s, 'c> Search<'s, '_, '_, 'c> {
     /// Searches.
     ///
     /// # Errors
@@ -125,14 +126,26 @@ impl<'c> Search<'_, '_, '_, 'c> {
     pub(super) fn run(self) -> Result<End<'c>, Stop> {
         let results = smallvec![0; self.plan.claims.len()];
         let mut walk = Walk { search: self, frames: Vec::new(), picks: Vec::new(), results, blame: Bits::default() };
-        let end = walk.run();
+        let end = match walk.search.only_device() {
+            Some(unit) => walk.run_for_one(unit),
+            None => walk.run(),
+        };
         // What a guide skips, a search with defects may not skip.
         let is_plain = walk.search.guide.is_none() && !matches!(end, Ok(Pause::Tired));
         *walk.search.met_defect |= !is_plain || walk.search.state.met_defect();
         match end? {
-            Pause::Solved => Ok(End::Solved(walk.solution())),
+            Pause::Solved(chosen) => Ok(End::Solved(Solution { picks: walk.picks, chosen })),
             Pause::Exhausted => Ok(End::Exhausted),
             Pause::Tired => Ok(End::Tired),
+        }
+    }
+
+    /// The unit of a plain search for one device, where no decision is ever taken back.
+    fn only_device(&self) -> Option<&'s Unit<'c>> {
+        let Plan { claims, requests, units, .. } = self.plan;
+        match (claims.as_slice(), requests.as_slice(), units.as_slice(), self.needs) {
+            ([_], [_], [unit], [Need { count: 1, all: None }]) if self.guide.is_none() => Some(unit),
+            _ => None,
         }
     }
 }
@@ -144,7 +157,7 @@ impl<'c> Walk<'_, '_, '_, 'c> {
             step = match step {
                 Step::Request { claim, request } => match self.enter(claim, request) {
                     Some(step) => step,
-                    None => return Ok(Pause::Solved),
+                    None => return Ok(Pause::Solved(self.chosen())),
                 },
                 Step::Device { unit, had, start } => self.enter_device(unit, had, start),
                 Step::Retry => self.try_devices()?,
@@ -155,6 +168,15 @@ impl<'c> Walk<'_, '_, '_, 'c> {
                 },
             };
         }
+    }
+
+    /// The same as [`Walk::run`] for one device: its candidates one after another.
+    fn run_for_one(&mut self, unit: &Unit<'c>) -> Result<Pause, Stop> {
+        let Some(picked) = self.try_candidates(unit, &mut 0, &[])? else {
+            return Ok(if self.search.patience == 0 { Pause::Tired } else { Pause::Exhausted });
+        };
+        self.picks.push((unit.index, picked));
+        Ok(Pause::Solved(smallvec![unit.index]))
     }
 
     /// Goes on to a request; `None` when there is nothing left to do.
@@ -407,12 +429,12 @@ impl<'c> Walk<'_, '_, '_, 'c> {
         }
     }
 
-    fn solution(self) -> Solution<'c> {
+    fn chosen(&self) -> SmallVec<[usize; 4]> {
         let unit = |frame: &Frame| match frame {
             Frame::Request { unit, .. } => Some(*unit),
             Frame::ClaimDone | Frame::Device(_) => None,
         };
-        Solution { picks: self.picks, chosen: self.frames.iter().filter_map(unit).collect() }
+        self.frames.iter().filter_map(unit).collect()
     }
 }
 

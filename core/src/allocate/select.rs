@@ -65,6 +65,8 @@ pub(super) struct Verdicts<'s, 'c> {
     known: Grid<Verdict>,
     /// By pair of class and selectors: devices that are not known to be refused.
     open: SmallVec<[Bits; 1]>,
+    /// Whether some device is not among those.
+    has_closed: bool,
     /// By class: what its selectors alone say. Errors are not kept here.
     of_class: Grid<Verdict>,
     errors: BTreeMap<(usize, usize), SelectorError>,
@@ -81,12 +83,24 @@ impl<'s, 'c> Verdicts<'s, 'c> {
         let known = Grid::new(plan.selections, view.devices.len());
         let of_class = Grid::new(plan.classes, view.devices.len());
         let open = smallvec![Bits::below(view.devices.len()); plan.selections];
-        Self { profile, node, judge, devices: &view.devices, known, open, of_class, errors: BTreeMap::new() }
+        Self {
+            profile,
+            node,
+            judge,
+            devices: &view.devices,
+            known,
+            open,
+            has_closed: false,
+            of_class,
+            errors: BTreeMap::new(),
+        }
     }
 
     /// For another search, which takes the steps of one that knows nothing: no device is known to be refused. Verdicts are kept.
     pub(super) fn start_over(&mut self) {
-        self.open.fill(Bits::below(self.devices.len()));
+        if std::mem::take(&mut self.has_closed) {
+            self.open.fill(Bits::below(self.devices.len()));
+        }
     }
 
     /// The first of some devices, from a position on, that is not known to be refused.
@@ -124,6 +138,7 @@ impl<'s, 'c> Verdicts<'s, 'c> {
     fn close(&mut self, unit: &Unit<'_>, position: usize) {
         if let Some(open) = self.open.get_mut(unit.selection) {
             open.remove(position);
+            self.has_closed = true;
         }
     }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{
-    Answer, DeviceId, InUse, KnownQuestion, Limits, Outcome, Question, allocate, allocate_each, allocate_known,
-    allocate_with,
+    Answer, ClaimNames, DeviceId, InUse, KnownQuestion, Limits, Outcome, Question, allocate, allocate_each,
+    allocate_known, allocate_with,
 };
 use crate::api::claim::ResourceClaim;
 use crate::api::object::{Object, read_object};
@@ -363,8 +363,8 @@ fn a_claim_of_the_cluster_gets_the_same_answer_and_takes_it() {
         cluster.apply(Object::ResourceClaim(Box::new(claim.clone())));
     }
     let keys: Vec<Key> = question.claims.iter().map(|claim| ("d".to_owned(), claim.metadata.name.clone())).collect();
-    let known =
-        KnownQuestion { claims: keys.clone(), in_use: question.in_use.clone(), take: true, ..Default::default() };
+    let claims = ClaimNames::of(keys.clone());
+    let known = KnownQuestion { claims, in_use: question.in_use.clone(), take: true, ..Default::default() };
     let answer = allocate(&mut cluster, &question, &Limits::default());
     assert_eq!(allocate_known(&mut cluster, &known, &Limits::default()), Ok(answer.clone()));
     if let Outcome::Allocated { allocations, .. } = answer.outcome {
@@ -373,7 +373,7 @@ fn a_claim_of_the_cluster_gets_the_same_answer_and_takes_it() {
         }
     }
     let unknown = ("d".to_owned(), "nobody".to_owned());
-    let question = KnownQuestion { claims: vec![unknown.clone()], ..Default::default() };
+    let question = KnownQuestion { claims: ClaimNames::of([unknown.clone()]), ..Default::default() };
     assert_eq!(allocate_known(&mut cluster, &question, &Limits::default()), Err(unknown));
 }
 
@@ -399,11 +399,16 @@ fn claims_asked_about_in_one_go_get_the_answers_of_one_after_another() {
         let row: Vec<&ResourceClaim> = claims[..4].iter().map(|key| &cluster.claims()[key]).collect();
         together += super::row::answers(&cluster, &mut memory, &row, &all, &Limits::default()).len();
         cluster.return_memory(memory);
-        let question = KnownQuestion { claims, in_use: asked.in_use.clone(), take: true, ..Default::default() };
+        let question = KnownQuestion {
+            claims: ClaimNames::of(claims.clone()),
+            in_use: asked.in_use.clone(),
+            take: true,
+            ..Default::default()
+        };
         let start = cluster.clone();
         let mut expected = Vec::new();
-        for key in &question.claims {
-            let one = KnownQuestion { claims: vec![key.clone()], ..question.clone() };
+        for key in &claims {
+            let one = KnownQuestion { claims: ClaimNames::of([key.clone()]), ..question.clone() };
             expected.push(allocate_known(&mut cluster, &one, &Limits::default()).unwrap());
             if !matches!(expected.last().unwrap().outcome, Outcome::Allocated { .. }) {
                 break;
@@ -416,8 +421,8 @@ fn claims_asked_about_in_one_go_get_the_answers_of_one_after_another() {
         // A key that no claim has leaves everything as it was.
         let mut other = start.clone();
         let unknown = ("d".to_owned(), "nobody".to_owned());
-        let claims = [question.claims.first().cloned().into_iter().collect(), vec![unknown.clone()]].concat();
-        let question = KnownQuestion { claims, ..question };
+        let with_unknown = claims.first().cloned().into_iter().chain([unknown.clone()]);
+        let question = KnownQuestion { claims: ClaimNames::of(with_unknown), ..question };
         assert_eq!(allocate_each(&mut other, &question, &Limits::default()), Err(unknown));
         assert_eq!(other.claims(), start.claims());
     }

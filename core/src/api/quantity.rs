@@ -272,6 +272,12 @@ impl Quantity {
             if self.mantissa == 0 && i64::try_from(addend).is_ok() {
                 return Some(Self { mantissa: addend, scale: other.scale, format, is_small, text: None });
             }
+            // The usual case, without products of 128 bits.
+            if self.scale == other.scale {
+                let mantissa = self.mantissa.checked_add(addend)?;
+                let is_small = [addend, mantissa].into_iter().all(|value| i64::try_from(value).is_ok());
+                return Some(Self { mantissa, scale: self.scale, format, is_small, text: None });
+            }
         }
         let scale = self.scale.min(other.scale);
         let left = scale_up(self.mantissa, self.scale.checked_sub(scale)?)?;
@@ -504,7 +510,13 @@ fn scale_up(value: i128, places: i32) -> Option<i128> {
     if value == 0 || places == 0 {
         return Some(value);
     }
-    value.checked_mul(10i128.checked_pow(u32::try_from(places).ok()?)?)
+    // Most numbers are small, and WebAssembly has no larger products.
+    const POWERS: [i64; 10] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
+    let power = usize::try_from(places).ok().and_then(|places| POWERS.get(places));
+    match (i32::try_from(value), power) {
+        (Ok(value), Some(power)) => Some(i128::from(i64::from(value).wrapping_mul(*power))),
+        _ => value.checked_mul(10i128.checked_pow(u32::try_from(places).ok()?)?),
+    }
 }
 
 /// The product, or the largest or smallest number.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::slots::{DeviceIdx, PoolIdx, SliceIdx, Slots};
 use super::usage::{self, Usage};
-use crate::api::claim::ResourceClaim;
+use crate::api::claim::{DeviceRequestAllocationResult, GrantedDevice, ResourceClaim};
 use crate::api::slice::ResourceSlice;
 use crate::cel::are_usable;
 
@@ -36,6 +36,13 @@ struct Names {
     slices_without_node: BTreeMap<String, SliceIdx>,
     /// Slices with counter sets, with or without a node name.
     slices_with_counters: BTreeMap<String, SliceIdx>,
+}
+
+/// Where the device of one result is.
+#[derive(Debug)]
+pub(crate) struct Latest {
+    granted: Arc<GrantedDevice>,
+    place: (PoolIdx, DeviceIdx),
 }
 
 /// A published slice.
@@ -227,28 +234,50 @@ impl Inventory {
 
     /// Takes a claim's devices, or gives back those of an equal claim.
     pub(crate) fn count_claim(&mut self, claim: &ResourceClaim, has_shares: bool, is_added: bool) {
+        if is_added {
+            return self.take_claim(claim, has_shares, &mut None);
+        }
         for result in usage::results(claim) {
-            let pool = self.intern_pool(&result.driver, &result.pool);
-            let index = self.intern_device(pool, &result.device);
-            let was_taken = self.is_taken(index);
-            if let Some(entry) = self.devices.get_mut(index) {
-                if is_added {
-                    entry.usage.take(result, has_shares);
-                } else {
-                    entry.usage.release(result, has_shares);
+            let (pool, device) = self.place_of(result);
+            self.change_usage(pool, device, |usage| usage.release(result, has_shares));
+            self.forget_device(pool, &result.device, device);
+            self.forget_pool(pool);
+        }
+    }
+
+    /// Takes a claim's devices. `latest` is where the latest result was, for results that share with it what they were granted;
+    /// nothing may be given back in between.
+    pub(crate) fn take_claim(&mut self, claim: &ResourceClaim, has_shares: bool, latest: &mut Option<Latest>) {
+        for result in usage::results(claim) {
+            let known = latest.as_ref().filter(|latest| Arc::ptr_eq(&latest.granted, &result.granted));
+            let (pool, device) = match known {
+                Some(latest) => latest.place,
+                None => {
+                    let place = self.place_of(result);
+                    *latest = Some(Latest { granted: Arc::clone(&result.granted), place });
+                    place
                 }
-            }
-            if was_taken != self.is_taken(index) {
-                self.count_free(index, was_taken);
-            }
-            self.clock = self.clock.saturating_add(1);
-            if let Some(entry) = self.pools.get_mut(pool) {
-                entry.taken = self.clock;
-            }
-            if !is_added {
-                self.forget_device(pool, &result.device, index);
-                self.forget_pool(pool);
-            }
+            };
+            self.change_usage(pool, device, |usage| usage.take(result, has_shares));
+        }
+    }
+
+    fn place_of(&mut self, result: &DeviceRequestAllocationResult) -> (PoolIdx, DeviceIdx) {
+        let pool = self.intern_pool(&result.driver, &result.pool);
+        (pool, self.intern_device(pool, &result.device))
+    }
+
+    fn change_usage(&mut self, pool: PoolIdx, device: DeviceIdx, change: impl FnOnce(&mut Usage)) {
+        let was_taken = self.is_taken(device);
+        if let Some(entry) = self.devices.get_mut(device) {
+            change(&mut entry.usage);
+        }
+        if was_taken != self.is_taken(device) {
+            self.count_free(device, was_taken);
+        }
+        self.clock = self.clock.saturating_add(1);
+        if let Some(entry) = self.pools.get_mut(pool) {
+            entry.taken = self.clock;
         }
     }
 

@@ -40,6 +40,9 @@ pub(crate) use usage::Usage;
 /// Namespace and name.
 pub type Key = (String, String);
 
+/// The same, borrowed.
+pub(crate) type KeyRef<'k> = (&'k str, &'k str);
+
 /// All facts known about a cluster, as of the last event.
 ///
 /// What grows with the cluster is shared between copies until one of them changes it: to ask a copy costs little.
@@ -294,39 +297,55 @@ impl Cluster {
     /// # Errors
     ///
     /// The first key that no claim has.
-    pub(crate) fn find_claims(&self, keys: &[Key]) -> Result<Vec<&ResourceClaim>, Key> {
+    pub(crate) fn find_claims(&self, keys: &[KeyRef<'_>]) -> Result<Vec<&ResourceClaim>, Key> {
         let mut following = self.claims.range(..);
-        let mut find = |key: &Key| {
-            if let Some((next, claim)) = following.next()
-                && next == key
-            {
-                return Ok(claim);
-            }
-            following = self.claims.range(key..);
-            let first = following.next().filter(|(first, _)| *first == key);
-            first.map(|(_, claim)| claim).ok_or_else(|| key.clone())
-        };
-        keys.iter().map(&mut find).collect()
+        let mut claims = Vec::with_capacity(keys.len());
+        for key in keys {
+            let claim = match following.next() {
+                Some((next, claim)) if is_key(next, *key) => claim,
+                _ => {
+                    let key = owned(*key);
+                    following = self.claims.range(&key..);
+                    match following.next() {
+                        Some((first, claim)) if *first == key => claim,
+                        _ => return Err(key),
+                    }
+                }
+            };
+            claims.push(claim);
+        }
+        Ok(claims)
     }
 
     /// Gives claims allocations; a key that no claim has is passed over. Keys in order are found from one to the next.
-    pub(crate) fn take_allocations<'k>(&mut self, taken: impl Iterator<Item = (&'k Key, &'k Arc<AllocationResult>)>) {
+    pub(crate) fn take_allocations<'k>(
+        &mut self,
+        taken: impl Iterator<Item = (KeyRef<'k>, &'k Arc<AllocationResult>)>,
+    ) {
+        let has_shares = self.profile.features.consumable_capacity;
         let claims = Arc::make_mut(&mut self.claims);
+        let mut latest = None;
         let mut following = claims.range_mut(..);
         for (key, allocation) in taken {
             let claim = match following.next() {
-                Some((next, claim)) if next == key => claim,
+                Some((next, claim)) if is_key(next, key) => claim,
                 _ => {
-                    following = claims.range_mut(key..);
+                    let key = owned(key);
+                    following = claims.range_mut(&key..);
                     match following.next() {
-                        Some((first, claim)) if first == key => claim,
+                        Some((first, claim)) if *first == key => claim,
                         _ => continue,
                     }
                 }
             };
-            count_claim(&mut self.inventory, &self.profile, claim, false);
+            if claim.status.allocation.is_some() {
+                count_claim(&mut self.inventory, &self.profile, claim, false);
+                latest = None;
+            }
             claim.status.allocation = Some(Arc::clone(allocation));
-            count_claim(&mut self.inventory, &self.profile, claim, true);
+            if usage::results(claim).next().is_some() {
+                Arc::make_mut(&mut self.inventory).take_claim(claim, has_shares, &mut latest);
+            }
         }
     }
 
@@ -415,6 +434,15 @@ impl Cluster {
     pub(crate) fn take_devices(&mut self, claim: &ResourceClaim) {
         count_claim(&mut self.inventory, &self.profile, claim, true);
     }
+}
+
+fn is_key(key: &Key, (namespace, name): KeyRef<'_>) -> bool {
+    // Names differ more often.
+    key.1 == name && key.0 == namespace
+}
+
+fn owned((namespace, name): KeyRef<'_>) -> Key {
+    (namespace.to_owned(), name.to_owned())
 }
 
 /// Takes a claim's devices, or gives them back; a claim without devices leaves what copies share alone.

@@ -8,7 +8,7 @@ use std::{env, fs};
 
 use anyhow::{Result, bail, ensure};
 use apportion::{Door, HostLimits, Native, Runner};
-use apportion_core::allocate::{KnownQuestion, Limits, Outcome};
+use apportion_core::allocate::{ClaimNames, KnownQuestion, Limits, Outcome};
 use apportion_core::finding::Severity;
 use apportion_core::profile::{Profile, Version};
 use serde::{Deserialize, Serialize};
@@ -210,7 +210,8 @@ fn pending(number: u64, take: bool) -> Result<([String; 1], KnownQuestion)> {
             "allocationMode": "ExactCount", "count": 1, "deviceClassName": "gpu", "selectors": [selector],
         } }] } },
     });
-    let question = KnownQuestion { claims: vec![("default".to_owned(), name)], take, ..KnownQuestion::default() };
+    let question =
+        KnownQuestion { claims: ClaimNames::of([("default".to_owned(), name)]), take, ..KnownQuestion::default() };
     Ok(([value.to_string()], question))
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
 use apportion::{Door, HostLimits, Runner};
-use apportion_core::allocate::{Answer, KnownQuestion, Limits, Outcome, Question, allocate, allocate_each};
+use apportion_core::allocate::{Answer, ClaimNames, KnownQuestion, Limits, Outcome, Question, allocate, allocate_each};
 use apportion_core::api::claim::ResourceClaim;
 use apportion_core::api::object::{Object, read_object};
 use apportion_core::cluster::{Cluster, Key};
@@ -71,7 +71,7 @@ fn named(claims: &[ResourceClaim]) -> Vec<ResourceClaim> {
 fn sequence_question(workload: &Workload, claims: &[ResourceClaim]) -> KnownQuestion {
     let key = |claim: &ResourceClaim| (claim.metadata.namespace.clone(), claim.metadata.name.clone());
     KnownQuestion {
-        claims: claims.iter().map(key).collect(),
+        claims: ClaimNames::of(claims.iter().map(key)),
         nodes: workload.question.nodes.clone(),
         in_use: workload.question.in_use.clone(),
         take: true,
@@ -165,7 +165,7 @@ impl Component {
         }
         let question = workload.question.clone();
         let (nodes, in_use) = (question.nodes.clone(), question.in_use.clone());
-        let known = keys(&asked).map(|claims| KnownQuestion { claims, nodes, in_use, take: false });
+        let known = keys(&asked).map(ClaimNames::of).map(|claims| KnownQuestion { claims, nodes, in_use, take: false });
         Ok(Self { cluster, question, known, sequence: sequence_question(workload, &sequence), claims })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use apportion_core::allocate::{DeviceId, InUse, KnownQuestion, Question};
+use apportion_core::allocate::{ClaimNames, DeviceId, InUse, KnownQuestion, Question};
 use apportion_core::api::quantity::Quantity;
 use apportion_core::cel::Environment;
 use apportion_core::engine::{self, read_claim, read_quantity};
@@ -87,7 +87,8 @@ pub(crate) fn question(question: wit::Question) -> Result<Question, Vec<Finding>
 
 pub(crate) fn known_question(question: wit::KnownQuestion) -> Result<KnownQuestion, Vec<Finding>> {
     let mut findings = Vec::new();
-    let claims = question.claims.into_iter().map(|key| (key.namespace, key.name)).collect();
+    let names = |of: wit::ClaimNames| ClaimNames { namespace: of.namespace, names: of.names };
+    let claims = question.claims.into_iter().map(names).collect();
     let in_use = in_use(question.in_use, &mut findings);
     let question = KnownQuestion { claims, nodes: question.nodes, in_use, take: question.take };
     if findings.is_empty() { Ok(question) } else { Err(findings) }
