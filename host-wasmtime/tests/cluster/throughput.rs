@@ -12,9 +12,11 @@ use crate::objects::namespace;
 use crate::placing::{GROUPS, failures, gang, given, make_nodes, member, template, waiting};
 use crate::program::Running;
 
-const PODS: usize = 1000;
 const GANGS: usize = 100;
 const MEMBERS: usize = 10;
+
+/// As many single ones as members of all gangs.
+const PODS: usize = GANGS * MEMBERS;
 
 /// Threads that make Pods.
 const MAKERS: usize = 16;
@@ -94,16 +96,18 @@ fn clear(plane: &ControlPlane, space: &str) {
 /// Single Pods, and gangs.
 fn of(plane: &ControlPlane, scheduler: &str, short: &str) -> [Pace; 2] {
     let single = format!("{short}-single");
-    let singles = pace(plane, &single, PODS, |plane| {
-        side_by_side(PODS, |number| {
-            plane.requests.create(&waiting(&single, &format!("p-{number:04}"), scheduler));
-        });
-    });
+    let singles = pace(plane, &single, PODS, |plane| make_singles(plane, &single, scheduler));
     clear(plane, &single);
     let gangs = format!("{short}-gangs");
     let groups = pace(plane, &gangs, GANGS * MEMBERS, |plane| make_gangs(plane, &gangs, scheduler));
     clear(plane, &gangs);
     [singles, groups]
+}
+
+fn make_singles(plane: &ControlPlane, space: &str, scheduler: &str) {
+    side_by_side(PODS, |number| {
+        plane.requests.create(&waiting(space, &format!("p-{number:04}"), scheduler));
+    });
 }
 
 fn make_gangs(plane: &ControlPlane, space: &str, scheduler: &str) {
@@ -168,55 +172,65 @@ fn single_pods_are_not_slower_gangs_are_much_faster_and_no_member_fails() {
     assert!(times[1] >= 2.0, "gangs are much faster");
 }
 
-/// Makes gangs that nobody places, then starts a scheduler, and measures from its first place to the last: where it finds all of them
+/// What waits: its name, how to make it for a scheduler in a namespace, and how many times as fast ours is to place it.
+type Backlog = (&'static str, fn(&ControlPlane, &str, &str), f64);
+
+/// As many Pods in each.
+const BACKLOGS: [Backlog; 2] = [("singles", make_singles, 1.0), ("gangs", make_gangs, 3.0)];
+
+/// Makes Pods that nobody places, then starts a scheduler, and measures from its first place to the last: where it finds all of them
 /// there, the making is not in what is measured.
 fn backlog<S>(
     plane: &mut ControlPlane,
-    short: &str,
-    scheduler: &str,
+    space: &str,
+    make: impl FnOnce(&ControlPlane),
     start: impl FnOnce(&mut ControlPlane) -> S,
 ) -> (S, Pace) {
-    let space = format!("{short}-backlog");
-    plane.requests.create(&namespace(&space, json!({})));
-    plane.requests.create(&template(&space));
+    plane.requests.create(&namespace(space, json!({})));
+    plane.requests.create(&template(space));
     std::thread::sleep(Duration::from_secs(1));
-    make_gangs(plane, &space, scheduler);
+    make(plane);
     let running = start(plane);
     let mut first = Instant::now();
-    while !plane.requests.has_placed(&space) {
+    while !plane.requests.has_placed(space) {
         first = Instant::now();
         std::thread::sleep(Duration::from_millis(20));
     }
-    while plane.requests.has_unplaced(&space) && first.elapsed() < PATIENCE {
+    while plane.requests.has_unplaced(space) && first.elapsed() < PATIENCE {
         std::thread::sleep(Duration::from_millis(50));
     }
-    let pods = (GANGS * MEMBERS) as f64 / first.elapsed().as_secs_f64();
-    assert!(!plane.requests.has_unplaced(&space), "all have a place");
+    let pods = PODS as f64 / first.elapsed().as_secs_f64();
+    assert!(!plane.requests.has_unplaced(space), "all have a place");
     let given = given(plane);
     let twice = given.len() - given.iter().collect::<BTreeSet<_>>().len();
-    let pace = Pace { pods, failed: failures(plane, &space), left: 0, twice };
+    let pace = Pace { pods, failed: failures(plane, space), left: 0, twice };
     println!("{space}: {:.0} Pods a second, {} failed", pace.pods, pace.failed);
-    clear(plane, &space);
+    clear(plane, space);
     (running, pace)
 }
 
 #[test]
 #[ignore = "needs a control plane: cargo xtask e2e"]
-fn gangs_that_wait_for_a_scheduler_are_placed() {
+fn pods_that_wait_for_a_scheduler_are_placed() {
     let mut plane = ControlPlane::start("backlog");
     install(&plane);
     make_nodes(&plane, 200, 8);
     plane.stop_scheduler();
     for round in 0..rounds() {
-        let (_, theirs) =
-            backlog(&mut plane, &format!("theirs-{round}"), "default-scheduler", ControlPlane::start_scheduler);
-        plane.stop_scheduler();
-        let arguments = ["--qps", "1000", "--burst", "1000", "--leader-elect", "false"];
-        let start = |plane: &mut ControlPlane| Running::start(plane, "scheduler", &arguments);
-        let (running, ours) = backlog(&mut plane, &format!("ours-{round}"), "apportion", start);
-        running.stop();
-        assert_eq!((ours.failed, ours.twice), (0, 0), "nobody fails once, no device is given away twice");
-        assert!(ours.pods >= 3.0 * theirs.pods, "{:.0} and {:.0} Pods a second", ours.pods, theirs.pods);
+        for (what, make, times) in BACKLOGS {
+            let space = format!("theirs-{what}-{round}");
+            let made = |plane: &ControlPlane| make(plane, &space, "default-scheduler");
+            let (_, theirs) = backlog(&mut plane, &space, made, ControlPlane::start_scheduler);
+            plane.stop_scheduler();
+            let arguments = ["--qps", "1000", "--burst", "1000", "--leader-elect", "false"];
+            let start = |plane: &mut ControlPlane| Running::start(plane, "scheduler", &arguments);
+            let space = format!("ours-{what}-{round}");
+            let made = |plane: &ControlPlane| make(plane, &space, "apportion");
+            let (running, ours) = backlog(&mut plane, &space, made, start);
+            running.stop();
+            assert_eq!((ours.failed, ours.twice), (0, 0), "nobody fails once, no device is given away twice");
+            assert!(ours.pods >= times * theirs.pods, "{what}: {:.0} and {:.0} a second", ours.pods, theirs.pods);
+        }
     }
 }
 
