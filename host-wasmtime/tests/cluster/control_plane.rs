@@ -82,6 +82,8 @@ pub(crate) struct ControlPlane {
     pub(crate) requests: Requests,
     pub(crate) folder: PathBuf,
     programs: Vec<(&'static str, Child)>,
+    /// Features that are other than usual.
+    features: Vec<(String, bool)>,
     /// Where requests are sent from.
     runtime: Runtime,
 }
@@ -140,6 +142,11 @@ impl ControlPlane {
 
     /// One with some of the controllers that have a twin here.
     pub(crate) fn with(name: &str, twins: &[&str]) -> Self {
+        Self::with_features(name, twins, &[])
+    }
+
+    /// One with some other controllers, and with some features other than usual.
+    pub(crate) fn with_features(name: &str, controllers: &[&str], features: &[(String, bool)]) -> Self {
         let begin = Instant::now();
         let folder = env::temp_dir().join(format!("apportion-cluster-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
@@ -163,10 +170,11 @@ impl ControlPlane {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let client = runtime.block_on(client(&folder.join(ADMIN), true));
         let requests = Requests::new(client, runtime.handle().clone());
-        let mut plane = Self { requests, folder: folder.clone(), programs: Vec::new(), runtime };
+        let mut plane =
+            Self { requests, folder: folder.clone(), programs: Vec::new(), features: features.to_vec(), runtime };
         let (etcd, peer) = (format!("http://127.0.0.1:{client_port}"), format!("http://127.0.0.1:{peer_port}"));
         plane.launch("etcd", &["--folder", &folder.display().to_string(), "--client", &etcd, "--peer", &peer]);
-        let gates = gates(&[]);
+        let gates = gates(features);
         plane.launch(
             "kube-apiserver",
             &[
@@ -187,7 +195,7 @@ impl ControlPlane {
             ],
         );
         plane.until("the API server", 180, |plane| plane.requests.text("/readyz").ok());
-        let controllers = [&[CONTROLLERS], twins].concat().join(",");
+        let controllers = [&[CONTROLLERS], controllers].concat().join(",");
         plane.launch(
             MANAGER,
             &[
@@ -211,11 +219,12 @@ impl ControlPlane {
         self.start_scheduler_with(&[]);
     }
 
-    /// The same with some features other than usual.
+    /// The same with some more features other than usual.
     pub(crate) fn start_scheduler_with(&mut self, others: &[(String, bool)]) {
+        let others = [others, &self.features].concat();
         let kubeconfig = format!("--kubeconfig={}", self.folder.join(SCHEDULER).display());
         let limits = ["--kube-api-qps=1000", "--kube-api-burst=1000"];
-        let arguments = [&gates(others), &kubeconfig, "--leader-elect=false", "--secure-port=0", limits[0], limits[1]];
+        let arguments = [&gates(&others), &kubeconfig, "--leader-elect=false", "--secure-port=0", limits[0], limits[1]];
         self.launch(SCHEDULER, &arguments);
     }
 

@@ -11,18 +11,22 @@
 
 mod control_plane;
 mod deployment;
+mod deviations;
 mod explainer;
 mod faults;
 mod histories;
 mod objects;
 mod placing;
+mod play;
 mod program;
 mod proxy;
 mod questions;
+mod recordings;
 mod requests;
 mod scheduler;
 mod stuck;
 mod templates;
 mod throughput;
 mod twins;
+mod view;
 mod world;

@@ -8,6 +8,7 @@ use crate::control_plane::{ControlPlane, TWINS};
 use crate::deployment::install;
 use crate::objects::{claim, class, namespace, node, pod, slice};
 use crate::program::Running;
+use crate::view::view;
 
 /// How long nothing must change for a state to be settled.
 const QUIET: Duration = Duration::from_secs(6);
@@ -119,52 +120,6 @@ fn texts(list: &Value, pointer: &str) -> Vec<String> {
     let mut texts: Vec<String> = items.filter_map(|one| Some(one.pointer(pointer)?.as_str()?.to_owned())).collect();
     texts.sort();
     texts
-}
-
-/// Gives all objects of a kind, by its API version and name.
-type Lists<'l> = dyn Fn(&str, &str) -> Vec<Value> + 'l;
-
-/// All that matters of the objects in question; names that are drawn at random, times and versions do not.
-pub(crate) fn view(list: &Lists<'_>) -> Value {
-    let of = |api_version: &str, kind: &str, view: &dyn Fn(&Value) -> Value| {
-        let mut all: Vec<Value> = list(api_version, kind).iter().map(view).collect();
-        all.sort_by_key(Value::to_string);
-        json!(all)
-    };
-    let is_deleting = |one: &Value| one["metadata"]["deletionTimestamp"].is_string();
-    let claims = of("resource.k8s.io/v1", "ResourceClaim", &|one| {
-        let owners = &one["metadata"]["ownerReferences"];
-        let is_generated = owners.is_array();
-        let labels = &one["metadata"]["labels"];
-        json!({
-            "name": if is_generated { Value::Null } else { one["metadata"]["name"].clone() },
-            "entry": one["metadata"]["annotations"]["resource.kubernetes.io/pod-claim-name"],
-            "owners": texts(owners, "/name"), "labels": labels, "finalizers": one["metadata"]["finalizers"],
-            "deleting": is_deleting(one), "allocated": one["status"]["allocation"].is_object(),
-            "reserved": texts(&one["status"]["reservedFor"], "/name"),
-        })
-    });
-    let pods = of("v1", "Pod", &|one| {
-        let conditions = one["status"]["conditions"].as_array().cloned().unwrap_or_default();
-        let disrupted = conditions.iter().find(|condition| condition["type"] == "DisruptionTarget");
-        json!({
-            "name": one["metadata"]["name"], "phase": one["status"]["phase"], "placed": one["spec"]["nodeName"].is_string(),
-            "entries": texts(&one["status"]["resourceClaimStatuses"], "/name"), "deleting": is_deleting(one),
-            "disrupted": disrupted.map(|condition| condition["reason"].clone()),
-        })
-    });
-    let groups = of("scheduling.k8s.io/v1alpha2", "PodGroup", &|one| {
-        json!({
-            "name": one["metadata"]["name"], "finalizers": one["metadata"]["finalizers"], "deleting": is_deleting(one),
-            "entries": texts(&one["status"]["resourceClaimStatuses"], "/name"),
-        })
-    });
-    let rules = of("resource.k8s.io/v1beta2", "DeviceTaintRule", &|one| {
-        let conditions = one["status"]["conditions"].as_array().into_iter().flatten();
-        let said = |one: &Value| json!({ "type": one["type"], "status": one["status"], "reason": one["reason"] });
-        json!({ "name": one["metadata"]["name"], "conditions": conditions.map(said).collect::<Vec<_>>() })
-    });
-    json!({ "claims": claims, "pods": pods, "groups": groups, "rules": rules })
 }
 
 fn state(plane: &ControlPlane) -> Value {
