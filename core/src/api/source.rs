@@ -124,6 +124,8 @@ api_enum! {
         Delete = "Delete",
         /// They stay.
         Orphan = "Orphan",
+        /// They go once no Pod and no PodGroup of their namespace names them any more.
+        DeleteWhenUnused = "DeleteWhenUnused",
     } default Delete
 }
 

@@ -160,9 +160,16 @@ impl Controller {
             return reading.findings;
         }
         let before = self.cluster.get(&key).map(Box::new);
-        if let State::TemplateSync(sync) = &mut self.state {
-            sync.judge(&object, &self.profile);
-        }
+        let object = match &mut self.state {
+            State::TemplateSync(sync) => match sync.take(object, &self.profile) {
+                Some(object) => object,
+                None => {
+                    self.delete(&key);
+                    return reading.findings;
+                }
+            },
+            _ => object,
+        };
         if let State::Scheduler(scheduler) = &mut self.state
             && scheduler.keep_aside(&object)
         {

@@ -38,13 +38,19 @@ impl TemplateSync {
     }
 
     /// Holds the template of a source against the rules for ResourceClaimTemplates, as the API server of every namespace will.
-    pub(super) fn judge(&mut self, object: &Object, profile: &Profile) {
+    fn judge(&mut self, object: &Object, profile: &Profile) {
         let Object::TemplateSource(source) = object else { return };
         let uid = &source.metadata.uid;
         match flaw(source, profile) {
             Some(flaw) => drop(self.settings.unusable.insert(uid.clone(), flaw)),
             None => drop(self.settings.unusable.remove(uid)),
         }
+    }
+
+    /// What of an object is kept; nothing of one that plays no part here.
+    pub(super) fn take(&mut self, object: Object, profile: &Profile) -> Option<Object> {
+        self.judge(&object, profile);
+        template_sync::needed(object)
     }
 
     /// A source that cannot be read: nothing is made of it until it can.

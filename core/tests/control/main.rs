@@ -6,4 +6,5 @@ mod explainer;
 mod parts;
 mod scheduler;
 mod template_sync;
+mod usage;
 mod world;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::control_plane::ControlPlane;
 use crate::deployment::install;
-use crate::objects::{copy, namespace, source};
+use crate::objects::{copy, namespace, pod, source};
 use crate::program::Running;
 
 /// Namespaces of the team.
@@ -247,6 +247,37 @@ fn what_a_namespace_refuses_is_in_the_status() {
     plane.requests.delete(&source(""));
     plane.until("the copies to go", 60, |plane| (copies(plane, "h200") == 0).then_some(()));
     assert_eq!(copies(&plane, "mine"), 1);
+}
+
+/// Copies outlive their source while Pods need them, and nothing else removes them.
+#[test]
+#[ignore = "needs a control plane: cargo xtask e2e"]
+fn copies_in_use_outlive_their_source() {
+    let plane = ControlPlane::start("usage");
+    install(&plane);
+    for name in ["used", "unused"] {
+        plane.requests.create(&namespace(name, json!({ "team": "ml" })));
+    }
+    let running = Running::start(&plane, "template-sync", &[]);
+    let mut source = source("h100");
+    source["spec"]["deletionPolicy"] = json!("DeleteWhenUnused");
+    plane.requests.apply(&source);
+    until_synchronized(&plane, "h100", 2, 60);
+    // Nothing has the device, so that the Pod waits, and its claim is made of the copy.
+    let pod = pod("used", "p", json!([{ "name": "gpu", "resourceClaimTemplateName": "gpu" }]));
+    plane.requests.create(&pod);
+    plane.requests.delete(&source);
+    plane.until("the copy that nobody uses to go", 30, |plane| {
+        plane.requests.get(&copy("unused")).is_none().then_some(())
+    });
+    running.stop();
+    let running = Running::start(&plane, "template-sync", &[]);
+    plane.until("the lease", 30, |_| running.leads().then_some(()));
+    std::thread::sleep(Duration::from_secs(5));
+    assert!(plane.requests.get(&copy("used")).is_some(), "a Pod uses it");
+    plane.requests.delete(&pod);
+    plane.until("the copy to go with its Pod", 30, |plane| plane.requests.get(&copy("used")).is_none().then_some(()));
+    assert_eq!(running.metric("apportion_writes_total", &["code=\"403\""]), 0.0, "the roles are enough");
 }
 
 fn until_synchronized_but_one(plane: &ControlPlane) {

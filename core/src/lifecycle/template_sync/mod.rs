@@ -10,6 +10,7 @@
 
 mod source;
 mod status;
+mod usage;
 mod work;
 
 use std::collections::BTreeMap;
@@ -27,9 +28,11 @@ use crate::derive;
 use crate::finding::ObjectRef;
 use crate::lifecycle::{Action, Change, Decision, EventRecord, Patch};
 use source::{Source, sources};
+use usage::is_to_go;
 
 pub use source::{EXCLUDED_NAMESPACES, NAMESPACE_SELECTOR, NAMESPACES, TEMPLATE_NAME};
 pub use status::{Refusal, status};
+pub use usage::needed;
 pub use work::{Work, affected, all_work};
 
 /// Says that a copy is managed.
@@ -243,18 +246,6 @@ fn decide(
     }
 }
 
-/// Whether a template that no source wants in its namespace is a copy that must not stay.
-fn is_to_go(cluster: &Cluster, settings: &Settings, copy: &ResourceClaimTemplate) -> bool {
-    if !is_copy(copy) || copy.metadata.is_deleting() {
-        return false;
-    }
-    let uid = copy.metadata.labels.get(SOURCE_UID);
-    match sources(cluster, &settings.home).find(|source| Some(&source.metadata.uid) == uid) {
-        Some(source) if !source.metadata.is_deleting() => !source.is_paused(),
-        _ => copy.metadata.annotations.get(DELETION_POLICY).is_none_or(|policy| policy != "Orphan"),
-    }
-}
-
 /// What keeps a source from having a copy in a namespace, as far as that shows without asking the API server.
 fn obstacle(settings: &Settings, source: Source<'_>, space: Option<&Namespace>) -> Option<(Reason, String)> {
     let Some(spec) = source.spec else {
@@ -329,8 +320,11 @@ fn copy_of(source: Source<'_>, namespace: &str) -> Option<ResourceClaimTemplate>
         (SOURCE_UID.to_owned(), source.metadata.uid.clone()),
     ]);
     metadata.annotations.insert(CONTENT_HASH.to_owned(), hash(spec));
-    if source.deletion_policy() == DeletionPolicy::Orphan {
-        metadata.annotations.insert(DELETION_POLICY.to_owned(), "Orphan".to_owned());
+    match source.deletion_policy() {
+        DeletionPolicy::Delete | DeletionPolicy::Unknown(_) => {}
+        policy @ (DeletionPolicy::Orphan | DeletionPolicy::DeleteWhenUnused) => {
+            metadata.annotations.insert(DELETION_POLICY.to_owned(), policy.text().to_owned());
+        }
     }
     metadata.owner_references.extend(source.owner());
     Some(copy)

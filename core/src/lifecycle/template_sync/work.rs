@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::source::{Source, sources};
+use super::usage::{deletion_policy, templates};
 use super::{Settings, is_copy, targets};
 use crate::api::claim::ResourceClaimTemplate;
 use crate::api::object::Object;
 use crate::api::pod::Namespace;
-use crate::api::source::TemplateSource;
+use crate::api::source::{DeletionPolicy, TemplateSource};
 use crate::cluster::Cluster;
 use crate::lifecycle::Trigger;
 
@@ -104,7 +105,22 @@ fn of_object(cluster: &Cluster, settings: &Settings, object: &Object, work: &mut
                 statuses(cluster, &metadata.name, work);
             }
         }
+        Object::Pod(pod) => of_user(cluster, object, &pod.metadata.namespace, work),
+        Object::PodGroup(group) => of_user(cluster, object, &group.metadata.namespace, work),
         _ => {}
+    }
+}
+
+/// A Pod or PodGroup: it matters to copies that go when nobody uses them.
+fn of_user(cluster: &Cluster, user: &Object, namespace: &str, work: &mut BTreeSet<Work>) {
+    for name in templates(user) {
+        let found = cluster.templates().get(&(namespace.to_owned(), name.clone()));
+        let goes = |template: &ResourceClaimTemplate| {
+            is_copy(template) && deletion_policy(template) == DeletionPolicy::DeleteWhenUnused
+        };
+        if found.is_some_and(goes) {
+            work.insert(copy(namespace, name));
+        }
     }
 }
 

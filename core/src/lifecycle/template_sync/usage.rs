@@ -1,0 +1,82 @@
+//! When a copy goes, and who uses it: Pods that have not ended, and PodGroups, by the templates that they name.
+
+use super::source::sources;
+use super::{DELETION_POLICY, SOURCE_UID, Settings, is_copy};
+use crate::api::claim::ResourceClaimTemplate;
+use crate::api::group::PodGroup;
+use crate::api::meta::ObjectMeta;
+use crate::api::object::Object;
+use crate::api::pod::{Pod, PodResourceClaim};
+use crate::api::source::DeletionPolicy;
+use crate::cluster::Cluster;
+
+/// Whether a template that no source wants in its namespace is a copy that must not stay. One that goes when it is unused stays
+/// while it is used, whether its source is gone or selects the namespace no more.
+pub(super) fn is_to_go(cluster: &Cluster, settings: &Settings, copy: &ResourceClaimTemplate) -> bool {
+    if !is_copy(copy) || copy.metadata.is_deleting() {
+        return false;
+    }
+    let (uid, policy) = (copy.metadata.labels.get(SOURCE_UID), deletion_policy(copy));
+    let goes = match sources(cluster, &settings.home).find(|source| Some(&source.metadata.uid) == uid) {
+        Some(source) if !source.metadata.is_deleting() => !source.is_paused(),
+        _ => policy != DeletionPolicy::Orphan,
+    };
+    goes && !(policy == DeletionPolicy::DeleteWhenUnused && is_used(cluster, copy))
+}
+
+/// What a copy says about its end.
+pub(super) fn deletion_policy(copy: &ResourceClaimTemplate) -> DeletionPolicy {
+    copy.metadata.annotations.get(DELETION_POLICY).map(|policy| DeletionPolicy::of(policy)).unwrap_or_default()
+}
+
+/// What of an object has to be known: of Pods and PodGroups little, and of those that name no template nothing. Clusters have many
+/// of them.
+pub fn needed(object: Object) -> Option<Object> {
+    let (is_user, slim) = match object {
+        Object::Pod(pod) => {
+            let mut slim = Pod { metadata: identity(&pod.metadata), ..Pod::default() };
+            slim.spec.resource_claims.clone_from(&pod.spec.resource_claims);
+            (!pod.is_finished(), Object::Pod(Box::new(slim)))
+        }
+        Object::PodGroup(group) => {
+            let (metadata, api_version) = (identity(&group.metadata), group.api_version.clone());
+            let mut slim = PodGroup { metadata, api_version, ..PodGroup::default() };
+            slim.spec.resource_claims.clone_from(&group.spec.resource_claims);
+            (true, Object::PodGroup(Box::new(slim)))
+        }
+        other => return Some(other),
+    };
+    (is_user && templates(&slim).next().is_some()).then_some(slim)
+}
+
+fn identity(metadata: &ObjectMeta) -> ObjectMeta {
+    ObjectMeta {
+        name: metadata.name.clone(),
+        namespace: metadata.namespace.clone(),
+        uid: metadata.uid.clone(),
+        ..ObjectMeta::default()
+    }
+}
+
+/// Names of the templates that a Pod or PodGroup names.
+pub(super) fn templates(object: &Object) -> impl Iterator<Item = &String> {
+    let entries = match object {
+        Object::Pod(pod) => pod.spec.resource_claims.as_slice(),
+        Object::PodGroup(group) => group.spec.resource_claims.as_slice(),
+        _ => &[],
+    };
+    entries.iter().filter_map(|entry| entry.resource_claim_template_name.as_ref())
+}
+
+/// Whether a Pod that has not ended or a PodGroup of its namespace names a template.
+fn is_used(cluster: &Cluster, template: &ResourceClaimTemplate) -> bool {
+    let (namespace, name) = (&template.metadata.namespace, &template.metadata.name);
+    let names = |entries: &[PodResourceClaim]| {
+        entries.iter().any(|one| one.resource_claim_template_name.as_ref() == Some(name))
+    };
+    let from = (namespace.clone(), String::new());
+    let pods = cluster.pods().range(from.clone()..).take_while(|(key, _)| key.0 == *namespace);
+    let groups = cluster.pod_groups().range(from..).take_while(|(key, _)| key.0 == *namespace);
+    pods.into_iter().any(|(_, pod)| !pod.is_finished() && names(&pod.spec.resource_claims))
+        || groups.into_iter().any(|(_, group)| names(&group.spec.resource_claims))
+}
