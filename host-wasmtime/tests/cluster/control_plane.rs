@@ -84,6 +84,8 @@ pub(crate) struct ControlPlane {
     programs: Vec<(&'static str, Child)>,
     /// Features that are other than usual.
     features: Vec<(String, bool)>,
+    /// Those of kube-scheduler as it was started last.
+    scheduler_features: Vec<(String, bool)>,
     /// Where requests are sent from.
     runtime: Runtime,
 }
@@ -170,8 +172,14 @@ impl ControlPlane {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let client = runtime.block_on(client(&folder.join(ADMIN), true));
         let requests = Requests::new(client, runtime.handle().clone());
-        let mut plane =
-            Self { requests, folder: folder.clone(), programs: Vec::new(), features: features.to_vec(), runtime };
+        let mut plane = Self {
+            requests,
+            folder: folder.clone(),
+            programs: Vec::new(),
+            features: features.to_vec(),
+            scheduler_features: Vec::new(),
+            runtime,
+        };
         let (etcd, peer) = (format!("http://127.0.0.1:{client_port}"), format!("http://127.0.0.1:{peer_port}"));
         plane.launch("etcd", &["--folder", &folder.display().to_string(), "--client", &etcd, "--peer", &peer]);
         let gates = gates(features);
@@ -221,11 +229,25 @@ impl ControlPlane {
 
     /// The same with some more features other than usual.
     pub(crate) fn start_scheduler_with(&mut self, others: &[(String, bool)]) {
+        self.scheduler_features = others.to_vec();
         let others = [others, &self.features].concat();
         let kubeconfig = format!("--kubeconfig={}", self.folder.join(SCHEDULER).display());
         let limits = ["--kube-api-qps=1000", "--kube-api-burst=1000"];
         let arguments = [&gates(&others), &kubeconfig, "--leader-elect=false", "--secure-port=0", limits[0], limits[1]];
         self.launch(SCHEDULER, &arguments);
+    }
+
+    /// Starts kube-scheduler anew, as it was.
+    pub(crate) fn restart_scheduler(&mut self) {
+        self.stop_scheduler();
+        let features = self.scheduler_features.clone();
+        self.start_scheduler_with(&features);
+    }
+
+    /// How many lines of kube-scheduler's log say all of this.
+    pub(crate) fn scheduler_says(&self, texts: &[&str]) -> usize {
+        let log = fs::read_to_string(self.folder.join(format!("{SCHEDULER}.log"))).unwrap_or_default();
+        log.lines().filter(|line| texts.iter().all(|text| line.contains(text))).count()
     }
 
     /// Ends kube-scheduler.
