@@ -82,6 +82,8 @@ pub enum Write {
         object: ObjectRef,
         /// Its UID.
         uid: String,
+        /// Its `resourceVersion`; empty where any will do.
+        resource_version: String,
     },
     /// Places a Pod on a node.
     Bind {
@@ -303,7 +305,9 @@ fn write(write: wit::Write) -> Result<Write, Finding> {
                 },
             })
         }
-        wit::Write::Delete(one) => Write::Delete { object: from_wit::object_ref(one.object), uid: one.uid },
+        wit::Write::Delete(wit::Removal { object, uid, resource_version }) => {
+            Write::Delete { object: from_wit::object_ref(object), uid, resource_version }
+        }
         wit::Write::Bind(binding) => {
             Write::Bind { pod: from_wit::object_ref(binding.pod), uid: binding.uid, node: binding.node }
         }

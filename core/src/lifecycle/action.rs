@@ -43,7 +43,7 @@ impl Decision {
 
 /// One write to the API server.
 ///
-/// Updates and patches carry the `resourceVersion` of the facts that they were decided on, in their object or beside it:
+/// Updates and patches, and deletions that depend on what the object says, carry the `resourceVersion` of the facts that they were decided on, in their object or beside it:
 /// when somebody else was faster they must fail. A later write of the same decision to the same object builds on the
 /// earlier one and carries the version that this gave.
 #[derive(Clone, PartialEq, Debug)]
@@ -68,6 +68,8 @@ pub enum Action {
         object: ObjectRef,
         /// Its UID, so that a later object of that name is spared.
         uid: String,
+        /// Its `resourceVersion`, where it is to be spared as well if somebody changed it meanwhile; else empty.
+        resource_version: String,
     },
     /// Places a Pod on a node.
     Bind {

@@ -47,7 +47,11 @@ pub fn reconcile(cluster: &Cluster, profile: &Profile, name: &str, now: Time) ->
     };
     if ends <= now {
         let object = Object::ResourcePoolStatusRequest(Box::new(request.clone())).reference();
-        return Decision::of(vec![Action::Delete { object, uid: request.metadata.uid.clone() }]);
+        return Decision::of(vec![Action::Delete {
+            object,
+            uid: request.metadata.uid.clone(),
+            resource_version: String::new(),
+        }]);
     }
     let mut decision = Decision::none();
     decision.wake_at(ends);

@@ -304,6 +304,25 @@ fn a_users_template_is_never_touched() {
     }
 }
 
+/// The deletion was decided on a copy that was a copy then.
+#[test]
+fn a_copy_that_a_user_takes_over_meanwhile_is_spared() {
+    let mut world = world();
+    world.put(source("h100", team("ml"), json!({})));
+    world.settle();
+    world.put(source("h100", team("ml"), json!({ "template": spec("h200") })));
+    let copy = template("a", "h100");
+    let mut decision = world.controller.reconcile(&copy, world.now);
+    world.patch(&copy, json!({ "metadata": { "labels": null } }));
+    let action = decision.actions.remove(0);
+    assert!(matches!(action, Action::Delete { .. }), "{action:?}");
+    assert_eq!(world.carry_out(action).unwrap_err().0, 409);
+    world.controller.conclude(&copy, Conclusion::Failed);
+    world.settle();
+    assert_eq!(world.objects[&copy]["spec"], stored(spec("gpu")));
+    assert_eq!(world.status("h100")["conflicting"], 1);
+}
+
 #[test]
 fn drift_is_repaired_and_nothing_else_is_lost() {
     let mut world = world();

@@ -274,8 +274,12 @@ impl World {
                 self.writes.push(format!("patch {}", patch.object));
                 self.patch(&patch.object, fields);
             }
-            Action::Delete { object, uid } => {
-                assert_eq!(self.objects[&object]["metadata"]["uid"], json!(uid));
+            Action::Delete { object, uid, resource_version } => {
+                let metadata = &self.objects[&object]["metadata"];
+                assert_eq!(metadata["uid"], json!(uid));
+                if !resource_version.is_empty() && metadata["resourceVersion"] != *resource_version {
+                    return Err((409, "somebody else was faster"));
+                }
                 self.writes.push(format!("delete {object}"));
                 self.remove(&object);
             }

@@ -138,7 +138,9 @@ impl Sync {
                     Action::Create { object, .. } => drop(server.create(object.write(), now).unwrap()),
                     Action::Update(object) => server.update(object.write(), false, now).unwrap(),
                     Action::Patch(patch) => server.patch(&patch, now).unwrap(),
-                    Action::Delete { object, uid } => server.delete(&object, &uid, None, now).unwrap(),
+                    Action::Delete { object, uid, resource_version } => {
+                        server.delete_version(&object, &uid, &resource_version, None, now).unwrap()
+                    }
                     other => panic!("{other:?}"),
                 }
             }

@@ -163,7 +163,11 @@ mod tests {
 
     #[test]
     fn pods_are_bound_side_by_side_and_all_else_in_its_order() {
-        let delete = || Write::Delete { object: object("ResourceClaim", "c"), uid: String::new() };
+        let delete = || Write::Delete {
+            object: object("ResourceClaim", "c"),
+            uid: String::new(),
+            resource_version: String::new(),
+        };
         let record = |reason: &str| Write::Record(event(reason));
         let writes = vec![
             record("first"),

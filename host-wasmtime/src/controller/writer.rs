@@ -192,8 +192,9 @@ impl Writer {
                 api.replace_status(&object.name, &parameters, &Raw::from(with_version(value, &object, before))).await?
             }
             Write::Patch(patch) => self.patch(&api, patch, before).await?,
-            Write::Delete { uid, .. } => {
-                let preconditions = Some(Preconditions { uid: Some(uid.clone()), resource_version: None });
+            Write::Delete { uid, resource_version, .. } => {
+                let resource_version = Some(resource_version).filter(|version| !version.is_empty());
+                let preconditions = Some(Preconditions { uid: Some(uid.clone()), resource_version });
                 let parameters = DeleteParams { preconditions, ..DeleteParams::default() };
                 match api.delete(&object.name, &parameters).await {
                     Ok(Either::Left(going)) if going.is_deleting() => going,

@@ -97,8 +97,8 @@ fn write(action: Action) -> wit::Write {
         Action::Update(object) => wit::Write::Update(object.write().to_string()),
         Action::UpdateStatus(object) => wit::Write::UpdateStatus(object.write().to_string()),
         Action::Patch(patch) => wit::Write::Patch(fields(patch)),
-        Action::Delete { object, uid } => {
-            wit::Write::Delete(wit::Identified { object: to_wire::object_ref(object), uid })
+        Action::Delete { object, uid, resource_version } => {
+            wit::Write::Delete(wit::Removal { object: to_wire::object_ref(object), uid, resource_version })
         }
         Action::Bind { pod, uid, node } => wit::Write::Bind(wit::Binding { pod: to_wire::object_ref(pod), uid, node }),
         Action::Record(event) => wit::Write::Announce(announcement(event)),

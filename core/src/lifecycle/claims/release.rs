@@ -46,6 +46,7 @@ pub(super) fn claim(cluster: &Cluster, profile: &Profile, key: &Key) -> Decision
         decision.actions.push(Action::Delete {
             object: ObjectRef { kind: "ResourceClaim".to_owned(), namespace, name },
             uid: claim.metadata.uid.clone(),
+            resource_version: String::new(),
         });
     }
     decision

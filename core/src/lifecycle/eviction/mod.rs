@@ -183,7 +183,11 @@ fn evict(pod: &Pod, now: Time, decision: &mut Decision) {
         status: true,
         change: Change::Strategic(json!({ "status": { "conditions": [condition] } })),
     }));
-    decision.actions.push(Action::Delete { object: reference(pod), uid: pod.metadata.uid.clone() });
+    decision.actions.push(Action::Delete {
+        object: reference(pod),
+        uid: pod.metadata.uid.clone(),
+        resource_version: String::new(),
+    });
 }
 
 fn event(pod: &Pod, note: &str) -> EventRecord {

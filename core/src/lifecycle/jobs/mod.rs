@@ -117,7 +117,7 @@ pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key, now: Time) -> 
         actions.extend(running.map(|pod| {
             let (namespace, name) = key_of(&pod.metadata);
             let object = ObjectRef { kind: "Pod".to_owned(), namespace, name };
-            Action::Delete { object, uid: pod.metadata.uid.clone() }
+            Action::Delete { object, uid: pod.metadata.uid.clone(), resource_version: String::new() }
         }));
     } else {
         for pod in pods::missing(cluster, &job, &pods, &count, group.as_ref()) {

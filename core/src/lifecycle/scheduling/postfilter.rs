@@ -58,7 +58,11 @@ pub(super) fn remove(claim: &ResourceClaim) -> Failure {
         actions.push(Action::Update(Box::new(Object::ResourceClaim(Box::new(free)))));
     }
     if !claim.metadata.is_deleting() {
-        actions.push(Action::Delete { object: reference, uid: claim.metadata.uid.clone() });
+        actions.push(Action::Delete {
+            object: reference,
+            uid: claim.metadata.uid.clone(),
+            resource_version: String::new(),
+        });
     }
     Failure { relief: Decision::of(actions), ..Failure::error("deletion of ResourceClaim completed".to_owned()) }
 }

@@ -399,8 +399,10 @@ fn copy_ref(copy: &ResourceClaimTemplate) -> ObjectRef {
     ObjectRef { kind: "ResourceClaimTemplate".to_owned(), namespace, name }
 }
 
+/// Whoever takes the mark off a copy makes it a template of their own: then it must not go.
 fn remove(copy: &ResourceClaimTemplate) -> Action {
-    Action::Delete { object: copy_ref(copy), uid: copy.metadata.uid.clone() }
+    let (uid, resource_version) = (copy.metadata.uid.clone(), copy.metadata.resource_version.clone());
+    Action::Delete { object: copy_ref(copy), uid, resource_version }
 }
 
 fn report(source: Source<'_>, reason: &str, note: &str) -> EventRecord {

@@ -97,7 +97,9 @@ impl Simulation {
                 versions.note(&patch.object, self.version(&patch.object));
                 Ok(())
             }
-            Action::Delete { object, uid } => self.server.delete(&object, &uid, None, now),
+            Action::Delete { object, uid, resource_version } => {
+                self.server.delete_version(&object, &uid, &resource_version, None, now)
+            }
             Action::Bind { pod, uid, node } => self.server.bind(&pod, &uid, &node, now),
             Action::Record(event) => {
                 self.server.record(event);

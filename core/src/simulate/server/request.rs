@@ -218,7 +218,23 @@ impl Server {
     ///
     /// [`Refused`] when there is no such object, or another UID is meant.
     pub fn delete(&mut self, key: &ObjectRef, uid: &str, grace: Option<i64>, now: Time) -> Result<(), Refused> {
-        let mut value = self.current(key, uid, "")?.clone();
+        self.delete_version(key, uid, "", grace, now)
+    }
+
+    /// The same for an object that must have this version; an empty one is any.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] when there is no such object, or another UID or version is meant.
+    pub fn delete_version(
+        &mut self,
+        key: &ObjectRef,
+        uid: &str,
+        version: &str,
+        grace: Option<i64>,
+        now: Time,
+    ) -> Result<(), Refused> {
+        let mut value = self.current(key, uid, version)?.clone();
         let has_finalizers =
             value.pointer("/metadata/finalizers").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
         let grace = if key.kind == "Pod" { grace_of(&value, grace) } else { 0 };
