@@ -4,6 +4,7 @@
 
 mod explainer;
 mod parts;
+mod scale;
 mod scheduler;
 mod template_sync;
 mod usage;
