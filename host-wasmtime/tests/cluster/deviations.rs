@@ -124,6 +124,12 @@ pub(crate) fn deviations() -> Vec<Deviation> {
         ),
         instead(
             "taint-rule-selectors",
+            3,
+            "a rule without selector taints nothing",
+            json!({ "claims": [given("gpu", "pod-2")], "pods": [{ "name": "pod-2", "placed": true }] }),
+        ),
+        instead(
+            "taint-rule-selectors",
             6,
             "recorded before the rule says that nobody is left",
             json!({ "rules": [completed("all")] }),

@@ -61,6 +61,8 @@ pub(crate) struct Play<'p> {
     pub(crate) plane: &'p ControlPlane,
     pub(crate) space: &'p str,
     pub(crate) start: Timestamp,
+    /// Who places the Pods, where it is not kube-scheduler.
+    pub(crate) scheduler: Option<&'p str>,
 }
 
 impl Play<'_> {
@@ -121,7 +123,10 @@ impl Play<'_> {
         let (requests, part) = (&self.plane.requests, text(request, "subresource"));
         match text(request, "verb") {
             "create" => {
-                let object = self.translated(&request["object"]);
+                let mut object = self.translated(&request["object"]);
+                if let Some(scheduler) = self.scheduler.filter(|_| object["kind"] == "Pod") {
+                    object["spec"]["schedulerName"] = json!(scheduler);
+                }
                 requests.try_create(&object, "")?;
                 if object["kind"] == "Node" && object["status"].is_object() {
                     requests.set_status(&object, object["status"].clone());
