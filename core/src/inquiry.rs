@@ -38,7 +38,7 @@ pub enum Inquiry {
     },
     /// What an expression comes to on devices; the answer is a list of [`explain::ExpressionAnswer`].
     Expression(explain::ExpressionRequest),
-    /// The cluster in one file; see [`explain::snapshot`] for its shape.
+    /// The cluster in one file; see [`explain::snapshot()`] for its shape.
     Snapshot {
         /// Whether nodes, namespaces and objects get other names.
         #[serde(default)]
