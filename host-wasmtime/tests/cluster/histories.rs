@@ -133,10 +133,9 @@ fn recorded_histories_settle_in_the_recorded_states() {
         }
     }
     println!(
-        "{played} histories with {steps} steps, {deviated} of them otherwise, {} left out, {:.0} s, {} writes",
+        "{played} histories with {steps} steps, {deviated} of them otherwise, {} left out, {:.0} s",
         LEFT_OUT.len(),
-        start.elapsed().as_secs_f64(),
-        running.writes()
+        start.elapsed().as_secs_f64()
     );
     assert_eq!(differences, [""; 0]);
     assert!(only.is_some() || deviated == deviations.len(), "every deviation was met");
