@@ -161,7 +161,7 @@ impl Door for Cluster {
         let answer = self
             .call(|cluster, store, handle| cluster.call_allocate_known(store, handle, &asked))?
             .map_err(from_wit::findings)
-            .and_then(from_wit::answer)
+            .and_then(from_wit::known_answer)
             .map_err(Error::Refused)?;
         if question.take {
             self.cache.take(question.keys().zip(answer.allocations()));

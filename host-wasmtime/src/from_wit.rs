@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, RequestFunnel};
 use apportion_core::api::claim::{AllocationResult, DeviceRequestAllocationResult, GrantedDevice};
+use apportion_core::api::node::NodeSelector;
 use apportion_core::api::read::{Json, Path};
 use apportion_core::engine::read_quantity;
 use apportion_core::finding::{Code, ErrorKind, Finding, Fix, ObjectRef, Severity};
@@ -84,10 +85,21 @@ pub(crate) fn answer(answer: wit::Answer) -> Result<Answer, Vec<Finding>> {
     Ok(Answer { outcome, findings: findings(answer.findings), steps: answer.steps })
 }
 
-/// Answers about claims one after another.
+/// The answer about claims that were asked for together.
+pub(crate) fn known_answer(parts: wit::Answers) -> Result<Answer, Vec<Finding>> {
+    let mut answers = answers(parts)?.into_iter();
+    let mut whole =
+        answers.next().ok_or_else(|| vec![Finding::new(Code::Internal, "", "the component gave no answer")])?;
+    if let Outcome::Allocated { allocations, .. } = &mut whole.outcome {
+        allocations.extend(answers.flat_map(|answer| answer.allocations().to_vec()));
+    }
+    Ok(whole)
+}
+
+/// Answers about one claim each.
 pub(crate) fn answers(answers: wit::Answers) -> Result<Vec<Answer>, Vec<Finding>> {
     let wit::Answers { nodes, frames, granted, placed, devices, last } = answers;
-    let frames = frames.iter().map(|text| read(text)).collect::<Result<Vec<AllocationResult>, _>>()?;
+    let frames = frames.iter().map(|text| frame(text, &nodes)).collect::<Result<Vec<_>, _>>()?;
     let granted = granted.into_iter().map(granted_device).collect::<Result<Vec<_>, _>>()?;
     let mut devices = devices.into_iter();
     let mut answers = Vec::with_capacity(placed.len().saturating_add(1));
@@ -107,6 +119,18 @@ pub(crate) fn answers(answers: wit::Answers) -> Result<Vec<Answer>, Vec<Finding>
         answers.push(answer(last)?);
     }
     Ok(answers)
+}
+
+/// An allocation without results.
+fn frame(frame: &wit::Frame, nodes: &[String]) -> Result<AllocationResult, Vec<Finding>> {
+    match frame {
+        wit::Frame::Everywhere => Ok(AllocationResult::default()),
+        wit::Frame::OnNode(node) => {
+            let node_selector = Some(Arc::new(NodeSelector::of_node(entry(nodes, *node)?)));
+            Ok(AllocationResult { node_selector, ..AllocationResult::default() })
+        }
+        wit::Frame::Other(text) => read(text),
+    }
 }
 
 fn entry<T>(list: &[T], position: u32) -> Result<&T, Vec<Finding>> {

@@ -16,7 +16,7 @@ use crate::api::claim::{
     AllocationConfigSource, AllocationResult, DeviceAllocationConfiguration, DeviceClaimConfiguration,
     DeviceRequestAllocationResult, GrantedDevice,
 };
-use crate::api::node::{NodeSelector, NodeSelectorOperator, NodeSelectorRequirement, NodeSelectorTerm};
+use crate::api::node::{NodeSelector, NodeSelectorRequirement, NodeSelectorTerm};
 use crate::api::read::Rest;
 use crate::derive;
 use crate::profile::{Profile, Version};
@@ -191,7 +191,7 @@ fn node_selector(
             (&spec.node_name, &spec.node_selector)
         };
         if name.is_some() || device.device.binds_to_node == Some(true) {
-            return Ok(Some(Arc::clone(bound.get_or_insert_with(|| Arc::new(only(node))))));
+            return Ok(Some(Arc::clone(bound.get_or_insert_with(|| Arc::new(NodeSelector::of_node(node))))));
         }
         match selector.as_ref().map_or(&[] as &[NodeSelectorTerm], |selector| &selector.terms) {
             [] => {}
@@ -204,18 +204,6 @@ fn node_selector(
     }
     let is_empty = term.match_fields.is_empty() && term.match_expressions.is_empty();
     Ok((!is_empty).then(|| Arc::new(NodeSelector { terms: vec![term], ..NodeSelector::default() })))
-}
-
-/// Selects a node by its name.
-fn only(node: &str) -> NodeSelector {
-    let requirement = NodeSelectorRequirement {
-        key: "metadata.name".to_owned(),
-        operator: NodeSelectorOperator::In,
-        values: vec![node.to_owned()],
-        ..NodeSelectorRequirement::default()
-    };
-    let term = NodeSelectorTerm { match_fields: vec![requirement], ..NodeSelectorTerm::default() };
-    NodeSelector { terms: vec![term], ..NodeSelector::default() }
 }
 
 fn add_new(from: &[NodeSelectorRequirement], to: &mut Vec<NodeSelectorRequirement>) {

@@ -67,6 +67,21 @@ api_struct! { closed
     }
 }
 
+impl NodeSelector {
+    /// Selects a node by its name.
+    #[must_use]
+    pub fn of_node(name: &str) -> Self {
+        let requirement = NodeSelectorRequirement {
+            key: "metadata.name".to_owned(),
+            operator: NodeSelectorOperator::In,
+            values: vec![name.to_owned()],
+            ..NodeSelectorRequirement::default()
+        };
+        let term = NodeSelectorTerm { match_fields: vec![requirement], ..NodeSelectorTerm::default() };
+        Self { terms: vec![term], ..Self::default() }
+    }
+}
+
 api_struct! { closed
     /// One alternative of a [`NodeSelector`]: all its requirements must hold; one without any matches nothing.
     NodeSelectorTerm {

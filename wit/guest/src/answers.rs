@@ -1,15 +1,32 @@
-//! Answers about claims one after another, with what they have in common once.
+//! Answers about claims of the cluster, with what they have in common once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use apportion_core::allocate::{Answer, Outcome};
 use apportion_core::api::claim::{AllocationResult, DeviceAllocationResult, GrantedDevice};
+use apportion_core::api::node::NodeSelector;
+use apportion_core::api::read::Rest;
 
 use crate::bindings::exports::apportion::dra::decisions as wit;
 use crate::to_wire;
 
-/// The answers as one record of the contract.
+/// The answer about claims that were asked for together.
+pub(crate) fn answer(answer: Answer) -> wit::Answers {
+    match &answer.outcome {
+        Outcome::Allocated { node, allocations } if !allocations.is_empty() => {
+            let mut table = Table::default();
+            for allocation in allocations {
+                table.place(node, allocation);
+            }
+            table.tell_at(0, &answer);
+            table.finish(None)
+        }
+        _ => Table::default().finish(Some(to_wire::answer(answer))),
+    }
+}
+
+/// The answers about one claim each.
 pub(crate) fn answers(answers: Vec<Answer>) -> wit::Answers {
     let mut table = Table::default();
     table.placed.reserve_exact(answers.len());
@@ -18,34 +35,22 @@ pub(crate) fn answers(answers: Vec<Answer>) -> wit::Answers {
     for answer in answers {
         match (&answer.outcome, answer.allocations()) {
             (Outcome::Allocated { node, .. }, [allocation]) => {
-                let placed = wit::PlacedClaim {
-                    node: table.node(node),
-                    frame: table.frame(allocation),
-                    devices: position(allocation.devices.results.len()),
-                    findings: to_wire::findings(answer.findings.clone()),
-                    steps: answer.steps,
-                };
-                table.place(placed, allocation);
+                table.place(node, allocation);
+                table.tell_at(table.placed.len().saturating_sub(1), &answer);
             }
             _ => last = Some(to_wire::answer(answer)),
         }
     }
-    let Table { nodes, frames, granted, placed, devices } = table;
-    wit::Answers {
-        nodes,
-        frames: frames.iter().map(|allocation| to_wire::json(&without_results(allocation))).collect(),
-        granted: granted.iter().map(|granted| granted_device(granted)).collect(),
-        placed,
-        devices,
-        last,
-    }
+    table.finish(last)
 }
 
 /// What the answers so far have in common, each once where equal ones follow one another.
 #[derive(Default)]
 struct Table {
     nodes: Vec<String>,
-    frames: Vec<Arc<AllocationResult>>,
+    frames: Vec<wit::Frame>,
+    /// The allocation that the last frame is of.
+    framed: Option<Arc<AllocationResult>>,
     granted: Vec<Arc<GrantedDevice>>,
     placed: Vec<wit::PlacedClaim>,
     devices: Vec<wit::PlacedDevice>,
@@ -59,21 +64,51 @@ impl Table {
         latest(&self.nodes)
     }
 
-    fn frame(&mut self, allocation: &Arc<AllocationResult>) -> u32 {
-        if !self.frames.last().is_some_and(|known| has_equal_frame(known, allocation)) {
-            self.frames.push(Arc::clone(allocation));
+    fn frame(&mut self, node: u32, name: &str, allocation: &Arc<AllocationResult>) -> u32 {
+        if !self.framed.as_ref().is_some_and(|known| has_equal_frame(known, allocation)) {
+            let frame = match &allocation.node_selector {
+                None if has_selector_alone(allocation) => wit::Frame::Everywhere,
+                Some(selector) if has_selector_alone(allocation) && **selector == NodeSelector::of_node(name) => {
+                    wit::Frame::OnNode(node)
+                }
+                _ => wit::Frame::Other(to_wire::json(&without_results(allocation))),
+            };
+            self.frames.push(frame);
+            self.framed = Some(Arc::clone(allocation));
         }
         latest(&self.frames)
     }
 
-    fn place(&mut self, placed: wit::PlacedClaim, allocation: &AllocationResult) {
-        self.placed.push(placed);
+    fn place(&mut self, name: &String, allocation: &Arc<AllocationResult>) {
+        let node = self.node(name);
+        let frame = self.frame(node, name, allocation);
+        let devices = position(allocation.devices.results.len());
+        self.placed.push(wit::PlacedClaim { node, frame, devices, findings: Vec::new(), steps: 0 });
         for result in &allocation.devices.results {
             if !self.granted.last().is_some_and(|known| Arc::ptr_eq(known, &result.granted)) {
                 self.granted.push(Arc::clone(&result.granted));
             }
             let granted = latest(&self.granted);
             self.devices.push(wit::PlacedDevice { granted, share_id: result.share_id.clone() });
+        }
+    }
+
+    /// The claim at a position has the answer's findings and steps.
+    fn tell_at(&mut self, position: usize, answer: &Answer) {
+        if let Some(placed) = self.placed.get_mut(position) {
+            placed.findings = to_wire::findings(answer.findings.clone());
+            placed.steps = answer.steps;
+        }
+    }
+
+    fn finish(self, last: Option<wit::Answer>) -> wit::Answers {
+        wit::Answers {
+            nodes: self.nodes,
+            frames: self.frames,
+            granted: self.granted.iter().map(|granted| granted_device(granted)).collect(),
+            placed: self.placed,
+            devices: self.devices,
+            last,
         }
     }
 }
@@ -98,6 +133,13 @@ fn has_equal_frame(a: &AllocationResult, b: &AllocationResult) -> bool {
         && a.devices.rest == b.devices.rest
         && a.allocation_timestamp == b.allocation_timestamp
         && a.rest == b.rest
+}
+
+/// Whether there is nothing beside the results and the node selector.
+fn has_selector_alone(allocation: &AllocationResult) -> bool {
+    let AllocationResult { devices, node_selector: _, allocation_timestamp, rest } = allocation;
+    let known = [&devices.rest, rest].iter().all(|rest| **rest == Rest::default());
+    known && devices.config.is_empty() && allocation_timestamp.is_empty()
 }
 
 fn without_results(allocation: &AllocationResult) -> AllocationResult {

@@ -62,10 +62,10 @@ impl GuestCluster for Session {
         Ok(to_wire::answer(self.0.borrow_mut().allocate(&question)))
     }
 
-    fn allocate_known(&self, question: KnownQuestion) -> Result<Answer, Vec<Finding>> {
+    fn allocate_known(&self, question: KnownQuestion) -> Result<Answers, Vec<Finding>> {
         let question = from_wire::known_question(question).map_err(to_wire::findings)?;
         let answer = self.0.borrow_mut().allocate_known(&question).map_err(to_wire::findings)?;
-        Ok(to_wire::answer(answer))
+        Ok(answers::answer(answer))
     }
 
     fn allocate_each(&self, question: KnownQuestion) -> Result<Answers, Vec<Finding>> {
