@@ -13,6 +13,7 @@ use super::plan::Plan;
 use super::pools::NodeDevice;
 use crate::api::claim::DeviceSelector;
 use crate::api::slice::AttributeValue;
+use crate::cluster::SliceEntry;
 use crate::cluster::selectors::{Compiled, SelectorProblem, Selectors};
 use crate::profile::Profile;
 
@@ -109,32 +110,55 @@ impl<'c> Judge<'c> {
         position
     }
 
-    /// Whether all selectors of a class accept a device.
+    /// How many selectors of a class were asked about a device until one refused it; `None` when all accept it.
     ///
     /// # Errors
     ///
     /// The first selector that could not be evaluated, by its position, if none before it refuses.
-    pub(super) fn class_accepts(
+    pub(super) fn class_refuses(
         &mut self,
         class: usize,
         device: &NodeDevice<'c>,
-    ) -> Result<bool, (usize, SelectorProblem)> {
+    ) -> Result<Option<usize>, (usize, SelectorProblem)> {
         let list = self.of_class.get(class).copied().unwrap_or_default();
-        self.all_accept(list, device)
+        self.refuses(list, device)
     }
 
-    /// Whether all of a request's own selectors accept a device.
+    /// The same for a request's own selectors.
     ///
     /// # Errors
     ///
-    /// As for [`Judge::class_accepts`].
-    pub(super) fn selection_accepts(
+    /// As for [`Judge::class_refuses`].
+    pub(super) fn selection_refuses(
         &mut self,
         selection: usize,
         device: &NodeDevice<'c>,
-    ) -> Result<bool, (usize, SelectorProblem)> {
+    ) -> Result<Option<usize>, (usize, SelectorProblem)> {
         let list = self.of_selection.get(selection).copied().unwrap_or_default();
-        self.all_accept(list, device)
+        self.refuses(list, device)
+    }
+
+    /// How many selectors a class has.
+    pub(super) fn count_of_class(&self, class: usize) -> usize {
+        self.of_class.get(class).map_or(0, |(_, count)| *count)
+    }
+
+    /// The devices of a slice by each of the first selectors that a class and then a selection ask: devices of one group in all of
+    /// these look the same to all of them. `None` where it is not known which do.
+    pub(super) fn groups(
+        &self,
+        class: usize,
+        selection: usize,
+        asked: usize,
+        entry: &SliceEntry,
+    ) -> Option<SmallVec<[&[u32]; 2]>> {
+        let lists = [self.of_class.get(class)?, self.of_selection.get(selection)?];
+        let expressions = lists.into_iter().flat_map(|(start, count)| self.lists.iter().skip(*start).take(*count));
+        let groups = expressions.take(asked).map(|expression| {
+            let projection = self.expressions.get(*expression)?.compiled.projection?;
+            self.selectors.known_groups(projection, entry)
+        });
+        groups.collect()
     }
 
     /// What every selector of a class and of a selection says of a device, each by itself: `tell` gets whether it is one of the
@@ -163,18 +187,22 @@ impl<'c> Judge<'c> {
         expression.ask(selectors, device, |compiled, _| compiled.derive(device.slice, device.device))
     }
 
-    fn all_accept(&mut self, (start, count): List, device: &NodeDevice<'c>) -> Result<bool, (usize, SelectorProblem)> {
+    fn refuses(
+        &mut self,
+        (start, count): List,
+        device: &NodeDevice<'c>,
+    ) -> Result<Option<usize>, (usize, SelectorProblem)> {
         for index in 0..count {
             let Some(expression) = self.lists.get(start + index).copied() else {
                 break;
             };
             match self.accepts(expression, device) {
                 Ok(true) => {}
-                Ok(false) => return Ok(false),
+                Ok(false) => return Ok(Some(index + 1)),
                 Err(problem) => return Err((index, problem)),
             }
         }
-        Ok(true)
+        Ok(None)
     }
 
     fn accepts(&mut self, expression: usize, device: &NodeDevice<'c>) -> Answer {

@@ -1,8 +1,10 @@
 //! Which devices the class and the selectors of a request accept.
 //!
 //! A verdict is a property of (class, selectors, device) and is found at most once per node; devices that look the same to the
-//! selectors share the evaluation ([`Judge`]). Errors are verdicts too: they count only when the search reaches the pair,
-//! because the reference evaluates no earlier.
+//! selectors share the evaluation ([`Judge`]), and those of one slice the verdict: with a refused device, the later ones that
+//! agree with it in all that was asked are no candidates any more. The reference would ask them, get the same answer and go on,
+//! so this changes no result. Errors are verdicts too: they count only when the search reaches the pair, because the reference
+//! evaluates no earlier, and are not shared.
 
 use std::collections::BTreeMap;
 
@@ -39,6 +41,28 @@ pub(super) enum Verdict {
     Failed,
 }
 
+/// A verdict, and what decided.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    verdict: Verdict,
+    asked: Asked,
+}
+
+/// How many selectors decided, those of the class first; nothing where something else did.
+type Asked = Option<u32>;
+
+/// What the selectors of a class say about a device.
+#[derive(Clone, Copy, Default)]
+enum OfClass {
+    /// Not known.
+    #[default]
+    Unknown,
+    /// All accept it.
+    Accepted,
+    /// The last of so many refuses it.
+    Refused(Asked),
+}
+
 /// A selector that could not be evaluated.
 struct SelectorError {
     /// Whether it is one of the class's selectors, not of the request's.
@@ -62,13 +86,13 @@ pub(super) struct Verdicts<'s, 'c> {
     judge: &'s mut Judge<'c>,
     devices: &'s [NodeDevice<'c>],
     /// By pair of class and selectors.
-    known: Grid<Verdict>,
+    known: Grid<Known>,
     /// By pair of class and selectors: devices that are not known to be refused.
     open: SmallVec<[Bits; 1]>,
     /// Whether some device is not among those.
     has_closed: bool,
     /// By class: what its selectors alone say. Errors are not kept here.
-    of_class: Grid<Verdict>,
+    of_class: Grid<OfClass>,
     errors: BTreeMap<(usize, usize), SelectorError>,
 }
 
@@ -111,34 +135,55 @@ impl<'s, 'c> Verdicts<'s, 'c> {
     /// The verdict on a device, found now if it is not known.
     pub(super) fn verdict(&mut self, unit: &Unit<'_>, position: usize) -> Verdict {
         let known = self.known.get(unit.selection, position);
-        if known != Verdict::Unknown {
-            if known == Verdict::Refused {
-                self.close(unit, position);
-            }
-            return known;
-        }
         let Some(device) = self.devices.get(position) else {
             return Verdict::Refused;
         };
-        let verdict = match self.evaluate(unit, position, device) {
-            Ok(true) => Verdict::Accepted,
-            Ok(false) => {
-                self.close(unit, position);
-                Verdict::Refused
+        match known.verdict {
+            Verdict::Unknown => {}
+            Verdict::Refused if self.open.get(unit.selection).is_some_and(|open| open.contains(position)) => {
+                self.settle(unit, position, device, known);
+                return known.verdict;
             }
+            Verdict::Accepted | Verdict::Refused | Verdict::Failed => return known.verdict,
+        }
+        let found = match self.evaluate(unit, position, device) {
+            Ok((true, asked)) => Known { verdict: Verdict::Accepted, asked },
+            Ok((false, asked)) => Known { verdict: Verdict::Refused, asked },
             Err(error) => {
                 self.errors.insert((unit.selection, position), error);
-                Verdict::Failed
+                Known { verdict: Verdict::Failed, asked: None }
             }
         };
-        self.known.set(unit.selection, position, verdict);
-        verdict
+        self.settle(unit, position, device, found);
+        found.verdict
     }
 
-    fn close(&mut self, unit: &Unit<'_>, position: usize) {
-        if let Some(open) = self.open.get_mut(unit.selection) {
+    /// Notes a verdict, also for the later devices of the slice that look the same to all selectors that were asked.
+    fn settle(&mut self, unit: &Unit<'_>, position: usize, device: &NodeDevice<'c>, found: Known) {
+        self.known.set(unit.selection, position, found);
+        let mut open = self.open.get_mut(unit.selection).filter(|_| found.verdict == Verdict::Refused);
+        if let Some(open) = &mut open {
             open.remove(position);
             self.has_closed = true;
+        }
+        let Some(asked) = found.asked else {
+            return;
+        };
+        let Some(groups) = self.judge.groups(unit.class_number, unit.selection, asked as usize, device.entry) else {
+            return;
+        };
+        // The request's own selectors tell more devices apart than those of the class.
+        let look = groups.iter().rev().map(|groups| (*groups, groups.get(device.position).copied()));
+        let look: SmallVec<[(&[u32], Option<u32>); 2]> = look.collect();
+        let later = self.devices.iter().enumerate().skip(position + 1);
+        for (other, peer) in later.take_while(|(_, peer)| std::ptr::eq(peer.entry, device.entry)) {
+            let is_alike = look.iter().all(|(groups, own)| groups.get(peer.position).copied() == *own);
+            if is_alike && !must_wait(self.profile, peer) {
+                self.known.set(unit.selection, other, found);
+                if let Some(open) = &mut open {
+                    open.remove(other);
+                }
+            }
         }
     }
 
@@ -171,38 +216,52 @@ impl<'s, 'c> Verdicts<'s, 'c> {
         derived
     }
 
-    fn evaluate(&mut self, unit: &Unit<'_>, position: usize, device: &NodeDevice<'c>) -> Result<bool, SelectorError> {
-        let waits = device.device.binding_conditions.as_ref().is_some_and(|conditions| !conditions.is_empty());
-        if waits && !self.profile.features.device_binding_and_status {
-            return Ok(false);
+    /// Whether a device is accepted, and how many selectors decided that.
+    fn evaluate(
+        &mut self,
+        unit: &Unit<'_>,
+        position: usize,
+        device: &NodeDevice<'c>,
+    ) -> Result<(bool, Asked), SelectorError> {
+        if must_wait(self.profile, device) {
+            return Ok((false, None));
         }
         let error = |of_class, (index, problem)| SelectorError { of_class, index, problem: Problem::Selector(problem) };
+        // A device with an attribute that fails every expression is like no other.
+        let count = |asked: usize| u32::try_from(asked).ok().filter(|_| device.entry.unusable.is_empty());
         match self.of_class.get(unit.class_number, position) {
-            Verdict::Refused => return Ok(false),
-            Verdict::Accepted => {}
-            Verdict::Unknown | Verdict::Failed => {
-                let accepts = self.judge.class_accepts(unit.class_number, device);
-                let accepts = accepts.map_err(|problem| error(true, problem))?;
-                let verdict = if accepts { Verdict::Accepted } else { Verdict::Refused };
-                self.of_class.set(unit.class_number, position, verdict);
-                if !accepts {
-                    return Ok(false);
+            OfClass::Refused(asked) => return Ok((false, asked)),
+            OfClass::Accepted => {}
+            OfClass::Unknown => {
+                let refused = self.judge.class_refuses(unit.class_number, device);
+                let refused = refused.map_err(|problem| error(true, problem))?.map(count);
+                self.of_class.set(unit.class_number, position, refused.map_or(OfClass::Accepted, OfClass::Refused));
+                if let Some(asked) = refused {
+                    return Ok((false, asked));
                 }
             }
         }
-        let accepts = self.judge.selection_accepts(unit.selection, device);
-        if !accepts.map_err(|problem| error(false, problem))? {
-            return Ok(false);
+        let of_class = self.judge.count_of_class(unit.class_number);
+        let refused = self.judge.selection_refuses(unit.selection, device);
+        if let Some(own) = refused.map_err(|problem| error(false, problem))? {
+            return Ok((false, count(of_class + own)));
         }
         if device.slice.spec.per_device_node_selection == Some(true) {
-            return device_matches(self.node, device.device).map_err(|error| SelectorError {
+            let matches = device_matches(self.node, device.device).map_err(|error| SelectorError {
                 of_class: false,
                 index: 0,
                 problem: Problem::NodeSelector(error.to_string()),
             });
+            return Ok((matches?, None));
         }
-        Ok(true)
+        Ok((true, count(of_class + unit.selectors.len())))
     }
+}
+
+/// Whether a device would have to be waited for where nobody does; it is never accepted.
+fn must_wait(profile: &Profile, device: &NodeDevice<'_>) -> bool {
+    let waits = device.device.binding_conditions.as_ref().is_some_and(|conditions| !conditions.is_empty());
+    waits && !profile.features.device_binding_and_status
 }
 
 impl SelectorError {

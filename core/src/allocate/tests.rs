@@ -357,6 +357,38 @@ fn devices_that_look_the_same_to_a_selector_cost_one_evaluation() {
 }
 
 #[test]
+fn devices_that_agree_with_a_refused_one_are_not_tried_and_errors_are_not_skipped() {
+    let ask = |devices: Value, selectors: [&str; 2]| {
+        let mut cluster = Cluster::new(Profile::of(Version::V1_36));
+        let slice = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": "s" },
+            "spec": { "driver": "a", "nodeName": "n", "devices": devices,
+                "pool": { "name": "n", "generation": 1, "resourceSliceCount": 1 } } });
+        for object in surroundings().into_iter().chain([slice]) {
+            cluster.apply(read_object(object).object.unwrap());
+        }
+        let selectors =
+            selectors.map(|text| json!({ "cel": { "expression": format!("device.attributes['a'].{text}") } }));
+        let claim = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "c", "namespace": "d" },
+            "spec": { "devices": { "requests": [{ "name": "r", "exactly": { "deviceClassName": "any", "selectors": selectors } }] } } });
+        let claims = vec![read_claim_value(claim).unwrap()];
+        let nodes = vec!["n".to_owned()];
+        allocate(&mut cluster, &Question { claims, nodes, in_use: InUse::default() }, &Limits::default())
+    };
+    let device = |name: &str, kind: &str| json!({ "name": name, "attributes": { "kind": { "string": kind }, "size": { "int": 1 } } });
+    let unlike = json!({ "name": "d2", "attributes": { "kind": { "string": "x" } } });
+    let kinds = [device("d0", "x"), device("d1", "x"), unlike, device("d3", "y")];
+
+    // The three of kind `x` agree on all that was asked when the first was refused.
+    let answer = ask(json!(kinds), ["kind == 'y'", "size == 1"]);
+    assert!(matches!(answer.outcome, Outcome::Allocated { .. }), "{answer:?}");
+    assert_eq!(answer.steps, 2);
+    // Asked in the other order, the third is unlike them, and its error ends the question.
+    let answer = ask(json!(kinds), ["size == 1", "kind == 'y'"]);
+    assert!(matches!(answer.outcome, Outcome::Failed { .. }), "{answer:?}");
+    assert_eq!(answer.steps, 2);
+}
+
+#[test]
 fn a_claim_of_the_cluster_gets_the_same_answer_and_takes_it() {
     let (mut cluster, question) = world(5, Mode::Sound);
     for claim in &question.claims {

@@ -78,6 +78,13 @@ impl Projections {
         projection.of_devices.get(devices)?.get(position).copied()
     }
 
+    /// The groups of all devices of a slice, in its order; `None` where none was asked for so far.
+    pub(super) fn known_groups(&self, projection: ProjectionIdx, entry: &SliceEntry) -> Option<&[u32]> {
+        let projection = self.0.get(projection)?;
+        let devices = projection.by_slice.get(entry.index.position() as usize)?;
+        projection.of_devices.get(devices.clone()).filter(|groups| !groups.is_empty())
+    }
+
     /// Forgets a slice that is gone.
     pub(super) fn forget(&mut self, slice: SliceIdx) {
         for projection in &mut self.0 {

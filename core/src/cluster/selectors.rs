@@ -128,6 +128,11 @@ impl Selectors {
         self.projections.group(projection, entry, position)
     }
 
+    /// The groups of all devices of a slice, in its order; `None` where none was asked for so far.
+    pub(crate) fn known_groups(&self, projection: ProjectionIdx, entry: &SliceEntry) -> Option<&[u32]> {
+        self.projections.known_groups(projection, entry)
+    }
+
     /// Forgets a slice that is gone.
     pub(super) fn forget(&mut self, slice: SliceIdx) {
         self.projections.forget(slice);
