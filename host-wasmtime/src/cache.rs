@@ -23,7 +23,8 @@ pub(crate) struct Cache {
 struct Entry {
     /// Place in the order of first arrival.
     arrival: u64,
-    text: String,
+    /// Shared between the parts of a controller, which mostly hear of the same objects.
+    text: Arc<str>,
     /// The allocation that the claim took since it was given.
     taken: Option<Arc<AllocationResult>>,
 }
@@ -52,9 +53,9 @@ fn or_empty<'d, D: serde::Deserializer<'d>>(deserializer: D) -> Result<String, D
 
 impl Cache {
     /// Keeps an object that the component took.
-    pub(crate) fn insert(&mut self, text: &str) {
-        let Some(key) = key_of(text) else { return };
-        let text = text.to_owned();
+    pub(crate) fn insert(&mut self, text: impl Into<Arc<str>>) {
+        let text = text.into();
+        let Some(key) = key_of(&text) else { return };
         if let Some(entry) = self.entry(&key.kind, &key.namespace, &key.name) {
             (entry.text, entry.taken) = (text, None);
             return;
@@ -111,8 +112,8 @@ impl Cache {
             self.objects.values().flat_map(BTreeMap::values).flat_map(BTreeMap::values).collect();
         entries.sort_unstable_by_key(|entry| entry.arrival);
         let text = |entry: &Entry| match &entry.taken {
-            Some(allocation) => with_allocation(&entry.text, allocation).unwrap_or_else(|| entry.text.clone()),
-            None => entry.text.clone(),
+            Some(allocation) => with_allocation(&entry.text, allocation).unwrap_or_else(|| entry.text.to_string()),
+            None => entry.text.to_string(),
         };
         entries.into_iter().map(text).collect()
     }
@@ -159,7 +160,7 @@ mod tests {
     fn a_replaced_object_keeps_its_place() {
         let mut cache = Cache::default();
         for text in [pod("\"a\"", "x", "1"), pod("\"a\"", "y", "1"), pod("\"a\"", "x", "2")] {
-            cache.insert(&text);
+            cache.insert(text);
         }
         assert_eq!(cache.objects(), [pod("\"a\"", "x", "2"), pod("\"a\"", "y", "1")]);
     }
@@ -182,8 +183,8 @@ mod tests {
     #[test]
     fn a_missing_namespace_is_the_default_namespace() {
         let mut cache = Cache::default();
-        cache.insert(&pod("null", "x", "1"));
-        cache.insert(&pod("\"default\"", "x", "2"));
+        cache.insert(pod("null", "x", "1"));
+        cache.insert(pod("\"default\"", "x", "2"));
         assert_eq!(cache.objects().len(), 1);
         cache.remove(&ObjectRef { kind: "Pod".into(), namespace: "default".into(), name: "x".into() });
         assert!(cache.objects().is_empty());

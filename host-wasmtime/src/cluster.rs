@@ -133,7 +133,7 @@ impl Door for Cluster {
             for (text, found) in batch.iter().zip(found) {
                 let found = from_wit::findings(found);
                 if found.iter().all(|finding| finding.severity != Severity::Error) {
-                    self.cache.insert(text);
+                    self.cache.insert(text.as_str());
                 }
                 findings.push(found);
             }
@@ -203,11 +203,11 @@ impl Door for Cluster {
 }
 
 /// Cuts a list of texts into pieces of at most [`BATCH`] bytes, or one text.
-pub(crate) fn batches(mut objects: &[String]) -> impl Iterator<Item = &[String]> {
+pub(crate) fn batches<T: AsRef<str>>(mut objects: &[T]) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         let mut bytes = 0_usize;
         let fits = objects.iter().take_while(|text| {
-            bytes = bytes.saturating_add(text.len());
+            bytes = bytes.saturating_add(text.as_ref().len());
             bytes <= BATCH
         });
         let count = fits.count().max(1).min(objects.len());
@@ -226,6 +226,6 @@ mod tests {
         let objects: Vec<String> = [1, BATCH, BATCH + 5, 3, 4].iter().map(|length| "x".repeat(*length)).collect();
         let lengths: Vec<Vec<usize>> = batches(&objects).map(|batch| batch.iter().map(String::len).collect()).collect();
         assert_eq!(lengths, [vec![1], vec![BATCH], vec![BATCH + 5], vec![3, 4]]);
-        assert_eq!(batches(&[]).count(), 0);
+        assert_eq!(batches::<String>(&[]).count(), 0);
     }
 }

@@ -1,6 +1,7 @@
 //! A controller inside the component.
 
 use std::fmt;
+use std::sync::Arc;
 
 use apportion_core::allocate::Limits;
 use apportion_core::control::{Conclusion, Lane, Part, Settings, Task};
@@ -197,15 +198,19 @@ impl Controller {
     /// # Errors
     ///
     /// When the component stops; what was taken in before that is kept.
-    pub fn apply(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error> {
+    pub fn apply<T>(&mut self, objects: &[T]) -> Result<Vec<Vec<Finding>>, Error>
+    where
+        T: AsRef<str> + Clone + Into<Arc<str>>,
+    {
         let mut findings = Vec::with_capacity(objects.len());
         for batch in batches(objects) {
-            let found = self.call(|controller, store, handle| controller.call_apply(store, handle, batch))?;
+            let texts: Vec<String> = batch.iter().map(|text| text.as_ref().to_owned()).collect();
+            let found = self.call(|controller, store, handle| controller.call_apply(store, handle, &texts))?;
             for (text, found) in batch.iter().zip(found) {
                 let found = from_wit::findings(found);
                 match found.iter().all(|finding| finding.severity != Severity::Error) {
-                    true => self.cache.insert(text),
-                    false => self.cache.forget(text),
+                    true => self.cache.insert(text.clone()),
+                    false => self.cache.forget(text.as_ref()),
                 }
                 findings.push(found);
             }

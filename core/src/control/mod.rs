@@ -7,6 +7,7 @@
 mod echoes;
 mod explainer;
 mod flight;
+mod needed;
 mod rollout;
 mod scheduler;
 mod template_sync;
@@ -160,15 +161,13 @@ impl Controller {
             return reading.findings;
         }
         let before = self.cluster.get(&key).map(Box::new);
-        let object = match &mut self.state {
-            State::TemplateSync(sync) => match sync.take(object, &self.profile) {
-                Some(object) => object,
-                None => {
-                    self.delete(&key);
-                    return reading.findings;
-                }
-            },
-            _ => object,
+        let needed = match &mut self.state {
+            State::TemplateSync(sync) => sync.take(object, &self.profile),
+            state => needed::needed(state, object),
+        };
+        let Some(object) = needed else {
+            self.delete(&key);
+            return reading.findings;
         };
         if let State::Scheduler(scheduler) = &mut self.state
             && scheduler.keep_aside(&object)

@@ -190,7 +190,7 @@ impl Unit {
     }
 
     /// Gives objects to the component. Where it stops they are given one by one, so that only the one that does it is missing.
-    async fn apply(&mut self, texts: Vec<String>) {
+    async fn apply(&mut self, texts: Vec<Arc<str>>) {
         if texts.is_empty() {
             return;
         }
@@ -297,7 +297,7 @@ impl Unit {
 
     /// Takes in what the answers to writes say. Of an object that was written more than once only the last counts.
     async fn learn(&mut self, feedback: &[Feedback]) {
-        let mut texts: BTreeMap<&ObjectRef, &String> = BTreeMap::new();
+        let mut texts: BTreeMap<&ObjectRef, &Arc<str>> = BTreeMap::new();
         for one in feedback {
             if matches!(one, Feedback::Has(seen) if self.ahead.is_outdated(seen)) {
                 continue;

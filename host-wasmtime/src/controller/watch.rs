@@ -44,7 +44,7 @@ pub(super) struct Seen {
     pub(super) uid: String,
     /// 0 where it cannot be told.
     pub(super) version: u64,
-    pub(super) text: String,
+    pub(super) text: Arc<str>,
 }
 
 impl Seen {
@@ -55,7 +55,7 @@ impl Seen {
         let (uid, version) = (text("/metadata/uid"), text("/metadata/resourceVersion"));
         trim(kind, &mut value);
         let object = ObjectRef { kind: kind.to_owned(), namespace, name };
-        Self { object, uid, version: version.parse().unwrap_or(0), text: value.to_string() }
+        Self { object, uid, version: version.parse().unwrap_or(0), text: value.to_string().into() }
     }
 }
 

@@ -155,9 +155,8 @@ fn changed_part(old: &Value, new: &Value, subresource: &str) -> Value {
 }
 
 fn page(store: &Store, target: &Target, query: &BTreeMap<String, String>) -> Result<Value, Refusal> {
-    let all = store.list(&target.plural);
-    let all: Vec<Value> = all
-        .into_iter()
+    let all: Vec<&Value> = store
+        .of(&target.plural)
         .filter(|object| target.namespace.is_empty() || object["metadata"]["namespace"] == *target.namespace)
         .collect();
     let number = |name: &str| query.get(name).and_then(|text| text.parse::<usize>().ok());
@@ -167,8 +166,8 @@ fn page(store: &Store, target: &Target, query: &BTreeMap<String, String>) -> Res
         .iter()
         .skip(start)
         .take(size)
-        .cloned()
-        .map(|mut item| {
+        .map(|item| {
+            let mut item = (*item).clone();
             // Items of a list do not say what they are.
             item.as_object_mut().unwrap().retain(|field, _| field != "kind" && field != "apiVersion");
             item

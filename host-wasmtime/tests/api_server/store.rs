@@ -91,7 +91,13 @@ impl Store {
     }
 
     pub(crate) fn list(&self, plural: &str) -> Vec<Value> {
-        self.objects.iter().filter(|(key, _)| key.0 == plural).map(|(_, object)| object.clone()).collect()
+        self.of(plural).cloned().collect()
+    }
+
+    /// The objects of a kind, by namespace and name.
+    pub(crate) fn of(&self, plural: &str) -> impl Iterator<Item = &Value> {
+        let first = (plural.to_owned(), String::new(), String::new());
+        self.objects.range(first..).take_while(move |(key, _)| key.0 == plural).map(|(_, object)| object)
     }
 
     /// Stores an object whatever was there.
