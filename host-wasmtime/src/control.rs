@@ -6,7 +6,7 @@ use std::sync::Arc;
 use apportion_core::allocate::Limits;
 use apportion_core::control::{Conclusion, Lane, Part, Settings, Task};
 use apportion_core::finding::{Finding, ObjectRef, Severity};
-use apportion_core::lifecycle::{Change, EventRecord, Patch, Time};
+use apportion_core::lifecycle::{Cause, Change, EventRecord, Patch, Time};
 use apportion_core::profile::Profile;
 use serde_json::Value;
 use wasmtime::Store;
@@ -59,6 +59,8 @@ pub struct Plan {
     pub events: Vec<EventRecord>,
     /// Objects, each with its UID, that the writes take to be gone.
     pub gone: Vec<(ObjectRef, String)>,
+    /// Why.
+    pub cause: Cause,
 }
 
 /// One write to the API server; see [`apportion_core::lifecycle::Action`].
@@ -249,6 +251,17 @@ impl Controller {
         Ok(due.into_iter().map(task).collect())
     }
 
+    /// How all sources of copies stand by the facts: a list with an object for each; see
+    /// [`apportion_core::lifecycle::template_sync::Stands`].
+    ///
+    /// # Errors
+    ///
+    /// When the component stops.
+    pub fn standings(&mut self) -> Result<Value, Error> {
+        let text = self.call(|controller, store, handle| controller.call_standings(store, handle))?;
+        from_wit::json(&text).map_err(|finding| Error::Refused(vec![finding]))
+    }
+
     /// What to do about one thing.
     ///
     /// # Errors
@@ -286,6 +299,11 @@ fn plan(decision: wit::Decision) -> Result<Plan, Finding> {
         retry: decision.retry,
         events: decision.announcements.into_iter().map(event).collect(),
         gone: gone.map(|one| (from_wit::object_ref(one.object), one.uid)).collect(),
+        cause: match decision.cause {
+            wit::Cause::Usual => Cause::Usual,
+            wit::Cause::Drift => Cause::Drift,
+            wit::Cause::Replacement(since) => Cause::Replacement { since: Time::from_millis(since) },
+        },
     })
 }
 

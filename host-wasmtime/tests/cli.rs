@@ -99,6 +99,12 @@ snapshots! {
     run_names_a_duration_that_is_none: ["run", "-f", LIFE, "--until", "soon"];
     plan_says_which_copies_would_be_made: ["plan", "-f", "examples/templates/"];
     plan_of_nothing: ["plan", "-f", SMALL];
+    crct_status_says_where_copies_are_missing_and_why: ["crct", "status", "-f", "host-wasmtime/tests/cli/copies.yaml"];
+    crct_status_of_one_template_has_all_its_namespaces: ["crct", "status", "well", "-f", "host-wasmtime/tests/cli/copies.yaml"];
+    crct_status_as_json: ["crct", "status", "well", "-o", "json", "-f", "host-wasmtime/tests/cli/copies.yaml"];
+    crct_status_of_nothing: ["crct", "status", "-f", SMALL];
+    crct_status_of_an_unknown_template: ["crct", "status", "nobody", "-f", SMALL];
+    help_of_crct_status: ["crct", "status", "--help"];
     help_of_plan: ["plan", "--help"];
     help_of_controller: ["controller", "--help"];
     check_finds_what_is_wrong: ["check", "-f", "host-wasmtime/tests/cli/dump.yaml"];

@@ -114,6 +114,8 @@ api_enum! {
         Fail = "Fail",
         /// It is taken over where its spec is the same; else it stays as it is.
         AdoptIfEqual = "AdoptIfEqual",
+        /// It is taken over whatever its spec is, and from then on treated as a copy.
+        Adopt = "Adopt",
     } default Fail
 }
 

@@ -11,8 +11,11 @@ mod needed;
 mod rollout;
 mod scheduler;
 mod template_sync;
+mod upkeep;
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
 
 use crate::allocate::Limits;
 use crate::api::object::{Object, parse, read_object};
@@ -245,6 +248,19 @@ impl Controller {
         }
         let due = std::mem::take(&mut self.due);
         due.into_iter().map(|(object, (lane, after_millis))| Task { object, lane, after_millis }).collect()
+    }
+
+    /// How all sources of copies stand by the facts, as JSON: a list of [`Stands`](crate::lifecycle::template_sync::Stands). Parts
+    /// other than [`Part::TemplateSync`] know of none.
+    pub fn standings(&self) -> Value {
+        match &self.state {
+            State::TemplateSync(sync) => json!(sync.standings(&self.cluster)),
+            State::Explainer(_)
+            | State::Claims(_)
+            | State::PodGroupProtection
+            | State::Scheduler(_)
+            | State::TaintEviction { .. } => json!([]),
+        }
     }
 
     /// What to do about one thing.

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::rollout::Rollout;
+use super::upkeep::Upkeep;
 use super::{Conclusion, Lane, Task, lane_of};
 use crate::api::object::Object;
 use crate::api::read::Json;
 use crate::api::source::{SOURCE_KIND, TemplateSource};
 use crate::cluster::{Cluster, Key};
 use crate::finding::{Finding, ObjectRef, Severity};
-use crate::lifecycle::template_sync::{self, Reason, Refusal, Settings, State, Work};
+use crate::lifecycle::template_sync::{self, Reason, Refusal, Settings, Stands, State, Work};
 use crate::lifecycle::{Decision, Time, Trigger};
 use crate::profile::Profile;
 use crate::validate::{Circumstances, Submission, validate};
@@ -26,6 +27,7 @@ pub(super) struct TemplateSync {
     /// The latest refusals, by namespace and name of the copy.
     refusals: BTreeMap<Key, Refusal>,
     rollout: Rollout,
+    upkeep: Upkeep,
     /// What is due because something else was looked at.
     turn: Vec<Task>,
 }
@@ -34,7 +36,13 @@ impl TemplateSync {
     pub(super) fn new(settings: super::Settings) -> Self {
         let super::Settings { home, allow_admin_access, .. } = settings;
         let settings = Settings { home, allow_admin_access, unusable: BTreeMap::new() };
-        Self { settings, refusals: BTreeMap::new(), rollout: Rollout::default(), turn: Vec::new() }
+        Self {
+            settings,
+            refusals: BTreeMap::new(),
+            rollout: Rollout::default(),
+            upkeep: Upkeep::default(),
+            turn: Vec::new(),
+        }
     }
 
     /// Holds the template of a source against the rules for ResourceClaimTemplates, as the API server of every namespace will.
@@ -68,6 +76,7 @@ impl TemplateSync {
         if let (Some(Object::Namespace(gone)), None) = (trigger.before.as_deref(), &trigger.after) {
             self.refusals.retain(|key, _| key.0 != gone.metadata.name);
         }
+        self.upkeep.note(trigger);
         let lane = lane_of(trigger);
         let work = template_sync::affected(cluster, &self.settings, trigger);
         work.into_iter().map(|work| task(work, lane)).collect()
@@ -77,27 +86,30 @@ impl TemplateSync {
         if object.kind == SOURCE_KIND {
             return template_sync::status(cluster, &self.settings, &self.refusals, &object.name, now);
         }
-        let (decision, state) = template_sync::reconcile(cluster, &self.settings, &object.namespace, &object.name);
+        let (mut decision, state) = template_sync::reconcile(cluster, &self.settings, &object.namespace, &object.name);
         let key = (object.namespace.clone(), object.name.clone());
         match state {
-            State::Replacing { most: Some(most) } if !decision.actions.is_empty() => {
-                if !self.rollout.admit(&key, most) {
+            State::Replacing { most } => {
+                if most.is_some_and(|most| !self.rollout.admit(&key, most)) {
                     return Decision::none();
                 }
+                self.upkeep.takes_away(&key, now);
             }
             // Removed, and not back yet.
-            State::Changing | State::Refused { .. } => {}
-            State::Replacing { .. }
-            | State::NotWanted
-            | State::Current
-            | State::Outdated
-            | State::Conflict
-            | State::Superseded { .. } => {
+            State::Changing => decision.cause = self.upkeep.cause(&key, &decision),
+            State::Refused { .. } => {}
+            State::NotWanted | State::Current | State::Outdated | State::Conflict | State::Superseded { .. } => {
+                self.upkeep.rests(&key);
                 let next = self.rollout.close(&key).map(|(namespace, name)| Work::Copy { namespace, name });
                 self.turn.extend(next.map(|work| task(work, Lane::Rollout)));
             }
         }
         decision
+    }
+
+    /// How all sources stand by the facts.
+    pub(super) fn standings(&self, cluster: &Cluster) -> Vec<Stands> {
+        template_sync::standings(cluster, &self.settings)
     }
 
     /// What is due because something else was looked at.
@@ -118,9 +130,11 @@ impl TemplateSync {
                 self.refusals.insert(key, refusal.clone()) != Some(refusal)
             }
         };
-        let of_target = cluster.template_sources().values().filter(|source| source.target() == object.name);
-        let names = of_target.filter(|_| changed).map(|source| source.metadata.name.clone());
-        names.map(|name| task(Work::Status(name), Lane::Report)).collect()
+        if !changed {
+            return Vec::new();
+        }
+        let work = template_sync::told_of(cluster, &self.settings, &object.namespace, &object.name);
+        work.into_iter().map(|work| task(work, Lane::Report)).collect()
     }
 }
 

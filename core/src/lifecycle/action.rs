@@ -22,6 +22,23 @@ pub struct Decision {
     /// Objects, each with its UID, that the writes take to be gone. Whoever decides on facts that may lag behind looks
     /// again before the first write, and writes nothing if one is there.
     pub gone: Vec<(ObjectRef, String)>,
+    /// Why, for whoever counts.
+    pub cause: Cause,
+}
+
+/// Why a decision was made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Cause {
+    /// It is what the controller is for.
+    #[default]
+    Usual,
+    /// Somebody else changed or deleted what the controller had made.
+    Drift,
+    /// What was taken away to be replaced is made again.
+    Replacement {
+        /// When it was decided to take it away.
+        since: Time,
+    },
 }
 
 impl Decision {

@@ -16,7 +16,7 @@ pub mod scheduling;
 pub mod template_sync;
 mod time;
 
-pub use action::{Action, Change, Decision, EventRecord, Patch, Trigger};
+pub use action::{Action, Cause, Change, Decision, EventRecord, Patch, Trigger};
 pub use entries::{Binding, Resolved, is_for_pod, is_reserved_for_pod, resolve};
 pub(crate) use entries::{ENTRY_ANNOTATION, group_of};
 pub use time::Time;

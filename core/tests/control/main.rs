@@ -2,10 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "helpers of tests")]
 
+mod adoption;
+mod classes;
 mod explainer;
 mod parts;
 mod scale;
 mod scheduler;
+mod standings;
 mod template_sync;
+mod upkeep;
 mod usage;
 mod world;

@@ -1,4 +1,4 @@
-//! Ten thousand namespaces.
+//! Ten thousand namespaces and two hundred sources.
 
 use apportion_core::allocate::Limits;
 use apportion_core::control::{Conclusion, Controller, Part};
@@ -10,7 +10,7 @@ use crate::world::{namespace, settings, source};
 
 const NAMESPACES: usize = 10_000;
 
-const SOURCES: usize = 10;
+const SOURCES: usize = 200;
 
 fn controller<'t>(objects: impl IntoIterator<Item = &'t Value>) -> Controller {
     let mut controller = Controller::new(Profile::default(), Limits::default(), settings(Part::TemplateSync));
@@ -44,13 +44,14 @@ fn settle(controller: &mut Controller) -> Vec<Value> {
     }
 }
 
-/// Each source is for a tenth of them. Whoever starts anew with all copies in place writes nothing.
+/// Each source is for one team, and all have the same name for their copies. Whoever starts anew with all copies in place writes nothing
+/// and looks at nothing twice, and a new namespace concerns nobody but the source that it is for.
 #[test]
 fn ten_thousand_namespaces_have_their_copies_and_a_restart_writes_nothing() {
     let mut objects = Vec::new();
     for number in 0..SOURCES {
-        let selector = json!({ "matchLabels": { "team": number.to_string() } });
-        let mut source = source(&format!("s-{number}"), json!([{ "namespaceSelector": selector }]), json!({}));
+        let targets = json!([{ "namespaceSelector": { "matchLabels": { "team": number.to_string() } } }]);
+        let mut source = source(&format!("s-{number}"), targets, json!({ "templateName": "gpu" }));
         source["metadata"]["uid"] = json!(format!("uid of ClusterResourceClaimTemplate.apportion.dev s-{number}"));
         objects.push(source);
     }
@@ -64,5 +65,25 @@ fn ten_thousand_namespaces_have_their_copies_and_a_restart_writes_nothing() {
     let last: Vec<Value> = statuses.into_iter().rev().take(SOURCES).collect();
     assert!(last.iter().all(|one| one["status"]["current"] == NAMESPACES / SOURCES), "{last:?}");
     let stored: Vec<&Value> = last.iter().chain(&objects[SOURCES..]).chain(&copies).collect();
-    assert_eq!(settle(&mut controller(stored)), [Value::Null; 0]);
+    let mut controller = controller(stored);
+    let due = controller.due();
+    assert_eq!(due.len(), NAMESPACES + SOURCES, "each copy and each status, not each source in each namespace");
+    for task in due {
+        let decision = controller.reconcile(&task.object, Time::from_seconds(1_800_000_000));
+        assert_eq!(decision.actions, [], "{}", task.object);
+    }
+    assert_eq!(settle(&mut controller), [Value::Null; 0]);
+
+    controller.apply([namespace("new", json!({ "team": "7" })).to_string().as_str()]);
+    let concerned = |controller: &mut Controller| -> Vec<String> {
+        controller.due().into_iter().map(|task| task.object.to_string()).collect()
+    };
+    let source = "ClusterResourceClaimTemplate.apportion.dev s-7";
+    assert_eq!(concerned(&mut controller), [source, "ResourceClaimTemplate new/gpu"]);
+    controller.apply([copies[7].to_string().as_str()]);
+    controller.apply([namespace("new", json!({ "team": "of nobody" })).to_string().as_str()]);
+    assert_eq!(
+        concerned(&mut controller),
+        [source, "ResourceClaimTemplate n-00007/gpu", "ResourceClaimTemplate new/gpu"]
+    );
 }

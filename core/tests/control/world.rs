@@ -7,7 +7,7 @@ use apportion_core::api::object::Object;
 use apportion_core::api::source::{SOURCE_API_VERSION, SOURCE_KIND};
 use apportion_core::control::{Conclusion, Controller, Part, Settings, Task};
 use apportion_core::finding::ObjectRef;
-use apportion_core::lifecycle::{Action, Change, EventRecord, Time};
+use apportion_core::lifecycle::{Action, Cause, Change, EventRecord, Time};
 use apportion_core::profile::Profile;
 use serde_json::{Value, json};
 
@@ -22,6 +22,8 @@ pub(crate) struct World {
     pub(crate) controller: Controller,
     pub(crate) now: Time,
     pub(crate) events: Vec<EventRecord>,
+    /// Why something unusual was decided.
+    pub(crate) causes: Vec<Cause>,
     /// Every write, in words.
     pub(crate) writes: Vec<String>,
     /// Says which templates may not be created.
@@ -106,6 +108,7 @@ impl World {
             controller: Controller::new(Profile::default(), Limits::default(), settings.clone()),
             now: Time::from_seconds(1_800_000_000),
             events: Vec::new(),
+            causes: Vec::new(),
             writes: Vec::new(),
             refuses: |_| None,
             settings,
@@ -134,9 +137,14 @@ impl World {
         if value["kind"] == "ResourceClaimTemplate" {
             // The API server fills in what is left out.
             for request in value["spec"]["spec"]["devices"]["requests"].as_array_mut().into_iter().flatten() {
-                let asked = request["exactly"].as_object_mut().unwrap();
-                asked.entry("allocationMode").or_insert(json!("ExactCount"));
-                asked.entry("count").or_insert(json!(1));
+                let asked = match request.get_mut("exactly") {
+                    Some(exactly) => std::slice::from_mut(exactly),
+                    None => request["firstAvailable"].as_array_mut().unwrap().as_mut_slice(),
+                };
+                for asked in asked.iter_mut().filter_map(Value::as_object_mut) {
+                    asked.entry("allocationMode").or_insert(json!("ExactCount"));
+                    asked.entry("count").or_insert(json!(1));
+                }
             }
         }
         self.objects.insert(key, value.clone());
@@ -200,6 +208,7 @@ impl World {
             waiting.remove(&task.object);
             let decision = self.controller.reconcile(&task.object, self.now);
             self.events.extend(decision.events);
+            self.causes.extend(Some(decision.cause).filter(|cause| *cause != Cause::Usual));
             let mut conclusion = Conclusion::Done;
             versions.clear();
             for action in decision.actions {

@@ -70,7 +70,7 @@ pub(crate) const TEMPLATE_SOURCES: Resource = Resource {
 };
 
 /// What copies of cluster-wide templates are decided on.
-pub(crate) const PLANNED: [Resource; 5] = [NAMESPACES, TEMPLATES, TEMPLATE_SOURCES, POD_GROUPS, PODS];
+pub(crate) const PLANNED: [Resource; 6] = [NAMESPACES, CLASSES, TEMPLATES, TEMPLATE_SOURCES, POD_GROUPS, PODS];
 
 /// All that questions about a cluster are answered from. Workload controllers are not among it: their Pods are there already.
 pub(crate) const READ: [Resource; 9] =

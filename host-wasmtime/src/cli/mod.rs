@@ -8,6 +8,7 @@ mod check;
 mod check_dump;
 mod control;
 mod convert;
+mod crct;
 mod diagnose;
 mod explain;
 mod files;
@@ -42,7 +43,7 @@ use anyhow::Result;
 use clap::FromArgMatches;
 
 pub(crate) use args::KubernetesArguments;
-use args::{Arguments, Command};
+use args::{Arguments, Command, CrctCommand};
 
 /// The answer in one word; the exit code says it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,6 +100,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Replay(arguments) => snapshot::replay(arguments),
         Command::Playground(arguments) => playground::playground(arguments),
         Command::Plan(arguments) => plan::plan(arguments),
+        Command::Crct(CrctCommand::Status(arguments)) => crct::status(arguments),
         Command::Controller(arguments) => control::control(arguments),
         Command::Completions(arguments) => Ok(manual::completions(arguments)),
         Command::Man(arguments) => manual::pages(arguments),

@@ -64,7 +64,7 @@ pub(crate) fn plan(arguments: &PlanArguments) -> Result<Shown> {
         allow_admin_access: arguments.allow_admin_access,
     };
     let mut controller = Runner::new()?.controller(&profile, Limits::default(), HostLimits::default(), settings)?;
-    let taken = input.taken(controller.apply(&texts(&input))?);
+    let taken = input.taken(controller.apply(&stored(&input))?);
     let planned = planned(&mut controller)?;
     let view = &arguments.view;
     let stdout = match view.output {
@@ -80,7 +80,7 @@ pub(crate) fn plan(arguments: &PlanArguments) -> Result<Shown> {
 }
 
 /// Manifests as they would be stored: a source that no server has seen has no UID yet, and copies name it by that.
-fn texts(input: &Input) -> Vec<String> {
+pub(super) fn stored(input: &Input) -> Vec<String> {
     let stored = |mut value: Value| {
         let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
         let is_source = value.get("apiVersion").is_some_and(|version| version == SOURCE_API_VERSION);
@@ -142,6 +142,20 @@ impl Planned {
         Ok(())
     }
 
+    /// What the statuses say about classes that are not there: no reason not to write the copies.
+    fn missing_classes(&self) -> Vec<String> {
+        let said = |name: &String, status: &Value| {
+            let conditions = status.get("conditions").and_then(Value::as_array)?;
+            let is_said = |one: &&Value| {
+                one.get("type").is_some_and(|kind| kind == "ClassMissing")
+                    && one.get("status").is_some_and(|holds| holds == "True")
+            };
+            let message = conditions.iter().find(is_said)?.get("message")?.as_str()?;
+            Some(clean(&format!("{name}: {message}")).into_owned())
+        };
+        self.statuses.iter().filter_map(|(name, status)| said(name, status)).collect()
+    }
+
     fn bytes(&self) -> usize {
         self.changes.values().map(|(_, bytes)| *bytes).fold(0, usize::saturating_add)
     }
@@ -171,6 +185,7 @@ fn show(planned: &Planned, pen: Pen) -> String {
         lines.push(String::new());
         lines.push(pen.paint(Ink::Strong, &format!("{templates} would change, {} bytes written", planned.bytes())));
     }
+    lines.extend(planned.missing_classes());
     for event in &planned.told {
         lines.push(clean(&format!("{}: {}: {}", event.regarding, event.reason, event.note)).into_owned());
     }

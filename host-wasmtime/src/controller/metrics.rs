@@ -27,6 +27,8 @@ pub(super) struct Metrics {
     watch_failures: Family<Labels, Counter>,
     copies: Family<Labels, Gauge>,
     copy_seconds: Histogram,
+    repairs: Counter,
+    gap_seconds: Histogram,
     leader: Gauge,
     left_out: Family<Labels, Counter>,
 }
@@ -52,6 +54,8 @@ impl Metrics {
             watch_failures: Family::default(),
             copies: Family::default(),
             copy_seconds: seconds(),
+            repairs: Counter::default(),
+            gap_seconds: seconds(),
             leader: Gauge::default(),
             left_out: Family::default(),
         };
@@ -77,6 +81,10 @@ impl Metrics {
         registry.register("copies", "Copies of cluster-wide templates, by source and state", metrics.copies.clone());
         let help = "From hearing of a namespace until its copy was made";
         registry.register("template_sync_seconds", help, metrics.copy_seconds.clone());
+        let help = "Copies that somebody else had changed or deleted and that were made right again";
+        registry.register("drift_repairs", help, metrics.repairs.clone());
+        let help = "From deciding to delete an outdated copy until it was made again";
+        registry.register("recreate_gap_seconds", help, metrics.gap_seconds.clone());
         let help = "Events that were not written because too many waited, by part";
         registry.register("events_left_out", help, metrics.left_out.clone());
         registry.register("leader", "Whether this replica leads", metrics.leader.clone());
@@ -143,6 +151,14 @@ impl Metrics {
         self.copy_seconds.observe(took.as_secs_f64());
     }
 
+    pub(super) fn repaired(&self) {
+        self.repairs.inc();
+    }
+
+    pub(super) fn replaced(&self, took: Duration) {
+        self.gap_seconds.observe(took.as_secs_f64());
+    }
+
     /// The numbers in the status of a source.
     pub(super) fn copies(&self, source: &str, status: &Value) {
         for state in ["current", "updating", "conflicting", "refused"] {
@@ -185,6 +201,8 @@ mod tests {
         metrics.watch_listed("pods");
         metrics.watch_failed("pods");
         metrics.copied(second);
+        metrics.repaired();
+        metrics.replaced(second);
         metrics.left_out("part", 1);
         metrics.copies("source", &json!({ "current": 1 }));
         metrics.leads(true);

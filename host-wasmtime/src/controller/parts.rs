@@ -68,7 +68,7 @@ impl PartName {
     /// The kinds that it decides on.
     pub(crate) const fn watches(self) -> &'static [Resource] {
         match self {
-            Self::TemplateSync => &[NAMESPACES, TEMPLATES, TEMPLATE_SOURCES, POD_GROUPS, PODS],
+            Self::TemplateSync => &[NAMESPACES, CLASSES, TEMPLATES, TEMPLATE_SOURCES, POD_GROUPS, PODS],
             Self::Explainer => &[NAMESPACES, NODES, CLASSES, SLICES, TAINT_RULES, TEMPLATES, CLAIMS, POD_GROUPS, PODS],
             Self::Claims => &[TEMPLATES, CLAIMS, POD_GROUPS, PODS],
             Self::PodgroupProtection => &[POD_GROUPS, PODS],

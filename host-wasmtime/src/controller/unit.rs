@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use apportion::{Error, Plan};
 use apportion_core::control::{Conclusion, Lane};
 use apportion_core::finding::{Finding, ObjectRef, Severity};
-use apportion_core::lifecycle::Time;
+use apportion_core::lifecycle::{Cause, Time};
 use tokio::sync::{mpsc, watch};
 use tracing::{Instrument, Span, debug, error, info, warn};
 
@@ -61,6 +61,7 @@ pub(super) struct Unit {
 struct Finished {
     due: Due,
     plan_again: Option<Time>,
+    cause: Cause,
     is_to_retry: bool,
     status: Option<(String, serde_json::Value)>,
     outcome: Outcome,
@@ -278,10 +279,10 @@ impl Unit {
         debug!(part = self.part.text(), object = %due.object, writes = plan.writes.len(), "decided");
         let (writer, sender) = (Arc::clone(&self.writer), sender.clone());
         tokio::spawn(async move {
-            let (plan_again, is_to_retry, status) = (plan.wake_up, plan.retry, status_of(&plan));
+            let (plan_again, is_to_retry, cause, status) = (plan.wake_up, plan.retry, plan.cause, status_of(&plan));
             let (outcome, events) = writer.carry_out(plan).instrument(span.clone()).await;
             // A unit that has ended does not want to know.
-            let _ = sender.send(Finished { due, plan_again, is_to_retry, status, outcome, span }).await;
+            let _ = sender.send(Finished { due, plan_again, is_to_retry, cause, status, outcome, span }).await;
             writer.tell(events).await;
         });
         false
@@ -315,7 +316,7 @@ impl Unit {
     }
 
     async fn conclude(&mut self, finished: Finished) {
-        let Finished { due, plan_again, is_to_retry, status, outcome, span } = finished;
+        let Finished { due, plan_again, is_to_retry, cause, status, outcome, span } = finished;
         self.learn(&outcome.feedback).await;
         let (object, conclusion, _conclude) = (due.object.clone(), outcome.conclusion.clone(), traces::conclude(&span));
         if let Err(error) = self.engine.call(move |controller| controller.conclude(&object, conclusion)).await {
@@ -332,6 +333,13 @@ impl Unit {
         if outcome.conclusion == Conclusion::Done {
             if outcome.has_created && due.lane == Lane::Urgent && self.part == PartName::TemplateSync {
                 self.metrics.copied(due.since.elapsed());
+            }
+            match cause {
+                Cause::Usual => {}
+                Cause::Drift => self.metrics.repaired(),
+                Cause::Replacement { since } => self.metrics.replaced(Duration::from_millis(
+                    u64::try_from(now().millis().saturating_sub(since.millis())).unwrap_or(0),
+                )),
             }
             if let Some((source, status)) = status {
                 self.metrics.copies(&source, &status);

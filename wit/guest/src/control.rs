@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use apportion_core::control::{Conclusion, Controller, Lane, Part, Settings};
-use apportion_core::lifecycle::{Action, Change, Decision, EventRecord, Patch, Time};
+use apportion_core::lifecycle::{Action, Cause, Change, Decision, EventRecord, Patch, Time};
 
 use crate::bindings::exports::apportion::dra::control as wit;
 use crate::bindings::exports::apportion::dra::decisions::{Limits, Profile};
@@ -62,6 +62,10 @@ impl wit::GuestController for Controlled {
             .collect()
     }
 
+    fn standings(&self) -> String {
+        self.0.borrow().standings().to_string()
+    }
+
     fn reconcile(&self, object: types::ObjectRef, now_millis: i64) -> wit::Decision {
         let object = from_wire::object_ref(object);
         decision(self.0.borrow_mut().reconcile(&object, Time::from_millis(now_millis)))
@@ -86,6 +90,11 @@ fn decision(decision: Decision) -> wit::Decision {
         retry: decision.retry,
         announcements: decision.events.into_iter().map(announcement).collect(),
         gone: gone.map(|(object, uid)| wit::Identified { object: to_wire::object_ref(object), uid }).collect(),
+        cause: match decision.cause {
+            Cause::Usual => wit::Cause::Usual,
+            Cause::Drift => wit::Cause::Drift,
+            Cause::Replacement { since } => wit::Cause::Replacement(since.millis()),
+        },
     }
 }
 

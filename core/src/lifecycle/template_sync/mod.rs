@@ -6,34 +6,34 @@
 //! namespace. One decision is about one name in one namespace, so that a namespace where something is wrong delays no other.
 //!
 //! A copy is known by its labels. Anything else of that name belongs to a user: it is never changed or deleted, and the
-//! conflict is reported.
+//! conflict is reported, unless the source explicitly takes such templates over.
 
+mod mould;
 mod source;
+mod standing;
 mod status;
 mod usage;
 mod work;
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
-
 use crate::api::claim::{ResourceClaimTemplate, ResourceClaimTemplateSpec};
-use crate::api::meta::OwnerReference;
 use crate::api::object::Object;
 use crate::api::pod::Namespace;
-use crate::api::read::Json;
-use crate::api::source::{ConflictPolicy, DeletionPolicy, UpdateStrategy};
+use crate::api::source::{ConflictPolicy, UpdateStrategy};
 use crate::cluster::{Cluster, Key};
-use crate::derive;
 use crate::finding::ObjectRef;
-use crate::lifecycle::{Action, Change, Decision, EventRecord, Patch};
+use crate::lifecycle::{Action, Decision, EventRecord};
+use mould::{Mould, is_managed_by_others, remove};
 use source::{Source, sources};
+use standing::Standing;
 use usage::is_to_go;
 
 pub use source::{EXCLUDED_NAMESPACES, NAMESPACE_SELECTOR, NAMESPACES, TEMPLATE_NAME};
-pub use status::{Refusal, status};
+pub use standing::{Place, Stands, standings};
+pub use status::{Counts, Refusal, status};
 pub use usage::needed;
-pub use work::{Work, affected, all_work};
+pub use work::{Work, affected, all_work, told_of};
 
 /// Says that a copy is managed.
 pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
@@ -58,9 +58,6 @@ pub const DELETION_POLICY: &str = "apportion.dev/deletion-policy";
 
 /// Label of a namespace in which admin access is allowed.
 const ADMIN_LABEL: &str = "resource.kubernetes.io/admin-access";
-
-/// Longest value of a label.
-const MAX_LABEL: usize = 63;
 
 /// What the controller is told when it starts, and what is wrong with sources.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -109,6 +106,35 @@ impl Reason {
             Self::Terminating => "Terminating",
             Self::SourceMissing => "SourceMissing",
             Self::Refused => "Refused",
+        }
+    }
+
+    /// The reason that a word stands for.
+    fn of_text(text: &str) -> Option<Self> {
+        let all = [
+            Self::Conflict,
+            Self::Superseded,
+            Self::AdminAccessNotAllowed,
+            Self::QuotaExceeded,
+            Self::Forbidden,
+            Self::Invalid,
+            Self::Terminating,
+            Self::SourceMissing,
+            Self::Refused,
+        ];
+        all.into_iter().find(|reason| reason.text() == text)
+    }
+
+    /// Whether it may be what the API server answered, so that the facts need not say the same.
+    const fn is_by_server(self) -> bool {
+        match self {
+            Self::Conflict | Self::Superseded | Self::SourceMissing => false,
+            Self::AdminAccessNotAllowed
+            | Self::QuotaExceeded
+            | Self::Forbidden
+            | Self::Invalid
+            | Self::Terminating
+            | Self::Refused => true,
         }
     }
 
@@ -167,14 +193,10 @@ fn of_namespace<'c>(
     cluster.templates().range(from..).take_while(move |(key, _)| key.0 == namespace)
 }
 
-/// Names of all target templates that a namespace may be concerned with: those that sources want, and those that are there.
+/// Names of the templates that matter in a namespace: those that sources want there, and copies that are there.
 pub fn targets(cluster: &Cluster, settings: &Settings, namespace: &str) -> Vec<String> {
-    let mut names: Vec<String> = sources(cluster, &settings.home).map(|source| source.target().to_owned()).collect();
-    let here = of_namespace(cluster, namespace).filter(|(_, template)| is_copy(template));
-    names.extend(here.map(|(key, _)| key.1.clone()));
-    names.sort();
-    names.dedup();
-    names
+    let Some(space) = cluster.namespaces().get(namespace) else { return Vec::new() };
+    work::wanted(cluster, settings, space).into_iter().map(str::to_owned).collect()
 }
 
 /// What to do about the template of one name in one namespace, and how it stands for the source that is in charge.
@@ -200,50 +222,88 @@ fn decide(
     namespace: &str,
     name: &str,
 ) -> (Decision, State) {
-    let found = cluster.templates().get(&(namespace.to_owned(), name.to_owned()));
     let space = cluster.namespaces().get(namespace);
-    let Some(source) = in_charge(rivals, space) else {
-        let is_here = space.is_some_and(|space| !space.metadata.is_deleting());
-        return match found.filter(|copy| is_here && is_to_go(cluster, settings, copy)) {
-            Some(copy) => (Decision::of(vec![remove(copy)]), State::Changing),
-            None => (Decision::none(), State::NotWanted),
-        };
-    };
-    if let Some((reason, message)) = obstacle(settings, source, space) {
+    if let Some(source) = in_charge(rivals, space) {
+        return decide_for(cluster, settings, source, Mould::of(source).as_ref(), namespace);
+    }
+    let found = cluster.templates().get(&(namespace.to_owned(), name.to_owned()));
+    let is_here = space.is_some_and(|space| !space.metadata.is_deleting());
+    match found.filter(|copy| is_here && is_to_go(cluster, settings, copy)) {
+        Some(copy) => (Decision::of(vec![remove(copy)]), State::Changing),
+        None => (Decision::none(), State::NotWanted),
+    }
+}
+
+/// The same where it is known which source is in charge, and what its copies are.
+fn decide_for(
+    cluster: &Cluster,
+    settings: &Settings,
+    source: Source<'_>,
+    mould: Option<&Mould>,
+    namespace: &str,
+) -> (Decision, State) {
+    if let Some((reason, message)) = obstacle(settings, source, cluster.namespaces().get(namespace)) {
         let event = report(source, reason.text(), &format!("namespace {namespace}: {message}"));
         let decision = Decision { events: vec![event], ..Decision::none() };
         return (decision, State::Refused { reason, message });
     }
-    let Some(wanted) = copy_of(source, namespace) else { return (Decision::none(), State::NotWanted) };
+    let Some(mould) = mould else { return (Decision::none(), State::NotWanted) };
+    let found = cluster.templates().get(&(namespace.to_owned(), source.target().to_owned()));
     let (decision, state) = match found {
         None => {
             let refused = Some(report(source, "CopyRefused", &format!("namespace {namespace}: ")));
-            let object = Box::new(Object::ResourceClaimTemplate(Box::new(wanted)));
+            let object = Box::new(Object::ResourceClaimTemplate(Box::new(mould.copy(namespace))));
             (Decision::of(vec![Action::Create { object, refused }]), State::Changing)
         }
         Some(copy) if copy.metadata.is_deleting() => (Decision::none(), State::Changing),
-        Some(copy) if !is_copy(copy) => {
-            let adopts = source.conflict_policy() == ConflictPolicy::AdoptIfEqual && is_of(copy, &wanted);
-            match adopts {
-                true => (repair(copy, &wanted), State::Changing),
-                false => (conflict(source, copy), State::Conflict),
-            }
-        }
-        Some(copy) if !is_of(copy, &wanted) => match source.update_strategy() {
+        Some(template) if !is_copy(template) => of_a_user(settings, source, mould, template),
+        Some(copy) if !mould.is_spec_of(copy) => match source.update_strategy() {
             UpdateStrategy::OnlyNew => (Decision::none(), State::Outdated),
             UpdateStrategy::Recreate | UpdateStrategy::Unknown(_) => {
                 (Decision::of(vec![remove(copy)]), State::Replacing { most: source.max_unavailable() })
             }
         },
-        Some(copy) => match repair(copy, &wanted) {
-            decision if decision.actions.is_empty() => (decision, State::Current),
-            decision => (decision, State::Changing),
+        Some(copy) => match mould.repairs(copy) {
+            actions if actions.is_empty() => (Decision::none(), State::Current),
+            actions => (Decision::of(actions), State::Changing),
         },
     };
     match source.is_paused() && !decision.actions.is_empty() {
         true => (Decision::none(), State::Outdated),
         false => (decision, state),
     }
+}
+
+/// Somebody's template has the name: it is left alone, unless the source explicitly takes such ones over.
+fn of_a_user(
+    settings: &Settings,
+    source: Source<'_>,
+    mould: &Mould,
+    template: &ResourceClaimTemplate,
+) -> (Decision, State) {
+    let is_adopted = match source.conflict_policy() {
+        ConflictPolicy::Fail | ConflictPolicy::Unknown(_) => false,
+        ConflictPolicy::AdoptIfEqual => mould.is_spec_of(template),
+        ConflictPolicy::Adopt => true,
+    };
+    // In the controller's namespace it may be what others are copied from.
+    let is_free = template.metadata.namespace != settings.home && !is_managed_by_others(template);
+    match is_adopted && is_free {
+        true => (adoption(source, mould, template), State::Changing),
+        false => (conflict(source, template), State::Conflict),
+    }
+}
+
+/// Takes a template over, and tells its author, who may look for it.
+fn adoption(source: Source<'_>, mould: &Mould, template: &ResourceClaimTemplate) -> Decision {
+    let text = format!("this template belongs to the cluster-wide template {} from now on", source.metadata.name);
+    let event = EventRecord {
+        regarding: mould::reference(template),
+        uid: template.metadata.uid.clone(),
+        is_warning: false,
+        ..report(source, "Adopted", &text)
+    };
+    Decision::of(vec![mould.adoption(template), Action::Record(event)])
 }
 
 /// What keeps a source from having a copy in a namespace, as far as that shows without asking the API server.
@@ -275,20 +335,7 @@ pub fn state(cluster: &Cluster, settings: &Settings, source: &ObjectRef, namespa
     let Some(own) = sources(cluster, &settings.home).find(|known| known.reference() == *source) else {
         return State::NotWanted;
     };
-    let rivals: Vec<Source<'_>> =
-        sources(cluster, &settings.home).filter(|other| other.target() == own.target()).collect();
-    state_of(cluster, settings, own, &rivals, namespace)
-}
-
-fn state_of(cluster: &Cluster, settings: &Settings, own: Source<'_>, rivals: &[Source<'_>], namespace: &str) -> State {
-    let space = cluster.namespaces().get(namespace);
-    if !space.is_some_and(|space| own.selects(space)) {
-        return State::NotWanted;
-    }
-    match in_charge(rivals, space).filter(|first| first.metadata.uid != own.metadata.uid) {
-        Some(first) => State::Superseded { by: first.metadata.name.clone() },
-        None => decide(cluster, settings, rivals, namespace, own.target()).1,
-    }
+    Standing::of(cluster, settings, own).in_namespace(namespace)
 }
 
 /// How many copies there are, by name of their source: what the controller costs.
@@ -307,79 +354,6 @@ pub fn is_copy(template: &ResourceClaimTemplate) -> bool {
     template.metadata.labels.get(MANAGED_BY).is_some_and(|manager| manager == MANAGER)
 }
 
-/// The copy of a source for a namespace; `None` where there is nothing to copy.
-fn copy_of(source: Source<'_>, namespace: &str) -> Option<ResourceClaimTemplate> {
-    let spec = source.spec?;
-    let mut copy = ResourceClaimTemplate { spec: spec.with_defaults(), ..ResourceClaimTemplate::default() };
-    let metadata = &mut copy.metadata;
-    metadata.name = source.target().to_owned();
-    metadata.namespace = namespace.to_owned();
-    metadata.labels.extend([
-        (MANAGED_BY.to_owned(), MANAGER.to_owned()),
-        (SOURCE_NAME.to_owned(), label(&source.metadata.name)),
-        (SOURCE_UID.to_owned(), source.metadata.uid.clone()),
-    ]);
-    metadata.annotations.insert(CONTENT_HASH.to_owned(), hash(spec));
-    match source.deletion_policy() {
-        DeletionPolicy::Delete | DeletionPolicy::Unknown(_) => {}
-        policy @ (DeletionPolicy::Orphan | DeletionPolicy::DeleteWhenUnused) => {
-            metadata.annotations.insert(DELETION_POLICY.to_owned(), policy.text().to_owned());
-        }
-    }
-    metadata.owner_references.extend(source.owner());
-    Some(copy)
-}
-
-/// A name as the value of a label, which is shorter; the UID beside it tells apart what is cut alike.
-fn label(name: &str) -> String {
-    name.get(..MAX_LABEL).unwrap_or(name).trim_end_matches(['-', '.']).to_owned()
-}
-
-/// Whether a template has the spec of a copy, which the API server completes and writes in its own way.
-fn is_of(template: &ResourceClaimTemplate, copy: &ResourceClaimTemplate) -> bool {
-    template.spec.with_defaults() == copy.spec
-}
-
-fn hash(spec: &ResourceClaimTemplateSpec) -> String {
-    derive::letters(12, &["template", &spec.with_defaults().write().unwrap_or(Value::Null).to_string()])
-}
-
-/// Gives a template the marks that it lacks; what else it has stays.
-fn repair(copy: &ResourceClaimTemplate, wanted: &ResourceClaimTemplate) -> Decision {
-    let (is, should) = (&copy.metadata, &wanted.metadata);
-    let has_labels = should.labels.iter().all(|(key, value)| is.labels.get(key) == Some(value));
-    let has_notes = should.annotations.iter().all(|(key, value)| is.annotations.get(key) == Some(value));
-    let is_ours = |owner: &OwnerReference| owner.kind == "ClusterResourceClaimTemplate";
-    let has_owner = should.owner_references.iter().all(|owner| is.owner_references.contains(owner));
-    let stays = should.owner_references.is_empty() && is.owner_references.iter().any(is_ours);
-    let patch = |change: Change| Patch {
-        object: copy_ref(copy),
-        uid: is.uid.clone(),
-        resource_version: is.resource_version.clone(),
-        status: false,
-        change,
-    };
-    let mut decision = Decision::none();
-    if !(has_labels && has_notes && has_owner) {
-        let mut metadata = Map::new();
-        metadata.insert("labels".to_owned(), json!(should.labels));
-        metadata.insert("annotations".to_owned(), json!(should.annotations));
-        if let Some(owners) = should.owner_references.write_field() {
-            metadata.insert("ownerReferences".to_owned(), owners);
-        }
-        let fields = json!({ "metadata": metadata });
-        decision.actions.push(Action::Patch(patch(Change::Apply { manager: FIELD_MANAGER.to_owned(), fields })));
-    }
-    if stays {
-        // The source no longer takes its copies with it: an owner that is left out of what is applied may stay.
-        let others: Vec<Value> =
-            is.owner_references.iter().filter(|owner| !is_ours(owner)).filter_map(Json::write).collect();
-        let fields = json!({ "metadata": { "ownerReferences": others } });
-        decision.actions.push(Action::Patch(patch(Change::Merge(fields))));
-    }
-    decision
-}
-
 /// A user's template is in the way: the authors of both are told.
 fn conflict(source: Source<'_>, template: &ResourceClaimTemplate) -> Decision {
     let (namespace, name) = (&template.metadata.namespace, &template.metadata.name);
@@ -387,22 +361,11 @@ fn conflict(source: Source<'_>, template: &ResourceClaimTemplate) -> Decision {
     let by_users =
         format!("the cluster-wide template {} is not copied here, because this one has its name", source.metadata.name);
     let theirs = EventRecord {
-        regarding: copy_ref(template),
+        regarding: mould::reference(template),
         uid: template.metadata.uid.clone(),
         ..report(source, "Conflict", &by_users)
     };
     Decision { events: vec![report(source, "Conflict", &note), theirs], ..Decision::none() }
-}
-
-fn copy_ref(copy: &ResourceClaimTemplate) -> ObjectRef {
-    let (namespace, name) = (copy.metadata.namespace.clone(), copy.metadata.name.clone());
-    ObjectRef { kind: "ResourceClaimTemplate".to_owned(), namespace, name }
-}
-
-/// Whoever takes the mark off a copy makes it a template of their own: then it must not go.
-fn remove(copy: &ResourceClaimTemplate) -> Action {
-    let (uid, resource_version) = (copy.metadata.uid.clone(), copy.metadata.resource_version.clone());
-    Action::Delete { object: copy_ref(copy), uid, resource_version }
 }
 
 fn report(source: Source<'_>, reason: &str, note: &str) -> EventRecord {

@@ -1,6 +1,8 @@
 //! Sources of three kinds, seen as one.
 
-use crate::api::claim::ResourceClaimTemplateSpec;
+use serde_json::Value;
+
+use crate::api::claim::{ResourceClaimTemplate, ResourceClaimTemplateSpec};
 use crate::api::meta::{ObjectMeta, OwnerReference};
 use crate::api::pod::Namespace;
 use crate::api::source::{
@@ -30,6 +32,8 @@ pub(super) struct Source<'s> {
     pub(super) metadata: &'s ObjectMeta,
     /// What copies are made of; absent where the master that is named is not there.
     pub(super) spec: Option<&'s ResourceClaimTemplateSpec>,
+    /// Namespace and name of the master that is named.
+    master: Option<(&'s str, &'s str)>,
     form: Form<'s>,
 }
 
@@ -45,28 +49,34 @@ enum Form<'s> {
 
 /// All sources: those of `apportion.dev`, those of `resource.k8s.io`, those of the controller's namespace, each by name.
 pub(super) fn sources<'c>(cluster: &'c Cluster, home: &'c str) -> impl Iterator<Item = Source<'c>> + 'c {
-    let custom = cluster.template_sources().values().map(move |source| {
-        let spec = source.spec.source.as_ref().map_or(source.spec.template.as_ref(), |master| {
-            let key = (home.to_owned(), master.name.clone());
-            cluster.templates().get(&key).map(|template| &template.spec)
-        });
-        Source { metadata: &source.metadata, spec, form: Form::Custom(source) }
-    });
-    let proposed = cluster.cluster_templates().values().map(|template| Source {
-        metadata: &template.metadata,
-        spec: Some(&template.spec),
-        form: Form::Proposed,
-    });
+    let custom = cluster.template_sources().values().map(move |source| Source::custom(source, cluster, home));
+    let proposed = cluster.cluster_templates().values().map(Source::proposed);
     let masters = super::of_namespace(cluster, home).filter(|(_, template)| !super::is_copy(template));
-    let masters = masters.map(|(_, template)| Source {
-        metadata: &template.metadata,
-        spec: Some(&template.spec),
-        form: Form::Master,
-    });
-    custom.chain(proposed).chain(masters)
+    custom.chain(proposed).chain(masters.map(|(_, template)| Source::master(template)))
 }
 
 impl<'s> Source<'s> {
+    /// A ClusterResourceClaimTemplate of `apportion.dev`.
+    pub(super) fn custom(source: &'s TemplateSource, cluster: &'s Cluster, home: &'s str) -> Self {
+        let master = source.spec.source.as_ref().map(|master| master.name.as_str());
+        let spec = match master {
+            Some(name) => cluster.templates().get(&(home.to_owned(), name.to_owned())).map(|template| &template.spec),
+            None => source.spec.template.as_ref(),
+        };
+        let master = master.map(|name| (home, name));
+        Self { metadata: &source.metadata, spec, master, form: Form::Custom(source) }
+    }
+
+    /// A ClusterResourceClaimTemplate as proposed for `resource.k8s.io`.
+    pub(super) fn proposed(template: &'s ResourceClaimTemplate) -> Self {
+        Self { metadata: &template.metadata, spec: Some(&template.spec), master: None, form: Form::Proposed }
+    }
+
+    /// A ResourceClaimTemplate of the controller's namespace.
+    pub(super) fn master(template: &'s ResourceClaimTemplate) -> Self {
+        Self { metadata: &template.metadata, spec: Some(&template.spec), master: None, form: Form::Master }
+    }
+
     /// Kind, namespace and name.
     pub(super) fn reference(self) -> ObjectRef {
         let kind = match self.form {
@@ -143,6 +153,28 @@ impl<'s> Source<'s> {
         usize::try_from(source.spec.max_unavailable?).ok()
     }
 
+    /// Names of the device classes that it asks for devices of.
+    pub(super) fn classes(self) -> impl Iterator<Item = &'s str> {
+        let requests = self.spec.into_iter().flat_map(|spec| &spec.spec.devices.requests);
+        requests.flat_map(|request| {
+            let exact = request.exactly.iter().map(|exact| exact.device_class_name.as_str());
+            exact.chain(request.first_available.iter().map(|alternative| alternative.device_class_name.as_str()))
+        })
+    }
+
+    /// How the copies stood when the controller wrote it last.
+    pub(super) fn status(self) -> Option<&'s Value> {
+        let Form::Custom(source) = self.form else { return None };
+        source.status.as_ref()
+    }
+
+    /// Whether its status is about its latest change. Sources without a status have nothing that could lag behind.
+    pub(super) fn is_observed(self) -> bool {
+        let Form::Custom(_) = self.form else { return true };
+        let seen = self.status().and_then(|status| status.get("observedGeneration"));
+        seen.is_some() && seen == self.metadata.rest.get("generation")
+    }
+
     pub(super) fn is_paused(self) -> bool {
         matches!(self.form, Form::Custom(source) if source.spec.is_paused)
     }
@@ -150,7 +182,8 @@ impl<'s> Source<'s> {
     /// Whether a namespace is to have a copy. A source that says nothing is for no namespace.
     pub(super) fn selects(self, namespace: &Namespace) -> bool {
         let metadata = &namespace.metadata;
-        let is_own = self.metadata.namespace == metadata.name;
+        // What copies are made of is not made a copy itself.
+        let is_own = self.metadata.namespace == metadata.name || self.master == Some((&metadata.name, self.target()));
         if metadata.is_deleting() || self.metadata.is_deleting() || is_own {
             return false;
         }

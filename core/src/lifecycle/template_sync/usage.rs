@@ -3,6 +3,7 @@
 use super::source::sources;
 use super::{DELETION_POLICY, SOURCE_UID, Settings, is_copy};
 use crate::api::claim::ResourceClaimTemplate;
+use crate::api::class::DeviceClass;
 use crate::api::group::PodGroup;
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
@@ -29,8 +30,8 @@ pub(super) fn deletion_policy(copy: &ResourceClaimTemplate) -> DeletionPolicy {
     copy.metadata.annotations.get(DELETION_POLICY).map(|policy| DeletionPolicy::of(policy)).unwrap_or_default()
 }
 
-/// What of an object has to be known: of Pods and PodGroups little, and of those that name no template nothing. Clusters have many
-/// of them.
+/// What of an object has to be known: of a class that it is there, of Pods and PodGroups little, and of those that name no template
+/// nothing. Clusters have many of them.
 pub fn needed(object: Object) -> Option<Object> {
     let (is_user, slim) = match object {
         Object::Pod(pod) => {
@@ -43,6 +44,10 @@ pub fn needed(object: Object) -> Option<Object> {
             let mut slim = PodGroup { metadata, api_version, ..PodGroup::default() };
             slim.spec.resource_claims.clone_from(&group.spec.resource_claims);
             (true, Object::PodGroup(Box::new(slim)))
+        }
+        Object::DeviceClass(class) => {
+            let slim = DeviceClass { metadata: identity(&class.metadata), ..DeviceClass::default() };
+            return Some(Object::DeviceClass(Box::new(slim)));
         }
         other => return Some(other),
     };

@@ -65,6 +65,9 @@ pub(crate) enum Command {
     /// Say which copies of cluster-wide claim templates the controller would make, replace and delete
     #[command(after_help = PLAN_EXAMPLE)]
     Plan(PlanArguments),
+    /// Look after cluster-wide claim templates (kind ClusterResourceClaimTemplate of apportion.dev, short name `crct`)
+    #[command(subcommand)]
+    Crct(CrctCommand),
     /// Work in a cluster: copy claim templates to namespaces, tell users why Pods wait for devices
     #[command(after_help = CONTROLLER_EXAMPLE)]
     Controller(Box<ControllerArguments>),
@@ -99,6 +102,7 @@ impl Command {
             Self::Cel(arguments) => Some(&arguments.input.cluster),
             Self::Snapshot(arguments) => Some(&arguments.input.cluster),
             Self::Plan(arguments) => Some(&arguments.input.cluster),
+            Self::Crct(CrctCommand::Status(arguments)) => Some(&arguments.input.cluster),
             Self::Validate(_)
             | Self::Convert(_)
             | Self::Replay(_)
@@ -113,7 +117,7 @@ impl Command {
 impl Command {
     /// The kinds that are read of a live cluster.
     pub(crate) const fn kinds(&self) -> &'static [Resource] {
-        if matches!(self, Self::Plan(_)) { &PLANNED } else { &READ }
+        if matches!(self, Self::Plan(_) | Self::Crct(_)) { &PLANNED } else { &READ }
     }
 }
 
@@ -184,6 +188,11 @@ const PLAN_EXAMPLE: &str = "\
 Example:
   apportion plan -f examples/templates/
   apportion plan --from-cluster -f new-template.yaml";
+
+const CRCT_STATUS_EXAMPLE: &str = "\
+Example:
+  apportion crct status --from-cluster
+  apportion crct status --from-cluster single-gpu";
 
 const CONTROLLER_EXAMPLE: &str = "\
 Example:
@@ -457,6 +466,35 @@ pub(crate) struct SnapshotArguments {
     pub(crate) anonymize: bool,
     #[command(flatten)]
     pub(crate) engine: EngineArguments,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum CrctCommand {
+    /// Say how the copies of each template stand: in numbers, and where one is missing, why
+    #[command(after_help = CRCT_STATUS_EXAMPLE)]
+    Status(CrctStatusArguments),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CrctStatusArguments {
+    /// Templates, with all their namespaces; without a name all of them, with the namespaces that lack the current copy
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    #[command(flatten)]
+    pub(crate) input: RepeatedArguments,
+    /// Show namespaces that have the current copy, too
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// The controller's namespace, where master templates are
+    #[arg(long, value_name = "NAMESPACE", default_value = "apportion-system")]
+    pub(crate) namespace: String,
+    /// As the controller's argument of this name
+    #[arg(long)]
+    pub(crate) allow_admin_access: bool,
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesArguments,
+    #[command(flatten)]
+    pub(crate) view: ViewArguments,
 }
 
 #[derive(Args, Debug)]
