@@ -54,9 +54,12 @@ fn every_manifest_of_the_deployment_is_taken() {
     }
     plane.requests.create(&namespace("charts", json!({})));
     let all = "controllers: [template-sync, explainer, claims, podgroup-protection, taint-eviction, scheduler]";
-    for values in
-        ["{}", &format!("{{{all}, allowAdminAccess: true, otlpEndpoint: 'http://c:4318', priorityClassName: ''}}")]
-    {
+    for values in [
+        "{}",
+        &format!(
+            "{{{all}, allowAdminAccess: true, warnings: true, otlpEndpoint: 'http://c:4318', priorityClassName: ''}}"
+        ),
+    ] {
         let chart = rendered(&["chart", &deploy("helm/apportion"), "--namespace", "charts", "--values", values]);
         for object in documents(&chart) {
             dry(&plane, &object).unwrap_or_else(|refused| panic!("{values}: {refused}: {object}"));

@@ -22,7 +22,7 @@ const PODS: usize = GANGS * MEMBERS;
 const MAKERS: usize = 16;
 
 /// Makes so many things, several at a time: whoever makes them must not be what is measured.
-fn side_by_side(count: usize, make: impl Fn(usize) + Sync) {
+pub(crate) fn side_by_side(count: usize, make: impl Fn(usize) + Sync) {
     std::thread::scope(|scope| {
         for first in 0..MAKERS {
             let make = &make;
@@ -189,7 +189,9 @@ fn backlog<S>(
     plane.requests.create(&namespace(space, json!({})));
     plane.requests.create(&template(space));
     std::thread::sleep(Duration::from_secs(1));
+    let (begin, before) = (Instant::now(), plane.computed());
     make(plane);
+    println!("{space}: made in {:.1} s: {}", begin.elapsed().as_secs_f64(), shares(plane, &before));
     let running = start(plane);
     let mut first = Instant::now();
     while !plane.requests.has_placed(space) {

@@ -1,5 +1,10 @@
 //! `template-sync` with hundreds of namespaces, under the roles that it is installed with.
 
+mod adoption;
+mod change;
+mod early;
+mod many;
+
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -131,6 +136,12 @@ fn five_hundred_namespaces_have_their_copy() {
         (found["metadata"]["labels"]["apportion.dev/source-name"] == "gpu").then_some(())
     });
     until_synchronized(&plane, "h200", MANY + 140, 30);
+    plane.until("the count of repairs", 10, |_| {
+        (running.metric("apportion_drift_repairs_total", &[]) == 2.0).then_some(())
+    });
+    let gaps = |what: &str| running.metric(&format!("apportion_recreate_gap_seconds_{what}"), &[]);
+    assert_eq!(gaps("count"), (MANY + 100) as f64, "one for each copy that was there before the change");
+    println!("a replaced copy was missing for {:.0} ms on average", 1000.0 * gaps("sum") / gaps("count"));
 
     // Nothing to do, nothing written; neither does one that starts anew.
     let before = writes_at_rest(&plane);
