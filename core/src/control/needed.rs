@@ -6,26 +6,21 @@ use crate::api::object::Object;
 use crate::api::pod::{Container, Pod, PodSpec, PodStatus};
 
 /// What of an object is kept; nothing of one that plays no part. Pods are never written as a whole, so nothing is lost.
+///
+/// A part that looks Pods up by the names that claims have of them must know of every Pod, or it takes some to be gone.
 pub(super) fn needed(state: &State, object: Object) -> Option<Object> {
     let Object::Pod(pod) = object else { return Some(object) };
-    let slim = match state {
-        // Whoever is not told of a Pod must not take it to be gone, so all but the protection of PodGroups know of every one.
-        State::PodGroupProtection => Pod { spec: group(&pod), ..slim(&pod, false) },
-        State::Claims(_) | State::TaintEviction { .. } => slim(&pod, false),
-        State::Explainer(_) | State::Scheduler(_) if !pod.spec.node_name.is_empty() => slim(&pod, true),
-        State::Explainer(_) | State::Scheduler(_) | State::TemplateSync(_) => return Some(Object::Pod(pod)),
+    let has_node = !pod.spec.node_name.is_empty();
+    let kept = match state {
+        State::PodGroupProtection if pod.group_name().is_none() => return None,
+        State::PodGroupProtection | State::Claims(_) | State::TaintEviction { .. } => slim(&pod, false),
+        State::Explainer(_) | State::Scheduler(_) if has_node => slim(&pod, true),
+        State::Explainer(_) | State::Scheduler(_) | State::TemplateSync(_) => *pod,
     };
-    let is_member = !matches!(state, State::PodGroupProtection) || slim.group_name().is_some();
-    is_member.then(|| Object::Pod(Box::new(slim)))
+    Some(Object::Pod(Box::new(kept)))
 }
 
-/// A Pod with its group alone.
-fn group(pod: &Pod) -> PodSpec {
-    let PodSpec { scheduling_group, workload_ref, .. } = &pod.spec;
-    PodSpec { scheduling_group: scheduling_group.clone(), workload_ref: workload_ref.clone(), ..PodSpec::default() }
-}
-
-/// A Pod that has its node: who it is, whether it has ended, its claims, and where asked for what it takes of its node.
+/// Of a Pod who it is, where it stands, its group and its claims; where asked for, what it takes of its node.
 fn slim(pod: &Pod, has_room: bool) -> Pod {
     let metadata = ObjectMeta {
         name: pod.metadata.name.clone(),
@@ -41,7 +36,9 @@ fn slim(pod: &Pod, has_room: bool) -> Pod {
         resource_claims: pod.spec.resource_claims.clone(),
         scheduler_name: pod.spec.scheduler_name.clone(),
         priority: pod.spec.priority,
-        ..group(pod)
+        scheduling_group: pod.spec.scheduling_group.clone(),
+        workload_ref: pod.spec.workload_ref.clone(),
+        ..PodSpec::default()
     };
     if has_room {
         let resources = |container: &Container| Container {
@@ -114,7 +111,8 @@ mod tests {
     fn the_protection_of_groups_keeps_members() {
         assert_eq!(kept(Part::PodGroupProtection, "n", None), None);
         let member = kept(Part::PodGroupProtection, "n", Some("g")).unwrap();
-        assert_eq!(member["spec"], json!({ "schedulingGroup": { "podGroupName": "g" } }));
+        assert_eq!(member["spec"]["schedulingGroup"], json!({ "podGroupName": "g" }));
+        assert_eq!(member["spec"]["containers"], json!(null));
         assert_eq!(member["status"]["phase"], "Running");
     }
 }

@@ -3,20 +3,14 @@
 use std::io;
 
 use anyhow::{Result, bail};
-use apportion::{HostLimits, Runner};
-use apportion_core::allocate::Limits;
-use apportion_core::control::{Part, Settings};
-use apportion_core::profile::Mode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::args::{CrctStatusArguments, Output};
 use super::diagnose::diagnose;
 use super::pen::{Ink, Pen};
-use super::plan::stored;
 use super::text::{WIDTH, clean, count, table, wrap};
-use super::{Shown, Verdict, ask, input, machine};
-use crate::api_server::PLANNED;
+use super::{Shown, Verdict, machine, template_sync};
 
 /// A source, as the component describes it.
 #[derive(Deserialize)]
@@ -51,18 +45,8 @@ struct Place {
 }
 
 pub(crate) fn status(arguments: &CrctStatusArguments) -> Result<Shown> {
-    if arguments.kubernetes.native {
-        bail!("the status is found out in the component only");
-    }
-    let profile = ask::profile(&arguments.kubernetes, Mode::Sound)?;
-    let input = input::gather(&arguments.input.files, &arguments.input.cluster, &PLANNED)?;
-    let settings = Settings {
-        part: Part::TemplateSync,
-        home: arguments.namespace.clone(),
-        allow_admin_access: arguments.allow_admin_access,
-    };
-    let mut controller = Runner::new()?.controller(&profile, Limits::default(), HostLimits::default(), settings)?;
-    let taken = input.taken(controller.apply(&stored(&input))?);
+    let (files, cluster) = (&arguments.input.files, &arguments.input.cluster);
+    let (mut controller, input, taken) = template_sync::start(files, cluster, &arguments.kubernetes, &arguments.sync)?;
     let found = chosen(controller.standings()?, &arguments.names)?;
     let sources: Vec<Source> = serde_json::from_value(found.clone())?;
     let view = &arguments.view;

@@ -32,6 +32,7 @@ mod show_explain;
 mod show_pending;
 mod show_run;
 mod snapshot;
+mod template_sync;
 mod text;
 mod validate;
 mod what_if;

@@ -3,23 +3,18 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use anyhow::{Result, bail};
-use apportion::{Controller, HostLimits, Runner, Write};
-use apportion_core::allocate::Limits;
-use apportion_core::api::source::SOURCE_API_VERSION;
-use apportion_core::control::{Conclusion, Part, Settings};
+use anyhow::Result;
+use apportion::{Controller, Write};
+use apportion_core::control::Conclusion;
 use apportion_core::finding::ObjectRef;
 use apportion_core::lifecycle::EventRecord;
-use apportion_core::profile::Mode;
 use serde_json::{Value, json};
 
 use super::args::{Output, PlanArguments};
 use super::diagnose::diagnose;
-use super::input::{self, Input};
 use super::pen::{Ink, Pen};
 use super::text::{clean, count, table};
-use super::{Shown, Verdict, ask, machine};
-use crate::api_server::PLANNED;
+use super::{Shown, Verdict, ask, machine, template_sync};
 
 /// Most rounds of decisions; each is about what the one before it changed.
 const MOST_ROUNDS: usize = 16;
@@ -53,18 +48,8 @@ struct Planned {
 }
 
 pub(crate) fn plan(arguments: &PlanArguments) -> Result<Shown> {
-    if arguments.kubernetes.native {
-        bail!("the plan is made in the component only");
-    }
-    let profile = ask::profile(&arguments.kubernetes, Mode::Sound)?;
-    let input = input::gather(&arguments.input.files, &arguments.input.cluster, &PLANNED)?;
-    let settings = Settings {
-        part: Part::TemplateSync,
-        home: arguments.namespace.clone(),
-        allow_admin_access: arguments.allow_admin_access,
-    };
-    let mut controller = Runner::new()?.controller(&profile, Limits::default(), HostLimits::default(), settings)?;
-    let taken = input.taken(controller.apply(&stored(&input))?);
+    let (files, cluster) = (&arguments.input.files, &arguments.input.cluster);
+    let (mut controller, input, taken) = template_sync::start(files, cluster, &arguments.kubernetes, &arguments.sync)?;
     let planned = planned(&mut controller)?;
     let view = &arguments.view;
     let stdout = match view.output {
@@ -77,19 +62,6 @@ pub(crate) fn plan(arguments: &PlanArguments) -> Result<Shown> {
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
     let verdict = if taken.has_errors() || !planned.told.is_empty() { Verdict::No } else { Verdict::Yes };
     Ok(Shown { stdout: stdout.into(), stderr, verdict })
-}
-
-/// Manifests as they would be stored: a source that no server has seen has no UID yet, and copies name it by that.
-pub(super) fn stored(input: &Input) -> Vec<String> {
-    let stored = |mut value: Value| {
-        let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let is_source = value.get("apiVersion").is_some_and(|version| version == SOURCE_API_VERSION);
-        if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut).filter(|_| is_source) {
-            metadata.entry("uid").or_insert_with(|| json!(format!("uid of {name}")));
-        }
-        value.to_string()
-    };
-    input.objects().map(stored).collect()
 }
 
 /// Lets the controller decide as if everything that it writes were taken.

@@ -485,28 +485,31 @@ pub(crate) struct CrctStatusArguments {
     /// Show namespaces that have the current copy, too
     #[arg(long)]
     pub(crate) all: bool,
-    /// The controller's namespace, where master templates are
-    #[arg(long, value_name = "NAMESPACE", default_value = "apportion-system")]
-    pub(crate) namespace: String,
-    /// As the controller's argument of this name
-    #[arg(long)]
-    pub(crate) allow_admin_access: bool,
+    #[command(flatten)]
+    pub(crate) sync: TemplateSyncArguments,
     #[command(flatten)]
     pub(crate) kubernetes: KubernetesArguments,
     #[command(flatten)]
     pub(crate) view: ViewArguments,
 }
 
+/// What template-sync would be told when it starts.
 #[derive(Args, Debug)]
-pub(crate) struct PlanArguments {
-    #[command(flatten)]
-    pub(crate) input: InputArguments,
+pub(crate) struct TemplateSyncArguments {
     /// The controller's namespace, where master templates are
     #[arg(long, value_name = "NAMESPACE", default_value = "apportion-system")]
     pub(crate) namespace: String,
     /// As the controller's argument of this name
     #[arg(long)]
     pub(crate) allow_admin_access: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PlanArguments {
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    #[command(flatten)]
+    pub(crate) sync: TemplateSyncArguments,
     #[command(flatten)]
     pub(crate) kubernetes: KubernetesArguments,
     #[command(flatten)]
