@@ -4,6 +4,8 @@ use ts_rs::{Config, TS};
 
 use crate::allocate::json::{Allocated, Failed, GaveUp, Refusal, Refused as Failure, Unsatisfied, Written as Decision};
 use crate::allocate::{DeviceId, RequestFunnel};
+use crate::control::wire::{Identified, Merging, Reconciliation, WireCause, WireSettings as ControllerSettings, Write};
+use crate::control::{Conclusion, Lane, Part as ControllerPart, Task};
 use crate::evaluate::{Costs, Written as Evaluation};
 use crate::explain::snapshot::Snapshot;
 use crate::explain::{
@@ -14,6 +16,7 @@ use crate::explain::{
 };
 use crate::finding::{ErrorKind, Finding, Fix, ObjectRef, Severity};
 use crate::lifecycle::EventRecord;
+use crate::lifecycle::template_sync::{Counts as CopyCounts, Place as CopyStanding, Stands};
 use crate::profile::{Mode, Version};
 use crate::simulate::life::wire::RecordedEvent;
 use crate::simulate::life::{Command, Component, DevicePath, Happening, Moment, Settled};
@@ -104,6 +107,19 @@ pub fn declarations() -> String {
         EventRecord,
         RecordedEvent,
         Refused,
+        ControllerPart,
+        ControllerSettings,
+        Lane,
+        Task,
+        Reconciliation,
+        Write,
+        Merging,
+        Identified,
+        WireCause,
+        Conclusion,
+        Stands,
+        CopyCounts,
+        CopyStanding,
     ]
 }
 

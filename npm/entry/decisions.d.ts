@@ -1061,6 +1061,186 @@ export type Refused = {
   message: string,
 };
 
+/** What a controller is for. */
+export type ControllerPart = "template-sync" | "explainer" | "claims" | "podgroup-protection" | "taint-eviction" | "scheduler";
+
+/** What a controller is told when it starts. */
+export type ControllerSettings = {
+  /** What it is for. */
+  part: ControllerPart,
+  /** Its own namespace, where master templates are; `apportion-system` where it is left out. */
+  home?: string | null,
+  /** Whether cluster-wide claim templates may ask for admin access. */
+  allowAdminAccess?: boolean,
+};
+
+/** How soon something is to be looked at, where not all can be at once. */
+export type Lane = "urgent" | "repair" | "rollout" | "report";
+
+/** Something to look at. */
+export type ControllerTask = {
+  /** What the decision is to be about; without name where it is about the whole cluster. */
+  object: ObjectRef,
+  /** How soon. */
+  lane: Lane,
+  /** Milliseconds to wait first, so that several changes are looked at together. */
+  afterMillis: number,
+};
+
+/** What is to happen about one thing. */
+export type Reconciliation = {
+  /**
+   * Writes, in order. When one fails, those after it must not happen. A later write to the same object carries the version
+   * that the earlier one gave.
+   */
+  writes: Array<Write>,
+  /** When to ask again although nothing changed, in milliseconds since 1970. */
+  wakeUpMillis: number,
+  /** Whether asking again with growing pauses makes sense. */
+  retry: boolean,
+  /** What to tell users, however often it was told before. */
+  events: Array<EventRecord>,
+  /** Objects that the writes take to be gone: whoever finds one still there writes nothing. */
+  gone: Array<Identified>,
+  /** Why, for whoever counts. */
+  cause: Cause,
+};
+
+/** One write to the API server. */
+export type Write = {
+  "create": {
+    /** The object. Its name is given. */
+    object: Json,
+    /**
+     * What to tell when the server refuses it, with the server's words at the end of the note; the writes after it do not
+     * build on the object and happen all the same.
+     */
+    refused?: EventRecord,
+  }
+} | {
+  "update": Json
+} | {
+  "updateStatus": Json
+} | {
+  "patch": {
+    /** The object. */
+    object: ObjectRef,
+    /** Its UID, so that a later object of that name is spared; any where it is empty. */
+    uid: string,
+    /** The version that it must still have; any where it is empty. */
+    resourceVersion: string,
+    /** Whether the status subresource is meant. */
+    status: boolean,
+    /** How the fields are merged. */
+    merging: Merging,
+    /** The fields. */
+    fields: Json,
+  }
+} | {
+  "delete": {
+    /** The object. */
+    object: ObjectRef,
+    /** The UID that it must have. */
+    uid: string,
+    /** The `resourceVersion` that it must have; empty where any will do. */
+    resourceVersion: string,
+  }
+} | {
+  "bind": {
+    /** The Pod. */
+    pod: ObjectRef,
+    /** Its UID. */
+    uid: string,
+    /** Name of the node. */
+    node: string,
+  }
+} | {
+  "record": EventRecord
+};
+
+/** How fields are merged into an object. */
+export type Merging = "merge" | "strategic" | {
+  "apply": string
+};
+
+/** An object with the UID that it must have. */
+export type Identified = {
+  /** The object. */
+  object: ObjectRef,
+  /** Its UID. */
+  uid: string,
+};
+
+/** Why a decision was made. */
+export type Cause = "usual" | "drift" | {
+  "replacement": {
+    /** When it was decided to take it away, in milliseconds since 1970. */
+    since: number,
+  }
+};
+
+/** What became of a decision. */
+export type Conclusion = "done" | "failed" | "unanswered" | {
+  "refused": {
+    /** HTTP status. */
+    status: number,
+    /** The server's words. */
+    message: string,
+  }
+};
+
+/** How a source stands. */
+export type SourceStanding = {
+  /** Kind, as references name it. */
+  kind: string,
+  /** Namespace, of a master template. */
+  namespace: string,
+  /** Name. */
+  name: string,
+  /** Name of the copies. */
+  target: string,
+  /** Whether at least one namespace is selected and all of them have the current copy. */
+  isReady: boolean,
+  /** Whether nothing is written for now. */
+  isPaused: boolean,
+  /** Whether the status was written for the latest change of the source; always for one without a status. */
+  isObserved: boolean,
+  /** What the current copies are known by; empty where there is nothing to copy. */
+  templateHash: string,
+  /** Namespaces in numbers. */
+  counts: CopyCounts,
+  /** Device classes that it names and that are not there. */
+  missingClasses: Array<string>,
+  /** Selected namespaces, and others that have a copy, by name. */
+  places: Array<CopyStanding>,
+};
+
+/** How the copies of a source stand, in numbers. */
+export type CopyCounts = {
+  /** Namespaces that are selected. */
+  matched: number,
+  /** Those that have the current copy. */
+  current: number,
+  /** Those whose copy is being made, or is to stay as it was. */
+  updating: number,
+  /** Those that have another template of that name. */
+  conflicting: number,
+  /** Those in which no copy can be made. */
+  refused: number,
+};
+
+/** How the copy of a source in one namespace stands. */
+export type CopyStanding = {
+  /** The namespace. */
+  namespace: string,
+  /** `Current`, `Updating`, `Conflicting`, `Refused`, or `Leftover` where the namespace is not selected any more. */
+  state: string,
+  /** A word for programs; empty where all is well. */
+  reason: string,
+  /** The same for people. */
+  message: string,
+};
+
 /** A range of a JavaScript string: `text.slice(start, end)`. */
 export type Utf16Range = {
   /** Where it begins. */

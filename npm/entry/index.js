@@ -13,6 +13,7 @@ export {
   validateSet,
   validateText,
 } from "./engine.js";
+export { Controller } from "./controller.js";
 export { Manifests, readYaml } from "./manifests.js";
 export { Simulation, inspect, readScript } from "./simulation.js";
 export { init, initSync } from "./start.js";

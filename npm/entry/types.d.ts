@@ -1,9 +1,9 @@
 // The package as TypeScript sees it. Tests hold it against the JavaScript beside it and against what the module answers.
 
 import type {
-  Command, Decision, Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Finding, Fit, FitRequest, ManifestDocument, Moment,
-  ObjectRef, Place, PlacedFinding, Question, RecordedEvent, Refused, Report, ScriptStep, SelectorQuestion, Settings, Snapshot, Submission,
-  Supposition, TaintSpec, Unreadable, Verdict,
+  Command, Conclusion, ControllerSettings, ControllerTask, Decision, Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Finding, Fit, FitRequest, ManifestDocument, Moment,
+  ObjectRef, Place, PlacedFinding, Question, Reconciliation, RecordedEvent, Refused, Report, ScriptStep, SelectorQuestion, Settings, Snapshot,
+  SourceStanding, Submission, Supposition, TaintSpec, Unreadable, Verdict,
 } from "./decisions.d.ts";
 
 // What is asked and answered is declared from the types that read and write it; here is what JavaScript adds.
@@ -239,6 +239,41 @@ export class Simulation {
   /** A simulation with the same past, to try something out. */
   fork(): Simulation;
   /** Gives the memory back. The object cannot be used afterwards. */
+  free(): void;
+}
+
+/** What a controller is for, and by which rules. */
+export interface ControllerOptions extends ControllerSettings {
+  settings?: Settings;
+}
+
+/**
+ * A controller of a real cluster: its program watches the API server, hands every event in, asks what is due, asks for a
+ * decision about each such thing, carries it out, and says what became of it. Nothing is written here. A controller that is made
+ * anew and given all objects goes on where the old one was.
+ *
+ * Holds memory of the module until `free()` is called or the garbage collector comes by.
+ */
+export class Controller {
+  /** A controller that knows of no object. @throws {@link SettingsError} */
+  constructor(options: ControllerOptions);
+  /** Takes objects in as they are now. Findings come per object, in order; one that cannot be read is left out. */
+  apply(objects: Iterable<unknown>): Finding[][];
+  /** Takes out an object that is gone. False when there is none. */
+  delete(object: ObjectRef): boolean;
+  /** What is to be looked at because of what happened since this was asked last. */
+  due(): ControllerTask[];
+  /** What is to happen about one thing, at a time in milliseconds since 1970. */
+  reconcile(object: ObjectRef, nowMillis: number): Reconciliation;
+  /** Says what became of the latest decision about one thing. */
+  conclude(object: ObjectRef, conclusion: Conclusion): void;
+  /** How all sources of copies stand; none for parts other than `template-sync`. */
+  standings(): SourceStanding[];
+  /** Any call by name, JSON text in and JSON text out. */
+  callText(name: string, argument: string): string;
+  /** A controller that knows the same, to try something out. */
+  fork(): Controller;
+  /** Gives the memory back. The controller cannot be used afterwards. */
   free(): void;
 }
 

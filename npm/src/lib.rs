@@ -4,6 +4,7 @@
 //! building values piece by piece, and because integers beyond 2^53 survive in a text. The JavaScript in `entry/` makes
 //! typed values of them; its functions ending in `Text` hand the texts through as they are.
 
+mod control;
 mod life;
 mod manifests;
 mod question;
@@ -17,6 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+pub use control::Controller;
 pub use life::{Simulation, inspect, read_script};
 pub use manifests::Manifests;
 pub use question::{answer, convert, evaluate, validate};

@@ -12,9 +12,11 @@ mod rollout;
 mod scheduler;
 mod template_sync;
 mod upkeep;
+pub mod wire;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::allocate::Limits;
@@ -29,7 +31,9 @@ use scheduler::Scheduler;
 use template_sync::TemplateSync;
 
 /// What a controller is for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "ControllerPart"))]
 pub enum Part {
     /// Keeps copies of cluster-wide claim templates.
     TemplateSync,
@@ -38,6 +42,7 @@ pub enum Part {
     /// Makes claims and takes reservations away.
     Claims,
     /// Keeps PodGroups while Pods need them.
+    #[serde(rename = "podgroup-protection")]
     PodGroupProtection,
     /// Deletes Pods whose devices are tainted.
     TaintEviction,
@@ -57,7 +62,9 @@ pub struct Settings {
 }
 
 /// How soon something is to be looked at, where not all can be at once.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub enum Lane {
     /// Somebody waits for it.
     Urgent,
@@ -70,18 +77,23 @@ pub enum Lane {
 }
 
 /// Something to look at.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "ControllerTask"))]
 pub struct Task {
     /// What the decision is to be about; without name where it is about the whole cluster.
     pub object: ObjectRef,
     /// How soon.
     pub lane: Lane,
     /// Milliseconds to wait first, so that several changes are looked at together.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
     pub after_millis: u64,
 }
 
 /// What became of a decision.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub enum Conclusion {
     /// Everything was carried out.
     Done,

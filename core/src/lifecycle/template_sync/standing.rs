@@ -54,6 +54,7 @@ impl<'s> Standing<'s> {
 /// How a source stands.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "SourceStanding"))]
 pub struct Stands {
     /// Kind, as references name it.
     pub kind: String,
@@ -82,6 +83,7 @@ pub struct Stands {
 /// How the copy of a source in one namespace stands.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "CopyStanding"))]
 pub struct Place {
     /// The namespace.
     pub namespace: String,

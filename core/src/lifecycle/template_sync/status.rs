@@ -32,16 +32,22 @@ pub struct Refusal {
 /// How the copies of a source stand, in numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "CopyCounts"))]
 pub struct Counts {
     /// Namespaces that are selected.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
     pub matched: u64,
     /// Those that have the current copy.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
     pub current: u64,
     /// Those whose copy is being made, or is to stay as it was.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
     pub updating: u64,
     /// Those that have another template of that name.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
     pub conflicting: u64,
     /// Those in which no copy can be made.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
     pub refused: u64,
 }
 
