@@ -104,6 +104,11 @@ snapshots! {
     crct_status_as_json: ["crct", "status", "well", "-o", "json", "-f", "host-wasmtime/tests/cli/copies.yaml"];
     crct_status_of_nothing: ["crct", "status", "-f", SMALL];
     crct_status_of_an_unknown_template: ["crct", "status", "nobody", "-f", SMALL];
+    crct_export_of_templates: ["crct", "export", "-f", "host-wasmtime/tests/cli/copies.yaml"];
+    crct_export_as_cluster_templates: ["crct", "export", "--as", "cluster-templates", "-f", "host-wasmtime/tests/cli/copies.yaml", "-f", "examples/templates/"];
+    crct_export_of_copies: ["crct", "export", "--as", "copies", "-f", "host-wasmtime/tests/cli/copies.yaml"];
+    crct_export_of_nothing: ["crct", "export", "-f", SMALL];
+    help_of_crct_export: ["crct", "export", "--help"];
     help_of_crct_status: ["crct", "status", "--help"];
     help_of_plan: ["plan", "--help"];
     help_of_controller: ["controller", "--help"];

@@ -99,7 +99,9 @@ impl TemplateSync {
             State::Changing => decision.cause = self.upkeep.cause(&key, &decision),
             State::Refused { .. } => {}
             State::NotWanted | State::Current | State::Outdated | State::Conflict | State::Superseded { .. } => {
-                self.upkeep.rests(&key);
+                if let Some(was_gone) = self.upkeep.rests(&key).filter(|_| state == State::Current) {
+                    decision.events.extend(template_sync::repaired(cluster, &self.settings, &key, was_gone));
+                }
                 let next = self.rollout.close(&key).map(|(namespace, name)| Work::Copy { namespace, name });
                 self.turn.extend(next.map(|work| task(work, Lane::Rollout)));
             }

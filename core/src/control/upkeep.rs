@@ -15,6 +15,8 @@ pub(super) struct Upkeep {
     touched: BTreeSet<Key>,
     /// To be replaced, with the time of that decision.
     replaced: BTreeMap<Key, Time>,
+    /// To be put back because somebody else touched them; whether they were gone.
+    repaired: BTreeMap<Key, bool>,
 }
 
 impl Upkeep {
@@ -39,20 +41,25 @@ impl Upkeep {
     }
 
     /// Why a copy is made or changed.
-    pub(super) fn cause(&self, key: &Key, decision: &Decision) -> Cause {
-        let makes = |action: &Action| matches!(action, Action::Create { .. } | Action::Patch(_));
-        match (decision.actions.iter().any(makes), self.replaced.get(key)) {
+    pub(super) fn cause(&mut self, key: &Key, decision: &Decision) -> Cause {
+        let creates = decision.actions.iter().any(|action| matches!(action, Action::Create { .. }));
+        let patches = decision.actions.iter().any(|action| matches!(action, Action::Patch(_)));
+        match (creates || patches, self.replaced.get(key)) {
             (false, _) => Cause::Usual,
             (true, Some(&since)) => Cause::Replacement { since },
-            (true, None) if self.touched.contains(key) => Cause::Drift,
+            (true, None) if self.touched.contains(key) => {
+                self.repaired.insert(key.clone(), creates);
+                Cause::Drift
+            }
             (true, None) => Cause::Usual,
         }
     }
 
-    /// A copy is as it should be, or nobody wants one.
-    pub(super) fn rests(&mut self, key: &Key) {
+    /// A copy is as it should be, or nobody wants one. Gives whether it was gone, where it was put back.
+    pub(super) fn rests(&mut self, key: &Key) -> Option<bool> {
         self.touched.remove(key);
         self.replaced.remove(key);
+        self.repaired.remove(key)
     }
 }
 

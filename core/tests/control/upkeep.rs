@@ -1,6 +1,7 @@
 //! What is counted: copies that somebody else changed, and copies that are missing while they are replaced.
 
 use apportion_core::control::Part;
+use apportion_core::finding::ObjectRef;
 use apportion_core::lifecycle::{Action, Cause};
 use serde_json::{Value, json};
 
@@ -41,6 +42,54 @@ fn what_somebody_else_did_to_a_copy_is_drift() {
     world.put(other);
     world.settle();
     assert_eq!(world.causes, [Cause::Drift; 3]);
+}
+
+/// The Events about drift: what they are about and what they say.
+fn told(world: &World) -> Vec<String> {
+    let of_drift = world.events.iter().filter(|event| event.reason == "DriftRepaired");
+    of_drift.map(|event| format!("{} {}: {}", event.regarding, event.uid, event.note)).collect()
+}
+
+#[test]
+fn drift_is_told_where_it_was_and_once_at_the_source() {
+    let mut world = world();
+    world.put(namespace("b", json!({ "team": "ml" })));
+    world.settle();
+    assert_eq!(told(&world), [""; 0], "copies that are new are nothing to tell");
+    let [changed, deleted] = ["a", "b"].map(|namespace| template(namespace, "h100"));
+    world.patch(&changed, json!({ "metadata": { "labels": { "apportion.dev/source-name": "x" } } }));
+    world.settle();
+    world.remove(&deleted);
+    world.settle();
+    let uid = |object: &ObjectRef| world.objects[object]["metadata"]["uid"].as_str().unwrap().to_owned();
+    let source = format!("{} {}", source_ref("h100"), uid(&source_ref("h100")));
+    let hint = "and it was put back: change the cluster-wide template h100";
+    let expected = [
+        format!("{changed} {}: somebody changed this template, {hint}", uid(&changed)),
+        format!("{source}: a copy was changed by somebody else, and put back"),
+        format!("{deleted} {}: somebody deleted this template, {hint}", uid(&deleted)),
+        format!("{source}: a copy was deleted by somebody else, and put back"),
+    ];
+    assert_eq!(told(&world), expected);
+    // A replacement is none.
+    world.events.clear();
+    world.put(source_of("other"));
+    world.settle();
+    assert_eq!(told(&world), [""; 0]);
+}
+
+#[test]
+fn what_is_not_repaired_is_not_told() {
+    let mut world = world();
+    world.refuses = |_| Some((403, "exceeded quota: templates"));
+    world.remove(&template("a", "h100"));
+    world.settle();
+    assert_eq!(told(&world), [""; 0]);
+    // It is once it can be.
+    world.refuses = |_| None;
+    world.put(namespace("a", json!({ "team": "ml", "more": "quota" })));
+    world.settle();
+    assert_eq!(told(&world).len(), 2);
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod check_dump;
 mod control;
 mod convert;
 mod crct;
+mod crct_export;
 mod diagnose;
 mod explain;
 mod files;
@@ -102,6 +103,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Playground(arguments) => playground::playground(arguments),
         Command::Plan(arguments) => plan::plan(arguments),
         Command::Crct(CrctCommand::Status(arguments)) => crct::status(arguments),
+        Command::Crct(CrctCommand::Export(arguments)) => crct_export::export(arguments),
         Command::Controller(arguments) => control::control(arguments),
         Command::Completions(arguments) => Ok(manual::completions(arguments)),
         Command::Man(arguments) => manual::pages(arguments),

@@ -77,17 +77,21 @@ impl PartName {
         }
     }
 
-    /// What it writes, and looks up one by one.
+    /// What it writes in other people's namespaces: a cluster may want to allow that namespace by namespace. With a word for it.
+    pub(crate) const fn writes_elsewhere(self) -> Option<(&'static str, &'static [Grant])> {
+        match self {
+            Self::TemplateSync => {
+                const { Some(("copies", &[grant(DEVICES, "resourceclaimtemplates", &["create", "delete", "patch"])])) }
+            }
+            Self::Explainer | Self::Claims | Self::PodgroupProtection | Self::TaintEviction | Self::Scheduler => None,
+        }
+    }
+
+    /// What it writes beside that, and looks up one by one.
     pub(crate) const fn writes(self) -> &'static [Grant] {
         match self {
             Self::TemplateSync => {
-                const {
-                    &[
-                        grant(DEVICES, "resourceclaimtemplates", &["create", "delete", "patch"]),
-                        grant("apportion.dev", "clusterresourceclaimtemplates/status", &["update"]),
-                        EVENTS,
-                    ]
-                }
+                const { &[grant("apportion.dev", "clusterresourceclaimtemplates/status", &["update"]), EVENTS] }
             }
             Self::Explainer => const { &[grant("", "pods/status", &["patch"]), EVENTS] },
             Self::Claims => {

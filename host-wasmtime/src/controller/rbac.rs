@@ -16,20 +16,18 @@ pub(super) const ACCOUNT: &str = "apportion";
 /// Name of the Lease.
 pub(super) const LEASE: &str = "apportion-controller";
 
-/// Roles and bindings as manifests: one cluster role for each part, and one role for the Lease.
+/// Roles and bindings as manifests: one cluster role for each part, one for what it writes in other people's namespaces, and one
+/// role for the Lease.
 pub(super) fn manifests(parts: &[PartName], namespace: &str) -> Vec<Value> {
     let mut all = Vec::new();
     for part in parts {
         let name = format!("{ACCOUNT}-{}", part.text());
         let mut wanted = rules(part.watches(), &["list", "watch"]);
         wanted.extend(granted(part.writes()));
-        let metadata = named(&name, None);
-        all.push(value(&ClusterRole { metadata, rules: Some(wanted), ..ClusterRole::default() }));
-        all.push(value(&ClusterRoleBinding {
-            metadata: named(&name, None),
-            role_ref: role_ref("ClusterRole", &name),
-            subjects: Some(vec![account(namespace)]),
-        }));
+        all.extend(everywhere(&name, wanted, namespace));
+        if let Some((what, grants)) = part.writes_elsewhere() {
+            all.extend(everywhere(&format!("{name}-{what}"), granted(grants), namespace));
+        }
     }
     let name = format!("{ACCOUNT}-leader");
     let lease = |names: Option<Vec<String>>, verbs: &[&str]| PolicyRule {
@@ -48,6 +46,16 @@ pub(super) fn manifests(parts: &[PartName], namespace: &str) -> Vec<Value> {
         subjects: Some(vec![account(namespace)]),
     }));
     all
+}
+
+/// A cluster role, and the binding that makes it hold in every namespace.
+fn everywhere(name: &str, rules: Vec<PolicyRule>, namespace: &str) -> [Value; 2] {
+    let binding = ClusterRoleBinding {
+        metadata: named(name, None),
+        role_ref: role_ref("ClusterRole", name),
+        subjects: Some(vec![account(namespace)]),
+    };
+    [value(&ClusterRole { metadata: named(name, None), rules: Some(rules), ..ClusterRole::default() }), value(&binding)]
 }
 
 /// One rule for each group and set of verbs.

@@ -346,9 +346,15 @@ impl Unit {
             }
         }
         self.wake(&due.object, plan_again);
-        match outcome.conclusion == Conclusion::Done && !is_to_retry {
-            true => self.queue.finish(&due.object),
-            false => self.queue.fail(due, outcome.pause, Instant::now()),
+        match outcome.conclusion {
+            Conclusion::Done if !is_to_retry => self.queue.finish(&due.object),
+            // What somebody has to allow first keeps nobody else waiting.
+            Conclusion::Refused { .. } => {
+                self.queue.fail(Due { lane: Lane::Report, ..due }, outcome.pause, Instant::now());
+            }
+            Conclusion::Done | Conclusion::Failed | Conclusion::Unanswered => {
+                self.queue.fail(due, outcome.pause, Instant::now());
+            }
         }
     }
 }

@@ -25,6 +25,12 @@ pub(crate) fn install(plane: &ControlPlane) {
     served(plane);
 }
 
+/// Installs what runs by default, without the right to write in every namespace.
+pub(crate) fn install_restricted(plane: &ControlPlane) {
+    apply(plane, &kustomized("overlays/restricted"));
+    served(plane);
+}
+
 /// Installs what runs by default.
 fn install_base(plane: &ControlPlane) {
     apply(plane, &kustomized("base"));
@@ -46,7 +52,7 @@ fn every_manifest_of_the_deployment_is_taken() {
     let plane = ControlPlane::start("deployment");
     install_base(&plane);
     let mut count = 0;
-    for folder in ["base", "overlays/all-parts"] {
+    for folder in ["base", "overlays/all-parts", "overlays/restricted"] {
         for object in kustomized(folder) {
             dry(&plane, &object).unwrap_or_else(|refused| panic!("{folder}: {refused}: {object}"));
             count += 1;
@@ -57,7 +63,7 @@ fn every_manifest_of_the_deployment_is_taken() {
     for values in [
         "{}",
         &format!(
-            "{{{all}, allowAdminAccess: true, warnings: true, otlpEndpoint: 'http://c:4318', priorityClassName: ''}}"
+            "{{{all}, allowAdminAccess: true, restricted: true, warnings: true, otlpEndpoint: 'http://c:4318', priorityClassName: ''}}"
         ),
     ] {
         let chart = rendered(&["chart", &deploy("helm/apportion"), "--namespace", "charts", "--values", values]);

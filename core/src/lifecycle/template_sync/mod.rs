@@ -368,6 +368,26 @@ fn conflict(source: Source<'_>, template: &ResourceClaimTemplate) -> Decision {
     Decision { events: vec![report(source, "Conflict", &note), theirs], ..Decision::none() }
 }
 
+/// What to tell whoever looks at a copy, and at its source, when it is back as somebody else changed or deleted it.
+pub fn repaired(cluster: &Cluster, settings: &Settings, key: &Key, was_gone: bool) -> Vec<EventRecord> {
+    let rivals: Vec<Source<'_>> = sources(cluster, &settings.home).filter(|source| source.target() == key.1).collect();
+    let source = in_charge(&rivals, cluster.namespaces().get(&key.0));
+    let (Some(source), Some(copy)) = (source, cluster.templates().get(key)) else { return Vec::new() };
+    let happened = if was_gone { "deleted" } else { "changed" };
+    let name = &source.metadata.name;
+    let by_users =
+        format!("somebody {happened} this template, and it was put back: change the cluster-wide template {name}");
+    let of_copy = EventRecord {
+        regarding: mould::reference(copy),
+        uid: copy.metadata.uid.clone(),
+        is_warning: false,
+        ..report(source, "DriftRepaired", &by_users)
+    };
+    // Without a namespace: one Event counts the copies, however many they are.
+    let of_source = report(source, "DriftRepaired", &format!("a copy was {happened} by somebody else, and put back"));
+    vec![of_copy, of_source]
+}
+
 fn report(source: Source<'_>, reason: &str, note: &str) -> EventRecord {
     EventRecord {
         regarding: source.reference(),

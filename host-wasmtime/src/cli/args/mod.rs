@@ -103,6 +103,7 @@ impl Command {
             Self::Snapshot(arguments) => Some(&arguments.input.cluster),
             Self::Plan(arguments) => Some(&arguments.input.cluster),
             Self::Crct(CrctCommand::Status(arguments)) => Some(&arguments.input.cluster),
+            Self::Crct(CrctCommand::Export(arguments)) => Some(&arguments.input.cluster),
             Self::Validate(_)
             | Self::Convert(_)
             | Self::Replay(_)
@@ -193,6 +194,11 @@ const CRCT_STATUS_EXAMPLE: &str = "\
 Example:
   apportion crct status --from-cluster
   apportion crct status --from-cluster single-gpu";
+
+const CRCT_EXPORT_EXAMPLE: &str = "\
+Example:
+  apportion crct export --from-cluster > templates.yaml
+  apportion crct export --from-cluster --as copies > copies.yaml";
 
 const CONTROLLER_EXAMPLE: &str = "\
 Example:
@@ -473,6 +479,33 @@ pub(crate) enum CrctCommand {
     /// Say how the copies of each template stand: in numbers, and where one is missing, why
     #[command(after_help = CRCT_STATUS_EXAMPLE)]
     Status(CrctStatusArguments),
+    /// Print templates or their copies as manifests that stand by themselves, to keep them or to go on without the controller
+    #[command(after_help = CRCT_EXPORT_EXAMPLE)]
+    Export(CrctExportArguments),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CrctExportArguments {
+    #[command(flatten)]
+    pub(crate) input: RepeatedArguments,
+    /// What is printed
+    #[arg(long = "as", value_name = "FORM", value_enum, default_value_t = ExportForm::Sources)]
+    pub(crate) form: ExportForm,
+    /// The controller's namespace, where master templates are
+    #[arg(long, value_name = "NAMESPACE", default_value = "apportion-system")]
+    pub(crate) namespace: String,
+    #[command(flatten)]
+    pub(crate) look: LookArguments,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ExportForm {
+    /// The templates, without what servers add
+    Sources,
+    /// ClusterResourceClaimTemplates as KEP-5978 proposed them for resource.k8s.io: for every namespace, with the names of the copies
+    ClusterTemplates,
+    /// The copies, without the marks by which the controller knows them
+    Copies,
 }
 
 #[derive(Args, Debug)]

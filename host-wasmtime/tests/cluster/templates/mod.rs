@@ -4,6 +4,7 @@ mod adoption;
 mod change;
 mod early;
 mod many;
+mod restricted;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
