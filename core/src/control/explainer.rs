@@ -1,25 +1,25 @@
 //! Why Pods and PodGroups wait for devices, told to their users: once, and again when it is something else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
 use crate::allocate::Limits;
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
-use crate::cluster::Cluster;
-use crate::explain::{Explanation, Request, State, explain};
+use crate::cluster::{Cluster, Key};
+use crate::explain::{Explanation, State, explain_waiting};
 use crate::finding::{Code, ObjectRef};
 use crate::lifecycle::{Action, Change, Decision, EventRecord, Patch, Time, Trigger};
 
 /// Who tells, in Events.
 const EXPLAINER: &str = "apportion-explainer";
 
-/// Annotation of a Pod whose status is to say it, too.
+/// Annotation of a Pod or PodGroup whose status is to say it, too.
 const WANTED: &str = "apportion.dev/explain";
 
 /// Type of the condition that says it.
-const CONDITION: &str = "apportion.dev/DevicesAvailable";
+pub(super) const CONDITION: &str = "apportion.dev/DevicesAvailable";
 
 /// Milliseconds between two looks at the cluster.
 const PAUSE: i64 = 10_000;
@@ -92,9 +92,11 @@ impl Explainer {
         self.looked = Some(now);
         if !cluster.pods().values().any(|pod| pod.spec.node_name.is_empty() && !pod.spec.resource_claims.is_empty()) {
             self.told.clear();
+            decision.actions = over(cluster, &[], now);
             return decision;
         }
-        let explained = explain(&mut cluster.clone(), &Request::default(), limits).unwrap_or_default();
+        let explained = explain_waiting(&mut cluster.clone(), limits);
+        decision.actions = over(cluster, &explained, now);
         let mut waiting: BTreeMap<String, Told> = BTreeMap::new();
         let mut count = 0_usize;
         for explanation in explained {
@@ -129,7 +131,7 @@ impl Explainer {
 struct Waiter<'c> {
     reference: ObjectRef,
     metadata: &'c ObjectMeta,
-    conditions: Option<&'c Vec<Value>>,
+    conditions: &'c [Value],
 }
 
 impl<'c> Waiter<'c> {
@@ -145,12 +147,12 @@ impl<'c> Waiter<'c> {
         let (metadata, conditions) = match subject.kind.as_str() {
             "Pod" => {
                 let pod = cluster.pods().get(&key).filter(|pod| !pod.spec.resource_claims.is_empty())?;
-                (&pod.metadata, Some(&pod.status.conditions))
+                (&pod.metadata, &pod.status.conditions)
             }
             "PodGroup" => {
                 let group = cluster.pod_groups().get(&key)?;
                 let has_claims = !group.spec.resource_claims.is_empty() || !explanation.requests.is_empty();
-                (has_claims.then_some(&group.metadata)?, None)
+                (has_claims.then_some(&group.metadata)?, &group.status.conditions)
             }
             _ => return None,
         };
@@ -169,30 +171,54 @@ impl<'c> Waiter<'c> {
         }
     }
 
-    /// The same in the status of a Pod that asks for it.
+    /// The same in the status, where that is asked for.
     fn condition(&self, explanation: &Explanation, note: &str, now: Time) -> Option<Action> {
         let is_wanted = self.metadata.annotations.get(WANTED).is_some_and(|wanted| wanted == "true");
-        if self.reference.kind != "Pod" || !is_wanted {
-            return None;
-        }
-        let mut conditions = self.conditions.into_iter().flatten();
-        let old = conditions.find(|one| one.get("type").is_some_and(|kind| kind == CONDITION));
-        if old.is_some_and(|old| old.get("message").is_some_and(|message| message == note)) {
-            return None;
-        }
+        let is_said = || own(self.conditions).and_then(|old| old.get("message")).is_some_and(|message| message == note);
+        (is_wanted && !is_said()).then(|| self.say("False", reason(explanation), note, now))
+    }
+
+    fn say(&self, status: &str, reason: &str, message: &str, now: Time) -> Action {
+        let old = own(self.conditions).filter(|old| old.get("status").is_some_and(|before| before == status));
         let since = old.and_then(|old| old.get("lastTransitionTime")).cloned();
         let condition = json!({
-            "type": CONDITION, "status": "False", "reason": reason(explanation), "message": note,
+            "type": CONDITION, "status": status, "reason": reason, "message": message,
             "lastTransitionTime": since.unwrap_or_else(|| json!(now.to_string())),
         });
-        Some(Action::Patch(Patch {
+        Action::Patch(Patch {
             object: self.reference.clone(),
             uid: self.metadata.uid.clone(),
             resource_version: String::new(),
             status: true,
             change: Change::Strategic(json!({ "status": { "conditions": [condition] } })),
-        }))
+        })
     }
+}
+
+/// The condition that this part wrote.
+fn own(conditions: &[Value]) -> Option<&Value> {
+    conditions.iter().find(|one| one.get("type").is_some_and(|kind| kind == CONDITION))
+}
+
+/// Takes back what statuses say of Pods that have their node by now, and of groups that wait no more.
+fn over(cluster: &Cluster, explained: &[Explanation], now: Time) -> Vec<Action> {
+    let is_open = |waiter: &Waiter<'_>| {
+        let own = own(waiter.conditions);
+        own.is_some_and(|own| own.get("status").is_some_and(|status| status == "False"))
+            && !waiter.metadata.is_deleting()
+    };
+    let waiter = |kind: &str, key: &Key, metadata, conditions| {
+        let reference = ObjectRef { kind: kind.to_owned(), namespace: key.0.clone(), name: key.1.clone() };
+        Waiter { reference, metadata, conditions }
+    };
+    let placed = cluster.pods().iter().filter(|(_, pod)| !pod.spec.node_name.is_empty() && !pod.is_finished());
+    let pods = placed.map(|(key, pod)| waiter("Pod", key, &pod.metadata, &pod.status.conditions[..]));
+    let groups = cluster.pod_groups().iter();
+    let groups = groups.map(|(key, group)| waiter("PodGroup", key, &group.metadata, &group.status.conditions[..]));
+    let waits = |one: &&Explanation| !matches!(one.state, State::Placed | State::Fits);
+    let waiting: BTreeSet<&ObjectRef> = explained.iter().filter(waits).map(|one| &one.subject).collect();
+    let groups = groups.filter(|group| !waiting.contains(&group.reference));
+    pods.chain(groups).filter(is_open).map(|waiter| waiter.say("True", "DevicesAllocated", "", now)).collect()
 }
 
 fn reason(explanation: &Explanation) -> &'static str {

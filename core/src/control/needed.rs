@@ -1,6 +1,9 @@
 //! What of a Pod a part keeps: a cluster has many, and most of them neither wait nor hold devices.
 
+use serde_json::Value;
+
 use super::State;
+use super::explainer::CONDITION;
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::api::pod::{Container, Pod, PodSpec, PodStatus};
@@ -14,7 +17,13 @@ pub(super) fn needed(state: &State, object: Object) -> Option<Object> {
     let kept = match state {
         State::PodGroupProtection if pod.group_name().is_none() => return None,
         State::PodGroupProtection | State::Claims(_) | State::TaintEviction { .. } => slim(&pod, false),
-        State::Explainer(_) | State::Scheduler(_) if has_node => slim(&pod, true),
+        State::Scheduler(_) if has_node => slim(&pod, true),
+        State::Explainer(_) if has_node => {
+            let mut kept = slim(&pod, true);
+            let is_own = |one: &&Value| one.get("type").is_some_and(|kind| kind == CONDITION);
+            kept.status.conditions.extend(pod.status.conditions.iter().find(is_own).cloned());
+            kept
+        }
         State::Explainer(_) | State::Scheduler(_) | State::TemplateSync(_) => *pod,
     };
     Some(Object::Pod(Box::new(kept)))

@@ -85,7 +85,7 @@ pub(super) fn cases(cluster: &Cluster, played: &Played, request: &Request) -> Re
 }
 
 /// Every Pod that is Pending, then every claim without devices that no Pod refers to.
-fn pending(cluster: &Cluster, played: &Played) -> Vec<Case> {
+pub(super) fn pending(cluster: &Cluster, played: &Played) -> Vec<Case> {
     let mut cases = Vec::new();
     for key in &played.order {
         let case = pod_case(cluster, played, key);

@@ -3,6 +3,8 @@
 //! The Pods of a run are placed one by one, with claims that stand for themselves. Before that, the claims of groups are made
 //! here and the members' entries are pointed to them, so that what is explained has the claims that the members share.
 
+use std::collections::BTreeSet;
+
 use super::case::{Case, Placed, pod_case};
 use super::words::{list, plural};
 use crate::api::claim::{ResourceClaim, ResourceClaimTemplate};
@@ -194,6 +196,18 @@ fn reference(key: &Key) -> ObjectRef {
     ObjectRef { kind: "PodGroup".to_owned(), namespace: key.0.clone(), name: key.1.clone() }
 }
 
+/// A case for each group that has a Pod without a node.
+pub(super) fn waiting(cluster: &Cluster, played: &Played) -> Vec<Case> {
+    let is_waiting = |key: &&Key| {
+        let mut members = cluster.links().pods_of_group(key);
+        members.any(|name| {
+            let pod = cluster.pods().get(&(key.0.clone(), name.clone()));
+            pod.is_some_and(|pod| pod.spec.node_name.is_empty() && !pod.is_finished())
+        })
+    };
+    cluster.pod_groups().keys().filter(is_waiting).filter_map(|key| case(cluster, played, key).ok()).collect()
+}
+
 /// What keeps a group from being placed: templates, missing Pods, or the first member without a place.
 ///
 /// # Errors
@@ -209,8 +223,8 @@ pub(super) fn case(cluster: &Cluster, played: &Played, key: &Key) -> Result<Case
         }
     }
     case.stage.extend(too_few(cluster, group));
-    let is_member = |pod: &&Key| pod.0 == key.0 && cluster.links().pods_of_group(key).any(|name| *name == pod.1);
-    let members: Vec<&Key> = played.order.iter().filter(is_member).collect();
+    let names: BTreeSet<&String> = cluster.links().pods_of_group(key).collect();
+    let members: Vec<&Key> = played.order.iter().filter(|pod| pod.0 == key.0 && names.contains(&pod.1)).collect();
     let has_place = |pod: &&&Key| played.verdicts.get(**pod).is_some_and(|verdict| verdict.node.is_some());
     let placed = members.iter().filter(has_place).count();
     let wanted = group.min_count().and_then(|count| usize::try_from(count).ok()).unwrap_or(members.len());

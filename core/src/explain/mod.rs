@@ -79,6 +79,14 @@ pub fn explain(cluster: &mut Cluster, request: &Request, limits: &Limits) -> Res
     Ok(explanations)
 }
 
+/// One explanation for every Pod and claim that is Pending, in the order of scheduling, then one for each PodGroup with such a Pod.
+pub(crate) fn explain_waiting(cluster: &mut Cluster, limits: &Limits) -> Vec<Explanation> {
+    let played = played(cluster, limits);
+    let mut cases = case::pending(cluster, &played);
+    cases.extend(group::waiting(cluster, &played));
+    cases.into_iter().map(|case| explain_case(cluster, case, &Request::default(), limits)).collect()
+}
+
 /// Plays a cluster as far as each Pod comes by itself, and notes which ones had a node before.
 fn played(cluster: &mut Cluster, limits: &Limits) -> Played {
     group::prepare(cluster);

@@ -2,7 +2,7 @@
 
 use apportion_core::control::Part;
 use apportion_core::finding::ObjectRef;
-use apportion_core::lifecycle::{Action, Change, Decision};
+use apportion_core::lifecycle::{Action, Change, Decision, Patch};
 use serde_json::{Value, json};
 
 use crate::world::{World, claim};
@@ -122,6 +122,68 @@ fn a_pod_that_asks_for_it_gets_a_condition() {
     let condition = &fields["status"]["conditions"][0];
     assert_eq!((&condition["type"], &condition["status"]), (&json!("apportion.dev/DevicesAvailable"), &json!("False")));
     assert_eq!(condition["message"], decision.events[0].note);
+}
+
+/// Status and message of the conditions that a decision writes, by object.
+fn conditions(decision: &Decision) -> Vec<(String, String, String)> {
+    let patches = decision.actions.iter().map(|action| match action {
+        Action::Patch(Patch { object, change: Change::Strategic(fields), status: true, .. }) => {
+            let condition = &fields["status"]["conditions"][0];
+            let text = |field: &str| condition[field].as_str().unwrap().to_owned();
+            (object.to_string(), text("status"), text("message"))
+        }
+        other => panic!("{other:?}"),
+    });
+    patches.collect()
+}
+
+#[test]
+fn a_condition_is_taken_back_once_the_pod_has_its_node() {
+    let mut world = world();
+    let mut asks = pod("p", "four");
+    asks["metadata"]["annotations"] = json!({ "apportion.dev/explain": "true" });
+    world.put(asks);
+    let told = after(&mut world, 10);
+    told.actions.into_iter().for_each(|action| world.carry_out(action).unwrap());
+    let key = ObjectRef { kind: "Pod".to_owned(), namespace: "ml".to_owned(), name: "p".to_owned() };
+    assert_eq!(world.objects[&key]["status"]["conditions"][0]["status"], "False");
+    assert_eq!(conditions(&after(&mut world, 10)), []);
+    world.patch(&key, json!({ "spec": { "nodeName": "n" } }));
+    let since = world.now.plus_seconds(10);
+    let over = after(&mut world, 10);
+    assert_eq!(conditions(&over), [("Pod ml/p".to_owned(), "True".to_owned(), String::new())]);
+    assert!(over.events.is_empty());
+    over.actions.into_iter().for_each(|action| world.carry_out(action).unwrap());
+    assert_eq!(world.objects[&key]["status"]["conditions"][0]["lastTransitionTime"], since.to_string());
+    assert_eq!(conditions(&after(&mut world, 10)), [], "it is said once");
+}
+
+#[test]
+fn a_group_is_told_and_gets_a_condition_too() {
+    let mut world = world();
+    world.put(json!({
+        "apiVersion": "scheduling.k8s.io/v1alpha3", "kind": "PodGroup",
+        "metadata": { "name": "g", "namespace": "ml", "annotations": { "apportion.dev/explain": "true" } },
+        "spec": {
+            "schedulingPolicy": { "gang": { "minCount": 1 } },
+            "resourceClaims": [{ "name": "gpu", "resourceClaimName": "four" }],
+        },
+    }));
+    let mut member = pod("member", "four");
+    member["spec"]["schedulingGroup"] = json!({ "podGroupName": "g" });
+    world.put(member);
+    let told = after(&mut world, 10);
+    let group = "PodGroup ml/g".to_owned();
+    let event = told.events.iter().find(|event| event.regarding.to_string() == group).unwrap();
+    assert!(event.note.contains("the most on one are 2"), "{}", event.note);
+    let said = conditions(&told);
+    assert_eq!((&said[0].0, said[0].1.as_str(), said.len()), (&group, "False", 1));
+    told.actions.into_iter().for_each(|action| world.carry_out(action).unwrap());
+    // The devices come, and the member gets its place.
+    world.put(slice(4));
+    let key = ObjectRef { kind: "Pod".to_owned(), namespace: "ml".to_owned(), name: "member".to_owned() };
+    world.patch(&key, json!({ "spec": { "nodeName": "n" } }));
+    assert_eq!(conditions(&after(&mut world, 10)), [(group, "True".to_owned(), String::new())]);
 }
 
 /// Many Pods that wait are told of a hundred at a time.

@@ -93,7 +93,9 @@ impl PartName {
             Self::TemplateSync => {
                 const { &[grant("apportion.dev", "clusterresourceclaimtemplates/status", &["update"]), EVENTS] }
             }
-            Self::Explainer => const { &[grant("", "pods/status", &["patch"]), EVENTS] },
+            Self::Explainer => {
+                const { &[grant("", "pods/status", &["patch"]), grant(SCHEDULING, "podgroups/status", &["patch"]), EVENTS] }
+            }
             Self::Claims => {
                 const {
                     &[

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::control_plane::ControlPlane;
 use crate::deployment::install;
-use crate::objects::pod;
+use crate::objects::{namespace, node, pod, slice};
+use crate::placing::{gang, make_nodes, member};
 use crate::program::Running;
 use crate::stuck::{WITHOUT, make, stuck};
 
@@ -73,4 +74,47 @@ fn users_are_told_once_what_the_scheduler_does_not_say() {
     });
     plane.until("the other reason", 180, |plane| told(plane).values().any(|notes| notes.len() == 2).then_some(()));
     assert_eq!(running.metric("apportion_component_traps_total", &[]), 0.0);
+}
+
+/// A gang whose members share a claim for two devices, where a node has one; then comes a node that has two.
+#[test]
+#[ignore = "needs a control plane: cargo xtask e2e"]
+fn a_group_is_told_and_its_condition_is_taken_back() {
+    let plane = ControlPlane::start("explained-group");
+    install(&plane);
+    make_nodes(&plane, 1, 1);
+    plane.requests.create(&namespace("ml", json!({})));
+    plane.requests.create(&json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": { "name": "gpu", "namespace": "ml" },
+        "spec": { "spec": { "devices": { "requests": [{ "name": "gpu", "exactly": { "deviceClassName": "gpu", "count": 2 } }] } } },
+    }));
+    let mut group = gang("ml", "pair", 2);
+    group["metadata"]["annotations"] = json!({ "apportion.dev/explain": "true" });
+    plane.requests.create(&group);
+    for name in ["a", "b"] {
+        plane.requests.create(&member("ml", name, "pair", "default-scheduler"));
+    }
+    let running = Running::start(&plane, "explainer", &[]);
+    let condition = |plane: &ControlPlane| {
+        let group = plane.requests.get(&gang("ml", "pair", 2))?;
+        let conditions = group["status"]["conditions"].as_array()?;
+        conditions.iter().find(|one| one["type"] == "apportion.dev/DevicesAvailable").cloned()
+    };
+    let said = plane.until("the condition", 60, condition);
+    assert_eq!((&said["status"], &said["reason"]), (&json!("False"), &json!("DevicesUnavailable")));
+    assert!(said["message"].as_str().unwrap().contains("needs 2 devices of class `gpu`"), "{said}");
+    plane.until("the Event", 30, |plane| told(plane).get("pair").cloned());
+
+    let (bare, says) = node("large");
+    plane.requests.create(&bare);
+    plane.requests.set_status(&bare, says);
+    plane.requests.create(&slice("large", "gpu.example.com", json!([{ "name": "gpu-0" }, { "name": "gpu-1" }])));
+    plane.until("the gang to be placed", 120, |plane| {
+        let pods = plane.requests.list("v1", "Pod");
+        pods.iter().all(|pod| pod["spec"]["nodeName"] == "large").then_some(())
+    });
+    plane.until("the condition to be taken back", 60, |plane| {
+        condition(plane).filter(|one| one["status"] == "True" && one["reason"] == "DevicesAllocated")
+    });
+    assert_eq!(running.metric("apportion_writes_total", &["code=\"403\""]), 0.0, "the roles are enough");
 }

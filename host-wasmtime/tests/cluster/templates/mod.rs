@@ -140,6 +140,14 @@ fn five_hundred_namespaces_have_their_copy() {
     plane.until("the count of repairs", 10, |_| {
         (running.metric("apportion_drift_repairs_total", &[]) == 2.0).then_some(())
     });
+    plane.until("the Events about it", 20, |plane| {
+        let events = plane.requests.list("events.k8s.io/v1", "Event");
+        let told = |name: &str| {
+            let is_of = |event: &&Value| event["reason"] == "DriftRepaired" && event["regarding"]["namespace"] == *name;
+            events.iter().any(|event| is_of(&event) && !event["regarding"]["uid"].is_null())
+        };
+        (told("ml-003") && told("ml-004")).then_some(())
+    });
     let gaps = |what: &str| running.metric(&format!("apportion_recreate_gap_seconds_{what}"), &[]);
     assert_eq!(gaps("count"), (MANY + 100) as f64, "one for each copy that was there before the change");
     println!("a replaced copy was missing for {:.0} ms on average", 1000.0 * gaps("sum") / gaps("count"));
