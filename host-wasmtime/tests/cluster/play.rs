@@ -10,7 +10,7 @@ use crate::objects::namespace;
 use crate::placing::{GROUPS, placed};
 use crate::recordings::text;
 use crate::requests::Refused;
-use crate::view::view;
+use crate::view::{QUESTIONS, view};
 
 /// How long a state must last to be the settled one.
 const QUIET: Duration = Duration::from_millis(1200);
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(40);
 const FIRST_COME: [(&str, &str); 1] = [("group-partial", "Three Pods, one device each, two devices")];
 
 /// Kinds that requests name without their version.
-const KINDS: [(&str, &str); 11] = [
+const KINDS: [(&str, &str); 12] = [
     ("DeviceClass", "resource.k8s.io/v1"),
     ("DeviceTaintRule", "resource.k8s.io/v1beta2"),
     ("Job", "batch/v1"),
@@ -33,12 +33,14 @@ const KINDS: [(&str, &str); 11] = [
     ("PodGroup", GROUPS),
     ("ResourceClaim", "resource.k8s.io/v1"),
     ("ResourceClaimTemplate", "resource.k8s.io/v1"),
+    ("ResourcePoolStatusRequest", QUESTIONS),
     ("ResourceSlice", "resource.k8s.io/v1"),
     ("Workload", GROUPS),
 ];
 
 /// Kinds that have no namespace and would play a part in the next history.
-const CLUSTER_WIDE: [&str; 4] = ["DeviceTaintRule", "ResourceSlice", "DeviceClass", "Node"];
+const CLUSTER_WIDE: [&str; 5] =
+    ["DeviceTaintRule", "ResourcePoolStatusRequest", "ResourceSlice", "DeviceClass", "Node"];
 
 /// Kinds that hold each other, those that make others first.
 const HELD: [&str; 4] = ["Job", "Pod", "PodGroup", "ResourceClaim"];
@@ -54,6 +56,7 @@ pub(crate) fn recorded(step: &Value) -> Value {
             "ResourceClaim" => "resourceClaims",
             "Pod" => "pods",
             "PodGroup" => "podGroups",
+            "ResourcePoolStatusRequest" => "resourcePoolStatusRequests",
             _ => "deviceTaintRules",
         };
         step["then"][name].as_array().cloned().unwrap_or_default()

@@ -9,6 +9,9 @@ use crate::placing::GROUPS;
 /// Gives all objects of a kind, by its API version and name.
 pub(crate) type Lists<'l> = dyn Fn(&str, &str) -> Vec<Value> + 'l;
 
+/// The version of questions about pools.
+pub(crate) const QUESTIONS: &str = "resource.k8s.io/v1alpha3";
+
 /// Names of objects that are drawn at random or made of a hash, each with what it is called instead.
 type Names = BTreeMap<String, String>;
 
@@ -91,10 +94,18 @@ fn group(one: &Value, claims: &[Value], drawn: &Names) -> Value {
     })
 }
 
-fn rule(one: &Value) -> Value {
+fn conditions(one: &Value) -> Vec<Value> {
     let conditions = one["status"]["conditions"].as_array().into_iter().flatten();
     let said = |one: &Value| json!({ "type": one["type"], "status": one["status"], "reason": one["reason"] });
-    json!({ "name": one["metadata"]["name"], "conditions": conditions.map(said).collect::<Vec<_>>() })
+    conditions.map(said).collect()
+}
+
+fn rule(one: &Value) -> Value {
+    json!({ "name": one["metadata"]["name"], "conditions": conditions(one) })
+}
+
+fn question(one: &Value) -> Value {
+    json!({ "name": one["metadata"]["name"], "conditions": conditions(one), "pools": one["status"]["pools"] })
 }
 
 /// All that matters of the objects in question; names that are drawn at random, times and versions do not.
@@ -108,6 +119,7 @@ pub(crate) fn view(list: &Lists<'_>) -> Value {
         "pods": sorted(pods.iter().map(|one| pod(one, &claims, &drawn)).collect()),
         "groups": sorted(groups.iter().map(|one| group(one, &claims, &drawn)).collect()),
         "rules": sorted(rules.iter().map(rule).collect()),
+        "questions": sorted(list(QUESTIONS, "ResourcePoolStatusRequest").iter().map(question).collect()),
     })
 }
 
