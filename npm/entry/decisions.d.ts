@@ -1095,7 +1095,7 @@ export type Reconciliation = {
    */
   writes: Array<Write>,
   /** When to ask again although nothing changed, in milliseconds since 1970. */
-  wakeUpMillis: number,
+  wakeUpMillis?: number,
   /** Whether asking again with growing pauses makes sense. */
   retry: boolean,
   /** What to tell users, however often it was told before. */
