@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::Conclusion;
 use crate::allocate::Limits;
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
@@ -92,11 +93,11 @@ impl Explainer {
         self.looked = Some(now);
         if !cluster.pods().values().any(|pod| pod.spec.node_name.is_empty() && !pod.spec.resource_claims.is_empty()) {
             self.told.clear();
-            decision.actions = over(cluster, &[], now);
+            self.take_back(cluster, &[], now, &mut decision);
             return decision;
         }
         let explained = explain_waiting(&mut cluster.clone(), limits);
-        decision.actions = over(cluster, &explained, now);
+        self.take_back(cluster, &explained, now, &mut decision);
         let mut waiting: BTreeMap<String, Told> = BTreeMap::new();
         let mut count = 0_usize;
         for explanation in explained {
@@ -110,7 +111,10 @@ impl Explainer {
             };
             let is_known = earlier.as_ref().is_some_and(|told| told.note == note);
             if is_known || next.is_some_and(|next| next > now) || count >= MOST_AT_ONCE {
-                if !is_known {
+                if is_known {
+                    // It says so already, unless writing it failed or it was asked for since.
+                    decision.actions.extend(waiter.condition(&explanation, &note, now));
+                } else {
                     self.is_stale = true;
                     decision.wake_at(next.unwrap_or(now).max(now.plus_millis(PAUSE)));
                 }
@@ -124,6 +128,21 @@ impl Explainer {
         }
         self.told = waiting;
         decision
+    }
+
+    /// Takes back what statuses say of Pods that have their node by now, and of groups that wait no more.
+    fn take_back(&mut self, cluster: &Cluster, explained: &[Explanation], now: Time, decision: &mut Decision) {
+        let mut over = over(cluster, explained);
+        decision.actions.extend(over.by_ref().take(MOST_AT_ONCE).map(|one| one.say("True", "DevicesFound", "", now)));
+        if over.next().is_some() {
+            self.is_stale = true;
+            decision.wake_at(now.plus_millis(PAUSE));
+        }
+    }
+
+    /// Hears what became of the latest decision. What is not in the statuses is found out by looking again.
+    pub(super) fn conclude(&mut self, conclusion: &Conclusion) {
+        self.is_stale |= *conclusion != Conclusion::Done;
     }
 }
 
@@ -200,8 +219,8 @@ fn own(conditions: &[Value]) -> Option<&Value> {
     conditions.iter().find(|one| one.get("type").is_some_and(|kind| kind == CONDITION))
 }
 
-/// Takes back what statuses say of Pods that have their node by now, and of groups that wait no more.
-fn over(cluster: &Cluster, explained: &[Explanation], now: Time) -> Vec<Action> {
+/// Pods that have their node by now, and groups that wait no more, whose status says otherwise.
+fn over<'c>(cluster: &'c Cluster, explained: &[Explanation]) -> impl Iterator<Item = Waiter<'c>> {
     let is_open = |waiter: &Waiter<'_>| {
         let own = own(waiter.conditions);
         own.is_some_and(|own| own.get("status").is_some_and(|status| status == "False"))
@@ -212,13 +231,13 @@ fn over(cluster: &Cluster, explained: &[Explanation], now: Time) -> Vec<Action> 
         Waiter { reference, metadata, conditions }
     };
     let placed = cluster.pods().iter().filter(|(_, pod)| !pod.spec.node_name.is_empty() && !pod.is_finished());
-    let pods = placed.map(|(key, pod)| waiter("Pod", key, &pod.metadata, &pod.status.conditions[..]));
+    let pods = placed.map(move |(key, pod)| waiter("Pod", key, &pod.metadata, &pod.status.conditions[..]));
     let groups = cluster.pod_groups().iter();
-    let groups = groups.map(|(key, group)| waiter("PodGroup", key, &group.metadata, &group.status.conditions[..]));
+    let groups = groups.map(move |(key, group)| waiter("PodGroup", key, &group.metadata, &group.status.conditions[..]));
     let waits = |one: &&Explanation| !matches!(one.state, State::Placed | State::Fits);
-    let waiting: BTreeSet<&ObjectRef> = explained.iter().filter(waits).map(|one| &one.subject).collect();
-    let groups = groups.filter(|group| !waiting.contains(&group.reference));
-    pods.chain(groups).filter(is_open).map(|waiter| waiter.say("True", "DevicesAllocated", "", now)).collect()
+    let waiting: BTreeSet<ObjectRef> = explained.iter().filter(waits).map(|one| one.subject.clone()).collect();
+    let groups = groups.filter(move |group| !waiting.contains(&group.reference));
+    pods.chain(groups).filter(is_open)
 }
 
 fn reason(explanation: &Explanation) -> &'static str {

@@ -311,8 +311,9 @@ impl Controller {
                 }
             }
             State::Scheduler(scheduler) => scheduler.conclude(&mut self.cluster, object, conclusion),
+            State::Explainer(explainer) => explainer.conclude(&conclusion),
             State::TaintEviction { memory, next } if conclusion == Conclusion::Done => memory.clone_from(next),
-            State::TaintEviction { .. } | State::Explainer(_) | State::Claims(_) | State::PodGroupProtection => {}
+            State::TaintEviction { .. } | State::Claims(_) | State::PodGroupProtection => {}
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Why Pods wait for devices: told once, and again when it is something else.
 
-use apportion_core::control::Part;
+use apportion_core::control::{Conclusion, Part};
 use apportion_core::finding::ObjectRef;
 use apportion_core::lifecycle::{Action, Change, Decision, Patch};
 use serde_json::{Value, json};
@@ -35,6 +35,10 @@ fn pod(name: &str, claim: &str) -> Value {
         "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name, "namespace": "ml" },
         "spec": { "containers": [{ "name": "c" }], "resourceClaims": [{ "name": "gpu", "resourceClaimName": claim }] },
     })
+}
+
+fn pod_ref(name: &str) -> ObjectRef {
+    ObjectRef { kind: "Pod".to_owned(), namespace: "ml".to_owned(), name: name.to_owned() }
 }
 
 /// A Pod that wants four devices where there are two.
@@ -145,7 +149,7 @@ fn a_condition_is_taken_back_once_the_pod_has_its_node() {
     world.put(asks);
     let told = after(&mut world, 10);
     told.actions.into_iter().for_each(|action| world.carry_out(action).unwrap());
-    let key = ObjectRef { kind: "Pod".to_owned(), namespace: "ml".to_owned(), name: "p".to_owned() };
+    let key = pod_ref("p");
     assert_eq!(world.objects[&key]["status"]["conditions"][0]["status"], "False");
     assert_eq!(conditions(&after(&mut world, 10)), []);
     world.patch(&key, json!({ "spec": { "nodeName": "n" } }));
@@ -156,6 +160,24 @@ fn a_condition_is_taken_back_once_the_pod_has_its_node() {
     over.actions.into_iter().for_each(|action| world.carry_out(action).unwrap());
     assert_eq!(world.objects[&key]["status"]["conditions"][0]["lastTransitionTime"], since.to_string());
     assert_eq!(conditions(&after(&mut world, 10)), [], "it is said once");
+}
+
+#[test]
+fn a_condition_that_could_not_be_written_is_written_later_and_nothing_is_told_twice() {
+    let mut world = world();
+    assert_eq!(after(&mut world, 10).events.len(), 1);
+    let mut asks = world.objects[&pod_ref("p")].clone();
+    asks["metadata"]["annotations"] = json!({ "apportion.dev/explain": "true" });
+    world.put(asks);
+    let said = |decision: &Decision| (conditions(decision).len(), decision.events.len());
+    assert_eq!(said(&after(&mut world, 10)), (1, 0), "it was asked for after the Event");
+    assert_eq!(said(&after(&mut world, 10)), (0, 0), "nothing has changed");
+    world.controller.conclude(&whole_cluster(), Conclusion::Failed);
+    let again = after(&mut world, 10);
+    assert_eq!(said(&again), (1, 0));
+    again.actions.into_iter().for_each(|action| world.carry_out(action).unwrap());
+    world.controller.conclude(&whole_cluster(), Conclusion::Done);
+    assert_eq!(said(&after(&mut world, 10)), (0, 0));
 }
 
 #[test]
@@ -181,8 +203,7 @@ fn a_group_is_told_and_gets_a_condition_too() {
     told.actions.into_iter().for_each(|action| world.carry_out(action).unwrap());
     // The devices come, and the member gets its place.
     world.put(slice(4));
-    let key = ObjectRef { kind: "Pod".to_owned(), namespace: "ml".to_owned(), name: "member".to_owned() };
-    world.patch(&key, json!({ "spec": { "nodeName": "n" } }));
+    world.patch(&pod_ref("member"), json!({ "spec": { "nodeName": "n" } }));
     assert_eq!(conditions(&after(&mut world, 10)), [(group, "True".to_owned(), String::new())]);
 }
 
