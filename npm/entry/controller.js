@@ -1,6 +1,7 @@
 // Controllers of a real cluster: what happened goes in, what to write comes out.
 
 import { Controller as Raw } from "./apportion.js";
+import { call } from "./call.js";
 import { SettingsError } from "./engine.js";
 import { parse, stringify } from "./json.js";
 import { makeDisposable, needStarted } from "./start.js";
@@ -29,7 +30,7 @@ export class Controller {
    * @returns {Finding[][]}
    */
   apply(objects) {
-    return this.#call("apply", Array.from(objects));
+    return call(this.#raw, "apply", Array.from(objects));
   }
 
   /**
@@ -37,12 +38,12 @@ export class Controller {
    * @returns {boolean}
    */
   delete({ kind, namespace, name }) {
-    return this.#call("delete", { kind, namespace, name });
+    return call(this.#raw, "delete", { kind, namespace, name });
   }
 
   /** @returns {ControllerTask[]} */
   due() {
-    return this.#call("due", null);
+    return call(this.#raw, "due", null);
   }
 
   /**
@@ -51,7 +52,7 @@ export class Controller {
    * @returns {Reconciliation}
    */
   reconcile(object, nowMillis) {
-    return this.#call("reconcile", { object, nowMillis });
+    return call(this.#raw, "reconcile", { object, nowMillis });
   }
 
   /**
@@ -59,12 +60,12 @@ export class Controller {
    * @param {Conclusion} conclusion
    */
   conclude(object, conclusion) {
-    this.#call("conclude", { object, conclusion });
+    call(this.#raw, "conclude", { object, conclusion });
   }
 
   /** @returns {SourceStanding[]} */
   standings() {
-    return this.#call("standings", null);
+    return call(this.#raw, "standings", null);
   }
 
   /**
@@ -84,16 +85,6 @@ export class Controller {
 
   free() {
     this.#raw.free();
-  }
-
-  /**
-   * @param {string} name
-   * @param {unknown} argument
-   */
-  #call(name, argument) {
-    const answer = parse(this.#raw.call(name, stringify(argument)));
-    if (answer?.status === "unreadable") throw new SettingsError(answer.findings);
-    return answer;
   }
 }
 

@@ -1,6 +1,7 @@
 // The life of claims and groups in virtual time.
 
 import { Simulation as Raw, inspect as rawInspect, readScript as rawReadScript } from "./apportion.js";
+import { call } from "./call.js";
 import { SettingsError } from "./engine.js";
 import { parse, stringify } from "./json.js";
 import { makeDisposable, needStarted } from "./start.js";
@@ -29,12 +30,12 @@ export class Simulation {
    * @returns {Finding[][]}
    */
   apply(objects) {
-    return this.#call("apply", Array.from(objects));
+    return call(this.#raw, "apply", Array.from(objects));
   }
 
   /** @returns {Finding[]} */
   begin() {
-    return this.#call("begin", null);
+    return call(this.#raw, "begin", null);
   }
 
   /**
@@ -42,7 +43,7 @@ export class Simulation {
    * @returns {Refused | undefined}
    */
   perform(command) {
-    return this.#call("perform", command).refused;
+    return call(this.#raw, "perform", command).refused;
   }
 
   /**
@@ -50,7 +51,7 @@ export class Simulation {
    * @param {string} detail
    */
   tell(object, detail) {
-    this.#call("tell", { object, detail });
+    call(this.#raw, "tell", { object, detail });
   }
 
   /**
@@ -58,17 +59,17 @@ export class Simulation {
    * @returns {"quiet" | "restless"}
    */
   runUntil(untilMillis) {
-    return this.#call("runUntil", untilMillis);
+    return call(this.#raw, "runUntil", untilMillis);
   }
 
   /** @returns {boolean} */
   step() {
-    return this.#call("step", null);
+    return call(this.#raw, "step", null);
   }
 
   /** @returns {number} */
   get nowMillis() {
-    return Number(this.#call("now", null));
+    return Number(call(this.#raw, "now", null));
   }
 
   /**
@@ -76,12 +77,12 @@ export class Simulation {
    * @returns {Moment[]}
    */
   timeline(start = 0) {
-    return this.#call("timeline", start);
+    return call(this.#raw, "timeline", start);
   }
 
   /** @returns {Report} */
   report() {
-    return this.#call("report", null);
+    return call(this.#raw, "report", null);
   }
 
   /**
@@ -89,7 +90,7 @@ export class Simulation {
    * @returns {Json | undefined}
    */
   get(object) {
-    return this.#call("get", object) ?? undefined;
+    return call(this.#raw, "get", object) ?? undefined;
   }
 
   /**
@@ -97,12 +98,12 @@ export class Simulation {
    * @returns {Json[]}
    */
   objects(kind) {
-    return this.#call("list", kind);
+    return call(this.#raw, "list", kind);
   }
 
   /** @returns {RecordedEvent[]} */
   events() {
-    return this.#call("events", null);
+    return call(this.#raw, "events", null);
   }
 
   /**
@@ -122,16 +123,6 @@ export class Simulation {
 
   free() {
     this.#raw.free();
-  }
-
-  /**
-   * @param {string} name
-   * @param {unknown} argument
-   */
-  #call(name, argument) {
-    const answer = parse(this.#raw.call(name, stringify(argument)));
-    if (answer?.status === "unreadable") throw new SettingsError(answer.findings);
-    return answer;
   }
 }
 
