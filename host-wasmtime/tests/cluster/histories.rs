@@ -70,11 +70,90 @@ fn scheduler_is_stuck(plane: &ControlPlane, space: &str) -> bool {
     plane.scheduler_says(&["Error scheduling pod", &claim, "got allocated elsewhere in the meantime"]) >= 4
 }
 
+/// Control planes that histories are played in side by side: most of a step is waiting for nothing more to happen.
+const PLANES: usize = 3;
+
+/// What came of playing histories.
+#[derive(Default)]
+struct Tally {
+    histories: usize,
+    steps: usize,
+    /// Steps that settle otherwise on purpose.
+    deviated: usize,
+    /// Steps that settled as nothing said.
+    differences: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, other: Self) {
+        self.histories += other.histories;
+        self.steps += other.steps;
+        self.deviated += other.deviated;
+        self.differences.extend(other.differences);
+    }
+}
+
+/// Plays one history up to the first step that settles otherwise than it must.
+fn play(plane: &mut ControlPlane, mut running: Running, history: &Value, tally: &mut Tally) -> Running {
+    let (id, deviations) = (text(history, "id"), deviations());
+    let scheduler = PLACED_BY_OURS.contains(&id).then_some("apportion");
+    if scheduler.is_some() {
+        running.stop();
+        running = start_ours(plane, &format!("{PARTS},scheduler"), &[]);
+    }
+    let start = Timestamp::now();
+    for (number, step) in history["steps"].as_array().unwrap().iter().enumerate() {
+        tally.steps += 1;
+        running = restart(plane, running, step);
+        let deviation = deviations.iter().find(|one| (one.history, one.step) == (id, number));
+        tally.deviated += usize::from(deviation.is_some());
+        let states = states(step, deviation);
+        let play = Play { plane, space: id, start, scheduler };
+        let refused = play.requests(step);
+        let was_taken = refused.is_none();
+        let mut difference = refused.or_else(|| play.settles(&states));
+        if was_taken && difference.is_some() && scheduler_is_stuck(plane, id) {
+            println!("{id}, {}: kube-scheduler is stuck and started anew", text(step, "title"));
+            plane.restart_scheduler();
+            difference = Play { plane, space: id, start, scheduler }.settles(&states);
+        }
+        if let Some(difference) = difference {
+            let why = deviation.map(|deviation| deviation.why).unwrap_or_default();
+            println!("{id}, {} ({why}): {difference}", text(step, "title"));
+            tally.differences.push(format!("{id}, {}", text(step, "title")));
+            break;
+        }
+        if step["crashed"].is_array() {
+            plane.restart_scheduler();
+        }
+    }
+    tally.histories += 1;
+    Play { plane, space: id, start, scheduler }.clear();
+    if scheduler.is_some() {
+        running.stop();
+        running = start_ours(plane, PARTS, &[]);
+    }
+    running
+}
+
+/// Plays histories in a control plane of their own.
+fn play_all<'h>(name: &str, histories: impl Iterator<Item = &'h Value>) -> Tally {
+    let (controller, feature) = JOBS;
+    let mut plane = ControlPlane::with_features(name, &[controller, ANSWERS], &[(feature.to_owned(), true)]);
+    install(&plane);
+    let (mut running, mut tally) = (start_ours(&plane, PARTS, &[]), Tally::default());
+    for history in histories {
+        running = play(&mut plane, running, history, &mut tally);
+    }
+    assert_eq!(running.metric("apportion_component_traps_total", &[]), 0.0);
+    tally
+}
+
 /// `APPORTION_HISTORY` names the only one to play.
 #[test]
 #[ignore = "needs a control plane: cargo xtask e2e"]
 fn recorded_histories_settle_in_the_recorded_states() {
-    let (all, deviations) = (histories(), deviations());
+    let (mut all, deviations) = (histories(), deviations());
     if all.is_empty() {
         println!("the recorded histories are not here: skipped");
         return;
@@ -83,57 +162,27 @@ fn recorded_histories_settle_in_the_recorded_states() {
         assert!(all.iter().any(|history| text(history, "id") == id), "{id} exists");
     }
     let only = env::var("APPORTION_HISTORY").ok();
-    let is_played = |id: &str| only.as_ref().is_none_or(|only| only == id);
-    let (controller, feature) = JOBS;
-    let mut plane = ControlPlane::with_features("histories", &[controller, ANSWERS], &[(feature.to_owned(), true)]);
-    install(&plane);
-    let mut running = start_ours(&plane, PARTS, &[]);
-    let (start, mut differences, mut played, mut steps, mut deviated) = (Instant::now(), Vec::new(), 0, 0, 0);
-    for history in all.iter().filter(|history| is_played(text(history, "id"))) {
-        let id = text(history, "id");
-        let scheduler = PLACED_BY_OURS.contains(&id).then_some("apportion");
-        if scheduler.is_some() {
-            running.stop();
-            running = start_ours(&plane, &format!("{PARTS},scheduler"), &[]);
-        }
-        let begin = Timestamp::now();
-        for (number, step) in history["steps"].as_array().unwrap().iter().enumerate() {
-            steps += 1;
-            running = restart(&mut plane, running, step);
-            let deviation = deviations.iter().find(|one| (one.history, one.step) == (id, number));
-            deviated += usize::from(deviation.is_some());
-            let states = states(step, deviation);
-            let play = Play { plane: &plane, space: id, start: begin, scheduler };
-            let refused = play.requests(step);
-            let was_taken = refused.is_none();
-            let mut difference = refused.or_else(|| play.settles(&states));
-            if was_taken && difference.is_some() && scheduler_is_stuck(&plane, id) {
-                println!("{id}, {}: kube-scheduler is stuck and started anew", text(step, "title"));
-                plane.restart_scheduler();
-                difference = Play { plane: &plane, space: id, start: begin, scheduler }.settles(&states);
-            }
-            if let Some(difference) = difference {
-                let why = deviation.map(|deviation| deviation.why).unwrap_or_default();
-                println!("{id}, {} ({why}): {difference}", text(step, "title"));
-                differences.push(format!("{id}, {}", text(step, "title")));
-                break;
-            }
-            if step["crashed"].is_array() {
-                plane.restart_scheduler();
-            }
-        }
-        played += 1;
-        Play { plane: &plane, space: id, start: begin, scheduler }.clear();
-        if scheduler.is_some() {
-            running.stop();
-            running = start_ours(&plane, PARTS, &[]);
-        }
+    if let Some(only) = &only {
+        all.retain(|history| text(history, "id") == only);
     }
+    let (start, all) = (Instant::now(), &all);
+    let mut tally = Tally::default();
+    std::thread::scope(|scope| {
+        let planes = (0..PLANES.min(all.len())).map(|first| {
+            let theirs = all.iter().skip(first).step_by(PLANES);
+            scope.spawn(move || play_all(&format!("histories-{first}"), theirs))
+        });
+        for plane in planes.collect::<Vec<_>>() {
+            tally.add(plane.join().unwrap());
+        }
+    });
     println!(
-        "{played} histories with {steps} steps, {deviated} of them otherwise, {:.0} s",
+        "{} histories with {} steps, {} of them otherwise, {:.0} s",
+        tally.histories,
+        tally.steps,
+        tally.deviated,
         start.elapsed().as_secs_f64()
     );
-    assert_eq!(differences, [""; 0]);
-    assert!(only.is_some() || deviated == deviations.len(), "every deviation was met");
-    assert_eq!(running.metric("apportion_component_traps_total", &[]), 0.0);
+    assert_eq!(tally.differences, [""; 0]);
+    assert!(only.is_some() || tally.deviated == deviations.len(), "every deviation was met");
 }

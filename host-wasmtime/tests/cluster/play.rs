@@ -20,7 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Steps whose Pods do not all fit, by history and title: who comes first gets what there is. In the recording that was the order in which
 /// they were made; a Pod whose claim is not there yet when kube-scheduler looks at it would lose its turn.
-const FIRST_COME: [(&str, &str); 1] = [("group-partial", "Three Pods, one device each, two devices")];
+const FIRST_COME: [(&str, &str); 2] = [
+    ("group-partial", "Three Pods, one device each, two devices"),
+    ("partitionable", "A quarter fits, then a half does not"),
+];
 
 /// Kinds that requests name without their version.
 const KINDS: [(&str, &str); 12] = [
