@@ -107,6 +107,7 @@ snapshots! {
     crct_export_of_templates: ["crct", "export", "-f", "host-wasmtime/tests/cli/copies.yaml"];
     crct_export_as_cluster_templates: ["crct", "export", "--as", "cluster-templates", "-f", "host-wasmtime/tests/cli/copies.yaml", "-f", "examples/templates/"];
     crct_export_of_copies: ["crct", "export", "--as", "copies", "-f", "host-wasmtime/tests/cli/copies.yaml"];
+    crct_status_of_masters: ["crct", "status", "-f", "host-wasmtime/tests/cli/masters.yaml"];
     crct_export_of_masters: ["crct", "export", "-f", "host-wasmtime/tests/cli/masters.yaml"];
     crct_export_of_masters_as_cluster_templates: ["crct", "export", "--as", "cluster-templates", "-f", "host-wasmtime/tests/cli/masters.yaml"];
     crct_export_of_nothing: ["crct", "export", "-f", SMALL];

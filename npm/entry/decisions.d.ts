@@ -1199,6 +1199,10 @@ export type SourceStanding = {
   name: string,
   /** Name of the copies. */
   target: string,
+  /** Its place among the sources of copies with that name, from 0: of those that select a namespace the first one is in charge of it. */
+  rank: number,
+  /** Name of the template in the controller's namespace that it names as its own; empty where it names none. */
+  master: string,
   /** Whether at least one namespace is selected and all of them have the current copy. */
   isReady: boolean,
   /** Whether nothing is written for now. */

@@ -250,7 +250,8 @@ pub(super) fn case(cluster: &Cluster, played: &Played, key: &Key) -> Result<Case
         first.1
     );
     let note = Finding::new(Code::RunGroupShort, "", message).about(reference(key));
-    let mut stage = vec![note];
-    stage.extend(member.stage);
+    let mut stage = member.stage;
+    // What blocks a member says more than that it is blocked.
+    stage.insert(if member.is_blocked { stage.len() } else { 0 }, note);
     Ok(Case { subject: reference(key), stage, ..member })
 }

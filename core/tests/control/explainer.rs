@@ -207,6 +207,29 @@ fn a_group_is_told_and_gets_a_condition_too() {
     assert_eq!(conditions(&after(&mut world, 10)), [(group, "True".to_owned(), String::new())]);
 }
 
+/// What blocks a member is no lack of devices: the group is told what it is, not how many members it has.
+#[test]
+fn a_group_is_told_what_blocks_its_first_member() {
+    let mut world = world();
+    world.put(json!({
+        "apiVersion": "scheduling.k8s.io/v1alpha3", "kind": "PodGroup", "metadata": { "name": "g", "namespace": "ml" },
+        "spec": {
+            "schedulingPolicy": { "gang": { "minCount": 1 } },
+            "resourceClaims": [{ "name": "gpu", "resourceClaimName": "nowhere" }],
+        },
+    }));
+    let mut member = pod("member", "nowhere");
+    member["spec"]["schedulingGroup"] = json!({ "podGroupName": "g" });
+    world.put(member);
+    let told = after(&mut world, 10);
+    let of = |subject: &str| {
+        let found = told.events.iter().find(|event| event.regarding.to_string() == subject);
+        found.map(|event| event.note.as_str())
+    };
+    let expected = Some("there is no claim `nowhere` in namespace `ml`");
+    assert_eq!((of("PodGroup ml/g"), of("Pod ml/member")), (expected, expected));
+}
+
 /// Many Pods that wait are told of a hundred at a time.
 #[test]
 fn there_is_no_storm() {

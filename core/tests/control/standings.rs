@@ -3,7 +3,7 @@
 use apportion_core::control::Part;
 use serde_json::{Value, json};
 
-use crate::world::{World, namespace, source, source_ref, spec, template};
+use crate::world::{HOME, World, namespace, source, source_ref, spec, template};
 
 fn team(more: Value) -> Value {
     source("h100", json!([{ "namespaceSelector": { "matchLabels": { "team": "ml" } } }]), more)
@@ -118,4 +118,41 @@ fn two_sources_of_one_name_know_of_each_other() {
 fn other_parts_know_of_no_sources() {
     let world = World::new(Part::Claims);
     assert_eq!(world.controller.standings(), json!([]));
+}
+
+/// A template in the controller's namespace is a source where it says for which namespaces.
+#[test]
+fn a_template_that_is_for_no_namespace_is_no_source() {
+    let mut world = world(&["a"]);
+    let template = |name: &str, annotations: Value| {
+        json!({
+            "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "spec": spec("gpu"),
+            "metadata": { "name": name, "namespace": HOME, "annotations": annotations },
+        })
+    };
+    world.put(template("named", json!({})));
+    world.put(template("annotated", json!({ "apportion.dev/namespaces": "a" })));
+    world.put(source("h100", json!([{ "names": ["a"] }]), json!({ "template": null, "source": { "name": "named" } })));
+    let standings = world.controller.standings();
+    let seen = |one: &Value| ["kind", "name", "master"].map(|field| one[field].as_str().unwrap().to_owned()).join(" ");
+    let seen: Vec<String> = standings.as_array().unwrap().iter().map(seen).collect();
+    assert_eq!(seen, ["ClusterResourceClaimTemplate.apportion.dev h100 named", "ResourceClaimTemplate annotated "]);
+}
+
+/// Of two sources for one name the older one comes first, whichever namespaces they are for.
+#[test]
+fn sources_for_one_name_have_an_order() {
+    let mut world = world(&[]);
+    for (name, seconds) in [("b", 0), ("c", 0), ("a", 1)] {
+        world.now = world.now.plus_seconds(seconds);
+        world.put(source(name, json!([{ "names": ["x"] }]), json!({ "templateName": "gpu" })));
+    }
+    let standings = world.controller.standings();
+    let ranks: Vec<(&str, u64)> = standings
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["name"].as_str().unwrap(), one["rank"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(ranks, [("a", 2), ("b", 0), ("c", 1)]);
 }

@@ -46,7 +46,8 @@ struct Place {
 
 pub(crate) fn status(arguments: &CrctStatusArguments) -> Result<Shown> {
     let (files, cluster) = (&arguments.input.files, &arguments.input.cluster);
-    let (mut controller, input, taken) = template_sync::start(files, cluster, &arguments.kubernetes, &arguments.sync)?;
+    let profile = template_sync::profile(&arguments.kubernetes)?;
+    let (mut controller, input, taken) = template_sync::start(files, cluster, &profile, &arguments.sync)?;
     let found = chosen(controller.standings()?, &arguments.names)?;
     let sources: Vec<Source> = serde_json::from_value(found.clone())?;
     let view = &arguments.view;

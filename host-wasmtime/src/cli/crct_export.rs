@@ -1,18 +1,19 @@
 //! `apportion crct export`: cluster-wide claim templates, or their copies, as manifests that stand by themselves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use anyhow::Result;
-use apportion_core::api::source::SOURCE_API_VERSION;
-use apportion_core::lifecycle::template_sync::{MANAGED_BY, MANAGER, NAMESPACE_SELECTOR, NAMESPACES, TEMPLATE_NAME};
+use apportion_core::api::source::{SOURCE_API_VERSION, SOURCE_KIND};
+use apportion_core::lifecycle::template_sync::{MANAGED_BY, MANAGER};
+use apportion_core::profile::Profile;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::args::{CrctExportArguments, ExportForm};
+use super::args::{CrctExportArguments, ExportForm, TemplateSyncArguments};
 use super::diagnose::diagnose;
 use super::pen::Pen;
-use super::{Shown, Verdict, input};
-use crate::api_server::PLANNED;
+use super::{Shown, Verdict, template_sync};
 
 /// Labels and annotations that begin like this are the controller's; on a source they are its author's.
 const OURS: &str = "apportion.dev/";
@@ -20,16 +21,33 @@ const OURS: &str = "apportion.dev/";
 /// What `kubectl apply` remembers of what it was given.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
+/// The kind of masters and copies.
+const TEMPLATE: &str = "ResourceClaimTemplate";
+
+/// A source, as the component describes it.
+#[derive(Deserialize)]
+struct Source {
+    kind: String,
+    namespace: String,
+    name: String,
+    target: String,
+    rank: usize,
+    master: String,
+}
+
+/// Kind, as references name it, namespace and name.
+type Id = (String, String, String);
+
 pub(crate) fn export(arguments: &CrctExportArguments) -> Result<Shown> {
-    let input = input::gather(&arguments.input.files, &arguments.input.cluster, &PLANNED)?;
-    let objects: Vec<Value> = input.objects().collect();
-    let taken = input.taken(vec![Vec::new(); objects.len()]);
-    let home = arguments.namespace.as_str();
-    let sources = || objects.iter().filter(|object| is_source(object, &objects, home));
+    let (files, cluster) = (&arguments.input.files, &arguments.input.cluster);
+    let sync = TemplateSyncArguments { namespace: arguments.namespace.clone(), allow_admin_access: false };
+    let (mut controller, input, taken) = template_sync::start(files, cluster, &Profile::default(), &sync)?;
+    let sources: Vec<Source> = serde_json::from_value(controller.standings()?)?;
+    let objects: BTreeMap<Id, Value> = input.objects().map(|object| (id(&object), object)).collect();
     let (mut exported, remarks) = match arguments.form {
-        ExportForm::Sources => (sources().map(source).collect(), Vec::new()),
-        ExportForm::ClusterTemplates => cluster_templates(sources().collect(), &objects, home),
-        ExportForm::Copies => (objects.iter().filter(|object| is_copy(object)).map(copy).collect(), Vec::new()),
+        ExportForm::Sources => (originals(&sources, &objects, &sync.namespace), Vec::new()),
+        ExportForm::ClusterTemplates => cluster_templates(sources, &objects, &sync.namespace),
+        ExportForm::Copies => (objects.values().filter(|object| is_copy(object)).map(copy).collect(), Vec::new()),
     };
     exported
         .sort_by_cached_key(|object| ["namespace", "name"].map(|field| text(object, &format!("/metadata/{field}"))));
@@ -48,46 +66,36 @@ fn text(object: &Value, pointer: &str) -> String {
     object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-fn is_custom(object: &Value) -> bool {
-    text(object, "/apiVersion") == SOURCE_API_VERSION && text(object, "/kind") == "ClusterResourceClaimTemplate"
+fn id(object: &Value) -> Id {
+    let (kind, namespace) = (text(object, "/kind"), text(object, "/metadata/namespace"));
+    let is_ours = kind == "ClusterResourceClaimTemplate" && text(object, "/apiVersion") == SOURCE_API_VERSION;
+    (if is_ours { SOURCE_KIND.to_owned() } else { kind }, namespace, text(object, "/metadata/name"))
 }
 
-fn annotation<'o>(object: &'o Value, name: &str) -> Option<&'o str> {
-    object.pointer("/metadata/annotations")?.get(name)?.as_str()
-}
-
-/// Whether an object says which namespaces it is for.
-fn is_annotated(object: &Value) -> bool {
-    [NAMESPACES, NAMESPACE_SELECTOR].iter().any(|name| annotation(object, name).is_some())
-}
-
-/// The template in the controller's namespace that a source names.
-fn master(object: &Value) -> Option<&str> {
-    object.pointer("/spec/source/name").and_then(Value::as_str).filter(|_| is_custom(object))
-}
-
-fn is_template_of(object: &Value, home: &str) -> bool {
-    text(object, "/kind") == "ResourceClaimTemplate" && text(object, "/metadata/namespace") == home && !is_copy(object)
-}
-
-/// A ClusterResourceClaimTemplate, what it names as its template, or an object that says by annotation which namespaces it is for.
-fn is_source(object: &Value, objects: &[Value], home: &str) -> bool {
-    let is_named =
-        || objects.iter().any(|other| master(other).is_some_and(|name| name == text(object, "/metadata/name")));
-    match text(object, "/kind").as_str() {
-        "ClusterResourceClaimTemplate" => is_custom(object) || is_annotated(object),
-        _ => is_template_of(object, home) && (is_annotated(object) || is_named()),
+impl Source {
+    fn id(&self) -> Id {
+        (self.kind.clone(), self.namespace.clone(), self.name.clone())
     }
+
+    /// The template in the controller's namespace that it names.
+    fn master(&self, home: &str) -> Option<Id> {
+        let is_named = !self.master.is_empty();
+        is_named.then(|| (TEMPLATE.to_owned(), home.to_owned(), self.master.clone()))
+    }
+}
+
+/// The sources, and the masters that they name, as their authors may have written them.
+fn originals(sources: &[Source], objects: &BTreeMap<Id, Value>, home: &str) -> Vec<Value> {
+    let wanted: BTreeSet<Id> =
+        sources.iter().flat_map(|source| [Some(source.id()), source.master(home)]).flatten().collect();
+    let original =
+        |object: &Value| manifest(object, &text(object, "/apiVersion"), &text(object, "/metadata/name"), |_| true);
+    wanted.iter().filter_map(|id| objects.get(id)).map(original).collect()
 }
 
 fn is_copy(object: &Value) -> bool {
     let manager = object.pointer("/metadata/labels").and_then(|labels| labels.get(MANAGED_BY));
-    text(object, "/kind") == "ResourceClaimTemplate" && manager.is_some_and(|manager| manager == MANAGER)
-}
-
-/// The object as its author may have written it.
-fn source(object: &Value) -> Value {
-    manifest(object, &text(object, "/apiVersion"), &text(object, "/metadata/name"), |_| true)
+    text(object, "/kind") == TEMPLATE && manager.is_some_and(|manager| manager == MANAGER)
 }
 
 /// The copy without anything by which the controller would know it.
@@ -97,50 +105,33 @@ fn copy(object: &Value) -> Value {
 }
 
 /// Sources in the form that KEP-5978 proposed, and what is to be said of those that are left out. Of several for one name the first one
-/// is kept, as the controller ranks them: what is cluster-wide has its name alone.
-fn cluster_templates(mut sources: Vec<&Value>, objects: &[Value], home: &str) -> (Vec<Value>, Vec<String>) {
-    // What a source only names is no source by itself.
-    sources.retain(|source| is_custom(source) || is_annotated(source));
-    sources.sort_by_cached_key(|source| {
-        let [created, name] = ["creationTimestamp", "name"].map(|field| text(source, &format!("/metadata/{field}")));
-        (created, name, !is_custom(source), text(source, "/kind"))
-    });
+/// is kept: what is cluster-wide has its name alone.
+fn cluster_templates(mut sources: Vec<Source>, objects: &BTreeMap<Id, Value>, home: &str) -> (Vec<Value>, Vec<String>) {
+    sources.sort_by_key(|source| source.rank);
     let (mut exported, mut remarks) = (BTreeMap::new(), Vec::new());
-    for source in sources {
-        let name = text(source, "/metadata/name");
-        let target = target(source);
-        match template(source, objects, home) {
+    for source in &sources {
+        let (name, target) = (&source.name, &source.target);
+        let found =
+            objects.get(&source.id()).and_then(|object| Some((object, template(source, object, objects, home)?)));
+        match found {
             None => remarks.push(format!("`{name}` is left out: the template that it is made from is not there")),
-            Some(_) if exported.contains_key(&target) => {
+            Some(_) if exported.contains_key(target) => {
                 remarks.push(format!("`{name}` is left out: another one for `{target}` comes first"));
             }
-            Some(template) => {
-                let made = cluster_template(source, template, &target);
-                exported.insert(target, made);
+            Some((object, template)) => {
+                exported.insert(target, cluster_template(object, template, target));
             }
         }
     }
     (exported.into_values().collect(), remarks)
 }
 
-/// The name of a source's copies.
-fn target(source: &Value) -> String {
-    let named = match is_custom(source) {
-        true => text(source, "/spec/templateName"),
-        false => annotation(source, TEMPLATE_NAME).unwrap_or_default().to_owned(),
-    };
-    if named.is_empty() { text(source, "/metadata/name") } else { named }
-}
-
 /// What a source's copies are made of.
-fn template<'o>(source: &'o Value, objects: &'o [Value], home: &str) -> Option<&'o Value> {
-    match master(source) {
-        Some(name) => {
-            let is_it = |other: &&Value| is_template_of(other, home) && text(other, "/metadata/name") == name;
-            objects.iter().find(is_it)?.get("spec")
-        }
-        None if is_custom(source) => source.pointer("/spec/template"),
-        None => source.get("spec"),
+fn template<'o>(source: &Source, object: &'o Value, objects: &'o BTreeMap<Id, Value>, home: &str) -> Option<&'o Value> {
+    match source.master(home) {
+        Some(master) => objects.get(&master)?.get("spec"),
+        None if source.kind == SOURCE_KIND => object.pointer("/spec/template"),
+        None => object.get("spec"),
     }
 }
 

@@ -49,7 +49,8 @@ struct Planned {
 
 pub(crate) fn plan(arguments: &PlanArguments) -> Result<Shown> {
     let (files, cluster) = (&arguments.input.files, &arguments.input.cluster);
-    let (mut controller, input, taken) = template_sync::start(files, cluster, &arguments.kubernetes, &arguments.sync)?;
+    let profile = template_sync::profile(&arguments.kubernetes)?;
+    let (mut controller, input, taken) = template_sync::start(files, cluster, &profile, &arguments.sync)?;
     let planned = planned(&mut controller)?;
     let view = &arguments.view;
     let stdout = match view.output {

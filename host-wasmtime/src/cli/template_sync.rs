@@ -5,7 +5,7 @@ use apportion::{Controller, HostLimits, Runner};
 use apportion_core::allocate::Limits;
 use apportion_core::api::source::SOURCE_API_VERSION;
 use apportion_core::control::{Part, Settings};
-use apportion_core::profile::Mode;
+use apportion_core::profile::{Mode, Profile};
 use serde_json::{Value, json};
 
 use super::args::{ClusterArguments, KubernetesArguments, TemplateSyncArguments};
@@ -13,24 +13,28 @@ use super::ask;
 use super::input::{self, Input, Taken};
 use crate::api_server::PLANNED;
 
+/// What the part is asked with.
+pub(super) fn profile(kubernetes: &KubernetesArguments) -> Result<Profile> {
+    if kubernetes.native {
+        bail!("template-sync is asked in the component only");
+    }
+    ask::profile(kubernetes, Mode::Sound)
+}
+
 /// A controller that knows of the input, and nothing of it is looked at yet.
 pub(super) fn start(
     files: &[String],
     cluster: &ClusterArguments,
-    kubernetes: &KubernetesArguments,
+    profile: &Profile,
     arguments: &TemplateSyncArguments,
 ) -> Result<(Controller, Input, Taken)> {
-    if kubernetes.native {
-        bail!("template-sync is asked in the component only");
-    }
-    let profile = ask::profile(kubernetes, Mode::Sound)?;
     let input = input::gather(files, cluster, &PLANNED)?;
     let settings = Settings {
         part: Part::TemplateSync,
         home: arguments.namespace.clone(),
         allow_admin_access: arguments.allow_admin_access,
     };
-    let mut controller = Runner::new()?.controller(&profile, Limits::default(), HostLimits::default(), settings)?;
+    let mut controller = Runner::new()?.controller(profile, Limits::default(), HostLimits::default(), settings)?;
     let taken = input.taken(controller.apply(&stored(&input))?);
     Ok((controller, input, taken))
 }

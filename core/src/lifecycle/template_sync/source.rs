@@ -47,12 +47,14 @@ enum Form<'s> {
     Master,
 }
 
-/// All sources: those of `apportion.dev`, those of `resource.k8s.io`, those of the controller's namespace, each by name.
+/// All sources: those of `apportion.dev`, those of `resource.k8s.io`, those of the controller's namespace that say which namespaces
+/// they are for, each by name.
 pub(super) fn sources<'c>(cluster: &'c Cluster, home: &'c str) -> impl Iterator<Item = Source<'c>> + 'c {
     let custom = cluster.template_sources().values().map(move |source| Source::custom(source, cluster, home));
     let proposed = cluster.cluster_templates().values().map(Source::proposed);
     let masters = super::of_namespace(cluster, home).filter(|(_, template)| !super::is_copy(template));
-    custom.chain(proposed).chain(masters.map(|(_, template)| Source::master(template)))
+    let masters = masters.map(|(_, template)| Source::master(template));
+    custom.chain(proposed).chain(masters.filter(|master| master.is_annotated()))
 }
 
 impl<'s> Source<'s> {
@@ -113,6 +115,16 @@ impl<'s> Source<'s> {
 
     fn annotation(self, name: &str) -> &'s str {
         self.metadata.annotations.get(name).map(String::as_str).unwrap_or_default()
+    }
+
+    /// Whether it says which namespaces it is for.
+    fn is_annotated(self) -> bool {
+        [NAMESPACES, NAMESPACE_SELECTOR].iter().any(|name| self.metadata.annotations.contains_key(*name))
+    }
+
+    /// Name of the master that it names; empty where it has its own template.
+    pub(super) fn master_name(self) -> &'s str {
+        self.master.map(|(_, name)| name).unwrap_or_default()
     }
 
     /// Name of its copies.

@@ -45,6 +45,11 @@ impl<'s> Standing<'s> {
         self.own.classes().filter(|name| !classes.contains_key(*name)).collect()
     }
 
+    /// How many others come before it.
+    fn rank(&self) -> usize {
+        self.rivals.iter().filter(|other| other.rank() < self.own.rank()).count()
+    }
+
     /// The template that has the name of a copy.
     fn found(&self, namespace: &str) -> Option<&'s ResourceClaimTemplate> {
         self.cluster.templates().get(&(namespace.to_owned(), self.own.target().to_owned()))
@@ -64,6 +69,10 @@ pub struct Stands {
     pub name: String,
     /// Name of the copies.
     pub target: String,
+    /// Its place among the sources of copies with that name, from 0: of those that select a namespace the first one is in charge of it.
+    pub rank: usize,
+    /// Name of the template in the controller's namespace that it names as its own; empty where it names none.
+    pub master: String,
     /// Whether at least one namespace is selected and all of them have the current copy.
     pub is_ready: bool,
     /// Whether nothing is written for now.
@@ -139,6 +148,8 @@ fn stands(
         namespace: reference.namespace,
         name: reference.name,
         target: own.target().to_owned(),
+        rank: standing.rank(),
+        master: own.master_name().to_owned(),
         is_ready: counts.is_ready(),
         is_paused: own.is_paused(),
         is_observed: own.is_observed(),
