@@ -8,10 +8,10 @@ pub use crate::api::object::parse;
 use crate::api::object::{Object, read_object};
 use crate::api::quantity::Quantity;
 use crate::api::read::{Json, Path};
+use crate::ask::inquire;
 use crate::cluster::{Cluster, Key};
 use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef};
-use crate::inquiry::inquire;
 use crate::profile::Profile;
 use crate::simulate::{Report, run};
 
@@ -104,7 +104,7 @@ impl Engine {
         self.cluster.get(object).map(|object| object.write())
     }
 
-    /// Answers a question that changes nothing; see [`crate::inquiry`] for its shape.
+    /// Answers a question that changes nothing; see [`crate::ask`] for its shape.
     ///
     /// # Errors
     ///

@@ -16,19 +16,22 @@
 
 pub mod allocate;
 pub mod api;
+pub mod ask;
 pub mod cel;
+pub mod check;
 pub mod cluster;
-pub mod control;
+pub mod control_plane;
+pub mod controller;
+pub mod controllers;
+pub mod decision;
 mod derive;
 pub mod engine;
 pub mod evaluate;
 pub mod explain;
 pub mod finding;
-pub mod inquiry;
-pub mod inspect;
-pub mod lifecycle;
 mod near;
 pub mod profile;
+pub mod scheduler;
 pub mod simulate;
 #[cfg(feature = "types")]
 pub mod typescript;

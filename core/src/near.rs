@@ -43,3 +43,38 @@ pub(crate) fn distance(left: &str, right: &str) -> usize {
     }
     row.last().copied().unwrap_or(usize::MAX)
 }
+
+/// The name that was probably meant, if it is near enough to be a slip of the keyboard. Ties go to the first.
+pub(crate) fn nearest_name<'c>(name: &str, candidates: impl Iterator<Item = &'c String>) -> Option<&'c String> {
+    let allowed = (name.chars().count() / 6).clamp(1, 2);
+    let measured = candidates.map(|candidate| (distance(name, candidate), candidate));
+    let (least, candidate) = measured.min_by_key(|(distance, _)| *distance)?;
+    (least <= allowed).then_some(candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_recognised_and_another_name_is_not() {
+        let names = ["gpu.example.com".to_owned(), "nic.example.com".to_owned(), "single-gpu".to_owned()];
+        let near = |name: &str| nearest_name(name, names.iter()).map(String::as_str);
+        assert_eq!(near("gpu.exmaple.com"), Some("gpu.example.com"));
+        assert_eq!(near("gpus.example.com"), Some("gpu.example.com"));
+        assert_eq!(near("singel-gpu"), Some("single-gpu"));
+        assert_eq!(near("multi-gpu-claim"), None);
+        assert_eq!(near("gqu.example.com"), Some("gpu.example.com"));
+        assert_eq!(near("imex.example.com"), None);
+        assert_eq!(near(""), None);
+    }
+
+    #[test]
+    fn distances_are_counted() {
+        assert_eq!(distance("abc", "abc"), 0);
+        assert_eq!(distance("abc", "axc"), 1);
+        assert_eq!(distance("abc", "ab"), 1);
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("trianer", "trainer"), 1);
+    }
+}

@@ -4,25 +4,29 @@ use ts_rs::{Config, TS};
 
 use crate::allocate::json::{Allocated, Failed, GaveUp, Refusal, Refused as Failure, Unsatisfied, Written as Decision};
 use crate::allocate::{DeviceId, RequestFunnel};
-use crate::control::wire::{Identified, Merging, Reconciliation, WireCause, WireSettings as ControllerSettings, Write};
-use crate::control::{Conclusion, Lane, Part as ControllerPart, Task};
+use crate::ask::snapshot::Snapshot;
+use crate::ask::{
+    Bounds, ClaimDifference, Difference, Eviction, ExpressionAnswer, Fit, FitRequest, FitRow, Part, Per, Place,
+    PodDifference, Remainder, Supposition, TaintSpec,
+};
+use crate::control_plane::server::Refused;
+use crate::control_plane::{Command, Component, DevicePath, Happening, Moment, Settled};
+use crate::controller::{Conclusion, Lane, Part as ControllerPart, Task};
+use crate::controllers::template_sync::{Counts as CopyCounts, Place as CopyStanding, Stands};
+use crate::decision::EventRecord;
 use crate::evaluate::{Costs, Written as Evaluation};
-use crate::explain::snapshot::Snapshot;
 use crate::explain::{
-    AttributeStatistic, Bounds, Change, ClaimDifference, ClosestNode, ConflictPart, DeviceDetail, Difference, Eviction,
-    Explanation, ExpressionAnswer, Fit, FitRequest, FitRow, Holder, NodeDetail, Part, Per, Place, PodDifference,
-    Reason, ReasonCount, ReasonKind, Remainder, Request, RequestDetail, RequestExplanation, SelectorRef, Shortage,
-    State, Suggestion, Supposition, TaintSpec,
+    AttributeStatistic, Change, ClosestNode, ConflictPart, DeviceDetail, Explanation, Holder, NodeDetail, Reason,
+    ReasonCount, ReasonKind, Request, RequestDetail, RequestExplanation, SelectorRef, Shortage, State, Suggestion,
 };
 use crate::finding::{ErrorKind, Finding, Fix, ObjectRef, Severity};
-use crate::lifecycle::EventRecord;
-use crate::lifecycle::template_sync::{Counts as CopyCounts, Place as CopyStanding, Stands};
 use crate::profile::{Mode, Version};
-use crate::simulate::life::wire::RecordedEvent;
-use crate::simulate::life::{Command, Component, DevicePath, Happening, Moment, Settled};
-use crate::simulate::server::Refused;
 use crate::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use crate::validate::Operation;
+use crate::wire::controller::{
+    Identified, Merging, Reconciliation, WireCause, WireSettings as ControllerSettings, Write,
+};
+use crate::wire::simulation::RecordedEvent;
 use crate::wire::{Settings, Stage, WireDevice, WireEvaluation, WireFeatures, WireInUse, WireQuestion, WireSubmission};
 
 /// The declarations, each exported and with its documentation. They use `Integer`, for integers of 64 bits, and `Json`, for any value.

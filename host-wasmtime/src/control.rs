@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use apportion_core::allocate::Limits;
-use apportion_core::control::{Conclusion, Lane, Part, Settings, Task};
+use apportion_core::controller::{Conclusion, Lane, Part, Settings, Task};
+use apportion_core::decision::{Cause, Change, EventRecord, Patch, Time};
 use apportion_core::finding::{Finding, ObjectRef, Severity};
-use apportion_core::lifecycle::{Cause, Change, EventRecord, Patch, Time};
 use apportion_core::profile::Profile;
 use serde_json::Value;
 use wasmtime::Store;
@@ -24,7 +24,7 @@ use crate::runner::Runner;
 use crate::to_wit;
 
 /// A controller of a real cluster, kept in an instance of the component: what happened goes in, what to look at and what to
-/// write come out. See [`apportion_core::control`].
+/// write come out. See [`apportion_core::controller`].
 ///
 /// A call that makes the component stop fails, and the instance is dropped. The next call finds a fresh one with all objects
 /// that were applied, and everything is due again.
@@ -46,7 +46,7 @@ struct Live {
     handle: ResourceAny,
 }
 
-/// What is to happen about one thing; see [`apportion_core::lifecycle::Decision`].
+/// What is to happen about one thing; see [`apportion_core::decision::Decision`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Plan {
     /// Writes, in order. When one fails, those after it must not happen.
@@ -63,7 +63,7 @@ pub struct Plan {
     pub cause: Cause,
 }
 
-/// One write to the API server; see [`apportion_core::lifecycle::Action`].
+/// One write to the API server; see [`apportion_core::decision::Action`].
 #[derive(Clone, PartialEq, Debug)]
 pub enum Write {
     /// A new object.
@@ -252,7 +252,7 @@ impl Controller {
     }
 
     /// How all sources of copies stand by the facts: a list with an object for each; see
-    /// [`apportion_core::lifecycle::template_sync::Stands`].
+    /// [`apportion_core::controllers::template_sync::Stands`].
     ///
     /// # Errors
     ///

@@ -59,7 +59,7 @@ pub trait Door {
     /// See [`Door`].
     fn run(&mut self) -> Result<Report, Error>;
 
-    /// Answers a question that changes nothing; see [`apportion_core::inquiry`] for its shape.
+    /// Answers a question that changes nothing; see [`apportion_core::ask`] for its shape.
     ///
     /// # Errors
     ///

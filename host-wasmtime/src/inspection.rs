@@ -1,7 +1,7 @@
 //! What is wrong in a dump, asked of an instance of its own.
 
+use apportion_core::decision::Time;
 use apportion_core::finding::Finding;
-use apportion_core::lifecycle::Time;
 use apportion_core::profile::Profile;
 
 use crate::error::{Error, Stop};
@@ -11,7 +11,7 @@ use crate::runner::Runner;
 use crate::to_wit;
 
 impl Runner {
-    /// What is wrong with objects as they are in a cluster, each one JSON text: see [`apportion_core::inspect::inspect`].
+    /// What is wrong with objects as they are in a cluster, each one JSON text: see [`apportion_core::check::inspect`].
     ///
     /// # Errors
     ///

@@ -4,9 +4,9 @@
 
 use apportion::{Controller, Error, HostLimits, Runner, Stop, Write};
 use apportion_core::allocate::Limits;
-use apportion_core::control::{Conclusion, Part, Settings};
+use apportion_core::controller::{Conclusion, Part, Settings};
+use apportion_core::decision::Time;
 use apportion_core::finding::ObjectRef;
-use apportion_core::lifecycle::Time;
 use apportion_core::profile::Profile;
 use serde_json::{Value, json};
 

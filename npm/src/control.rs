@@ -1,7 +1,7 @@
 //! Controllers: calls by name, JSON texts in and out.
 
-use apportion_core::control::{Controller as Core, wire};
 use apportion_core::wire as settings_wire;
+use apportion_core::{controller::Controller as Core, wire::controller as wire};
 use serde_json::json;
 use wasm_bindgen::prelude::wasm_bindgen;
 

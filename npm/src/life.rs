@@ -1,11 +1,14 @@
 //! Simulations and inspections: calls by name, JSON texts in and out.
 
+use apportion_core::check as inspect;
+use apportion_core::control_plane::script::{self, Step};
+use apportion_core::decision::Time;
 use apportion_core::finding::{Code, Finding, ObjectRef};
-use apportion_core::inspect;
-use apportion_core::lifecycle::Time;
-use apportion_core::simulate::life::script::{self, Step};
-use apportion_core::simulate::life::{Command, Simulation as Core, wire};
 use apportion_core::wire as settings_wire;
+use apportion_core::{
+    control_plane::{Command, Simulation as Core},
+    wire::simulation as wire,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::wasm_bindgen;

@@ -8,13 +8,13 @@ use anyhow::{Context, Result, bail};
 #[cfg(feature = "hosts")]
 use apportion::{HostLimits, Play, Runner, Validate as _};
 use apportion_core::allocate::Limits;
+use apportion_core::decision::Time;
 use apportion_core::engine::Engine;
 use apportion_core::evaluate::evaluate;
 use apportion_core::finding::Finding;
-use apportion_core::lifecycle::Time;
 use apportion_core::profile::Profile;
-use apportion_core::simulate::life::{Simulation, wire as life_wire};
 use apportion_core::wire;
+use apportion_core::{control_plane::Simulation, wire::simulation as life_wire};
 use serde_json::{Value, json};
 
 /// What every door is asked.

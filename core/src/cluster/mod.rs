@@ -1,6 +1,7 @@
 //! All facts known: objects by key, and the indexes that questions need.
 
 mod counters;
+pub mod entries;
 mod foreign;
 mod ingest;
 mod inventory;

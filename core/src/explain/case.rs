@@ -10,44 +10,44 @@ use crate::api::claim::ResourceClaim;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::finding::{Code, Finding, ObjectRef};
-use crate::lifecycle::scheduling::node_fit;
+use crate::near::nearest_name as nearest;
+use crate::scheduler::node_fit;
 use crate::simulate::claims::Origin;
 use crate::simulate::problems::{about_claim, claim_reference, request_problems};
 use crate::simulate::schedule::{node_states, reaches};
-use crate::simulate::suggest::nearest;
 use crate::simulate::{Played, special};
 
 /// One thing to explain.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Case {
-    pub(super) subject: ObjectRef,
+pub(crate) struct Case {
+    pub(crate) subject: ObjectRef,
     /// What is not about devices.
-    pub(super) stage: Vec<Finding>,
+    pub(crate) stage: Vec<Finding>,
     /// Whether that alone keeps it Pending.
-    pub(super) is_blocked: bool,
+    pub(crate) is_blocked: bool,
     /// Set when nothing is missing.
-    pub(super) placed: Option<Placed>,
+    pub(crate) placed: Option<Placed>,
     /// Claims without devices, and the nodes that could be asked.
-    pub(super) question: Question,
+    pub(crate) question: Question,
     /// Number of nodes in the cluster.
-    pub(super) all_nodes: usize,
+    pub(crate) all_nodes: usize,
     /// Nodes that take it and were not asked for.
-    pub(super) other_nodes: Vec<String>,
+    pub(crate) other_nodes: Vec<String>,
     /// The Pod that waits for nodes, where it is about one; unless more than nodes and devices stands in its way.
-    pub(super) pod: Option<Key>,
+    pub(crate) pod: Option<Key>,
     /// The Pod's claims without devices, the one for extended resources left out, as it depends on the node.
-    pub(super) unallocated: Vec<ResourceClaim>,
+    pub(crate) unallocated: Vec<ResourceClaim>,
     /// The Pod's claims that have devices.
-    pub(super) allocated: Vec<ResourceClaim>,
+    pub(crate) allocated: Vec<ResourceClaim>,
     /// The Pods for which the claims are, as `namespace/name`: nothing is taken from them.
-    pub(super) own: Vec<String>,
+    pub(crate) own: Vec<String>,
 }
 
 /// Where something is that is not Pending.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Placed {
-    pub(super) node: Option<String>,
-    pub(super) text: String,
+pub(crate) struct Placed {
+    pub(crate) node: Option<String>,
+    pub(crate) text: String,
 }
 
 /// What is to be explained.
@@ -55,7 +55,7 @@ pub(super) struct Placed {
 /// # Errors
 ///
 /// A finding, when there is no such subject.
-pub(super) fn cases(cluster: &Cluster, played: &Played, request: &Request) -> Result<Vec<Case>, Vec<Finding>> {
+pub(crate) fn cases(cluster: &Cluster, played: &Played, request: &Request) -> Result<Vec<Case>, Vec<Finding>> {
     let mut cases = match &request.subject {
         None => pending(cluster, played),
         Some(subject) => vec![named(cluster, played, subject)?],
@@ -85,7 +85,7 @@ pub(super) fn cases(cluster: &Cluster, played: &Played, request: &Request) -> Re
 }
 
 /// Every Pod that is Pending, then every claim without devices that no Pod refers to.
-pub(super) fn pending(cluster: &Cluster, played: &Played) -> Vec<Case> {
+pub(crate) fn pending(cluster: &Cluster, played: &Played) -> Vec<Case> {
     let mut cases = Vec::new();
     for key in &played.order {
         let case = pod_case(cluster, played, key);
@@ -187,7 +187,7 @@ fn is_about_devices(finding: &Finding) -> bool {
     )
 }
 
-pub(super) fn pod_case(cluster: &Cluster, played: &Played, key: &Key) -> Case {
+pub(crate) fn pod_case(cluster: &Cluster, played: &Played, key: &Key) -> Case {
     let subject = ObjectRef { kind: "Pod".to_owned(), namespace: key.0.clone(), name: key.1.clone() };
     let mut case = Case { subject, all_nodes: cluster.nodes().len(), ..Case::default() };
     let Some(pod) = cluster.pods().get(key) else { return case };
@@ -291,7 +291,7 @@ fn claim_case(cluster: &Cluster, played: &Played, key: &Key, claim: &ResourceCla
 }
 
 /// Turns a finding about a claim to what the user wrote.
-pub(super) fn of_template(cluster: &Cluster, claims: &[ResourceClaim], finding: Finding) -> Finding {
+pub(crate) fn of_template(cluster: &Cluster, claims: &[ResourceClaim], finding: Finding) -> Finding {
     let Some(object) = finding.object.clone().filter(|object| object.kind == "ResourceClaim") else { return finding };
     match claims.iter().find(|claim| claim.metadata.name == object.name) {
         Some(claim) => about_claim(cluster, claim, finding),
@@ -300,11 +300,11 @@ pub(super) fn of_template(cluster: &Cluster, claims: &[ResourceClaim], finding: 
 }
 
 /// How many of a list are meant, in words: `1 node`, `3 nodes`.
-pub(super) fn count(number: usize, noun: &str) -> String {
+pub(crate) fn count(number: usize, noun: &str) -> String {
     plural(u64::try_from(number).unwrap_or(u64::MAX), noun)
 }
 
 /// Positions of claims by name.
-pub(super) fn names(case: &Case) -> BTreeMap<usize, String> {
+pub(crate) fn names(case: &Case) -> BTreeMap<usize, String> {
     case.question.claims.iter().enumerate().map(|(index, claim)| (index, claim.metadata.name.clone())).collect()
 }

@@ -163,7 +163,7 @@ pub enum Change {
 
 impl Change {
     /// How much is changed, to sort by: smaller is less.
-    pub(super) fn effort(&self) -> u32 {
+    pub(crate) fn effort(&self) -> u32 {
         match self {
             Self::UseNodes { .. } => 1,
             Self::TolerateNode { .. } => 2,
@@ -187,15 +187,15 @@ impl Change {
 }
 
 /// The fields that both forms of a request have.
-pub(super) struct Parts<'r> {
-    pub(super) selectors: &'r mut Vec<DeviceSelector>,
-    pub(super) tolerations: &'r mut Vec<DeviceToleration>,
-    pub(super) count: &'r mut i64,
-    pub(super) capacity: Option<&'r mut std::collections::BTreeMap<String, Quantity>>,
+pub(crate) struct Parts<'r> {
+    pub(crate) selectors: &'r mut Vec<DeviceSelector>,
+    pub(crate) tolerations: &'r mut Vec<DeviceToleration>,
+    pub(crate) count: &'r mut i64,
+    pub(crate) capacity: Option<&'r mut std::collections::BTreeMap<String, Quantity>>,
 }
 
 /// The parts of a request by name, `request` or `request/subrequest`.
-pub(super) fn parts<'r>(spec: &'r mut DeviceClaim, name: &str) -> Option<Parts<'r>> {
+pub(crate) fn parts<'r>(spec: &'r mut DeviceClaim, name: &str) -> Option<Parts<'r>> {
     let (main, sub) = name.split_once('/').map_or((name, None), |(main, sub)| (main, Some(sub)));
     let request = spec.requests.iter_mut().find(|request| request.name == main)?;
     match sub {
@@ -213,7 +213,7 @@ pub(super) fn parts<'r>(spec: &'r mut DeviceClaim, name: &str) -> Option<Parts<'
 }
 
 /// Makes a change in a claim's spec. Changes that are not about this claim leave it as it is.
-pub(super) fn change_spec(spec: &mut DeviceClaim, of: &str, change: &Change) {
+pub(crate) fn change_spec(spec: &mut DeviceClaim, of: &str, change: &Change) {
     match change {
         Change::ChangeSelector { claim, request, index, to, .. } if claim == of => {
             if let Some(parts) = parts(spec, request)
@@ -255,7 +255,7 @@ pub(super) fn change_spec(spec: &mut DeviceClaim, of: &str, change: &Change) {
 }
 
 /// A position in a list.
-pub(super) fn position(index: u64) -> usize {
+pub(crate) fn position(index: u64) -> usize {
     usize::try_from(index).unwrap_or(usize::MAX)
 }
 
@@ -267,7 +267,7 @@ fn taint_parts(taint: &str) -> (&str, &str, &str) {
 }
 
 /// The toleration of one taint of nodes and no other.
-pub(super) fn node_toleration(taint: &str) -> NodeToleration {
+pub(crate) fn node_toleration(taint: &str) -> NodeToleration {
     let (key, value, effect) = taint_parts(taint);
     let operator = if value.is_empty() { "Exists" } else { "Equal" };
     NodeToleration {

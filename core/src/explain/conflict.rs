@@ -28,7 +28,7 @@ enum Part {
 }
 
 /// The smallest contradiction; empty where one thing alone is the cause, and where it would take too long to find.
-pub(super) fn smallest(cluster: &mut Cluster, case: &Case, survey: &Survey, limits: &Limits) -> Vec<ConflictPart> {
+pub(crate) fn smallest(cluster: &mut Cluster, case: &Case, survey: &Survey, limits: &Limits) -> Vec<ConflictPart> {
     let nodes = survey.order();
     if nodes.len() > MOST_NODES {
         return Vec::new();
@@ -241,7 +241,7 @@ fn told(cluster: &Cluster, case: &Case, survey: &Survey, part: &Part, who: &[Key
 }
 
 /// What a constraint says.
-pub(super) fn constraint_text(claim: &ResourceClaim, index: usize) -> String {
+pub(crate) fn constraint_text(claim: &ResourceClaim, index: usize) -> String {
     let Some(constraint) = claim.spec.devices.constraints.get(index) else { return String::new() };
     let requests = match constraint.requests.as_slice() {
         [] => String::new(),

@@ -15,7 +15,7 @@ use crate::cel::Field;
 use crate::cluster::{Cluster, PoolState};
 
 /// The devices of the nodes asked for; of all nodes where only a device is.
-pub(super) fn details(cluster: &mut Cluster, case: &Case, request: &Request) -> Vec<NodeDetail> {
+pub(crate) fn details(cluster: &mut Cluster, case: &Case, request: &Request) -> Vec<NodeDetail> {
     let units = units(cluster, &case.question.claims);
     let expressions = expressions(cluster, case, &units);
     let names = names(case);
@@ -135,7 +135,7 @@ impl Observer for Collector<'_> {
 }
 
 /// Whether a device is the one of that name, with or without its pool and driver.
-pub(super) fn is_meant(wanted: &str, id: &DeviceId) -> bool {
+pub(crate) fn is_meant(wanted: &str, id: &DeviceId) -> bool {
     let short = format!("{}/{}", id.pool, id.device);
     wanted == id.device || wanted == short || wanted == format!("{}/{short}", id.driver)
 }

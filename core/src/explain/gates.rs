@@ -17,7 +17,7 @@ use crate::simulate::Played;
 type Gates = BTreeSet<&'static str>;
 
 /// The cluster under other gates, played once for each set of them.
-pub(super) struct OtherGates<'l> {
+pub(crate) struct OtherGates<'l> {
     given: Cluster,
     limits: &'l Limits,
     played: BTreeMap<Gates, (Cluster, Played)>,
@@ -25,12 +25,12 @@ pub(super) struct OtherGates<'l> {
 
 impl<'l> OtherGates<'l> {
     /// Other gates for a cluster as it was given.
-    pub(super) fn of(given: Cluster, limits: &'l Limits) -> Self {
+    pub(crate) fn of(given: Cluster, limits: &'l Limits) -> Self {
         Self { given, limits, played: BTreeMap::new() }
     }
 
     /// Adds the gates that help to the suggestions of an explanation: one alone where that is enough, else the smallest set found.
-    pub(super) fn suggest(&mut self, explanation: &mut Explanation, nodes: &[String]) {
+    pub(crate) fn suggest(&mut self, explanation: &mut Explanation, nodes: &[String]) {
         if !matches!(explanation.state, State::Blocked | State::NoDevices) {
             return;
         }

@@ -13,16 +13,16 @@ use crate::api::meta::OwnerReference;
 use crate::api::object::Object;
 use crate::api::pod::{Pod, PodResourceClaim};
 use crate::cluster::{Cluster, Key};
+use crate::cluster::{entries, entries::Resolved};
 use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef};
-use crate::lifecycle::{Resolved, entries};
 use crate::simulate::Played;
 use crate::simulate::claims::Origin;
 use crate::simulate::problems::missing_template;
 use entries::Source;
 
 /// Makes the claims of all groups that have none, and lets the entries of members that stand for them name them.
-pub(super) fn prepare(cluster: &mut Cluster) {
+pub(crate) fn prepare(cluster: &mut Cluster) {
     if !cluster.profile().features.workload_resource_claims {
         return;
     }
@@ -116,7 +116,7 @@ fn template_of(
 }
 
 /// What the Pod's group has to do with its being Pending.
-pub(super) fn notes(cluster: &Cluster, pod: &Pod) -> Vec<Finding> {
+pub(crate) fn notes(cluster: &Cluster, pod: &Pod) -> Vec<Finding> {
     let features = &cluster.profile().features;
     let Some(name) = pod.group_name().filter(|_| features.generic_workload) else { return Vec::new() };
     let origin = Origin::of(cluster, pod);
@@ -131,7 +131,7 @@ pub(super) fn notes(cluster: &Cluster, pod: &Pod) -> Vec<Finding> {
 }
 
 /// The Pod and the other members of its group, as `namespace/name`.
-pub(super) fn members(cluster: &Cluster, pod: &Pod) -> Vec<String> {
+pub(crate) fn members(cluster: &Cluster, pod: &Pod) -> Vec<String> {
     let namespace = &pod.metadata.namespace;
     let mut members = vec![format!("{namespace}/{}", pod.metadata.name)];
     if let Some(group) = pod.group_name() {
@@ -197,7 +197,7 @@ fn reference(key: &Key) -> ObjectRef {
 }
 
 /// A case for each group that has a Pod without a node.
-pub(super) fn waiting(cluster: &Cluster, played: &Played) -> Vec<Case> {
+pub(crate) fn waiting(cluster: &Cluster, played: &Played) -> Vec<Case> {
     let is_waiting = |key: &&Key| {
         let mut members = cluster.links().pods_of_group(key);
         members.any(|name| {
@@ -213,7 +213,7 @@ pub(super) fn waiting(cluster: &Cluster, played: &Played) -> Vec<Case> {
 /// # Errors
 ///
 /// None so far; the shape is that of its siblings.
-pub(super) fn case(cluster: &Cluster, played: &Played, key: &Key) -> Result<Case, Vec<Finding>> {
+pub(crate) fn case(cluster: &Cluster, played: &Played, key: &Key) -> Result<Case, Vec<Finding>> {
     let mut case = Case { subject: reference(key), all_nodes: cluster.nodes().len(), ..Case::default() };
     let Some(group) = cluster.pod_groups().get(key) else { return Ok(case) };
     for (index, entry) in group.spec.resource_claims.iter().enumerate() {

@@ -9,7 +9,7 @@ use crate::api::slice::Device;
 use crate::cluster::{Cluster, Key};
 
 /// The claims that have each of some devices, administration left aside.
-pub(super) fn of_devices(cluster: &Cluster, wanted: &BTreeSet<DeviceId>) -> BTreeMap<DeviceId, Vec<Holder>> {
+pub(crate) fn of_devices(cluster: &Cluster, wanted: &BTreeSet<DeviceId>) -> BTreeMap<DeviceId, Vec<Holder>> {
     let mut found: BTreeMap<DeviceId, Vec<Holder>> = BTreeMap::new();
     if wanted.is_empty() {
         return found;
@@ -35,7 +35,7 @@ pub(super) fn of_devices(cluster: &Cluster, wanted: &BTreeSet<DeviceId>) -> BTre
 }
 
 /// A claim with who uses it.
-pub(super) fn holder(cluster: &Cluster, key: &Key, claim: &ResourceClaim) -> Holder {
+pub(crate) fn holder(cluster: &Cluster, key: &Key, claim: &ResourceClaim) -> Holder {
     let mut consumers: BTreeSet<String> = BTreeSet::new();
     let mut priority = None;
     for consumer in &claim.status.reserved_for {
@@ -50,7 +50,7 @@ pub(super) fn holder(cluster: &Cluster, key: &Key, claim: &ResourceClaim) -> Hol
 }
 
 /// Holders in words: `claim ml/a (Pod ml/x)`.
-pub(super) fn in_words(holders: &[Holder]) -> String {
+pub(crate) fn in_words(holders: &[Holder]) -> String {
     const SHOWN: usize = 3;
     let one = |holder: &Holder| match holder.consumers.as_slice() {
         [] => format!("claim `{}`, which no Pod uses", holder.claim),
@@ -65,7 +65,7 @@ pub(super) fn in_words(holders: &[Holder]) -> String {
 }
 
 /// Adds who has what is in use.
-pub(super) fn name(cluster: &Cluster, details: &mut [NodeDetail]) {
+pub(crate) fn name(cluster: &Cluster, details: &mut [NodeDetail]) {
     let mut wanted: BTreeSet<DeviceId> = BTreeSet::new();
     let devices = |details: &[NodeDetail]| -> Vec<(DeviceId, Reason)> {
         let requests = details.iter().flat_map(|node| &node.requests);

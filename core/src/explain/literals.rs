@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// What a constant stands for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Literal {
+pub(crate) enum Literal {
     /// Inside `quantity("..")`.
     Quantity,
     /// Inside `semver("..")`.
@@ -16,7 +16,7 @@ pub(super) enum Literal {
 }
 
 /// The constants of an expression with their places, in bytes; of texts what is between the quotes.
-pub(super) fn literals(source: &str) -> Vec<(Literal, Range<usize>)> {
+pub(crate) fn literals(source: &str) -> Vec<(Literal, Range<usize>)> {
     let bytes = source.as_bytes();
     let at = |index: usize| bytes.get(index).copied().unwrap_or_default();
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.';
@@ -62,7 +62,7 @@ pub(super) fn literals(source: &str) -> Vec<(Literal, Range<usize>)> {
 }
 
 /// The expression with another constant in one place.
-pub(super) fn replaced(source: &str, place: &Range<usize>, by: &str) -> Option<String> {
+pub(crate) fn replaced(source: &str, place: &Range<usize>, by: &str) -> Option<String> {
     let (before, after) = (source.get(..place.start)?, source.get(place.end..)?);
     Some(format!("{before}{by}{after}"))
 }

@@ -6,50 +6,39 @@
 //!
 //! Texts follow the rules for findings: one line, lower case, no full stop, the user's words in backticks.
 
-mod anonymize;
 mod answer;
-mod case;
-mod change;
+pub(crate) mod case;
+pub(crate) mod change;
 mod conflict;
-mod detail;
-mod expression;
-mod fit;
+pub(crate) mod detail;
 mod gates;
 mod group;
-mod holders;
+pub(crate) mod holders;
 mod literals;
 mod nodes;
-mod pod_manifest;
-mod preview;
+pub(crate) mod pod_manifest;
 mod propose;
-mod relax;
-mod requests;
-mod reword;
-mod shape;
-pub(crate) mod snapshot;
-mod statistics;
-mod supply;
-mod survey;
-mod trial;
-mod what_if;
-mod words;
+pub(crate) mod relax;
+pub(crate) mod requests;
+pub(crate) mod reword;
+pub(crate) mod shape;
+pub(crate) mod statistics;
+pub(crate) mod supply;
+pub(crate) mod survey;
+pub(crate) mod trial;
+pub(crate) mod words;
 
 pub use answer::{
     AttributeStatistic, ClosestNode, ConflictPart, DeviceDetail, Explanation, Holder, NodeDetail, Reason, ReasonCount,
     ReasonKind, Request, RequestDetail, RequestExplanation, SelectorRef, Shortage, State,
 };
 pub use change::Change;
-pub use expression::{ExpressionAnswer, ExpressionRequest, Part, expression};
-pub use fit::{Bounds, Fit, FitRequest, FitRow, Per, Remainder, fit};
-pub use preview::{Eviction, TaintSpec, preview};
 pub use relax::Suggestion;
-pub use snapshot::{FORMAT as SNAPSHOT_FORMAT, snapshot};
-pub use what_if::{ClaimDifference, Difference, Place, PodDifference, Supposition, compare_with, what_if};
 
 use crate::allocate::{Limits, Place as Placement, find_place};
 use crate::cluster::Cluster;
+use crate::cluster::entries;
 use crate::finding::{Code, Finding};
-use crate::lifecycle::entries;
 use crate::simulate::{Played, play};
 use case::Case;
 use gates::OtherGates;
@@ -97,7 +86,7 @@ fn played(cluster: &mut Cluster, limits: &Limits) -> Played {
     played
 }
 
-fn explain_case(cluster: &mut Cluster, case: Case, request: &Request, limits: &Limits) -> Explanation {
+pub(crate) fn explain_case(cluster: &mut Cluster, case: Case, request: &Request, limits: &Limits) -> Explanation {
     let mut explanation = Explanation {
         subject: case.subject.clone(),
         state: State::Blocked,

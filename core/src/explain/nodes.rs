@@ -19,7 +19,7 @@ use crate::api::node::NodeTaint;
 use crate::api::pod::Pod;
 use crate::api::quantity::Quantity;
 use crate::cluster::Cluster;
-use crate::lifecycle::scheduling::node_fit::{self, NodeState, Refusal, Resources};
+use crate::scheduler::node_fit::{self, NodeState, Refusal, Resources};
 use crate::simulate::schedule::{node_states, reaches};
 use crate::simulate::special;
 
@@ -40,7 +40,7 @@ struct Group {
 }
 
 /// What would have the Pod of a case placed on nodes that refuse it, the smallest change first.
-pub(super) fn suggestions(cluster: &mut Cluster, case: &Case, limits: &Limits) -> Vec<Suggestion> {
+pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, limits: &Limits) -> Vec<Suggestion> {
     let Some(pod) = case.pod.as_ref().and_then(|key| cluster.pods().get(key)).cloned() else { return Vec::new() };
     let mut groups = groups(cluster, case, &pod);
     groups.sort_by_cached_key(|group| rank(&group.changes));

@@ -10,11 +10,11 @@ use crate::api::quantity::Quantity;
 use crate::api::read::{Json, Path};
 use crate::api::workload::Workload;
 use crate::cluster::Cluster;
-use crate::simulate::expand::{root_of, template_path};
+use crate::controllers::workloads::{root_of, template_path};
 
 /// The manifests to write: of what makes the Pod, or of the Pod and the members of its group that are written alike. None where
 /// what makes the Pod is not here.
-pub(super) fn written(cluster: &Cluster, pod: &Pod, changes: &[Change]) -> Vec<Value> {
+pub(crate) fn written(cluster: &Cluster, pod: &Pod, changes: &[Change]) -> Vec<Value> {
     if let Some(root) = root_of(cluster, pod) {
         return template(root, pod, changes).into_iter().collect();
     }

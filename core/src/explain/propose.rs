@@ -13,7 +13,7 @@ use crate::api::quantity::{Format, Quantity};
 use crate::api::slice::DeviceCapacity;
 
 /// All ladders of changes to the claims and their classes.
-pub(super) fn ladders(trials: &mut Trials<'_>) -> Vec<Vec<Change>> {
+pub(crate) fn ladders(trials: &mut Trials<'_>) -> Vec<Vec<Change>> {
     let units = trials.survey.units.clone();
     let claims = trials.case.question.claims.clone();
     let left = leftovers(trials);

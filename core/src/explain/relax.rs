@@ -48,7 +48,7 @@ pub struct Suggestion {
 
 impl Suggestion {
     /// Whether only selectors are changed.
-    pub(super) fn is_about_selectors(&self) -> bool {
+    pub(crate) fn is_about_selectors(&self) -> bool {
         let is_selector = |change: &Change| {
             matches!(change, Change::ChangeSelector { .. } | Change::DropSelector { .. } | Change::ChangeClass { .. })
         };
@@ -57,25 +57,25 @@ impl Suggestion {
 }
 
 /// Changes that help together, and the node on which the claims then fit.
-pub(super) type Found = (Vec<Change>, String);
+pub(crate) type Found = (Vec<Change>, String);
 
 /// The trials of one explanation.
-pub(super) struct Trials<'s> {
-    pub(super) cluster: &'s mut Cluster,
-    pub(super) case: &'s Case,
-    pub(super) survey: &'s Survey,
-    pub(super) nodes: Vec<String>,
+pub(crate) struct Trials<'s> {
+    pub(crate) cluster: &'s mut Cluster,
+    pub(crate) case: &'s Case,
+    pub(crate) survey: &'s Survey,
+    pub(crate) nodes: Vec<String>,
     limits: Limits,
 }
 
 impl Trials<'_> {
     /// The node on which the claims fit after some changes.
-    pub(super) fn helps(&mut self, changes: &[Change]) -> Option<String> {
+    pub(crate) fn helps(&mut self, changes: &[Change]) -> Option<String> {
         self.helps_with(changes).map(|(node, _)| node)
     }
 
     /// The same with the drivers of the devices that they get.
-    pub(super) fn helps_with(&mut self, changes: &[Change]) -> Option<(String, BTreeSet<String>)> {
+    pub(crate) fn helps_with(&mut self, changes: &[Change]) -> Option<(String, BTreeSet<String>)> {
         let nodes = self.nodes.clone();
         let (node, allocations) = try_changes(self.cluster, self.case, changes, &nodes, &self.limits)?;
         let results = allocations.iter().flat_map(|allocation| &allocation.devices.results);
@@ -84,7 +84,7 @@ impl Trials<'_> {
 }
 
 /// The suggestions for a case whose claims fit nowhere.
-pub(super) fn suggestions(cluster: &mut Cluster, case: &Case, survey: &Survey, limits: &Limits) -> Vec<Suggestion> {
+pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, survey: &Survey, limits: &Limits) -> Vec<Suggestion> {
     let limits = Limits { max_steps: limits.max_steps.min(STEPS) };
     let mut all = nodes::suggestions(cluster, case, &limits);
     let nodes = survey.nearest(MOST_NODES);
@@ -119,21 +119,21 @@ pub(super) fn suggestions(cluster: &mut Cluster, case: &Case, survey: &Survey, l
 }
 
 /// The suggestions for a case that no node takes, whatever the devices are.
-pub(super) fn of_nodes(cluster: &mut Cluster, case: &Case, limits: &Limits) -> Vec<Suggestion> {
+pub(crate) fn of_nodes(cluster: &mut Cluster, case: &Case, limits: &Limits) -> Vec<Suggestion> {
     let mut all = nodes::suggestions(cluster, case, &Limits { max_steps: limits.max_steps.min(STEPS) });
     ranked(&mut all);
     all
 }
 
 /// Sorts suggestions by how little they change, each once, and leaves the last ones out where there are many.
-pub(super) fn ranked(all: &mut Vec<Suggestion>) {
+pub(crate) fn ranked(all: &mut Vec<Suggestion>) {
     all.sort_by_key(|suggestion| (suggestion.changes.len(), effort(&suggestion.changes)));
     all.dedup_by(|some, others| some.changes == others.changes);
     all.truncate(MOST);
 }
 
 /// How much some changes change together.
-pub(super) fn effort(changes: &[Change]) -> u32 {
+pub(crate) fn effort(changes: &[Change]) -> u32 {
     changes.iter().map(Change::effort).sum()
 }
 
@@ -203,7 +203,7 @@ fn index(change: &Change) -> u64 {
 }
 
 /// What to do.
-pub(super) fn in_words(case: &Case, change: &Change) -> String {
+pub(crate) fn in_words(case: &Case, change: &Change) -> String {
     let of = |claim: &str| match case.question.claims.len() {
         0 | 1 => String::new(),
         _ => format!(" of claim `{claim}`"),
@@ -312,7 +312,7 @@ fn written(cluster: &Cluster, case: &Case, claim: ResourceClaim) -> Value {
 }
 
 /// What of the metadata a user writes.
-pub(super) fn to_write(metadata: &ObjectMeta) -> ObjectMeta {
+pub(crate) fn to_write(metadata: &ObjectMeta) -> ObjectMeta {
     let mut annotations = metadata.annotations.clone();
     annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
     ObjectMeta {
@@ -325,14 +325,14 @@ pub(super) fn to_write(metadata: &ObjectMeta) -> ObjectMeta {
 }
 
 /// What each request asks for of each capacity.
-pub(super) fn asked(claim: &ResourceClaim, request: &str) -> BTreeMap<String, crate::api::quantity::Quantity> {
+pub(crate) fn asked(claim: &ResourceClaim, request: &str) -> BTreeMap<String, crate::api::quantity::Quantity> {
     let mut copy = claim.clone();
     let amounts = parts(copy.devices_mut(), request).and_then(|parts| parts.capacity.map(|amounts| amounts.clone()));
     amounts.unwrap_or_default()
 }
 
 /// The change that leaves a constraint out.
-pub(super) fn drop_constraint(claim: &ResourceClaim, index: usize) -> Change {
+pub(crate) fn drop_constraint(claim: &ResourceClaim, index: usize) -> Change {
     Change::DropConstraint {
         claim: claim.metadata.name.clone(),
         index: u64::try_from(index).unwrap_or(u64::MAX),

@@ -15,7 +15,7 @@ use crate::cluster::selectors::{Compiled, Selectors};
 use crate::cluster::{Cluster, DeviceIdx, PoolState, SliceEntry};
 
 /// All requests of a case.
-pub(super) fn requests(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Vec<RequestExplanation> {
+pub(crate) fn requests(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Vec<RequestExplanation> {
     let names = names(case);
     let mut all = Vec::new();
     for (index, unit) in survey.units.iter().enumerate() {
@@ -28,7 +28,7 @@ pub(super) fn requests(cluster: &mut Cluster, case: &Case, survey: &Survey) -> V
 }
 
 /// The selectors of a unit: of its class, and its own.
-pub(super) fn selectors<'c>(
+pub(crate) fn selectors<'c>(
     cluster: &'c Cluster,
     claim: &'c ResourceClaim,
     unit: &UnitSeen,
@@ -44,7 +44,7 @@ pub(super) fn selectors<'c>(
 }
 
 /// One selector by its position.
-pub(super) fn selector_ref(
+pub(crate) fn selector_ref(
     cluster: &Cluster,
     claim: &ResourceClaim,
     unit: &UnitSeen,
@@ -190,7 +190,7 @@ fn unseen_kind(
 }
 
 /// How many slices of a pool are there and how many should be.
-pub(super) fn incomplete(cluster: &Cluster, driver: &str, pool: &str, generation: i64) -> String {
+pub(crate) fn incomplete(cluster: &Cluster, driver: &str, pool: &str, generation: i64) -> String {
     let slices = cluster.slices().values().filter(|slice| {
         slice.spec.driver == driver && slice.spec.pool.name == pool && slice.spec.pool.generation == generation
     });
@@ -302,7 +302,7 @@ fn reads(
 }
 
 /// The devices of a unit's class, or all, of which an expression sees the same told once, with how many they are.
-pub(super) fn alike<'c>(
+pub(crate) fn alike<'c>(
     selectors: &mut Selectors,
     compiled: &Compiled,
     cluster: &'c Cluster,
@@ -332,12 +332,12 @@ pub(super) fn alike<'c>(
 }
 
 /// The devices of a unit's class; all devices where there are none.
-pub(super) fn subjects<'c>(cluster: &'c Cluster, survey: &Survey, unit: usize, takes_all: bool) -> Vec<Subject<'c>> {
+pub(crate) fn subjects<'c>(cluster: &'c Cluster, survey: &Survey, unit: usize, takes_all: bool) -> Vec<Subject<'c>> {
     of_class(cluster, survey, unit, takes_all).map(|(subject, ..)| subject).collect()
 }
 
 /// The same one by one, each with its slice and its position in it.
-pub(super) fn of_class<'c>(
+pub(crate) fn of_class<'c>(
     cluster: &'c Cluster,
     survey: &Survey,
     unit: usize,
@@ -352,7 +352,7 @@ pub(super) fn of_class<'c>(
 }
 
 /// Whether a device is of a unit's class.
-pub(super) fn is_of_class(survey: &Survey, unit: usize, device: DeviceIdx) -> bool {
+pub(crate) fn is_of_class(survey: &Survey, unit: usize, device: DeviceIdx) -> bool {
     match survey.standing(unit, device) {
         Standing::Unseen => false,
         Standing::Usable => true,

@@ -11,13 +11,13 @@ use crate::allocate::inspect::UnitSeen;
 use crate::api::claim::ResourceClaim;
 use crate::api::quantity::Quantity;
 use crate::cel::Field;
-use crate::simulate::suggest::nearest;
+use crate::near::nearest_name as nearest;
 
 /// Most values that are tried in the place of one constant.
 const MOST_VALUES: usize = 24;
 
 /// Ladders about the selectors of a unit and of its class.
-pub(super) fn ladders(
+pub(crate) fn ladders(
     trials: &mut Trials<'_>,
     index: usize,
     unit: &UnitSeen,

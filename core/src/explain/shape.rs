@@ -12,7 +12,7 @@ use crate::api::slice::{AttributeValue, Device, TaintEffect};
 
 /// Values by number, in the order in which they came.
 #[derive(Clone, Debug)]
-pub(super) struct Interned<T> {
+pub(crate) struct Interned<T> {
     numbers: BTreeMap<T, u32>,
     values: Vec<T>,
     /// The number given last.
@@ -27,12 +27,12 @@ impl<T> Default for Interned<T> {
 
 impl<T: Ord + Clone> Interned<T> {
     /// The number of a value.
-    pub(super) fn number(&mut self, value: T) -> u32 {
+    pub(crate) fn number(&mut self, value: T) -> u32 {
         self.number_of(&value)
     }
 
     /// The same of a value that is copied when it is new.
-    pub(super) fn number_of(&mut self, value: &T) -> u32 {
+    pub(crate) fn number_of(&mut self, value: &T) -> u32 {
         if self.get(self.last) == Some(value) {
             return self.last;
         }
@@ -47,35 +47,35 @@ impl<T: Ord + Clone> Interned<T> {
     }
 
     /// How many values there are.
-    pub(super) const fn count(&self) -> usize {
+    pub(crate) const fn count(&self) -> usize {
         self.values.len()
     }
 
     /// The values in the order of their numbers.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.values.iter()
     }
 
     /// The value of a number.
-    pub(super) fn get(&self, number: u32) -> Option<&T> {
+    pub(crate) fn get(&self, number: u32) -> Option<&T> {
         self.values.get(number as usize)
     }
 }
 
 /// A reason without the amounts that differ from device to device.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Mark {
-    pub(super) kind: ReasonKind,
+pub(crate) struct Mark {
+    pub(crate) kind: ReasonKind,
     /// Position of the selector or constraint.
-    pub(super) index: usize,
+    pub(crate) index: usize,
     /// Whether the selector is one of the class's.
-    pub(super) of_class: bool,
+    pub(crate) of_class: bool,
     /// Capacity, `set/counter`, taint or gate.
-    pub(super) name: String,
+    pub(crate) name: String,
 }
 
 /// The reason that an obstacle is.
-pub(super) fn mark(obstacle: &Obstacle<'_>) -> Mark {
+pub(crate) fn mark(obstacle: &Obstacle<'_>) -> Mark {
     let plain = |kind: ReasonKind| Mark { kind, index: 0, of_class: false, name: String::new() };
     match obstacle {
         Obstacle::SelectorFalse { of_class, index } => {
@@ -103,7 +103,7 @@ pub(super) fn mark(obstacle: &Obstacle<'_>) -> Mark {
 
 /// Devices and nodes that are alike.
 #[derive(Default, Debug)]
-pub(super) struct Shapes {
+pub(crate) struct Shapes {
     /// By what stands in the way and the values that constraints compare, where numbers say all of it.
     plain: BTreeMap<Vec<(u8, usize)>, u32>,
     texts: BTreeMap<String, u32>,
@@ -118,7 +118,7 @@ pub(super) struct Shapes {
 
 impl Shapes {
     /// The number of all that a unit sees of a device.
-    pub(super) fn of_device(
+    pub(crate) fn of_device(
         &mut self,
         obstacles: &[Obstacle<'_>],
         seen: &DeviceSeen<'_, '_>,
@@ -176,7 +176,7 @@ impl Shapes {
     }
 
     /// The number of a node: its devices in any order, all as long as there are units, and what each unit needs there.
-    pub(super) fn of_node(&mut self, devices: Vec<u32>, needs: Vec<u64>) -> u32 {
+    pub(crate) fn of_node(&mut self, devices: Vec<u32>, needs: Vec<u64>) -> u32 {
         self.nodes.number((devices, needs))
     }
 }

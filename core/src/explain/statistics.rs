@@ -7,20 +7,20 @@ use super::literals::Literal;
 use crate::api::quantity::{Format, Quantity};
 use crate::api::slice::{AttributeValue, Device, find};
 use crate::cel::{Field, Reads};
-use crate::simulate::suggest::nearest;
+use crate::near::nearest_name as nearest;
 
 /// Most values that are listed.
 const MOST_VALUES: usize = 8;
 
 /// A device with its driver.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Subject<'c> {
-    pub(super) driver: &'c str,
-    pub(super) device: &'c Device,
+pub(crate) struct Subject<'c> {
+    pub(crate) driver: &'c str,
+    pub(crate) device: &'c Device,
 }
 
 /// Single fields that an expression reads; `None` where it cannot be told.
-pub(super) fn fields(reads: &Reads) -> Vec<&Field> {
+pub(crate) fn fields(reads: &Reads) -> Vec<&Field> {
     match reads {
         Reads::Everything => Vec::new(),
         Reads::Fields(fields) => fields.iter().filter(|field| is_single(field)).collect(),
@@ -32,7 +32,7 @@ fn is_single(field: &Field) -> bool {
 }
 
 /// The field as selectors write it.
-pub(super) fn written(field: &Field) -> String {
+pub(crate) fn written(field: &Field) -> String {
     match field {
         Field::Driver => "device.driver".to_owned(),
         Field::AllowMultipleAllocations => "device.allowMultipleAllocations".to_owned(),
@@ -46,7 +46,7 @@ pub(super) fn written(field: &Field) -> String {
 }
 
 /// What a device has for a field, in words.
-pub(super) fn value(subject: Subject<'_>, field: &Field) -> Option<String> {
+pub(crate) fn value(subject: Subject<'_>, field: &Field) -> Option<String> {
     held(subject, field, &full_name(field)).map(Held::in_words)
 }
 
@@ -98,7 +98,7 @@ impl Held<'_> {
 }
 
 /// A value as selectors would write it.
-pub(super) fn in_words(value: &AttributeValue) -> String {
+pub(crate) fn in_words(value: &AttributeValue) -> String {
     let texts = |values: &[String]| values.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ");
     match value {
         AttributeValue::Int(value) => value.to_string(),
@@ -115,7 +115,7 @@ pub(super) fn in_words(value: &AttributeValue) -> String {
 
 /// What devices have for fields, in their order, from what was counted of them.
 /// All devices are looked at only where none has a field.
-pub(super) fn statistics<'c>(
+pub(crate) fn statistics<'c>(
     subjects: &dyn Fn() -> Vec<Subject<'c>>,
     fields: &[Field],
     counted: &Counted<'c>,
@@ -125,14 +125,14 @@ pub(super) fn statistics<'c>(
 }
 
 /// How many devices have each value, field by field.
-pub(super) struct Counted<'c> {
+pub(crate) struct Counted<'c> {
     by_field: Vec<BTreeMap<Held<'c>, u64>>,
     /// How many devices were counted.
-    pub(super) devices: u64,
+    pub(crate) devices: u64,
 }
 
 /// Counts what devices have for fields; each stands for so many that have the same.
-pub(super) fn counted<'c>(subjects: &[(Subject<'c>, u64)], fields: &[Field]) -> Counted<'c> {
+pub(crate) fn counted<'c>(subjects: &[(Subject<'c>, u64)], fields: &[Field]) -> Counted<'c> {
     let full: Vec<String> = fields.iter().map(full_name).collect();
     let mut all: Vec<BTreeMap<Held<'_>, u64>> = vec![BTreeMap::new(); fields.len()];
     for (subject, number) in subjects {
@@ -166,7 +166,7 @@ fn statistic<'c>(
 }
 
 /// Values that were counted, by the kind of constant that they can stand for; most frequent first.
-pub(super) fn offers(counted: &Counted<'_>) -> BTreeMap<Literal, Vec<String>> {
+pub(crate) fn offers(counted: &Counted<'_>) -> BTreeMap<Literal, Vec<String>> {
     let mut counts: BTreeMap<Literal, BTreeMap<String, u64>> = BTreeMap::new();
     for (held, number) in counted.by_field.iter().flatten() {
         let (kind, text) = match held {
@@ -190,7 +190,7 @@ pub(super) fn offers(counted: &Counted<'_>) -> BTreeMap<Literal, Vec<String>> {
 
 /// The field that was probably meant by one that no device has: the same name as a capacity instead of an attribute, in another
 /// domain, or spelled a little differently.
-pub(super) fn likely(subjects: &[Subject<'_>], field: &Field) -> Option<Field> {
+pub(crate) fn likely(subjects: &[Subject<'_>], field: &Field) -> Option<Field> {
     let (is_attribute, domain, id) = match field {
         Field::Attribute { domain, id } => (true, domain, id),
         Field::Capacity { domain, id } => (false, domain, id),

@@ -17,7 +17,7 @@ const MOST_HELD_NODES: usize = 4;
 const MOST_HOLDERS: usize = 48;
 
 /// Other classes with devices of the same drivers.
-pub(super) fn other_classes(trials: &mut Trials<'_>) -> Vec<Found> {
+pub(crate) fn other_classes(trials: &mut Trials<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     if !trials.cluster.profile().features.prioritized_list {
         return found;
@@ -67,7 +67,7 @@ fn drivers(trials: &Trials<'_>, unit: usize) -> BTreeSet<String> {
 }
 
 /// Nodes that were not asked, one suggestion for all of them.
-pub(super) fn other_nodes(trials: &mut Trials<'_>) -> Option<Found> {
+pub(crate) fn other_nodes(trials: &mut Trials<'_>) -> Option<Found> {
     const SHOWN: usize = 6;
     let mut fitting = Vec::new();
     let mut rest: Vec<String> = trials.case.other_nodes.clone();
@@ -82,7 +82,7 @@ pub(super) fn other_nodes(trials: &mut Trials<'_>) -> Option<Found> {
 }
 
 /// Claims whose devices would do: single ones, or the smallest set on one node.
-pub(super) fn freed(trials: &mut Trials<'_>) -> Vec<Found> {
+pub(crate) fn freed(trials: &mut Trials<'_>) -> Vec<Found> {
     const SHOWN: usize = 3;
     let nodes: Vec<String> = trials.nodes.iter().take(MOST_HELD_NODES).cloned().collect();
     let request = Request { nodes, ..Request::default() };
@@ -155,7 +155,7 @@ fn is_only_held(device: &DeviceDetail) -> bool {
 }
 
 /// The fewest devices that would have to be added to the nearest node.
-pub(super) fn added(trials: &mut Trials<'_>) -> Option<Found> {
+pub(crate) fn added(trials: &mut Trials<'_>) -> Option<Found> {
     let node = trials.nodes.first()?.clone();
     let units = trials.survey.units.clone();
     let claims = trials.case.question.claims.clone();

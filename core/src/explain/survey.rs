@@ -13,7 +13,7 @@ use crate::cluster::{Cluster, DeviceIdx, PoolState, Slot};
 
 /// What a device is to a unit where it comes nearest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Standing {
+pub(crate) enum Standing {
     /// No node of the question reaches it.
     Unseen,
     /// Nothing is in its way.
@@ -24,30 +24,30 @@ pub(super) enum Standing {
 
 /// What one node offers.
 #[derive(Clone, Debug)]
-pub(super) struct NodeTally {
-    pub(super) name: String,
+pub(crate) struct NodeTally {
+    pub(crate) name: String,
     /// By unit: devices needed, and devices that nothing keeps from it.
-    pub(super) units: Vec<(u64, u64)>,
+    pub(crate) units: Vec<(u64, u64)>,
     /// Which nodes are alike.
-    pub(super) shape: u32,
+    pub(crate) shape: u32,
 }
 
 /// A pool that cannot be used.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct BadPool {
-    pub(super) driver: String,
-    pub(super) pool: String,
+pub(crate) struct BadPool {
+    pub(crate) driver: String,
+    pub(crate) pool: String,
 }
 
 /// All that was seen.
-pub(super) struct Survey {
-    pub(super) units: Vec<UnitSeen>,
-    pub(super) nodes: Vec<NodeTally>,
+pub(crate) struct Survey {
+    pub(crate) units: Vec<UnitSeen>,
+    pub(crate) nodes: Vec<NodeTally>,
     /// By unit and device.
     standings: Vec<Vec<Standing>>,
     /// Reasons by number.
-    pub(super) reasons: Interned<Mark>,
-    pub(super) bad_pools: BTreeMap<BadPool, PoolState>,
+    pub(crate) reasons: Interned<Mark>,
+    pub(crate) bad_pools: BTreeMap<BadPool, PoolState>,
     failure: Option<Box<Failure>>,
     shapes: Shapes,
     /// By the number of a shape.
@@ -58,7 +58,7 @@ pub(super) struct Survey {
 
 impl Survey {
     /// Looks at every device of every node of a question.
-    pub(super) fn of(cluster: &mut Cluster, question: &Question) -> Self {
+    pub(crate) fn of(cluster: &mut Cluster, question: &Question) -> Self {
         let units = units(cluster, &question.claims);
         let mut survey = Self {
             standings: vec![Vec::new(); units.len()],
@@ -79,24 +79,24 @@ impl Survey {
     }
 
     /// What stops the question before any search: the same on every node, or on the first one.
-    pub(super) fn failure(&self) -> Option<&Failure> {
+    pub(crate) fn failure(&self) -> Option<&Failure> {
         self.failure.as_deref()
     }
 
     /// What a device is to a unit.
-    pub(super) fn standing(&self, unit: usize, device: DeviceIdx) -> Standing {
+    pub(crate) fn standing(&self, unit: usize, device: DeviceIdx) -> Standing {
         let of_unit = self.standings.get(unit).map(Vec::as_slice).unwrap_or_default();
         of_unit.get(device.position() as usize).copied().unwrap_or(Standing::Unseen)
     }
 
     /// The first of every kind of nodes that are alike, in the order of the question.
-    pub(super) fn order(&self) -> Vec<String> {
+    pub(crate) fn order(&self) -> Vec<String> {
         let mut seen = BTreeSet::new();
         self.nodes.iter().filter(|node| seen.insert(node.shape)).map(|node| node.name.clone()).collect()
     }
 
     /// The first of every kind of nodes that are alike, nearest first; at most `most` of them.
-    pub(super) fn nearest(&self, most: usize) -> Vec<String> {
+    pub(crate) fn nearest(&self, most: usize) -> Vec<String> {
         let mut seen = BTreeSet::new();
         let mut first: Vec<&NodeTally> = self.nodes.iter().filter(|node| seen.insert(node.shape)).collect();
         first.sort_by_key(|node| std::cmp::Reverse(self.found(node).0));
@@ -104,7 +104,7 @@ impl Survey {
     }
 
     /// The node that comes nearest; of equals the first.
-    pub(super) fn closest(&self) -> Option<ClosestNode> {
+    pub(crate) fn closest(&self) -> Option<ClosestNode> {
         let mut best: Option<(u64, u64, &NodeTally)> = None;
         for node in &self.nodes {
             let (found, needed) = self.found(node);
@@ -118,7 +118,7 @@ impl Survey {
     }
 
     /// Devices found for all requests, and devices needed; of alternatives the one that comes nearest counts.
-    pub(super) fn found(&self, node: &NodeTally) -> (u64, u64) {
+    pub(crate) fn found(&self, node: &NodeTally) -> (u64, u64) {
         let mut best: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();
         for (unit, (needed, usable)) in self.units.iter().zip(&node.units) {
             let offer = ((*usable).min(*needed), *needed);

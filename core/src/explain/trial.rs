@@ -21,7 +21,7 @@ struct Undo {
 }
 
 /// Where the claims fit once some changes are made; the cluster afterwards is as before.
-pub(super) fn try_changes(
+pub(crate) fn try_changes(
     cluster: &mut Cluster,
     case: &Case,
     changes: &[Change],
@@ -70,7 +70,7 @@ fn free(cluster: &mut Cluster, name: &str, undo: &mut Undo) {
 }
 
 /// A claim without its devices.
-pub(super) fn freed(mut claim: ResourceClaim) -> ResourceClaim {
+pub(crate) fn freed(mut claim: ResourceClaim) -> ResourceClaim {
     claim.status.allocation = None;
     claim.status.reserved_for.clear();
     claim.status.devices.clear();

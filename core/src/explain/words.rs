@@ -6,15 +6,15 @@ use super::{Explanation, ReasonCount, ReasonKind, RequestExplanation, SelectorRe
 use crate::api::claim::ResourceClaim;
 use crate::api::node::NodeTaint;
 use crate::api::slice::DeviceTaint;
-pub(super) use crate::simulate::infer::list;
+pub(crate) use crate::simulate::infer::list;
 
 /// `1 device`, `3 devices`.
-pub(super) fn plural(number: u64, noun: &str) -> String {
+pub(crate) fn plural(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// A taint as `key=value:effect`.
-pub(super) fn taint(taint: &DeviceTaint) -> String {
+pub(crate) fn taint(taint: &DeviceTaint) -> String {
     match taint.value.as_str() {
         "" => format!("{}:{}", taint.key, taint.effect.text()),
         value => format!("{}={value}:{}", taint.key, taint.effect.text()),
@@ -22,7 +22,7 @@ pub(super) fn taint(taint: &DeviceTaint) -> String {
 }
 
 /// A taint of a node, likewise.
-pub(super) fn node_taint(taint: &NodeTaint) -> String {
+pub(crate) fn node_taint(taint: &NodeTaint) -> String {
     match taint.value.as_str() {
         "" => format!("{}:{}", taint.key, taint.effect),
         value => format!("{}={value}:{}", taint.key, taint.effect),
@@ -30,7 +30,7 @@ pub(super) fn node_taint(taint: &NodeTaint) -> String {
 }
 
 /// A selector by its position.
-pub(super) fn selector(selector: &SelectorRef, class: &str) -> String {
+pub(crate) fn selector(selector: &SelectorRef, class: &str) -> String {
     match selector.of_class {
         true => format!("`selectors[{}]` of class `{class}`", selector.index),
         false => format!("`selectors[{}]`", selector.index),
@@ -38,14 +38,14 @@ pub(super) fn selector(selector: &SelectorRef, class: &str) -> String {
 }
 
 /// The attribute of a claim's constraint.
-pub(super) fn constraint_attribute(claim: &ResourceClaim, index: usize) -> String {
+pub(crate) fn constraint_attribute(claim: &ResourceClaim, index: usize) -> String {
     let constraint = claim.spec.devices.constraints.get(index);
     let attribute = constraint.and_then(|one| one.match_attribute.as_ref().or(one.distinct_attribute.as_ref()));
     attribute.cloned().unwrap_or_default()
 }
 
 /// A reason to be read behind the number of devices that have it.
-pub(super) fn counted(
+pub(crate) fn counted(
     mark: &Mark,
     devices: u64,
     selector: Option<&SelectorRef>,
@@ -106,7 +106,7 @@ pub(super) fn counted(
 }
 
 /// The answer in one line.
-pub(super) fn headline(explanation: &Explanation, case: &Case) -> String {
+pub(crate) fn headline(explanation: &Explanation, case: &Case) -> String {
     let subject = &explanation.subject;
     match explanation.state {
         State::Placed => String::new(),
@@ -177,7 +177,7 @@ fn none_of(other: u64) -> String {
 }
 
 /// The reasons, most devices first, without the expressions.
-pub(super) fn short_reasons(reasons: &[ReasonCount]) -> String {
+pub(crate) fn short_reasons(reasons: &[ReasonCount]) -> String {
     let mut sorted: Vec<&ReasonCount> = reasons.iter().collect();
     sorted.sort_by_key(|reason| std::cmp::Reverse(reason.devices));
     let short = |reason: &&ReasonCount| {

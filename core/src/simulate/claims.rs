@@ -11,10 +11,10 @@ use crate::api::pod::{Pod, PodResourceClaim, PodResourceClaimStatus};
 use crate::cluster::{Cluster, Key};
 use crate::finding::{Code, Finding, ObjectRef};
 
-use super::expand::{controller, reference, root_of, template_path};
 use super::problems;
+use crate::cluster::entries::{Resolved, group_of, resolve};
+use crate::controllers::workloads::{controller, reference, root_of, template_path};
 use crate::derive::{self, uid_of};
-use crate::lifecycle::{Resolved, group_of, resolve};
 
 /// Annotation of a generated claim: the entry of the Pod that it was made for.
 const POD_CLAIM_NAME: &str = "resource.kubernetes.io/pod-claim-name";

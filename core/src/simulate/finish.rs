@@ -8,9 +8,9 @@ use crate::cluster::Cluster;
 use crate::finding::ObjectRef;
 
 use super::claims::is_finished;
-use super::expand::controller;
 use super::problems::claim_reference;
 use super::schedule::FINALIZER;
+use crate::controllers::workloads::controller;
 
 /// Takes finished Pods out of the claims' reservations. A claim that loses its last one is deallocated; a claim that was
 /// made for a finished Pod and that nobody uses is deleted.

@@ -8,7 +8,7 @@ use crate::api::slice::{Device, ResourceSlice};
 use crate::cluster::Cluster;
 use crate::finding::{Code, Finding, ObjectRef};
 
-use crate::lifecycle::scheduling::node_fit::{INFERRED, is_inferred, selects};
+use crate::scheduler::node_fit::{INFERRED, is_inferred, selects};
 
 /// The label that carries a node's name.
 const HOSTNAME: &str = "kubernetes.io/hostname";

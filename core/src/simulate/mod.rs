@@ -7,22 +7,18 @@
 //! run over the resulting cluster changes nothing and reports the same nodes, Pods and claims.
 
 pub(crate) mod claims;
-pub(crate) mod expand;
 pub(crate) mod finish;
 pub(crate) mod infer;
-pub mod life;
 mod order;
 pub(crate) mod problems;
 mod reasons;
 mod report;
 pub(crate) mod schedule;
-pub mod server;
 mod settle;
 mod shortfall;
-pub(crate) mod suggest;
 mod waits;
 
-pub use expand::MAX_PODS;
+pub use crate::controllers::workloads::MAX_PODS;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +29,7 @@ use crate::api::claim::DeviceRequestAllocationResult;
 use crate::api::quantity::Quantity;
 use crate::cluster::{Cluster, Key};
 use crate::finding::{Finding, ObjectRef};
-pub(crate) use crate::lifecycle::scheduling::special;
+pub(crate) use crate::scheduler::special;
 use claims::Simulated;
 
 /// What DRA did with the objects of a cluster.
@@ -201,7 +197,7 @@ pub(crate) fn play(cluster: &mut Cluster, limits: &Limits) -> Played {
 fn prepare(cluster: &mut Cluster) -> Vec<Finding> {
     let mut findings = Vec::new();
     infer::infer_nodes(cluster, &mut findings);
-    expand::expand(cluster, &mut findings);
+    crate::controllers::workloads::expand(cluster, &mut findings);
     finish::release_finished(cluster);
     findings
 }

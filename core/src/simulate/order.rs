@@ -2,7 +2,7 @@
 
 use crate::cluster::{Cluster, Key};
 
-use super::expand::root_of;
+use crate::controllers::workloads::root_of;
 
 /// All Pods: higher `spec.priority` first, then in the order in which they, or the workloads that they come from, were
 /// given, then as they were made.

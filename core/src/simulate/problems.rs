@@ -6,7 +6,7 @@ use crate::cluster::Cluster;
 use crate::finding::{Code, Finding, ObjectRef};
 
 use super::claims::{Origin, template_of};
-use super::suggest::nearest;
+use crate::near::nearest_name as nearest;
 
 /// A claim that does not exist.
 pub(crate) fn missing_claim(cluster: &Cluster, namespace: &str, name: &str) -> Finding {

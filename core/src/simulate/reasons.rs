@@ -15,8 +15,8 @@ use super::claims::Origin;
 use super::infer::list;
 use super::problems::about_claim;
 use super::shortfall::refused;
-use crate::lifecycle::scheduling::message;
-use crate::lifecycle::scheduling::node_fit::{Lack, NodeState, Refusal};
+use crate::scheduler::message;
+use crate::scheduler::node_fit::{Lack, NodeState, Refusal};
 
 /// What was asked, for the words of the answer.
 pub(crate) struct Asked<'a> {

@@ -7,11 +7,11 @@ use crate::cluster::{Cluster, Key};
 use crate::finding::Finding;
 
 use super::claims::{Entry, template_of};
-use super::expand::{reference, root_of};
 use super::schedule::Verdict;
 use super::special::NAME;
 use super::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
-use crate::lifecycle::scheduling::node_fit::is_inferred;
+use crate::controllers::workloads::{reference, root_of};
+use crate::scheduler::node_fit::is_inferred;
 
 /// Driver, pool and device.
 type DeviceKey<'c> = (&'c str, &'c str, &'c str);

@@ -19,9 +19,9 @@ use super::claims::{Entry, Origin, Simulated, is_deleting, is_finished};
 use super::problems::request_problems;
 use super::{reasons, special, waits};
 use crate::derive::uid_of;
-use crate::lifecycle::scheduling::message;
-use crate::lifecycle::scheduling::node_allocatable::{self, Problem};
-use crate::lifecycle::scheduling::node_fit::{NodeState, Refusal, requests, selects, unknown_labels};
+use crate::scheduler::message;
+use crate::scheduler::node_allocatable::{self, Problem};
+use crate::scheduler::node_fit::{NodeState, Refusal, requests, selects, unknown_labels};
 
 /// Finalizer of a claim that has devices.
 pub(crate) const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
@@ -427,7 +427,7 @@ impl Scheduler<'_> {
             self.note(origin.finding(Code::RunNotModelled, "spec.schedulerName", message));
         }
         let unknown = unknown_labels(pod, &self.nodes);
-        let inferred = self.nodes.iter().any(|state| crate::lifecycle::scheduling::node_fit::is_inferred(&state.node));
+        let inferred = self.nodes.iter().any(|state| crate::scheduler::node_fit::is_inferred(&state.node));
         if inferred && !unknown.is_empty() {
             let message = format!(
                 "inferred nodes are taken to have the labels asked for: {}",

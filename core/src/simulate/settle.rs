@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::life::Simulation;
 use super::order;
 use crate::allocate::Limits;
 use crate::api::object::Object;
 use crate::cluster::{Cluster, Key};
+use crate::control_plane::Simulation;
 use crate::finding::ObjectRef;
 
 /// Seconds in which everything that retries after a pause has been tried again.

@@ -1,6 +1,6 @@
 //! Templates of users that have the name of a copy: they are left alone, but where a source explicitly takes them over.
 
-use apportion_core::control::Part;
+use apportion_core::controller::Part;
 use serde_json::{Value, json};
 
 use crate::world::{HOME, World, namespace, source, source_ref, spec, template};

@@ -1,6 +1,6 @@
 //! Device classes that a source names: copies are made without them, and the status says which are missing.
 
-use apportion_core::control::Part;
+use apportion_core::controller::Part;
 use apportion_core::finding::ObjectRef;
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! Why Pods wait for devices: told once, and again when it is something else.
 
-use apportion_core::control::{Conclusion, Part};
+use apportion_core::controller::{Conclusion, Part};
+use apportion_core::decision::{Action, Change, Decision, Patch};
 use apportion_core::finding::ObjectRef;
-use apportion_core::lifecycle::{Action, Change, Decision, Patch};
 use serde_json::{Value, json};
 
 use crate::world::{World, claim};

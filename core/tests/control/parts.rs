@@ -1,7 +1,7 @@
 //! The parts that stand in for controllers of Kubernetes: each thing that changed is looked at once.
 
-use apportion_core::control::{Conclusion, Lane, Part};
-use apportion_core::lifecycle::Action;
+use apportion_core::controller::{Conclusion, Lane, Part};
+use apportion_core::decision::Action;
 use serde_json::json;
 
 use crate::world::World;
@@ -83,7 +83,7 @@ fn a_pod_on_a_tainted_device_is_evicted_once_its_time_is_up() {
     let due = world.controller.due();
     assert_eq!((due.len(), due[0].object.name.as_str()), (1, ""), "one look at all");
     let decision = world.controller.reconcile(&due[0].object, world.now);
-    let deletes = |decision: &apportion_core::lifecycle::Decision| {
+    let deletes = |decision: &apportion_core::decision::Decision| {
         decision.actions.iter().filter(|action| matches!(action, Action::Delete { .. })).count()
     };
     assert_eq!(deletes(&decision), 1);

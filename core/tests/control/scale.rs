@@ -1,8 +1,8 @@
 //! Ten thousand namespaces and two hundred sources.
 
 use apportion_core::allocate::Limits;
-use apportion_core::control::{Conclusion, Controller, Part};
-use apportion_core::lifecycle::{Action, Time};
+use apportion_core::controller::{Conclusion, Controller, Part};
+use apportion_core::decision::{Action, Time};
 use apportion_core::profile::Profile;
 use serde_json::{Value, json};
 

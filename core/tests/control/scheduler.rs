@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use apportion_core::api::object::Object;
-use apportion_core::control::{Conclusion, Part};
+use apportion_core::controller::{Conclusion, Part};
+use apportion_core::decision::{Action, Decision};
 use apportion_core::finding::ObjectRef;
-use apportion_core::lifecycle::{Action, Decision};
 use serde_json::{Value, json};
 
 use crate::world::{World, claim, reference};

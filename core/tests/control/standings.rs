@@ -1,6 +1,6 @@
 //! How sources stand by the facts, for the command line.
 
-use apportion_core::control::Part;
+use apportion_core::controller::Part;
 use serde_json::{Value, json};
 
 use crate::world::{HOME, World, namespace, source, source_ref, spec, template};

@@ -1,7 +1,7 @@
 //! Copies of ClusterResourceClaimTemplates of `apportion.dev`, and what their status says.
 
-use apportion_core::control::{Conclusion, Lane, Part, Settings};
-use apportion_core::lifecycle::Action;
+use apportion_core::controller::{Conclusion, Lane, Part, Settings};
+use apportion_core::decision::Action;
 use serde_json::{Value, json};
 
 use crate::world::{HOME, World, namespace, settings, source, source_ref, spec, template};

@@ -1,8 +1,8 @@
 //! What is counted: copies that somebody else changed, and copies that are missing while they are replaced.
 
-use apportion_core::control::Part;
+use apportion_core::controller::Part;
+use apportion_core::decision::{Action, Cause};
 use apportion_core::finding::ObjectRef;
-use apportion_core::lifecycle::{Action, Cause};
 use serde_json::{Value, json};
 
 use crate::world::{World, namespace, source, source_ref, spec, template};

@@ -1,6 +1,6 @@
 //! Copies that go once nobody uses them.
 
-use apportion_core::control::Part;
+use apportion_core::controller::Part;
 use apportion_core::finding::ObjectRef;
 use serde_json::{Value, json};
 

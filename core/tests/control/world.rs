@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use apportion_core::allocate::Limits;
 use apportion_core::api::object::Object;
 use apportion_core::api::source::{SOURCE_API_VERSION, SOURCE_KIND};
-use apportion_core::control::{Conclusion, Controller, Part, Settings, Task};
+use apportion_core::controller::{Conclusion, Controller, Part, Settings, Task};
+use apportion_core::decision::{Action, Cause, Change, EventRecord, Time};
 use apportion_core::finding::ObjectRef;
-use apportion_core::lifecycle::{Action, Cause, Change, EventRecord, Time};
 use apportion_core::profile::Profile;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! The other questions: what if, how many more, who would be evicted, what an expression comes to, the cluster in one file.
 
+use apportion_core::ask::{Difference, Eviction, ExpressionAnswer, Fit, Place};
 use apportion_core::engine::Engine;
-use apportion_core::explain::{Difference, Eviction, ExpressionAnswer, Fit, Place};
 use apportion_core::wire;
 use serde_json::{Value, json};
 

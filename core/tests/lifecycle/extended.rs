@@ -1,7 +1,7 @@
 //! Plain resources that devices serve (KEP-5004): the claim that the scheduler makes, and its end.
 
-use apportion_core::lifecycle::kubelet::{Permission, may_use};
-use apportion_core::simulate::life::Component;
+use apportion_core::control_plane::Component;
+use apportion_core::controllers::kubelet::{Permission, may_use};
 use serde_json::{Value, json};
 
 use crate::play::{Play, documents, group, profile};

@@ -1,9 +1,9 @@
 //! Claims of PodGroups, from creation to the end (KEP-5729), and the PodGroups themselves (KEP-5832).
 
-use apportion_core::lifecycle::kubelet::{Permission, may_use};
-use apportion_core::lifecycle::{CLAIM_FINALIZER, GROUP_FINALIZER};
+use apportion_core::control_plane::Component;
+use apportion_core::controllers::kubelet::{Permission, may_use};
+use apportion_core::decision::{CLAIM_FINALIZER, GROUP_FINALIZER};
 use apportion_core::profile::{Mode, Profile};
-use apportion_core::simulate::life::Component;
 use serde_json::json;
 
 use crate::play::{Play, TEMPLATE, documents, group, pod};

@@ -5,10 +5,10 @@
 use std::path::{Path, PathBuf};
 
 use apportion_core::allocate::Limits;
-use apportion_core::lifecycle::Time;
+use apportion_core::decision::Time;
 use apportion_core::profile::{Mode, Profile};
-use apportion_core::simulate::life::{Simulation, wire::call};
 use apportion_core::wire;
+use apportion_core::{control_plane::Simulation, wire::simulation::call};
 use serde_json::Value;
 
 use crate::lifecycle_case::{Answers, replay};

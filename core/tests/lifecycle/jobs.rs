@@ -1,7 +1,7 @@
 //! Jobs: their Pods, their counts, and the Workload and PodGroup of one that is a gang.
 
+use apportion_core::control_plane::Component;
 use apportion_core::finding::ObjectRef;
-use apportion_core::simulate::life::Component;
 use serde_json::{Value, json};
 
 use crate::play::{NS, Play, key, profile};

@@ -1,7 +1,7 @@
 //! Who owns what, who may change what, and what stays when features go (KEP-5729, KEP-5832, KEP-5978).
 
-use apportion_core::lifecycle::kubelet::{Permission, may_use};
-use apportion_core::simulate::life::Command;
+use apportion_core::control_plane::Command;
+use apportion_core::controllers::kubelet::{Permission, may_use};
 use serde_json::{Value, json};
 
 use crate::play::{NS, Play, TEMPLATE, documents, group, key, pod};

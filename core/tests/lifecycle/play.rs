@@ -4,10 +4,10 @@ use apportion_core::allocate::Limits;
 use apportion_core::api::claim::ResourceClaim;
 use apportion_core::api::group::PodGroup;
 use apportion_core::api::pod::Pod;
+use apportion_core::control_plane::{Component, Settled, Simulation};
+use apportion_core::decision::{Change, Patch, Time};
 use apportion_core::finding::ObjectRef;
-use apportion_core::lifecycle::{Change, Patch, Time};
 use apportion_core::profile::{Profile, Version};
-use apportion_core::simulate::life::{Component, Settled, Simulation};
 use serde_json::{Value, json};
 
 /// The namespace of all objects that name none.

@@ -9,13 +9,15 @@ use apportion_core::allocate::Limits;
 use apportion_core::api::claim::ResourceClaim;
 use apportion_core::api::pod::{Pod, PodResourceClaim};
 use apportion_core::api::quantity::Quantity;
+use apportion_core::cluster::entries::{Resolved, is_reserved_for_pod, resolve};
+use apportion_core::control_plane::{Command, Component, Settled, Simulation};
 use apportion_core::finding::ObjectRef;
-use apportion_core::lifecycle::scheduling::{self, Book, is_waiting};
-use apportion_core::lifecycle::{
-    Action, CLAIM_FINALIZER, Change, Patch, Resolved, Time, claims, eviction, is_reserved_for_pod, protection, resolve,
-};
 use apportion_core::profile::{Profile, Version};
-use apportion_core::simulate::life::{Command, Component, Settled, Simulation};
+use apportion_core::scheduler::{self, Book, is_waiting};
+use apportion_core::{
+    controllers::{claims, podgroup_protection as protection, taint_eviction as eviction},
+    decision::{Action, CLAIM_FINALIZER, Change, Patch, Time},
+};
 use serde_json::{Value, json};
 
 /// Steps of one history.
@@ -520,7 +522,7 @@ impl History {
             cluster.pods().iter().filter(|(_, pod)| is_waiting(pod)).map(|(key, _)| key.clone()).collect();
         for key in waiting {
             let now = self.simulation.now();
-            let scheduled = scheduling::schedule(&mut changed, &mut book, &profile, &Limits::default(), &key, now);
+            let scheduled = scheduler::schedule(&mut changed, &mut book, &profile, &Limits::default(), &key, now);
             // Places that others took since the last attempt may change the reason why there is none.
             let places = scheduled.decision.actions.iter().filter(|action| !matches!(action, Action::Patch(_)));
             if let Some(action) = places.into_iter().next() {

@@ -1,8 +1,8 @@
 //! Cluster-wide claim templates: as proposed in-tree (KEP-5978), and the copies of the synchronisation controller.
 
 use apportion_core::cluster::Cluster;
-use apportion_core::lifecycle::Action;
-use apportion_core::lifecycle::template_sync::{self, Settings, State, copies};
+use apportion_core::controllers::template_sync::{self, Settings, State, copies};
+use apportion_core::decision::Action;
 use serde_json::json;
 
 use crate::play::{Play, documents, key, pod, profile};
@@ -76,7 +76,7 @@ fn r_228_claims_outlive_their_template() {
 /// r_232 r_234 r_237 r_239: with the gate off nothing is resolved, and what was made stays.
 #[test]
 fn r_237_without_the_gate_claims_stay_and_none_are_made() {
-    use apportion_core::simulate::life::Component;
+    use apportion_core::control_plane::Component;
     let mut play = Play::new();
     play.apply(CLUSTER);
     play.apply(&pod("p", ENTRY, ""));

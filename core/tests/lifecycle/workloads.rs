@@ -1,6 +1,6 @@
 //! Workloads while time passes: Pods that go are replaced.
 
-use apportion_core::simulate::life::Component;
+use apportion_core::control_plane::Component;
 use serde_json::json;
 
 use crate::play::{NS, Play, key};

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apportion_core::lifecycle::Time;
+use apportion_core::decision::Time;
 use apportion_core::profile::{Features, Mode, Version};
 use serde_json::{Map, Value, json};
 

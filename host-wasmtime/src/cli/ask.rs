@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use anyhow::{Result, bail};
 use apportion::{Door, HostLimits, Native, Runner};
 use apportion_core::allocate::Limits;
-use apportion_core::lifecycle::Time;
+use apportion_core::decision::Time;
 use apportion_core::profile::{Mode, Profile};
 use apportion_core::wire;
 

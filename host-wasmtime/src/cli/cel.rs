@@ -3,8 +3,8 @@
 use std::io;
 
 use anyhow::Result;
-use apportion_core::explain::{ExpressionAnswer, ExpressionRequest};
-use apportion_core::inquiry::Inquiry;
+use apportion_core::ask::Inquiry;
+use apportion_core::ask::{ExpressionAnswer, ExpressionRequest};
 use serde_json::json;
 
 use super::args::{CelArguments, Output};

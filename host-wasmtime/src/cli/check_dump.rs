@@ -4,9 +4,9 @@ use std::io;
 
 use anyhow::{Context, Result};
 use apportion::{HostLimits, Runner};
+use apportion_core::check as inspect;
+use apportion_core::decision::Time;
 use apportion_core::finding::{Finding, Severity};
-use apportion_core::inspect;
-use apportion_core::lifecycle::Time;
 use apportion_core::profile::Mode;
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use std::io;
 
 use anyhow::Result;
 use apportion_core::api::source::{SOURCE_API_VERSION, SOURCE_KIND};
-use apportion_core::lifecycle::template_sync::{MANAGED_BY, MANAGER};
+use apportion_core::controllers::template_sync::{MANAGED_BY, MANAGER};
 use apportion_core::profile::Profile;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

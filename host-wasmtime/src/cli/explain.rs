@@ -3,9 +3,9 @@
 use std::io;
 
 use anyhow::{Result, anyhow, bail};
+use apportion_core::ask::Inquiry;
 use apportion_core::explain::{Change, Explanation, Request, State};
 use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
-use apportion_core::inquiry::Inquiry;
 use apportion_yaml::{ProblemCode, Severity as YamlSeverity};
 use serde_json::{Value, json};
 

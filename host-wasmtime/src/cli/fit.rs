@@ -3,9 +3,9 @@
 use std::io;
 
 use anyhow::Result;
-use apportion_core::explain::{Bounds, Fit, FitRequest, Per};
+use apportion_core::ask::Inquiry;
+use apportion_core::ask::{Bounds, Fit, FitRequest, Per};
 use apportion_core::finding::ObjectRef;
-use apportion_core::inquiry::Inquiry;
 use serde_json::json;
 
 use super::args::{FitArguments, Output, PerChoice};

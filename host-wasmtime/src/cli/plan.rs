@@ -5,9 +5,9 @@ use std::io;
 
 use anyhow::Result;
 use apportion::{Controller, Write};
-use apportion_core::control::Conclusion;
+use apportion_core::controller::Conclusion;
+use apportion_core::decision::EventRecord;
 use apportion_core::finding::ObjectRef;
-use apportion_core::lifecycle::EventRecord;
 use serde_json::{Value, json};
 
 use super::args::{Output, PlanArguments};

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result, bail};
 use apportion::{Door, HostLimits, Native, Runner};
-use apportion_core::explain::SNAPSHOT_FORMAT;
-use apportion_core::inquiry::Inquiry;
+use apportion_core::ask::Inquiry;
+use apportion_core::ask::SNAPSHOT_FORMAT;
 use apportion_core::wire;
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use apportion::{Controller, HostLimits, Runner};
 use apportion_core::allocate::Limits;
 use apportion_core::api::source::SOURCE_API_VERSION;
-use apportion_core::control::{Part, Settings};
+use apportion_core::controller::{Part, Settings};
 use apportion_core::profile::{Mode, Profile};
 use serde_json::{Value, json};
 

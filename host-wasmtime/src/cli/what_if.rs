@@ -3,9 +3,9 @@
 use std::io;
 
 use anyhow::{Result, bail};
-use apportion_core::explain::{Difference, Eviction, Place, Supposition, TaintSpec};
+use apportion_core::ask::Inquiry;
+use apportion_core::ask::{Difference, Eviction, Place, Supposition, TaintSpec};
 use apportion_core::finding::ObjectRef;
-use apportion_core::inquiry::Inquiry;
 use serde_json::{Value, json};
 
 use super::args::{DiffArguments, EngineArguments, Output, TaintArguments, ViewArguments, WhatIfArguments};

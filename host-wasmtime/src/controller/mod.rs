@@ -35,7 +35,7 @@ use std::sync::atomic::AtomicUsize;
 use anyhow::{Context, Result};
 use apportion::{HostLimits, Runner};
 use apportion_core::allocate::Limits;
-use apportion_core::control::Settings;
+use apportion_core::controller::Settings;
 use apportion_core::profile::Profile;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};

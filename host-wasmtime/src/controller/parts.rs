@@ -1,6 +1,6 @@
 //! The parts of the controller: what each watches, and what it may write.
 
-use apportion_core::control::Part;
+use apportion_core::controller::Part;
 use clap::ValueEnum;
 
 use crate::api_server::{

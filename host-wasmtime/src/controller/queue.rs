@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, Instant};
 
-use apportion_core::control::Lane;
+use apportion_core::controller::Lane;
 use apportion_core::finding::ObjectRef;
 
 /// Pause after the first failure; it doubles with each further one.

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use apportion::Write;
-use apportion_core::control::Conclusion;
+use apportion_core::controller::Conclusion;
+use apportion_core::decision::EventRecord;
 use apportion_core::finding::ObjectRef;
-use apportion_core::lifecycle::EventRecord;
 
 use super::watch::Seen;
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use apportion::{Error, Plan};
-use apportion_core::control::{Conclusion, Lane};
+use apportion_core::controller::{Conclusion, Lane};
+use apportion_core::decision::{Cause, Time};
 use apportion_core::finding::{Finding, ObjectRef, Severity};
-use apportion_core::lifecycle::{Cause, Time};
 use tokio::sync::{mpsc, watch};
 use tracing::{Instrument, Span, debug, error, info, warn};
 

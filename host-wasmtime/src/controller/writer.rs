@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use apportion::{Plan, Write};
-use apportion_core::control::Conclusion;
+use apportion_core::controller::Conclusion;
+use apportion_core::decision::{Change, EventRecord, Patch};
 use apportion_core::finding::ObjectRef;
-use apportion_core::lifecycle::{Change, EventRecord, Patch};
 use either::Either;
 use futures::future::join_all;
 use kube::api::{Api, DeleteParams, Patch as Body, PatchParams, PostParams, Preconditions, Resource};

@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use apportion_core::control::{Conclusion, Controller, Lane, Part, Settings};
-use apportion_core::lifecycle::{Action, Cause, Change, Decision, EventRecord, Patch, Time};
+use apportion_core::controller::{Conclusion, Controller, Lane, Part, Settings};
+use apportion_core::decision::{Action, Cause, Change, Decision, EventRecord, Patch, Time};
 
 use crate::bindings::exports::apportion::dra::control as wit;
 use crate::bindings::exports::apportion::dra::decisions::{Limits, Profile};

@@ -2,11 +2,11 @@
 
 use std::cell::RefCell;
 
+use apportion_core::control_plane::server::{Happened, Refused};
+use apportion_core::control_plane::{Command, Component as Program, DevicePath, Happening, Settled, Simulation};
+use apportion_core::decision::Time;
 use apportion_core::engine::parse;
 use apportion_core::finding::Finding as CoreFinding;
-use apportion_core::lifecycle::Time;
-use apportion_core::simulate::life::{Command, Component as Program, DevicePath, Happening, Settled, Simulation};
-use apportion_core::simulate::server::{Happened, Refused};
 
 use crate::bindings::exports::apportion::dra::decisions::{Limits, Profile, Report};
 use crate::bindings::exports::apportion::dra::life as wit;
@@ -83,7 +83,7 @@ impl wit::GuestSimulation for Played {
     fn timeline(&self, start: u64) -> Vec<wit::Moment> {
         let simulation = self.0.borrow();
         let moments = simulation.timeline().iter().skip(usize::try_from(start).unwrap_or(usize::MAX));
-        let moment = |moment: &apportion_core::simulate::life::Moment| wit::Moment {
+        let moment = |moment: &apportion_core::control_plane::Moment| wit::Moment {
             at_millis: moment.at_millis,
             happened: happening(moment.happened),
             object: to_wire::object_ref(moment.object.clone()),
@@ -153,7 +153,7 @@ impl inspection::Guest for Component {
         let profile = from_wire::profile(&profile).map_err(to_wire::findings)?;
         let objects: Vec<_> = objects.iter().map(|text| parse(text).unwrap_or_default()).collect();
         let now = now_millis.map(Time::from_millis);
-        Ok(to_wire::findings(apportion_core::inspect::inspect(objects, &profile, now)))
+        Ok(to_wire::findings(apportion_core::check::inspect(objects, &profile, now)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use apportion_core::simulate::life::Happening;
+use apportion_core::control_plane::Happening;
 
 use super::lanes::{Lane, Scale, State, lanes};
 use super::table::words;

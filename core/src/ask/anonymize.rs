@@ -1,0 +1,194 @@
+//! Other names for a snapshot's nodes, namespaces and objects.
+//!
+//! Names that decide an order (of nodes, pools, slices, claims, Pods) keep it: they are numbered in the order of the old ones. Drivers,
+//! classes, devices, attributes and expressions say what hardware is there and stay.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+/// What has a name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Namespace,
+    /// Nodes and pools, which are mostly named after nodes.
+    Place,
+    Slice,
+    TaintRule,
+    Template,
+    ClusterTemplate,
+    Claim,
+    Group,
+    Pod,
+    Container,
+    /// Whatever makes Pods or groups.
+    Workload,
+}
+
+impl Kind {
+    fn of_object(kind: &str) -> Option<Self> {
+        Some(match kind {
+            "DeviceClass" => return None,
+            "Namespace" => Self::Namespace,
+            "Node" => Self::Place,
+            "ResourceSlice" => Self::Slice,
+            "DeviceTaintRule" => Self::TaintRule,
+            "ResourceClaimTemplate" => Self::Template,
+            "ClusterResourceClaimTemplate" => Self::ClusterTemplate,
+            "ResourceClaim" => Self::Claim,
+            "PodGroup" => Self::Group,
+            "Pod" => Self::Pod,
+            _ => Self::Workload,
+        })
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Namespace => "namespace",
+            Self::Place => "place",
+            Self::Slice => "slice",
+            Self::TaintRule => "taint-rule",
+            Self::Template => "template",
+            Self::ClusterTemplate => "cluster-template",
+            Self::Claim => "claim",
+            Self::Group => "group",
+            Self::Pod => "pod",
+            Self::Container => "container",
+            Self::Workload => "workload",
+        }
+    }
+}
+
+/// Labels that decisions look at, whatever object has them.
+const LABEL_PREFIXES: [&str; 2] = ["resource.kubernetes.io/", "resource.k8s.io/"];
+
+const HOSTNAME: &str = "kubernetes.io/hostname";
+
+/// Renames everything in a snapshot's objects.
+pub(crate) fn anonymize(objects: &mut [Value]) {
+    let mut names: BTreeMap<Kind, BTreeSet<String>> = BTreeMap::new();
+    let mut collect = |kind: Kind, name: &mut String| {
+        names.entry(kind).or_default().insert(name.clone());
+    };
+    objects.iter_mut().for_each(|object| visit_object(object, &mut collect));
+    let numbered = |(kind, names): (Kind, BTreeSet<String>)| {
+        let width = names.len().to_string().len();
+        let new_name = move |number: usize| format!("{}-{number:0width$}", kind.word());
+        let pairs: BTreeMap<String, String> = names.into_iter().zip((0..).map(new_name)).collect();
+        (kind, pairs)
+    };
+    let new_names: BTreeMap<Kind, BTreeMap<String, String>> = names.into_iter().map(numbered).collect();
+    let mut rename = |kind: Kind, name: &mut String| {
+        if let Some(new) = new_names.get(&kind).and_then(|names| names.get(name)) {
+            name.clone_from(new);
+        }
+    };
+    objects.iter_mut().for_each(|object| visit_object(object, &mut rename));
+}
+
+type Visitor<'v> = dyn FnMut(Kind, &mut String) + 'v;
+
+fn visit_object(object: &mut Value, visit: &mut Visitor<'_>) {
+    let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let is_node = kind == "Node";
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        visit_metadata(metadata, Kind::of_object(&kind), is_node, visit);
+    }
+    for part in ["spec", "status"] {
+        if let Some(part) = object.get_mut(part) {
+            visit_value(part, 0, visit);
+        }
+    }
+}
+
+fn visit_metadata(metadata: &mut Map<String, Value>, kind: Option<Kind>, is_node: bool, visit: &mut Visitor<'_>) {
+    if let Some(kind) = kind {
+        visit_text(metadata.get_mut("name"), kind, visit);
+    }
+    visit_text(metadata.get_mut("namespace"), Kind::Namespace, visit);
+    metadata.remove("generateName");
+    for owner in items(metadata.get_mut("ownerReferences")) {
+        let kind = Kind::of_object(owner.get("kind").and_then(Value::as_str).unwrap_or_default());
+        if let Some(kind) = kind {
+            visit_text(owner.get_mut("name"), kind, visit);
+        }
+    }
+    if let Some(labels) = metadata.get_mut("labels").and_then(Value::as_object_mut) {
+        if !is_node {
+            labels.retain(|name, _| LABEL_PREFIXES.iter().any(|prefix| name.starts_with(prefix)));
+        }
+        visit_text(labels.get_mut(HOSTNAME), Kind::Place, visit);
+    }
+}
+
+/// Bounded: API objects nest a few levels, and what is deeper stays as it is.
+fn visit_value(value: &mut Value, depth: u32, visit: &mut Visitor<'_>) {
+    const DEEPEST: u32 = 24;
+    if depth > DEEPEST {
+        return;
+    }
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| visit_value(item, depth.saturating_add(1), visit)),
+        Value::Object(fields) => {
+            visit_requirement(fields, visit);
+            for (name, field) in fields.iter_mut() {
+                visit_field(name, field, visit);
+                visit_value(field, depth.saturating_add(1), visit);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// A field that holds a name, or a list of what has names.
+fn visit_field(name: &str, field: &mut Value, visit: &mut Visitor<'_>) {
+    match name {
+        "nodeName" | "nominatedNodeName" => visit_text(Some(field), Kind::Place, visit),
+        "pool" if field.is_string() => visit_text(Some(field), Kind::Place, visit),
+        "pool" => visit_text(field.get_mut("name"), Kind::Place, visit),
+        "resourceClaimName" => visit_text(Some(field), Kind::Claim, visit),
+        "resourceClaimTemplateName" => visit_text(Some(field), Kind::Template, visit),
+        "clusterResourceClaimTemplateName" => visit_text(Some(field), Kind::ClusterTemplate, visit),
+        "podGroupName" => visit_text(Some(field), Kind::Group, visit),
+        "workloadName" => visit_text(Some(field), Kind::Workload, visit),
+        "workloadRef" => visit_text(field.get_mut("name"), Kind::Workload, visit),
+        "nodeSelector" => visit_text(field.get_mut(HOSTNAME), Kind::Place, visit),
+        "containerName" => visit_text(Some(field), Kind::Container, visit),
+        "containers" | "initContainers" => {
+            items(Some(field)).for_each(|container| visit_text(container.get_mut("name"), Kind::Container, visit));
+        }
+        "reservedFor" => {
+            for consumer in items(Some(field)) {
+                let is_pod = consumer.get("resource").and_then(Value::as_str) == Some("pods");
+                visit_text(consumer.get_mut("name"), if is_pod { Kind::Pod } else { Kind::Group }, visit);
+            }
+        }
+        "metadata" => {
+            // Of a template.
+            if let Some(metadata) = field.as_object_mut() {
+                visit_metadata(metadata, None, false, visit);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A requirement of a node selector that names nodes.
+fn visit_requirement(fields: &mut Map<String, Value>, visit: &mut Visitor<'_>) {
+    let key = fields.get("key").and_then(Value::as_str).unwrap_or_default();
+    if key == "metadata.name" || key == HOSTNAME {
+        items(fields.get_mut("values")).for_each(|value| visit_text(Some(value), Kind::Place, visit));
+    }
+}
+
+fn visit_text(value: Option<&mut Value>, kind: Kind, visit: &mut Visitor<'_>) {
+    if let Some(Value::String(text)) = value
+        && !text.is_empty()
+    {
+        visit(kind, text);
+    }
+}
+
+fn items(list: Option<&mut Value>) -> impl Iterator<Item = &mut Value> {
+    list.and_then(Value::as_array_mut).into_iter().flatten()
+}

@@ -1,0 +1,85 @@
+//! Questions about a cluster that change nothing, as JSON: every door hands them through as they are.
+//!
+//! An inquiry is a JSON object with a `kind`; the other fields are those of the request of that kind, for instance
+//! `{"kind": "explain", "subject": {"kind": "Pod", "namespace": "ml", "name": "training"}, "nodes": ["node-a"]}`. The answer is
+//! the JSON form of what the function behind it returns.
+
+mod anonymize;
+mod expression;
+mod fit;
+pub(crate) mod snapshot;
+mod taint;
+mod what_if;
+
+pub use expression::{ExpressionAnswer, ExpressionRequest, Part, expression};
+pub use fit::{Bounds, Fit, FitRequest, FitRow, Per, Remainder, fit};
+pub use snapshot::{FORMAT as SNAPSHOT_FORMAT, snapshot};
+pub use taint::{Eviction, TaintSpec, preview};
+pub use what_if::{ClaimDifference, Difference, Place, PodDifference, Supposition, compare_with, what_if};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::allocate::Limits;
+use crate::cluster::Cluster;
+use crate::explain;
+use crate::finding::{Code, Finding};
+
+/// What is asked.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum Inquiry {
+    /// Why something is Pending; the answer is a list of [`explain::Explanation`].
+    Explain(explain::Request),
+    /// What would be if some things were changed; the answer is an [`Difference`].
+    WhatIf(Supposition),
+    /// What a cluster of other objects does otherwise; the answer is an [`Difference`].
+    Compare {
+        /// The other objects.
+        objects: Vec<Value>,
+    },
+    /// How many more of a claim fit; the answer is an [`Fit`].
+    Fit(FitRequest),
+    /// Who would be evicted; the answer is a list of [`Eviction`]. A cluster in which no claim has devices is played first.
+    Evictions {
+        /// Taints that devices get first.
+        #[serde(default)]
+        taints: Vec<TaintSpec>,
+        /// The time, as RFC 3339.
+        #[serde(default)]
+        now: String,
+    },
+    /// What an expression comes to on devices; the answer is a list of [`ExpressionAnswer`].
+    Expression(ExpressionRequest),
+    /// The cluster in one file; see [`snapshot()`] for its shape.
+    Snapshot {
+        /// Whether nodes, namespaces and objects get other names.
+        #[serde(default)]
+        anonymize: bool,
+    },
+}
+
+/// Answers an inquiry on a copy of the cluster.
+///
+/// # Errors
+///
+/// The findings, when the inquiry cannot be read or names what is not there.
+pub fn inquire(cluster: &Cluster, inquiry: Value, limits: &Limits) -> Result<Value, Vec<Finding>> {
+    let inquiry: Inquiry = serde_json::from_value(inquiry)
+        .map_err(|error| vec![Finding::new(Code::ReadBadSettings, "inquiry", error.to_string())])?;
+    let mut copy = cluster.clone();
+    match inquiry {
+        Inquiry::Explain(request) => explain::explain(&mut copy, &request, limits).map(|found| json(&found)),
+        Inquiry::WhatIf(request) => what_if(cluster, &request, limits).map(|found| json(&found)),
+        Inquiry::Compare { objects } => compare_with(cluster, &objects, limits).map(|found| json(&found)),
+        Inquiry::Fit(request) => fit(&mut copy, &request, limits).map(|found| json(&found)),
+        Inquiry::Evictions { taints, now } => preview(&mut copy, &taints, &now, limits).map(|found| json(&found)),
+        Inquiry::Expression(request) => expression(cluster, &request).map(|found| json(&found)),
+        Inquiry::Snapshot { anonymize } => Ok(snapshot(cluster, limits, anonymize)),
+    }
+}
+
+/// The JSON of an answer. All keys of our maps are text, so writing cannot fail.
+fn json<T: Serialize>(value: &T) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
+}

@@ -1,0 +1,125 @@
+//! Who would be evicted, and when.
+
+use serde::{Deserialize, Serialize};
+
+use super::what_if::unknown;
+use crate::allocate::Limits;
+use crate::api::object::Object;
+use crate::api::slice::{DeviceTaint, TaintEffect};
+use crate::cluster::Cluster;
+use crate::finding::{Code, Finding};
+use crate::simulate::run;
+use crate::{controllers::taint_eviction as eviction, decision::Time};
+
+/// A taint for devices.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TaintSpec {
+    /// Devices as `driver`, `driver/pool` or `driver/pool/device`; a part may be `*`.
+    pub devices: String,
+    /// The taint, as `key=value:effect` or `key:effect`.
+    pub taint: String,
+}
+
+/// One Pod that has to go.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct Eviction {
+    /// `namespace/name`.
+    pub pod: String,
+    /// The node on which it runs.
+    pub node: String,
+    /// Seconds from now; 0 for at once.
+    pub in_seconds: i64,
+    /// The claims whose devices are tainted, as `namespace/name`.
+    pub claims: Vec<String>,
+}
+
+/// Taints devices in the slices of a cluster.
+///
+/// # Errors
+///
+/// A finding, when a taint cannot be read or is for no device.
+pub(crate) fn taint(cluster: &mut Cluster, taints: &[TaintSpec]) -> Result<(), Vec<Finding>> {
+    for spec in taints {
+        let taint = parse(&spec.taint)?;
+        let parts: Vec<&str> = spec.devices.splitn(3, '/').collect();
+        let is_part = |index: usize, text: &str| {
+            parts.get(index).is_none_or(|wanted| wanted.is_empty() || *wanted == "*" || *wanted == text)
+        };
+        let mut count = 0u64;
+        let slices: Vec<_> = cluster.slices().values().map(|slice| slice.as_ref().clone()).collect();
+        for mut slice in slices {
+            if !is_part(0, &slice.spec.driver) || !is_part(1, &slice.spec.pool.name) {
+                continue;
+            }
+            let before = count;
+            for device in slice.spec.devices.iter_mut().filter(|device| is_part(2, &device.name)) {
+                device.taints.push(taint.clone());
+                count = count.saturating_add(1);
+            }
+            if count > before {
+                cluster.apply(Object::ResourceSlice(Box::new(slice)));
+            }
+        }
+        if count == 0 {
+            return Err(vec![unknown("device", &spec.devices)]);
+        }
+    }
+    Ok(())
+}
+
+fn parse(text: &str) -> Result<DeviceTaint, Vec<Finding>> {
+    let bad = || {
+        let message = format!("`{text}` is not a taint");
+        vec![Finding::new(Code::ReadBadSettings, "taint", message).with_hint("write it as `key=value:NoExecute`")]
+    };
+    let (rest, effect) = text.rsplit_once(':').ok_or_else(bad)?;
+    let (key, value) = rest.split_once('=').unwrap_or((rest, ""));
+    let effect = match effect {
+        "NoSchedule" => TaintEffect::NoSchedule,
+        "NoExecute" => TaintEffect::NoExecute,
+        _ => return Err(bad()),
+    };
+    if key.is_empty() {
+        return Err(bad());
+    }
+    Ok(DeviceTaint { key: key.to_owned(), value: value.to_owned(), effect, ..DeviceTaint::default() })
+}
+
+/// Pods that the taints of a cluster drive out, by time and name.
+pub(crate) fn evictions(cluster: &Cluster, now: Time) -> Vec<Eviction> {
+    let mut all: Vec<Eviction> = eviction::preview(cluster, cluster.profile(), now)
+        .into_iter()
+        .map(|(key, at, claims)| Eviction {
+            pod: format!("{}/{}", key.0, key.1),
+            node: cluster.pods().get(&key).map(|pod| pod.spec.node_name.clone()).unwrap_or_default(),
+            in_seconds: at.millis().saturating_sub(now.millis()).max(0).div_euclid(1000),
+            claims: claims.into_iter().map(|claim| format!("{}/{}", claim.0, claim.1)).collect(),
+        })
+        .collect();
+    all.sort_by(|a, b| (a.in_seconds, &a.pod).cmp(&(b.in_seconds, &b.pod)));
+    all
+}
+
+/// Who would have to go if devices were tainted; with no taint, who has to go as things are.
+///
+/// A cluster in which no claim has devices is one of plain manifests: it is played first, so that Pods have their places.
+///
+/// # Errors
+///
+/// A finding, when a taint cannot be read or is for no device.
+pub fn preview(
+    cluster: &mut Cluster,
+    taints: &[TaintSpec],
+    now: &str,
+    limits: &Limits,
+) -> Result<Vec<Eviction>, Vec<Finding>> {
+    if cluster.claims().values().all(|claim| claim.status.allocation.is_none()) {
+        run(cluster, limits);
+    }
+    taint(cluster, taints)?;
+    Ok(evictions(cluster, Time::parse(now).unwrap_or_default()))
+}

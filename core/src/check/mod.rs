@@ -1,0 +1,113 @@
+//! What is wrong in a dump of a cluster: facts that contradict each other and that no controller will put right, or not without
+//! help. Each finding's hint is the next step that is safe.
+//!
+//! A dump is taken to hold all objects of the kinds that it holds. Where it has no Pod at all nothing is said about consumers
+//! that are not there.
+
+mod claims;
+mod devices;
+mod finalizers;
+mod pods;
+
+use serde_json::Value;
+
+use crate::api::object::{Object, read_object};
+use crate::cluster::Cluster;
+use crate::control_plane::Simulation;
+use crate::decision::Time;
+use crate::finding::{Code, Finding, ObjectRef};
+use crate::profile::Profile;
+
+/// The facts of one inspection.
+pub(crate) struct Facts {
+    pub(crate) cluster: Cluster,
+    pub(crate) now: Time,
+    /// Whether Pods are given, so that one that is not among them does not exist.
+    pub(crate) knows_pods: bool,
+    /// The same for PodGroups; they are known to be none where the feature is off.
+    pub(crate) knows_groups: bool,
+}
+
+/// What is wrong, by object: devices first, then claims, Pods and what cannot go.
+///
+/// Objects that cannot be read are left out; [`crate::validate`] says what is wrong with them. Without a time it is the latest
+/// that the objects speak of.
+pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec<Finding> {
+    let now = now.unwrap_or_else(|| Simulation::start_of(&objects));
+    let mut cluster = Cluster::new(profile.clone());
+    for object in objects {
+        let reading = read_object(object);
+        let is_usable = reading.is_usable();
+        if let Some(mut object) = reading.object.filter(|_| is_usable) {
+            if object.is_namespaced() && object.metadata().namespace.is_empty() {
+                object.metadata_mut().namespace = "default".to_owned();
+            }
+            cluster.apply(object);
+        }
+    }
+    let knows_pods = !cluster.pods().is_empty();
+    let knows_groups = !cluster.pod_groups().is_empty() || (knows_pods && !profile.features.generic_workload);
+    let facts = Facts { cluster, now, knows_pods, knows_groups };
+    let mut findings = Vec::new();
+    devices::inspect(&facts, &mut findings);
+    claims::inspect(&facts, &mut findings);
+    pods::inspect(&facts, &mut findings);
+    finalizers::inspect(&facts, &mut findings);
+    findings
+}
+
+/// A finding about one object.
+pub(crate) fn finding(code: Code, object: ObjectRef, path: &str, message: String, hint: String) -> Finding {
+    Finding::new(code, path, message).with_hint(hint).about(object)
+}
+
+pub(crate) fn claim_ref(claim: &crate::api::claim::ResourceClaim) -> ObjectRef {
+    Object::ResourceClaim(Box::new(claim.clone())).reference()
+}
+
+pub(crate) fn reference(kind: &str, namespace: &str, name: &str) -> ObjectRef {
+    ObjectRef { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
+}
+
+/// What is said of a consumer or owner in a dump.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Presence {
+    /// It is there.
+    There,
+    /// It is there and has run to its end.
+    Ended,
+    /// It is not there.
+    Gone,
+    /// One of that name is there with another UID.
+    Replaced,
+    /// The dump does not tell.
+    Unknown,
+}
+
+impl Facts {
+    /// Whether a Pod or PodGroup is there. An empty UID is that of any.
+    pub(crate) fn presence(&self, kind: &str, namespace: &str, name: &str, uid: &str) -> Presence {
+        let key = (namespace.to_owned(), name.to_owned());
+        let (found, is_known) = match kind {
+            "Pod" | "pods" => {
+                let pod = self.cluster.pods().get(&key);
+                (pod.map(|pod| (pod.metadata.uid.as_str(), pod.is_finished())), self.knows_pods)
+            }
+            "PodGroup" | "podgroups" => {
+                let group = self.cluster.pod_groups().get(&key);
+                (group.map(|group| (group.metadata.uid.as_str(), false)), self.knows_groups)
+            }
+            _ => return Presence::Unknown,
+        };
+        match found {
+            Some((own, _)) if !own.is_empty() && !uid.is_empty() && own != uid => Presence::Replaced,
+            Some((_, true)) => Presence::Ended,
+            Some((_, false)) => Presence::There,
+            None if is_known => Presence::Gone,
+            None => Presence::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests look at what must be there")]
+
+use serde_json::{Value, json};
+
+use super::*;
+
+fn codes(objects: Vec<Value>) -> Vec<(&'static str, String)> {
+    let found = inspect(objects, &Profile::default(), Time::parse("2026-03-01T12:00:00Z"));
+    for finding in &found {
+        assert!(finding.hint.as_ref().is_some_and(|hint| !hint.is_empty()), "{finding:?}");
+    }
+    found.into_iter().map(|finding| (finding.code.text(), finding.object.unwrap().name)).collect()
+}
+
+fn claim(name: &str, devices: &[&str], reserved: &[&str]) -> Value {
+    let results: Vec<Value> =
+        devices.iter().map(|device| json!({ "request": "r", "driver": "d", "pool": "p", "device": device })).collect();
+    let reserved: Vec<Value> =
+        reserved.iter().map(|pod| json!({ "resource": "pods", "name": pod, "uid": format!("uid-{pod}") })).collect();
+    json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+        "metadata": { "name": name, "namespace": "ns", "uid": format!("uid-{name}"), "finalizers": [crate::decision::CLAIM_FINALIZER] },
+        "spec": { "devices": { "requests": [{ "name": "r", "exactly": { "deviceClassName": "c" } }] } },
+        "status": { "allocation": { "devices": { "results": results } }, "reservedFor": reserved },
+    })
+}
+
+fn pod(name: &str, claim: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name, "namespace": "ns", "uid": format!("uid-{name}") },
+        "spec": { "containers": [{ "name": "c" }], "nodeName": "n", "resourceClaims": [{ "name": "e", "resourceClaimName": claim }] },
+        "status": { "phase": "Running" },
+    })
+}
+
+fn slice() -> Value {
+    let draws = json!([{ "counterSet": "s", "counters": { "m": { "value": "6" } } }]);
+    json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": "slice" },
+        "spec": {
+            "driver": "d", "nodeName": "n", "pool": { "name": "p", "generation": 1, "resourceSliceCount": 1 },
+            "sharedCounters": [{ "name": "s", "counters": { "m": { "value": "10" } } }],
+            "devices": [{ "name": "a", "consumesCounters": draws }, { "name": "b", "consumesCounters": draws }, { "name": "x" }],
+        },
+    })
+}
+
+#[test]
+fn a_healthy_cluster_gives_nothing() {
+    assert_eq!(codes(vec![claim("one", &["a"], &["p"]), pod("p", "one"), slice()]), []);
+}
+
+#[test]
+fn a_device_held_twice_is_told_with_the_claim_that_nobody_uses() {
+    let found = codes(vec![
+        claim("one", &["x"], &["p"]),
+        claim("two", &["x"], &["q"]),
+        pod("p", "one"),
+        pod("q", "two"),
+        slice(),
+    ]);
+    assert_eq!(found, [("check/device-held-twice", "two".to_owned())]);
+}
+
+#[test]
+fn an_overdrawn_counter_is_told_at_its_slice() {
+    let found = codes(vec![claim("one", &["a", "b"], &["p"]), pod("p", "one"), slice()]);
+    assert_eq!(found, [("check/counter-overdrawn", "slice".to_owned())]);
+}
+
+#[test]
+fn reservations_of_missing_and_ended_pods_are_told() {
+    let mut ended = pod("q", "one");
+    ended["status"]["phase"] = json!("Succeeded");
+    let found = codes(vec![claim("one", &["a"], &["gone", "p", "q"]), pod("p", "one"), ended, slice()]);
+    assert_eq!(found, [("check/consumer-gone", "one".to_owned()), ("check/consumer-ended", "one".to_owned())]);
+}
+
+#[test]
+fn without_pods_nothing_is_said_about_consumers() {
+    assert_eq!(codes(vec![claim("one", &["a"], &["gone"]), slice()]), []);
+}
+
+#[test]
+fn a_pod_that_runs_without_its_claim_is_told() {
+    let found = codes(vec![claim("one", &["a"], &["p"]), pod("p", "one"), pod("q", "one"), slice()]);
+    assert_eq!(found, [("check/pod-without-claim", "q".to_owned())]);
+}
+
+#[test]
+fn generated_claims_without_owner_and_doubles_are_told() {
+    let generated = |name: &str, owner: &str| {
+        let mut claim = claim(name, &[], &[]);
+        claim["status"] = json!({});
+        claim["metadata"]["annotations"] = json!({ "resource.kubernetes.io/pod-claim-name": "e" });
+        claim["metadata"]["ownerReferences"] = json!([{ "apiVersion": "v1", "kind": "Pod", "name": owner, "uid": format!("uid-{owner}"), "controller": true }]);
+        claim
+    };
+    let mut owner = pod("p", "x");
+    owner["spec"]["resourceClaims"] = json!([{ "name": "e", "resourceClaimTemplateName": "t" }]);
+    owner["spec"].as_object_mut().unwrap().remove("nodeName");
+    owner["status"] = json!({ "resourceClaimStatuses": [{ "name": "e", "resourceClaimName": "g1" }] });
+    let found = codes(vec![generated("g1", "p"), generated("g2", "p"), generated("g3", "gone"), owner]);
+    assert_eq!(
+        found,
+        [
+            ("check/claim-unrecorded", "g2".to_owned()),
+            ("check/owner-gone", "g3".to_owned()),
+            ("check/duplicate-claim", "g2".to_owned()),
+        ]
+    );
+}
+
+#[test]
+fn finalizers_that_nobody_will_remove_are_told() {
+    let mut going = claim("one", &["a"], &[]);
+    going["metadata"]["deletionTimestamp"] = json!("2026-03-01T11:00:00Z");
+    going["metadata"]["finalizers"] = json!([crate::decision::CLAIM_FINALIZER, "example.com/mine"]);
+    let found = codes(vec![going, pod("p", "other"), claim("other", &["x"], &["p"]), slice()]);
+    let stuck = ("check/finalizer-stuck", "one".to_owned());
+    assert_eq!(found, [("check/idle-devices", "one".to_owned()), stuck.clone(), stuck]);
+}
+
+#[test]
+fn devices_that_are_gone_are_told() {
+    let found = codes(vec![claim("one", &["lost"], &["p"]), pod("p", "one"), slice()]);
+    assert_eq!(found, [("check/device-gone", "one".to_owned())]);
+}

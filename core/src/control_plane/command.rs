@@ -1,0 +1,238 @@
+//! What users and accidents do to a simulated cluster.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{Component, Simulation};
+use crate::control_plane::server::Refused;
+use crate::decision::{Change, Patch};
+use crate::finding::ObjectRef;
+
+/// One thing that is done from outside.
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Command {
+    /// An object is created.
+    Create(#[cfg_attr(feature = "types", ts(type = "unknown"))] Value),
+    /// An object is replaced, apart from its status.
+    Update(#[cfg_attr(feature = "types", ts(type = "unknown"))] Value),
+    /// An object's status is replaced.
+    UpdateStatus(#[cfg_attr(feature = "types", ts(type = "unknown"))] Value),
+    /// Fields are merged into an object: lists are replaced, `null` removes.
+    #[serde(rename_all = "camelCase")]
+    Patch {
+        /// The object.
+        object: ObjectRef,
+        /// The fields.
+        #[cfg_attr(feature = "types", ts(type = "unknown"))]
+        fields: Value,
+        /// Whether the status subresource is meant.
+        #[serde(default)]
+        #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+        status: bool,
+    },
+    /// An object is deleted.
+    #[serde(rename_all = "camelCase")]
+    Delete {
+        /// The object.
+        object: ObjectRef,
+        /// Seconds that a Pod gets to end; its own where they are left out.
+        #[serde(default)]
+        #[cfg_attr(feature = "types", ts(optional = nullable))]
+        grace_seconds: Option<i64>,
+    },
+    /// A Pod that has a node ends by itself.
+    Finish {
+        /// The Pod.
+        pod: ObjectRef,
+        /// Whether it succeeds.
+        succeeded: bool,
+    },
+    /// A driver taints a device in its slice.
+    Taint {
+        /// The device.
+        device: DevicePath,
+        /// The taint: `key`, `effect`, `value`.
+        #[cfg_attr(feature = "types", ts(type = "{ key: string; effect: string; value?: string }"))]
+        taint: Map<String, Value>,
+    },
+    /// A driver takes the taints of a key off a device.
+    Untaint {
+        /// The device.
+        device: DevicePath,
+        /// The key.
+        key: String,
+    },
+    /// A node is lost: its object, its slices and the Pods on it are removed.
+    RemoveNode(String),
+    /// Components are started anew with some gates as told, and as they were told at the start otherwise.
+    #[serde(rename_all = "camelCase")]
+    Restart {
+        /// The component; all of them where it is left out.
+        #[serde(default)]
+        #[cfg_attr(feature = "types", ts(optional = nullable))]
+        component: Option<Component>,
+        /// The gates.
+        #[serde(default)]
+        #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+        feature_gates: BTreeMap<String, bool>,
+    },
+    /// All components are started anew with one gate changed from what it is.
+    Toggle {
+        /// The gate.
+        gate: String,
+        /// Whether it is on from now on.
+        enabled: bool,
+    },
+    /// A component does nothing until it is restarted.
+    Stop(Component),
+    /// The component that writes next loses its write after so many, and what was to follow.
+    LoseWriteAfter(u64),
+    /// After so many writes somebody else changes the next one's object first.
+    DisturbWriteAfter(u64),
+    /// The controllers see nothing but their own writes until they catch up.
+    Lag(bool),
+}
+
+/// Identity of a device.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(deny_unknown_fields)]
+pub struct DevicePath {
+    /// Driver; any where it is empty.
+    #[serde(default)]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    pub driver: String,
+    /// Pool of the driver.
+    pub pool: String,
+    /// Device of the pool.
+    pub device: String,
+}
+
+impl Simulation {
+    /// Does one thing from outside. What it leads to happens when time is let pass.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] when the API server does not carry it out, or something that is named does not exist.
+    pub fn perform(&mut self, command: Command) -> Result<(), Refused> {
+        let now = self.now;
+        match command {
+            Command::Create(object) => self.server.create(object, now).map(|_| ()),
+            Command::Update(object) => self.server.update(object, false, now),
+            Command::UpdateStatus(object) => self.server.update(object, true, now),
+            Command::Patch { object, fields, status } => self.merge(object, fields, status),
+            Command::Delete { object, grace_seconds } => self.server.delete(&object, "", grace_seconds, now),
+            Command::Finish { pod, succeeded } => {
+                let phase = if succeeded { "Succeeded" } else { "Failed" };
+                self.merge(pod, json!({ "status": { "phase": phase } }), true)
+            }
+            Command::Taint { device, taint } => self.change_taints(&device, |taints| taints.push(Value::Object(taint))),
+            Command::Untaint { device, key } => self.change_taints(&device, |taints| {
+                taints.retain(|taint| taint.get("key").and_then(Value::as_str) != Some(key.as_str()));
+            }),
+            Command::RemoveNode(node) => self.remove_node(&node),
+            Command::Restart { component, feature_gates } => {
+                let mut profile = self.first.clone();
+                for (gate, enabled) in &feature_gates {
+                    known_gate(profile.features.set(gate, *enabled), gate)?;
+                }
+                for component in Component::ALL.into_iter().filter(|own| component.is_none_or(|only| only == *own)) {
+                    self.restart(component, profile.clone());
+                }
+                Ok(())
+            }
+            Command::Toggle { gate, enabled } => {
+                for component in Component::ALL {
+                    let mut profile = self.profile(component).clone();
+                    known_gate(profile.features.set(&gate, enabled), &gate)?;
+                    self.restart(component, profile);
+                }
+                Ok(())
+            }
+            Command::Stop(component) => {
+                self.stop(component);
+                Ok(())
+            }
+            Command::LoseWriteAfter(writes) => {
+                self.lose_write_after(writes);
+                Ok(())
+            }
+            Command::DisturbWriteAfter(writes) => {
+                self.disturb_write_after(writes);
+                Ok(())
+            }
+            Command::Lag(lags) => {
+                if lags {
+                    self.lag();
+                } else {
+                    self.catch_up();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn merge(&mut self, object: ObjectRef, fields: Value, status: bool) -> Result<(), Refused> {
+        let (uid, resource_version) = (String::new(), String::new());
+        let patch = Patch { object, uid, resource_version, status, change: Change::Merge(fields) };
+        self.server.patch(&patch, self.now)
+    }
+
+    fn change_taints(&mut self, device: &DevicePath, change: impl FnOnce(&mut Vec<Value>)) -> Result<(), Refused> {
+        let text =
+            |value: &Value, path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let is_it = |slice: &&Value| {
+            let driver = text(slice, "/spec/driver");
+            let devices = slice.pointer("/spec/devices").and_then(Value::as_array);
+            (device.driver.is_empty() || device.driver == driver)
+                && device.pool == text(slice, "/spec/pool/name")
+                && devices.into_iter().flatten().any(|known| text(known, "/name") == device.device)
+        };
+        let found = self.server.list("ResourceSlice").find(is_it).cloned();
+        let Some(mut slice) = found else {
+            let message = format!("no slice has a device {} in pool {}", device.device, device.pool);
+            return Err(Refused { status: 404, reason: "NotFound", message });
+        };
+        let devices = slice.pointer_mut("/spec/devices").and_then(Value::as_array_mut);
+        let it = devices.into_iter().flatten().find(|known| text(known, "/name") == device.device);
+        if let Some(fields) = it.and_then(Value::as_object_mut) {
+            let taints = fields.entry("taints").or_insert_with(|| json!([]));
+            if !taints.is_array() {
+                *taints = json!([]);
+            }
+            if let Some(list) = taints.as_array_mut() {
+                change(list);
+            }
+        }
+        self.server.update(slice, false, self.now)
+    }
+
+    fn remove_node(&mut self, node: &str) -> Result<(), Refused> {
+        let key = |kind: &str, namespace: &str, name: &str| ObjectRef {
+            kind: kind.to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        };
+        let now = self.now;
+        self.server.delete(&key("Node", "", node), "", None, now)?;
+        let cluster = self.server.cluster();
+        let slices = cluster.slices().iter().filter(|(_, slice)| slice.spec.node_name.as_deref() == Some(node));
+        let slices = slices.map(|(name, _)| key("ResourceSlice", "", name));
+        let pods = cluster.pods().iter().filter(|(_, pod)| pod.spec.node_name == node);
+        let pods = pods.map(|((namespace, name), _)| key("Pod", namespace, name));
+        let lost: Vec<ObjectRef> = slices.chain(pods).collect();
+        for object in lost {
+            self.server.delete(&object, "", Some(0), now)?;
+        }
+        Ok(())
+    }
+}
+
+fn known_gate(is_known: bool, gate: &str) -> Result<(), Refused> {
+    let message = || format!("unknown feature gate {gate}");
+    if is_known { Ok(()) } else { Err(Refused { status: 400, reason: "BadRequest", message: message() }) }
+}

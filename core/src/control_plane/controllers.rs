@@ -1,0 +1,260 @@
+//! What the controllers have to look at, and one look.
+
+use std::collections::BTreeMap;
+
+use super::{Component, Simulation, replicas as workloads};
+use crate::api::pod::Pod;
+use crate::cluster::entries::is_for_pod;
+use crate::cluster::{Cluster, Key};
+use crate::controllers::claims::{self, Work};
+use crate::profile::{Mode, Profile};
+use crate::{
+    controllers::{jobs, podgroup_protection as protection, pool_status, taint_eviction as eviction},
+    decision::{Action, Decision, Time, Trigger},
+};
+
+/// Settings and memory of the controllers.
+#[derive(Clone, Debug)]
+pub(super) struct Controllers {
+    pub(super) profile: Profile,
+    claims: Queue<Work>,
+    claim_memory: claims::Memory,
+    groups: Queue<Key>,
+    /// When evictions are looked at.
+    eviction: Queue<()>,
+    eviction_memory: eviction::Memory,
+    /// ResourcePoolStatusRequests by name.
+    requests: Queue<String>,
+    jobs: Queue<Key>,
+    /// Whether Jobs get what they want; not where their Pods were made at the start.
+    plays_jobs: bool,
+    /// When workloads are looked at.
+    pub(super) workloads: Queue<()>,
+    /// Whether workloads get the Pods that they lack.
+    pub(super) replaces_pods: bool,
+}
+
+/// What is looked at when, and how often in a row it failed.
+#[derive(Clone, Debug)]
+pub(super) struct Queue<K> {
+    due: BTreeMap<K, Time>,
+    failures: BTreeMap<K, u32>,
+}
+
+impl<K> Default for Queue<K> {
+    fn default() -> Self {
+        Self { due: BTreeMap::new(), failures: BTreeMap::new() }
+    }
+}
+
+impl<K: Ord + Clone> Queue<K> {
+    fn next(&self) -> Option<Time> {
+        self.due.values().min().copied()
+    }
+
+    fn add(&mut self, key: K, at: Time) {
+        self.due.insert(key, at);
+    }
+
+    /// Something that is due; it is not any more.
+    pub(super) fn take(&mut self, now: Time) -> Option<K> {
+        let key = self.due.iter().find(|(_, time)| **time <= now).map(|(key, _)| key.clone())?;
+        self.due.remove(&key);
+        Some(key)
+    }
+
+    /// Takes the end of a look into account: after a failure there is another one, with growing pauses.
+    pub(super) fn conclude(&mut self, key: K, is_done: bool, wake_up: Option<Time>, now: Time) {
+        let mut next = wake_up;
+        if is_done {
+            self.failures.remove(&key);
+        } else {
+            let failures = self.failures.entry(key.clone()).or_default();
+            let again = now.plus_millis(pause(*failures));
+            *failures = failures.saturating_add(1);
+            next = Some(next.map_or(again, |next| next.min(again)));
+        }
+        if let Some(next) = next {
+            let known = self.due.entry(key).or_insert(next);
+            *known = next.min(*known);
+        }
+    }
+}
+
+/// Milliseconds until something that failed is tried again: 5 ms, doubled each time, at most 1000 s.
+fn pause(failures: u32) -> i64 {
+    5i64.checked_shl(failures.min(18)).unwrap_or(1_000_000).min(1_000_000)
+}
+
+impl Controllers {
+    pub(super) fn new(profile: Profile) -> Self {
+        Self {
+            profile,
+            claims: Queue::default(),
+            claim_memory: claims::Memory::default(),
+            groups: Queue::default(),
+            eviction: Queue::default(),
+            eviction_memory: eviction::Memory::default(),
+            requests: Queue::default(),
+            jobs: Queue::default(),
+            plays_jobs: true,
+            workloads: Queue::default(),
+            replaces_pods: false,
+        }
+    }
+
+    /// When something is looked at next.
+    pub(super) fn next(&self) -> Option<Time> {
+        let queues = [
+            self.claims.next(),
+            self.groups.next(),
+            self.eviction.next(),
+            self.requests.next(),
+            self.jobs.next(),
+            self.workloads.next(),
+        ];
+        queues.into_iter().flatten().min()
+    }
+
+    /// Has everything looked at.
+    pub(super) fn look_at_all(&mut self, cluster: &Cluster, now: Time) {
+        claims::all_work(cluster).into_iter().for_each(|work| self.claims.add(work, now));
+        cluster.pod_groups().keys().for_each(|key| self.groups.add(key.clone(), now));
+        self.eviction.add((), now);
+        cluster.pool_status_requests().keys().for_each(|name| self.requests.add(name.clone(), now));
+        if self.plays_jobs {
+            jobs::all(cluster).for_each(|key| self.jobs.add(key, now));
+        }
+        if self.replaces_pods {
+            self.workloads.add((), now);
+        }
+    }
+
+    /// The same controllers with other settings, which remember nothing.
+    pub(super) fn restarted(&self, profile: Profile) -> Self {
+        Self { plays_jobs: self.plays_jobs, replaces_pods: self.replaces_pods, ..Self::new(profile) }
+    }
+
+    /// Takes a change into account.
+    pub(super) fn note(&mut self, cluster: &Cluster, trigger: &Trigger, now: Time) {
+        claims::affected(cluster, trigger).into_iter().for_each(|work| self.claims.add(work, now));
+        if let Some(group) = protection::affected(trigger) {
+            self.groups.add(group, now);
+        }
+        if eviction::is_affected(cluster, trigger) {
+            self.eviction.add((), now);
+        }
+        pool_status::affected(cluster, trigger).into_iter().for_each(|name| self.requests.add(name, now));
+        if let Some(job) = jobs::affected(trigger).filter(|_| self.plays_jobs) {
+            self.jobs.add(job, now);
+        }
+        if self.replaces_pods && workloads::is_affected(trigger) {
+            self.workloads.add((), now);
+        }
+    }
+}
+
+impl Simulation {
+    /// Lets one controller look at one thing. False when nothing is due.
+    pub(super) fn reconcile(&mut self) -> bool {
+        self.reconcile_claims()
+            || self.reconcile_group()
+            || self.evict()
+            || self.answer_request()
+            || self.run_job()
+            || self.fill_workloads()
+    }
+
+    fn reconcile_claims(&mut self) -> bool {
+        let Some(work) = self.controllers.claims.take(self.now) else { return false };
+        if let Work::Pod(key) = &work
+            && self.crashes_on(key)
+        {
+            self.stop(Component::Controllers);
+            return true;
+        }
+        let controllers = &self.controllers;
+        let decision = claims::reconcile(self.seen(), &controllers.profile, &controllers.claim_memory, &work);
+        let retry = decision.retry;
+        let made = self.made_by(&decision);
+        let is_done = self.carry_out(decision) && !retry;
+        for claim in made.iter().filter_map(|key| self.server.cluster().claims().get(key)) {
+            self.controllers.claim_memory.remember(claim);
+        }
+        self.controllers.claims.conclude(work, is_done, None, self.now);
+        true
+    }
+
+    /// Whether the reference ends over a Pod: one without a PodGroup that records a claim of another owner.
+    pub(super) fn crashes_on(&self, key: &Key) -> bool {
+        let cluster = self.server.cluster();
+        let profile = &self.controllers.profile;
+        let knows_groups = profile.features.workload_resource_claims && profile.mode == Mode::Reference;
+        knows_groups && cluster.pods().get(key).is_some_and(|pod| records_foreign_claim(cluster, pod))
+    }
+
+    /// Claims that a decision makes, for the controller that remembers them.
+    fn made_by(&self, decision: &Decision) -> Vec<Key> {
+        let made = decision.actions.iter().filter_map(|action| match action {
+            Action::Create { object, .. } => {
+                Some((object.metadata().namespace.clone(), object.metadata().name.clone()))
+            }
+            _ => None,
+        });
+        made.filter(|_| self.controllers.profile.mode == Mode::Reference).collect()
+    }
+
+    fn reconcile_group(&mut self) -> bool {
+        let Some(key) = self.controllers.groups.take(self.now) else { return false };
+        let decision = protection::reconcile(self.seen(), &self.controllers.profile, &key);
+        let is_done = self.carry_out(decision);
+        self.controllers.groups.conclude(key, is_done, None, self.now);
+        true
+    }
+
+    fn evict(&mut self) -> bool {
+        if self.controllers.eviction.take(self.now).is_none() {
+            return false;
+        }
+        let mut memory = self.controllers.eviction_memory.clone();
+        let decision = eviction::reconcile(self.seen(), &self.controllers.profile, &mut memory, self.now);
+        let wake_up = decision.wake_up;
+        let is_done = self.carry_out(decision);
+        if is_done {
+            self.controllers.eviction_memory = memory;
+        }
+        self.controllers.eviction.conclude((), is_done, wake_up, self.now);
+        true
+    }
+
+    /// From now on Jobs do nothing.
+    pub(crate) fn leave_jobs_alone(&mut self) {
+        self.controllers.plays_jobs = false;
+        self.controllers.jobs = Queue::default();
+    }
+
+    fn run_job(&mut self) -> bool {
+        let Some(key) = self.controllers.jobs.take(self.now) else { return false };
+        let decision = jobs::reconcile(self.seen(), &self.controllers.profile, &key, self.now);
+        let is_done = self.carry_out(decision);
+        self.controllers.jobs.conclude(key, is_done, None, self.now);
+        true
+    }
+
+    fn answer_request(&mut self) -> bool {
+        let Some(name) = self.controllers.requests.take(self.now) else { return false };
+        let decision = pool_status::reconcile(self.seen(), &self.controllers.profile, &name, self.now);
+        let wake_up = decision.wake_up;
+        let is_done = self.carry_out(decision);
+        self.controllers.requests.conclude(name, is_done, wake_up, self.now);
+        true
+    }
+}
+
+/// Whether a Pod without a PodGroup records a generated claim that is not its own.
+fn records_foreign_claim(cluster: &Cluster, pod: &Pod) -> bool {
+    let statuses = pod.status.resource_claim_statuses.iter();
+    let names = statuses.filter_map(|status| status.resource_claim_name.as_ref());
+    let claims = names.filter_map(|name| cluster.claims().get(&(pod.metadata.namespace.clone(), name.clone())));
+    pod.group_name().is_none() && claims.into_iter().any(|claim| !is_for_pod(pod, claim, false))
+}

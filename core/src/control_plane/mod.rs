@@ -1,0 +1,316 @@
+//! A simulated cluster in virtual time: controllers and a scheduler around an API server's write rules.
+//!
+//! Every component hears what changed, decides on the facts as they are, and has its writes carried out one by one. Nothing
+//! happens by chance: the same requests at the same times give the same history.
+
+mod carry_out;
+mod command;
+mod components;
+mod controllers;
+mod kubelet;
+mod load;
+mod replicas;
+pub mod script;
+pub mod server;
+mod timeline;
+mod waiting;
+
+pub use command::{Command, DevicePath};
+pub use components::Component;
+pub use timeline::{Happening, Moment};
+
+use serde::Serialize;
+
+use crate::allocate::Limits;
+use crate::cluster::Cluster;
+use crate::control_plane::server::Server;
+use crate::decision::Time;
+use crate::finding::{Finding, ObjectRef};
+use crate::profile::{Mode, Profile};
+use crate::scheduler::{self, Book};
+use controllers::Controllers;
+use kubelet::Kubelets;
+use timeline::Timeline;
+use waiting::Waiting;
+
+/// Most writes without time passing, and how many more for each Pod and claim; beyond that components contradict each other.
+const MAX_WRITES: u64 = 20_000;
+const MAX_WRITES_EACH: u64 = 20;
+
+/// A simulated cluster.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    server: Server,
+    now: Time,
+    limits: Limits,
+    controllers: Controllers,
+    scheduler: Profile,
+    waiting: Waiting,
+    book: Book,
+    /// Components that do nothing for now.
+    stopped: Vec<Component>,
+    /// Writes that are still carried out before the next one is lost with its component, if that is to happen.
+    writes_left: Option<u64>,
+    /// Writes that are still carried out before somebody else changes the next one's object, if that is to happen.
+    undisturbed: Option<u64>,
+    /// What the controllers see while their watches lag behind.
+    seen: Option<Box<Cluster>>,
+    writes: u64,
+    /// Settings that all components began with.
+    first: Profile,
+    /// Nodes that run Pods, if they do.
+    kubelets: Option<Kubelets>,
+    /// What happened, if that is kept.
+    timeline: Option<Timeline>,
+    /// What is worth knowing about what was taken in.
+    findings: Vec<Finding>,
+    /// Objects without a name that were taken in.
+    given: u64,
+}
+
+/// How a stretch of time ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub enum Settled {
+    /// Nothing more happens before the time is over.
+    Quiet,
+    /// Components write without end; time does not pass.
+    Restless,
+}
+
+impl Simulation {
+    /// A cluster without objects, all of whose components are of one Kubernetes.
+    pub fn new(profile: Profile, limits: Limits, now: Time) -> Self {
+        Self {
+            server: Server::new(profile.clone()),
+            now,
+            limits,
+            controllers: Controllers::new(profile.clone()),
+            scheduler: profile.clone(),
+            waiting: Waiting::default(),
+            book: Book::default(),
+            stopped: Vec::new(),
+            writes_left: None,
+            undisturbed: None,
+            seen: None,
+            writes: 0,
+            first: profile,
+            kubelets: None,
+            timeline: None,
+            findings: Vec::new(),
+            given: 0,
+        }
+    }
+
+    /// The API server, to look at.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// The API server, to send requests to.
+    pub fn server_mut(&mut self) -> &mut Server {
+        &mut self.server
+    }
+
+    /// The time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// What happened since [`Simulation::begin`], in order.
+    pub fn timeline(&self) -> &[Moment] {
+        self.timeline.as_ref().map(Timeline::moments).unwrap_or_default()
+    }
+
+    /// Notes what is done from outside, for the timeline.
+    pub fn tell(&mut self, object: ObjectRef, detail: &str) {
+        self.hear();
+        if let Some(timeline) = &mut self.timeline {
+            timeline.tell(self.now, Happening::Requested, object, detail);
+        }
+    }
+
+    /// Writes carried out for components so far.
+    pub fn writes(&self) -> u64 {
+        self.writes
+    }
+
+    /// How often the scheduler held a node against a Pod since it was started.
+    pub fn looks_at_nodes(&self) -> u64 {
+        self.book.looks()
+    }
+
+    /// Starts a component anew with these settings. It forgets what it remembered and looks at everything.
+    pub fn restart(&mut self, component: Component, profile: Profile) {
+        self.stopped.retain(|other| *other != component);
+        match component {
+            Component::Server => self.server.set_profile(profile),
+            Component::Controllers => {
+                self.controllers = self.controllers.restarted(profile);
+                self.controllers.look_at_all(self.server.cluster(), self.now);
+            }
+            Component::Scheduler => {
+                self.scheduler = profile;
+                self.book = Book::new(self.server.cluster());
+                self.waiting = Waiting::of(self.server.cluster(), self.now);
+            }
+        }
+    }
+
+    /// Lets a component do nothing until it is restarted.
+    pub fn stop(&mut self, component: Component) {
+        if !self.stopped.contains(&component) {
+            self.stopped.push(component);
+        }
+    }
+
+    /// Settings of a component.
+    pub fn profile(&self, component: Component) -> &Profile {
+        match component {
+            Component::Server => self.server.cluster().profile(),
+            Component::Controllers => &self.controllers.profile,
+            Component::Scheduler => &self.scheduler,
+        }
+    }
+
+    /// Loses the write after the next `writes` ones: whatever was to follow it is lost, too.
+    pub fn lose_write_after(&mut self, writes: u64) {
+        self.writes_left = Some(writes);
+    }
+
+    /// Has somebody else change the object of the write after the next `writes` ones, just before it.
+    pub fn disturb_write_after(&mut self, writes: u64) {
+        self.undisturbed = Some(writes);
+    }
+
+    /// From now on the controllers see nothing but their own writes.
+    pub fn lag(&mut self) {
+        self.seen.get_or_insert_with(|| Box::new(self.server.cluster().clone()));
+    }
+
+    /// The controllers see everything again, and hear of every object once more.
+    pub fn catch_up(&mut self) {
+        if self.seen.take().is_some() {
+            self.controllers.look_at_all(self.server.cluster(), self.now);
+        }
+    }
+
+    /// What the controllers decide on.
+    fn seen(&self) -> &Cluster {
+        self.seen.as_deref().unwrap_or_else(|| self.server.cluster())
+    }
+
+    /// Lets time pass until a moment.
+    pub fn run_until(&mut self, until: Time) -> Settled {
+        let mut writes = self.writes;
+        loop {
+            self.hear();
+            if self.work_once() {
+                if self.writes.saturating_sub(writes) > self.most_writes() {
+                    return Settled::Restless;
+                }
+                continue;
+            }
+            match self.next_work().filter(|next| *next <= until) {
+                Some(next) => {
+                    if next > self.now {
+                        writes = self.writes;
+                    }
+                    self.now = self.now.max(next);
+                }
+                None => break,
+            }
+        }
+        self.now = self.now.max(until);
+        Settled::Quiet
+    }
+
+    fn most_writes(&self) -> u64 {
+        let cluster = self.server.cluster();
+        let objects = cluster.pods().len().saturating_add(cluster.claims().len());
+        MAX_WRITES_EACH.saturating_mul(objects as u64).saturating_add(MAX_WRITES)
+    }
+
+    /// Lets one component do one thing that is due now. False when there is none.
+    pub fn step(&mut self) -> bool {
+        self.hear();
+        self.work_once()
+    }
+
+    /// Lets what is to happen now happen, without time passing.
+    pub fn run(&mut self) -> Settled {
+        self.run_until(self.now)
+    }
+
+    /// When the next thing happens by itself.
+    pub fn next_work(&self) -> Option<Time> {
+        let runs = |component: &Component| !self.stopped.contains(component);
+        let controllers = self.controllers.next().filter(|_| runs(&Component::Controllers));
+        let scheduler = self.waiting.next().filter(|_| runs(&Component::Scheduler));
+        let garbage = self.server.has_garbage().then_some(self.now).filter(|_| runs(&Component::Controllers));
+        let kubelets = self.kubelets.as_ref().and_then(Kubelets::next);
+        controllers.into_iter().chain(scheduler).chain(garbage).chain(kubelets).min()
+    }
+
+    /// Tells every component what changed.
+    fn hear(&mut self) {
+        for trigger in self.server.take_changes() {
+            self.controllers.note(self.server.cluster(), &trigger, self.now);
+            self.book.note(&trigger);
+            self.waiting.note(self.server.cluster(), &trigger, self.now);
+            if let Some(kubelets) = &mut self.kubelets {
+                kubelets.note(&trigger, self.now);
+            }
+            if let Some(timeline) = &mut self.timeline {
+                timeline.note(self.now, &trigger);
+            }
+        }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.note_events(self.now, self.server.events());
+        }
+    }
+
+    /// Lets one component do one thing, if there is one to do now.
+    fn work_once(&mut self) -> bool {
+        let scheduler =
+            |simulation: &mut Self| !simulation.is_stopped(Component::Scheduler) && simulation.schedule_one();
+        let controllers = |simulation: &mut Self| {
+            !simulation.is_stopped(Component::Controllers)
+                && (simulation.server.collect_garbage(simulation.now) || simulation.reconcile())
+        };
+        // Any order respects causality. The scheduler of the reference is mostly faster than its controllers.
+        match self.controllers.profile.mode {
+            Mode::Sound => controllers(self) || scheduler(self) || self.run_pod(),
+            Mode::Reference => scheduler(self) || controllers(self) || self.run_pod(),
+        }
+    }
+
+    fn is_stopped(&self, component: Component) -> bool {
+        self.stopped.contains(&component)
+    }
+
+    fn schedule_one(&mut self) -> bool {
+        let Some(key) = self.waiting.pop(self.server.cluster(), self.now) else { return false };
+        if self.crashes_on(&key) {
+            self.stop(Component::Scheduler);
+            return true;
+        }
+        let own = self.server.cluster().profile().clone();
+        let differs = own != self.scheduler;
+        if differs {
+            self.server.cluster_mut().set_profile(self.scheduler.clone());
+        }
+        let cluster = self.server.cluster_mut();
+        let scheduled = scheduler::schedule(cluster, &mut self.book, &self.scheduler, &self.limits, &key, self.now);
+        if differs {
+            self.server.cluster_mut().set_profile(own);
+        }
+        let wake_up = scheduled.decision.wake_up;
+        let done = self.carry_out(scheduled.decision);
+        for (key, verdict) in scheduled.verdicts {
+            self.waiting.concluded(&key, verdict, done, wake_up, self.now);
+        }
+        true
+    }
+}

@@ -1,0 +1,166 @@
+//! Pods that wait for a node, and when each is tried next.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::cluster::{Cluster, Key};
+use crate::decision::{Time, Trigger};
+use crate::scheduler::{Concern, Verdict, concern, is_waiting};
+
+/// Shortest and longest pause between two attempts, in seconds; doubled each time.
+const FIRST_PAUSE: i64 = 1;
+const LAST_PAUSE: i64 = 10;
+
+/// Most attempts for one Pod without time passing.
+const MOST_AT_ONCE: u32 = 8;
+
+/// One waiting Pod.
+#[derive(Clone, Debug, Default)]
+struct Entry {
+    /// When it is tried next, and its rank among those of the same time; absent while nothing has changed for it.
+    ready: Option<(Time, i64, u64)>,
+    /// Not before this time.
+    pause_ends: Option<Time>,
+    attempts: u32,
+    /// Attempts at one moment, and that moment.
+    at_once: (Time, u32),
+}
+
+/// All waiting Pods.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Waiting {
+    entries: BTreeMap<Key, Entry>,
+    /// Those with a time, in the order of trying.
+    ready: BTreeSet<(Time, i64, u64, Key)>,
+}
+
+impl Waiting {
+    /// The waiting Pods of a cluster, all to be tried now.
+    pub(super) fn of(cluster: &Cluster, now: Time) -> Self {
+        let mut waiting = Self::default();
+        for (key, pod) in cluster.pods().iter().filter(|(_, pod)| is_waiting(pod)) {
+            waiting.entries.insert(key.clone(), Entry::default());
+            waiting.wake(cluster, pod, key, now);
+        }
+        waiting
+    }
+
+    /// When the next Pod is tried.
+    pub(super) fn next(&self) -> Option<Time> {
+        self.ready.first().map(|(time, ..)| *time)
+    }
+
+    /// The next Pod to be tried now: higher priority first, then in the order of arrival.
+    pub(super) fn pop(&mut self, cluster: &Cluster, now: Time) -> Option<Key> {
+        while self.next().is_some_and(|time| time <= now) {
+            let (_, _, _, key) = self.ready.pop_first()?;
+            if let Some(entry) = self.entries.get_mut(&key) {
+                entry.ready = None;
+                if cluster.pods().get(&key).is_some_and(is_waiting) {
+                    return Some(key);
+                }
+            }
+        }
+        None
+    }
+
+    /// Takes a change into account.
+    pub(super) fn note(&mut self, cluster: &Cluster, trigger: &Trigger, now: Time) {
+        if let Some(Object::Pod(pod)) = trigger.latest() {
+            let key = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
+            let waits = trigger.after.is_some() && is_waiting(pod);
+            if !waits {
+                self.forget(&key);
+            } else if has_news(trigger) {
+                if trigger.before.is_none() {
+                    self.forget(&key);
+                }
+                self.entries.entry(key.clone()).or_default();
+                self.wake(cluster, pod, &key, now);
+            }
+        }
+        let keys: Vec<Key> = match concern(trigger) {
+            Concern::Nobody => return,
+            Concern::Everybody => self.entries.keys().cloned().collect(),
+            Concern::UsersOf(claim) => {
+                cluster.links().pods_of_claim(&claim).map(|name| (claim.0.clone(), name.clone())).collect()
+            }
+            Concern::MembersOf(group) => {
+                cluster.links().pods_of_group(&group).map(|name| (group.0.clone(), name.clone())).collect()
+            }
+        };
+        for key in keys {
+            if let Some(pod) = cluster.pods().get(&key) {
+                self.wake(cluster, pod, &key, now);
+            }
+        }
+    }
+
+    /// Takes the end of an attempt into account. `done` says whether its writes were all carried out.
+    pub(super) fn concluded(&mut self, key: &Key, verdict: Verdict, done: bool, wake_up: Option<Time>, now: Time) {
+        let Some(entry) = self.entries.get_mut(key) else { return };
+        let verdict = if done { verdict } else { Verdict::Error };
+        let at = match verdict {
+            Verdict::Held | Verdict::Bound => None,
+            Verdict::Binding => wake_up,
+            Verdict::Unschedulable | Verdict::Error => {
+                let pause = FIRST_PAUSE.checked_shl(entry.attempts.min(4)).unwrap_or(LAST_PAUSE).min(LAST_PAUSE);
+                entry.attempts = entry.attempts.saturating_add(1);
+                let moment = if entry.at_once.0 == now { entry.at_once.1.saturating_add(1) } else { 0 };
+                entry.at_once = (now, moment);
+                // A Pod that does not fit waits for a change, not for a pause: the scheduler has nothing else to do. Only one
+                // that is tried again and again without time passing has to pause.
+                let pauses = verdict == Verdict::Error || moment > MOST_AT_ONCE;
+                entry.pause_ends = pauses.then(|| next_second(now.plus_seconds(pause)));
+                entry.pause_ends.filter(|_| verdict == Verdict::Error)
+            }
+        };
+        let before = entry.ready.take();
+        entry.ready = at.map(|at| (at, 0, 0));
+        self.requeue(key, before, at.map(|at| (at, 0, 0)));
+    }
+
+    /// Moves a Pod in the order of trying.
+    fn requeue(&mut self, key: &Key, before: Option<(Time, i64, u64)>, after: Option<(Time, i64, u64)>) {
+        if let Some((time, priority, arrival)) = before {
+            self.ready.remove(&(time, priority, arrival, key.clone()));
+        }
+        if let Some((time, priority, arrival)) = after {
+            self.ready.insert((time, priority, arrival, key.clone()));
+        }
+    }
+
+    /// Has a Pod tried again, after its pause.
+    fn wake(&mut self, cluster: &Cluster, pod: &Pod, key: &Key, now: Time) {
+        let Some(entry) = self.entries.get_mut(key) else { return };
+        let at = entry.pause_ends.map_or(now, |end| end.max(now));
+        if entry.ready.is_some_and(|(ready, ..)| ready <= at) {
+            return;
+        }
+        let priority = pod.spec.priority.unwrap_or_default().saturating_neg();
+        let after = (at, priority, cluster.arrival("Pod", &key.0, &key.1));
+        let before = entry.ready.replace(after);
+        self.requeue(key, before, Some(after));
+    }
+
+    fn forget(&mut self, key: &Key) {
+        let before = self.entries.remove(key).and_then(|entry| entry.ready);
+        self.requeue(key, before, None);
+    }
+}
+
+/// The scheduler looks once a second at whose pause is over.
+fn next_second(time: Time) -> Time {
+    Time::from_seconds(time.millis().div_euclid(1000).saturating_add(1))
+}
+
+/// Whether a Pod's change is one that the scheduler did not make itself.
+fn has_news(trigger: &Trigger) -> bool {
+    let (Some(Object::Pod(before)), Some(Object::Pod(after))) = (trigger.before.as_deref(), trigger.after.as_deref())
+    else {
+        return true;
+    };
+    let claims = |pod: &Pod| pod.status.resource_claim_statuses.clone();
+    before.spec != after.spec || claims(before) != claims(after) || before.metadata.uid != after.metadata.uid
+}

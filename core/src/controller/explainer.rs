@@ -1,0 +1,263 @@
+//! Why Pods and PodGroups wait for devices, told to their users: once, and again when it is something else.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::Conclusion;
+use crate::allocate::Limits;
+use crate::api::meta::ObjectMeta;
+use crate::api::object::Object;
+use crate::cluster::{Cluster, Key};
+use crate::decision::{Action, Change, Decision, EventRecord, Patch, Time, Trigger};
+use crate::explain::{Explanation, State, explain_waiting};
+use crate::finding::{Code, ObjectRef};
+
+/// Who tells, in Events.
+const EXPLAINER: &str = "apportion-explainer";
+
+/// Annotation of a Pod or PodGroup whose status is to say it, too.
+const WANTED: &str = "apportion.dev/explain";
+
+/// Type of the condition that says it.
+pub(super) const CONDITION: &str = "apportion.dev/DevicesAvailable";
+
+/// Milliseconds between two looks at the cluster.
+const PAUSE: i64 = 10_000;
+
+/// Milliseconds after which a new Pod is explained: until then the scheduler may not have seen it.
+const GRACE: i64 = 5_000;
+
+/// Milliseconds between two Events about one object.
+const REPEAT: i64 = 60_000;
+
+/// Most objects that are told of at once; the others come with the next look.
+const MOST_AT_ONCE: usize = 100;
+
+/// Longest note of an Event, in bytes.
+const MOST_NOTE: usize = 1000;
+
+/// What may keep a Pod waiting that has nothing to do with its devices, and that others tell of.
+const NOT_ABOUT_DEVICES: [Code; 5] =
+    [Code::RunFinished, Code::RunSchedulingGated, Code::RunNodeUnsuitable, Code::RunGroupShort, Code::RunGroupMissing];
+
+/// What was told about one object.
+#[derive(Clone, Debug)]
+struct Told {
+    note: String,
+    at: Time,
+}
+
+/// What the part knows beside the facts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Explainer {
+    /// Whether something changed since the last look.
+    is_stale: bool,
+    looked: Option<Time>,
+    /// By UID.
+    told: BTreeMap<String, Told>,
+}
+
+impl Explainer {
+    /// Whether a change can make a difference.
+    pub(super) fn is_affected(&mut self, trigger: &Trigger) -> bool {
+        let matters = match (trigger.before.as_deref(), trigger.after.as_deref()) {
+            // Nothing but the version, or what this part wrote itself.
+            (Some(Object::Pod(before)), Some(Object::Pod(after))) => {
+                before.spec != after.spec
+                    || before.status.resource_claim_statuses != after.status.resource_claim_statuses
+                    || before.is_finished() != after.is_finished()
+                    || before.metadata.is_deleting() != after.metadata.is_deleting()
+                    || before.metadata.annotations != after.metadata.annotations
+            }
+            (Some(Object::Node(before)), Some(Object::Node(after))) => {
+                before.spec != after.spec || before.metadata.labels != after.metadata.labels
+            }
+            (Some(Object::Namespace(_)), _) | (_, Some(Object::Namespace(_))) => false,
+            _ => true,
+        };
+        self.is_stale |= matters;
+        matters
+    }
+
+    pub(super) fn reconcile(&mut self, cluster: &Cluster, limits: &Limits, now: Time) -> Decision {
+        let mut decision = Decision::none();
+        if !self.is_stale {
+            return decision;
+        }
+        if let Some(next) = self.looked.map(|looked| looked.plus_millis(PAUSE)).filter(|next| *next > now) {
+            decision.wake_at(next);
+            return decision;
+        }
+        self.is_stale = false;
+        self.looked = Some(now);
+        if !cluster.pods().values().any(|pod| pod.spec.node_name.is_empty() && !pod.spec.resource_claims.is_empty()) {
+            self.told.clear();
+            self.take_back(cluster, &[], now, &mut decision);
+            return decision;
+        }
+        let explained = explain_waiting(&mut cluster.clone(), limits);
+        self.take_back(cluster, &explained, now, &mut decision);
+        let mut waiting: BTreeMap<String, Told> = BTreeMap::new();
+        let mut count = 0_usize;
+        for explanation in explained {
+            let Some(waiter) = Waiter::of(cluster, &explanation) else { continue };
+            let note = note(&explanation);
+            let earlier = self.told.remove(&waiter.metadata.uid);
+            let next = match &earlier {
+                Some(told) if told.note == note => None,
+                Some(told) => Some(told.at.plus_millis(REPEAT)),
+                None => Time::parse(&waiter.metadata.creation_timestamp).map(|born| born.plus_millis(GRACE)),
+            };
+            let is_known = earlier.as_ref().is_some_and(|told| told.note == note);
+            if is_known || next.is_some_and(|next| next > now) || count >= MOST_AT_ONCE {
+                if is_known {
+                    // It says so already, unless writing it failed or it was asked for since.
+                    decision.actions.extend(waiter.condition(&explanation, &note, now));
+                } else {
+                    self.is_stale = true;
+                    decision.wake_at(next.unwrap_or(now).max(now.plus_millis(PAUSE)));
+                }
+                waiting.extend(earlier.map(|told| (waiter.metadata.uid.clone(), told)));
+                continue;
+            }
+            count = count.saturating_add(1);
+            decision.events.push(waiter.event(&explanation, &note));
+            decision.actions.extend(waiter.condition(&explanation, &note, now));
+            waiting.insert(waiter.metadata.uid.clone(), Told { note, at: now });
+        }
+        self.told = waiting;
+        decision
+    }
+
+    /// Takes back what statuses say of Pods that have their node by now, and of groups that wait no more.
+    fn take_back(&mut self, cluster: &Cluster, explained: &[Explanation], now: Time, decision: &mut Decision) {
+        let mut over = over(cluster, explained);
+        decision.actions.extend(over.by_ref().take(MOST_AT_ONCE).map(|one| one.say("True", "DevicesFound", "", now)));
+        if over.next().is_some() {
+            self.is_stale = true;
+            decision.wake_at(now.plus_millis(PAUSE));
+        }
+    }
+
+    /// Hears what became of the latest decision. What is not in the statuses is found out by looking again.
+    pub(super) fn conclude(&mut self, conclusion: &Conclusion) {
+        self.is_stale |= *conclusion != Conclusion::Done;
+    }
+}
+
+/// A Pod or PodGroup that waits for devices.
+struct Waiter<'c> {
+    reference: ObjectRef,
+    metadata: &'c ObjectMeta,
+    conditions: &'c [Value],
+}
+
+impl<'c> Waiter<'c> {
+    /// `None` for what does not wait, or not for devices.
+    fn of(cluster: &'c Cluster, explanation: &Explanation) -> Option<Self> {
+        let first = explanation.stage.first().filter(|_| explanation.state == State::Blocked);
+        let is_about_others = first.is_some_and(|first| NOT_ABOUT_DEVICES.contains(&first.code));
+        if matches!(explanation.state, State::Placed | State::Fits) || is_about_others {
+            return None;
+        }
+        let subject = &explanation.subject;
+        let key = (subject.namespace.clone(), subject.name.clone());
+        let (metadata, conditions) = match subject.kind.as_str() {
+            "Pod" => {
+                let pod = cluster.pods().get(&key).filter(|pod| !pod.spec.resource_claims.is_empty())?;
+                (&pod.metadata, &pod.status.conditions)
+            }
+            "PodGroup" => {
+                let group = cluster.pod_groups().get(&key)?;
+                let has_claims = !group.spec.resource_claims.is_empty() || !explanation.requests.is_empty();
+                (has_claims.then_some(&group.metadata)?, &group.status.conditions)
+            }
+            _ => return None,
+        };
+        (!metadata.is_deleting()).then(|| Self { reference: subject.clone(), metadata, conditions })
+    }
+
+    fn event(&self, explanation: &Explanation, note: &str) -> EventRecord {
+        EventRecord {
+            regarding: self.reference.clone(),
+            uid: self.metadata.uid.clone(),
+            is_warning: true,
+            reason: reason(explanation).to_owned(),
+            note: note.to_owned(),
+            controller: EXPLAINER.to_owned(),
+            action: "Explain".to_owned(),
+        }
+    }
+
+    /// The same in the status, where that is asked for.
+    fn condition(&self, explanation: &Explanation, note: &str, now: Time) -> Option<Action> {
+        let is_wanted = self.metadata.annotations.get(WANTED).is_some_and(|wanted| wanted == "true");
+        let is_said = || own(self.conditions).and_then(|old| old.get("message")).is_some_and(|message| message == note);
+        (is_wanted && !is_said()).then(|| self.say("False", reason(explanation), note, now))
+    }
+
+    fn say(&self, status: &str, reason: &str, message: &str, now: Time) -> Action {
+        let old = own(self.conditions).filter(|old| old.get("status").is_some_and(|before| before == status));
+        let since = old.and_then(|old| old.get("lastTransitionTime")).cloned();
+        let condition = json!({
+            "type": CONDITION, "status": status, "reason": reason, "message": message,
+            "lastTransitionTime": since.unwrap_or_else(|| json!(now.to_string())),
+        });
+        Action::Patch(Patch {
+            object: self.reference.clone(),
+            uid: self.metadata.uid.clone(),
+            resource_version: String::new(),
+            status: true,
+            change: Change::Strategic(json!({ "status": { "conditions": [condition] } })),
+        })
+    }
+}
+
+/// The condition that this part wrote.
+fn own(conditions: &[Value]) -> Option<&Value> {
+    conditions.iter().find(|one| one.get("type").is_some_and(|kind| kind == CONDITION))
+}
+
+/// Pods that have their node by now, and groups that wait no more, whose status says otherwise.
+fn over<'c>(cluster: &'c Cluster, explained: &[Explanation]) -> impl Iterator<Item = Waiter<'c>> {
+    let is_open = |waiter: &Waiter<'_>| {
+        let own = own(waiter.conditions);
+        own.is_some_and(|own| own.get("status").is_some_and(|status| status == "False"))
+            && !waiter.metadata.is_deleting()
+    };
+    let waiter = |kind: &str, key: &Key, metadata, conditions| {
+        let reference = ObjectRef { kind: kind.to_owned(), namespace: key.0.clone(), name: key.1.clone() };
+        Waiter { reference, metadata, conditions }
+    };
+    let placed = cluster.pods().iter().filter(|(_, pod)| !pod.spec.node_name.is_empty() && !pod.is_finished());
+    let pods = placed.map(move |(key, pod)| waiter("Pod", key, &pod.metadata, &pod.status.conditions[..]));
+    let groups = cluster.pod_groups().iter();
+    let groups = groups.map(move |(key, group)| waiter("PodGroup", key, &group.metadata, &group.status.conditions[..]));
+    let waits = |one: &&Explanation| !matches!(one.state, State::Placed | State::Fits);
+    let waiting: BTreeSet<ObjectRef> = explained.iter().filter(waits).map(|one| one.subject.clone()).collect();
+    let groups = groups.filter(move |group| !waiting.contains(&group.reference));
+    pods.chain(groups).filter(is_open)
+}
+
+fn reason(explanation: &Explanation) -> &'static str {
+    match explanation.state {
+        State::Blocked => "DevicesBlocked",
+        State::NoDevices | State::GaveUp | State::Placed | State::Fits => "DevicesUnavailable",
+    }
+}
+
+/// The explanation in one line.
+fn note(explanation: &Explanation) -> String {
+    let mut note = explanation.headline.clone();
+    if let Some(closest) = &explanation.closest
+        && explanation.state == State::NoDevices
+    {
+        note.push_str(&format!("; closest node: `{}` ({} of {})", closest.name, closest.found, closest.needed));
+    }
+    if note.len() > MOST_NOTE {
+        let end = (0..=MOST_NOTE).rev().find(|end| note.is_char_boundary(*end)).unwrap_or(0);
+        note.truncate(end);
+    }
+    note
+}

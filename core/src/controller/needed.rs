@@ -1,0 +1,127 @@
+//! What of a Pod a part keeps: a cluster has many, and most of them neither wait nor hold devices.
+
+use serde_json::Value;
+
+use super::State;
+use super::explainer::CONDITION;
+use crate::api::meta::ObjectMeta;
+use crate::api::object::Object;
+use crate::api::pod::{Container, Pod, PodSpec, PodStatus};
+
+/// What of an object is kept; nothing of one that plays no part. Pods are never written as a whole, so nothing is lost.
+///
+/// A part that looks Pods up by the names that claims have of them must know of every Pod, or it takes some to be gone.
+pub(super) fn needed(state: &State, object: Object) -> Option<Object> {
+    let Object::Pod(pod) = object else { return Some(object) };
+    let has_node = !pod.spec.node_name.is_empty();
+    let kept = match state {
+        State::PodGroupProtection if pod.group_name().is_none() => return None,
+        State::PodGroupProtection | State::Claims(_) | State::TaintEviction { .. } => slim(&pod, false),
+        State::Scheduler(_) if has_node => slim(&pod, true),
+        State::Explainer(_) if has_node => {
+            let mut kept = slim(&pod, true);
+            let is_own = |one: &&Value| one.get("type").is_some_and(|kind| kind == CONDITION);
+            kept.status.conditions.extend(pod.status.conditions.iter().find(is_own).cloned());
+            kept
+        }
+        State::Explainer(_) | State::Scheduler(_) | State::TemplateSync(_) => *pod,
+    };
+    Some(Object::Pod(Box::new(kept)))
+}
+
+/// Of a Pod who it is, where it stands, its group and its claims; where asked for, what it takes of its node.
+fn slim(pod: &Pod, has_room: bool) -> Pod {
+    let metadata = ObjectMeta {
+        name: pod.metadata.name.clone(),
+        namespace: pod.metadata.namespace.clone(),
+        uid: pod.metadata.uid.clone(),
+        resource_version: pod.metadata.resource_version.clone(),
+        creation_timestamp: pod.metadata.creation_timestamp.clone(),
+        deletion_timestamp: pod.metadata.deletion_timestamp.clone(),
+        ..ObjectMeta::default()
+    };
+    let mut spec = PodSpec {
+        node_name: pod.spec.node_name.clone(),
+        resource_claims: pod.spec.resource_claims.clone(),
+        scheduler_name: pod.spec.scheduler_name.clone(),
+        priority: pod.spec.priority,
+        scheduling_group: pod.spec.scheduling_group.clone(),
+        workload_ref: pod.spec.workload_ref.clone(),
+        ..PodSpec::default()
+    };
+    if has_room {
+        let resources = |container: &Container| Container {
+            name: container.name.clone(),
+            resources: container.resources.clone(),
+            restart_policy: container.restart_policy.clone(),
+            ..Container::default()
+        };
+        spec.containers = pod.spec.containers.iter().map(resources).collect();
+        spec.init_containers = pod.spec.init_containers.iter().map(resources).collect();
+        spec.overhead.clone_from(&pod.spec.overhead);
+        spec.resources.clone_from(&pod.spec.resources);
+    }
+    let status = PodStatus {
+        phase: pod.status.phase.clone(),
+        nominated_node_name: pod.status.nominated_node_name.clone(),
+        resource_claim_statuses: pod.status.resource_claim_statuses.clone(),
+        extended_resource_claim_status: pod.status.extended_resource_claim_status.clone(),
+        node_allocatable_resource_claim_statuses: pod.status.node_allocatable_resource_claim_statuses.clone(),
+        ..PodStatus::default()
+    };
+    Pod { metadata, spec, status, ..Pod::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::api::object::read_object;
+    use crate::controller::{Controller, Part, Settings};
+    use crate::profile::{Profile, Version};
+
+    /// What a part keeps of a Pod.
+    fn kept(part: Part, node: &str, group: Option<&str>) -> Option<serde_json::Value> {
+        let pod = json!({ "apiVersion": "v1", "kind": "Pod",
+            "metadata": { "name": "p", "namespace": "d", "uid": "u", "labels": { "app": "x" }, "annotations": { "a": "b" } },
+            "spec": { "nodeName": node, "schedulerName": "apportion", "serviceAccountName": "x",
+                "schedulingGroup": group.map(|name| json!({ "podGroupName": name })),
+                "resourceClaims": [{ "name": "gpu", "resourceClaimName": "c" }],
+                "containers": [{ "name": "main", "image": "x", "resources": { "requests": { "cpu": "1" } } }] },
+            "status": { "phase": "Running", "podIP": "10.0.0.1", "conditions": [{ "type": "Ready", "status": "True" }] } });
+        let settings = Settings { part, home: String::new(), allow_admin_access: false };
+        let controller = Controller::new(Profile::of(Version::V1_36), crate::allocate::Limits::default(), settings);
+        Some(needed(&controller.state, read_object(pod).object?)?.write())
+    }
+
+    #[test]
+    fn of_a_pod_with_a_node_only_what_counts_is_kept() {
+        let mut expected = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p", "namespace": "d", "uid": "u" },
+            "spec": { "nodeName": "n", "schedulerName": "apportion", "resourceClaims": [{ "name": "gpu", "resourceClaimName": "c" }] },
+            "status": { "phase": "Running" } });
+        assert_eq!(kept(Part::Claims, "n", None), Some(expected.clone()));
+        assert_eq!(kept(Part::TaintEviction, "n", None), Some(expected.clone()));
+        expected["spec"]["containers"] = json!([{ "name": "main", "resources": { "requests": { "cpu": "1" } } }]);
+        assert_eq!(kept(Part::Scheduler, "n", None), Some(expected.clone()));
+        assert_eq!(kept(Part::Explainer, "n", None), Some(expected));
+    }
+
+    #[test]
+    fn a_pod_that_waits_is_kept_for_whoever_places_or_explains_it() {
+        for part in [Part::Scheduler, Part::Explainer] {
+            let pod = kept(part, "", None).unwrap();
+            assert_eq!(pod["metadata"]["annotations"]["a"], "b");
+            assert_eq!(pod["status"]["conditions"][0]["type"], "Ready");
+        }
+    }
+
+    #[test]
+    fn the_protection_of_groups_keeps_members() {
+        assert_eq!(kept(Part::PodGroupProtection, "n", None), None);
+        let member = kept(Part::PodGroupProtection, "n", Some("g")).unwrap();
+        assert_eq!(member["spec"]["schedulingGroup"], json!({ "podGroupName": "g" }));
+        assert_eq!(member["spec"]["containers"], json!(null));
+        assert_eq!(member["status"]["phase"], "Running");
+    }
+}

@@ -1,0 +1,405 @@
+//! A scheduler for Pods that ask for it by name: who is tried when, one decision for each Pod or PodGroup.
+//!
+//! Several decisions are carried out at a time. What they take counts as taken meanwhile ([`super::flight`]).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::echoes::{self, Echoes};
+use super::flight::{Again, Flights};
+use super::{Conclusion, Lane, Task};
+use crate::allocate::Limits;
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::cluster::entries::{Resolved, group_of, resolve};
+use crate::cluster::{Cluster, Key};
+use crate::decision::{Action, Decision, EventRecord, Time, Trigger};
+use crate::finding::ObjectRef;
+use crate::profile::Profile;
+use crate::scheduler::{self, Book, Concern, Verdict, concern};
+
+/// Name of the scheduler, as Pods give it.
+const NAME: &str = "apportion";
+
+/// Who tells, in Events.
+const TELLER: &str = "apportion-scheduler";
+
+/// Milliseconds between two attempts for one Pod that did not fit: the first pause, which doubles, and the longest.
+const FIRST_PAUSE: i64 = 1_000;
+const LONGEST_PAUSE: i64 = 10_000;
+
+/// Most Pods and PodGroups that are handed out at a time. The others wait here, where one of higher priority overtakes them.
+const MOST_OUT: usize = 24;
+
+/// Priority, the highest first, and then the order of arrival.
+type Rank = (i64, u64);
+
+/// Where a Pod or PodGroup stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum State {
+    /// Nothing has changed for it.
+    #[default]
+    Idle,
+    /// To be tried.
+    Ready,
+    /// Handed out.
+    Out,
+    /// Asked for again after a pause, whatever happens meanwhile.
+    Asleep,
+}
+
+/// A Pod that waits on its own, or a PodGroup with such Pods.
+#[derive(Clone, Debug, Default)]
+struct Entry {
+    state: State,
+    rank: Rank,
+    attempts: u32,
+    /// Not tried before this.
+    pause_ends: Option<Time>,
+    /// Whether something changed while it was out.
+    has_news: bool,
+    /// Whether it is asked for again after its latest decision.
+    sleeps_next: bool,
+    /// What the API server said against the latest decision.
+    refusal: Option<String>,
+}
+
+/// What the part knows beside the facts.
+#[derive(Clone, Debug)]
+pub(super) struct Scheduler {
+    book: Book,
+    flights: Flights,
+    echoes: Echoes,
+    entries: BTreeMap<ObjectRef, Entry>,
+    ready: BTreeSet<(Rank, ObjectRef)>,
+    out: usize,
+}
+
+impl Scheduler {
+    pub(super) fn new() -> Self {
+        Self {
+            book: Book::of(NAME),
+            flights: Flights::default(),
+            echoes: Echoes::default(),
+            entries: BTreeMap::new(),
+            ready: BTreeSet::new(),
+            out: 0,
+        }
+    }
+
+    /// Whether an object is kept aside, because something else counts for it.
+    pub(super) fn keep_aside(&mut self, object: &Object) -> bool {
+        self.flights.keep_aside(object)
+    }
+
+    /// An object is gone.
+    pub(super) fn forget(&mut self, object: &ObjectRef) {
+        self.flights.forget(object);
+    }
+
+    /// Takes a change into account.
+    pub(super) fn note(&mut self, cluster: &Cluster, trigger: &Trigger) {
+        self.book.note(trigger);
+        if self.echoes.note(trigger) {
+            self.wake_all();
+        }
+        if let Some(Object::Pod(pod)) = trigger.latest()
+            && trigger.after.is_some()
+            && self.book.serves(pod)
+            && is_news(trigger)
+        {
+            let subject = subject(cluster, pod);
+            let rank = rank(cluster, pod);
+            let entry = self.entries.entry(subject.clone()).or_insert_with(|| Entry { rank, ..Entry::default() });
+            if trigger.before.is_none() {
+                entry.pause_ends = None;
+            }
+            self.wake(&subject);
+        }
+        match concern(trigger) {
+            Concern::Nobody => {}
+            Concern::Everybody => self.wake_all(),
+            Concern::UsersOf(claim) => self.wake_users(cluster, &claim),
+            Concern::MembersOf((namespace, name)) => {
+                self.wake(&ObjectRef { kind: "PodGroup".to_owned(), namespace, name });
+            }
+        }
+    }
+
+    fn wake_all(&mut self) {
+        self.entries.keys().cloned().collect::<Vec<_>>().iter().for_each(|one| self.wake(one));
+    }
+
+    fn wake_users(&mut self, cluster: &Cluster, claim: &Key) {
+        let users = cluster.links().pods_of_claim(claim).map(|name| (claim.0.clone(), name.clone()));
+        let subjects: BTreeSet<ObjectRef> =
+            users.filter_map(|key| cluster.pods().get(&key)).map(|pod| subject(cluster, pod)).collect();
+        subjects.iter().for_each(|subject| self.wake(subject));
+    }
+
+    /// Has something tried.
+    fn wake(&mut self, subject: &ObjectRef) {
+        let Some(entry) = self.entries.get_mut(subject) else { return };
+        match entry.state {
+            State::Idle => {
+                entry.state = State::Ready;
+                self.ready.insert((entry.rank, subject.clone()));
+            }
+            State::Out => entry.has_news = true,
+            State::Ready | State::Asleep => {}
+        }
+    }
+
+    /// What is tried next, the first of it first.
+    pub(super) fn due(&mut self) -> Vec<Task> {
+        let mut due = self.echoes.due();
+        while self.out < MOST_OUT {
+            let Some((_, object)) = self.ready.pop_first() else { break };
+            self.set(&object, State::Out);
+            due.push(Task { object, lane: Lane::Urgent, after_millis: 0 });
+        }
+        due
+    }
+
+    fn set(&mut self, subject: &ObjectRef, state: State) {
+        let Some(entry) = self.entries.get_mut(subject) else { return };
+        let (was, is) = (entry.state == State::Out, state == State::Out);
+        self.out = self.out.saturating_sub(usize::from(was)).saturating_add(usize::from(is));
+        if entry.state == State::Ready {
+            self.ready.remove(&(entry.rank, subject.clone()));
+        }
+        entry.state = state;
+    }
+
+    /// Decides about a Pod or PodGroup.
+    pub(super) fn reconcile(
+        &mut self,
+        cluster: &mut Cluster,
+        profile: &Profile,
+        limits: &Limits,
+        subject: &ObjectRef,
+        now: Time,
+    ) -> Decision {
+        if subject.kind == echoes::KIND {
+            return self.silence(cluster, subject, now);
+        }
+        self.echoes.begin(cluster, now, |pod| pod.spec.scheduler_name == NAME);
+        if self.echoes.are_awaited() {
+            // Woken when there are none left.
+            self.set(subject, State::Idle);
+            return Decision::none();
+        }
+        self.set(subject, State::Out);
+        if self.flights.is_unanswered(subject) {
+            match self.flights.again(cluster, subject, now) {
+                Again::Over => self.land(cluster, subject, false),
+                Again::Rest(rest) => {
+                    self.flights.start(cluster, &mut self.book, subject, &rest, now);
+                    return rest;
+                }
+                Again::Wait(until) => return self.sleep(subject, until),
+            }
+        }
+        let Some(pod) = self.first_member(cluster, subject) else {
+            self.drop_entry(subject);
+            return Decision::none();
+        };
+        if let Some(end) = self.entries.get(subject).and_then(|entry| entry.pause_ends).filter(|end| *end > now) {
+            return self.sleep(subject, end);
+        }
+        if let Some(entry) = self.entries.get_mut(subject) {
+            entry.has_news = false;
+        }
+        if self.is_blocked(cluster, subject) {
+            self.set(subject, State::Idle);
+            return Decision::none();
+        }
+        let scheduled = scheduler::schedule(cluster, &mut self.book, profile, limits, &pod, now);
+        let mut decision = scheduled.decision;
+        let verdicts: Vec<Verdict> = scheduled.verdicts.into_iter().map(|(_, verdict)| verdict).collect();
+        self.judge(subject, &verdicts, &mut decision, now);
+        sign(&mut decision);
+        if decision.actions.is_empty() && decision.events.is_empty() {
+            // Nobody says what became of nothing.
+            self.rest(subject);
+        } else {
+            self.flights.start(cluster, &mut self.book, subject, &decision, now);
+        }
+        decision
+    }
+
+    /// Keeps late writes of whoever decided before from being taken.
+    fn silence(&mut self, cluster: &Cluster, claim: &ObjectRef, now: Time) -> Decision {
+        let were_awaited = self.echoes.are_awaited();
+        let decision = self.echoes.reconcile(cluster, &(claim.namespace.clone(), claim.name.clone()), now);
+        if were_awaited && !self.echoes.are_awaited() {
+            self.wake_all();
+        }
+        decision
+    }
+
+    /// When a Pod that got no place is tried again.
+    fn judge(&mut self, subject: &ObjectRef, verdicts: &[Verdict], decision: &mut Decision, now: Time) {
+        let Some(entry) = self.entries.get_mut(subject) else { return };
+        if let Some(refusal) = entry.refusal.take()
+            && let Some(event) = decision.actions.iter().find_map(|action| match action {
+                Action::Record(event) => Some(event),
+                _ => None,
+            })
+        {
+            let told = EventRecord {
+                is_warning: true,
+                reason: "FailedScheduling".to_owned(),
+                note: refusal,
+                action: "Scheduling".to_owned(),
+                ..event.clone()
+            };
+            decision.events.push(told);
+        }
+        let is_error = verdicts.contains(&Verdict::Error);
+        entry.pause_ends = None;
+        if is_error || verdicts.contains(&Verdict::Unschedulable) {
+            let pause = FIRST_PAUSE.checked_shl(entry.attempts.min(8)).unwrap_or(LONGEST_PAUSE).min(LONGEST_PAUSE);
+            entry.attempts = entry.attempts.saturating_add(1);
+            let end = now.plus_millis(pause);
+            entry.pause_ends = Some(end);
+            if is_error {
+                decision.wake_at(end);
+            }
+        } else {
+            entry.attempts = 0;
+        }
+        entry.sleeps_next = decision.wake_up.is_some();
+    }
+
+    /// Leaves something alone until a time.
+    fn sleep(&mut self, subject: &ObjectRef, until: Time) -> Decision {
+        self.set(subject, State::Asleep);
+        Decision { wake_up: Some(until), ..Decision::none() }
+    }
+
+    /// After a decision: asked for again by itself, at once if something changed meanwhile, or when something changes.
+    fn rest(&mut self, subject: &ObjectRef) {
+        let Some(entry) = self.entries.get_mut(subject) else { return };
+        let (sleeps, has_news) = (std::mem::take(&mut entry.sleeps_next), std::mem::take(&mut entry.has_news));
+        self.set(subject, if sleeps && !has_news { State::Asleep } else { State::Idle });
+        if has_news {
+            self.wake(subject);
+        }
+    }
+
+    fn drop_entry(&mut self, subject: &ObjectRef) {
+        self.set(subject, State::Idle);
+        if !self.flights.is_about(subject) {
+            self.entries.remove(subject);
+        }
+    }
+
+    /// Hears what became of the latest decision.
+    pub(super) fn conclude(&mut self, cluster: &mut Cluster, subject: &ObjectRef, conclusion: Conclusion) {
+        if conclusion == Conclusion::Unanswered && self.flights.lose_sight(subject) {
+            self.set(subject, State::Asleep);
+            return;
+        }
+        // What was written again tells nothing about what may still arrive, unless it was taken.
+        if conclusion != Conclusion::Done && self.flights.is_unanswered(subject) {
+            self.set(subject, State::Asleep);
+            return;
+        }
+        let is_done = conclusion == Conclusion::Done;
+        self.land(cluster, subject, is_done);
+        if is_done {
+            self.rest(subject);
+            return;
+        }
+        // It is asked for again after a pause.
+        self.set(subject, State::Asleep);
+        if let Some(entry) = self.entries.get_mut(subject) {
+            entry.pause_ends = None;
+            if let Conclusion::Refused { message, .. } = conclusion {
+                entry.refusal = Some(message);
+            }
+        }
+    }
+
+    /// A decision is over: what is known counts again.
+    fn land(&mut self, cluster: &mut Cluster, subject: &ObjectRef, was_done: bool) {
+        for (key, known) in self.flights.end(subject, was_done) {
+            let before = cluster.get(&key).map(Box::new);
+            match &known {
+                Some(object) => cluster.apply(object.clone()),
+                None => drop(cluster.delete(&key)),
+            }
+            self.note(cluster, &Trigger { before, after: known.map(Box::new) });
+            if key.kind == "ResourceClaim" {
+                self.wake_users(cluster, &(key.namespace, key.name));
+            }
+        }
+    }
+
+    /// A Pod that waits, of those that something is about.
+    fn first_member(&self, cluster: &Cluster, subject: &ObjectRef) -> Option<Key> {
+        self.members(cluster, subject).next().map(|(key, _)| key)
+    }
+
+    fn members<'c>(&'c self, cluster: &'c Cluster, subject: &ObjectRef) -> impl Iterator<Item = (Key, &'c Pod)> {
+        let key = (subject.namespace.clone(), subject.name.clone());
+        let names: Vec<String> = match subject.kind.as_str() {
+            "Pod" => vec![subject.name.clone()],
+            _ => cluster.links().pods_of_group(&key).cloned().collect(),
+        };
+        let keys = names.into_iter().map(move |name| (key.0.clone(), name));
+        keys.filter_map(|key| cluster.pods().get(&key).map(|pod| (key, pod))).filter(|(_, pod)| self.book.serves(pod))
+    }
+
+    /// Whether a claim is being allocated or reserved by another decision: what is not written yet must not be relied on.
+    fn is_blocked(&self, cluster: &Cluster, subject: &ObjectRef) -> bool {
+        let is_taken = |pod: &Pod| {
+            let group = group_of(cluster, pod);
+            pod.spec.resource_claims.iter().any(|entry| match resolve(pod, entry, group) {
+                Resolved::Claim { name, .. } => {
+                    let (kind, namespace) = ("ResourceClaim".to_owned(), pod.metadata.namespace.clone());
+                    self.flights.takes(&ObjectRef { kind, namespace, name: name.to_owned() }, subject)
+                }
+                Resolved::NotNeeded | Resolved::NotCreated | Resolved::NoSource => false,
+            })
+        };
+        self.members(cluster, subject).any(|(_, pod)| is_taken(pod))
+    }
+}
+
+/// What is decided about as one: the PodGroup of a Pod, or the Pod.
+fn subject(cluster: &Cluster, pod: &Pod) -> ObjectRef {
+    let group = pod.group_name().filter(|_| cluster.profile().features.generic_workload);
+    let (kind, name) = match group {
+        Some(group) => ("PodGroup", group),
+        None => ("Pod", pod.metadata.name.as_str()),
+    };
+    ObjectRef { kind: kind.to_owned(), namespace: pod.metadata.namespace.clone(), name: name.to_owned() }
+}
+
+fn rank(cluster: &Cluster, pod: &Pod) -> Rank {
+    let arrival = cluster.arrival("Pod", &pod.metadata.namespace, &pod.metadata.name);
+    (pod.spec.priority.unwrap_or_default().saturating_neg(), arrival)
+}
+
+/// Whether a Pod's change is one that another attempt may follow from; what the scheduler says about it is none.
+fn is_news(trigger: &Trigger) -> bool {
+    let (Some(Object::Pod(before)), Some(Object::Pod(after))) = (trigger.before.as_deref(), trigger.after.as_deref())
+    else {
+        return true;
+    };
+    before.spec != after.spec
+        || before.status.resource_claim_statuses != after.status.resource_claim_statuses
+        || before.metadata.uid != after.metadata.uid
+}
+
+/// Says who decided.
+fn sign(decision: &mut Decision) {
+    let records = decision.actions.iter_mut().filter_map(|action| match action {
+        Action::Record(event) => Some(event),
+        _ => None,
+    });
+    for event in records.chain(&mut decision.events) {
+        TELLER.clone_into(&mut event.controller);
+    }
+}

@@ -1,0 +1,108 @@
+//! Reservations of consumers that are gone, devices nobody uses any more, claims whose Pod has ended.
+
+use crate::api::claim::{ResourceClaim, ResourceClaimConsumerReference};
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::cluster::entries::{is_group_reference, is_pod_reference};
+use crate::cluster::{Cluster, Key};
+use crate::decision::{Action, CLAIM_FINALIZER, Decision};
+use crate::finding::ObjectRef;
+use crate::profile::Profile;
+
+/// What to do about one claim.
+///
+/// The devices are given back together with the last reservation, in the same write; the finalizer goes after that. A claim
+/// that was emptied by somebody else keeps its devices until it is deleted.
+pub(super) fn claim(cluster: &Cluster, profile: &Profile, key: &Key) -> Decision {
+    let Some(claim) = cluster.claims().get(key) else { return Decision::none() };
+    let mut decision = Decision::none();
+    let mut after = claim.clone();
+    let mut kept = Vec::new();
+    for consumer in &claim.status.reserved_for {
+        match fate(cluster, profile, claim, consumer) {
+            Fate::Keeps => kept.push(consumer.clone()),
+            Fate::Ended => {}
+            Fate::Gone(object) => decision.gone.push((object, consumer.uid.clone())),
+        }
+    }
+    let lost_some = kept.len() < claim.status.reserved_for.len();
+    let is_unused = kept.is_empty();
+    let has_finalizer = claim.metadata.finalizers.iter().any(|finalizer| finalizer == CLAIM_FINALIZER);
+    if is_unused && has_finalizer && (lost_some || claim.metadata.is_deleting()) {
+        after.status.reserved_for = kept;
+        after.status.allocation = None;
+        after.status.devices.clear();
+        if after.status != claim.status {
+            decision.actions.push(Action::UpdateStatus(object(after.clone())));
+        }
+        after.metadata.finalizers.retain(|finalizer| finalizer != CLAIM_FINALIZER);
+        decision.actions.push(Action::Update(object(after)));
+    } else if lost_some {
+        after.status.reserved_for = kept;
+        decision.actions.push(Action::UpdateStatus(object(after)));
+    }
+    if is_unused && !claim.metadata.is_deleting() && owner_has_ended(cluster, claim) {
+        let (namespace, name) = key.clone();
+        decision.actions.push(Action::Delete {
+            object: ObjectRef { kind: "ResourceClaim".to_owned(), namespace, name },
+            uid: claim.metadata.uid.clone(),
+            resource_version: String::new(),
+        });
+    }
+    decision
+}
+
+/// What is to become of a reservation.
+enum Fate {
+    Keeps,
+    /// The consumer is there and needs it no more, or another object has its name.
+    Ended,
+    /// The consumer is not known.
+    Gone(ObjectRef),
+}
+
+fn fate(
+    cluster: &Cluster,
+    profile: &Profile,
+    claim: &ResourceClaim,
+    consumer: &ResourceClaimConsumerReference,
+) -> Fate {
+    let key = (claim.metadata.namespace.clone(), consumer.name.clone());
+    let gone =
+        |kind: &str| Fate::Gone(ObjectRef { kind: kind.to_owned(), namespace: key.0.clone(), name: key.1.clone() });
+    if is_pod_reference(consumer) {
+        return match cluster.pods().get(&key) {
+            None => gone("Pod"),
+            Some(pod) if pod.metadata.uid != consumer.uid => gone("Pod"),
+            Some(pod) if is_pod_done(pod) => Fate::Ended,
+            Some(_) => Fate::Keeps,
+        };
+    }
+    if is_group_reference(consumer) && profile.features.workload_resource_claims {
+        // A PodGroup that is being deleted keeps its reservation until it is gone: its Pods may still run.
+        return match cluster.pod_groups().get(&key) {
+            Some(group) if group.metadata.uid == consumer.uid => Fate::Keeps,
+            Some(_) | None => gone("PodGroup"),
+        };
+    }
+    Fate::Keeps
+}
+
+/// Whether a Pod uses its claims no more: it has run to its end, or is deleted before it got a node.
+pub(crate) fn is_pod_done(pod: &Pod) -> bool {
+    pod.is_finished() || (pod.metadata.is_deleting() && pod.spec.node_name.is_empty())
+}
+
+/// Whether the claim was made for a Pod that has ended or was replaced. If it is gone altogether, garbage collection acts.
+fn owner_has_ended(cluster: &Cluster, claim: &ResourceClaim) -> bool {
+    let Some(owner) = claim.metadata.controller().filter(|owner| owner.kind == "Pod" && owner.api_version == "v1")
+    else {
+        return false;
+    };
+    let pod = cluster.pods().get(&(claim.metadata.namespace.clone(), owner.name.clone()));
+    pod.is_some_and(|pod| pod.metadata.uid != owner.uid || is_pod_done(pod))
+}
+
+fn object(claim: ResourceClaim) -> Box<Object> {
+    Box::new(Object::ResourceClaim(Box::new(claim)))
+}

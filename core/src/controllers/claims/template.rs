@@ -1,0 +1,102 @@
+//! From a template to the claim that is made of it.
+
+use crate::api::claim::{DeviceRequest, ResourceClaim, ResourceClaimTemplate};
+use crate::api::meta::{ObjectMeta, OwnerReference};
+use crate::cluster::Cluster;
+use crate::cluster::entries::{ENTRY_ANNOTATION, Source};
+use crate::derive;
+use crate::profile::Features;
+
+/// The template of an entry.
+///
+/// # Errors
+///
+/// Why no claim can be made, in the reference's words.
+pub(super) fn find<'c>(
+    cluster: &'c Cluster,
+    features: &Features,
+    namespace: &str,
+    source: Source<'_>,
+) -> Result<&'c ResourceClaimTemplate, String> {
+    let (found, kind, name) = match source {
+        Source::Template(name) => {
+            let found = cluster.templates().get(&(namespace.to_owned(), name.to_owned()));
+            (found, "resourceclaimtemplate", name)
+        }
+        Source::ClusterTemplate(name) if features.cluster_resource_claim_templates => {
+            (cluster.cluster_templates().get(name), "clusterresourceclaimtemplate", name)
+        }
+        Source::ClusterTemplate(name) => {
+            return Err(format!(
+                "cluster resource claim template \"{name}\": the ClusterResourceClaimTemplates feature is disabled"
+            ));
+        }
+        Source::Named(_) => return Err("none of the supported fields are set".to_owned()),
+    };
+    let what =
+        if kind == "resourceclaimtemplate" { "resource claim template" } else { "cluster resource claim template" };
+    let template = found.ok_or_else(|| format!("{what} \"{name}\": {kind}.resource.k8s.io \"{name}\" not found"))?;
+    let requests = &template.spec.spec.devices.requests;
+    if needs_admin_access(requests) && !features.admin_access {
+        return Err("admin access is requested, but the feature is disabled".to_owned());
+    }
+    if !features.prioritized_list && requests.iter().any(|request| !request.first_available.is_empty()) {
+        return Err("template includes a prioritized list of subrequests, but the feature is disabled".to_owned());
+    }
+    Ok(template)
+}
+
+/// Whether some request asks for admin access.
+pub(crate) fn needs_admin_access(requests: &[DeviceRequest]) -> bool {
+    requests.iter().filter_map(|request| request.exactly.as_ref()).any(|exact| exact.admin_access == Some(true))
+}
+
+/// Who a claim is made for.
+pub(super) struct Owner<'o> {
+    /// API version of its kind.
+    pub(super) api_version: &'o str,
+    /// Its kind.
+    pub(super) kind: &'o str,
+    /// Its metadata.
+    pub(super) metadata: &'o ObjectMeta,
+}
+
+/// The claim of an entry, with a name that no claim of the cluster has.
+///
+/// The name is derived from the owner, the entry and the name that was recorded before, if there was one: a controller that
+/// was stopped before it wrote the name down makes the same claim again, and a claim that replaces a deleted one gets
+/// another name.
+pub(super) fn instantiate(
+    cluster: &Cluster,
+    template: &ResourceClaimTemplate,
+    owner: &Owner<'_>,
+    entry: &str,
+    before: &str,
+    prefix: String,
+) -> ResourceClaim {
+    let mut claim = ResourceClaim { spec: template.spec.spec.clone(), ..ResourceClaim::default() };
+    let metadata = &mut claim.metadata;
+    metadata.namespace.clone_from(&owner.metadata.namespace);
+    metadata.labels.clone_from(&template.spec.metadata.labels);
+    metadata.annotations.clone_from(&template.spec.metadata.annotations);
+    metadata.annotations.insert(ENTRY_ANNOTATION.to_owned(), entry.to_owned());
+    metadata.owner_references.push(OwnerReference {
+        api_version: owner.api_version.to_owned(),
+        kind: owner.kind.to_owned(),
+        name: owner.metadata.name.clone(),
+        uid: owner.metadata.uid.clone(),
+        controller: Some(true),
+        ..OwnerReference::default()
+    });
+    // With so many letters a free name is found soon; a taken one is somebody else's.
+    for attempt in 0..u16::MAX {
+        let belongs_to = [owner.metadata.uid.as_str(), entry, before, &attempt.to_string()];
+        let name = derive::generated_name(&prefix, &belongs_to);
+        if !cluster.claims().contains_key(&(owner.metadata.namespace.clone(), name.clone())) {
+            metadata.name = name;
+            break;
+        }
+    }
+    metadata.generate_name = prefix;
+    claim
+}

@@ -1,0 +1,178 @@
+//! The Job controller, as far as the life of claims and groups depends on it: Pods of a Job come, are counted once, and end it; a Job
+//! that is a gang gets its Workload and PodGroup (`WorkloadWithJob`, the shape of 1.36).
+//!
+//! Not modelled: pauses between replacements of failed Pods, deadlines, policies for failed and succeeded Pods, suspension while Pods
+//! run, Pods that are too many because `parallelism` was lowered, and what 1.37 makes of Jobs.
+//!
+//! Source: `pkg/controller/job`.
+
+mod count;
+mod group;
+mod pods;
+
+use serde_json::{Value, json};
+
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::api::workload::{JobSpec, Workload, WorkloadSpec};
+use crate::cluster::entries::key_of;
+use crate::cluster::{Cluster, Key};
+use crate::decision::{Action, Decision, EventRecord, Time, Trigger};
+use crate::finding::ObjectRef;
+use crate::profile::Profile;
+use count::Count;
+
+/// Finalizer of a Pod that its Job has not counted yet.
+const TRACKING: &str = "batch.kubernetes.io/job-tracking";
+
+/// A Job with its parts.
+struct Job<'c> {
+    workload: &'c Workload,
+    spec: &'c JobSpec,
+}
+
+impl<'c> Job<'c> {
+    fn find(cluster: &'c Cluster, key: &Key) -> Option<Self> {
+        let workload = cluster.workloads().get(&("Job".to_owned(), key.0.clone(), key.1.clone()))?;
+        match &workload.spec {
+            WorkloadSpec::Job(spec) => Some(Self { workload, spec }),
+            _ => None,
+        }
+    }
+
+    fn is_indexed(&self) -> bool {
+        self.spec.completion_mode == "Indexed"
+    }
+
+    /// How many Pods run at a time.
+    fn parallelism(&self) -> u64 {
+        u64::try_from(self.spec.parallelism.unwrap_or(1)).unwrap_or_default()
+    }
+
+    /// How many Pods must succeed; `None` where any one of them is enough.
+    fn completions(&self) -> Option<u64> {
+        self.spec.completions.map(|completions| u64::try_from(completions).unwrap_or_default())
+    }
+
+    fn says(&self, condition: &str) -> bool {
+        let conditions = self.workload.status.get("conditions").and_then(Value::as_array);
+        let is_true = |known: &Value, name: &str, value: &str| known.get(name).and_then(Value::as_str) == Some(value);
+        conditions
+            .into_iter()
+            .flatten()
+            .any(|known| is_true(known, "type", condition) && is_true(known, "status", "True"))
+    }
+
+    fn reference(&self) -> ObjectRef {
+        let (namespace, name) = key_of(&self.workload.metadata);
+        ObjectRef { kind: "Job".to_owned(), namespace, name }
+    }
+
+    fn event(&self, is_warning: bool, reason: &str, note: String) -> Action {
+        Action::Record(EventRecord {
+            regarding: self.reference(),
+            uid: self.workload.metadata.uid.clone(),
+            is_warning,
+            reason: reason.to_owned(),
+            note,
+            controller: "job-controller".to_owned(),
+            action: String::new(),
+        })
+    }
+
+    /// Whether a Pod counts as one that ended: unless the Job replaces failed Pods only, one that is being deleted does.
+    fn is_over(&self, pod: &Pod) -> bool {
+        let waits_for_phase = self.spec.rest.get("podReplacementPolicy").and_then(Value::as_str) == Some("Failed");
+        pod.is_finished() || (pod.metadata.is_deleting() && !waits_for_phase)
+    }
+
+    /// Whether a Pod is one of the Job's.
+    fn owns(&self, pod: &Pod) -> bool {
+        pod.metadata.controller().is_some_and(|owner| owner.uid == self.workload.metadata.uid)
+    }
+}
+
+/// What to do about one Job.
+pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key, now: Time) -> Decision {
+    let job = Job::find(cluster, key);
+    let in_namespace = cluster.pods().range((key.0.clone(), String::new())..).take_while(|(pod, _)| pod.0 == key.0);
+    let Some(job) = job else {
+        let is_left =
+            |pod: &&Pod| pod.metadata.controller().is_some_and(|owner| owner.kind == "Job" && owner.name == key.1);
+        return Decision::of(in_namespace.map(|(_, pod)| pod).filter(is_left).filter_map(released).collect());
+    };
+    let pods: Vec<&Pod> = in_namespace.map(|(_, pod)| pod).filter(|pod| job.owns(pod)).collect();
+    let has_ended = job.says("Complete") || job.says("Failed");
+    if has_ended || job.workload.metadata.is_deleting() || job.spec.suspend == Some(true) {
+        return Decision::of(pods.iter().filter(|pod| job.is_over(pod)).filter_map(|pod| released(pod)).collect());
+    }
+    let group = match group::ensure(cluster, profile, &job, pods.is_empty()) {
+        group::Group::Ready(group) => group,
+        group::Group::Wanted(actions) => return Decision::of(actions),
+    };
+    let mut count = Count::of(&job, &pods);
+    let mut actions = Vec::new();
+    if count.is_failed(&job) {
+        let running = pods.iter().filter(|pod| !pod.is_finished() && !pod.metadata.is_deleting());
+        actions.extend(running.map(|pod| {
+            let (namespace, name) = key_of(&pod.metadata);
+            let object = ObjectRef { kind: "Pod".to_owned(), namespace, name };
+            Action::Delete { object, uid: pod.metadata.uid.clone(), resource_version: String::new() }
+        }));
+    } else {
+        for pod in pods::missing(cluster, &job, &pods, &count, group.as_ref()) {
+            let note = format!("Created pod: {}", pod.metadata.name);
+            actions.push(Action::Create { object: Box::new(Object::Pod(Box::new(pod))), refused: None });
+            actions.push(job.event(false, "SuccessfulCreate", note));
+            count.active = count.active.saturating_add(1);
+        }
+    }
+    let status = count.status(&job, now);
+    if status != tidy(&job.workload.status) {
+        let mut changed = job.workload.clone();
+        changed.status = status;
+        actions.push(Action::UpdateStatus(Box::new(Object::Workload(Box::new(changed)))));
+        actions.extend(
+            count.ending(&job).map(|(is_warning, reason, note)| job.event(is_warning, reason, note.to_owned())),
+        );
+        return Decision::of(actions);
+    }
+    // What the status says is counted may go.
+    actions.extend(pods.iter().filter(|pod| job.is_over(pod)).filter_map(|pod| released(pod)));
+    Decision::of(actions)
+}
+
+/// Jobs that a change concerns.
+pub fn affected(trigger: &Trigger) -> Option<Key> {
+    let object = trigger.latest()?;
+    let metadata = object.metadata();
+    match object {
+        Object::Workload(workload) if workload.kind == "Job" => Some(key_of(metadata)),
+        Object::Pod(_) | Object::PodGroup(_) | Object::SchedulingWorkload(_) => {
+            let owner = metadata.controller().filter(|owner| owner.kind == "Job")?;
+            Some((metadata.namespace.clone(), owner.name.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// All Jobs, as after a start.
+pub fn all(cluster: &Cluster) -> impl Iterator<Item = Key> + '_ {
+    let jobs = cluster.workloads().keys().filter(|key| key.0 == "Job");
+    jobs.map(|(_, namespace, name)| (namespace.clone(), name.clone()))
+}
+
+/// The Pod without the finalizer, if it has it.
+fn released(pod: &Pod) -> Option<Action> {
+    let is_tracked = |finalizer: &String| finalizer == TRACKING;
+    pod.metadata.finalizers.iter().any(is_tracked).then(|| {
+        let mut free = pod.clone();
+        free.metadata.finalizers.retain(|finalizer| !is_tracked(finalizer));
+        Action::Update(Box::new(Object::Pod(Box::new(free))))
+    })
+}
+
+/// A status as it is compared: an object, whatever was written.
+fn tidy(status: &Value) -> Value {
+    if status.is_object() { status.clone() } else { json!({}) }
+}

@@ -1,0 +1,208 @@
+//! The device taint eviction controller: Pods whose devices got a `NoExecute` taint that they do not tolerate are deleted.
+//!
+//! Taints come from ResourceSlices (the newest generation of each pool) and from DeviceTaintRules, which match devices by
+//! identity, published or not. Tolerations are those in the allocation result. Claims with admin access are not exempt.
+//!
+//! Source: KEP-5055; `pkg/controller/devicetainteviction`.
+
+mod rules;
+mod taints;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+
+use crate::api::claim::ResourceClaim;
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::cluster::entries::{self, Resolved};
+use crate::cluster::{Cluster, Key};
+use crate::decision::{Action, Change, Decision, EventRecord, Patch, Time, Trigger};
+use crate::finding::ObjectRef;
+use crate::profile::{Mode, Profile};
+use taints::Taints;
+
+/// Who evicts, in Events.
+const CONTROLLER: &str = "device-taint-eviction-controller";
+
+/// What the controller knows beside the facts. Without it nothing wrong is done: only counts and cancellations are missed.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Memory {
+    /// Pods that are to be evicted, by key, with their UID.
+    pending: BTreeMap<Key, String>,
+    /// Pods evicted for a rule, by the rule's UID.
+    evicted: BTreeMap<String, u64>,
+    /// When the status of a rule of a generation was written last, by the rule's UID.
+    written: BTreeMap<String, (i64, Time)>,
+}
+
+/// Why and when a Pod is to go.
+#[derive(Clone, PartialEq, Debug)]
+struct Eviction {
+    at: Time,
+    /// UIDs of the rules that contribute.
+    rules: BTreeSet<String>,
+}
+
+/// Whether a change can make a difference.
+pub fn is_affected(cluster: &Cluster, trigger: &Trigger) -> bool {
+    match trigger.latest() {
+        Some(Object::ResourceSlice(_) | Object::DeviceTaintRule(_)) => true,
+        Some(Object::DeviceClass(_)) => !cluster.taint_rules().is_empty(),
+        Some(Object::ResourceClaim(_) | Object::Pod(_)) => {
+            !cluster.taint_rules().is_empty() || cluster.evicting_slices().next().is_some()
+        }
+        _ => false,
+    }
+}
+
+/// What to do now, and when the next Pod has to go.
+pub fn reconcile(cluster: &Cluster, profile: &Profile, memory: &mut Memory, now: Time) -> Decision {
+    let mut decision = Decision::none();
+    if !profile.features.device_taints {
+        return decision;
+    }
+    let evictions = evictions(cluster, profile, &Taints::of(cluster, profile), now);
+    rules::report(cluster, profile, memory, &evictions, now, &mut decision);
+    for key in memory.pending.keys().filter(|key| !evictions.contains_key(key)) {
+        if let Some(pod) = cluster.pods().get(key).filter(|pod| !pod.metadata.is_deleting()) {
+            decision.events.push(event(pod, "Cancelling deletion"));
+        }
+    }
+    memory.pending.clear();
+    for (key, eviction) in &evictions {
+        let Some(pod) = cluster.pods().get(key) else { continue };
+        if eviction.at <= now {
+            evict(pod, now, &mut decision);
+            for rule in &eviction.rules {
+                let count = memory.evicted.entry(rule.clone()).or_default();
+                *count = count.saturating_add(1);
+            }
+        } else {
+            decision.wake_at(eviction.at);
+            memory.pending.insert(key.clone(), pod.metadata.uid.clone());
+        }
+    }
+    decision
+}
+
+/// Pods that have to go, each with the time and the claims whose devices are tainted; by namespace and name.
+pub fn preview(cluster: &Cluster, profile: &Profile, now: Time) -> Vec<(Key, Time, Vec<Key>)> {
+    if !profile.features.device_taints {
+        return Vec::new();
+    }
+    let taints = Taints::of(cluster, profile);
+    let of_pod = |key: &Key| -> Vec<Key> {
+        let Some(pod) = cluster.pods().get(key) else { return Vec::new() };
+        let is_tainted = |(_, claim): &(&Key, &ResourceClaim)| of_claim(claim, &taints, profile, now).is_some();
+        let claims = cluster.claims().iter().filter(|(claim, _)| claim.0 == key.0).filter(is_tainted);
+        claims.filter(|(_, claim)| uses(cluster, profile, pod, claim)).map(|(key, _)| key.clone()).collect()
+    };
+    let evictions = evictions(cluster, profile, &taints, now);
+    evictions.into_iter().map(|(key, eviction)| (key.clone(), eviction.at, of_pod(&key))).collect()
+}
+
+/// Pods that have to go, each with the time. Those that are being deleted already are left out.
+fn evictions(cluster: &Cluster, profile: &Profile, taints: &Taints<'_>, now: Time) -> BTreeMap<Key, Eviction> {
+    let mut evictions: BTreeMap<Key, Eviction> = BTreeMap::new();
+    if taints.is_empty() {
+        return evictions;
+    }
+    for (key, claim) in cluster.claims() {
+        let Some(eviction) = of_claim(claim, taints, profile, now) else { continue };
+        for name in pods_of(cluster, key, claim) {
+            let pod_key = (key.0.clone(), name);
+            let Some(pod) = cluster.pods().get(&pod_key) else { continue };
+            if pod.metadata.is_deleting() || !uses(cluster, profile, pod, claim) {
+                continue;
+            }
+            let known = evictions.entry(pod_key).or_insert_with(|| eviction.clone());
+            known.at = known.at.min(eviction.at);
+            known.rules.extend(eviction.rules.iter().cloned());
+        }
+    }
+    evictions
+}
+
+/// Names of Pods that may use a claim: those that refer to it and members of PodGroups that it is reserved for.
+fn pods_of(cluster: &Cluster, key: &Key, claim: &ResourceClaim) -> BTreeSet<String> {
+    let mut names: BTreeSet<String> = cluster.links().pods_of_claim(key).cloned().collect();
+    for consumer in claim.status.reserved_for.iter().filter(|consumer| entries::is_group_reference(consumer)) {
+        names.extend(cluster.links().pods_of_group(&(key.0.clone(), consumer.name.clone())).cloned());
+    }
+    names
+}
+
+/// Whether a Pod with a node uses the claim.
+fn uses(cluster: &Cluster, profile: &Profile, pod: &Pod, claim: &ResourceClaim) -> bool {
+    let groups = profile.features.workload_resource_claims;
+    // DIFFERENCE: the reference deletes members of a PodGroup that have run to their end, too.
+    let has_ended = pod.is_finished() && profile.mode == Mode::Sound;
+    if pod.spec.node_name.is_empty() || has_ended || !entries::is_reserved_for_pod(pod, claim, groups) {
+        return false;
+    }
+    let group = entries::group_of(cluster, pod).filter(|_| groups);
+    let own = pod.spec.resource_claims.iter().any(|entry| match entries::resolve(pod, entry, group) {
+        Resolved::Claim { name, is_generated } => {
+            name == claim.metadata.name && (!is_generated || entries::is_for_pod(pod, claim, groups))
+        }
+        Resolved::NotNeeded | Resolved::NotCreated | Resolved::NoSource => false,
+    });
+    own || pod.extended_resource_claim() == Some(&claim.metadata.name)
+}
+
+/// When the users of a claim have to go; `None` while they may stay.
+fn of_claim(claim: &ResourceClaim, taints: &Taints<'_>, profile: &Profile, now: Time) -> Option<Eviction> {
+    let results = &claim.status.allocation.as_ref()?.devices.results;
+    let mut found: Option<Eviction> = None;
+    for result in results {
+        for taint in taints.on(result) {
+            let Some(at) = taints::time(taint.taint, &result.tolerations, profile.mode, now) else { continue };
+            let eviction = found.get_or_insert_with(|| Eviction { at, rules: BTreeSet::new() });
+            eviction.at = eviction.at.min(at);
+            eviction.rules.extend(taint.rule.map(|rule| rule.metadata.uid.clone()));
+        }
+    }
+    found
+}
+
+fn evict(pod: &Pod, now: Time, decision: &mut Decision) {
+    decision.actions.push(Action::Record(event(pod, "Marking for deletion")));
+    let condition = json!({
+        "type": "DisruptionTarget",
+        "status": "True",
+        "lastProbeTime": null,
+        "lastTransitionTime": now.to_string(),
+        "reason": "DeletionByDeviceTaintManager",
+        "message": "Device Taint manager: deleting due to NoExecute taint",
+    });
+    decision.actions.push(Action::Patch(Patch {
+        object: reference(pod),
+        uid: pod.metadata.uid.clone(),
+        resource_version: pod.metadata.resource_version.clone(),
+        status: true,
+        change: Change::Strategic(json!({ "status": { "conditions": [condition] } })),
+    }));
+    decision.actions.push(Action::Delete {
+        object: reference(pod),
+        uid: pod.metadata.uid.clone(),
+        resource_version: String::new(),
+    });
+}
+
+fn event(pod: &Pod, note: &str) -> EventRecord {
+    EventRecord {
+        regarding: reference(pod),
+        uid: pod.metadata.uid.clone(),
+        is_warning: false,
+        reason: "DeviceTaintManagerEviction".to_owned(),
+        note: note.to_owned(),
+        controller: CONTROLLER.to_owned(),
+        action: String::new(),
+    }
+}
+
+fn reference(pod: &Pod) -> ObjectRef {
+    let (namespace, name) = entries::key_of(&pod.metadata);
+    ObjectRef { kind: "Pod".to_owned(), namespace, name }
+}

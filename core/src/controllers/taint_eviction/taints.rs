@@ -1,0 +1,152 @@
+//! Which `NoExecute` taints an allocated device has, and until when they are tolerated.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::allocate::{rule_applies, tolerates};
+use crate::api::claim::{DeviceRequestAllocationResult, DeviceToleration};
+use crate::api::class::{DeviceTaintRule, DeviceTaintSelector};
+use crate::api::slice::{Device, DeviceTaint, ResourceSlice, TaintEffect};
+use crate::cluster::Cluster;
+use crate::cluster::selectors::Selectors;
+use crate::decision::Time;
+use crate::profile::{Mode, Profile};
+
+/// Driver, pool and name of a device.
+type Id<'t> = (&'t str, &'t str, &'t str);
+
+/// One taint of a device.
+pub(super) struct Tainted<'t> {
+    pub(super) taint: &'t DeviceTaint,
+    /// The rule that it comes from; none for one that the driver published.
+    pub(super) rule: Option<&'t DeviceTaintRule>,
+}
+
+/// All `NoExecute` taints.
+pub(super) struct Taints<'t> {
+    rules: Vec<Selection<'t>>,
+    published: BTreeMap<Id<'t>, Vec<&'t DeviceTaint>>,
+}
+
+impl<'t> Taints<'t> {
+    pub(super) fn of(cluster: &'t Cluster, profile: &Profile) -> Self {
+        let rules = cluster.taint_rules().values().filter(|_| profile.features.device_taint_rules);
+        let mut taints = Self {
+            rules: rules
+                .filter(|rule| rule.spec.taint.effect == TaintEffect::NoExecute)
+                .map(|rule| Selection::of(cluster, rule))
+                .collect(),
+            published: BTreeMap::new(),
+        };
+        let newest = newest(cluster);
+        for slice in cluster.evicting_slices().filter(|slice| is_newest(slice, &newest)) {
+            for device in &slice.spec.devices {
+                let found: Vec<_> =
+                    device.taints.iter().filter(|taint| taint.effect == TaintEffect::NoExecute).collect();
+                if !found.is_empty() {
+                    let id = (slice.spec.driver.as_str(), slice.spec.pool.name.as_str(), device.name.as_str());
+                    taints.published.insert(id, found);
+                }
+            }
+        }
+        taints
+    }
+
+    /// Those of one rule.
+    pub(super) fn of_rule(cluster: &'t Cluster, rule: &'t DeviceTaintRule) -> Self {
+        Self { rules: vec![Selection::of(cluster, rule)], published: BTreeMap::new() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rules.is_empty() && self.published.is_empty()
+    }
+
+    /// Taints of an allocated device: of rules by name, then those that the driver published.
+    pub(super) fn on<'s>(
+        &'s self,
+        result: &'s DeviceRequestAllocationResult,
+    ) -> impl Iterator<Item = Tainted<'t>> + 's {
+        let of_rules = self.rules.iter().filter(|rule| rule.has(&result.driver, &result.pool, &result.device));
+        let id = (result.driver.as_str(), result.pool.as_str(), result.device.as_str());
+        let published = self.published.get(&id).into_iter().flatten();
+        of_rules
+            .map(|selection| selection.rule)
+            .map(|rule| Tainted { taint: &rule.spec.taint, rule: Some(rule) })
+            .chain(published.map(|taint| Tainted { taint, rule: None }))
+    }
+}
+
+/// Newest generation of each pool.
+fn newest(cluster: &Cluster) -> BTreeMap<(&str, &str), i64> {
+    let mut newest: BTreeMap<(&str, &str), i64> = BTreeMap::new();
+    for slice in cluster.slices().values() {
+        let pool = &slice.spec.pool;
+        let known = newest.entry((&slice.spec.driver, &pool.name)).or_insert(pool.generation);
+        *known = (*known).max(pool.generation);
+    }
+    newest
+}
+
+/// Whether a slice is of its pool's newest generation.
+fn is_newest(slice: &ResourceSlice, newest: &BTreeMap<(&str, &str), i64>) -> bool {
+    let pool = &slice.spec.pool;
+    newest.get(&(slice.spec.driver.as_str(), pool.name.as_str())) == Some(&pool.generation)
+}
+
+/// The devices that a rule is for.
+pub(super) struct Selection<'t> {
+    pub(super) rule: &'t DeviceTaintRule,
+    /// Devices of the newest generations for which class and expressions hold; absent where the rule states neither and so is for
+    /// devices by their names, published or not.
+    published: Option<BTreeSet<Id<'t>>>,
+}
+
+impl<'t> Selection<'t> {
+    /// A selector by class or expression needs attributes, so it matches published devices only.
+    pub(super) fn of(cluster: &'t Cluster, rule: &'t DeviceTaintRule) -> Self {
+        let selector = rule.spec.device_selector.as_ref();
+        let reads =
+            |selector: &DeviceTaintSelector| selector.device_class_name.is_some() || !selector.selectors.is_empty();
+        let published = selector.is_some_and(reads).then(|| {
+            let mut selectors = Selectors::default();
+            let mut found = BTreeSet::new();
+            for (slice, device) in devices(cluster) {
+                if rule_applies(cluster, &mut selectors, rule, slice, device) {
+                    found.insert((slice.spec.driver.as_str(), slice.spec.pool.name.as_str(), device.name.as_str()));
+                }
+            }
+            found
+        });
+        Self { rule, published }
+    }
+
+    /// Whether it is for a device. A rule without a selector is for none.
+    pub(super) fn has(&self, driver: &str, pool: &str, device: &str) -> bool {
+        if let Some(published) = &self.published {
+            return published.contains(&(driver, pool, device));
+        }
+        let is_equal = |wanted: &Option<String>, text: &str| wanted.as_deref().is_none_or(|wanted| wanted == text);
+        self.rule.spec.device_selector.as_ref().is_some_and(|selector| {
+            is_equal(&selector.driver, driver) && is_equal(&selector.pool, pool) && is_equal(&selector.device, device)
+        })
+    }
+}
+
+/// Devices of the newest generation of each pool.
+pub(super) fn devices(cluster: &Cluster) -> impl Iterator<Item = (&ResourceSlice, &Device)> {
+    let newest = newest(cluster);
+    let slices = cluster.slices().values().map(AsRef::as_ref).filter(move |slice| is_newest(slice, &newest));
+    slices.flat_map(|slice: &ResourceSlice| slice.spec.devices.iter().map(move |device| (slice, device)))
+}
+
+/// When a taint ends the use of a device; `None` when it is tolerated for ever.
+pub(super) fn time(taint: &DeviceTaint, tolerations: &[DeviceToleration], mode: Mode, now: Time) -> Option<Time> {
+    let added = Time::parse(&taint.time_added).unwrap_or(now);
+    // DIFFERENCE: the reference lets a toleration for every effect count while it allocates, and not here.
+    let counts = |toleration: &&DeviceToleration| mode == Mode::Sound || !toleration.effect.is_empty();
+    let mut shortest: Option<i64> = None;
+    for toleration in tolerations.iter().filter(counts).filter(|toleration| tolerates(toleration, taint)) {
+        let seconds = toleration.toleration_seconds?.max(0);
+        shortest = Some(shortest.map_or(seconds, |other| other.min(seconds)));
+    }
+    Some(added.plus_seconds(shortest.unwrap_or_default()))
+}

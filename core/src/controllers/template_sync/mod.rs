@@ -1,0 +1,401 @@
+//! The synchronisation controller that KEP-5978 was withdrawn in favour of: namespaced copies of cluster-wide claim
+//! templates, so that Pods and PodGroups of any namespace can use them by an ordinary name.
+//!
+//! A source is a ClusterResourceClaimTemplate of `apportion.dev`, or an object that says by annotation which namespaces it is
+//! for: a ClusterResourceClaimTemplate as proposed for `resource.k8s.io`, or a ResourceClaimTemplate in the controller's
+//! namespace. One decision is about one name in one namespace, so that a namespace where something is wrong delays no other.
+//!
+//! A copy is known by its labels. Anything else of that name belongs to a user: it is never changed or deleted, and the
+//! conflict is reported, unless the source explicitly takes such templates over.
+
+mod mould;
+mod source;
+mod standing;
+mod status;
+mod usage;
+mod work;
+
+use std::collections::BTreeMap;
+
+use crate::api::claim::{ResourceClaimTemplate, ResourceClaimTemplateSpec};
+use crate::api::object::Object;
+use crate::api::pod::Namespace;
+use crate::api::source::{ConflictPolicy, UpdateStrategy};
+use crate::cluster::{Cluster, Key};
+use crate::decision::{Action, Decision, EventRecord};
+use crate::finding::ObjectRef;
+use mould::{Mould, is_managed_by_others, remove};
+use source::{Source, sources};
+use standing::Standing;
+use usage::is_to_go;
+
+pub use source::{EXCLUDED_NAMESPACES, NAMESPACE_SELECTOR, NAMESPACES, TEMPLATE_NAME};
+pub use standing::{Place, Stands, standings};
+pub use status::{Counts, Refusal, status};
+pub use usage::needed;
+pub use work::{Work, affected, all_work, told_of};
+
+/// Says that a copy is managed.
+pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+
+/// The value of [`MANAGED_BY`], and who reports.
+pub const MANAGER: &str = "apportion-template-sync";
+
+/// Field manager of all writes.
+const FIELD_MANAGER: &str = "apportion";
+
+/// Label of a copy: name of its source.
+pub const SOURCE_NAME: &str = "apportion.dev/source-name";
+
+/// Label of a copy: UID of its source.
+pub const SOURCE_UID: &str = "apportion.dev/source-uid";
+
+/// Annotation of a copy: what it was made from.
+pub const CONTENT_HASH: &str = "apportion.dev/content-hash";
+
+/// Annotation of a copy: what happens to it when its source is deleted; left out where it goes.
+pub const DELETION_POLICY: &str = "apportion.dev/deletion-policy";
+
+/// Label of a namespace in which admin access is allowed.
+const ADMIN_LABEL: &str = "resource.kubernetes.io/admin-access";
+
+/// What the controller is told when it starts, and what is wrong with sources.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Settings {
+    /// The controller's namespace, whose templates may be masters.
+    pub home: String,
+    /// Whether cluster-wide sources may ask for admin access.
+    pub allow_admin_access: bool,
+    /// Sources that nothing can be made of, by UID, with the reason.
+    pub unusable: BTreeMap<String, String>,
+}
+
+/// Why a namespace does not get its copy.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Reason {
+    /// A template of that name belongs to a user.
+    Conflict,
+    /// Another source with the same target name came first.
+    Superseded,
+    /// The namespace does not allow admin access, or the source may not ask for it.
+    AdminAccessNotAllowed,
+    /// A quota of the namespace is used up.
+    QuotaExceeded,
+    /// The controller lacks a right there.
+    Forbidden,
+    /// The template breaks a rule.
+    Invalid,
+    /// The namespace is going.
+    Terminating,
+    /// The master that the source names is not there.
+    SourceMissing,
+    /// The API server refuses for a reason without a name here.
+    Refused,
+}
+
+impl Reason {
+    /// The word for programs.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Conflict => "Conflict",
+            Self::Superseded => "Superseded",
+            Self::AdminAccessNotAllowed => "AdminAccessNotAllowed",
+            Self::QuotaExceeded => "QuotaExceeded",
+            Self::Forbidden => "Forbidden",
+            Self::Invalid => "Invalid",
+            Self::Terminating => "Terminating",
+            Self::SourceMissing => "SourceMissing",
+            Self::Refused => "Refused",
+        }
+    }
+
+    /// The reason that a word stands for.
+    fn of_text(text: &str) -> Option<Self> {
+        let all = [
+            Self::Conflict,
+            Self::Superseded,
+            Self::AdminAccessNotAllowed,
+            Self::QuotaExceeded,
+            Self::Forbidden,
+            Self::Invalid,
+            Self::Terminating,
+            Self::SourceMissing,
+            Self::Refused,
+        ];
+        all.into_iter().find(|reason| reason.text() == text)
+    }
+
+    /// Whether it may be what the API server answered, so that the facts need not say the same.
+    const fn is_by_server(self) -> bool {
+        match self {
+            Self::Conflict | Self::Superseded | Self::SourceMissing => false,
+            Self::AdminAccessNotAllowed
+            | Self::QuotaExceeded
+            | Self::Forbidden
+            | Self::Invalid
+            | Self::Terminating
+            | Self::Refused => true,
+        }
+    }
+
+    /// What an answer of the API server to a write means.
+    pub fn of_answer(status: u16, message: &str) -> Self {
+        let says = |text: &str| message.contains(text);
+        match status {
+            _ if says("adminAccess") => Self::AdminAccessNotAllowed,
+            403 if says("exceeded quota") => Self::QuotaExceeded,
+            403 | 404 if says("being terminated") || says("namespaces") && says("not found") => Self::Terminating,
+            403 => Self::Forbidden,
+            400 | 422 => Self::Invalid,
+            _ => Self::Refused,
+        }
+    }
+}
+
+/// How the copy of one source in one namespace stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum State {
+    /// The namespace is not selected, or is going.
+    NotWanted,
+    /// The copy is as it should be.
+    Current,
+    /// The copy is made, changed or removed.
+    Changing,
+    /// The copy is of an earlier form of its source, and is removed to be made again.
+    Replacing {
+        /// How many copies of the source may be missing at a time.
+        most: Option<usize>,
+    },
+    /// The copy is of an earlier form of its source, and is to stay.
+    Outdated,
+    /// A template of that name belongs to a user.
+    Conflict,
+    /// Another source with the same target name came first.
+    Superseded {
+        /// That source.
+        by: String,
+    },
+    /// No copy can be made.
+    Refused {
+        /// Why.
+        reason: Reason,
+        /// The same for people.
+        message: String,
+    },
+}
+
+/// Templates of one namespace.
+fn of_namespace<'c>(
+    cluster: &'c Cluster,
+    namespace: &'c str,
+) -> impl Iterator<Item = (&'c Key, &'c ResourceClaimTemplate)> + 'c {
+    let from = (namespace.to_owned(), String::new());
+    cluster.templates().range(from..).take_while(move |(key, _)| key.0 == namespace)
+}
+
+/// Names of the templates that matter in a namespace: those that sources want there, and copies that are there.
+pub fn targets(cluster: &Cluster, settings: &Settings, namespace: &str) -> Vec<String> {
+    let Some(space) = cluster.namespaces().get(namespace) else { return Vec::new() };
+    work::wanted(cluster, settings, space).into_iter().map(str::to_owned).collect()
+}
+
+/// What to do about the template of one name in one namespace, and how it stands for the source that is in charge.
+///
+/// A changed source replaces its copies: their spec cannot be changed, so the copy is deleted now and made again in the next
+/// decision. Consumers wait in between; claims that exist keep what they were made of.
+pub fn reconcile(cluster: &Cluster, settings: &Settings, namespace: &str, name: &str) -> (Decision, State) {
+    let rivals: Vec<Source<'_>> = sources(cluster, &settings.home).filter(|source| source.target() == name).collect();
+    decide(cluster, settings, &rivals, namespace, name)
+}
+
+/// The source in charge of a namespace.
+fn in_charge<'s>(rivals: &[Source<'s>], space: Option<&Namespace>) -> Option<Source<'s>> {
+    let space = space?;
+    let wanting = rivals.iter().filter(|source| source.selects(space));
+    wanting.min_by(|left, right| left.rank().cmp(&right.rank())).copied()
+}
+
+fn decide(
+    cluster: &Cluster,
+    settings: &Settings,
+    rivals: &[Source<'_>],
+    namespace: &str,
+    name: &str,
+) -> (Decision, State) {
+    let space = cluster.namespaces().get(namespace);
+    if let Some(source) = in_charge(rivals, space) {
+        return decide_for(cluster, settings, source, Mould::of(source).as_ref(), namespace);
+    }
+    let found = cluster.templates().get(&(namespace.to_owned(), name.to_owned()));
+    let is_here = space.is_some_and(|space| !space.metadata.is_deleting());
+    match found.filter(|copy| is_here && is_to_go(cluster, settings, copy)) {
+        Some(copy) => (Decision::of(vec![remove(copy)]), State::Changing),
+        None => (Decision::none(), State::NotWanted),
+    }
+}
+
+/// The same where it is known which source is in charge, and what its copies are.
+fn decide_for(
+    cluster: &Cluster,
+    settings: &Settings,
+    source: Source<'_>,
+    mould: Option<&Mould>,
+    namespace: &str,
+) -> (Decision, State) {
+    if let Some((reason, message)) = obstacle(settings, source, cluster.namespaces().get(namespace)) {
+        let event = report(source, reason.text(), &format!("namespace {namespace}: {message}"));
+        let decision = Decision { events: vec![event], ..Decision::none() };
+        return (decision, State::Refused { reason, message });
+    }
+    let Some(mould) = mould else { return (Decision::none(), State::NotWanted) };
+    let found = cluster.templates().get(&(namespace.to_owned(), source.target().to_owned()));
+    let (decision, state) = match found {
+        None => {
+            let refused = Some(report(source, "CopyRefused", &format!("namespace {namespace}: ")));
+            let object = Box::new(Object::ResourceClaimTemplate(Box::new(mould.copy(namespace))));
+            (Decision::of(vec![Action::Create { object, refused }]), State::Changing)
+        }
+        Some(copy) if copy.metadata.is_deleting() => (Decision::none(), State::Changing),
+        Some(template) if !is_copy(template) => of_a_user(settings, source, mould, template),
+        Some(copy) if !mould.is_spec_of(copy) => match source.update_strategy() {
+            UpdateStrategy::OnlyNew => (Decision::none(), State::Outdated),
+            UpdateStrategy::Recreate | UpdateStrategy::Unknown(_) => {
+                (Decision::of(vec![remove(copy)]), State::Replacing { most: source.max_unavailable() })
+            }
+        },
+        Some(copy) => match mould.repairs(copy) {
+            actions if actions.is_empty() => (Decision::none(), State::Current),
+            actions => (Decision::of(actions), State::Changing),
+        },
+    };
+    match source.is_paused() && !decision.actions.is_empty() {
+        true => (Decision::none(), State::Outdated),
+        false => (decision, state),
+    }
+}
+
+/// Somebody's template has the name: it is left alone, unless the source explicitly takes such ones over.
+fn of_a_user(
+    settings: &Settings,
+    source: Source<'_>,
+    mould: &Mould,
+    template: &ResourceClaimTemplate,
+) -> (Decision, State) {
+    let is_adopted = match source.conflict_policy() {
+        ConflictPolicy::Fail | ConflictPolicy::Unknown(_) => false,
+        ConflictPolicy::AdoptIfEqual => mould.is_spec_of(template),
+        ConflictPolicy::Adopt => true,
+    };
+    // In the controller's namespace it may be what others are copied from.
+    let is_free = template.metadata.namespace != settings.home && !is_managed_by_others(template);
+    match is_adopted && is_free {
+        true => (adoption(source, mould, template), State::Changing),
+        false => (conflict(source, template), State::Conflict),
+    }
+}
+
+/// Takes a template over, and tells its author, who may look for it.
+fn adoption(source: Source<'_>, mould: &Mould, template: &ResourceClaimTemplate) -> Decision {
+    let text = format!("this template belongs to the cluster-wide template {} from now on", source.metadata.name);
+    let event = EventRecord {
+        regarding: mould::reference(template),
+        uid: template.metadata.uid.clone(),
+        is_warning: false,
+        ..report(source, "Adopted", &text)
+    };
+    Decision::of(vec![mould.adoption(template), Action::Record(event)])
+}
+
+/// What keeps a source from having a copy in a namespace, as far as that shows without asking the API server.
+fn obstacle(settings: &Settings, source: Source<'_>, space: Option<&Namespace>) -> Option<(Reason, String)> {
+    let Some(spec) = source.spec else {
+        return Some((Reason::SourceMissing, format!("there is no such template in namespace {}", settings.home)));
+    };
+    if let Some(message) = settings.unusable.get(&source.metadata.uid) {
+        return Some((Reason::Invalid, message.clone()));
+    }
+    if !asks_for_admin_access(spec) {
+        return None;
+    }
+    if source.is_cluster_wide() && !settings.allow_admin_access {
+        let message = "the controller does not allow admin access in cluster-wide templates".to_owned();
+        return Some((Reason::AdminAccessNotAllowed, message));
+    }
+    let is_allowed = space.is_some_and(|space| space.metadata.labels.get(ADMIN_LABEL).is_some_and(|on| on == "true"));
+    (!is_allowed).then(|| (Reason::AdminAccessNotAllowed, format!("it lacks the label {ADMIN_LABEL}: \"true\"")))
+}
+
+fn asks_for_admin_access(spec: &ResourceClaimTemplateSpec) -> bool {
+    let requests = spec.spec.devices.requests.iter().filter_map(|request| request.exactly.as_ref());
+    requests.into_iter().any(|request| request.admin_access == Some(true))
+}
+
+/// How one source stands in one namespace.
+pub fn state(cluster: &Cluster, settings: &Settings, source: &ObjectRef, namespace: &str) -> State {
+    let Some(own) = sources(cluster, &settings.home).find(|known| known.reference() == *source) else {
+        return State::NotWanted;
+    };
+    Standing::of(cluster, settings, own).in_namespace(namespace)
+}
+
+/// How many copies there are, by name of their source: what the controller costs.
+pub fn copies(cluster: &Cluster) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for copy in cluster.templates().values().filter(|template| is_copy(template)) {
+        let source = copy.metadata.labels.get(SOURCE_NAME).cloned().unwrap_or_default();
+        let count: &mut u64 = counts.entry(source).or_default();
+        *count = count.saturating_add(1);
+    }
+    counts
+}
+
+/// Whether the controller made a template. One whose label a user took away is the user's.
+pub fn is_copy(template: &ResourceClaimTemplate) -> bool {
+    template.metadata.labels.get(MANAGED_BY).is_some_and(|manager| manager == MANAGER)
+}
+
+/// A user's template is in the way: the authors of both are told.
+fn conflict(source: Source<'_>, template: &ResourceClaimTemplate) -> Decision {
+    let (namespace, name) = (&template.metadata.namespace, &template.metadata.name);
+    let note = format!("namespace {namespace} has a ResourceClaimTemplate {name} of its own");
+    let by_users =
+        format!("the cluster-wide template {} is not copied here, because this one has its name", source.metadata.name);
+    let theirs = EventRecord {
+        regarding: mould::reference(template),
+        uid: template.metadata.uid.clone(),
+        ..report(source, "Conflict", &by_users)
+    };
+    Decision { events: vec![report(source, "Conflict", &note), theirs], ..Decision::none() }
+}
+
+/// What to tell whoever looks at a copy, and at its source, when it is back as somebody else changed or deleted it.
+pub fn repaired(cluster: &Cluster, settings: &Settings, key: &Key, was_gone: bool) -> Vec<EventRecord> {
+    let rivals: Vec<Source<'_>> = sources(cluster, &settings.home).filter(|source| source.target() == key.1).collect();
+    let source = in_charge(&rivals, cluster.namespaces().get(&key.0));
+    let (Some(source), Some(copy)) = (source, cluster.templates().get(key)) else { return Vec::new() };
+    let happened = if was_gone { "deleted" } else { "changed" };
+    let name = &source.metadata.name;
+    let by_users =
+        format!("somebody {happened} this template, and it was put back: change the cluster-wide template {name}");
+    let of_copy = EventRecord {
+        regarding: mould::reference(copy),
+        uid: copy.metadata.uid.clone(),
+        is_warning: false,
+        ..report(source, "DriftRepaired", &by_users)
+    };
+    // Without a namespace: one Event counts the copies, however many they are.
+    let of_source = report(source, "DriftRepaired", &format!("a copy was {happened} by somebody else, and put back"));
+    vec![of_copy, of_source]
+}
+
+fn report(source: Source<'_>, reason: &str, note: &str) -> EventRecord {
+    EventRecord {
+        regarding: source.reference(),
+        uid: source.metadata.uid.clone(),
+        is_warning: true,
+        reason: reason.to_owned(),
+        note: note.to_owned(),
+        controller: MANAGER.to_owned(),
+        action: "Synchronize".to_owned(),
+    }
+}

@@ -1,0 +1,234 @@
+//! What a source's status says about its copies: numbers, conditions, and the first failures.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::mould::hash;
+use super::source::Source;
+use super::standing::Standing;
+use super::{Reason, Settings, State};
+use crate::api::object::Object;
+use crate::api::source::TemplateSource;
+use crate::cluster::{Cluster, Key};
+use crate::decision::{Action, Decision, Time};
+
+/// Most failing namespaces that a status names.
+const MOST_FAILURES: usize = 50;
+
+/// Longest message of a failure, in characters.
+const MOST_TEXT: usize = 256;
+
+/// What the API server answered to a write about one copy.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// Why.
+    pub reason: Reason,
+    /// The server's words.
+    pub message: String,
+}
+
+/// How the copies of a source stand, in numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "CopyCounts"))]
+pub struct Counts {
+    /// Namespaces that are selected.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
+    pub matched: u64,
+    /// Those that have the current copy.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
+    pub current: u64,
+    /// Those whose copy is being made, or is to stay as it was.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
+    pub updating: u64,
+    /// Those that have another template of that name.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
+    pub conflicting: u64,
+    /// Those in which no copy can be made.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
+    pub refused: u64,
+}
+
+impl Counts {
+    /// Counts a namespace in. Only what is to be done can have been refused.
+    pub(super) fn add(&mut self, state: &State, is_refused: bool) {
+        let number = match state {
+            State::NotWanted => return,
+            State::Current => &mut self.current,
+            State::Conflict | State::Superseded { .. } => &mut self.conflicting,
+            State::Refused { .. } => &mut self.refused,
+            State::Changing | State::Replacing { .. } if is_refused => &mut self.refused,
+            State::Changing | State::Replacing { .. } | State::Outdated => &mut self.updating,
+        };
+        *number = number.saturating_add(1);
+        self.matched = self.matched.saturating_add(1);
+    }
+
+    /// Whether at least one namespace is selected and all of them have the current copy.
+    pub(super) const fn is_ready(&self) -> bool {
+        self.matched > 0 && self.current == self.matched
+    }
+}
+
+struct Failure {
+    namespace: String,
+    reason: Reason,
+    message: String,
+}
+
+/// Writes the status of a ClusterResourceClaimTemplate of `apportion.dev`, where it would say something else than it does.
+///
+/// `refusals` are the latest answers of the API server that were refusals, by namespace and name of the copy.
+pub fn status(
+    cluster: &Cluster,
+    settings: &Settings,
+    refusals: &BTreeMap<Key, Refusal>,
+    name: &str,
+    now: Time,
+) -> Decision {
+    let Some(object) = cluster.template_sources().get(name) else { return Decision::none() };
+    let own = Source::custom(object, cluster, &settings.home);
+    if own.metadata.is_deleting() {
+        return Decision::none();
+    }
+    let standing = Standing::of(cluster, settings, own);
+    let mut told = Told { missing_classes: standing.missing_classes(), ..Told::default() };
+    for namespace in cluster.namespaces().keys() {
+        let state = standing.in_namespace(namespace);
+        let refusal = match state {
+            State::Changing | State::Replacing { .. } => refusals.get(&(namespace.clone(), own.target().to_owned())),
+            _ => None,
+        };
+        told.add(namespace, &state, refusal);
+    }
+    let new = told.written(object, own, now);
+    if object.status.as_ref() == Some(&new) {
+        return Decision::none();
+    }
+    let mut changed = object.clone();
+    changed.status = Some(new);
+    Decision::of(vec![Action::UpdateStatus(Box::new(Object::TemplateSource(Box::new(changed))))])
+}
+
+/// What the API server had refused when the status was written, by namespace.
+pub(super) fn recorded_refusals(own: Source<'_>) -> BTreeMap<&str, Refusal> {
+    let listed = own.status().and_then(|status| status.get("failures")).and_then(Value::as_array);
+    let refusal = |one| {
+        let text = |field: &str| Value::get(one, field).and_then(Value::as_str).unwrap_or_default();
+        let reason = Reason::of_text(text("reason")).filter(|reason| reason.is_by_server())?;
+        Some((text("namespace"), Refusal { reason, message: text("message").to_owned() }))
+    };
+    listed.into_iter().flatten().filter_map(refusal).collect()
+}
+
+impl State {
+    /// Why the namespace has no copy, where somebody has to do something about it.
+    pub(super) fn failure(&self) -> Option<(Reason, String)> {
+        match self {
+            Self::Conflict => {
+                let text = "a ResourceClaimTemplate of that name belongs to somebody else";
+                Some((Reason::Conflict, text.to_owned()))
+            }
+            Self::Superseded { by } => Some((Reason::Superseded, format!("{by} is older and has the same target"))),
+            Self::Refused { reason, message } => Some((*reason, message.clone())),
+            Self::NotWanted | Self::Current | Self::Changing | Self::Replacing { .. } | Self::Outdated => None,
+        }
+    }
+}
+
+/// What a status is made of.
+#[derive(Default)]
+struct Told<'s> {
+    counts: Counts,
+    failures: Vec<Failure>,
+    missing_classes: BTreeSet<&'s str>,
+}
+
+impl Told<'_> {
+    fn add(&mut self, namespace: &str, state: &State, refusal: Option<&Refusal>) {
+        self.counts.add(state, refusal.is_some());
+        let refused = || refusal.map(|refusal| (refusal.reason, refusal.message.clone()));
+        if let Some((reason, message)) = state.failure().or_else(refused) {
+            self.failures.push(Failure { namespace: namespace.to_owned(), reason, message });
+        }
+    }
+
+    fn written(&self, object: &TemplateSource, own: Source<'_>, now: Time) -> Value {
+        let Self { counts, failures, .. } = self;
+        let generation = object.metadata.rest.get("generation").cloned().unwrap_or_else(|| json!(0));
+        let mut status = Map::new();
+        let mut put = |name: &str, value: Value| drop(status.insert(name.to_owned(), value));
+        put("observedGeneration", generation.clone());
+        if let Some(spec) = own.spec {
+            put("templateHash", json!(hash(spec)));
+        }
+        put("matched", json!(counts.matched));
+        put("current", json!(counts.current));
+        put("updating", json!(counts.updating));
+        put("conflicting", json!(counts.conflicting));
+        put("refused", json!(counts.refused));
+        if !failures.is_empty() {
+            put("failing", json!(failures.len()));
+            let shown = failures.iter().take(MOST_FAILURES).map(|failure| {
+                let message: String = failure.message.chars().take(MOST_TEXT).collect();
+                json!({ "namespace": failure.namespace, "reason": failure.reason.text(), "message": message })
+            });
+            put("failures", shown.collect());
+        }
+        let old = object.status.as_ref().and_then(|status| status.get("conditions")).and_then(Value::as_array);
+        let conditions = self.conditions(own.is_paused());
+        let conditions = conditions.into_iter().map(|(kind, holds, reason, message)| {
+            let holds = if holds { "True" } else { "False" };
+            let before = old.into_iter().flatten().find(|one| one.get("type").is_some_and(|text| text == kind));
+            let before = before.filter(|one| one.get("status").is_some_and(|text| text == holds));
+            let since = before.and_then(|one| one.get("lastTransitionTime")).cloned();
+            json!({
+                "type": kind, "status": holds, "reason": reason, "message": message, "observedGeneration": generation,
+                "lastTransitionTime": since.unwrap_or_else(|| json!(now.to_string())),
+            })
+        });
+        put("conditions", conditions.collect());
+        Value::Object(status)
+    }
+
+    /// Type, whether it holds, reason, message.
+    fn conditions(&self, is_paused: bool) -> [(&'static str, bool, &'static str, String); 6] {
+        let Self { counts, failures, missing_classes } = self;
+        let in_numbers = format!("{} of {} namespaces have the current copy", counts.current, counts.matched);
+        let first = failures.iter().find(|failure| !matches!(failure.reason, Reason::Conflict | Reason::Superseded));
+        let (degraded, why) = match first {
+            Some(failure) => (failure.reason.text(), format!("{}: {}", failure.namespace, failure.message)),
+            None => ("AsExpected", String::new()),
+        };
+        let why: String = why.chars().take(MOST_TEXT).collect();
+        let is_ready = counts.is_ready();
+        let ready = match counts.matched {
+            0 => "NoMatchingNamespaces",
+            _ if is_ready => "Synchronized",
+            _ if is_paused => "Paused",
+            _ => "NotSynchronized",
+        };
+        let is_progressing = counts.updating > 0 && !is_paused;
+        let progress = if is_progressing { "Updating" } else { "AsExpected" };
+        let has_conflicts = counts.conflicting > 0;
+        let conflicts = if has_conflicts { "NamesTaken" } else { "AsExpected" };
+        let conflict_text = format!("{} namespaces have another template of that name", counts.conflicting);
+        let lacks_class = !missing_classes.is_empty();
+        let class = if lacks_class { "NotFound" } else { "AsExpected" };
+        let names: Vec<String> = missing_classes.iter().map(|name| format!("`{name}`")).collect();
+        let class_text = format!("there is no DeviceClass {}", names.join(", "));
+        let class_text: String = class_text.chars().take(MOST_TEXT).collect();
+        let is_nowhere = counts.matched == 0;
+        let nowhere = if is_nowhere { "NothingSelected" } else { "AsExpected" };
+        [
+            ("Ready", is_ready, ready, in_numbers),
+            ("Progressing", is_progressing, progress, String::new()),
+            ("Degraded", counts.refused > 0, degraded, why),
+            ("Conflicts", has_conflicts, conflicts, if has_conflicts { conflict_text } else { String::new() }),
+            ("NoMatchingNamespaces", is_nowhere, nowhere, String::new()),
+            ("ClassMissing", lacks_class, class, if lacks_class { class_text } else { String::new() }),
+        ]
+    }
+}

@@ -1,0 +1,178 @@
+//! One attempt to find a place for a Pod: whether it is to be tried at all, and what it needs.
+
+use std::collections::BTreeSet;
+
+use super::bind::Placement;
+use super::book::Book;
+use super::filter::reaches;
+use super::needs::{self, Need};
+use super::{Scheduled, Verdict, bind, conditions, postfilter, special, write};
+use crate::allocate::extended;
+use crate::allocate::{DeviceId, Limits};
+use crate::api::pod::Pod;
+use crate::cluster::entries::key_of;
+use crate::cluster::{Cluster, Key};
+use crate::decision::{Decision, Time};
+use crate::profile::Profile;
+
+/// Facts and settings of one decision.
+pub(super) struct Scheduler<'s> {
+    pub(super) cluster: &'s mut Cluster,
+    pub(super) book: &'s mut Book,
+    pub(super) profile: &'s Profile,
+    pub(super) limits: &'s Limits,
+    pub(super) now: Time,
+    /// Nodes that are left out for now.
+    pub(super) without: BTreeSet<String>,
+    /// The same for members of a gang that are to be placed together.
+    pub(super) crowded: BTreeSet<String>,
+    /// The only node that is looked at for now, if there is one.
+    pub(super) only: Option<String>,
+    /// Devices that are left out for now.
+    pub(super) barred: Vec<DeviceId>,
+    /// Whether nobody hears for now why a Pod does not fit.
+    pub(super) is_quiet: bool,
+}
+
+/// What one attempt gives.
+pub(super) enum Attempt {
+    /// Not to be tried yet.
+    Held,
+    /// A place, and the devices for claims without any.
+    Fits(Placement),
+    /// No place.
+    Unfit(Failure),
+}
+
+/// Why an attempt failed.
+#[derive(Clone, Debug)]
+pub(super) struct Failure {
+    /// Whether something is wrong, rather than taken.
+    pub(super) is_error: bool,
+    /// The sentence for users.
+    pub(super) message: String,
+    /// What to change so that the next attempt may fit.
+    pub(super) relief: Decision,
+}
+
+impl Failure {
+    pub(super) fn error(message: String) -> Self {
+        Self { is_error: true, message, relief: Decision::none() }
+    }
+
+    /// The failure of an attempt of which nobody hears.
+    pub(super) fn untold() -> Self {
+        Self { is_error: false, message: String::new(), relief: Decision::none() }
+    }
+}
+
+impl<'s> Scheduler<'s> {
+    pub(super) fn new(
+        cluster: &'s mut Cluster,
+        book: &'s mut Book,
+        profile: &'s Profile,
+        limits: &'s Limits,
+        now: Time,
+    ) -> Self {
+        Self {
+            cluster,
+            book,
+            profile,
+            limits,
+            now,
+            without: BTreeSet::new(),
+            crowded: BTreeSet::new(),
+            only: None,
+            barred: Vec::new(),
+            is_quiet: false,
+        }
+    }
+
+    /// Decides about a Pod on its own.
+    pub(super) fn schedule_alone(&mut self, key: &Key) -> Scheduled {
+        let Some(pod) = self.waiting(key) else { return Scheduled::default() };
+        let mut decision = Decision::none();
+        let verdict = match self.attempt(&pod) {
+            Attempt::Held => Verdict::Held,
+            Attempt::Fits(placement) => bind::bind(self, &pod, placement, &mut decision),
+            Attempt::Unfit(failure) => self.fail(&pod, failure, &mut decision),
+        };
+        Scheduled { decision, verdicts: vec![(key.clone(), verdict)] }
+    }
+
+    /// The Pod, if it waits for a node.
+    pub(super) fn waiting(&self, key: &Key) -> Option<Pod> {
+        self.cluster.pods().get(key).filter(|pod| self.book.serves(pod)).cloned()
+    }
+
+    /// Tells users that a Pod has no node, and does what may help it.
+    pub(super) fn fail(&self, pod: &Pod, failure: Failure, decision: &mut Decision) -> Verdict {
+        decision.actions.extend(failure.relief.actions);
+        write::failed(pod, &failure.message, failure.is_error, self.now, decision);
+        if failure.is_error { Verdict::Error } else { Verdict::Unschedulable }
+    }
+
+    /// Whether a Pod is not to be tried yet.
+    pub(super) fn is_held(&self, pod: &Pod) -> bool {
+        let features = &self.profile.features;
+        !pod.spec.scheduling_gates.is_empty()
+            || needs::group_hold(self.cluster, features, pod).is_err()
+            || needs::needs(self.cluster, features, pod).is_err()
+    }
+
+    /// Whether a Pod needs devices that none of its claims has.
+    pub(super) fn wants_devices(&self, pod: &Pod) -> bool {
+        let needs = needs::needs(self.cluster, &self.profile.features, pod).unwrap_or_default();
+        needs.iter().any(|need| !need.is_allocated()) || special::is_asked(self.cluster, pod)
+    }
+
+    /// Looks for a place.
+    pub(super) fn attempt(&mut self, pod: &Pod) -> Attempt {
+        let features = &self.profile.features;
+        if !pod.spec.scheduling_gates.is_empty() || needs::group_hold(self.cluster, features, pod).is_err() {
+            return Attempt::Held;
+        }
+        let Ok(mut needs) = needs::needs(self.cluster, features, pod) else { return Attempt::Held };
+        let asks = special::is_asked(self.cluster, pod);
+        if let Some(claim) = special::existing(self.cluster, pod).filter(|_| asks) {
+            if claim.status.allocation.is_none() || claim.metadata.is_deleting() {
+                return Attempt::Unfit(postfilter::remove(claim));
+            }
+            needs.push(needs::special(pod, claim.clone(), false));
+        }
+        if let Some(attempt) = self.go_on_binding(pod, &needs) {
+            return attempt;
+        }
+        let unallocated = || needs.iter().filter(|need| !need.is_allocated());
+        let problem = unallocated().find_map(|need| needs::request_problem(self.cluster, features, &need.claim));
+        if let Some(problem) = problem {
+            let after = "no new claims to deallocate";
+            return Attempt::Unfit(self.worded(&problem, after, 0, Decision::none()));
+        }
+        // Where it was to go before does not count against it.
+        self.book.forget(&key_of(&pod.metadata));
+        let attempt = self.filter(pod, &needs, asks);
+        self.book.place(pod);
+        attempt
+    }
+
+    /// A Pod that has everything and waited for its drivers: it does not look for another node.
+    fn go_on_binding(&self, pod: &Pod, needs: &[Need]) -> Option<Attempt> {
+        let node = &pod.status.nominated_node_name;
+        let state = self.book.node(node)?;
+        let has_all = !needs.is_empty() && needs.iter().all(|need| need.is_allocated() && need.is_reserved);
+        if !has_all || !needs.iter().all(|need| reaches(&need.claim, state)) {
+            return None;
+        }
+        if !needs.iter().any(|need| conditions::has_conditions(&need.claim)) {
+            return None;
+        }
+        Some(Attempt::Fits(Placement {
+            node: node.clone(),
+            needs: needs.to_vec(),
+            allocations: Vec::new(),
+            extended: extended::on_node(self.cluster, pod, &state.node),
+            taken: pod.status.node_allocatable_resource_claim_statuses.clone(),
+        }))
+    }
+}

@@ -1,0 +1,116 @@
+//! The scheduler's part in the life of claims and groups: from a waiting Pod to the writes that give it a node and devices.
+//!
+//! A decision is about one Pod, or about all waiting Pods of a PodGroup at once. Claims are allocated, reserved and bound in
+//! one go, so nothing is "in flight" between two decisions: what was written is in the facts, and a decision that was
+//! carried out in part is continued from there.
+//!
+//! Modelled: readiness to be tried, node taints, selectors, affinity and resources, devices, prioritised lists, gangs, binding
+//! conditions, extended resources that devices serve, deallocation of claims that stand in the way. Not modelled: affinity between Pods, topology spread, volumes,
+//! ports, images, preemption, scores other than that of prioritised lists (the first fitting node by name is taken).
+//!
+//! Source: `pkg/scheduler`, KEP-4381, KEP-4671, KEP-5007, KEP-5729, KEP-5832.
+
+mod attempt;
+mod bind;
+mod book;
+mod conditions;
+mod filter;
+mod group;
+pub(crate) mod message;
+mod needs;
+pub(crate) mod node_allocatable;
+pub(crate) mod node_fit;
+mod postfilter;
+mod queue;
+mod race;
+mod score;
+pub(crate) mod special;
+mod unfit;
+mod write;
+
+pub use book::Book;
+pub use queue::{Concern, concern, is_waiting, waits_for};
+
+use crate::allocate::Limits;
+use crate::api::class::{DeviceTaintRule, DeviceTaintSelector};
+use crate::api::object::Object;
+use crate::cluster::{Cluster, Key};
+use crate::decision::{Decision, Time};
+use crate::profile::{Mode, Profile};
+use attempt::Scheduler;
+
+/// Name of the scheduler that Pods get which name none.
+pub const NAME: &str = "default-scheduler";
+
+/// What became of an attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// The Pod is not ready to be tried: a claim, its PodGroup or other members are missing. Nobody is told.
+    Held,
+    /// It has a node.
+    Bound,
+    /// It has a node and devices in view and waits for their drivers.
+    Binding,
+    /// It does not fit now.
+    Unschedulable,
+    /// Something is wrong; trying again may help.
+    Error,
+}
+
+/// A decision with what it means for each Pod that it is about.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Scheduled {
+    /// The writes.
+    pub decision: Decision,
+    /// The Pods, in the order of trying.
+    pub verdicts: Vec<(Key, Verdict)>,
+}
+
+/// Decides about one waiting Pod, together with the other waiting Pods of its PodGroup where that feature is on.
+///
+/// The cluster is the same afterwards; it is changed in between to try things out. `book` must know the cluster's nodes and
+/// Pods; it says whose Pods are scheduled.
+pub fn schedule(
+    cluster: &mut Cluster,
+    book: &mut Book,
+    profile: &Profile,
+    limits: &Limits,
+    pod: &Key,
+    now: Time,
+) -> Scheduled {
+    let rules = rules_of_reference(cluster, profile);
+    for rule in &rules {
+        let mut all = rule.clone();
+        all.spec.device_selector = Some(DeviceTaintSelector::default());
+        cluster.apply(Object::DeviceTaintRule(Box::new(all)));
+    }
+    let scheduled = decide(cluster, book, profile, limits, pod, now);
+    for rule in rules {
+        cluster.apply(Object::DeviceTaintRule(Box::new(rule)));
+    }
+    scheduled
+}
+
+/// Rules without a selector: the scheduler of the reference takes them for rules about all devices, its eviction controller
+/// for rules about none, as the API says.
+fn rules_of_reference(cluster: &Cluster, profile: &Profile) -> Vec<DeviceTaintRule> {
+    let rules = cluster.taint_rules().values().filter(|rule| rule.spec.device_selector.is_none());
+    rules.filter(|_| profile.mode == Mode::Reference).cloned().collect()
+}
+
+fn decide(
+    cluster: &mut Cluster,
+    book: &mut Book,
+    profile: &Profile,
+    limits: &Limits,
+    pod: &Key,
+    now: Time,
+) -> Scheduled {
+    let mut scheduler = Scheduler::new(cluster, book, profile, limits, now);
+    let grouped = profile.features.generic_workload;
+    let group = scheduler.cluster.pods().get(pod).and_then(|pod| pod.group_name()).filter(|_| grouped);
+    match group.map(|group| (pod.0.clone(), group.to_owned())) {
+        Some(group) => group::schedule(&mut scheduler, &group),
+        None => scheduler.schedule_alone(pod),
+    }
+}

@@ -1,0 +1,95 @@
+//! Which Pods wait for a node, and what makes another attempt worthwhile.
+
+use super::NAME;
+use crate::api::node::Node;
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::cluster::Key;
+use crate::cluster::entries::key_of;
+use crate::decision::Trigger;
+
+/// Whether a Pod waits for a node from the scheduler of that name. Pods that name none are the usual one's.
+pub fn waits_for(pod: &Pod, scheduler: &str) -> bool {
+    let wanted = match pod.spec.scheduler_name.as_str() {
+        "" => NAME,
+        name => name,
+    };
+    pod.spec.node_name.is_empty() && !pod.metadata.is_deleting() && !pod.is_finished() && wanted == scheduler
+}
+
+/// The same for the usual scheduler.
+pub fn is_waiting(pod: &Pod) -> bool {
+    waits_for(pod, NAME)
+}
+
+/// Which waiting Pods a change may help.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Concern {
+    /// None.
+    Nobody,
+    /// All of them.
+    Everybody,
+    /// Those that refer to a claim.
+    UsersOf(Key),
+    /// Those of a PodGroup.
+    MembersOf(Key),
+}
+
+/// The node that a Pod takes room on, or is about to.
+fn place(pod: &Pod) -> Option<&str> {
+    let is_bound = !pod.spec.node_name.is_empty();
+    let node = if is_bound { &pod.spec.node_name } else { &pod.status.nominated_node_name };
+    Some(node.as_str()).filter(|node| !node.is_empty() && !pod.is_finished())
+}
+
+/// Whether a node is to Pods what it was.
+fn is_alike(before: &Node, after: &Node) -> bool {
+    before.spec == after.spec
+        && before.metadata.labels == after.metadata.labels
+        && before.status.allocatable == after.status.allocatable
+        && before.status.capacity == after.status.capacity
+        && before.status.declared_features == after.status.declared_features
+}
+
+/// Which waiting Pods a change may help, other than the one that changed.
+pub fn concern(trigger: &Trigger) -> Concern {
+    let (before, after) = (trigger.before.as_deref(), trigger.after.as_deref());
+    match (before, after) {
+        // A sign of life.
+        (Some(Object::Node(before)), Some(Object::Node(after))) if is_alike(before, after) => Concern::Nobody,
+        (Some(Object::ResourceSlice(before)), Some(Object::ResourceSlice(after))) if before.spec == after.spec => {
+            Concern::Nobody
+        }
+        (_, Some(Object::Node(_) | Object::DeviceClass(_) | Object::ResourceSlice(_) | Object::DeviceTaintRule(_)))
+        | (Some(Object::DeviceTaintRule(_)), None) => Concern::Everybody,
+        (Some(Object::PodGroup(before)), Some(Object::PodGroup(after))) if before.spec == after.spec => Concern::Nobody,
+        (_, Some(Object::PodGroup(group))) => Concern::MembersOf(key_of(&group.metadata)),
+        (before, Some(Object::ResourceClaim(after))) => {
+            let had =
+                |object: &Object| matches!(object, Object::ResourceClaim(claim) if claim.status.allocation.is_some());
+            let same = matches!(before, Some(Object::ResourceClaim(before)) if before.status == after.status);
+            match (same, before.is_some_and(had) && after.status.allocation.is_none()) {
+                (true, _) => Concern::Nobody,
+                (false, true) => Concern::Everybody,
+                (false, false) => Concern::UsersOf(key_of(&after.metadata)),
+            }
+        }
+        (Some(Object::ResourceClaim(claim)), None) => match claim.status.allocation {
+            Some(_) => Concern::Everybody,
+            None => Concern::UsersOf(key_of(&claim.metadata)),
+        },
+        // Room on a node.
+        (Some(Object::Pod(before)), None) if place(before).is_some() => Concern::Everybody,
+        (Some(Object::Pod(before)), Some(Object::Pod(after)))
+            if place(before).is_some() && place(before) != place(after) =>
+        {
+            Concern::Everybody
+        }
+        // A new member may complete a gang.
+        (None, Some(Object::Pod(after))) => match after.group_name() {
+            Some(group) => Concern::MembersOf((after.metadata.namespace.clone(), group.to_owned())),
+            None => Concern::Nobody,
+        },
+        _ => Concern::Nobody,
+    }
+}

@@ -1,0 +1,401 @@
+//! Questions and settings as JSON, for doors that speak JSON: files, the npm package, conformance cases.
+
+pub mod controller;
+pub mod simulation;
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::allocate::{DeviceId, InUse, Limits, Question};
+use crate::cel::Environment;
+use crate::engine::{read_claim_value, read_quantity};
+use crate::evaluate::{DeviceSample, read_device};
+use crate::finding::{Code, Finding};
+use crate::profile::{Features, Mode, Profile, Version};
+use crate::validate::{Circumstances, Operation, Submission, validate, validate_set};
+
+/// Settings of an engine; all may be left out.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
+pub(crate) struct Settings {
+    /// Whose rules hold; `all`, the default, is the newest version with every gate on.
+    #[cfg_attr(feature = "types", ts(as = "Option<Version>"))]
+    version: Option<String>,
+    /// Feature gates that differ from the version's defaults, by name.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    feature_gates: BTreeMap<String, bool>,
+    /// The correct answer, or the version's own with its known defects.
+    #[cfg_attr(feature = "types", ts(as = "Option<Mode>"))]
+    mode: Option<String>,
+    /// Search steps that one question may take: one step is one device tried for one request.
+    max_steps: Option<u64>,
+}
+
+/// Reads the settings of an engine: `{"version": "1.36", "featureGates": {"DRAListTypeAttributes": true}, "mode": "sound",
+/// "maxSteps": 1000000}`; every field may be left out.
+///
+/// # Errors
+///
+/// A finding for every setting that is not known.
+pub fn settings(value: Value) -> Result<(Profile, Limits), Vec<Finding>> {
+    let settings: Settings = serde_json::from_value(value)
+        .map_err(|error| vec![Finding::new(Code::ReadBadSettings, "", error.to_string())])?;
+    let mode = match settings.mode.as_deref() {
+        None | Some("sound") => Mode::Sound,
+        Some("reference") => Mode::Reference,
+        Some(other) => {
+            let message = format!("unknown mode `{other}`");
+            return Err(vec![
+                Finding::new(Code::ReadBadSettings, "mode", message).with_hint("one of sound, reference"),
+            ]);
+        }
+    };
+    let version = settings.version.as_deref().map_or(Ok(Version::All), version)?;
+    let gates = settings.feature_gates.iter().map(|(name, on)| (name.as_str(), *on));
+    let profile = profile(version, gates, mode)?;
+    let limits = settings.max_steps.map_or_else(Limits::default, |max_steps| Limits { max_steps });
+    Ok((profile, limits))
+}
+
+/// A version's profile with single gates changed.
+///
+/// # Errors
+///
+/// A finding for every gate that no feature has.
+pub fn profile<'g>(
+    version: Version,
+    gates: impl IntoIterator<Item = (&'g str, bool)>,
+    mode: Mode,
+) -> Result<Profile, Vec<Finding>> {
+    let mut profile = Profile { mode, ..Profile::of(version) };
+    let findings: Vec<Finding> = gates
+        .into_iter()
+        .filter(|(name, on)| !profile.features.set(name, *on))
+        .map(|(name, _)| {
+            let known: Vec<&str> = Features::gates().collect();
+            Finding::new(
+                Code::ReadBadSettings,
+                format_args!("featureGates[{name}]"),
+                format!("unknown feature gate `{name}`"),
+            )
+            .with_hint(format!("one of {}", known.join(", ")))
+        })
+        .collect();
+    if findings.is_empty() { Ok(profile) } else { Err(findings) }
+}
+
+/// "Allocate these claims together, on one of these nodes."
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "Question"))]
+pub(crate) struct WireQuestion {
+    /// Unallocated ResourceClaims of one Pod, in its order. They need not be in the cluster.
+    #[cfg_attr(feature = "types", ts(type = "Array<unknown>"))]
+    claims: Vec<Value>,
+    /// Candidate nodes in the order of trying; empty or left out for all nodes by name.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    nodes: Vec<String>,
+    /// What is taken beyond what the claims in the cluster say.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    in_use: WireInUse,
+}
+
+/// What is taken beyond what the claims in the cluster say.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "InUse"))]
+pub(crate) struct WireInUse {
+    /// Devices taken as a whole.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    devices: Vec<WireDevice>,
+    /// Shares of shared devices.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    shares: Vec<WireDevice>,
+    /// Capacity taken of shared devices.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    consumed: Vec<WireDevice>,
+}
+
+/// A device that is taken.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "DeviceInUse"))]
+pub(crate) struct WireDevice {
+    /// Driver.
+    driver: String,
+    /// Pool of the driver.
+    pool: String,
+    /// Device of the pool.
+    device: String,
+    /// Of a share: which one it is.
+    #[serde(rename = "shareID", default)]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    share_id: String,
+    /// Of capacity: Kubernetes quantities by name.
+    #[serde(default)]
+    #[cfg_attr(feature = "types", ts(optional, type = "{ [name: string]: string }"))]
+    capacity: BTreeMap<String, Value>,
+}
+
+impl WireDevice {
+    fn split(self) -> (DeviceId, String, BTreeMap<String, Value>) {
+        (DeviceId { driver: self.driver, pool: self.pool, device: self.device }, self.share_id, self.capacity)
+    }
+}
+
+/// Reads a question: `{"claims": [<ResourceClaim>], "nodes": ["node-a"], "inUse": {"devices": [{"driver", "pool",
+/// "device"}], "shares": [{.., "shareID"}], "consumed": [{.., "capacity": {"memory": "1Gi"}}]}}`.
+///
+/// # Errors
+///
+/// A finding for everything that cannot be read.
+pub fn question(value: Value) -> Result<Question, Vec<Finding>> {
+    let wire: WireQuestion = serde_json::from_value(value)
+        .map_err(|error| vec![Finding::new(Code::ReadBadSettings, "", error.to_string())])?;
+    let mut findings = Vec::new();
+    let mut question = Question { nodes: wire.nodes, ..Question::default() };
+    for claim in wire.claims {
+        match read_claim_value(claim) {
+            Ok(claim) => question.claims.push(claim),
+            Err(mut errors) => findings.append(&mut errors),
+        }
+    }
+    let mut in_use = InUse::default();
+    in_use.devices.extend(wire.in_use.devices.into_iter().map(|device| device.split().0));
+    in_use.shares.extend(wire.in_use.shares.into_iter().map(|device| {
+        let (id, share, _) = device.split();
+        (id, share)
+    }));
+    for device in wire.in_use.consumed {
+        let (id, _, capacity) = device.split();
+        let mut amounts = BTreeMap::new();
+        for (name, value) in capacity {
+            match read_quantity(value) {
+                Ok(quantity) => drop(amounts.insert(name, quantity)),
+                Err(finding) => findings.push(finding),
+            }
+        }
+        in_use.consumed.push((id, amounts));
+    }
+    question.in_use = in_use;
+    if findings.is_empty() { Ok(question) } else { Err(findings) }
+}
+
+/// "Does this selector accept this device?"
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields, rename = "SelectorQuestion"))]
+pub(crate) struct WireEvaluation {
+    /// The CEL expression.
+    expression: String,
+    /// Whether the expression is stored already, as for the scheduler, or new, as for the API server; `stored` if left out.
+    #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<Stage>"))]
+    environment: Option<String>,
+    /// Whose rules hold; `1.36` if left out.
+    #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<Version>"))]
+    version: Option<String>,
+    /// What the expression may use.
+    #[serde(default)]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    features: WireFeatures,
+    /// The device, as in a ResourceSlice, with its driver.
+    #[cfg_attr(feature = "types", ts(type = "{ driver: string; [field: string]: unknown }"))]
+    device: Value,
+}
+
+/// Whether an expression is stored already, as for the scheduler, or new, as for the API server.
+#[cfg(feature = "types")]
+#[derive(ts_rs::TS)]
+#[ts(rename_all = "lowercase")]
+#[expect(dead_code, reason = "read by name")]
+pub(crate) enum Stage {
+    Stored,
+    New,
+}
+
+/// What an expression may use.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "SelectorFeatures"))]
+pub(crate) struct WireFeatures {
+    /// Feature `DRAConsumableCapacity`: `device.allowMultipleAllocations`.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    consumable_capacity: bool,
+    /// Feature `DRAListTypeAttributes`: lists as attributes, `includes`.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    list_type_attributes: bool,
+}
+
+/// A question about one selector, for [`crate::evaluate::evaluate`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct SelectorQuestion {
+    /// The expression.
+    pub expression: String,
+    /// The device.
+    pub device: DeviceSample,
+    /// What the expression may use.
+    pub environment: Environment,
+}
+
+/// Reads a question about one selector: `{"expression", "environment": "stored" | "new", "version": "1.36",
+/// "features": {"consumableCapacity", "listTypeAttributes"}, "device": {"driver", "attributes", "capacity",
+/// "allowMultipleAllocations"}}`. The environment is `stored` and the version 1.36 where left out.
+///
+/// # Errors
+///
+/// A finding for everything that cannot be read.
+pub fn selector(value: Value) -> Result<SelectorQuestion, Vec<Finding>> {
+    let wire: WireEvaluation = serde_json::from_value(value)
+        .map_err(|error| vec![Finding::new(Code::ReadBadSettings, "", error.to_string())])?;
+    let stored = match wire.environment.as_deref() {
+        None | Some("stored") => true,
+        Some("new") => false,
+        Some(other) => {
+            let message = format!("unknown environment `{other}`");
+            return Err(vec![
+                Finding::new(Code::ReadBadSettings, "environment", message).with_hint("one of stored, new"),
+            ]);
+        }
+    };
+    let version = version(wire.version.as_deref().unwrap_or("1.36"))?;
+    let environment = Environment {
+        stored,
+        consumable_capacity: wire.features.consumable_capacity,
+        list_type_attributes: wire.features.list_type_attributes,
+        version,
+    };
+    Ok(SelectorQuestion { expression: wire.expression, device: read_device(wire.device)?, environment })
+}
+
+/// One request to the API server.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields, rename = "Submission"))]
+pub(crate) struct WireSubmission {
+    /// The object as it is sent.
+    #[cfg_attr(feature = "types", ts(type = "unknown"))]
+    object: Value,
+    /// The object as it is stored; for updates.
+    #[serde(default)]
+    #[cfg_attr(feature = "types", ts(optional, type = "unknown"))]
+    old_object: Option<Value>,
+    /// What is done with it; `create` when left out.
+    #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<Operation>"))]
+    operation: Option<String>,
+    /// Whether the object's namespace has the label that allows admin access; left out where that is not known.
+    #[serde(default)]
+    admin_namespace: Option<bool>,
+    /// Whether the user has the extra permissions that some changes of a claim's status need; true when left out.
+    #[serde(default)]
+    authorized: Option<bool>,
+}
+
+/// Reads a request to the API server: `{"object": {..}, "oldObject": {..}, "operation": "create" | "update" |
+/// "statusUpdate", "adminNamespace": true, "authorized": true}`. All but `object` may be left out; the operation is then
+/// `create`, nothing is known of the namespace, and the user may do everything.
+///
+/// # Errors
+///
+/// A finding for everything that cannot be read.
+pub fn submission(value: Value) -> Result<Submission, Vec<Finding>> {
+    let wire: WireSubmission = serde_json::from_value(value)
+        .map_err(|error| vec![Finding::new(Code::ReadBadSettings, "", error.to_string())])?;
+    let operation = match wire.operation.as_deref() {
+        None | Some("create") => Operation::Create,
+        Some("update") => Operation::Update,
+        Some("statusUpdate") => Operation::StatusUpdate,
+        Some(other) => {
+            let message = format!("unknown operation `{other}`");
+            return Err(vec![
+                Finding::new(Code::ReadBadSettings, "operation", message)
+                    .with_hint("one of create, update, statusUpdate"),
+            ]);
+        }
+    };
+    let circumstances =
+        Circumstances { admin_namespace: wire.admin_namespace, authorized: wire.authorized.unwrap_or(true) };
+    Ok(Submission { object: wire.object, old: wire.old_object, operation, circumstances })
+}
+
+/// A question about manifests.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ValidationQuestion {
+    /// What the API server answers to one request.
+    One(Profile, Box<Submission>),
+    /// What only shows when objects are seen together.
+    Set(Profile, Vec<Value>),
+}
+
+impl ValidationQuestion {
+    /// The answer: `{"findings": [..]}`; for a set a list per object.
+    pub fn answer(self) -> Value {
+        match self {
+            Self::One(profile, submission) => json!({ "findings": validate(*submission, &profile) }),
+            Self::Set(profile, objects) => json!({ "findings": validate_set(&objects, &profile) }),
+        }
+    }
+}
+
+/// Reads a question about manifests: `{"settings": .., "submission": ..}` or `{"settings": .., "objects": [..]}`, the
+/// parts as [`settings`] and [`submission`] read them; the settings may be left out.
+///
+/// # Errors
+///
+/// A finding for everything that cannot be read.
+pub fn validation(mut value: Value) -> Result<ValidationQuestion, Vec<Finding>> {
+    let mut part = |name: &str| value.get_mut(name).map(Value::take);
+    let (profile, _) = settings(part("settings").unwrap_or_else(|| json!({})))?;
+    match (part("submission"), part("objects")) {
+        (Some(one), None) => Ok(ValidationQuestion::One(profile, Box::new(submission(one)?))),
+        (None, Some(Value::Array(objects))) => Ok(ValidationQuestion::Set(profile, objects)),
+        _ => {
+            let message = "a question about manifests has either a `submission` or a list `objects`";
+            Err(vec![Finding::new(Code::ReadBadSettings, "", message)])
+        }
+    }
+}
+
+fn version(text: &str) -> Result<Version, Vec<Finding>> {
+    Version::parse(text).ok_or_else(|| {
+        let message = format!("unknown Kubernetes version `{text}`");
+        vec![Finding::new(Code::ReadBadSettings, "version", message).with_hint("one of 1.34, 1.35, 1.36, 1.37, all")]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_name_what_they_do_not_know() {
+        let wrong = settings(json!({ "featureGates": { "DRAMagic": true } })).unwrap_err();
+        assert_eq!(wrong[0].path, "featureGates[DRAMagic]");
+        assert!(settings(json!({ "version": "1.12" })).is_err());
+        assert!(settings(json!({ "mod": "sound" })).is_err());
+    }
+
+    #[test]
+    fn gates_change_the_defaults_of_the_version() {
+        let (profile, _) =
+            settings(json!({ "version": "1.36", "featureGates": { "DRADeviceTaints": false } })).unwrap();
+        assert!(!profile.features.device_taints && profile.features.consumable_capacity);
+    }
+
+    #[test]
+    fn a_question_is_read_with_everything_in_it() {
+        let read = question(json!({
+            "claims": [{ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "c" } }],
+            "nodes": ["a"],
+            "inUse": { "consumed": [{ "driver": "d", "pool": "p", "device": "x", "capacity": { "m": "1Gi" } }] },
+        }))
+        .unwrap();
+        assert_eq!(read.claims.len(), 1);
+        assert_eq!(read.in_use.consumed[0].1["m"].to_string(), "1Gi");
+    }
+}
