@@ -300,8 +300,10 @@ codes! {
         "A claim can be reserved for at most 256 consumers.";
     RunNotAllocated = "run/not-allocated", Warning,
         "The Pod was given a node without the scheduler, and a claim of it is not allocated. Nobody allocates it for such a Pod, and the kubelet refuses to start it.";
-    RunBindingConditions = "run/binding-conditions", Info,
-        "A device must be made ready by its driver before the Pod is bound. A run takes the conditions as met.";
+    RunNotStarted = "run/not-started", Error,
+        "The Pod has a node, but the kubelet does not start it: the node does not exist, or the Pod may not use one of its claims.";
+    RunBindingConditions = "run/binding-conditions", Error,
+        "The Pod has a node and devices in view, but is bound only once the driver reports that the devices are ready. A driver that does not report within ten minutes loses the Pod.";
     RunGroupMissing = "run/group-missing", Error,
         "A Pod says that it is part of a PodGroup that does not exist. The scheduler waits for the PodGroup before it looks at the Pod.";
     RunGroupShort = "run/group-short", Error,
@@ -479,4 +481,15 @@ impl Serialize for Code {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.text())
     }
+}
+
+/// Longest list of names in a message.
+const NAMES_SHOWN: usize = 6;
+
+/// Names in backticks, the first few where there are many.
+pub(crate) fn list<'n>(names: impl ExactSizeIterator<Item = &'n String>) -> String {
+    let more = names.len().saturating_sub(NAMES_SHOWN);
+    let shown: Vec<String> = names.take(NAMES_SHOWN).map(|name| format!("`{name}`")).collect();
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{rest}", shown.join(", "))
 }

@@ -22,7 +22,7 @@ use crate::api::object::Object;
 use crate::api::pod::Namespace;
 use crate::api::source::{ConflictPolicy, UpdateStrategy};
 use crate::cluster::{Cluster, Key};
-use crate::decision::{Action, Decision, EventRecord};
+use crate::decision::{ADMIN_LABEL, Action, Decision, EventRecord};
 use crate::finding::ObjectRef;
 use mould::{Mould, is_managed_by_others, remove};
 use source::{Source, sources};
@@ -55,9 +55,6 @@ pub const CONTENT_HASH: &str = "apportion.dev/content-hash";
 
 /// Annotation of a copy: what happens to it when its source is deleted; left out where it goes.
 pub const DELETION_POLICY: &str = "apportion.dev/deletion-policy";
-
-/// Label of a namespace in which admin access is allowed.
-const ADMIN_LABEL: &str = "resource.kubernetes.io/admin-access";
 
 /// What the controller is told when it starts, and what is wrong with sources.
 #[derive(Clone, PartialEq, Debug, Default)]
