@@ -95,11 +95,12 @@ fn a_source_that_validate_refuses_makes_no_copies_and_says_why() {
         (json!({ "maxUnavailable": 0 }), "spec.maxUnavailable: must be at least 1"),
     ] {
         let mut world = world();
-        world.put_unread(source("h100", json!([{ "names": ["a"] }]), more));
-        world.settle();
-        assert_eq!(world.places("h100"), [""; 0]);
-        let message = world.status("h100")["failures"][0]["message"].as_str().unwrap().to_owned();
-        assert!(message.starts_with(says), "{message}");
+        let copy = template("a", more["templateName"].as_str().unwrap_or("h100"));
+        world.controller.apply([source("h100", json!([{ "names": ["a"] }]), more).to_string().as_str()]);
+        let decision = world.controller.reconcile(&copy, world.now);
+        assert_eq!((decision.actions.len(), decision.events[0].reason.as_str()), (0, "Invalid"));
+        let note = &decision.events[0].note;
+        assert!(note.starts_with(&format!("namespace a: {says}")), "{note}");
     }
 }
 

@@ -123,12 +123,6 @@ impl World {
         assert_eq!(findings, [vec![]]);
     }
 
-    /// The same where something in it may not be known.
-    pub(crate) fn put_unread(&mut self, value: Value) {
-        let text = self.store(value);
-        self.controller.apply([text.as_str()]);
-    }
-
     fn store(&mut self, mut value: Value) -> String {
         self.version += 1;
         let key = reference(&value);

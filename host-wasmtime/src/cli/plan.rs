@@ -18,7 +18,7 @@ use super::text::{clean, count, table};
 use super::{Shown, Verdict, ask, machine, template_sync};
 
 /// Why a selector does not reach a namespace.
-pub(super) const SKIPPED: &str = "a selector skips system namespaces (`kube-`), only `names` selects them";
+pub(super) const SKIPPED: &str = "a selector skips system namespaces (`kube-`), only their names select them";
 
 /// Most rounds of decisions; each is about what the one before it changed.
 const MOST_ROUNDS: usize = 16;

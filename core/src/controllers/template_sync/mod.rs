@@ -302,12 +302,12 @@ fn adoption(source: Source<'_>, mould: &Mould, template: &ResourceClaimTemplate)
 
 /// What keeps a source from having a copy in a namespace, as far as that shows without asking the API server.
 fn obstacle(settings: &Settings, source: Source<'_>, space: Option<&Namespace>) -> Option<(Reason, String)> {
-    let Some(spec) = source.spec else {
-        return Some((Reason::SourceMissing, format!("there is no such template in namespace {}", settings.home)));
-    };
     if let Some(message) = settings.unusable.get(&source.metadata.uid) {
         return Some((Reason::Invalid, message.clone()));
     }
+    let Some(spec) = source.spec else {
+        return Some((Reason::SourceMissing, format!("there is no such template in namespace {}", settings.home)));
+    };
     if !asks_for_admin_access(spec) {
         return None;
     }

@@ -111,8 +111,10 @@ fn holds(out: &mut Report<'_>, node: &Node<'_, '_>, bound: &Bound) -> bool {
             }
         }
         Bound::Between(least, most) => {
-            if !(*least..=*most).contains(&node.int()) {
-                out.invalid(node.at, format!("must be at least {least} and at most {most}, is {}", node.int()));
+            if node.int() < *least {
+                out.invalid(node.at, format!("must be at least {least}, is {}", node.int()));
+            } else if node.int() > *most {
+                out.invalid(node.at, format!("must be at most {most}, is {}", node.int()));
             }
         }
         Bound::Most(most) if node.len() > *most => {
