@@ -111,6 +111,8 @@ fn refused() -> Vec<Case> {
         (vec![("/spec/targets/0/names", json!(["a.b"]))], Code::ValidateInvalid, "spec.targets[0].names[0]", Both),
         (vec![("/spec/targets/0/names", json!([long]))], Code::ValidateInvalid, "spec.targets[0].names[0]", Both),
         (vec![("/spec/targets/0/excludeNames", json!(["*"]))], Code::ValidateInvalid, "spec.targets[0].excludeNames[0]", Both),
+        (vec![("/spec/targets/0/names", json!(["a", null]))], Code::ReadWrongType, "spec.targets[0].names[1]", Both),
+        (vec![("/spec/targets/0/namespaceSelector", json!({ "matchLabels": { "team": null } }))], Code::ReadWrongType, "spec.targets[0].namespaceSelector.matchLabels[team]", Both),
         // Sizes and repetitions.
         (vec![("/spec/targets/0/names", json!(["a", "b", "a"]))], Code::ValidateDuplicate, "spec.targets[0].names[2]", Both),
         (vec![("/spec/targets/0/excludeNames", json!(["a", "a"]))], Code::ValidateDuplicate, "spec.targets[0].excludeNames[1]", Both),

@@ -15,7 +15,7 @@ use super::report::{Report, shown};
 use super::schema::{Type, fields};
 use super::template;
 use crate::api::source::{EXCLUDED_NAMESPACES, NAMESPACE_SELECTOR, NAMESPACES, TEMPLATE_NAME};
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, ErrorKind, Finding};
 use crate::near::nearest_name;
 use rows::{Bound, Format, row};
 
@@ -69,18 +69,15 @@ fn rules(out: &mut Report<'_>, node: &Node<'_, '_>, of: &'static Type, path: &st
             rules(out, &node.field(field.name), &field.holds, &inner);
         }
     }
-    match element(of) {
-        Some((element, step)) if step == "[]" => {
-            let inner = format!("{path}[]");
-            node.items().for_each(|item| rules(out, &item, element, &inner));
-        }
-        Some((element, step)) => {
-            let inner = format!("{path}{step}");
-            for (key, value) in node.entries() {
-                rules(out, &Node { value, at: node.at.key(key) }, element, &inner);
-            }
-        }
-        None => {}
+    let Some((element, step)) = element(of) else { return };
+    let inner = format!("{path}{step}");
+    let mut one = |entry: Node<'_, '_>| match entry.is_set() {
+        true => rules(out, &entry, element, &inner),
+        false => out.error(ErrorKind::TypeInvalid, Code::ReadWrongType, entry.at, "there is no value"),
+    };
+    node.items().for_each(&mut one);
+    for (key, value) in node.entries().filter(|_| step == "{}") {
+        one(Node { value, at: node.at.key(key) });
     }
 }
 
