@@ -422,6 +422,10 @@ codes! {
         "More Pods name one claim than can share it (256). The others stay Pending. A PodGroup takes one place whatever the number of its Pods.";
     LinkAdminLabel = "link/admin-label", Warning,
         "Admin access is allowed only in namespaces with the label `resource.kubernetes.io/admin-access: \"true\"`. The API server refuses the claim.";
+    LinkNoNamespace = "link/no-namespace", Warning,
+        "A ClusterResourceClaimTemplate of `apportion.dev`, or one of its targets, selects no namespace among the objects given, so that no copy is made. A selector skips system namespaces, whose names begin with `kube-`: only their names select them.";
+    LinkCopyConflict = "link/copy-conflict", Warning,
+        "In one namespace two templates of one name are wanted: copies of two sources, or a copy and a template that somebody else made. Of two sources the older one is copied. What somebody else made stays, unless `conflictPolicy` says otherwise.";
     CheckDeviceHeldTwice = "check/device-held-twice", Error,
         "Two claims have the same device, or the same share of one. Their Pods may disturb each other. Somebody wrote an allocation beside the scheduler, or two schedulers run.";
     CheckDeviceGone = "check/device-gone", Warning,
