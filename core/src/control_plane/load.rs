@@ -56,7 +56,7 @@ impl Simulation {
                     let belongs_to = [kind.as_str(), &metadata.namespace, &metadata.generate_name, &count];
                     metadata.name = derive::generated_name(&metadata.generate_name, &belongs_to);
                 }
-                self.server.seed(object.write(), self.now);
+                self.server.seed_object(object, self.now);
             }
             _ => {}
         }
@@ -76,15 +76,15 @@ impl Simulation {
         expand::expand(&mut cluster, &mut findings);
         let mut changed = Vec::new();
         let nodes = cluster.nodes().values().filter(|node| before.nodes().get(&node.metadata.name) != Some(node));
-        changed.extend(nodes.map(|node| Object::Node(Box::new(Node::clone(node))).write()));
+        changed.extend(nodes.map(|node| Object::Node(Box::new(Node::clone(node)))));
         let workloads = cluster.workloads().iter().filter(|(key, own)| before.workloads().get(*key) != Some(own));
-        changed.extend(workloads.map(|(_, workload)| Object::Workload(Box::new(workload.clone())).write()));
+        changed.extend(workloads.map(|(_, workload)| Object::Workload(Box::new(workload.clone()))));
         let mut pods: Vec<_> =
             cluster.pods().iter().filter(|(key, own)| before.pods().get(*key) != Some(own)).collect();
         pods.sort_by_key(|(key, _)| cluster.arrival("Pod", &key.0, &key.1));
-        changed.extend(pods.into_iter().map(|(_, pod)| Object::Pod(Box::new(pod.clone())).write()));
-        for value in changed {
-            self.server.seed(value, self.now);
+        changed.extend(pods.into_iter().map(|(_, pod)| Object::Pod(Box::new(pod.clone()))));
+        for object in changed {
+            self.server.seed_object(object, self.now);
         }
         self.allow_admin_access();
         // What was there before is told to all, and is nothing that happened.

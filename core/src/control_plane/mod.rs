@@ -9,6 +9,7 @@ mod components;
 mod controllers;
 mod kubelet;
 mod load;
+mod queue;
 mod replicas;
 pub mod script;
 pub mod server;
@@ -266,6 +267,7 @@ impl Simulation {
                 timeline.note(self.now, &trigger);
             }
         }
+        self.waiting.wake_all(self.server.cluster(), self.now);
         if let Some(timeline) = &mut self.timeline {
             timeline.note_events(self.now, self.server.events());
         }
