@@ -150,6 +150,16 @@ impl Finding {
         }
     }
 
+    /// Whether the API server refuses the object because of it: its error, or the request cannot be made at all.
+    pub fn refuses(&self) -> bool {
+        self.severity == Severity::Error
+            && (self.kind.is_some()
+                || matches!(
+                    self.code,
+                    Code::ReadNoKind | Code::ReadBadSettings | Code::ValidateNotServed | Code::ValidateTooLarge
+                ))
+    }
+
     /// The same with the one certain correction.
     #[must_use]
     pub fn with_fix(mut self, fix: Fix) -> Self {

@@ -92,6 +92,21 @@ impl Rest {
         self.0.as_ref()?.get(name)
     }
 
+    /// Keeps one field.
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
+        self.0.get_or_insert_default().insert(name.to_owned(), value);
+    }
+
+    /// Keeps one field no longer.
+    pub(crate) fn remove(&mut self, name: &str) {
+        if let Some(fields) = &mut self.0 {
+            fields.remove(name);
+            if fields.is_empty() {
+                self.0 = None;
+            }
+        }
+    }
+
     /// A copy to write the known fields into.
     pub fn to_map(&self) -> Map<String, Value> {
         self.0.as_deref().cloned().unwrap_or_default()

@@ -93,6 +93,14 @@ pub(crate) fn raise(kind: &str, version: &str, object: &mut Value) {
     }
 }
 
+/// Names the version of an object that was [raised](raise).
+pub(crate) fn stored_as(kind: &str, object: &mut Value) {
+    let is_raised = matches!(kind, "ResourceClaim" | "ResourceClaimTemplate" | "DeviceClass" | "ResourceSlice");
+    if let Some(Value::Object(map)) = Some(object).filter(|_| is_raised) {
+        map.insert("apiVersion".to_owned(), Value::from("resource.k8s.io/v1"));
+    }
+}
+
 /// Brings an object in the internal form into a flat version.
 pub(crate) fn lower(kind: &str, version: &str, object: &mut Value) {
     for request in requests(claim_spec(kind, object)) {

@@ -48,6 +48,11 @@ impl Links {
         }
     }
 
+    /// Whether two versions of a Pod refer to the same.
+    pub(super) fn are_alike(before: &Pod, after: &Pod) -> bool {
+        before.group_name() == after.group_name() && claim_names(before).eq(claim_names(after))
+    }
+
     pub(super) fn add_claim(&mut self, key: &Key, claim: &ResourceClaim) {
         if let Some(owner) = claim.metadata.controller() {
             insert(&mut self.claims_by_owner, owner.uid.clone(), key.clone());

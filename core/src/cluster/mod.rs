@@ -10,6 +10,7 @@ pub mod node_selector;
 mod objects;
 mod pools;
 mod projections;
+mod records;
 pub(crate) mod selectors;
 mod slots;
 mod usage;
@@ -209,10 +210,6 @@ impl Cluster {
         let metadata = object.metadata();
         let name = metadata.name.clone();
         let key = (metadata.namespace.clone(), name.clone());
-        if matches!(object, Object::Pod(_) | Object::Workload(_)) {
-            let next = self.arrivals.len() as u64;
-            self.arrivals.entry((object.kind().to_owned(), key.0.clone(), key.1.clone())).or_insert(next);
-        }
         match object {
             Object::Node(node) => {
                 self.memory.pools.forget_node(&name);
@@ -226,39 +223,66 @@ impl Cluster {
             }
             Object::DeviceTaintRule(rule) => drop(self.taint_rules.insert(name, *rule)),
             Object::ResourcePoolStatusRequest(request) => drop(self.pool_status_requests.insert(name, *request)),
-            Object::ResourceClaim(mut claim) => {
-                // Claims of one template follow one another.
-                if self.latest_spec == claim.spec {
-                    claim.spec = Arc::clone(&self.latest_spec);
-                } else {
-                    self.latest_spec = Arc::clone(&claim.spec);
-                }
-                let links = Arc::make_mut(&mut self.links);
-                if let Some(old) = self.claims.get(&key) {
-                    count_claim(&mut self.inventory, &self.profile, old, false);
-                    links.remove_claim(&key, old);
-                }
-                count_claim(&mut self.inventory, &self.profile, &claim, true);
-                links.add_claim(&key, &claim);
-                Arc::make_mut(&mut self.claims).insert(key, *claim);
-            }
+            Object::ResourceClaim(claim) => drop(self.apply_claim(claim)),
             Object::ResourceClaimTemplate(template) => drop(self.templates.insert(key, *template)),
             Object::ClusterResourceClaimTemplate(template) => drop(self.cluster_templates.insert(name, *template)),
             Object::TemplateSource(source) => drop(self.template_sources.insert(name, *source)),
-            Object::Pod(pod) => {
-                let links = Arc::make_mut(&mut self.links);
-                if let Some(old) = self.pods.get(&key) {
-                    links.remove_pod(&key, old);
-                }
-                links.add_pod(&key, &pod);
-                Arc::make_mut(&mut self.pods).insert(key, *pod);
-            }
+            Object::Pod(pod) => drop(self.apply_pod(pod)),
             Object::PodGroup(group) => drop(self.pod_groups.insert(key, *group)),
             Object::SchedulingWorkload(workload) => drop(self.scheduling_workloads.insert(key, *workload)),
             Object::Workload(workload) => {
+                self.arrive(&workload.kind, &key);
                 drop(self.workloads.insert((workload.kind.clone(), key.0, key.1), *workload));
             }
         }
+    }
+
+    /// Remembers when a Pod or workload controller first came.
+    fn arrive(&mut self, kind: &str, key: &Key) {
+        let next = self.arrivals.len() as u64;
+        self.arrivals.entry((kind.to_owned(), key.0.clone(), key.1.clone())).or_insert(next);
+    }
+
+    /// Adds a Pod, and gives the one that it replaces.
+    fn apply_pod(&mut self, pod: Box<Pod>) -> Option<Pod> {
+        let key = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
+        match self.pods.get(&key) {
+            Some(old) if Links::are_alike(old, &pod) => {}
+            Some(old) => {
+                let links = Arc::make_mut(&mut self.links);
+                links.remove_pod(&key, old);
+                links.add_pod(&key, &pod);
+            }
+            None => {
+                self.arrive("Pod", &key);
+                Arc::make_mut(&mut self.links).add_pod(&key, &pod);
+            }
+        }
+        Arc::make_mut(&mut self.pods).insert(key, *pod)
+    }
+
+    /// Adds a claim, and gives the one that it replaces.
+    fn apply_claim(&mut self, mut claim: Box<ResourceClaim>) -> Option<ResourceClaim> {
+        let key = (claim.metadata.namespace.clone(), claim.metadata.name.clone());
+        // Claims of one template follow one another.
+        if Arc::ptr_eq(&self.latest_spec, &claim.spec) || self.latest_spec == claim.spec {
+            claim.spec = Arc::clone(&self.latest_spec);
+        } else {
+            self.latest_spec = Arc::clone(&claim.spec);
+        }
+        let old = self.claims.get(&key);
+        if old.is_none_or(|old| old.metadata.owner_references != claim.metadata.owner_references) {
+            let links = Arc::make_mut(&mut self.links);
+            old.into_iter().for_each(|old| links.remove_claim(&key, old));
+            links.add_claim(&key, &claim);
+        }
+        let (had, has) = (old.and_then(|old| old.status.allocation.as_ref()), claim.status.allocation.as_ref());
+        let is_same = matches!((had, has), (Some(had), Some(has)) if Arc::ptr_eq(had, has));
+        if !is_same {
+            old.into_iter().for_each(|old| count_claim(&mut self.inventory, &self.profile, old, false));
+            count_claim(&mut self.inventory, &self.profile, &claim, true);
+        }
+        Arc::make_mut(&mut self.claims).insert(key, *claim)
     }
 
     fn apply_slice(&mut self, written: Arc<ResourceSlice>) {

@@ -1,8 +1,9 @@
 //! A decision becomes requests.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Simulation;
+use crate::api::object::Object;
 use crate::control_plane::server::Refused;
 use crate::decision::{Action, Change, Decision, Patch};
 use crate::finding::ObjectRef;
@@ -12,8 +13,7 @@ impl Simulation {
     /// Carries out a decision. False when something was refused or lost: then what came after it did not happen.
     pub(super) fn carry_out(&mut self, decision: Decision) -> bool {
         let is_there = |(object, uid): &(ObjectRef, String)| {
-            let found = self.server.get(object).and_then(|value| value.pointer("/metadata/uid"));
-            found.and_then(Value::as_str) == Some(uid) || self.server.is_unseen(uid)
+            self.server.metadata(object).is_some_and(|metadata| metadata.uid == *uid) || self.server.is_unseen(uid)
         };
         if decision.gone.iter().any(is_there) {
             return false;
@@ -84,13 +84,12 @@ impl Simulation {
         let now = self.now;
         match action {
             Action::Create { object, .. } => {
-                self.server.create(object.write(), now)?;
-                let key = object.reference();
+                let key = self.server.create_object(*object, now)?;
                 versions.note(&key, self.version(&key));
                 Ok(())
             }
-            Action::Update(object) => self.update(object.reference(), object.write(), false, versions),
-            Action::UpdateStatus(object) => self.update(object.reference(), object.write(), true, versions),
+            Action::Update(object) => self.update(*object, false, versions),
+            Action::UpdateStatus(object) => self.update(*object, true, versions),
             Action::Patch(mut patch) => {
                 patch.resource_version = versions.current(&patch.object, patch.resource_version);
                 self.server.patch(&patch, now)?;
@@ -108,26 +107,17 @@ impl Simulation {
         }
     }
 
-    fn update(
-        &mut self,
-        key: ObjectRef,
-        mut value: Value,
-        status: bool,
-        versions: &mut Versions,
-    ) -> Result<(), Refused> {
-        let decided = value.pointer("/metadata/resourceVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let current = versions.current(&key, decided);
-        if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
-            metadata.insert("resourceVersion".to_owned(), json!(current));
-        }
-        self.server.update(value, status, self.now)?;
+    fn update(&mut self, mut object: Object, status: bool, versions: &mut Versions) -> Result<(), Refused> {
+        let key = object.reference();
+        let decided = std::mem::take(&mut object.metadata_mut().resource_version);
+        object.metadata_mut().resource_version = versions.current(&key, decided);
+        self.server.update_object(object, status, self.now)?;
         versions.note(&key, self.version(&key));
         Ok(())
     }
 
     fn version(&self, key: &ObjectRef) -> String {
-        let version = self.server.get(key).and_then(|value| value.pointer("/metadata/resourceVersion"));
-        version.and_then(Value::as_str).unwrap_or_default().to_owned()
+        self.server.metadata(key).map(|metadata| metadata.resource_version.clone()).unwrap_or_default()
     }
 }
 

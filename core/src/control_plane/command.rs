@@ -185,14 +185,14 @@ impl Simulation {
     fn change_taints(&mut self, device: &DevicePath, change: impl FnOnce(&mut Vec<Value>)) -> Result<(), Refused> {
         let text =
             |value: &Value, path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let is_it = |slice: &&Value| {
+        let is_it = |slice: &Value| {
             let driver = text(slice, "/spec/driver");
             let devices = slice.pointer("/spec/devices").and_then(Value::as_array);
             (device.driver.is_empty() || device.driver == driver)
                 && device.pool == text(slice, "/spec/pool/name")
                 && devices.into_iter().flatten().any(|known| text(known, "/name") == device.device)
         };
-        let found = self.server.list("ResourceSlice").find(is_it).cloned();
+        let found = self.server.list("ResourceSlice").find(is_it);
         let Some(mut slice) = found else {
             let message = format!("no slice has a device {} in pool {}", device.device, device.pool);
             return Err(Refused { status: 404, reason: "NotFound", message });

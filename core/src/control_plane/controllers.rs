@@ -1,7 +1,6 @@
 //! What the controllers have to look at, and one look.
 
-use std::collections::BTreeMap;
-
+use super::queue::Queue;
 use super::{Component, Simulation, replicas as workloads};
 use crate::api::pod::Pod;
 use crate::cluster::entries::is_for_pod;
@@ -34,58 +33,6 @@ pub(super) struct Controllers {
     pub(super) workloads: Queue<()>,
     /// Whether workloads get the Pods that they lack.
     pub(super) replaces_pods: bool,
-}
-
-/// What is looked at when, and how often in a row it failed.
-#[derive(Clone, Debug)]
-pub(super) struct Queue<K> {
-    due: BTreeMap<K, Time>,
-    failures: BTreeMap<K, u32>,
-}
-
-impl<K> Default for Queue<K> {
-    fn default() -> Self {
-        Self { due: BTreeMap::new(), failures: BTreeMap::new() }
-    }
-}
-
-impl<K: Ord + Clone> Queue<K> {
-    fn next(&self) -> Option<Time> {
-        self.due.values().min().copied()
-    }
-
-    fn add(&mut self, key: K, at: Time) {
-        self.due.insert(key, at);
-    }
-
-    /// Something that is due; it is not any more.
-    pub(super) fn take(&mut self, now: Time) -> Option<K> {
-        let key = self.due.iter().find(|(_, time)| **time <= now).map(|(key, _)| key.clone())?;
-        self.due.remove(&key);
-        Some(key)
-    }
-
-    /// Takes the end of a look into account: after a failure there is another one, with growing pauses.
-    pub(super) fn conclude(&mut self, key: K, is_done: bool, wake_up: Option<Time>, now: Time) {
-        let mut next = wake_up;
-        if is_done {
-            self.failures.remove(&key);
-        } else {
-            let failures = self.failures.entry(key.clone()).or_default();
-            let again = now.plus_millis(pause(*failures));
-            *failures = failures.saturating_add(1);
-            next = Some(next.map_or(again, |next| next.min(again)));
-        }
-        if let Some(next) = next {
-            let known = self.due.entry(key).or_insert(next);
-            *known = next.min(*known);
-        }
-    }
-}
-
-/// Milliseconds until something that failed is tried again: 5 ms, doubled each time, at most 1000 s.
-fn pause(failures: u32) -> i64 {
-    5i64.checked_shl(failures.min(18)).unwrap_or(1_000_000).min(1_000_000)
 }
 
 impl Controllers {

@@ -1,10 +1,9 @@
 //! Nodes that run Pods: a Pod starts once it may use its claims, and ends when its time to end is over.
 
-use std::collections::BTreeMap;
-
 use serde_json::json;
 
 use super::Simulation;
+use super::queue::Queue;
 use crate::api::object::Object;
 use crate::cluster::Key;
 use crate::controllers::kubelet::{Permission, may_use};
@@ -13,33 +12,27 @@ use crate::finding::ObjectRef;
 
 /// Pods to look at, each with the time.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Kubelets(BTreeMap<Key, Time>);
+pub(super) struct Kubelets(Queue<Key>);
 
 impl Kubelets {
     /// When the next Pod is looked at.
     pub(super) fn next(&self) -> Option<Time> {
-        self.0.values().min().copied()
+        self.0.next()
     }
 
     /// Takes a change into account.
     pub(super) fn note(&mut self, trigger: &Trigger, now: Time) {
         match trigger.after.as_deref() {
             Some(Object::Pod(pod)) if !pod.spec.node_name.is_empty() && !pod.is_finished() => {
-                self.0.insert((pod.metadata.namespace.clone(), pod.metadata.name.clone()), now);
+                self.0.add((pod.metadata.namespace.clone(), pod.metadata.name.clone()), now);
             }
             Some(Object::ResourceClaim(claim)) => {
                 for consumer in claim.status.reserved_for.iter().filter(|consumer| consumer.resource == "pods") {
-                    self.0.insert((claim.metadata.namespace.clone(), consumer.name.clone()), now);
+                    self.0.add((claim.metadata.namespace.clone(), consumer.name.clone()), now);
                 }
             }
             _ => {}
         }
-    }
-
-    fn take(&mut self, now: Time) -> Option<Key> {
-        let key = self.0.iter().find(|(_, time)| **time <= now).map(|(key, _)| key.clone())?;
-        self.0.remove(&key);
-        Some(key)
     }
 }
 
@@ -48,14 +41,14 @@ impl Simulation {
     pub fn run_pods(&mut self) {
         let mut kubelets = Kubelets::default();
         for key in self.server.cluster().pods().keys() {
-            kubelets.0.insert(key.clone(), self.now);
+            kubelets.0.add(key.clone(), self.now);
         }
         self.kubelets = Some(kubelets);
     }
 
     /// Lets one node do one thing. False when there is nothing to do now.
     pub(super) fn run_pod(&mut self) -> bool {
-        while let Some(key) = self.kubelets.as_mut().and_then(|kubelets| kubelets.take(self.now)) {
+        while let Some(key) = self.kubelets.as_mut().and_then(|kubelets| kubelets.0.take(self.now)) {
             let cluster = self.server.cluster();
             let Some(pod) = cluster.pods().get(&key) else { continue };
             if pod.spec.node_name.is_empty() || pod.is_finished() {
@@ -68,7 +61,7 @@ impl Simulation {
                     return self.server.delete(&object, "", Some(0), self.now).is_ok();
                 }
                 if let Some(kubelets) = &mut self.kubelets {
-                    kubelets.0.insert(key, end);
+                    kubelets.0.add(key, end);
                 }
                 continue;
             }

@@ -51,7 +51,7 @@ impl Simulation {
                     let belongs_to = [kind.as_str(), &metadata.namespace, &metadata.generate_name, &count];
                     metadata.name = derive::generated_name(&metadata.generate_name, &belongs_to);
                 }
-                self.server.seed(object.write(), self.now);
+                self.server.seed_object(object, self.now);
             }
             _ => {}
         }
@@ -73,7 +73,7 @@ impl Simulation {
         let mut simulation = Self::new(cluster.profile().clone(), limits, now);
         simulation.records_failures = false;
         for object in objects {
-            simulation.server.seed(object.write(), now);
+            simulation.server.seed_object(object, now);
         }
         simulation.complete();
         simulation
@@ -99,20 +99,20 @@ impl Simulation {
         workloads::expand(&mut cluster, &mut findings);
         let mut changed = Vec::new();
         let nodes = cluster.nodes().values().filter(|node| before.nodes().get(&node.metadata.name) != Some(node));
-        changed.extend(nodes.map(|node| Object::Node(Box::new(Node::clone(node))).write()));
+        changed.extend(nodes.map(|node| Object::Node(Box::new(Node::clone(node)))));
         let new = cluster.workloads().iter().filter(|(key, own)| before.workloads().get(*key) != Some(own));
-        changed.extend(new.map(|(_, workload)| Object::Workload(Box::new(workload.clone())).write()));
+        changed.extend(new.map(|(_, workload)| Object::Workload(Box::new(workload.clone()))));
         let mut pods: Vec<_> =
             cluster.pods().iter().filter(|(key, own)| before.pods().get(*key) != Some(own)).collect();
         pods.sort_by_key(|(key, _)| cluster.arrival("Pod", &key.0, &key.1));
-        changed.extend(pods.into_iter().map(|(_, pod)| Object::Pod(Box::new(pod.clone())).write()));
+        changed.extend(pods.into_iter().map(|(_, pod)| Object::Pod(Box::new(pod.clone()))));
         let gone: Vec<String> =
             before.nodes().keys().filter(|name| !cluster.nodes().contains_key(*name)).cloned().collect();
         for name in gone {
             self.server.forget(&ObjectRef { kind: "Node".to_owned(), name, ..ObjectRef::default() });
         }
-        for value in changed {
-            self.server.seed(value, self.now);
+        for object in changed {
+            self.server.seed_object(object, self.now);
         }
         self.allow_admin_access(&mut findings);
         self.take_as_given();

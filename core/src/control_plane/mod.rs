@@ -11,6 +11,7 @@ pub(crate) mod infer;
 mod kubelet;
 mod load;
 mod order;
+mod queue;
 mod replicas;
 pub mod script;
 pub mod server;
@@ -311,6 +312,7 @@ impl Simulation {
                 timeline.note(self.now, &trigger);
             }
         }
+        self.waiting.wake_all(self.server.cluster(), self.now);
         if let Some(timeline) = &mut self.timeline {
             timeline.note_events(self.now, self.server.events());
         }

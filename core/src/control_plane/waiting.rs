@@ -36,6 +36,8 @@ pub(super) struct Waiting {
     entries: BTreeMap<Key, Entry>,
     /// Those with a time, in the order of trying.
     ready: BTreeSet<(Time, Rank, Key)>,
+    /// Whether a change may help all of them.
+    has_hope: bool,
 }
 
 impl Waiting {
@@ -85,7 +87,10 @@ impl Waiting {
         }
         let keys: Vec<Key> = match concern(trigger) {
             Concern::Nobody => return,
-            Concern::Everybody => self.entries.keys().cloned().collect(),
+            Concern::Everybody => {
+                self.has_hope = true;
+                return;
+            }
             Concern::UsersOf(claim) => {
                 cluster.links().pods_of_claim(&claim).map(|name| (claim.0.clone(), name.clone())).collect()
             }
@@ -109,6 +114,20 @@ impl Waiting {
     pub(super) fn note_failure(&mut self, key: &Key, revision: u64) {
         if let Some(entry) = self.entries.get_mut(key) {
             entry.failed_at = Some(revision);
+        }
+    }
+
+    /// Has all of them tried again if a change that was noted may help all. For after the last of several changes.
+    pub(super) fn wake_all(&mut self, cluster: &Cluster, now: Time) {
+        if !std::mem::take(&mut self.has_hope) {
+            return;
+        }
+        let asleep = |entry: &Entry| entry.ready.is_none_or(|(ready, ..)| ready > now);
+        let keys = self.entries.iter().filter(|(_, entry)| asleep(entry)).map(|(key, _)| key.clone());
+        for key in keys.collect::<Vec<Key>>() {
+            if let Some(pod) = cluster.pods().get(&key) {
+                self.wake(cluster, pod, &key, now);
+            }
         }
     }
 

@@ -13,7 +13,7 @@ use super::node::Node;
 use super::report::Report;
 use super::schema::{CLAIM_SPEC, Type, same};
 use super::selectors;
-use super::{claim_status, taints};
+use super::{ADMIN_LABEL, claim_status, taints};
 
 /// Requests, constraints, configurations, selectors, and requests in a reference.
 const MOST: usize = 32;
@@ -74,7 +74,7 @@ pub(super) fn admin_access(out: &mut Report<'_>, object: &Node<'_, '_>, spec: &N
             format_args!("spec.devices.requests[{index}].adminAccess"),
             format!("admin access is not allowed in namespace `{namespace}`"),
         );
-        out.hint("label the namespace `resource.kubernetes.io/admin-access: \"true\"`, or use another one");
+        out.hint(format!("label the namespace `{ADMIN_LABEL}: \"true\"`, or use another one"));
     }
 }
 

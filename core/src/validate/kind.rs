@@ -82,6 +82,23 @@ impl Kind {
         }
     }
 
+    /// Whether its status is changed by requests of their own.
+    pub(super) fn has_status(self) -> bool {
+        match self {
+            Self::ResourceClaim
+            | Self::DeviceTaintRule
+            | Self::ResourcePoolStatusRequest
+            | Self::PodGroup
+            | Self::CompositePodGroup
+            | Self::Pod => true,
+            Self::ResourceClaimTemplate
+            | Self::ClusterResourceClaimTemplate
+            | Self::DeviceClass
+            | Self::ResourceSlice
+            | Self::Workload => false,
+        }
+    }
+
     /// Its shape in a version. An unknown version is taken for the newest.
     pub(super) fn schema(self, version: &str) -> &'static Type {
         static CLAIM: Type = Type::Object(schema::CLAIM);

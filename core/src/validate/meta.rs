@@ -256,6 +256,28 @@ fn is_reason(text: &str) -> bool {
         && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b',' | b':'))
 }
 
+/// Whether an object was found in a cluster: it has a `uid`, which the API server gives, or a status.
+pub(super) fn is_found(object: &Value) -> bool {
+    object.pointer("/metadata/uid").and_then(Value::as_str).is_some_and(|uid| !uid.is_empty())
+        || object.get("status").and_then(Value::as_object).is_some_and(|status| !status.is_empty())
+}
+
+/// Takes out what a new object cannot bring along.
+pub(super) fn reset(object: &mut Value, has_status: bool) {
+    if is_found(object) {
+        return;
+    }
+    let Some(map) = object.as_object_mut() else { return };
+    if has_status {
+        map.remove("status");
+    }
+    if let Some(Value::Object(meta)) = map.get_mut("metadata") {
+        for name in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
+            meta.remove(name);
+        }
+    }
+}
+
 /// The metadata that the server keeps of the old object when a status is changed.
 pub(super) const KEPT_WITH_STATUS: [&str; 6] =
     ["deletionTimestamp", "deletionGracePeriodSeconds", "generation", "labels", "annotations", "finalizers"];

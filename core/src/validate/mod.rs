@@ -42,6 +42,8 @@ mod taints;
 mod template;
 mod workload;
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -125,8 +127,44 @@ pub fn goes_to_default_namespace(object: &Value) -> bool {
 ///
 /// Paths are those of the version that was submitted.
 pub fn validate(submission: Submission, profile: &Profile) -> Vec<Finding> {
-    pipeline::run(submission, profile)
+    pipeline::run(submission, profile).findings
 }
+
+/// What became of an object that was to be created.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Admission {
+    /// The object as the API server stores it: defaults are set, and fields that are unknown, of no use or of a disabled
+    /// feature are gone. Older versions of `resource.k8s.io` became `v1`. Of a refused object only as far as it was looked
+    /// at.
+    pub object: Value,
+    /// What [`validate`] finds.
+    pub findings: Vec<Finding>,
+}
+
+impl Admission {
+    /// Whether the API server refuses the object.
+    pub fn is_refused(&self) -> bool {
+        self.findings.iter().any(Finding::refuses)
+    }
+}
+
+/// One object on its way into the API server: what [`validate`] says of its creation, and the object as it is stored.
+///
+/// `namespace` are the labels of the object's namespace, where they are known. An object with a `uid` or a status was
+/// found in a cluster: it keeps its status and what the server filled in, and what holds for new objects alone is not asked of it.
+/// Objects of kinds without rules here come back as they are.
+pub fn admit(object: &Value, profile: &Profile, namespace: Option<&BTreeMap<String, String>>) -> Admission {
+    let circumstances = Circumstances { admin_namespace: namespace.map(allows_admin_access), authorized: true };
+    pipeline::run(Submission { circumstances, ..Submission::create(object.clone()) }, profile)
+}
+
+/// Whether a namespace with these labels allows admin access. The spelling of 1.33 does not count since 1.34.
+pub fn allows_admin_access(labels: &BTreeMap<String, String>) -> bool {
+    labels.get(ADMIN_LABEL).is_some_and(|value| value == "true")
+}
+
+/// The label that allows admin access in a namespace, with the value `true`.
+pub const ADMIN_LABEL: &str = "resource.kubernetes.io/admin-access";
 
 /// What is said about an object that no request to the API server can carry, from its JSON text; `None` if one can. The
 /// answer is that of [`validate`], without the room that the object takes when it is read.

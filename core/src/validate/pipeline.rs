@@ -9,8 +9,8 @@ use super::node::Node;
 use super::report::Report;
 use super::schema::{POD_TEMPLATE, Type, fit};
 use super::{
-    Operation, Submission, claim, class, defaults, features, pod, pod_group, pod_status, pod_templates, pool_status,
-    slice, source, taints, template, workload,
+    Admission, Operation, Submission, claim, class, defaults, features, pod, pod_group, pod_status, pod_templates,
+    pool_status, slice, source, taints, template, workload,
 };
 use crate::api::object::no_kind;
 use crate::api::read::Path;
@@ -27,9 +27,9 @@ pub(super) fn too_large(bytes: usize) -> Option<Finding> {
     (bytes > LARGEST_REQUEST).then(|| Finding::new(Code::ValidateTooLarge, "", message))
 }
 
-/// What the API server answers, and what we add.
-pub(super) fn run(submission: Submission, profile: &Profile) -> Vec<Finding> {
-    let Submission { object, old, operation, circumstances } = submission;
+/// What the API server answers, what we add, and the object as it is stored.
+pub(super) fn run(submission: Submission, profile: &Profile) -> Admission {
+    let Submission { mut object, old, operation, circumstances } = submission;
     let mut out = Report::new(profile, circumstances);
     let reference = reference(&object);
     let api_version = text(&object, "apiVersion").to_owned();
@@ -41,9 +41,9 @@ pub(super) fn run(submission: Submission, profile: &Profile) -> Vec<Finding> {
     } else if let Some(finding) = too_large(claim::length(&object)) {
         out.note(finding);
     } else if let Some(known) = Kind::of(group, &kind) {
-        run_kind(&mut out, known, version, object, old, operation);
+        run_kind(&mut out, known, version, &mut object, old, operation);
     } else if let Some((paths, by_server)) = pod_templates::of(group, &kind) {
-        run_templates(&mut out, object, paths, by_server);
+        run_templates(&mut out, &mut object, paths, by_server);
     } else {
         let message = format!("`{kind}` of `{api_version}` plays no part in device allocation");
         out.note(Finding::new(Code::ReadUnknownKind, "kind", message));
@@ -52,14 +52,14 @@ pub(super) fn run(submission: Submission, profile: &Profile) -> Vec<Finding> {
     for finding in &mut findings {
         finding.object = Some(reference.clone());
     }
-    findings
+    Admission { object, findings }
 }
 
 fn run_kind(
     out: &mut Report<'_>,
     kind: Kind,
     version: &str,
-    mut object: Value,
+    object: &mut Value,
     mut old: Option<Value>,
     operation: Operation,
 ) {
@@ -72,7 +72,7 @@ fn run_kind(
         });
     }
     let schema = kind.schema(version);
-    if !fit(out, &mut object, schema, &Path::ROOT) {
+    if !fit(out, object, schema, &Path::ROOT) {
         return;
     }
     if let Some(old) = &mut old {
@@ -85,27 +85,30 @@ fn run_kind(
         }
         prepare(kind, old_version, old);
     }
-    prepare(kind, version, &mut object);
+    if operation == Operation::Create {
+        meta::reset(object, kind.has_status());
+    }
+    prepare(kind, version, object);
     let before = out.findings.len();
     let is_union = Shape::of(version) == Shape::Beta1;
     let modes = kind == Kind::PodGroup && version != "v1alpha1";
     if modes && let Some(old) = &mut old {
         defaults::disruption_mode(old, is_union);
     }
-    features::drop_disabled(out, kind.name(), &mut object, old.as_ref(), operation);
+    features::drop_disabled(out, kind.name(), object, old.as_ref(), operation);
     if modes {
-        defaults::disruption_mode(&mut object, is_union);
+        defaults::disruption_mode(object, is_union);
         // The default of a feature that is off is dropped like any other value, but nobody wrote it.
         let mut unread = Report::new(out.profile, out.circumstances);
-        features::drop_disabled(&mut unread, kind.name(), &mut object, old.as_ref(), operation);
+        features::drop_disabled(&mut unread, kind.name(), object, old.as_ref(), operation);
     }
     match (&old, operation) {
-        (Some(old), Operation::Update) => update(out, kind, version, &Node::root(&object), &Node::root(old)),
+        (Some(old), Operation::Update) => update(out, kind, version, &Node::root(object), &Node::root(old)),
         (Some(old), Operation::StatusUpdate) => {
-            meta::keep_for_status(&mut object, old);
-            update_status(out, kind, &mut object, old);
+            meta::keep_for_status(object, old);
+            update_status(out, kind, object, old);
         }
-        (_, Operation::Create) => create(out, kind, version, &Node::root(&object)),
+        (_, Operation::Create) => create(out, kind, version, &Node::root(object)),
         (None, Operation::Update | Operation::StatusUpdate) => {
             out.note(Finding::new(Code::ReadBadSettings, "", "an update needs the stored object as well"));
         }
@@ -114,6 +117,7 @@ fn run_kind(
         for finding in out.findings.iter_mut().skip(before) {
             finding.path = versions::flat_path(kind.name(), &finding.path);
         }
+        versions::stored_as(kind.name(), object);
     }
 }
 
@@ -189,9 +193,9 @@ fn update_status(out: &mut Report<'_>, kind: Kind, object: &mut Value, old: &Val
 }
 
 /// A workload kind: only the claims and groups of its Pod templates are looked at.
-fn run_templates(out: &mut Report<'_>, mut object: Value, paths: &[&str], by_server: bool) {
+fn run_templates(out: &mut Report<'_>, object: &mut Value, paths: &[&str], by_server: bool) {
     for path in paths {
-        walk(out, &mut object, path, &Path::ROOT, by_server);
+        walk(out, object, path, &Path::ROOT, by_server);
     }
 }
 

@@ -164,11 +164,11 @@ impl Plays for Simulation {
     }
 
     fn get(&mut self, object: &ObjectRef) -> Result<Option<Value>, Infallible> {
-        Ok(self.server().get(object).cloned())
+        Ok(self.server().get(object))
     }
 
     fn list(&mut self, kind: &str) -> Result<Vec<Value>, Infallible> {
-        Ok(self.server().list(kind).cloned().collect())
+        Ok(self.server().list(kind).collect())
     }
 
     fn events(&mut self) -> Result<Vec<(EventRecord, u64)>, Infallible> {

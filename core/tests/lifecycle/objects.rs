@@ -124,11 +124,7 @@ fn r_123_pod_groups_live_without_their_workload() {
         conditions.iter().any(|condition| condition["status"] == "True" && condition["reason"] == "Scheduled")
     };
     assert!(scheduled(&play, "one") && !scheduled(&play, "two"));
-    assert_eq!(
-        play.simulation.server().get(&key("Workload", "w")),
-        Some(&workload),
-        "its status is not the Workload's"
-    );
+    assert_eq!(play.simulation.server().get(&key("Workload", "w")), Some(workload), "its status is not the Workload's");
     play.delete("Workload", "w");
     play.apply("{apiVersion: scheduling.k8s.io/v1alpha2, kind: Workload, metadata: {name: w}, spec: {podGroupTemplates: [{name: t, schedulingPolicy: {gang: {minCount: 9}}}]}}");
     assert_eq!(play.group("two").unwrap().min_count(), Some(2));

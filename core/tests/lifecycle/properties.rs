@@ -230,7 +230,7 @@ impl History {
     /// A device is tainted, or all taints go.
     fn change_slice(&mut self) {
         let key = ObjectRef { kind: "ResourceSlice".to_owned(), namespace: String::new(), name: "slice-a".to_owned() };
-        let Some(mut slice) = self.simulation.server().get(&key).cloned() else { return };
+        let Some(mut slice) = self.simulation.server().get(&key) else { return };
         slice["metadata"].as_object_mut().unwrap().remove("resourceVersion");
         let which = usize::try_from(self.dice.roll(3)).unwrap();
         let effect = self.dice.pick(&["NoSchedule", "NoExecute", ""]);

@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::request::group_of;
-use super::{Refused, Server, is_deleting, text, typed};
-use crate::api::claim::ResourceClaimTemplateSpec;
+use super::item::Item;
+use super::{Refused, Server};
+use crate::api::claim::{DeviceRequest, ResourceClaim};
+use crate::api::group::PodGroup;
 use crate::api::object::Object;
 use crate::decision::MAX_RESERVATIONS;
 use crate::finding::ObjectRef;
@@ -16,136 +17,128 @@ const ADMIN_LABEL: &str = "resource.kubernetes.io/admin-access";
 const NAME_RULE: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
 impl Server {
-    pub(super) fn admit_create(&self, key: &ObjectRef, value: &Value) -> Result<(), Refused> {
-        valid_name(key, value)?;
-        match key.kind.as_str() {
-            "ResourceClaim" => self.admin_access(key, value, "/spec"),
-            "ResourceClaimTemplate" => self.admin_access(key, value, "/spec/spec"),
-            "PodGroup" => self.workload_exists(key, value),
-            "ClusterResourceClaimTemplate" if !self.cluster.profile().features.cluster_resource_claim_templates => {
-                Err(Refused::forbidden(key, group_of(value), "the ClusterResourceClaimTemplates feature is disabled"))
+    pub(super) fn admit_create(&self, key: &ObjectRef, item: &Item) -> Result<(), Refused> {
+        valid_name(key, &item.metadata().generate_name)?;
+        let features = &self.cluster.profile().features;
+        let Item::Known(object) = item else { return Ok(()) };
+        match object {
+            Object::ResourceClaim(claim) => self.admin_access(key, &claim.spec.devices.requests),
+            Object::ResourceClaimTemplate(template) => self.admin_access(key, &template.spec.spec.devices.requests),
+            Object::PodGroup(group) => self.workload_exists(key, group),
+            Object::ClusterResourceClaimTemplate(_) if !features.cluster_resource_claim_templates => {
+                Err(Refused::forbidden(key, "the ClusterResourceClaimTemplates feature is disabled"))
             }
-            "ResourcePoolStatusRequest" if !self.cluster.profile().features.resource_pool_status => {
-                Err(Refused::not_served())
-            }
+            Object::ResourcePoolStatusRequest(_) if !features.resource_pool_status => Err(Refused::not_served()),
             _ => Ok(()),
         }
     }
 
-    pub(super) fn admit_update(&self, key: &ObjectRef, old: &Value, value: &Value) -> Result<(), Refused> {
-        // An empty list is one that is left out.
-        let part = |object: &Value, name: &str| {
-            object.pointer(name).filter(|part| part.as_array().is_none_or(|list| !list.is_empty())).cloned()
-        };
-        let differs = |name: &str| part(old, name) != part(value, name);
-        let immutable = match key.kind.as_str() {
-            "ResourceClaim" | "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => {
-                differs("/spec") && typed(old).and_then(spec_of) != typed(value).and_then(spec_of)
+    pub(super) fn admit_update(&self, key: &ObjectRef, old: &Item, item: &Item) -> Result<(), Refused> {
+        let (Item::Known(old), Item::Known(new)) = (old, item) else { return Ok(()) };
+        let is_immutable = match (old, new) {
+            (Object::ResourceClaim(old), Object::ResourceClaim(new)) => old.spec != new.spec,
+            (Object::ResourceClaimTemplate(old), Object::ResourceClaimTemplate(new))
+            | (Object::ClusterResourceClaimTemplate(old), Object::ClusterResourceClaimTemplate(new)) => {
+                old.spec != new.spec
             }
-            "Pod" => differs("/spec/schedulingGroup") || differs("/spec/resourceClaims"),
-            "PodGroup" => differs("/spec/resourceClaims"),
-            "ResourcePoolStatusRequest" => differs("/spec"),
+            (Object::Pod(old), Object::Pod(new)) => {
+                old.spec.scheduling_group != new.spec.scheduling_group
+                    || old.spec.resource_claims != new.spec.resource_claims
+            }
+            (Object::PodGroup(old), Object::PodGroup(new)) => old.spec.resource_claims != new.spec.resource_claims,
+            (Object::ResourcePoolStatusRequest(old), Object::ResourcePoolStatusRequest(new)) => old.spec != new.spec,
             _ => false,
         };
-        if immutable {
-            return Err(Refused::invalid(key, group_of(value), "spec: Invalid value: field is immutable"));
+        if is_immutable {
+            return Err(Refused::invalid(key, "spec: Invalid value: field is immutable"));
         }
-        match key.kind.as_str() {
-            "ResourceClaim" => reservations(key, old, value),
-            "ResourcePoolStatusRequest" if old.get("status").is_some() && differs("/status") => {
-                Err(Refused::invalid(key, group_of(value), "status: Invalid value: field is immutable"))
+        match (old, new) {
+            (Object::ResourceClaim(old), Object::ResourceClaim(new)) => reservations(key, old, new),
+            (Object::ResourcePoolStatusRequest(old), Object::ResourcePoolStatusRequest(new))
+                if !old.status.is_null() && old.status != new.status =>
+            {
+                Err(Refused::invalid(key, "status: Invalid value: field is immutable"))
             }
             _ => Ok(()),
         }
     }
 
     /// Admin access needs a label of the namespace.
-    fn admin_access(&self, key: &ObjectRef, value: &Value, spec: &str) -> Result<(), Refused> {
+    fn admin_access(&self, key: &ObjectRef, requests: &[DeviceRequest]) -> Result<(), Refused> {
         let namespace = self.cluster.namespaces().get(&key.namespace);
         if namespace
             .is_some_and(|namespace| namespace.metadata.labels.get(ADMIN_LABEL).is_some_and(|set| set == "true"))
         {
             return Ok(());
         }
-        let requests = value.pointer(&format!("{spec}/devices/requests")).and_then(Value::as_array);
-        for (index, request) in requests.into_iter().flatten().enumerate() {
-            if request.pointer("/exactly/adminAccess") == Some(&Value::Bool(true)) {
+        let wants = |request: &DeviceRequest| {
+            request.exactly.as_ref().is_some_and(|exactly| exactly.admin_access == Some(true))
+        };
+        match requests.iter().position(wants) {
+            None => Ok(()),
+            Some(index) => {
                 let problem = format!(
                     "spec.devices.requests[{index}].adminAccess: Forbidden: admin access to devices requires the `{ADMIN_LABEL}: true` label on the containing namespace"
                 );
-                return Err(Refused::invalid(key, group_of(value), &problem));
+                Err(Refused::invalid(key, &problem))
             }
         }
-        Ok(())
     }
 
     /// A PodGroup made from a template comes after its Workload.
-    fn workload_exists(&self, key: &ObjectRef, value: &Value) -> Result<(), Refused> {
-        let Some(reference) = value.pointer("/spec/podGroupTemplateRef").filter(|reference| !reference.is_null())
+    fn workload_exists(&self, key: &ObjectRef, group: &PodGroup) -> Result<(), Refused> {
+        let Some(reference) = group.spec.rest.get("podGroupTemplateRef").filter(|reference| !reference.is_null())
         else {
             return Ok(());
         };
         let nested = reference.get("workload").unwrap_or(reference);
-        let (workload, template) = (text(nested, &["workloadName"]), text(nested, &["podGroupTemplateName"]));
+        let (workload, template) = (text(nested, "workloadName"), text(nested, "podGroupTemplateName"));
         if workload.is_empty() {
             return Ok(());
         }
         let rejected = |problem: &str| {
             let problem = format!("PodGroup rejected: {problem}");
-            Err(Refused::forbidden(key, group_of(value), &problem))
+            Err(Refused::forbidden(key, &problem))
         };
-        let workload_key =
-            ObjectRef { kind: "Workload".to_owned(), namespace: key.namespace.clone(), name: workload.to_owned() };
-        let Some(found) = self.get(&workload_key) else {
+        let workload_key = (key.namespace.clone(), workload.to_owned());
+        let Some(found) = self.cluster.scheduling_workloads().get(&workload_key) else {
             return rejected(&format!("Workload \"{workload}\" not found"));
         };
-        if is_deleting(found) {
+        if found.metadata.is_deleting() {
             return rejected(&format!("Workload \"{workload}\" is being deleted"));
         }
-        let templates = found.pointer("/spec/podGroupTemplates").and_then(Value::as_array);
-        if templates.into_iter().flatten().any(|known| text(known, &["name"]) == template) {
+        let templates = found.spec.pointer("/podGroupTemplates").and_then(Value::as_array);
+        if templates.into_iter().flatten().any(|known| text(known, "name") == template) {
             return Ok(());
         }
         rejected(&format!("PodGroupTemplate \"{template}\" not found in Workload \"{workload}\""))
     }
 }
 
-/// The spec of a claim or template, as far as it is immutable.
-fn spec_of(object: Object) -> Option<ResourceClaimTemplateSpec> {
-    match object {
-        Object::ResourceClaim(claim) => {
-            Some(ResourceClaimTemplateSpec { spec: claim.spec, ..ResourceClaimTemplateSpec::default() })
-        }
-        Object::ResourceClaimTemplate(template) | Object::ClusterResourceClaimTemplate(template) => Some(template.spec),
-        _ => None,
-    }
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// At most so many consumers, and no new ones for a claim that goes.
-fn reservations(key: &ObjectRef, old: &Value, value: &Value) -> Result<(), Refused> {
-    let reserved =
-        |value: &Value| value.pointer("/status/reservedFor").and_then(Value::as_array).cloned().unwrap_or_default();
-    let (before, after) = (reserved(old), reserved(value));
-    let refuse = |problem: String| Err(Refused::invalid(key, group_of(value), &problem));
+fn reservations(key: &ObjectRef, old: &ResourceClaim, new: &ResourceClaim) -> Result<(), Refused> {
+    let (before, after) = (&old.status.reserved_for, &new.status.reserved_for);
+    let refuse = |problem: &str| Err(Refused::invalid(key, problem));
     if after.len() > MAX_RESERVATIONS {
         let count = after.len();
-        return refuse(format!("status.reservedFor: Too many: {count}: must have at most {MAX_RESERVATIONS} items"));
+        return refuse(&format!("status.reservedFor: Too many: {count}: must have at most {MAX_RESERVATIONS} items"));
     }
-    let is_new = |consumer: &Value| before.iter().all(|known| known.get("uid") != consumer.get("uid"));
-    if is_deleting(old) && after.iter().any(is_new) {
-        return refuse(
-            "status.reservedFor: Forbidden: new entries may not be added while `deletionTimestamp` is set".to_owned(),
-        );
+    let is_new = |uid: &String| before.iter().all(|known| known.uid != *uid);
+    if old.metadata.is_deleting() && after.iter().any(|consumer| is_new(&consumer.uid)) {
+        return refuse("status.reservedFor: Forbidden: new entries may not be added while `deletionTimestamp` is set");
     }
-    if !after.is_empty() && value.pointer("/status/allocation").is_none_or(Value::is_null) {
-        return refuse("status.reservedFor: Forbidden: may not be specified when `allocated` is not set".to_owned());
+    if !after.is_empty() && new.status.allocation.is_none() {
+        return refuse("status.reservedFor: Forbidden: may not be specified when `allocated` is not set");
     }
     Ok(())
 }
 
 /// The name is one, and so is what it was generated from.
-fn valid_name(key: &ObjectRef, value: &Value) -> Result<(), Refused> {
-    let prefix = text(value, &["metadata", "generateName"]);
+fn valid_name(key: &ObjectRef, prefix: &str) -> Result<(), Refused> {
     let mut problems = Vec::new();
     if !prefix.is_empty() && !is_subdomain(prefix.strip_suffix('-').unwrap_or(prefix)) {
         problems.push(format!("metadata.generateName: Invalid value: \"{prefix}\": {NAME_RULE}"));
@@ -155,8 +148,8 @@ fn valid_name(key: &ObjectRef, value: &Value) -> Result<(), Refused> {
     }
     match problems.as_slice() {
         [] => Ok(()),
-        [one] => Err(Refused::invalid(key, group_of(value), one)),
-        several => Err(Refused::invalid(key, group_of(value), &format!("[{}]", several.join(", ")))),
+        [one] => Err(Refused::invalid(key, one)),
+        several => Err(Refused::invalid(key, &format!("[{}]", several.join(", ")))),
     }
 }
 

@@ -1,92 +1,124 @@
 //! What the server fills in, and keeps in order, before it looks at the rules.
 
-use serde_json::{Value, json};
+use std::sync::Arc;
 
-use super::{Server, now_text, set, text, unset};
+use serde_json::{Map, Value, json};
+
+use super::Server;
+use super::item::Item;
+use crate::api::claim::{AllocationMode, DeviceToleration, ResourceClaim, ResourceClaimSpec, TolerationOperator};
+use crate::api::object::Object;
+use crate::api::pod::{Pod, PodStatus};
+use crate::api::slice::{DeviceTaint, ResourceSlice};
 use crate::decision::{GROUP_FINALIZER, Time};
-use crate::finding::ObjectRef;
 use crate::profile::Version;
 
 impl Server {
     /// Defaults of a new object.
-    pub(super) fn prepare_create(&self, value: &mut Value, now: Time) {
-        let features = self.cluster.profile().features;
-        unset(value, &["metadata", "resourceVersion"]);
-        match text(value, &["kind"]).to_owned().as_str() {
-            "Pod" => {
-                container_requests(value);
-                let class = qos_class(value);
-                let gated =
-                    value.pointer("/spec/schedulingGates").and_then(Value::as_array).is_some_and(|g| !g.is_empty());
-                set(value, &["metadata", "generation"], json!(1));
-                set(value, &["status"], json!({ "phase": "Pending", "qosClass": class }));
-                if gated {
-                    let condition = json!({
-                        "type": "PodScheduled", "status": "False", "lastProbeTime": null, "lastTransitionTime": null,
-                        "reason": "SchedulingGated",
-                        "message": "Scheduling is blocked due to non-empty scheduling gates",
-                    });
-                    set(value, &["status", "conditions"], json!([condition]));
-                }
+    pub(super) fn prepare_create(&self, item: &mut Item, now: Time) {
+        let profile = self.cluster.profile();
+        let features = &profile.features;
+        let metadata = item.metadata_mut();
+        metadata.resource_version.clear();
+        let Item::Known(object) = item else { return };
+        match object {
+            Object::Pod(pod) => {
+                new_pod(pod);
                 if !features.generic_workload {
-                    unset(value, &["spec", "schedulingGroup"]);
+                    pod.spec.scheduling_group = None;
                 }
             }
-            "ResourceClaim" => {
-                claim_spec(value.pointer_mut("/spec"));
-                set(value, &["status"], json!({}));
+            Object::ResourceClaim(claim) => {
+                claim_spec(&mut claim.spec);
+                claim.status = Default::default();
             }
-            "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => claim_spec(value.pointer_mut("/spec/spec")),
-            "PodGroup" => {
-                protect(value);
-                if value.pointer("/spec/disruptionMode").is_none() && self.cluster.profile().version <= Version::V1_36 {
-                    set(value, &["spec", "disruptionMode"], json!("Pod"));
+            Object::ResourceClaimTemplate(template) | Object::ClusterResourceClaimTemplate(template) => {
+                claim_spec(&mut template.spec.spec);
+            }
+            Object::PodGroup(group) => {
+                // Admission gives every PodGroup the finalizer.
+                let finalizers = &mut group.metadata.finalizers;
+                if finalizers.iter().all(|finalizer| finalizer != GROUP_FINALIZER) {
+                    finalizers.push(GROUP_FINALIZER.to_owned());
+                }
+                if group.spec.rest.get("disruptionMode").is_none() && profile.version <= Version::V1_36 {
+                    group.spec.rest.set("disruptionMode", json!("Pod"));
                 }
                 if !features.workload_resource_claims {
-                    unset(value, &["spec", "resourceClaims"]);
+                    group.spec.resource_claims.clear();
                 }
-                set(value, &["status"], json!({}));
+                group.status = Default::default();
             }
-            "DeviceClass" => set(value, &["metadata", "generation"], json!(1)),
-            "ResourcePoolStatusRequest" => {
-                unset(value, &["status"]);
-                if value.pointer("/spec/limit").is_none_or(Value::is_null) {
-                    set(value, &["spec", "limit"], json!(100));
-                }
+            Object::ResourcePoolStatusRequest(request) => {
+                request.status = Value::Null;
+                request.spec.limit.get_or_insert(100);
             }
-            "ResourceSlice" => {
-                set(value, &["metadata", "generation"], json!(1));
-                slice_taints(value, now);
+            Object::ResourceSlice(slice) => slice_taints(slice, now),
+            Object::DeviceTaintRule(rule) => {
+                time_added(&mut rule.spec.taint, now);
+                rule.status = Value::Null;
             }
-            "DeviceTaintRule" => {
-                set(value, &["metadata", "generation"], json!(1));
-                time_added(value.pointer_mut("/spec/taint"), now);
-                set(value, &["status"], json!({}));
-            }
-            _ => {}
+            Object::Node(_)
+            | Object::Namespace(_)
+            | Object::TemplateSource(_)
+            | Object::DeviceClass(_)
+            | Object::SchedulingWorkload(_)
+            | Object::Workload(_) => {}
+        }
+        if counts(object) || matches!(object, Object::Pod(_)) {
+            item.set_number("generation", 1);
         }
     }
 
     /// Keeps generation, times and gates in order when an object changes.
-    pub(super) fn prepare_update(&self, key: &ObjectRef, old: &Value, value: &mut Value, now: Time) {
-        match key.kind.as_str() {
-            "ResourceSlice" => slice_taints(value, now),
-            "DeviceTaintRule" => {
-                let time = "/spec/taint/timeAdded";
-                let effect = "/spec/taint/effect";
-                if old.pointer(effect) != value.pointer(effect) && old.pointer(time) == value.pointer(time) {
-                    set(value, &["spec", "taint", "timeAdded"], now_text(now));
-                }
-                time_added(value.pointer_mut("/spec/taint"), now);
+    pub(super) fn prepare_update(&self, old: &Item, item: &mut Item, now: Time) {
+        let (Item::Known(before), Item::Known(object)) = (old, &mut *item) else { return };
+        let differs = match (before, object) {
+            (Object::ResourceSlice(old), Object::ResourceSlice(slice)) => {
+                slice_taints(slice, now);
+                old.spec != slice.spec
             }
-            "ResourceClaim" => drop_deallocated_devices(old, value),
-            _ => {}
+            (Object::DeviceTaintRule(old), Object::DeviceTaintRule(rule)) => {
+                let (before, taint) = (&old.spec.taint, &mut rule.spec.taint);
+                if before.effect != taint.effect && before.time_added == taint.time_added {
+                    taint.time_added = now.to_string();
+                }
+                time_added(taint, now);
+                old.spec != rule.spec
+            }
+            (Object::DeviceClass(old), Object::DeviceClass(class)) => old.spec != class.spec,
+            (Object::ResourceClaim(old), Object::ResourceClaim(claim)) => {
+                drop_deallocated_devices(old, claim);
+                false
+            }
+            _ => false,
+        };
+        if differs {
+            item.set_number("generation", old.number("generation").saturating_add(1));
         }
-        let counts = matches!(key.kind.as_str(), "ResourceSlice" | "DeviceTaintRule" | "DeviceClass");
-        if counts && old.get("spec") != value.get("spec") {
-            let generation = old.pointer("/metadata/generation").and_then(Value::as_i64).unwrap_or_default();
-            set(value, &["metadata", "generation"], json!(generation.saturating_add(1)));
+    }
+}
+
+/// Whether changes of the spec are counted.
+fn counts(object: &Object) -> bool {
+    matches!(object, Object::ResourceSlice(_) | Object::DeviceTaintRule(_) | Object::DeviceClass(_))
+}
+
+fn new_pod(pod: &mut Pod) {
+    // Requests that are left out are as large as the limits.
+    for container in pod.spec.containers.iter_mut().chain(&mut pod.spec.init_containers) {
+        for (name, amount) in &container.resources.limits {
+            container.resources.requests.entry(name.clone()).or_insert_with(|| amount.clone());
         }
+    }
+    pod.status = PodStatus { phase: "Pending".to_owned(), ..PodStatus::default() };
+    pod.status.rest.set("qosClass", json!(qos_class(pod)));
+    if !pod.spec.scheduling_gates.is_empty() {
+        pod.status.conditions.push(json!({
+            "type": "PodScheduled", "status": "False", "lastProbeTime": null, "lastTransitionTime": null,
+            "reason": "SchedulingGated",
+            "message": "Scheduling is blocked due to non-empty scheduling gates",
+        }));
     }
 }
 
@@ -149,84 +181,79 @@ fn default_to(value: Option<&mut Value>, field: &str, default: &Value) {
     }
 }
 
-/// Admission gives every PodGroup the finalizer.
-fn protect(value: &mut Value) {
-    let mut finalizers = value.pointer("/metadata/finalizers").and_then(Value::as_array).cloned().unwrap_or_default();
-    if !finalizers.iter().any(|finalizer| finalizer == GROUP_FINALIZER) {
-        finalizers.push(json!(GROUP_FINALIZER));
-    }
-    set(value, &["metadata", "finalizers"], Value::Array(finalizers));
-}
-
 fn each<'v>(value: Option<&'v mut Value>, list: &str) -> impl Iterator<Item = &'v mut Value> {
     value.and_then(|value| value.pointer_mut(list)).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
-fn claim_spec(spec: Option<&mut Value>) {
-    for request in each(spec, "/devices/requests") {
-        if let Some(exact) = request.get_mut("exactly") {
-            device_request(exact);
+/// A text in an object; empty where there is none.
+fn text<'v>(value: &'v Value, path: &[&str]) -> &'v str {
+    let found = path.iter().try_fold(value, |value, name| value.get(*name));
+    found.and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Sets a field, making the objects on the way.
+fn set(value: &mut Value, path: &[&str], to: Value) {
+    let mut place = value;
+    for name in path {
+        if !place.is_object() {
+            *place = Value::Object(Map::new());
         }
-        for sub in each(Some(request), "/firstAvailable") {
-            device_request(sub);
-        }
+        let Some(map) = place.as_object_mut() else { return };
+        place = map.entry(*name).or_insert(Value::Null);
+    }
+    *place = to;
+}
+
+/// Defaults of what a claim asks for; one that is complete stays shared with others.
+fn claim_spec(spec: &mut Arc<ResourceClaimSpec>) {
+    let full = with_defaults(spec);
+    if full != **spec {
+        *spec = Arc::new(full);
     }
 }
 
-fn device_request(request: &mut Value) {
-    if text(request, &["allocationMode"]).is_empty() {
-        set(request, &["allocationMode"], json!("ExactCount"));
-    }
-    let count = request.get("count").and_then(Value::as_i64).unwrap_or_default();
-    if text(request, &["allocationMode"]) == "ExactCount" && count == 0 {
-        set(request, &["count"], json!(1));
-    }
-    for toleration in each(Some(request), "/tolerations") {
-        if text(toleration, &["operator"]).is_empty() {
-            set(toleration, &["operator"], json!("Equal"));
+fn with_defaults(spec: &ResourceClaimSpec) -> ResourceClaimSpec {
+    let mut full = spec.clone();
+    for request in &mut full.devices.requests {
+        if let Some(exact) = &mut request.exactly {
+            asked(&exact.allocation_mode, &mut exact.count, &mut exact.tolerations);
         }
+        for alternative in &mut request.first_available {
+            asked(&alternative.allocation_mode, &mut alternative.count, &mut alternative.tolerations);
+        }
+    }
+    full
+}
+
+fn asked(mode: &AllocationMode, count: &mut i64, tolerations: &mut [DeviceToleration]) {
+    if *mode == AllocationMode::ExactCount && *count == 0 {
+        *count = 1;
+    }
+    for toleration in tolerations {
+        toleration.operator.get_or_insert(TolerationOperator::Equal);
     }
 }
 
-fn slice_taints(slice: &mut Value, now: Time) {
-    for device in each(Some(slice), "/spec/devices") {
-        for taint in each(Some(device), "/taints") {
-            time_added(Some(taint), now);
-        }
-    }
+fn slice_taints(slice: &mut ResourceSlice, now: Time) {
+    slice.spec.devices.iter_mut().flat_map(|device| &mut device.taints).for_each(|taint| time_added(taint, now));
 }
 
-fn time_added(taint: Option<&mut Value>, now: Time) {
-    if let Some(taint) = taint.filter(|taint| text(taint, &["timeAdded"]).is_empty()) {
-        set(taint, &["timeAdded"], now_text(now));
-    }
-}
-
-/// Requests that are left out are as large as the limits.
-fn container_requests(pod: &mut Value) {
-    for list in ["/spec/containers", "/spec/initContainers"] {
-        for container in each(Some(pod), list) {
-            let limits = container.pointer("/resources/limits").and_then(Value::as_object).cloned().unwrap_or_default();
-            for (name, amount) in limits {
-                if container.pointer("/resources/requests").and_then(|requests| requests.get(&name)).is_none() {
-                    set(container, &["resources", "requests", &name], amount);
-                }
-            }
-        }
+fn time_added(taint: &mut DeviceTaint, now: Time) {
+    if taint.time_added.is_empty() {
+        taint.time_added = now.to_string();
     }
 }
 
 /// Quality of service of a Pod, from CPU and memory of its containers.
-fn qos_class(pod: &Value) -> &'static str {
+fn qos_class(pod: &Pod) -> &'static str {
     let mut has_any = false;
     let mut is_guaranteed = true;
-    for list in ["/spec/containers", "/spec/initContainers"] {
-        for container in pod.pointer(list).and_then(Value::as_array).into_iter().flatten() {
-            for resource in ["cpu", "memory"] {
-                let amount = |kind: &str| container.pointer(&format!("/resources/{kind}/{resource}"));
-                has_any |= amount("requests").is_some() || amount("limits").is_some();
-                is_guaranteed &= amount("limits").is_some() && amount("requests") == amount("limits");
-            }
+    for container in pod.spec.containers.iter().chain(&pod.spec.init_containers) {
+        for resource in ["cpu", "memory"] {
+            let (limit, request) =
+                (container.resources.limits.get(resource), container.resources.requests.get(resource));
+            has_any |= request.is_some() || limit.is_some();
+            is_guaranteed &= limit.is_some() && request == limit;
         }
     }
     match (has_any, is_guaranteed) {
@@ -237,24 +264,16 @@ fn qos_class(pod: &Value) -> &'static str {
 }
 
 /// Reports of drivers about devices that the claim has no more go with them.
-fn drop_deallocated_devices(old: &Value, value: &mut Value) {
-    let results =
-        |value: &Value| value.pointer("/status/allocation/devices/results").and_then(Value::as_array).cloned();
-    let ids = |results: Option<Vec<Value>>| -> Vec<[String; 3]> {
-        results.unwrap_or_default().iter().map(device_id).collect()
-    };
-    let (before, after) = (ids(results(old)), ids(results(value)));
-    if let Some(devices) = value.pointer_mut("/status/devices").and_then(Value::as_array_mut) {
-        devices.retain(|device| {
-            let id = device_id(device);
-            !before.contains(&id) || after.contains(&id)
-        });
-        if devices.is_empty() {
-            unset(value, &["status", "devices"]);
-        }
+fn drop_deallocated_devices(old: &ResourceClaim, claim: &mut ResourceClaim) {
+    if claim.status.devices.is_empty() {
+        return;
     }
-}
-
-fn device_id(device: &Value) -> [String; 3] {
-    ["driver", "pool", "device"].map(|name| text(device, &[name]).to_owned())
+    let has = |claim: &ResourceClaim, device: &Value| {
+        let is = |name: &str, known: &str| device.get(name).and_then(Value::as_str).unwrap_or_default() == known;
+        let mut results = claim.status.allocation.iter().flat_map(|allocation| &allocation.devices.results);
+        results.any(|result| is("driver", &result.driver) && is("pool", &result.pool) && is("device", &result.device))
+    };
+    let mut devices = std::mem::take(&mut claim.status.devices);
+    devices.retain(|device| !has(old, device) || has(claim, device));
+    claim.status.devices = devices;
 }

@@ -1,6 +1,6 @@
 //! Garbage collection: objects whose owners are all gone.
 
-use super::{Server, owners};
+use super::Server;
 use crate::decision::Time;
 
 impl Server {
@@ -12,10 +12,10 @@ impl Server {
     /// Asks for the deletion of one object whose owners are all gone. False when there is none.
     pub fn collect_garbage(&mut self, now: Time) -> bool {
         while let Some(key) = self.suspects.pop_first() {
-            let Some(stored) = self.objects.get(&key) else { continue };
-            let owners = owners(&stored.value);
-            let is_orphan = !owners.is_empty() && owners.iter().all(|uid| !self.uids.contains(uid));
-            if is_orphan && !super::is_deleting(&stored.value) {
+            let Some(metadata) = self.metadata(&key) else { continue };
+            let owners = &metadata.owner_references;
+            let is_orphan = !owners.is_empty() && owners.iter().all(|owner| !self.uids.contains(&owner.uid));
+            if is_orphan && !metadata.is_deleting() {
                 return self.delete(&key, "", None, now).is_ok();
             }
         }

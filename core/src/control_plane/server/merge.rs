@@ -10,7 +10,12 @@ pub(super) fn merge(target: &mut Value, fields: &Value) {
 /// The same, and lists with a merge key are merged by it.
 pub(super) fn strategic(target: &mut Value, fields: &Value) {
     merge_with(target, fields, &|name, target, value| match (merge_key(name), value.as_array()) {
-        (Some(key), Some(items)) => merge_list(target, items, key),
+        (Some(key), Some(items)) => {
+            let list = std::mem::take(target);
+            let mut list = if let Value::Array(list) = list { list } else { Vec::new() };
+            merge_list(&mut list, items, key);
+            *target = Value::Array(list);
+        }
         _ => *target = value.clone(),
     });
 }
@@ -49,11 +54,8 @@ fn merge_with(target: &mut Value, fields: &Value, replace: &dyn Fn(&str, &mut Va
     }
 }
 
-fn merge_list(target: &mut Value, items: &[Value], key: &str) {
-    if !target.is_array() {
-        *target = Value::Array(Vec::new());
-    }
-    let Some(list) = target.as_array_mut() else { return };
+/// Merges items into a list in which a field tells them apart.
+pub(super) fn merge_list(list: &mut Vec<Value>, items: &[Value], key: &str) {
     for item in items {
         let is_delete = item.get("$patch").and_then(Value::as_str) == Some("delete");
         let position = list.iter().position(|known| known.get(key) == item.get(key));

@@ -1,44 +1,43 @@
 //! An API server's write rules around the facts: versions, finalizers, owners, defaults, admission.
 //!
-//! Objects are kept as the JSON that clients sent, with what the server fills in; the typed facts follow every write.
+//! The facts are the store. JSON is made where somebody asks for it; objects of kinds without a type are kept as they were sent.
 //!
 //! Not modelled: authorisation, quota, conversion between served versions other than on entry, most of validation.
 
 mod admit;
 mod apply;
 mod defaults;
+mod events;
 mod garbage;
+mod item;
 mod merge;
 mod request;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::api::object::{Object, read_object};
-use crate::api::source::{SOURCE_API_VERSION, SOURCE_KIND};
+use crate::api::meta::ObjectMeta;
+use crate::api::object::Object;
 use crate::cluster::Cluster;
-use crate::decision::{EventRecord, Time, Trigger};
+use crate::decision::{Time, Trigger};
 use crate::derive;
 use crate::finding::ObjectRef;
 use crate::profile::Profile;
+use events::Events;
+use item::{Item, Other};
 
 pub use request::Refused;
-
-/// One stored object.
-#[derive(Clone, Debug)]
-struct Stored {
-    value: Value,
-    /// What each field manager applied last.
-    applied: BTreeMap<String, Value>,
-}
 
 /// The store and its rules.
 #[derive(Clone, Debug)]
 pub struct Server {
-    objects: BTreeMap<ObjectRef, Stored>,
     cluster: Cluster,
+    /// Objects that are no facts.
+    others: BTreeMap<ObjectRef, Box<Other>>,
+    /// What each field manager applied last.
+    applied: BTreeMap<ObjectRef, BTreeMap<String, Value>>,
     revision: u64,
     changes: Vec<Trigger>,
     /// Objects by the UID of each of their owners.
@@ -49,9 +48,7 @@ pub struct Server {
     unseen: BTreeSet<String>,
     /// Objects whose owners may be gone.
     suspects: BTreeSet<ObjectRef>,
-    events: Vec<(EventRecord, u64)>,
-    /// Where each Event stands.
-    places_of_events: BTreeMap<EventRecord, usize>,
+    events: Events,
     /// Everything that happened, if that is kept.
     history: Option<Vec<Entry>>,
 }
@@ -87,16 +84,16 @@ impl Server {
     /// A server without objects.
     pub fn new(profile: Profile) -> Self {
         Self {
-            objects: BTreeMap::new(),
             cluster: Cluster::new(profile),
+            others: BTreeMap::new(),
+            applied: BTreeMap::new(),
             revision: 0,
             changes: Vec::new(),
             dependents: BTreeMap::new(),
             uids: BTreeSet::new(),
             unseen: BTreeSet::new(),
             suspects: BTreeSet::new(),
-            events: Vec::new(),
-            places_of_events: BTreeMap::new(),
+            events: Events::default(),
             history: None,
         }
     }
@@ -111,9 +108,9 @@ impl Server {
         self.history.as_deref().unwrap_or_default()
     }
 
-    fn remember(&mut self, happened: Happened, object: &ObjectRef, value: &Value, at: Time) {
+    fn remember(&mut self, happened: Happened, object: &ObjectRef, item: &Item, at: Time) {
         if let Some(history) = &mut self.history {
-            history.push(Entry { at, happened, object: object.clone(), value: value.clone() });
+            history.push(Entry { at, happened, object: object.clone(), value: item.write() });
         }
     }
 
@@ -133,31 +130,27 @@ impl Server {
     }
 
     /// An object as stored.
-    pub fn get(&self, object: &ObjectRef) -> Option<&Value> {
-        self.objects.get(object).map(|stored| &stored.value)
+    pub fn get(&self, object: &ObjectRef) -> Option<Value> {
+        self.item(object).map(|item| item.write())
     }
 
     /// All objects of a kind, by namespace and name.
-    pub fn list<'s>(&'s self, kind: &'s str) -> impl Iterator<Item = &'s Value> {
+    pub fn list(&self, kind: &str) -> impl Iterator<Item = Value> {
         let start = ObjectRef { kind: kind.to_owned(), ..ObjectRef::default() };
-        self.objects.range(start..).take_while(move |(key, _)| key.kind == kind).map(|(_, stored)| &stored.value)
+        let others = self.others.range(&start..).map(|(key, _)| key.clone()).take_while(|key| key.kind == start.kind);
+        let mut keys: Vec<ObjectRef> = self.cluster.keys(kind).chain(others).collect();
+        keys.sort();
+        keys.into_iter().filter_map(|key| self.get(&key))
     }
 
-    /// Events recorded so far, each with how often, in the order of their first occurrence.
-    pub fn events(&self) -> &[(EventRecord, u64)] {
-        &self.events
+    /// An object's metadata.
+    pub fn metadata(&self, object: &ObjectRef) -> Option<&ObjectMeta> {
+        self.cluster.metadata(object).or_else(|| Some(&self.others.get(object)?.metadata))
     }
 
-    /// Records an Event; one that is equal to an earlier one is counted there.
-    pub fn record(&mut self, event: EventRecord) {
-        let known = self.places_of_events.get(&event).and_then(|place| self.events.get_mut(*place));
-        match known {
-            Some((_, count)) => *count = count.saturating_add(1),
-            None => {
-                self.places_of_events.insert(event.clone(), self.events.len());
-                self.events.push((event, 1));
-            }
-        }
+    fn item(&self, object: &ObjectRef) -> Option<Item> {
+        let fact = self.cluster.get(object).map(Item::Known);
+        fact.or_else(|| self.others.get(object).cloned().map(Item::Other))
     }
 
     /// How many writes there were.
@@ -173,24 +166,31 @@ impl Server {
     /// Stores an object as it was found in some cluster, whatever the rules. One without a UID gets the one that references
     /// to it are made with; without a status, too, it is a new one and gets its defaults. Owners that are not given are
     /// taken to exist, other than Pods and PodGroups.
-    pub fn seed(&mut self, mut value: Value, now: Time) {
-        let key = key_of(&value);
-        if text(&value, &["metadata", "uid"]).is_empty() && value.get("status").is_none_or(Value::is_null) {
-            self.prepare_create(&mut value, now);
+    pub fn seed(&mut self, value: Value, now: Time) {
+        self.take_in(Item::read(value), now);
+    }
+
+    /// The same for an object that was read.
+    pub fn seed_object(&mut self, object: Object, now: Time) {
+        self.take_in(Item::Known(object), now);
+    }
+
+    fn take_in(&mut self, mut item: Item, now: Time) {
+        if item.metadata().uid.is_empty() && !item.has_status() {
+            self.prepare_create(&mut item, now);
         }
-        if text(&value, &["metadata", "uid"]).is_empty() {
-            set(&mut value, &["metadata", "uid"], json!(derive::uid(&key.kind, &key.namespace, &key.name)));
+        let key = item.key();
+        let metadata = item.metadata_mut();
+        if metadata.uid.is_empty() {
+            metadata.uid = derive::uid(&key.kind, &key.namespace, &key.name);
         }
-        if text(&value, &["metadata", "creationTimestamp"]).is_empty() {
-            set(&mut value, &["metadata", "creationTimestamp"], now_text(now));
+        if metadata.creation_timestamp.is_empty() {
+            metadata.creation_timestamp = now.to_string();
         }
-        let references = value.pointer("/metadata/ownerReferences").and_then(Value::as_array);
-        for owner in references.into_iter().flatten() {
-            if !matches!(text(owner, &["kind"]), "Pod" | "PodGroup") {
-                self.uids.insert(text(owner, &["uid"]).to_owned());
-            }
-        }
-        self.commit(&key, value, now);
+        let owners = metadata.owner_references.iter();
+        let others = owners.filter(|owner| !matches!(owner.kind.as_str(), "Pod" | "PodGroup"));
+        self.uids.extend(others.map(|owner| owner.uid.clone()));
+        self.commit(&key, item, now);
     }
 
     /// Takes UIDs to be those of objects that exist and are not given.
@@ -213,58 +213,68 @@ impl Server {
     }
 
     /// Stores an object as it is to be, whatever the rules.
-    fn commit(&mut self, key: &ObjectRef, mut value: Value, now: Time) {
-        let happened = if self.objects.contains_key(key) { Happened::Modified } else { Happened::Added };
-        self.remember(happened, key, &value, now);
-        self.revision = self.revision.saturating_add(1);
-        set(&mut value, &["metadata", "resourceVersion"], json!(self.revision.to_string()));
-        self.index(key, &value);
-        let before = self.cluster.get(key).map(Box::new);
-        let after = typed(&value);
-        if let Some(object) = after.clone() {
-            self.cluster.apply(object);
+    fn commit(&mut self, key: &ObjectRef, mut item: Item, now: Time) {
+        if self.history.is_some() {
+            let happened = if self.metadata(key).is_some() { Happened::Modified } else { Happened::Added };
+            self.remember(happened, key, &item, now);
         }
-        let stored = self.objects.entry(key.clone()).or_insert(Stored { value: Value::Null, applied: BTreeMap::new() });
-        stored.value = value;
-        if before.is_some() || after.is_some() {
-            self.changes.push(Trigger { before, after: after.map(Box::new) });
+        self.revision = self.revision.saturating_add(1);
+        item.metadata_mut().resource_version = self.revision.to_string();
+        self.index(key, item.metadata());
+        match item {
+            Item::Known(object) => {
+                let after = Some(Box::new(object.clone()));
+                let before = self.cluster.replace(object).map(Box::new);
+                self.changes.push(Trigger { before, after });
+            }
+            Item::Other(other) => drop(self.others.insert(key.clone(), other)),
         }
     }
 
     /// Takes an object out of the store.
     fn remove(&mut self, key: &ObjectRef, now: Time) {
-        let Some(stored) = self.objects.remove(key) else { return };
-        self.remember(Happened::Deleted, key, &stored.value, now);
+        let fact = self.cluster.take(key).map(Item::Known);
+        let Some(item) = fact.or_else(|| self.others.remove(key).map(Item::Other)) else { return };
+        self.remember(Happened::Deleted, key, &item, now);
+        self.applied.remove(key);
         self.revision = self.revision.saturating_add(1);
-        for uid in owners(&stored.value) {
-            if let Some(objects) = self.dependents.get_mut(&uid) {
-                objects.remove(key);
-            }
-        }
-        let uid = text(&stored.value, &["metadata", "uid"]).to_owned();
-        self.uids.remove(&uid);
-        self.suspects.extend(self.dependents.remove(&uid).unwrap_or_default());
-        let before = self.cluster.get(key).map(Box::new);
-        self.cluster.delete(key);
-        if before.is_some() {
-            self.changes.push(Trigger { before, after: None });
+        let metadata = item.metadata();
+        self.disown(key, metadata.owner_references.iter().map(|owner| owner.uid.as_str()));
+        self.uids.remove(&metadata.uid);
+        self.suspects.extend(self.dependents.remove(&metadata.uid).unwrap_or_default());
+        if let Item::Known(object) = item {
+            self.changes.push(Trigger { before: Some(Box::new(object)), after: None });
         }
     }
 
-    fn index(&mut self, key: &ObjectRef, value: &Value) {
-        self.uids.insert(text(value, &["metadata", "uid"]).to_owned());
-        if let Some(stored) = self.objects.get(key) {
-            for uid in owners(&stored.value) {
-                if let Some(objects) = self.dependents.get_mut(&uid) {
-                    objects.remove(key);
-                }
-            }
+    /// Keeps track of UIDs and owners.
+    fn index(&mut self, key: &ObjectRef, metadata: &ObjectMeta) {
+        let before = self.metadata(key);
+        if before
+            .is_some_and(|before| before.uid == metadata.uid && before.owner_references == metadata.owner_references)
+        {
+            return;
         }
-        for uid in owners(value) {
-            if !self.uids.contains(&uid) {
+        let owners: Vec<String> =
+            before.into_iter().flat_map(|before| &before.owner_references).map(|owner| owner.uid.clone()).collect();
+        self.disown(key, owners.iter().map(String::as_str));
+        self.uids.insert(metadata.uid.clone());
+        for owner in &metadata.owner_references {
+            if !self.uids.contains(&owner.uid) {
                 self.suspects.insert(key.clone());
             }
-            self.dependents.entry(uid).or_default().insert(key.clone());
+            self.dependents.entry(owner.uid.clone()).or_default().insert(key.clone());
+        }
+    }
+
+    fn disown<'o>(&mut self, key: &ObjectRef, owners: impl Iterator<Item = &'o str>) {
+        for uid in owners {
+            if let Some(objects) = self.dependents.get_mut(uid) {
+                objects.remove(key);
+                if objects.is_empty() {
+                    self.dependents.remove(uid);
+                }
+            }
         }
     }
 
@@ -272,63 +282,4 @@ impl Server {
     fn new_uid(&self, key: &ObjectRef) -> String {
         derive::uid(&key.kind, &key.namespace, &format!("{}@{}", key.name, self.revision))
     }
-}
-
-/// The typed form, where the kind has one.
-fn typed(value: &Value) -> Option<Object> {
-    read_object(value.clone()).object
-}
-
-/// UIDs of an object's owners.
-fn owners(value: &Value) -> Vec<String> {
-    let references = value.pointer("/metadata/ownerReferences").and_then(Value::as_array);
-    references.into_iter().flatten().map(|owner| text(owner, &["uid"]).to_owned()).collect()
-}
-
-/// A text in an object; empty where there is none.
-fn text<'v>(value: &'v Value, path: &[&str]) -> &'v str {
-    let found = path.iter().try_fold(value, |value, name| value.get(*name));
-    found.and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Sets a field, making the objects on the way.
-fn set(value: &mut Value, path: &[&str], to: Value) {
-    let mut place = value;
-    for name in path {
-        if !place.is_object() {
-            *place = json!({});
-        }
-        let Some(map) = place.as_object_mut() else { return };
-        place = map.entry(*name).or_insert(Value::Null);
-    }
-    *place = to;
-}
-
-/// Removes a field.
-fn unset(value: &mut Value, path: &[&str]) {
-    let Some((last, parents)) = path.split_last() else { return };
-    let parent = parents.iter().try_fold(value, |value, name| value.get_mut(*name));
-    if let Some(map) = parent.and_then(Value::as_object_mut) {
-        map.remove(*last);
-    }
-}
-
-/// The key of an object in JSON.
-fn key_of(value: &Value) -> ObjectRef {
-    let is_source = text(value, &["apiVersion"]) == SOURCE_API_VERSION;
-    ObjectRef {
-        kind: if is_source { SOURCE_KIND } else { text(value, &["kind"]) }.to_owned(),
-        namespace: text(value, &["metadata", "namespace"]).to_owned(),
-        name: text(value, &["metadata", "name"]).to_owned(),
-    }
-}
-
-/// Whether somebody asked for the object to be deleted.
-fn is_deleting(value: &Value) -> bool {
-    !text(value, &["metadata", "deletionTimestamp"]).is_empty()
-}
-
-/// Whether the server writes times as it does.
-fn now_text(now: Time) -> Value {
-    Value::String(now.to_string())
 }

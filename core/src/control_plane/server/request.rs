@@ -4,7 +4,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use super::{Happened, Server, apply, defaults, is_deleting, key_of, merge, now_text, set, text, unset};
+use super::item::{Item, field};
+use super::{Happened, Server, apply, defaults, merge};
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::api::source::SOURCE_KIND;
 use crate::decision::{Change, Patch, Time};
 use crate::derive;
 use crate::finding::ObjectRef;
@@ -28,14 +32,15 @@ impl Refused {
         matches!(self.reason, "Conflict" | "NotFound" | "AlreadyExists")
     }
 
-    pub(super) fn invalid(key: &ObjectRef, group: &str, problem: &str) -> Self {
-        let kind = if group.is_empty() { key.kind.clone() } else { format!("{}.{group}", key.kind) };
+    pub(super) fn invalid(key: &ObjectRef, problem: &str) -> Self {
+        let (kind, group) = (kind(key), group(key));
+        let kind = if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") };
         let message = format!("{kind} \"{}\" is invalid: {problem}", key.name);
         Self { status: 422, reason: "Invalid", message }
     }
 
-    pub(super) fn forbidden(key: &ObjectRef, group: &str, problem: &str) -> Self {
-        let message = format!("{} \"{}\" is forbidden: {problem}", resource(key, group), key.name);
+    pub(super) fn forbidden(key: &ObjectRef, problem: &str) -> Self {
+        let message = format!("{} \"{}\" is forbidden: {problem}", resource(key), key.name);
         Self { status: 403, reason: "Forbidden", message }
     }
 
@@ -45,91 +50,116 @@ impl Refused {
         Self { status: 404, reason: "NotFound", message }
     }
 
-    fn not_found(key: &ObjectRef, group: &str) -> Self {
-        let message = format!("{} \"{}\" not found", resource(key, group), key.name);
+    fn not_found(key: &ObjectRef) -> Self {
+        let message = format!("{} \"{}\" not found", resource(key), key.name);
         Self { status: 404, reason: "NotFound", message }
     }
 
-    fn exists(key: &ObjectRef, group: &str) -> Self {
-        let message = format!("{} \"{}\" already exists", resource(key, group), key.name);
+    fn exists(key: &ObjectRef) -> Self {
+        let message = format!("{} \"{}\" already exists", resource(key), key.name);
         Self { status: 409, reason: "AlreadyExists", message }
     }
 
-    fn conflict(key: &ObjectRef, group: &str) -> Self {
+    fn conflict(key: &ObjectRef) -> Self {
         let message = format!(
             "Operation cannot be fulfilled on {} \"{}\": the object has been modified; please apply your changes to the latest version and try again",
-            resource(key, group),
+            resource(key),
             key.name
         );
         Self { status: 409, reason: "Conflict", message }
     }
 }
 
+/// The kind as the server calls it.
+fn kind(key: &ObjectRef) -> &str {
+    if key.kind == SOURCE_KIND { "ClusterResourceClaimTemplate" } else { &key.kind }
+}
+
 /// The resource of a kind, in plural with its group.
-fn resource(key: &ObjectRef, group: &str) -> String {
-    let kind = key.kind.to_lowercase();
+fn resource(key: &ObjectRef) -> String {
+    let (kind, group) = (kind(key).to_lowercase(), group(key));
     let plural = if kind.ends_with('s') { format!("{kind}es") } else { format!("{kind}s") };
     if group.is_empty() { plural } else { format!("{plural}.{group}") }
 }
 
-/// API group of an object.
-pub(super) fn group_of(value: &Value) -> &str {
-    text(value, &["apiVersion"]).split_once('/').map_or("", |(group, _)| group)
-}
-
-/// Group of a kind that is not at hand.
-fn group_of_kind(kind: &str) -> &'static str {
-    match kind {
+/// API group of a kind.
+fn group(key: &ObjectRef) -> &'static str {
+    match key.kind.as_str() {
         "PodGroup" | "Workload" => "scheduling.k8s.io",
-        "Pod" | "Node" | "Namespace" => "",
-        "Job" => "batch",
-        _ => "resource.k8s.io",
+        "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" => "apps",
+        "Job" | "CronJob" => "batch",
+        "JobSet" => "jobset.x-k8s.io",
+        "LeaderWorkerSet" => "leaderworkerset.x-k8s.io",
+        "ResourceClaim"
+        | "ResourceClaimTemplate"
+        | "ClusterResourceClaimTemplate"
+        | "DeviceClass"
+        | "ResourceSlice"
+        | "DeviceTaintRule"
+        | "ResourcePoolStatusRequest" => "resource.k8s.io",
+        SOURCE_KIND => "apportion.dev",
+        _ => "",
     }
 }
 
 impl Server {
-    /// Creates an object, and gives it as stored.
+    /// Creates an object, and gives the key that it is stored under.
     ///
     /// # Errors
     ///
     /// [`Refused`] when the name is taken or the object breaks a rule.
-    pub fn create(&mut self, mut value: Value, now: Time) -> Result<&Value, Refused> {
-        let group = group_of(&value).to_owned();
-        self.name(&mut value);
-        let key = key_of(&value);
-        if self.objects.contains_key(&key) {
-            return Err(Refused::exists(&key, &group));
+    pub fn create(&mut self, value: Value, now: Time) -> Result<ObjectRef, Refused> {
+        self.create_item(Item::read(value), now)
+    }
+
+    /// The same for an object that was read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Server::create`].
+    pub fn create_object(&mut self, object: Object, now: Time) -> Result<ObjectRef, Refused> {
+        self.create_item(Item::Known(object), now)
+    }
+
+    fn create_item(&mut self, mut item: Item, now: Time) -> Result<ObjectRef, Refused> {
+        self.name(&mut item);
+        let key = item.key();
+        if self.metadata(&key).is_some() {
+            return Err(Refused::exists(&key));
         }
-        self.prepare_create(&mut value, now);
-        if let Err(refused) = self.admit_create(&key, &value) {
-            self.remember(Happened::Refused, &key, &value, now);
+        self.prepare_create(&mut item, now);
+        if let Err(refused) = self.admit_create(&key, &item) {
+            self.remember(Happened::Refused, &key, &item, now);
             return Err(refused);
         }
         let uid = self.new_uid(&key);
-        set(&mut value, &["metadata", "uid"], json!(uid));
-        set(&mut value, &["metadata", "creationTimestamp"], now_text(now));
+        let metadata = item.metadata_mut();
+        metadata.uid = uid;
+        metadata.creation_timestamp = now.to_string();
         if key.kind == "Job" {
+            let mut value = item.write();
             defaults::job(&mut value);
+            item = Item::read(value);
         }
-        self.commit(&key, value, now);
-        self.objects.get(&key).map(|stored| &stored.value).ok_or_else(|| Refused::not_found(&key, &group))
+        self.commit(&key, item, now);
+        Ok(key)
     }
 
     /// Gives an object with `generateName` a name that is free.
-    fn name(&self, value: &mut Value) {
-        let prefix = text(value, &["metadata", "generateName"]).to_owned();
-        if prefix.is_empty() || !text(value, &["metadata", "name"]).is_empty() {
+    fn name(&self, item: &mut Item) {
+        let prefix = item.metadata().generate_name.clone();
+        if prefix.is_empty() || !item.metadata().name.is_empty() {
             return;
         }
-        let mut key = key_of(value);
+        let mut key = item.key();
         for attempt in 0..u16::MAX {
             let count = format!("{}-{attempt}", self.revision);
             key.name = derive::generated_name(&prefix, &[&key.kind, &key.namespace, &prefix, &count]);
-            if !self.objects.contains_key(&key) {
+            if self.metadata(&key).is_none() {
                 break;
             }
         }
-        set(value, &["metadata", "name"], json!(key.name));
+        item.metadata_mut().name = key.name;
     }
 
     /// Replaces an object, or its status. A `resourceVersion` in the new object must be the current one.
@@ -138,9 +168,28 @@ impl Server {
     ///
     /// [`Refused`] when there is no such object, it has changed since, or the new one breaks a rule.
     pub fn update(&mut self, value: Value, status: bool, now: Time) -> Result<(), Refused> {
-        let key = key_of(&value);
-        self.current(&key, text(&value, &["metadata", "uid"]), text(&value, &["metadata", "resourceVersion"]))?;
-        self.store(&key, value, status, now)
+        self.update_item(Item::read(value), status, now)
+    }
+
+    /// The same for an object that was read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Server::update`].
+    pub fn update_object(&mut self, object: Object, status: bool, now: Time) -> Result<(), Refused> {
+        self.update_item(Item::Known(object), status, now)
+    }
+
+    fn update_item(&mut self, item: Item, status: bool, now: Time) -> Result<(), Refused> {
+        let key = item.key();
+        let old = self.current(&key, &item.metadata().uid, &item.metadata().resource_version)?;
+        if status {
+            let mut changed = old.clone();
+            changed.take_status(item);
+            self.store(&key, &old, changed, now)
+        } else {
+            self.store(&key, &old, with_what_stays(item, &old), now)
+        }
     }
 
     /// Changes some fields of an object.
@@ -150,63 +199,54 @@ impl Server {
     /// As [`Server::update`].
     pub fn patch(&mut self, patch: &Patch, now: Time) -> Result<(), Refused> {
         let key = &patch.object;
-        let mut value = self.current(key, &patch.uid, &patch.resource_version)?.clone();
+        let old = self.current(key, &patch.uid, &patch.resource_version)?;
+        let status = old.status().filter(|_| patch.status).map(|status| field("status", status));
+        let is_status = status.is_some();
+        let mut value = status.unwrap_or_else(|| old.write());
         match &patch.change {
             Change::Merge(fields) => merge::merge(&mut value, fields),
             Change::Strategic(fields) => merge::strategic(&mut value, fields),
             Change::Apply { manager, fields } => {
-                let before =
-                    self.objects.get_mut(key).and_then(|stored| stored.applied.insert(manager.clone(), fields.clone()));
+                let applied = self.applied.entry(key.clone()).or_default();
+                let before = applied.insert(manager.clone(), fields.clone());
                 apply::apply(&mut value, before.as_ref(), fields);
             }
         }
-        self.store(key, value, patch.status, now)
+        let changed = if is_status || patch.status {
+            let mut changed = old.clone();
+            changed.set_status(value.get_mut("status").map(Value::take).unwrap_or_default());
+            changed
+        } else {
+            with_what_stays(Item::read(value), &old)
+        };
+        self.store(key, &old, changed, now)
     }
 
     /// The stored object, if it is the one meant.
-    fn current(&self, key: &ObjectRef, uid: &str, version: &str) -> Result<&Value, Refused> {
-        let group = group_of_kind(&key.kind);
-        let Some(stored) = self.objects.get(key) else { return Err(Refused::not_found(key, group)) };
-        let differs =
-            |wanted: &str, field: &str| !wanted.is_empty() && wanted != text(&stored.value, &["metadata", field]);
-        if differs(uid, "uid") || differs(version, "resourceVersion") {
-            return Err(Refused::conflict(key, group));
+    fn current(&self, key: &ObjectRef, uid: &str, version: &str) -> Result<Item, Refused> {
+        let Some(item) = self.item(key) else { return Err(Refused::not_found(key)) };
+        let metadata = item.metadata();
+        let differs = |wanted: &str, is: &str| !wanted.is_empty() && wanted != is;
+        if differs(uid, &metadata.uid) || differs(version, &metadata.resource_version) {
+            return Err(Refused::conflict(key));
         }
-        Ok(&stored.value)
+        Ok(item)
     }
 
-    /// Keeps what the request may not change, and stores the rest.
-    fn store(&mut self, key: &ObjectRef, mut value: Value, status: bool, now: Time) -> Result<(), Refused> {
-        let old = self.current(key, "", "")?;
-        if status {
-            keep_all_but_status(&mut value, old);
-        } else {
-            for name in ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"] {
-                match old.pointer(&format!("/metadata/{name}")) {
-                    Some(kept) => set(&mut value, &["metadata", name], kept.clone()),
-                    None => unset(&mut value, &["metadata", name]),
-                }
-            }
-            if let Some(kept) = old.get("status").filter(|_| key.kind != "Node") {
-                set(&mut value, &["status"], kept.clone());
-            }
-        }
-        self.prepare_update(key, old, &mut value, now);
-        self.admit_update(key, old, &value)?;
-        set(
-            &mut value,
-            &["metadata", "resourceVersion"],
-            old.pointer("/metadata/resourceVersion").cloned().unwrap_or_default(),
-        );
-        if value == *old {
+    /// Stores another version of an object, if the rules allow it.
+    fn store(&mut self, key: &ObjectRef, old: &Item, mut item: Item, now: Time) -> Result<(), Refused> {
+        self.prepare_update(old, &mut item, now);
+        self.admit_update(key, old, &item)?;
+        item.metadata_mut().resource_version.clone_from(&old.metadata().resource_version);
+        if item == *old {
             return Ok(());
         }
-        let is_free = value.pointer("/metadata/finalizers").and_then(Value::as_array).is_none_or(Vec::is_empty);
-        let ends = is_deleting(&value) && is_free && !keeps_running(&value);
+        let metadata = item.metadata();
+        let ends = metadata.is_deleting() && metadata.finalizers.is_empty() && !item.keeps_running();
         if ends {
             self.remove(key, now)
         } else {
-            self.commit(key, value, now)
+            self.commit(key, item, now)
         }
         Ok(())
     }
@@ -234,26 +274,26 @@ impl Server {
         grace: Option<i64>,
         now: Time,
     ) -> Result<(), Refused> {
-        let mut value = self.current(key, uid, version)?.clone();
-        let has_finalizers =
-            value.pointer("/metadata/finalizers").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
-        let grace = if key.kind == "Pod" { grace_of(&value, grace) } else { 0 };
-        if grace == 0 && !has_finalizers {
+        let mut item = self.current(key, uid, version)?;
+        let grace = match &item {
+            Item::Known(Object::Pod(pod)) => grace_of(pod, grace),
+            Item::Known(_) | Item::Other(_) => 0,
+        };
+        if grace == 0 && item.metadata().finalizers.is_empty() {
             self.remove(key, now);
             return Ok(());
         }
-        let was_deleting = is_deleting(&value);
+        let was_deleting = item.metadata().is_deleting();
         if was_deleting && grace != 0 {
             return Ok(());
         }
-        set(&mut value, &["metadata", "deletionTimestamp"], now_text(now.plus_seconds(grace)));
-        set(&mut value, &["metadata", "deletionGracePeriodSeconds"], json!(grace));
-        if let Some(generation) =
-            value.pointer("/metadata/generation").and_then(Value::as_i64).filter(|_| !was_deleting)
-        {
-            set(&mut value, &["metadata", "generation"], json!(generation.saturating_add(1)));
+        item.metadata_mut().deletion_timestamp = now.plus_seconds(grace).to_string();
+        item.set_number("deletionGracePeriodSeconds", grace);
+        let generation = item.number("generation");
+        if generation > 0 && !was_deleting {
+            item.set_number("generation", generation.saturating_add(1));
         }
-        self.commit(key, value, now);
+        self.commit(key, item, now);
         Ok(())
     }
 
@@ -262,51 +302,47 @@ impl Server {
     /// # Errors
     ///
     /// [`Refused`] when there is no such Pod, or it has a node, or is being deleted.
-    pub fn bind(&mut self, pod: &ObjectRef, uid: &str, node: &str, now: Time) -> Result<(), Refused> {
-        let mut value = self.current(pod, uid, "")?.clone();
-        if !text(&value, &["spec", "nodeName"]).is_empty() || is_deleting(&value) {
-            return Err(Refused::conflict(pod, ""));
+    pub fn bind(&mut self, key: &ObjectRef, uid: &str, node: &str, now: Time) -> Result<(), Refused> {
+        let mut item = self.current(key, uid, "")?;
+        let Item::Known(Object::Pod(pod)) = &mut item else { return Err(Refused::not_found(key)) };
+        if !pod.spec.node_name.is_empty() || pod.metadata.is_deleting() {
+            return Err(Refused::conflict(key));
         }
-        set(&mut value, &["spec", "nodeName"], json!(node));
-        unset(&mut value, &["status", "nominatedNodeName"]);
+        node.clone_into(&mut pod.spec.node_name);
+        pod.status.nominated_node_name.clear();
         let condition = json!({
             "type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": now.to_string(),
             "reason": null, "message": null, "observedGeneration": null,
         });
-        merge::strategic(&mut value, &json!({ "status": { "conditions": [condition] } }));
-        self.commit(pod, value, now);
+        merge::merge_list(&mut pod.status.conditions, &[condition], "type");
+        self.commit(key, item, now);
         Ok(())
     }
 }
 
-/// A request for the status changes nothing else.
-fn keep_all_but_status(value: &mut Value, old: &Value) {
-    let (Some(map), Some(old)) = (value.as_object_mut(), old.as_object()) else { return };
-    map.retain(|name, _| name == "status" || old.contains_key(name));
-    for (name, kept) in old.iter().filter(|(name, _)| *name != "status") {
-        if map.get(name) != Some(kept) {
-            map.insert(name.clone(), kept.clone());
+/// The new version of an object, apart from what no request for the object itself may change.
+fn with_what_stays(mut item: Item, old: &Item) -> Item {
+    let (metadata, kept) = (item.metadata_mut(), old.metadata());
+    metadata.uid.clone_from(&kept.uid);
+    metadata.creation_timestamp.clone_from(&kept.creation_timestamp);
+    metadata.deletion_timestamp.clone_from(&kept.deletion_timestamp);
+    for name in ["deletionGracePeriodSeconds", "generation"] {
+        match kept.rest.get(name) {
+            Some(value) => metadata.rest.set(name, value.clone()),
+            None => metadata.rest.remove(name),
         }
     }
-    map.entry("status").or_insert_with(|| json!({}));
+    if !matches!(item, Item::Known(Object::Node(_))) {
+        item.take_status(old.clone());
+    }
+    item
 }
 
 /// Seconds that a Pod gets to end.
-fn grace_of(pod: &Value, asked: Option<i64>) -> i64 {
-    if !keeps_running_on_node(pod) {
+fn grace_of(pod: &Pod, asked: Option<i64>) -> i64 {
+    if pod.spec.node_name.is_empty() || pod.is_finished() {
         return 0;
     }
-    let own = || pod.pointer("/spec/terminationGracePeriodSeconds").and_then(Value::as_i64).unwrap_or(30);
+    let own = || pod.spec.rest.get("terminationGracePeriodSeconds").and_then(Value::as_i64).unwrap_or(30);
     asked.unwrap_or_else(own).max(0)
-}
-
-fn keeps_running_on_node(pod: &Value) -> bool {
-    let has_ended = matches!(text(pod, &["status", "phase"]), "Succeeded" | "Failed");
-    !text(pod, &["spec", "nodeName"]).is_empty() && !has_ended
-}
-
-/// Whether a terminating object waits for more than finalizers: a Pod waits for its kubelet.
-fn keeps_running(value: &Value) -> bool {
-    let grace = value.pointer("/metadata/deletionGracePeriodSeconds").and_then(Value::as_i64).unwrap_or_default();
-    text(value, &["kind"]) == "Pod" && grace > 0
 }

@@ -2,12 +2,13 @@
 //!
 //! Source: KEP-5018: admin access hangs on a label of the namespace, so whoever may set that label may grant it.
 
+use super::super::ADMIN_LABEL;
 use super::index::Index;
 use super::json::{Json, field, inner, kind, list, namespace, text};
 use crate::finding::{Code, Finding, Severity};
 
-/// The label that allows admin access, and its spelling before 1.34.
-const LABELS: [&str; 2] = ["resource.kubernetes.io/admin-access", "resource.k8s.io/admin-access"];
+/// How the label was spelt before 1.34. It allows nothing any more.
+const OLD_LABEL: &str = "resource.k8s.io/admin-access";
 
 /// One object.
 pub(super) fn check(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
@@ -20,10 +21,9 @@ pub(super) fn check(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Findin
     }
 }
 
-/// The label among a namespace's labels: its name and its value.
-fn admin_label<'v>(space: &'v Json<'v>) -> Option<(&'static str, &'v str)> {
-    let labels = inner(space, "metadata.labels")?;
-    LABELS.into_iter().find_map(|name| Some((name, field(labels, name)?.as_str()?)))
+/// The value of a label of a namespace.
+fn label_of<'v>(space: &'v Json<'v>, name: &str) -> Option<&'v str> {
+    field(inner(space, "metadata.labels")?, name)?.as_str()
 }
 
 fn admin_access(object: &Json<'_>, prefix: &str, index: &Index<'_>, found: &mut Vec<Finding>) {
@@ -35,7 +35,7 @@ fn admin_access(object: &Json<'_>, prefix: &str, index: &Index<'_>, found: &mut 
         let inside = if nested { ".exactly" } else { "" };
         let at = format!("{prefix}.devices.requests[{number}]{inside}.adminAccess");
         let space = namespace(object);
-        let label = LABELS[0];
+        let label = ADMIN_LABEL;
         match index.namespaces.get(space) {
             None => {
                 let message = format!("admin access needs the label `{label}: \"true\"` on namespace `{space}`");
@@ -43,7 +43,7 @@ fn admin_access(object: &Json<'_>, prefix: &str, index: &Index<'_>, found: &mut 
                 finding.severity = Severity::Info;
                 found.push(finding);
             }
-            Some(namespace) if admin_label(namespace).is_none_or(|(_, value)| value != "true") => {
+            Some(namespace) if label_of(namespace, label) != Some("true") => {
                 let message = format!(
                     "namespace `{space}` lacks the label `{label}: \"true\"`: the API server refuses admin access"
                 );
@@ -57,8 +57,13 @@ fn admin_access(object: &Json<'_>, prefix: &str, index: &Index<'_>, found: &mut 
 }
 
 fn label(object: &Json<'_>, found: &mut Vec<Finding>) {
-    let Some((name, value)) = admin_label(object) else { return };
-    let at = format!("metadata.labels[{name}]");
+    if label_of(object, OLD_LABEL).is_some() {
+        let message = format!("`{OLD_LABEL}` is the label of Kubernetes 1.33; since 1.34 it allows nothing");
+        let finding = Finding::new(Code::LinkAdminLabel, format!("metadata.labels[{OLD_LABEL}]"), message);
+        found.push(finding.with_hint(format!("set `{ADMIN_LABEL}: \"true\"` instead")));
+    }
+    let Some(value) = label_of(object, ADMIN_LABEL) else { return };
+    let at = format!("metadata.labels[{ADMIN_LABEL}]");
     if value == "true" {
         let message = "everybody who may create claims in this namespace can use devices that are allocated to others";
         found.push(Finding::new(Code::SecurityAdminNamespace, at, message).with_hint(
@@ -84,7 +89,7 @@ fn role(object: &Json<'_>, found: &mut Vec<Finding>) {
                 format!("whoever has the role `{who}` may label {which} and so gains admin access to all devices");
             found.push(
                 Finding::new(Code::SecurityNamespaceLabels, format!("rules[{number}]"), message)
-                    .with_hint("let an admission policy protect the label `resource.kubernetes.io/admin-access`"),
+                    .with_hint(format!("let an admission policy protect the label `{ADMIN_LABEL}`")),
             );
         }
     }
