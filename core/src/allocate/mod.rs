@@ -3,7 +3,6 @@
 //! The answer is the one of kube-scheduler's DRA plugin: on one node, the first solution of a depth-first search in
 //! a fixed order (claims, requests, alternatives, devices); among nodes, the first that fits in the order asked.
 
-mod bits;
 mod bounds;
 pub mod capacity;
 mod constraints;

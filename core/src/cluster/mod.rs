@@ -31,7 +31,7 @@ use crate::finding::ObjectRef;
 use crate::profile::Profile;
 
 pub(crate) use counters::{Draws, Ledger};
-pub(crate) use inventory::{Inventory, SliceEntry};
+pub(crate) use inventory::{Inventory, Relief, SliceEntry, node_of};
 pub(crate) use links::Links;
 pub(crate) use pools::{NodePools, PoolState, device_matches};
 use selectors::Selectors;
@@ -105,6 +105,7 @@ impl Cluster {
 
     /// Makes it a cluster of another Kubernetes; the objects stay.
     pub fn set_profile(&mut self, profile: Profile) {
+        self.relieve_by_rules();
         let has_shares = self.profile.features.consumable_capacity;
         let counts_anew = has_shares != profile.features.consumable_capacity;
         if counts_anew {
@@ -218,12 +219,18 @@ impl Cluster {
                 Arc::make_mut(&mut self.nodes).insert(name, Arc::from(node));
             }
             Object::Namespace(namespace) => drop(self.namespaces.insert(name, *namespace)),
-            Object::DeviceClass(class) => drop(self.classes.insert(name, *class)),
+            Object::DeviceClass(class) => {
+                self.relieve_by_rules();
+                self.classes.insert(name, *class);
+            }
             Object::ResourceSlice(mut slice) => {
                 self.twins.share(&mut slice.spec);
                 self.apply_slice(Arc::new(*slice));
             }
-            Object::DeviceTaintRule(rule) => drop(self.taint_rules.insert(name, *rule)),
+            Object::DeviceTaintRule(rule) => {
+                self.relieve_by_rules();
+                self.taint_rules.insert(name, *rule);
+            }
             Object::ResourcePoolStatusRequest(request) => drop(self.pool_status_requests.insert(name, *request)),
             Object::ResourceClaim(mut claim) => {
                 // Claims of one template follow one another.
@@ -283,6 +290,10 @@ impl Cluster {
         if let Some(old) = Arc::make_mut(&mut self.slices).insert(name, slice) {
             self.memory.pools.forget_slice(&old);
         }
+    }
+
+    fn relieve_by_rules(&mut self) {
+        Arc::make_mut(&mut self.inventory).relieve(Relief::Rules);
     }
 
     /// Forgets what questions found out about a slice that is replaced or removed.
@@ -359,7 +370,10 @@ impl Cluster {
                 Arc::make_mut(&mut self.nodes).remove(name).is_some()
             }
             "Namespace" => self.namespaces.remove(name).is_some(),
-            "DeviceClass" => self.classes.remove(name).is_some(),
+            "DeviceClass" => {
+                self.relieve_by_rules();
+                self.classes.remove(name).is_some()
+            }
             "ResourceSlice" => {
                 self.forget_slice(name);
                 Arc::make_mut(&mut self.inventory).remove_slice(name);
@@ -370,7 +384,10 @@ impl Cluster {
                 }
                 removed.is_some()
             }
-            "DeviceTaintRule" => self.taint_rules.remove(name).is_some(),
+            "DeviceTaintRule" => {
+                self.relieve_by_rules();
+                self.taint_rules.remove(name).is_some()
+            }
             "ResourcePoolStatusRequest" => self.pool_status_requests.remove(name).is_some(),
             "ResourceClaim" => {
                 let removed = Arc::make_mut(&mut self.claims).remove(&key);

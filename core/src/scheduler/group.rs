@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use super::attempt::{Attempt, Failure, Scheduler};
 use super::bind::{self, Placement};
-use super::node_fit::{self, NodeState, Resources};
+use super::node_fit::{self, NodeState, Resources, Room};
 use super::write::{self, Outcome};
 use super::{Scheduled, Verdict, message, race};
 use crate::allocate::DeviceId;
@@ -200,6 +200,7 @@ impl<'c, 's> Cycle<'c, 's> {
     fn crowded(&self, members: &[Pod]) -> BTreeSet<String> {
         let mut all = Resources::new();
         members.iter().for_each(|pod| node_fit::add(&mut all, &node_fit::requests(pod)));
+        let all = Room::of(all);
         let is_crowded = |state: &&NodeState| !state.has_room(&all);
         self.scheduler.book.nodes().filter(is_crowded).map(|state| state.name().to_owned()).collect()
     }

@@ -12,13 +12,18 @@
 
 mod attempt;
 mod bind;
-mod book;
+/// The name that is still used for the node cache elsewhere.
+mod book {
+    pub(super) use super::NodeCache as Book;
+}
+mod classes;
 mod conditions;
 mod filter;
 mod group;
 pub(crate) mod message;
 mod needs;
 pub(crate) mod node_allocatable;
+mod node_cache;
 pub(crate) mod node_fit;
 mod postfilter;
 mod queue;
@@ -28,7 +33,7 @@ pub(crate) mod special;
 mod unfit;
 mod write;
 
-pub use book::Book;
+pub use node_cache::{NodeCache, NodeCache as Book};
 pub use queue::{Concern, concern, is_waiting, waits_for};
 
 use crate::allocate::Limits;
