@@ -40,6 +40,20 @@ impl Bits {
         None
     }
 
+    /// The first position from a given one on that is in all three sets.
+    pub(crate) fn next_common_of(&self, second: &Self, third: &Self, from: usize) -> Option<usize> {
+        let words = self.0.iter().zip(&second.0).zip(&third.0).enumerate().skip(from / 64);
+        let mut mask = u64::MAX << (from % 64);
+        for (word, ((one, two), three)) in words {
+            let all = one & two & three & mask;
+            if all != 0 {
+                return Some(word * 64 + all.trailing_zeros() as usize);
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+
     /// The first position from a given one on.
     pub(crate) fn next(&self, from: usize) -> Option<usize> {
         self.next_common(self, from)

@@ -240,12 +240,15 @@ impl Cluster {
                     self.latest_spec = Arc::clone(&claim.spec);
                 }
                 let links = Arc::make_mut(&mut self.links);
-                if let Some(old) = self.claims.get(&key) {
-                    count_claim(&mut self.inventory, &self.profile, old, false);
+                let old = self.claims.get(&key);
+                if let Some(old) = old {
                     links.remove_claim(&key, old);
                 }
-                count_claim(&mut self.inventory, &self.profile, &claim, true);
                 links.add_claim(&key, &claim);
+                if old.is_none_or(|old| old.status.allocation != claim.status.allocation) {
+                    old.into_iter().for_each(|old| count_claim(&mut self.inventory, &self.profile, old, false));
+                    count_claim(&mut self.inventory, &self.profile, &claim, true);
+                }
                 Arc::make_mut(&mut self.claims).insert(key, *claim);
             }
             Object::ResourceClaimTemplate(template) => drop(self.templates.insert(key, *template)),

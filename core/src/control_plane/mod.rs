@@ -7,6 +7,8 @@ mod carry_out;
 mod command;
 mod components;
 mod controllers;
+#[cfg(test)]
+mod forgetful;
 mod kubelet;
 mod load;
 mod replicas;

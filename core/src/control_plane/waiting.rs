@@ -33,6 +33,8 @@ pub(super) struct Waiting {
     entries: BTreeMap<Key, Entry>,
     /// Those with a time, in the order of trying.
     ready: BTreeSet<(Time, i64, u64, Key)>,
+    /// Those without one.
+    asleep: BTreeSet<Key>,
 }
 
 impl Waiting {
@@ -57,6 +59,7 @@ impl Waiting {
             let (_, _, _, key) = self.ready.pop_first()?;
             if let Some(entry) = self.entries.get_mut(&key) {
                 entry.ready = None;
+                self.asleep.insert(key.clone());
                 if cluster.pods().get(&key).is_some_and(is_waiting) {
                     return Some(key);
                 }
@@ -82,7 +85,10 @@ impl Waiting {
         }
         let keys: Vec<Key> = match concern(trigger) {
             Concern::Nobody => return,
-            Concern::Everybody => self.entries.keys().cloned().collect(),
+            Concern::Everybody => {
+                let later = self.ready.iter().rev().take_while(|(time, ..)| *time > now);
+                self.asleep.iter().chain(later.map(|(.., key)| key)).cloned().collect()
+            }
             Concern::UsersOf(claim) => {
                 cluster.links().pods_of_claim(&claim).map(|name| (claim.0.clone(), name.clone())).collect()
             }
@@ -126,8 +132,12 @@ impl Waiting {
         if let Some((time, priority, arrival)) = before {
             self.ready.remove(&(time, priority, arrival, key.clone()));
         }
-        if let Some((time, priority, arrival)) = after {
-            self.ready.insert((time, priority, arrival, key.clone()));
+        match after {
+            Some((time, priority, arrival)) => {
+                self.ready.insert((time, priority, arrival, key.clone()));
+                self.asleep.remove(key);
+            }
+            None => drop(self.asleep.insert(key.clone())),
         }
     }
 
@@ -147,6 +157,7 @@ impl Waiting {
     fn forget(&mut self, key: &Key) {
         let before = self.entries.remove(key).and_then(|entry| entry.ready);
         self.requeue(key, before, None);
+        self.asleep.remove(key);
     }
 }
 

@@ -24,8 +24,6 @@ pub(super) struct Scheduler<'s> {
     pub(super) now: Time,
     /// Nodes that are left out for now.
     pub(super) without: BTreeSet<String>,
-    /// The same for members of a gang that are to be placed together.
-    pub(super) crowded: BTreeSet<String>,
     /// The only node that is looked at for now, if there is one.
     pub(super) only: Option<String>,
     /// Devices that are left out for now.
@@ -81,7 +79,6 @@ impl<'s> Scheduler<'s> {
             limits,
             now,
             without: BTreeSet::new(),
-            crowded: BTreeSet::new(),
             only: None,
             barred: Vec::new(),
             is_quiet: false,

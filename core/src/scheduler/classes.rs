@@ -37,6 +37,20 @@ pub(super) struct NodeAsks {
     pub(super) containers: Vec<Container>,
 }
 
+impl NodeAsks {
+    /// Asks for nothing but room.
+    pub(super) fn of_room(room: Room) -> Self {
+        Self {
+            room,
+            node_selector: BTreeMap::new(),
+            affinity: None,
+            tolerations: Vec::new(),
+            reach: Vec::new(),
+            containers: Vec::new(),
+        }
+    }
+}
+
 impl Asks for NodeAsks {
     fn digest(&self) -> u64 {
         self.room.digest()
@@ -209,7 +223,15 @@ impl<A: Asks> Classes<A> {
         }
     }
 
+    /// Notes that all nodes but these refused a class.
+    pub(super) fn keep(&mut self, class: ClassIdx, open: &Bits) {
+        if let Some(class) = self.classes.get_mut(class.0) {
+            class.open.clone_from(open);
+        }
+    }
+
     /// Forgets everything.
+    #[cfg(test)]
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

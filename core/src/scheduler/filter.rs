@@ -202,9 +202,7 @@ impl Scheduler<'_> {
 
     /// Whether a node is not looked at for now.
     pub(super) fn is_left_out(&self, node: &str) -> bool {
-        self.without.contains(node)
-            || self.crowded.contains(node)
-            || self.only.as_ref().is_some_and(|only| only != node)
+        self.without.contains(node) || self.book.is_crowded(node) || self.only.as_ref().is_some_and(|only| only != node)
     }
 
     /// Whether an allocated claim is of no use on any node: its driver said that it failed, or did not answer in time.
@@ -364,8 +362,7 @@ impl Scheduler<'_> {
     }
 
     fn place(&mut self, claims: &[ResourceClaim], nodes: &[String]) -> Place {
-        let question = Question { claims: claims.to_vec(), nodes: nodes.to_vec(), ..Question::default() };
-        find_place_without(self.cluster, &question, self.limits, &self.barred)
+        find_place_without(self.cluster, claims, nodes, self.limits, &self.barred)
     }
 }
 

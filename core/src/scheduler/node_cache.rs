@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::NAME;
 use super::classes::{Change, ClassIdx, Classes, DeviceAsks, NodeAsks};
-use super::node_fit::{self, NodeState, Resources, requests};
+use super::node_fit::{self, NodeState, Resources, Room, requests};
 use super::queue::waits_for;
 use crate::api::node::Node;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
+use crate::bits::Bits;
 use crate::cluster::entries::key_of;
 use crate::cluster::{Cluster, Key, Relief, node_of};
 use crate::decision::Trigger;
@@ -28,6 +29,8 @@ pub struct NodeCache {
     pub(super) by_nodes: Classes<NodeAsks>,
     /// What the allocator said.
     pub(super) by_devices: Classes<DeviceAsks>,
+    /// Nodes that have room for some Pods together, while others are left out.
+    roomy: Option<Bits>,
     /// How many changes of devices were heard of.
     heard: u64,
     looks: u64,
@@ -49,6 +52,7 @@ impl NodeCache {
             placed: BTreeMap::new(),
             by_nodes: Classes::default(),
             by_devices: Classes::default(),
+            roomy: None,
             heard: 0,
             looks: 0,
         }
@@ -144,10 +148,36 @@ impl NodeCache {
     /// The first node from a position on that refused neither class.
     pub(super) fn next(&self, by_nodes: ClassIdx, by_devices: Option<ClassIdx>, from: usize) -> Option<usize> {
         let open = self.by_nodes.open(by_nodes)?;
-        match by_devices.and_then(|class| self.by_devices.open(class)) {
-            Some(others) => open.next_common(others, from),
-            None => open.next(from),
+        let others = by_devices.and_then(|class| self.by_devices.open(class)).unwrap_or(open);
+        open.next_common_of(others, self.roomy.as_ref().unwrap_or(open), from)
+    }
+
+    /// From now on nodes without so much room are left out. False where that is no node, or all of them; then none is left out.
+    pub(super) fn leave_out_crowded(&mut self, room: &Room) -> bool {
+        let class = self.by_nodes.find(NodeAsks::of_room(room.clone()), self.nodes.len());
+        let mut roomy = self.by_nodes.open(class).cloned().unwrap_or_default();
+        for position in self.by_nodes.open(class).into_iter().flat_map(Bits::iter) {
+            self.looks = self.looks.saturating_add(1);
+            if self.nodes.get(position).is_none_or(|state| !state.has_room(room)) {
+                roomy.remove(position);
+            }
         }
+        let count = usize::try_from(roomy.count()).unwrap_or(usize::MAX);
+        self.by_nodes.keep(class, &roomy);
+        let makes_a_difference = count > 0 && count < self.nodes.len();
+        self.roomy = makes_a_difference.then_some(roomy);
+        makes_a_difference
+    }
+
+    /// From now on no node is left out for lack of room.
+    pub(super) fn leave_out_none(&mut self) {
+        self.roomy = None;
+    }
+
+    /// Whether a node is left out for lack of room.
+    pub(super) fn is_crowded(&self, node: &str) -> bool {
+        let roomy = self.roomy.as_ref().zip(self.position(node));
+        roomy.is_some_and(|(roomy, position)| !roomy.contains(position))
     }
 
     /// Whether a node's devices may serve a class.
@@ -164,7 +194,8 @@ impl NodeCache {
     }
 
     /// Forgets which nodes refused which Pods. Every answer stays the same.
-    pub fn forget_refusals(&mut self) {
+    #[cfg(test)]
+    pub(crate) fn forget_refusals(&mut self) {
         self.by_nodes.clear();
         self.by_devices.clear();
     }
