@@ -17,6 +17,7 @@
 pub mod allocate;
 pub mod api;
 pub mod ask;
+mod bits;
 pub mod cel;
 pub mod check;
 pub mod cluster;

@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::bits::Bits;
 use super::constraints::Held;
 use super::flow::{Demand, Supply, can_meet};
 use super::outlook::{Classes, Outlook, Outlooks};
@@ -15,6 +14,7 @@ use super::plan::{Plan, RequestPlan, Unit};
 use super::pools::NodeView;
 use super::precheck::Need;
 use crate::api::quantity::Quantity;
+use crate::bits::Bits;
 
 /// By row of the table of values, and by value: devices.
 type Holders = Vec<(usize, Vec<Bits>)>;

@@ -14,7 +14,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Budget;
-use super::bits::Bits;
 use super::bounds::Bounds;
 use super::failure::MOST_DEVICES;
 use super::outlook::{Classes, Outlook, Outlooks};
@@ -23,6 +22,7 @@ use super::plan::{Plan, RequestPlan};
 use super::pools::NodeView;
 use super::precheck::{Need, Stop};
 use super::select::Verdicts;
+use crate::bits::Bits;
 
 /// How many dead ends are remembered on one node.
 const MOST_DEAD_ENDS: usize = 100_000;

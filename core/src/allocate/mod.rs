@@ -3,7 +3,6 @@
 //! The answer is the one of kube-scheduler's DRA plugin: on one node, the first solution of a depth-first search in
 //! a fixed order (claims, requests, alternatives, devices); among nodes, the first that fits in the order asked.
 
-mod bits;
 mod bounds;
 pub mod capacity;
 mod constraints;
@@ -336,20 +335,31 @@ pub(crate) enum Place {
 
 /// The first node on which the claims of a question fit: the outcome of [`allocate`] without anything about other nodes.
 pub(crate) fn find_place(cluster: &mut Cluster, question: &Question, limits: &Limits) -> Place {
-    find_place_without(cluster, question, limits, &[])
+    let claims = question.claims.iter().collect();
+    place(cluster, &Asked { claims, nodes: &question.nodes, in_use: &question.in_use, barred: &[] }, limits)
 }
 
-/// The same without some devices that nobody has, as [`allocate_without`].
+/// The same for some claims and nodes, without some devices that nobody has, as [`allocate_without`].
 pub(crate) fn find_place_without(
     cluster: &mut Cluster,
-    question: &Question,
+    claims: &[ResourceClaim],
+    nodes: &[String],
     limits: &Limits,
     barred: &[DeviceId],
 ) -> Place {
+    let in_use = InUse::default();
+    place(cluster, &Asked { claims: claims.iter().collect(), nodes, in_use: &in_use, barred }, limits)
+}
+
+fn place(cluster: &mut Cluster, asked: &Asked<'_>, limits: &Limits) -> Place {
     let mut memory = cluster.lend_memory();
+    let place = place_with(cluster, &mut memory, asked, limits);
+    cluster.return_memory(memory);
+    place
+}
+
+fn place_with(cluster: &Cluster, memory: &mut Memory, asked: &Asked<'_>, limits: &Limits) -> Place {
     let mut budget = Budget { steps: 0, limit: limits.max_steps };
-    let claims: Vec<&ResourceClaim> = question.claims.iter().collect();
-    let asked = Asked { claims, nodes: &question.nodes, in_use: &question.in_use, barred };
     let plan = &Plan::new(&asked.claims, cluster);
     let overlay = &overlay(cluster, asked.in_use, asked.barred);
     let mut judge = Judge::new(plan, cluster.profile(), std::mem::take(&mut memory.selectors));
@@ -357,7 +367,7 @@ pub(crate) fn find_place_without(
     let way = Way { quirks: Quirks::of(cluster.profile()), patience: node::PATIENCE };
     let mut asking = Asking { cluster, overlay, plan, judge: &mut judge, pools, way, met_defect: false };
     let mut place = Place::Nowhere;
-    for name in nodes::worth_asking(cluster, &asked, plan) {
+    for name in nodes::worth_asking(cluster, asked, plan) {
         place = match asking.ask(&nodes::named(cluster, name), false, &mut budget) {
             Ok(Reply::Fits(allocations)) => Place::On(name.to_owned(), allocations),
             Ok(Reply::Refuses(_)) => continue,
@@ -367,7 +377,6 @@ pub(crate) fn find_place_without(
         break;
     }
     memory.selectors = judge.into_selectors();
-    cluster.return_memory(memory);
     place
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::bits::Bits;
 use super::constraints::Held;
 use super::pick::State;
 use super::plan::{Plan, Unit};
@@ -11,6 +10,7 @@ use super::pools::NodeView;
 use super::precheck::{Need, Stop};
 use super::select::{Verdict, Verdicts};
 use super::{Budget, Grid};
+use crate::bits::Bits;
 
 /// What a device is to a unit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::Grid;
-use super::bits::Bits;
 use super::capacity::{self, Amounts, Rounding};
 use super::constraints::{Constraints, Held, Mark};
 use super::counters::Counters;
@@ -17,6 +16,7 @@ use super::quirks::Quirks;
 use super::select::Derived;
 use super::taints::tolerated;
 use crate::api::quantity::Quantity;
+use crate::bits::Bits;
 use crate::cluster::selectors::SelectorProblem;
 use crate::cluster::{Cluster, Draws};
 use crate::profile::Features;

@@ -6,7 +6,6 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::bits::Bits;
 use super::failure::{Fatal, MOST_DEVICES};
 use super::guide::Guide;
 use super::pick::{Picked, State, TakeError};
@@ -15,6 +14,7 @@ use super::precheck::{Need, Stop};
 use super::select::Verdicts;
 use super::{Budget, failure};
 use crate::api::claim::ResourceClaim;
+use crate::bits::Bits;
 
 /// A complete assignment.
 pub(super) struct Solution<'c> {

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::bits::Bits;
 use super::failure::{Fatal, bad_device_selector};
 use super::judge::Judge;
 use super::plan::{Plan, Unit, label, reference};
@@ -19,6 +18,7 @@ use super::{Failure, Grid};
 use crate::api::claim::ResourceClaim;
 use crate::api::node::Node;
 use crate::api::slice::AttributeValue;
+use crate::bits::Bits;
 use crate::cluster::device_matches;
 use crate::cluster::selectors::SelectorProblem;
 use crate::finding::{Code, Finding, ObjectRef};

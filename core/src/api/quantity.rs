@@ -103,6 +103,12 @@ impl Quantity {
         (self.mantissa, self.scale, self.format, self.is_small, self.text.as_deref().map(|SourceText(text)| &**text))
     }
 
+    /// So many billionths, if the value is a whole number of them that can be held.
+    pub(crate) fn billionths(&self) -> Option<i128> {
+        let places = self.scale.checked_sub(NANO).filter(|places| *places >= 0)?;
+        scale_up(self.mantissa, places)
+    }
+
     /// The suffix style.
     pub fn format(&self) -> Format {
         self.format

@@ -2,7 +2,7 @@
 //!
 //! A device is known by driver, pool and name: as long as a slice publishes it or a claim holds it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::slots::{DeviceIdx, PoolIdx, SliceIdx, Slots};
@@ -23,7 +23,27 @@ pub(crate) struct Inventory {
     open_by_node: BTreeMap<String, u32>,
     /// Number of changes so far: no two changes have the same.
     clock: u64,
+    /// The latest changes that may help claims which did not fit.
+    reliefs: VecDeque<Relief>,
+    /// How many of them there were before these.
+    forgotten: u64,
 }
+
+/// A change that may help a claim which did not fit. Taking devices never does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Relief {
+    /// Devices of a pool were given back, or one of its slices came: for nodes that its slices are for.
+    Pool(PoolIdx),
+    /// What the slices of a node offer changed.
+    Node(String),
+    /// What devices offer to all nodes changed.
+    Everywhere,
+    /// What counts as fitting changed: classes, taint rules, the Kubernetes.
+    Rules,
+}
+
+/// Most reliefs that are kept for those who listen.
+const MOST_RELIEFS: usize = 4096;
 
 /// Slices and pools by what they are called.
 #[derive(Clone, Debug, Default)]
@@ -155,6 +175,37 @@ impl Inventory {
         self.pools.get(self.pool_index(driver, pool)?)?.devices_by_name.get(device).copied()
     }
 
+    /// How many changes there were that may help claims which did not fit.
+    pub(crate) fn reliefs(&self) -> u64 {
+        self.forgotten.saturating_add(self.reliefs.len() as u64)
+    }
+
+    /// Those after the first so many; `None` where some of them are not known any more.
+    pub(crate) fn reliefs_after(&self, heard: u64) -> Option<impl Iterator<Item = &Relief>> {
+        let known = usize::try_from(heard.checked_sub(self.forgotten)?).ok()?;
+        (known <= self.reliefs.len()).then(|| self.reliefs.range(known..))
+    }
+
+    /// Notes a change that may help claims which did not fit.
+    pub(crate) fn relieve(&mut self, relief: Relief) {
+        if self.reliefs.len() >= MOST_RELIEFS {
+            self.reliefs.pop_front();
+            self.forgotten = self.forgotten.saturating_add(1);
+        }
+        self.reliefs.push_back(relief);
+    }
+
+    /// Notes that a slice comes or goes. Counter sets can matter to nodes that see nothing else of their pool.
+    fn relieve_by_slice(&mut self, slice: &ResourceSlice, pool: PoolIdx) {
+        match node_of(slice).filter(|_| slice.spec.shared_counters.is_empty()) {
+            Some(node) => {
+                self.relieve(Relief::Node(node.to_owned()));
+                self.relieve(Relief::Pool(pool));
+            }
+            None => self.relieve(Relief::Everywhere),
+        }
+    }
+
     /// Adds a slice, or replaces the one of the same name. `has_lists` says whether selectors can use lists.
     pub(crate) fn add_slice(&mut self, slice: Arc<ResourceSlice>, has_lists: bool) {
         self.remove_slice(&slice.metadata.name);
@@ -182,6 +233,7 @@ impl Inventory {
             entry.slices.insert(name.clone(), index);
         }
         self.note_published(pool);
+        self.relieve_by_slice(&slice, pool);
         if free > 0 {
             self.count_open(node.as_deref(), true);
         }
@@ -223,6 +275,7 @@ impl Inventory {
             pool.slices.remove(name);
         }
         self.note_published(entry.pool);
+        self.relieve_by_slice(&entry.slice, entry.pool);
         for (device, device_index) in entry.slice.spec.devices.iter().zip(&entry.devices) {
             if let Some(known) = self.devices.get_mut(*device_index) {
                 known.slices.retain(|slice| *slice != index);
@@ -240,6 +293,7 @@ impl Inventory {
         for result in usage::results(claim) {
             let (pool, device) = self.place_of(result);
             self.change_usage(pool, device, |usage| usage.release(result, has_shares));
+            self.relieve(Relief::Pool(pool));
             self.forget_device(pool, &result.device, device);
             self.forget_pool(pool);
         }
@@ -381,7 +435,7 @@ impl Inventory {
 }
 
 /// The node that a slice names.
-pub(super) fn node_of(slice: &ResourceSlice) -> Option<&str> {
+pub(crate) fn node_of(slice: &ResourceSlice) -> Option<&str> {
     slice.spec.node_name.as_deref().filter(|node| !node.is_empty())
 }
 

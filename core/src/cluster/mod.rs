@@ -33,7 +33,7 @@ use crate::finding::ObjectRef;
 use crate::profile::Profile;
 
 pub(crate) use counters::{Draws, Ledger};
-pub(crate) use inventory::{Inventory, SliceEntry};
+pub(crate) use inventory::{Inventory, Relief, SliceEntry, node_of};
 pub(crate) use links::Links;
 pub(crate) use pools::{NodePools, PoolState, device_matches};
 use selectors::Selectors;
@@ -107,6 +107,7 @@ impl Cluster {
 
     /// Makes it a cluster of another Kubernetes; the objects stay.
     pub fn set_profile(&mut self, profile: Profile) {
+        self.relieve_by_rules();
         let has_shares = self.profile.features.consumable_capacity;
         let counts_anew = has_shares != profile.features.consumable_capacity;
         if counts_anew {
@@ -216,12 +217,18 @@ impl Cluster {
                 Arc::make_mut(&mut self.nodes).insert(name, Arc::from(node));
             }
             Object::Namespace(namespace) => drop(self.namespaces.insert(name, *namespace)),
-            Object::DeviceClass(class) => drop(self.classes.insert(name, *class)),
+            Object::DeviceClass(class) => {
+                self.relieve_by_rules();
+                self.classes.insert(name, *class);
+            }
             Object::ResourceSlice(mut slice) => {
                 self.twins.share(&mut slice.spec);
                 self.apply_slice(Arc::new(*slice));
             }
-            Object::DeviceTaintRule(rule) => drop(self.taint_rules.insert(name, *rule)),
+            Object::DeviceTaintRule(rule) => {
+                self.relieve_by_rules();
+                self.taint_rules.insert(name, *rule);
+            }
             Object::ResourcePoolStatusRequest(request) => drop(self.pool_status_requests.insert(name, *request)),
             Object::ResourceClaim(claim) => drop(self.apply_claim(claim)),
             Object::ResourceClaimTemplate(template) => drop(self.templates.insert(key, *template)),
@@ -310,6 +317,10 @@ impl Cluster {
         }
     }
 
+    fn relieve_by_rules(&mut self) {
+        Arc::make_mut(&mut self.inventory).relieve(Relief::Rules);
+    }
+
     /// Forgets what questions found out about a slice that is replaced or removed.
     fn forget_slice(&mut self, name: &str) {
         self.evicting_slices.remove(name);
@@ -384,7 +395,10 @@ impl Cluster {
                 Arc::make_mut(&mut self.nodes).remove(name).is_some()
             }
             "Namespace" => self.namespaces.remove(name).is_some(),
-            "DeviceClass" => self.classes.remove(name).is_some(),
+            "DeviceClass" => {
+                self.relieve_by_rules();
+                self.classes.remove(name).is_some()
+            }
             "ResourceSlice" => {
                 self.forget_slice(name);
                 Arc::make_mut(&mut self.inventory).remove_slice(name);
@@ -395,7 +409,10 @@ impl Cluster {
                 }
                 removed.is_some()
             }
-            "DeviceTaintRule" => self.taint_rules.remove(name).is_some(),
+            "DeviceTaintRule" => {
+                self.relieve_by_rules();
+                self.taint_rules.remove(name).is_some()
+            }
             "ResourcePoolStatusRequest" => self.pool_status_requests.remove(name).is_some(),
             "ResourceClaim" => {
                 let removed = Arc::make_mut(&mut self.claims).remove(&key);

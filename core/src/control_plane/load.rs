@@ -8,9 +8,10 @@ use crate::api::node::Node;
 use crate::api::object::{Object, parse, read_object};
 use crate::cluster::Cluster;
 use crate::controllers::workloads;
-use crate::decision::{ADMIN_LABEL, Time};
+use crate::decision::Time;
 use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
+use crate::validate::ADMIN_LABEL;
 
 /// When a cluster starts whose objects say nothing about the time.
 const FIRST: Time = Time::from_seconds(1_767_225_600);

@@ -7,6 +7,8 @@ mod carry_out;
 mod command;
 mod components;
 mod controllers;
+#[cfg(test)]
+mod forgetful;
 pub(crate) mod infer;
 mod kubelet;
 mod load;
@@ -35,7 +37,7 @@ use crate::control_plane::server::Server;
 use crate::decision::Time;
 use crate::finding::{Finding, ObjectRef};
 use crate::profile::{Mode, Profile};
-use crate::scheduler::{self, Book, Examination, Settings, Verdict};
+use crate::scheduler::{self, Examination, NodeCache, Settings, Verdict};
 use controllers::Controllers;
 use kubelet::Kubelets;
 use timeline::Timeline;
@@ -57,7 +59,7 @@ pub struct Simulation {
     controllers: Controllers,
     scheduler: Profile,
     waiting: Waiting,
-    book: Book,
+    book: NodeCache,
     /// Components that do nothing for now.
     stopped: Vec<Component>,
     /// Writes that are still carried out before the next one is lost with its component, if that is to happen.
@@ -104,7 +106,7 @@ impl Simulation {
             controllers: Controllers::new(profile.clone()),
             scheduler: profile.clone(),
             waiting: Waiting::default(),
-            book: Book::default(),
+            book: NodeCache::default(),
             stopped: Vec::new(),
             writes_left: None,
             undisturbed: None,
@@ -184,7 +186,7 @@ impl Simulation {
             }
             Component::Scheduler => {
                 self.scheduler = profile;
-                self.book = Book::new(self.server.cluster());
+                self.book = NodeCache::new(self.server.cluster());
                 self.waiting = Waiting::of(self.server.cluster(), self.now);
             }
         }
@@ -367,7 +369,7 @@ impl Simulation {
     }
 
     /// Asks the scheduler something. It may be of another version than the API server.
-    fn as_scheduler<A>(&mut self, ask: impl FnOnce(&mut Cluster, &mut Book, Settings<'_>) -> A) -> A {
+    fn as_scheduler<A>(&mut self, ask: impl FnOnce(&mut Cluster, &mut NodeCache, Settings<'_>) -> A) -> A {
         self.hear();
         let own = self.server.cluster().profile().clone();
         let differs = own != self.scheduler;

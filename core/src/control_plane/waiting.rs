@@ -36,6 +36,8 @@ pub(super) struct Waiting {
     entries: BTreeMap<Key, Entry>,
     /// Those with a time, in the order of trying.
     ready: BTreeSet<(Time, Rank, Key)>,
+    /// Those without one.
+    asleep: BTreeSet<Key>,
     /// Whether a change may help all of them.
     has_hope: bool,
 }
@@ -62,6 +64,7 @@ impl Waiting {
             let (_, _, key) = self.ready.pop_first()?;
             if let Some(entry) = self.entries.get_mut(&key) {
                 entry.ready = None;
+                self.asleep.insert(key.clone());
                 if cluster.pods().get(&key).is_some_and(is_waiting) {
                     return Some(key);
                 }
@@ -122,8 +125,8 @@ impl Waiting {
         if !std::mem::take(&mut self.has_hope) {
             return;
         }
-        let asleep = |entry: &Entry| entry.ready.is_none_or(|(ready, ..)| ready > now);
-        let keys = self.entries.iter().filter(|(_, entry)| asleep(entry)).map(|(key, _)| key.clone());
+        let later = self.ready.iter().rev().take_while(|(time, ..)| *time > now);
+        let keys = self.asleep.iter().chain(later.map(|(.., key)| key)).cloned();
         for key in keys.collect::<Vec<Key>>() {
             if let Some(pod) = cluster.pods().get(&key) {
                 self.wake(cluster, pod, &key, now);
@@ -160,8 +163,12 @@ impl Waiting {
         if let Some((time, rank)) = before {
             self.ready.remove(&(time, rank, key.clone()));
         }
-        if let Some((time, rank)) = after {
-            self.ready.insert((time, rank, key.clone()));
+        match after {
+            Some((time, rank)) => {
+                self.ready.insert((time, rank, key.clone()));
+                self.asleep.remove(key);
+            }
+            None => drop(self.asleep.insert(key.clone())),
         }
     }
 
@@ -180,6 +187,7 @@ impl Waiting {
     fn forget(&mut self, key: &Key) {
         let before = self.entries.remove(key).and_then(|entry| entry.ready);
         self.requeue(key, before, None);
+        self.asleep.remove(key);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::api::object::Object;
 use crate::cluster::Cluster;
 use crate::decision::{Action, CLAIM_FINALIZER, Change, Decision, Time};
 use crate::finding::ObjectRef;
-use crate::scheduler::Book;
+use crate::scheduler::NodeCache;
 
 /// Milliseconds after which a write that nobody answered cannot arrive any more. The API server gives a request up after this
 /// time.
@@ -53,7 +53,7 @@ impl Flights {
     pub(super) fn start(
         &mut self,
         cluster: &mut Cluster,
-        book: &mut Book,
+        book: &mut NodeCache,
         subject: &ObjectRef,
         decision: &Decision,
         now: Time,

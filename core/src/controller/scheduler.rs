@@ -15,7 +15,7 @@ use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, EventRecord, Time, Trigger};
 use crate::finding::ObjectRef;
 use crate::profile::Profile;
-use crate::scheduler::{self, Book, Concern, Settings, Verdict, concern};
+use crate::scheduler::{self, Concern, NodeCache, Settings, Verdict, concern};
 
 /// Name of the scheduler, as Pods give it.
 const NAME: &str = "apportion";
@@ -66,7 +66,7 @@ struct Entry {
 /// What the part knows beside the facts.
 #[derive(Clone, Debug)]
 pub(super) struct Scheduler {
-    book: Book,
+    book: NodeCache,
     flights: Flights,
     echoes: Echoes,
     entries: BTreeMap<ObjectRef, Entry>,
@@ -77,7 +77,7 @@ pub(super) struct Scheduler {
 impl Scheduler {
     pub(super) fn new() -> Self {
         Self {
-            book: Book::of(NAME),
+            book: NodeCache::of(NAME),
             flights: Flights::default(),
             echoes: Echoes::default(),
             entries: BTreeMap::new(),

@@ -16,7 +16,7 @@ use crate::cluster::{Cluster, Key};
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::near::nearest_name as nearest;
 use crate::scheduler::filter::reaches;
-use crate::scheduler::{Book, node_fit, special};
+use crate::scheduler::{NodeCache, node_fit, special};
 
 /// One thing to explain.
 #[derive(Clone, Debug, Default)]
@@ -225,7 +225,7 @@ fn nodes_of_pod(cluster: &Cluster, pod: &Pod, claims: &[&ResourceClaim], case: &
     let (allocated, unallocated): (Vec<&ResourceClaim>, Vec<&ResourceClaim>) =
         claims.iter().copied().partition(|claim| claim.status.allocation.is_some());
     let mut extended_here = None;
-    for state in Book::new(cluster).nodes() {
+    for state in NodeCache::new(cluster).nodes() {
         let extended = extended::on_node(cluster, pod, &state.node);
         let mut requests = requests.clone();
         requests.retain(|name, _| extended.as_ref().is_none_or(|extended| !extended.resources.contains(name)));

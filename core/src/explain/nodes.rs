@@ -21,7 +21,7 @@ use crate::api::quantity::Quantity;
 use crate::cluster::Cluster;
 use crate::scheduler::filter::reaches;
 use crate::scheduler::node_fit::{self, NodeState, Refusal, Resources};
-use crate::scheduler::{Book, special};
+use crate::scheduler::{NodeCache, special};
 
 /// Most suggestions of this kind.
 const MOST: usize = 4;
@@ -107,7 +107,7 @@ fn includes(changes: &[Change], others: &[Change]) -> bool {
 fn groups(cluster: &Cluster, case: &Case, pod: &Pod) -> Vec<Group> {
     let requests = node_fit::requests(pod);
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
-    for state in Book::new(cluster).nodes() {
+    for state in NodeCache::new(cluster).nodes() {
         if !case.allocated.iter().all(|claim| reaches(claim, state)) {
             continue;
         }

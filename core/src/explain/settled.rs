@@ -10,7 +10,7 @@ use crate::cluster::{Cluster, Key};
 use crate::control_plane::{Simulation, scheduling_order};
 use crate::finding::{Code, Finding, Severity, list};
 use crate::scheduler::node_fit::{is_inferred, unknown_labels};
-use crate::scheduler::{self, Book};
+use crate::scheduler::{self, NodeCache};
 
 /// What became of a cluster's Pods.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +55,7 @@ pub(crate) fn look(simulation: &mut Simulation) -> Settled {
 
 /// What is not looked at, and what is assumed; each once for each object.
 fn remarks<'c>(cluster: &Cluster, pods: impl Iterator<Item = &'c Pod>) -> Vec<Finding> {
-    let book = Book::new(cluster);
+    let book = NodeCache::new(cluster);
     let nodes: Vec<_> = book.nodes().collect();
     let has_groups = cluster.profile().features.generic_workload;
     let has_inferred = nodes.iter().any(|state| is_inferred(&state.node));

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::bind::Placement;
-use super::book::Book;
 use super::conditions::{self, Readiness};
 use super::filter::reaches;
 use super::needs::{self, Need};
+use super::node_cache::NodeCache;
 use super::refusal::Cause;
 use super::{Examination, Scheduled, Settings, Verdict, bind, message, postfilter, special, write};
 use crate::allocate::{self, DeviceId, extended};
@@ -18,12 +18,10 @@ use crate::decision::Decision;
 /// Facts and settings of one decision.
 pub(super) struct Scheduler<'s> {
     pub(super) cluster: &'s mut Cluster,
-    pub(super) book: &'s mut Book,
+    pub(super) book: &'s mut NodeCache,
     pub(super) settings: Settings<'s>,
     /// Nodes that are left out for now.
     pub(super) without: BTreeSet<String>,
-    /// The same for members of a gang that are to be placed together.
-    pub(super) crowded: BTreeSet<String>,
     /// The only node that is looked at for now, if there is one.
     pub(super) only: Option<String>,
     /// Devices that are left out for now.
@@ -79,17 +77,8 @@ impl Failure {
 }
 
 impl<'s> Scheduler<'s> {
-    pub(super) fn new(cluster: &'s mut Cluster, book: &'s mut Book, settings: Settings<'s>) -> Self {
-        Self {
-            cluster,
-            book,
-            settings,
-            without: BTreeSet::new(),
-            crowded: BTreeSet::new(),
-            only: None,
-            barred: Vec::new(),
-            is_quiet: false,
-        }
+    pub(super) fn new(cluster: &'s mut Cluster, book: &'s mut NodeCache, settings: Settings<'s>) -> Self {
+        Self { cluster, book, settings, without: BTreeSet::new(), only: None, barred: Vec::new(), is_quiet: false }
     }
 
     /// Decides about a Pod on its own.

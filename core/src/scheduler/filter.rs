@@ -1,16 +1,18 @@
 //! One Pod against all nodes: ordinary tests first, then claims that have devices, then the allocator.
 //!
-//! Nodes are looked at by name, twice as many each time, and not beyond the first place. What they have against a Pod is found
-//! out by [`super::unfit`], where it fits nowhere and somebody wants to hear why.
+//! Nodes are looked at by name, twice as many each time, and not beyond the first place. Those that refused Pods of the same class before,
+//! and did not change since, are passed over. What they have against a Pod is found out by [`super::unfit`], where it fits nowhere and
+//! somebody wants to hear why.
 
 use std::sync::Arc;
 
 use super::attempt::{Attempt, Failure, Scheduler};
 use super::bind::Placement;
+use super::classes::{ClassIdx, DeviceAsks, NodeAsks};
 use super::conditions::{self, Readiness};
 use super::needs::{self, Need};
 use super::node_allocatable::{self, Problem};
-use super::node_fit::{self, NodeState, Refusal, Resources};
+use super::node_fit::{self, NodeState, Refusal, Resources, Room};
 use super::{message, score, special};
 use crate::allocate::extended::{self, ANNOTATION, ExtendedResources};
 use crate::allocate::{Answer, NodeRefusal, Outcome, Place, Question, allocate_without, find_place_without};
@@ -102,18 +104,25 @@ impl Scheduler<'_> {
         if asked.has_lost {
             return Ok(None);
         }
+        self.book.listen(self.cluster);
         if let Some(node) = asked.only_node() {
+            let room = Room::of(asked.requests.clone());
             let state = self.book.node(node).filter(|state| !self.is_left_out(state.name()));
-            let candidate = state.and_then(|state| self.candidate(asked, state));
+            let candidate = state.and_then(|state| self.candidate(asked, &room, state));
             self.book.looked_at(1);
             return self.places(asked, candidate.as_slice(), full);
         }
-        let mut after = None;
+        let nodes = self.book.len();
+        let by_nodes = self.book.by_nodes.find(asked.of_nodes(), nodes);
+        // Where devices serve ordinary resources, nodes differ in what is asked of their devices.
+        let by_devices = if asked.asks { None } else { self.device_class(&asked.claims) };
+        let mut from = 0;
         let mut count = if asked.asks || score::matters(asked.needs) { usize::MAX } else { 1 };
         loop {
-            let candidates = self.candidates(asked, after.as_deref(), count);
-            let Some((last, _)) = candidates.last() else { return Ok(None) };
-            after = Some(last.clone());
+            let candidates = self.candidates(asked, (by_nodes, by_devices), &mut from, count);
+            if candidates.is_empty() {
+                return Ok(None);
+            }
             // Nodes that need the same claim for extended resources are asked together.
             for nodes in candidates.chunk_by(|(_, one), (_, other)| one == other) {
                 if let Some(placement) = self.places(asked, nodes, full)? {
@@ -124,24 +133,48 @@ impl Scheduler<'_> {
         }
     }
 
-    /// The next nodes that ordinary tests and claims with devices leave, by name.
-    fn candidates(&mut self, asked: &Asked<'_>, after: Option<&str>, count: usize) -> Vec<Candidate> {
-        let mut looks = 0usize;
-        let states = self.book.nodes_after(after).filter(|state| !self.is_left_out(state.name()));
-        let looked_at = states.inspect(|_| looks = looks.saturating_add(1));
-        let candidates = looked_at.filter_map(|state| self.candidate(asked, state)).take(count).collect();
-        self.book.looked_at(looks);
+    /// The next nodes that ordinary tests and claims with devices leave, by name, from a position on; it moves behind the last one.
+    fn candidates(
+        &mut self,
+        asked: &Asked<'_>,
+        (by_nodes, by_devices): (ClassIdx, Option<ClassIdx>),
+        from: &mut usize,
+        count: usize,
+    ) -> Vec<Candidate> {
+        let mut candidates = Vec::new();
+        let Some(class) = self.book.by_nodes.asks(by_nodes) else { return candidates };
+        while candidates.len() < count {
+            let Some(position) = self.book.next(by_nodes, by_devices, *from) else { break };
+            *from = position.saturating_add(1);
+            let Some(state) = self.book.at(position) else { break };
+            if self.is_left_out(state.name()) {
+                continue;
+            }
+            let candidate = self.candidate(asked, &class.room, state);
+            self.book.looked_at(1);
+            match candidate {
+                Some(candidate) => candidates.push(candidate),
+                None => self.book.by_nodes.refuse(by_nodes, position),
+            }
+        }
         candidates
     }
 
-    fn candidate(&self, asked: &Asked<'_>, state: &NodeState) -> Option<Candidate> {
+    /// Whether a node is a candidate. `room` is what the Pod asks of it where no devices serve any of that.
+    fn candidate(&self, asked: &Asked<'_>, room: &Room, state: &NodeState) -> Option<Candidate> {
         let extended = self.extended_on(asked, state);
         let accepts = match &extended {
-            None => state.accepts(asked.pod, &asked.requests),
-            Some(extended) => state.accepts(asked.pod, &ordinary(asked, extended)),
+            None => state.accepts(asked.pod, room),
+            Some(extended) => state.accepts(asked.pod, &Room::of(ordinary(asked, extended))),
         };
         let is_open = accepts && asked.needs.iter().all(|need| reaches(&need.claim, state));
         is_open.then(|| (state.name().to_owned(), extended))
+    }
+
+    /// The class of some claims without devices, where nodes' refusals of them last.
+    fn device_class(&mut self, claims: &[ResourceClaim]) -> Option<ClassIdx> {
+        let asks = DeviceAsks::of(claims, self.settings.profile)?;
+        Some(self.book.by_devices.find(asks, self.book.len()))
     }
 
     /// What a node is, with everything that speaks against it.
@@ -169,9 +202,7 @@ impl Scheduler<'_> {
 
     /// Whether a node is not looked at for now.
     pub(super) fn is_left_out(&self, node: &str) -> bool {
-        self.without.contains(node)
-            || self.crowded.contains(node)
-            || self.only.as_ref().is_some_and(|only| only != node)
+        self.without.contains(node) || self.book.is_crowded(node) || self.only.as_ref().is_some_and(|only| only != node)
     }
 
     /// Whether an allocated claim is of no use on any node: its driver said that it failed, or did not answer in time.
@@ -205,7 +236,9 @@ impl Scheduler<'_> {
     ) -> Result<Option<Placement>, Failure> {
         let Some((_, extended)) = candidates.first() else { return Ok(None) };
         let (claims, mut needs) = self.with_special(asked, extended.as_ref());
-        let nodes: Vec<String> = candidates.iter().map(|(name, _)| name.clone()).collect();
+        let class = self.device_class(&claims);
+        let names = candidates.iter().map(|(name, _)| name);
+        let nodes: Vec<String> = names.filter(|name| self.book.may_serve(class, name)).cloned().collect();
         let highest = if score::matters(&needs) { Some(score::highest(&needs)) } else { None };
         let mut best: Option<(i64, Fit)> = None;
         let mut left = nodes.as_slice();
@@ -213,7 +246,13 @@ impl Scheduler<'_> {
             // Nodes that are compared are asked one by one.
             let (now, later) = left.split_at(if highest.is_some() { 1 } else { left.len() });
             left = later;
-            let Some((node, allocations)) = self.first_with_devices(&claims, now)? else { continue };
+            let found = self.first_with_devices(&claims, now)?;
+            let place = found.as_ref().and_then(|(node, _)| now.iter().position(|name| name == node));
+            if let Some(class) = class.filter(|_| self.barred.is_empty()) {
+                let refused = now.iter().take(place.unwrap_or(now.len()));
+                refused.for_each(|node| self.book.cannot_serve(class, node));
+            }
+            let Some((node, allocations)) = found else { continue };
             if highest.is_none() {
                 let position = nodes.iter().position(|name| *name == node).unwrap_or(nodes.len());
                 left = nodes.get(position.saturating_add(1)..).unwrap_or_default();
@@ -324,12 +363,27 @@ impl Scheduler<'_> {
     }
 
     fn place(&mut self, claims: &[ResourceClaim], nodes: &[String]) -> Place {
-        let question = Question { claims: claims.to_vec(), nodes: nodes.to_vec(), ..Question::default() };
-        find_place_without(self.cluster, &question, self.settings.limits, &self.barred)
+        find_place_without(self.cluster, claims, nodes, self.settings.limits, &self.barred)
     }
 }
 
 impl Asked<'_> {
+    /// What it is that nodes are asked, devices left aside.
+    fn of_nodes(&self) -> NodeAsks {
+        let spec = &self.pod.spec;
+        let affinity = spec.affinity.as_ref().and_then(|affinity| affinity.node_affinity.as_ref());
+        let allocations = self.needs.iter().filter_map(|need| need.claim.status.allocation.as_ref());
+        let containers = spec.init_containers.iter().chain(&spec.containers).filter(|_| self.asks);
+        NodeAsks {
+            room: Room::of(self.requests.clone()),
+            node_selector: spec.node_selector.clone(),
+            affinity: affinity.and_then(|affinity| affinity.required.clone()),
+            tolerations: spec.tolerations.clone(),
+            reach: allocations.filter_map(|allocation| allocation.node_selector.clone()).collect(),
+            containers: containers.cloned().collect(),
+        }
+    }
+
     /// The only node on which a claim's devices can be used, where there is such a claim.
     fn only_node(&self) -> Option<&str> {
         self.needs.iter().find_map(|need| {

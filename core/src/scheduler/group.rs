@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use super::attempt::{Attempt, Failure, Scheduler};
 use super::bind::{self, Placement};
-use super::node_fit::{self, NodeState, Resources};
+use super::node_fit::{self, Resources, Room};
 use super::write::{self, Outcome};
 use super::{Scheduled, Verdict, message, race};
 use crate::allocate::DeviceId;
@@ -173,20 +173,17 @@ impl<'c, 's> Cycle<'c, 's> {
         let (held, ready): (Vec<&Pod>, Vec<&Pod>) = members.iter().partition(|pod| self.scheduler.is_held(pod));
         let ready: Vec<Pod> = ready.into_iter().cloned().collect();
         let wants_devices = ready.iter().any(|pod| self.scheduler.wants_devices(pod));
-        let crowded = self.crowded(&ready);
-        self.scheduler.book.looked_at(self.scheduler.book.len());
-        let has_crowded = !crowded.is_empty() && crowded.len() < self.scheduler.book.len();
-        self.scheduler.crowded = crowded;
+        let room = room_for_all(&ready);
         for (keeps_out, varies_devices) in [(true, false), (false, false), (false, true)] {
-            if !keeps_out {
-                self.scheduler.crowded.clear();
-            }
-            if (keeps_out && !has_crowded) || (varies_devices && !wants_devices) {
+            let is_new =
+                if keeps_out { self.scheduler.book.leave_out_crowded(&room) } else { !varies_devices || wants_devices };
+            if !is_new {
                 continue;
             }
             let mut tries = MAX_TRIES.saturating_add(u32::try_from(ready.len()).unwrap_or(u32::MAX));
-            if self.search(&ready, varies_devices, &mut tries) {
-                self.scheduler.crowded.clear();
+            let is_found = self.search(&ready, varies_devices, &mut tries);
+            self.scheduler.book.leave_out_none();
+            if is_found {
                 self.held = held.into_iter().map(|pod| key_of(&pod.metadata)).collect();
                 return true;
             }
@@ -194,14 +191,6 @@ impl<'c, 's> Cycle<'c, 's> {
             self.found.clear();
         }
         false
-    }
-
-    /// Nodes without room for some Pods together.
-    fn crowded(&self, members: &[Pod]) -> BTreeSet<String> {
-        let mut all = Resources::new();
-        members.iter().for_each(|pod| node_fit::add(&mut all, &node_fit::requests(pod)));
-        let is_crowded = |state: &&NodeState| !state.has_room(&all);
-        self.scheduler.book.nodes().filter(is_crowded).map(|state| state.name().to_owned()).collect()
     }
 
     /// Finds places for enough of the members from here on. Bounded by the number of members and of tries.
@@ -407,6 +396,13 @@ impl<'c, 's> Cycle<'c, 's> {
         }
         Scheduled { decision, verdicts }
     }
+}
+
+/// What some Pods ask for together.
+fn room_for_all(members: &[Pod]) -> Room {
+    let mut all = Resources::new();
+    members.iter().for_each(|pod| node_fit::add(&mut all, &node_fit::requests(pod)));
+    Room::of(all)
 }
 
 /// Devices that a place gives to claims without any.

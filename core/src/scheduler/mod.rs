@@ -12,13 +12,14 @@
 
 mod attempt;
 mod bind;
-mod book;
+mod classes;
 mod conditions;
 pub(crate) mod filter;
 mod group;
 pub(crate) mod message;
 mod needs;
 pub(crate) mod node_allocatable;
+mod node_cache;
 pub(crate) mod node_fit;
 mod postfilter;
 mod queue;
@@ -29,7 +30,7 @@ pub(crate) mod special;
 mod unfit;
 mod write;
 
-pub use book::Book;
+pub use node_cache::NodeCache;
 pub use queue::{Concern, concern, is_waiting, waits_for};
 
 use crate::allocate::Limits;
@@ -106,7 +107,7 @@ pub(crate) enum Examination {
 ///
 /// The cluster is the same afterwards; it is changed in between to try things out. `book` must know the cluster's nodes and
 /// Pods; it says whose Pods are scheduled.
-pub fn schedule(cluster: &mut Cluster, book: &mut Book, settings: Settings<'_>, pod: &Key) -> Scheduled {
+pub fn schedule(cluster: &mut Cluster, book: &mut NodeCache, settings: Settings<'_>, pod: &Key) -> Scheduled {
     with_rules_of_reference(cluster, settings.profile, |cluster| {
         let mut scheduler = Scheduler::new(cluster, book, settings);
         let grouped = settings.profile.features.generic_workload;
@@ -119,7 +120,7 @@ pub fn schedule(cluster: &mut Cluster, book: &mut Book, settings: Settings<'_>, 
 }
 
 /// Looks at one Pod as [`schedule`] does, but for it alone and without deciding anything.
-pub(crate) fn examine(cluster: &mut Cluster, book: &mut Book, settings: Settings<'_>, pod: &Key) -> Examination {
+pub(crate) fn examine(cluster: &mut Cluster, book: &mut NodeCache, settings: Settings<'_>, pod: &Key) -> Examination {
     with_rules_of_reference(cluster, settings.profile, |cluster| {
         Scheduler::new(cluster, book, Settings { records_failures: true, ..settings }).examine(pod)
     })

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::node_allocatable;
+use super::{classes, node_allocatable};
 use crate::api::node::{Node, NodeSelector, NodeSelectorTerm, NodeTaint};
 use crate::api::pod::{Container, NodeToleration, Pod, ResourceRequirements};
 use crate::api::quantity::{Format, Quantity};
@@ -30,12 +30,50 @@ pub(crate) fn is_inferred(node: &Node) -> bool {
 /// Amounts by resource name.
 pub(crate) type Resources = BTreeMap<String, Quantity>;
 
+/// Amounts of the ordinary resources in billionths, in the order of [`ORDINARY`].
+type Usual = [i128; ORDINARY.len()];
+
 /// A node and what its Pods take of it.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeState {
     /// The node.
     pub(crate) node: Arc<Node>,
     used: Resources,
+    /// What is left, where that can be counted.
+    left: Option<Usual>,
+}
+
+/// What a Pod asks of a node's resources, ready to be compared with what is left.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Room {
+    /// Where that can be counted.
+    usual: Option<Usual>,
+    all: Resources,
+    /// Those that are not ordinary.
+    others: Vec<(String, Quantity)>,
+}
+
+impl Room {
+    pub(super) fn of(all: Resources) -> Self {
+        let is_other = |(name, _): &(&String, &Quantity)| !ORDINARY.contains(&name.as_str());
+        let others = all.iter().filter(is_other).map(|(name, amount)| (name.clone(), amount.clone())).collect();
+        Self { usual: usual(|name| all.get(name).map_or(Some(0), Quantity::billionths)), all, others }
+    }
+
+    /// A number that differs between most different amounts.
+    pub(super) fn digest(&self) -> u64 {
+        let amounts = self.all.values().map(|amount| amount.milli_rounded_up().unsigned_abs());
+        amounts.fold(self.all.len() as u64, classes::mix)
+    }
+}
+
+/// The amounts of the ordinary resources, unless one is absent.
+fn usual(amount: impl Fn(&str) -> Option<i128>) -> Option<Usual> {
+    let mut usual = [0; ORDINARY.len()];
+    for (place, name) in usual.iter_mut().zip(ORDINARY) {
+        *place = amount(name)?;
+    }
+    Some(usual)
 }
 
 /// Why an ordinary scheduler refuses a node; ordered as kube-scheduler looks.
@@ -98,7 +136,36 @@ impl fmt::Display for Refusal {
 impl NodeState {
     /// A node without Pods.
     pub(crate) fn new(node: Arc<Node>) -> Self {
-        Self { node, used: Resources::new() }
+        Self::with(node, Resources::new())
+    }
+
+    /// A node of which so much is taken.
+    pub(super) fn with(node: Arc<Node>, used: Resources) -> Self {
+        let mut state = Self { node, used, left: None };
+        state.measure();
+        state
+    }
+
+    /// Another version of the node.
+    pub(super) fn replace(&mut self, node: Arc<Node>) {
+        self.node = node;
+        self.measure();
+    }
+
+    /// What is taken.
+    pub(super) fn into_used(self) -> Resources {
+        self.used
+    }
+
+    fn measure(&mut self) {
+        let zero = Quantity::default();
+        self.left = usual(|name| match self.allocatable().get(name) {
+            None => Some(i128::MAX),
+            Some(total) => {
+                let used = self.used.get(name).unwrap_or(&zero);
+                total.billionths()?.checked_sub(used.billionths()?)
+            }
+        });
     }
 
     /// Name of the node.
@@ -109,15 +176,13 @@ impl NodeState {
     /// Counts [`requests`] of a Pod that runs on the node.
     pub(super) fn take(&mut self, requests: &Resources) {
         add(&mut self.used, requests);
+        self.measure();
     }
 
     /// Undoes [`NodeState::take`].
     pub(super) fn give_back(&mut self, requests: &Resources) {
-        for (name, amount) in requests {
-            if let Some(used) = self.used.get_mut(name) {
-                *used = used.saturating_sub(amount);
-            }
-        }
+        subtract(&mut self.used, requests);
+        self.measure();
     }
 
     /// The reasons against a Pod, of the first of kube-scheduler's tests that fails; none where it fits.
@@ -129,13 +194,19 @@ impl NodeState {
     }
 
     /// Whether a Pod fits.
-    pub(super) fn accepts(&self, pod: &Pod, requests: &Resources) -> bool {
-        self.has_room(requests) && self.rules_out(pod).is_none()
+    pub(super) fn accepts(&self, pod: &Pod, room: &Room) -> bool {
+        self.has_room(room) && self.rules_out(pod).is_none()
     }
 
     /// Whether enough is left of all resources.
-    pub(super) fn has_room(&self, requests: &Resources) -> bool {
-        requests.iter().all(|(resource, asked)| self.lack(resource, asked).is_none())
+    pub(super) fn has_room(&self, room: &Room) -> bool {
+        match (&self.left, &room.usual) {
+            (Some(left), Some(asked)) => {
+                asked.iter().zip(left).all(|(asked, left)| *asked <= 0 || asked <= left)
+                    && room.others.iter().all(|(resource, asked)| self.lack(resource, asked).is_none())
+            }
+            _ => room.all.iter().all(|(resource, asked)| self.lack(resource, asked).is_none()),
+        }
     }
 
     /// What speaks against a Pod whatever it asks for.
@@ -241,6 +312,15 @@ pub(super) fn add(sum: &mut Resources, more: &Resources) {
     for (name, amount) in more {
         let entry = sum.entry(name.clone()).or_default();
         *entry = entry.saturating_add(amount);
+    }
+}
+
+/// Undoes [`add`].
+pub(super) fn subtract(sum: &mut Resources, less: &Resources) {
+    for (name, amount) in less {
+        if let Some(sum) = sum.get_mut(name) {
+            *sum = sum.saturating_sub(amount);
+        }
     }
 }
 

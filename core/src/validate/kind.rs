@@ -90,6 +90,7 @@ impl Kind {
             | Self::ResourcePoolStatusRequest
             | Self::PodGroup
             | Self::CompositePodGroup
+            | Self::TemplateSource
             | Self::Pod => true,
             Self::ResourceClaimTemplate
             | Self::ClusterResourceClaimTemplate

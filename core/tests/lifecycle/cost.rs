@@ -12,8 +12,8 @@ struct Cost {
     writes: u64,
 }
 
-/// Gangs, each with one claim for all, on nodes with 24 CPUs and four GPUs. All find a place.
-fn cost(groups: usize, nodes: usize, cpu_each: u64) -> Cost {
+/// Nodes with 24 CPUs and four GPUs.
+fn world(nodes: usize) -> Play {
     let mut play = Play::new();
     play.delete("Node", "node-1");
     for index in 0..nodes {
@@ -21,6 +21,12 @@ fn cost(groups: usize, nodes: usize, cpu_each: u64) -> Cost {
             "apiVersion: v1\nkind: Node\nmetadata: {{name: n-{index:03}}}\nstatus: {{allocatable: {{cpu: \"24\", pods: \"110\"}}}}\n---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {{name: n-{index:03}}}\nspec:\n  driver: gpu.example.com\n  nodeName: n-{index:03}\n  pool: {{name: n-{index:03}, generation: 1, resourceSliceCount: 1}}\n  devices: [{{name: a}}, {{name: b}}, {{name: c}}, {{name: d}}]\n"
         ));
     }
+    play
+}
+
+/// Gangs, each with one claim for all. All find a place.
+fn cost(groups: usize, nodes: usize, cpu_each: u64) -> Cost {
+    let mut play = world(nodes);
     let (looks, writes) = (play.simulation.looks_at_nodes(), play.simulation.writes());
     let resources = format!("resources: {{requests: {{cpu: \"{cpu_each}\"}}, claims");
     for index in 0..groups {
@@ -52,4 +58,26 @@ fn a_gang_that_meets_full_nodes_looks_at_each_a_few_times() {
     let looks = cost(groups, nodes, 1).looks;
     let (groups, nodes) = (groups as u64, nodes as u64);
     assert!(looks <= 3 * groups * nodes, "{looks} looks of {groups} gangs at {nodes} nodes");
+}
+
+/// The last Pods and one that takes the place of the first.
+#[test]
+fn nodes_that_refused_a_pod_are_looked_at_again_when_something_may_have_helped() {
+    for nodes in [10, 40] {
+        let (mut play, pods) = (world(nodes), 4 * nodes);
+        let mut before = 0;
+        for index in 0..pods {
+            if index == pods - 4 {
+                before = play.simulation.looks_at_nodes();
+            }
+            play.apply(&pod(&format!("p-{index:03}"), TEMPLATE, ""));
+        }
+        let looks = play.simulation.looks_at_nodes() - before;
+        assert!(looks <= 5, "{looks} looks of four Pods at the last of {nodes} nodes");
+        play.delete("Pod", "p-000");
+        let before = play.simulation.looks_at_nodes();
+        play.apply(&pod("late", TEMPLATE, ""));
+        let looks = play.simulation.looks_at_nodes() - before;
+        assert_eq!((play.pod("late").spec.node_name.as_str(), looks), ("n-000", 1));
+    }
 }

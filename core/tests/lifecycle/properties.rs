@@ -13,7 +13,7 @@ use apportion_core::cluster::entries::{Resolved, is_reserved_for_pod, resolve};
 use apportion_core::control_plane::{Command, Component, Settled, Simulation};
 use apportion_core::finding::ObjectRef;
 use apportion_core::profile::{Profile, Version};
-use apportion_core::scheduler::{self, Book, is_waiting};
+use apportion_core::scheduler::{self, NodeCache, is_waiting};
 use apportion_core::{
     controllers::{claims, podgroup_protection as protection, taint_eviction as eviction},
     decision::{Action, CLAIM_FINALIZER, Change, Patch, Time},
@@ -517,7 +517,7 @@ impl History {
             self.fail(&format!("evictions ask for {:?}", decision.actions));
         }
         let mut changed = cluster.clone();
-        let mut book = Book::new(&cluster);
+        let mut book = NodeCache::new(&cluster);
         let waiting: Vec<_> =
             cluster.pods().iter().filter(|(_, pod)| is_waiting(pod)).map(|(key, _)| key.clone()).collect();
         for key in waiting {

@@ -208,7 +208,6 @@ impl Server {
 
     /// Takes an object out of the store as if it had never been there.
     pub(crate) fn forget(&mut self, key: &ObjectRef) {
-        self.objects.remove(key);
         self.cluster.delete(key);
     }
 

@@ -5,9 +5,9 @@ use crate::api::claim::{DeviceRequest, ResourceClaim, ResourceClaimTemplate};
 use crate::api::pod::{Pod, PodResourceClaim};
 use crate::cluster::Cluster;
 use crate::cluster::entries::{Resolved, group_of, resolve};
-use crate::decision::ADMIN_LABEL;
 use crate::explain::origin::Origin;
 use crate::finding::{Code, Finding, list};
+use crate::validate::ADMIN_LABEL;
 
 /// One entry of a Pod's `resourceClaims`, resolved.
 #[derive(Clone, PartialEq, Debug)]

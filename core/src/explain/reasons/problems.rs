@@ -3,8 +3,8 @@
 use crate::api::claim::ResourceClaim;
 use crate::api::pod::PodResourceClaim;
 use crate::cluster::Cluster;
-use crate::decision::ADMIN_LABEL;
 use crate::finding::{Code, Finding, list};
+use crate::validate::ADMIN_LABEL;
 
 use crate::explain::origin::{Origin, about_claim};
 use crate::near::nearest_name as nearest;

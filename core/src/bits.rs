@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 /// A set of positions.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(super) struct Bits(SmallVec<[u64; 2]>);
+pub(crate) struct Bits(SmallVec<[u64; 2]>);
 
 impl FromIterator<usize> for Bits {
     fn from_iter<I: IntoIterator<Item = usize>>(positions: I) -> Self {
@@ -18,7 +18,7 @@ impl FromIterator<usize> for Bits {
 
 impl Bits {
     /// All positions below a number.
-    pub(super) fn below(count: usize) -> Self {
+    pub(crate) fn below(count: usize) -> Self {
         let mut words = smallvec![u64::MAX; count / 64];
         if !count.is_multiple_of(64) {
             words.push((1 << (count % 64)) - 1);
@@ -27,7 +27,7 @@ impl Bits {
     }
 
     /// The first position from a given one on that is in both sets.
-    pub(super) fn next_common(&self, other: &Self, from: usize) -> Option<usize> {
+    pub(crate) fn next_common(&self, other: &Self, from: usize) -> Option<usize> {
         let pairs = self.0.iter().zip(&other.0).enumerate().skip(from / 64);
         let mut mask = u64::MAX << (from % 64);
         for (word, (mine, theirs)) in pairs {
@@ -40,12 +40,26 @@ impl Bits {
         None
     }
 
+    /// The first position from a given one on that is in all three sets.
+    pub(crate) fn next_common_of(&self, second: &Self, third: &Self, from: usize) -> Option<usize> {
+        let words = self.0.iter().zip(&second.0).zip(&third.0).enumerate().skip(from / 64);
+        let mut mask = u64::MAX << (from % 64);
+        for (word, ((one, two), three)) in words {
+            let all = one & two & three & mask;
+            if all != 0 {
+                return Some(word * 64 + all.trailing_zeros() as usize);
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+
     /// The first position from a given one on.
-    pub(super) fn next(&self, from: usize) -> Option<usize> {
+    pub(crate) fn next(&self, from: usize) -> Option<usize> {
         self.next_common(self, from)
     }
 
-    pub(super) fn insert(&mut self, position: usize) {
+    pub(crate) fn insert(&mut self, position: usize) {
         let word = position / 64;
         if self.0.len() <= word {
             self.0.resize(word + 1, 0);
@@ -55,23 +69,55 @@ impl Bits {
         }
     }
 
-    pub(super) fn contains(&self, position: usize) -> bool {
+    pub(crate) fn contains(&self, position: usize) -> bool {
         self.0.get(position / 64).is_some_and(|bits| bits & (1 << (position % 64)) != 0)
     }
 
-    pub(super) fn remove(&mut self, position: usize) {
+    pub(crate) fn remove(&mut self, position: usize) {
         if let Some(bits) = self.0.get_mut(position / 64) {
             *bits &= !(1 << (position % 64));
         }
     }
 
+    /// Puts a position in front of the one that has this number so far, which moves on by one with all behind it.
+    pub(crate) fn open(&mut self, position: usize) {
+        let (word, below) = (position / 64, (1u64 << (position % 64)) - 1);
+        let mut carry = None;
+        for bits in self.0.iter_mut().skip(word) {
+            let next = *bits >> 63;
+            *bits = match carry {
+                None => (*bits & below) | ((*bits & !below) << 1),
+                Some(carry) => (*bits << 1) | carry,
+            };
+            carry = Some(next);
+        }
+        if carry == Some(1) {
+            self.0.push(1);
+        }
+        self.insert(position);
+    }
+
+    /// Takes a position out; all behind it move back by one.
+    pub(crate) fn close(&mut self, position: usize) {
+        let (word, below) = (position / 64, (1u64 << (position % 64)) - 1);
+        let mut carry = 0;
+        for bits in self.0.iter_mut().skip(word + 1).rev() {
+            let next = *bits & 1;
+            *bits = (*bits >> 1) | (carry << 63);
+            carry = next;
+        }
+        if let Some(bits) = self.0.get_mut(word) {
+            *bits = (*bits & below) | ((*bits >> 1) & !below) | (carry << 63);
+        }
+    }
+
     /// How many positions are in both sets.
-    pub(super) fn count_common(&self, other: &Self) -> u64 {
+    pub(crate) fn count_common(&self, other: &Self) -> u64 {
         self.0.iter().zip(&other.0).map(|(mine, theirs)| u64::from((mine & theirs).count_ones())).sum()
     }
 
     /// Adds the positions that are in both of two other sets.
-    pub(super) fn extend_common(&mut self, a: &Self, b: &Self) {
+    pub(crate) fn extend_common(&mut self, a: &Self, b: &Self) {
         let length = a.0.len().min(b.0.len());
         if self.0.len() < length {
             self.0.resize(length, 0);
@@ -82,12 +128,12 @@ impl Bits {
     }
 
     /// How many positions there are.
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.0.iter().map(|bits| u64::from(bits.count_ones())).sum()
     }
 
     /// The positions in ascending order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
         self.0.iter().enumerate().flat_map(|(word, bits)| {
             let mut left = *bits;
             std::iter::from_fn(move || {
@@ -99,7 +145,7 @@ impl Bits {
     }
 
     /// Adds all positions of another set.
-    pub(super) fn extend(&mut self, other: &Self) {
+    pub(crate) fn extend(&mut self, other: &Self) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
         }
@@ -109,7 +155,7 @@ impl Bits {
     }
 
     /// Whether the sets have a position in common.
-    pub(super) fn meets(&self, other: &Self) -> bool {
+    pub(crate) fn meets(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).any(|(mine, theirs)| mine & theirs != 0)
     }
 }
@@ -127,6 +173,21 @@ mod tests {
         let found: Vec<_> = [0, 3, 4, 65, 130, 1000].map(|from| all.next_common(&some, from)).into();
         assert_eq!(found, [Some(3), Some(3), Some(64), Some(129), None, None]);
         assert_eq!((some.next(4), Bits::default().next(0)), (Some(64), None));
+    }
+
+    #[test]
+    fn positions_move_where_one_comes_or_goes() {
+        for position in [0, 1, 63, 64, 65, 130, 140] {
+            let before: Vec<usize> = vec![0, 2, 62, 63, 64, 127, 128, 131];
+            let mut bits: Bits = before.iter().copied().collect();
+            bits.open(position);
+            let moved = before.iter().map(|known| known + usize::from(*known >= position));
+            let mut expected: Vec<usize> = moved.chain([position]).collect();
+            expected.sort_unstable();
+            assert_eq!(bits.iter().collect::<Vec<_>>(), expected, "{position} comes");
+            bits.close(position);
+            assert_eq!(bits.iter().collect::<Vec<_>>(), before, "{position} goes");
+        }
     }
 
     #[test]

@@ -1,0 +1,284 @@
+//! What each node has left, kept up to date while Pods come and go, and which nodes refused which Pods since they last changed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::NAME;
+use super::classes::{Change, ClassIdx, Classes, DeviceAsks, NodeAsks};
+use super::node_fit::{self, NodeState, Resources, Room, requests};
+use super::queue::waits_for;
+use crate::api::node::Node;
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::bits::Bits;
+use crate::cluster::entries::key_of;
+use crate::cluster::{Cluster, Key, Relief, node_of};
+use crate::decision::Trigger;
+
+/// Nodes by name, each with the Pods that run there or are about to; and whose Pods get places.
+#[derive(Clone, Debug)]
+pub struct NodeCache {
+    scheduler: &'static str,
+    /// By name. A node's position is that in here.
+    nodes: Vec<NodeState>,
+    /// What is taken of nodes that do not exist.
+    absent: BTreeMap<String, Resources>,
+    /// What each Pod takes, and of which node.
+    placed: BTreeMap<Key, (String, Resources)>,
+    /// What ordinary tests said.
+    pub(super) by_nodes: Classes<NodeAsks>,
+    /// What the allocator said.
+    pub(super) by_devices: Classes<DeviceAsks>,
+    /// Nodes that have room for some Pods together, while others are left out.
+    roomy: Option<Bits>,
+    /// How many changes of devices were heard of.
+    heard: u64,
+    looks: u64,
+}
+
+impl Default for NodeCache {
+    fn default() -> Self {
+        Self::of(NAME)
+    }
+}
+
+impl NodeCache {
+    /// The cache of the scheduler of a name, without nodes.
+    pub fn of(scheduler: &'static str) -> Self {
+        Self {
+            scheduler,
+            nodes: Vec::new(),
+            absent: BTreeMap::new(),
+            placed: BTreeMap::new(),
+            by_nodes: Classes::default(),
+            by_devices: Classes::default(),
+            roomy: None,
+            heard: 0,
+            looks: 0,
+        }
+    }
+
+    /// Whether a Pod waits for a node from this scheduler.
+    pub fn serves(&self, pod: &Pod) -> bool {
+        waits_for(pod, self.scheduler)
+    }
+
+    /// The nodes and Pods of a cluster.
+    pub fn new(cluster: &Cluster) -> Self {
+        let mut cache = Self::default();
+        cluster.nodes().values().for_each(|node| cache.add(Arc::clone(node)));
+        cluster.pods().values().for_each(|pod| cache.place(pod));
+        cache
+    }
+
+    /// Takes a change into account.
+    pub fn note(&mut self, trigger: &Trigger) {
+        match (trigger.latest(), &trigger.after) {
+            (Some(Object::Pod(pod)), Some(_)) => self.place(pod),
+            (Some(Object::Pod(pod)), None) => self.forget(&key_of(&pod.metadata)),
+            (Some(Object::Node(node)), Some(_)) => self.add(Arc::from(node.clone())),
+            (Some(Object::Node(node)), None) => self.remove(&node.metadata.name),
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, node: Arc<Node>) {
+        match self.find(&node.metadata.name) {
+            Ok(position) => {
+                if let Some(state) = self.nodes.get_mut(position) {
+                    state.replace(node);
+                }
+                self.say(Change::Helps(position));
+            }
+            Err(position) => {
+                let used = self.absent.remove(&node.metadata.name).unwrap_or_default();
+                self.nodes.insert(position, NodeState::with(node, used));
+                self.say(Change::Came(position));
+            }
+        }
+    }
+
+    fn remove(&mut self, name: &str) {
+        let Ok(position) = self.find(name) else { return };
+        let state = self.nodes.remove(position);
+        self.absent.insert(name.to_owned(), state.into_used());
+        self.say(Change::Went(position));
+    }
+
+    /// Where a node is, or would be.
+    fn find(&self, name: &str) -> Result<usize, usize> {
+        self.nodes.binary_search_by(|state| state.name().cmp(name))
+    }
+
+    /// Tells all classes of a change.
+    fn say(&mut self, change: Change) {
+        self.by_nodes.note(change);
+        self.by_devices.note(change);
+    }
+
+    /// Hears what changed of devices.
+    pub(super) fn listen(&mut self, cluster: &Cluster) {
+        let inventory = cluster.inventory();
+        let heard = std::mem::replace(&mut self.heard, inventory.reliefs());
+        let Some(reliefs) = inventory.reliefs_after(heard) else {
+            self.say(Change::HelpsAll);
+            return;
+        };
+        for relief in reliefs {
+            match relief {
+                Relief::Rules => self.say(Change::HelpsAll),
+                Relief::Everywhere => self.by_devices.note(Change::HelpsAll),
+                Relief::Node(name) => self.relieve(Some(name)),
+                Relief::Pool(pool) => {
+                    inventory.slices_of_pool(*pool).for_each(|entry| self.relieve(node_of(&entry.slice)));
+                }
+            }
+        }
+    }
+
+    /// Notes that devices may serve a node again, or any.
+    fn relieve(&mut self, node: Option<&str>) {
+        match node.map(|node| self.find(node)) {
+            Some(Ok(position)) => self.by_devices.note(Change::Helps(position)),
+            Some(Err(_)) => {}
+            None => self.by_devices.note(Change::HelpsAll),
+        }
+    }
+
+    /// The first node from a position on that refused neither class.
+    pub(super) fn next(&self, by_nodes: ClassIdx, by_devices: Option<ClassIdx>, from: usize) -> Option<usize> {
+        let open = self.by_nodes.open(by_nodes)?;
+        let others = by_devices.and_then(|class| self.by_devices.open(class)).unwrap_or(open);
+        open.next_common_of(others, self.roomy.as_ref().unwrap_or(open), from)
+    }
+
+    /// From now on nodes without so much room are left out. False where that is no node, or all of them; then none is left out.
+    pub(super) fn leave_out_crowded(&mut self, room: &Room) -> bool {
+        let class = self.by_nodes.find(NodeAsks::of_room(room.clone()), self.nodes.len());
+        let mut roomy = self.by_nodes.open(class).cloned().unwrap_or_default();
+        for position in self.by_nodes.open(class).into_iter().flat_map(Bits::iter) {
+            self.looks = self.looks.saturating_add(1);
+            if self.nodes.get(position).is_none_or(|state| !state.has_room(room)) {
+                roomy.remove(position);
+            }
+        }
+        let count = usize::try_from(roomy.count()).unwrap_or(usize::MAX);
+        self.by_nodes.keep(class, &roomy);
+        let makes_a_difference = count > 0 && count < self.nodes.len();
+        self.roomy = makes_a_difference.then_some(roomy);
+        makes_a_difference
+    }
+
+    /// From now on no node is left out for lack of room.
+    pub(super) fn leave_out_none(&mut self) {
+        self.roomy = None;
+    }
+
+    /// Whether a node is left out for lack of room.
+    pub(super) fn is_crowded(&self, node: &str) -> bool {
+        let roomy = self.roomy.as_ref().zip(self.position(node));
+        roomy.is_some_and(|(roomy, position)| !roomy.contains(position))
+    }
+
+    /// Whether a node's devices may serve a class.
+    pub(super) fn may_serve(&self, class: Option<ClassIdx>, node: &str) -> bool {
+        let open = class.and_then(|class| self.by_devices.open(class));
+        open.is_none_or(|open| self.position(node).is_some_and(|position| open.contains(position)))
+    }
+
+    /// Notes that a node's devices cannot serve a class.
+    pub(super) fn cannot_serve(&mut self, class: ClassIdx, node: &str) {
+        if let Some(position) = self.position(node) {
+            self.by_devices.refuse(class, position);
+        }
+    }
+
+    /// Forgets which nodes refused which Pods. Every answer stays the same.
+    #[cfg(test)]
+    pub(crate) fn forget_refusals(&mut self) {
+        self.by_nodes.clear();
+        self.by_devices.clear();
+    }
+
+    /// How often a node was held against a Pod so far: what looking for places costs, whatever the machine.
+    pub fn looks(&self) -> u64 {
+        self.looks
+    }
+
+    /// Counts looks at nodes.
+    pub(super) fn looked_at(&mut self, nodes: usize) {
+        self.looks = self.looks.saturating_add(nodes as u64);
+    }
+
+    /// The nodes by name.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &NodeState> {
+        self.nodes.iter()
+    }
+
+    /// The node at a position.
+    pub(super) fn at(&self, position: usize) -> Option<&NodeState> {
+        self.nodes.get(position)
+    }
+
+    /// The position of a node.
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        self.find(name).ok()
+    }
+
+    /// The node of a name.
+    pub(super) fn node(&self, name: &str) -> Option<&NodeState> {
+        self.at(self.position(name)?)
+    }
+
+    /// How many nodes there are.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Counts a Pod on its node, or on the one that it is nominated for.
+    pub(crate) fn place(&mut self, pod: &Pod) {
+        let key = key_of(&pod.metadata);
+        let is_bound = !pod.spec.node_name.is_empty();
+        let node = if is_bound { &pod.spec.node_name } else { &pod.status.nominated_node_name };
+        if node.is_empty() || pod.is_finished() {
+            self.forget(&key);
+            return;
+        }
+        let taken = requests(pod);
+        if self.placed.get(&key).is_some_and(|(known, before)| known == node && *before == taken) {
+            return;
+        }
+        self.forget(&key);
+        match self.find(node) {
+            Ok(position) => {
+                if let Some(state) = self.nodes.get_mut(position) {
+                    state.take(&taken);
+                }
+                // Nobody can ask for less than nothing, but one can say so.
+                if taken.values().any(|amount| amount.signum() < 0) {
+                    self.by_nodes.note(Change::Helps(position));
+                }
+            }
+            Err(_) => node_fit::add(self.absent.entry(node.clone()).or_default(), &taken),
+        }
+        self.placed.insert(key, (node.clone(), taken));
+    }
+
+    /// Counts a Pod nowhere.
+    pub(super) fn forget(&mut self, key: &Key) {
+        let Some((node, taken)) = self.placed.remove(key) else { return };
+        match self.find(&node) {
+            Ok(position) => {
+                if let Some(state) = self.nodes.get_mut(position) {
+                    state.give_back(&taken);
+                }
+                self.by_nodes.note(Change::Helps(position));
+            }
+            Err(_) => {
+                if let Some(used) = self.absent.get_mut(&node) {
+                    node_fit::subtract(used, &taken);
+                }
+            }
+        }
+    }
+}
