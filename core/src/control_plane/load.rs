@@ -2,15 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::{Simulation, Timeline};
+use super::{Simulation, Timeline, priority};
 use crate::api::node::Node;
 use crate::api::object::{Object, parse, read_object};
+use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::decision::Time;
 use crate::derive;
-use crate::finding::{Finding, Severity};
+use crate::finding::{Code, Finding, Severity};
 use crate::{
-    controllers::workloads as expand,
+    controllers::workloads,
     simulate::{self, Report, infer},
 };
 
@@ -68,32 +69,54 @@ impl Simulation {
     ///
     /// What is worth knowing about it comes back, and again in [`Simulation::report`].
     pub fn begin(&mut self) -> Vec<Finding> {
-        self.leave_jobs_alone();
         let mut findings = Vec::new();
         let before = self.server.cluster();
         let mut cluster = before.clone();
         infer::infer_nodes(&mut cluster, &mut findings);
-        expand::expand(&mut cluster, &mut findings);
-        let mut changed = Vec::new();
         let nodes = cluster.nodes().values().filter(|node| before.nodes().get(&node.metadata.name) != Some(node));
-        changed.extend(nodes.map(|node| Object::Node(Box::new(Node::clone(node))).write()));
-        let workloads = cluster.workloads().iter().filter(|(key, own)| before.workloads().get(*key) != Some(own));
-        changed.extend(workloads.map(|(_, workload)| Object::Workload(Box::new(workload.clone())).write()));
-        let mut pods: Vec<_> =
-            cluster.pods().iter().filter(|(key, own)| before.pods().get(*key) != Some(own)).collect();
-        pods.sort_by_key(|(key, _)| cluster.arrival("Pod", &key.0, &key.1));
-        changed.extend(pods.into_iter().map(|(_, pod)| Object::Pod(Box::new(pod.clone())).write()));
+        let changed: Vec<_> = nodes.map(|node| Object::Node(Box::new(Node::clone(node))).write()).collect();
         for value in changed {
             self.server.seed(value, self.now);
         }
         self.allow_admin_access();
+        self.give_priorities(&mut findings);
+        self.hear();
+        self.play_workloads();
+        findings.extend(workloads::notes(self.server.cluster()));
         // What was there before is told to all, and is nothing that happened.
         self.hear();
         self.timeline = Some(Timeline::new(self.now, self.server.events().len()));
         self.run_pods();
-        self.replace_pods();
         self.findings.clone_from(&findings);
         findings
+    }
+
+    /// Gives the Pods of the input the priorities of their classes, which may have come after them. What the API server would not take
+    /// is left out, and said.
+    fn give_priorities(&mut self, findings: &mut Vec<Finding>) {
+        let cluster = self.server.cluster();
+        let are_known = !cluster.priority_classes().is_empty();
+        let lacks = |pod: &&Pod| pod.spec.priority.is_none() && pod.spec.node_name.is_empty() && !pod.is_finished();
+        let names_class = |pod: &&Pod| are_known || pod.spec.rest.get("priorityClassName").is_some();
+        let pods: Vec<_> = cluster
+            .pods()
+            .values()
+            .filter(lacks)
+            .filter(names_class)
+            .map(|pod| Object::Pod(Box::new(pod.clone())).reference())
+            .collect();
+        for pod in pods {
+            let Some(mut value) = self.server.get(&pod).cloned() else { continue };
+            match priority::admit(self.server.cluster(), &mut value) {
+                Ok(()) => self.server.seed(value, self.now),
+                Err(problem) => {
+                    let message = format!("refused: pods \"{}\" is forbidden: {problem}", pod.name);
+                    findings.push(Finding::new(Code::RunRefused, "spec.priorityClassName", message).about(pod.clone()));
+                    // It is there, so it can be taken away.
+                    let _ = self.server.delete(&pod, "", Some(0), self.now);
+                }
+            }
+        }
     }
 
     /// Adds the namespaces that are not given and whose objects ask for admin access, as namespaces that allow it.

@@ -9,21 +9,25 @@ mod components;
 mod controllers;
 mod kubelet;
 mod load;
-mod replicas;
+mod priority;
 pub mod script;
 pub mod server;
+mod templates;
 mod timeline;
+mod unmodelled;
 mod waiting;
+mod workloads;
 
 pub use command::{Command, DevicePath};
 pub use components::Component;
 pub use timeline::{Happening, Moment};
+pub use unmodelled::unmodelled;
 
 use serde::Serialize;
 
 use crate::allocate::Limits;
 use crate::cluster::Cluster;
-use crate::control_plane::server::Server;
+use crate::control_plane::server::{Refused, Server};
 use crate::decision::Time;
 use crate::finding::{Finding, ObjectRef};
 use crate::profile::{Mode, Profile};
@@ -66,6 +70,8 @@ pub struct Simulation {
     findings: Vec<Finding>,
     /// Objects without a name that were taken in.
     given: u64,
+    /// What the API server said last to a write that it did not carry out.
+    refused: Option<Refused>,
 }
 
 /// How a stretch of time ended.
@@ -100,6 +106,7 @@ impl Simulation {
             timeline: None,
             findings: Vec::new(),
             given: 0,
+            refused: None,
         }
     }
 

@@ -6,6 +6,7 @@ use super::request::group_of;
 use super::{Refused, Server, is_deleting, text, typed};
 use crate::api::claim::ResourceClaimTemplateSpec;
 use crate::api::object::Object;
+use crate::control_plane::priority;
 use crate::decision::MAX_RESERVATIONS;
 use crate::finding::ObjectRef;
 
@@ -57,6 +58,14 @@ impl Server {
             }
             _ => Ok(()),
         }
+    }
+
+    /// A Pod's priority is that of its class.
+    pub(super) fn give_priority(&self, key: &ObjectRef, value: &mut Value) -> Result<(), Refused> {
+        if key.kind != "Pod" {
+            return Ok(());
+        }
+        priority::admit(&self.cluster, value).map_err(|problem| Refused::forbidden(key, "", &problem))
     }
 
     /// Admin access needs a label of the namespace.

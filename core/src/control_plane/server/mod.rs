@@ -45,6 +45,8 @@ pub struct Server {
     dependents: BTreeMap<String, BTreeSet<ObjectRef>>,
     /// UIDs of all objects.
     uids: BTreeSet<String>,
+    /// Names that objects had which are gone.
+    reborn: BTreeSet<ObjectRef>,
     /// Objects whose owners may be gone.
     suspects: BTreeSet<ObjectRef>,
     events: Vec<(EventRecord, u64)>,
@@ -91,6 +93,7 @@ impl Server {
             changes: Vec::new(),
             dependents: BTreeMap::new(),
             uids: BTreeSet::new(),
+            reborn: BTreeSet::new(),
             suspects: BTreeSet::new(),
             events: Vec::new(),
             places_of_events: BTreeMap::new(),
@@ -207,6 +210,7 @@ impl Server {
     /// Takes an object out of the store.
     fn remove(&mut self, key: &ObjectRef, now: Time) {
         let Some(stored) = self.objects.remove(key) else { return };
+        self.reborn.insert(key.clone());
         self.remember(Happened::Deleted, key, &stored.value, now);
         self.revision = self.revision.saturating_add(1);
         for uid in owners(&stored.value) {
@@ -241,8 +245,12 @@ impl Server {
         }
     }
 
-    /// A UID that no object had before.
+    /// A UID that no object had before: the one that follows from the name, if that is the first of its name.
     fn new_uid(&self, key: &ObjectRef) -> String {
+        let first = derive::uid(&key.kind, &key.namespace, &key.name);
+        if !self.reborn.contains(key) && !self.uids.contains(&first) && !self.dependents.contains_key(&first) {
+            return first;
+        }
         derive::uid(&key.kind, &key.namespace, &format!("{}@{}", key.name, self.revision))
     }
 }

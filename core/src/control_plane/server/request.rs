@@ -101,7 +101,8 @@ impl Server {
             return Err(Refused::exists(&key, &group));
         }
         self.prepare_create(&mut value, now);
-        if let Err(refused) = self.admit_create(&key, &value) {
+        let priority = self.give_priority(&key, &mut value);
+        if let Err(refused) = priority.and_then(|()| self.admit_create(&key, &value)) {
             self.remember(Happened::Refused, &key, &value, now);
             return Err(refused);
         }

@@ -8,7 +8,9 @@
 //! A copy is known by its labels. Anything else of that name belongs to a user: it is never changed or deleted, and the
 //! conflict is reported, unless the source explicitly takes such templates over.
 
+mod memory;
 mod mould;
+mod rollout;
 mod source;
 mod standing;
 mod status;
@@ -29,6 +31,7 @@ use source::{Source, sources};
 use standing::Standing;
 use usage::is_to_go;
 
+pub(crate) use memory::Memory;
 pub use source::{EXCLUDED_NAMESPACES, NAMESPACE_SELECTOR, NAMESPACES, TEMPLATE_NAME};
 pub use standing::{Place, Stands, standings};
 pub use status::{Counts, Refusal, status};
