@@ -70,15 +70,11 @@ impl Simulation {
     /// What is worth knowing about it comes back, and again in [`Simulation::report`].
     pub fn begin(&mut self) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let before = self.server.cluster();
-        let mut cluster = before.clone();
-        infer::infer_nodes(&mut cluster, &mut findings);
-        let nodes = cluster.nodes().values().filter(|node| before.nodes().get(&node.metadata.name) != Some(node));
-        let changed: Vec<_> = nodes.map(|node| Object::Node(Box::new(Node::clone(node))).write()).collect();
-        for value in changed {
+        for value in self.inferred_nodes(&mut findings) {
             self.server.seed(value, self.now);
         }
         self.allow_admin_access();
+        self.know_namespaces();
         self.give_priorities(&mut findings);
         self.hear();
         self.play_workloads();
@@ -89,6 +85,15 @@ impl Simulation {
         self.run_pods();
         self.findings.clone_from(&findings);
         findings
+    }
+
+    /// The nodes that the input speaks of, where it has none.
+    fn inferred_nodes(&self, findings: &mut Vec<Finding>) -> Vec<Value> {
+        let before = self.server.cluster();
+        let mut cluster = before.clone();
+        infer::infer_nodes(&mut cluster, findings);
+        let nodes = cluster.nodes().values().filter(|node| before.nodes().get(&node.metadata.name) != Some(node));
+        nodes.map(|node| Object::Node(Box::new(Node::clone(node))).write()).collect()
     }
 
     /// Gives the Pods of the input the priorities of their classes, which may have come after them. What the API server would not take

@@ -1,5 +1,7 @@
 //! Template-sync as a controller of the simulated cluster, where the input has something to copy.
 
+use std::collections::BTreeSet;
+
 use super::Simulation;
 use super::controllers::Queue;
 use crate::api::object::Object;
@@ -10,6 +12,9 @@ use crate::profile::Profile;
 
 /// The controller's namespace, whose templates may be what others are copied from.
 const HOME: &str = "apportion-system";
+
+/// The label with the name of a namespace, which every namespace has.
+const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// Milliseconds that changes are collected before a status is written.
 const STATUS_PAUSE: i64 = 500;
@@ -57,10 +62,33 @@ impl Templates {
 }
 
 impl Simulation {
+    /// Adds the namespaces that are in use and not given, and the label that every namespace has, where something is to be copied.
+    pub(super) fn know_namespaces(&mut self) {
+        let cluster = self.server.cluster();
+        if !template_sync::has_sources(cluster, HOME) {
+            return;
+        }
+        let pods = cluster.pods().keys().map(|key| &key.0);
+        let groups = cluster.pod_groups().keys().map(|key| &key.0);
+        let workloads = cluster.workloads().keys().map(|key| &key.1);
+        let names: BTreeSet<String> =
+            cluster.namespaces().keys().chain(pods).chain(groups).chain(workloads).cloned().collect();
+        for name in names {
+            let known = self.server.cluster().namespaces().get(&name);
+            if known.is_some_and(|known| known.metadata.labels.contains_key(NAME_LABEL)) {
+                continue;
+            }
+            let mut namespace = known.cloned().unwrap_or_default();
+            namespace.metadata.labels.insert(NAME_LABEL.to_owned(), name.clone());
+            namespace.metadata.name = name;
+            self.server.seed(Object::Namespace(Box::new(namespace)).write(), self.now);
+        }
+    }
+
     /// Lets template-sync look at one copy or status. False when nothing is due.
     pub(super) fn sync_template(&mut self) -> bool {
         let Some(work) = self.controllers.templates.queue.take(self.now) else { return false };
-        let mut memory = self.controllers.templates.memory.clone();
+        let mut memory = std::mem::take(&mut self.controllers.templates.memory);
         let mut more = Vec::new();
         let is_done = match &work {
             Work::Status(name) => {

@@ -202,6 +202,11 @@ pub fn targets(cluster: &Cluster, settings: &Settings, namespace: &str) -> Vec<S
     work::wanted(cluster, settings, space).into_iter().map(str::to_owned).collect()
 }
 
+/// Whether there is a source that says which namespaces it is for.
+pub(crate) fn has_sources(cluster: &Cluster, home: &str) -> bool {
+    sources(cluster, home).any(Source::is_for_some)
+}
+
 /// What to do about the template of one name in one namespace, and how it stands for the source that is in charge.
 ///
 /// A changed source replaces its copies: their spec cannot be changed, so the copy is deleted now and made again in the next

@@ -122,6 +122,11 @@ impl<'s> Source<'s> {
         [NAMESPACES, NAMESPACE_SELECTOR].iter().any(|name| self.metadata.annotations.contains_key(*name))
     }
 
+    /// Whether it may be for some namespace.
+    pub(super) fn is_for_some(self) -> bool {
+        matches!(self.form, Form::Custom(_)) || self.is_annotated()
+    }
+
     /// Name of the master that it names; empty where it has its own template.
     pub(super) fn master_name(self) -> &'s str {
         self.master.map(|(_, name)| name).unwrap_or_default()

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::makers::{child, count};
 use super::pods::is_made_of;
-use super::{Look, MAX_PODS, children, create, is_active, is_available, pods_of};
+use super::{Look, children, create, is_active, is_available, pods_of};
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::api::read::{Json, Rest};
@@ -31,7 +31,7 @@ struct Set<'c> {
 pub(super) fn deployment(cluster: &Cluster, workload: &Workload, spec: &ReplicaSetSpec, most: u64) -> Look {
     let replica_sets = children(cluster, workload);
     let pods_there = |set: &Workload| pods_of(cluster, set).filter(|pod| is_active(pod)).count() as u64;
-    let shown = replica_sets.iter().map(|set| pods_there(set)).fold(most.min(MAX_PODS), u64::max);
+    let shown = replica_sets.iter().map(|set| pods_there(set)).fold(most, u64::max);
     let mut sets: Vec<Set<'_>> = Vec::new();
     for set in replica_sets {
         if let WorkloadSpec::ReplicaSet(own) = &set.spec {
