@@ -262,6 +262,10 @@ codes! {
         "A suspended workload makes no Pods until it is resumed. Workloads in a queue of Kueue are shown as if they had been admitted.";
     RunNotModelled = "run/not-modelled", Info,
         "The Pod uses something that kube-scheduler takes into account and this run does not, so the Pod may land elsewhere or stay Pending.";
+    RunNotExpanded = "run/not-expanded", Info,
+        "A workload of a kind that is not known. Its Pods are made where Pod templates and numbers are found in its spec; here they are not.";
+    RunRefused = "run/refused", Error,
+        "The API server would not take the object. It is left out.";
     RunFinished = "run/finished", Info,
         "The Pod has succeeded or failed. It needs no node and no devices any more, and its reservations are gone.";
     RunSchedulingGated = "run/scheduling-gated", Warning,

@@ -7,6 +7,7 @@ use super::class::{DeviceClass, DeviceTaintRule};
 use super::group::{PodGroup, SchedulingWorkload};
 use super::meta::ObjectMeta;
 use super::node::Node;
+use super::others::{Bystander, PriorityClass};
 use super::pod::{Namespace, Pod};
 use super::pool_status::{POOL_STATUS_API_VERSION, ResourcePoolStatusRequest};
 use super::read::{Json, Path};
@@ -114,6 +115,14 @@ kinds! {
     PodGroup(PodGroup) = "PodGroup" in "scheduling.k8s.io";
     /// A Workload, which PodGroups are made from.
     SchedulingWorkload(SchedulingWorkload) = "Workload" in "scheduling.k8s.io";
+    /// A priority for Pods.
+    PriorityClass(PriorityClass) = "PriorityClass" in "scheduling.k8s.io";
+    /// How many Pods may go at a time.
+    PodDisruptionBudget(Bystander) = "PodDisruptionBudget" in "policy";
+    /// A volume that Pods ask for.
+    PersistentVolumeClaim(Bystander) = "PersistentVolumeClaim" in "";
+    /// A volume.
+    PersistentVolume(Bystander) = "PersistentVolume" in "";
 }
 
 impl Object {
@@ -135,6 +144,8 @@ impl Object {
                 | Self::PodGroup(_)
                 | Self::SchedulingWorkload(_)
                 | Self::Workload(_)
+                | Self::PodDisruptionBudget(_)
+                | Self::PersistentVolumeClaim(_)
         )
     }
 }

@@ -5,11 +5,16 @@
 use serde_json::{Map, Value};
 
 use super::meta::ObjectMeta;
+pub use super::other_workload::{OtherSpec, PodPart};
 use super::pod::PodTemplateSpec;
 use super::read::{Json, Path, api_struct};
 use crate::finding::Finding;
 
-/// A Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, JobSet or LeaderWorkerSet.
+/// Label by which Kueue is asked to admit a workload.
+pub(crate) const KUEUE_QUEUE: &str = "kueue.x-k8s.io/queue-name";
+
+/// A Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, JobSet or LeaderWorkerSet, or one of a kind that is not known and
+/// has Pod templates.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Workload {
     /// API version as in the manifest.
@@ -30,6 +35,8 @@ macro_rules! workloads {
         #[derive(Clone, PartialEq, Debug)]
         pub enum WorkloadSpec {
             $($(#[$doc])* $variant(Box<$ty>),)*
+            /// Of a kind that is not known, with Pod templates.
+            Other(Box<OtherSpec>),
         }
 
         impl WorkloadSpec {
@@ -44,19 +51,16 @@ macro_rules! workloads {
                     $($kind if group == $group => {
                         Some(<$ty>::read(value, at, findings).map(|spec| Self::$variant(Box::new(spec))))
                     })*
-                    _ => None,
+                    _ => OtherSpec::read(kind, group, value, findings).map(|spec| Ok(Self::Other(Box::new(spec)))),
                 }
             }
 
             fn write(&self) -> Option<Value> {
                 match self {
                     $(Self::$variant(spec) => spec.write(),)*
+                    Self::Other(spec) => Some(spec.raw.clone()),
                 }
             }
-        }
-
-        fn is_known(kind: &str, group: &str) -> bool {
-            matches!((kind, group), $(($kind, $group))|*)
         }
     };
 }
@@ -208,13 +212,13 @@ impl Workload {
     /// Reads a workload controller; `None` for other kinds, and with a finding for a spec that is no object.
     pub fn read(kind: &str, api_version: &str, mut value: Value, findings: &mut Vec<Finding>) -> Option<Self> {
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
-        if !is_known(kind, group) {
-            return None;
-        }
         let mut part = |name: &str| value.get_mut(name).map(Value::take).unwrap_or_default();
-        let (spec, status) = (part("spec"), part("status"));
-        let metadata = ObjectMeta::read(part("metadata"), &Path::ROOT.field("metadata"), findings).ok()?;
-        let spec = WorkloadSpec::read(kind, group, spec, &Path::ROOT.field("spec"), findings)?.ok()?;
+        let (metadata, spec, status) = (part("metadata"), part("spec"), part("status"));
+        let mut of_spec = Vec::new();
+        let spec = WorkloadSpec::read(kind, group, spec, &Path::ROOT.field("spec"), &mut of_spec)?;
+        let metadata = ObjectMeta::read(metadata, &Path::ROOT.field("metadata"), findings).ok()?;
+        findings.append(&mut of_spec);
+        let spec = spec.ok()?;
         Some(Self { api_version: api_version.to_owned(), kind: kind.to_owned(), metadata, spec, status })
     }
 

@@ -1,10 +1,12 @@
-//! Who refers to whom: Pods by PodGroup and claim, claims by owner. Kept up to date while objects come and go.
+//! Who refers to whom: Pods by PodGroup, claim and controller, claims and workloads by owner. Kept up to date while objects come and go.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Key;
 use crate::api::claim::ResourceClaim;
+use crate::api::meta::ObjectMeta;
 use crate::api::pod::Pod;
+use crate::api::workload::Workload;
 
 /// Names by what they refer to. Namespaces are those of the referring objects.
 #[derive(Clone, Debug, Default)]
@@ -12,7 +14,13 @@ pub(crate) struct Links {
     pods_by_group: BTreeMap<Key, BTreeSet<String>>,
     pods_by_claim: BTreeMap<Key, BTreeSet<String>>,
     claims_by_owner: BTreeMap<String, BTreeSet<Key>>,
+    /// By kind, namespace and name of the controller.
+    pods_by_controller: BTreeMap<WorkloadKey, BTreeSet<String>>,
+    workloads_by_controller: BTreeMap<WorkloadKey, BTreeSet<WorkloadKey>>,
 }
+
+/// Kind, namespace and name.
+type WorkloadKey = (String, String, String);
 
 impl Links {
     /// Names of the Pods that say they are part of a PodGroup, scheduled or not.
@@ -30,9 +38,37 @@ impl Links {
         self.claims_by_owner.get(uid).into_iter().flatten()
     }
 
+    /// Names of the Pods whose managing owner has this kind, namespace and name.
+    pub(crate) fn pods_of_controller<'l>(&'l self, owner: &WorkloadKey) -> impl Iterator<Item = &'l String> + use<'l> {
+        self.pods_by_controller.get(owner).into_iter().flatten()
+    }
+
+    /// Workload controllers whose managing owner has this kind, namespace and name.
+    pub(crate) fn workloads_of_controller<'l>(
+        &'l self,
+        owner: &WorkloadKey,
+    ) -> impl Iterator<Item = &'l WorkloadKey> + use<'l> {
+        self.workloads_by_controller.get(owner).into_iter().flatten()
+    }
+
+    pub(super) fn add_workload(&mut self, key: &WorkloadKey, workload: &Workload) {
+        if let Some(owner) = controller_key(&workload.metadata) {
+            insert(&mut self.workloads_by_controller, owner, key.clone());
+        }
+    }
+
+    pub(super) fn remove_workload(&mut self, key: &WorkloadKey, workload: &Workload) {
+        if let Some(owner) = controller_key(&workload.metadata) {
+            remove(&mut self.workloads_by_controller, &owner, key);
+        }
+    }
+
     pub(super) fn add_pod(&mut self, key: &Key, pod: &Pod) {
         if let Some(group) = pod.group_name() {
             insert(&mut self.pods_by_group, (key.0.clone(), group.to_owned()), key.1.clone());
+        }
+        if let Some(owner) = controller_key(&pod.metadata) {
+            insert(&mut self.pods_by_controller, owner, key.1.clone());
         }
         for claim in claim_names(pod) {
             insert(&mut self.pods_by_claim, (key.0.clone(), claim.clone()), key.1.clone());
@@ -42,6 +78,9 @@ impl Links {
     pub(super) fn remove_pod(&mut self, key: &Key, pod: &Pod) {
         if let Some(group) = pod.group_name() {
             remove(&mut self.pods_by_group, &(key.0.clone(), group.to_owned()), &key.1);
+        }
+        if let Some(owner) = controller_key(&pod.metadata) {
+            remove(&mut self.pods_by_controller, &owner, &key.1);
         }
         for claim in claim_names(pod) {
             remove(&mut self.pods_by_claim, &(key.0.clone(), claim.clone()), &key.1);
@@ -64,6 +103,12 @@ impl Links {
             remove(&mut self.claims_by_owner, &owner.uid, key);
         }
     }
+}
+
+/// The managing owner of an object.
+fn controller_key(metadata: &ObjectMeta) -> Option<WorkloadKey> {
+    let owner = metadata.controller()?;
+    Some((owner.kind.clone(), metadata.namespace.clone(), owner.name.clone()))
 }
 
 /// Names of claims that a Pod refers to.

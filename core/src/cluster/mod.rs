@@ -23,6 +23,7 @@ use crate::api::class::{DeviceClass, DeviceTaintRule};
 use crate::api::group::{PodGroup, SchedulingWorkload};
 use crate::api::node::Node;
 use crate::api::object::Object;
+use crate::api::others::{Bystander, PriorityClass};
 use crate::api::pod::{Namespace, Pod};
 use crate::api::pool_status::ResourcePoolStatusRequest;
 use crate::api::slice::{ResourceSlice, TaintEffect, Twins};
@@ -70,6 +71,8 @@ pub struct Cluster {
     pod_groups: BTreeMap<Key, PodGroup>,
     scheduling_workloads: BTreeMap<Key, SchedulingWorkload>,
     workloads: BTreeMap<(String, String, String), Workload>,
+    priority_classes: BTreeMap<String, PriorityClass>,
+    bystanders: BTreeMap<(String, String, String), Bystander>,
     arrivals: BTreeMap<(String, String, String), u64>,
     inventory: Arc<Inventory>,
     links: Arc<Links>,
@@ -168,6 +171,10 @@ impl Cluster {
         scheduling_workloads: Key => SchedulingWorkload;
         /// Workload controllers by kind, namespace and name.
         workloads: (String, String, String) => Workload;
+        /// PriorityClasses by name.
+        priority_classes: String => PriorityClass;
+        /// PodDisruptionBudgets and volumes by kind, namespace and name.
+        bystanders: (String, String, String) => Bystander;
     }
 
     /// When a Pod or workload controller first arrived, as its position among all that did; last for any other.
@@ -211,6 +218,7 @@ impl Cluster {
         let metadata = object.metadata();
         let name = metadata.name.clone();
         let key = (metadata.namespace.clone(), name.clone());
+        let kind = object.kind().to_owned();
         match object {
             Object::Node(node) => {
                 self.memory.pools.forget_node(&name);
@@ -239,8 +247,18 @@ impl Cluster {
             Object::SchedulingWorkload(workload) => drop(self.scheduling_workloads.insert(key, *workload)),
             Object::Workload(workload) => {
                 self.arrive(&workload.kind, &key);
-                drop(self.workloads.insert((workload.kind.clone(), key.0, key.1), *workload));
+                let key = (workload.kind.clone(), key.0, key.1);
+                let links = Arc::make_mut(&mut self.links);
+                if let Some(old) = self.workloads.get(&key) {
+                    links.remove_workload(&key, old);
+                }
+                links.add_workload(&key, &workload);
+                drop(self.workloads.insert(key, *workload));
             }
+            Object::PriorityClass(class) => drop(self.priority_classes.insert(name, *class)),
+            Object::PodDisruptionBudget(object)
+            | Object::PersistentVolumeClaim(object)
+            | Object::PersistentVolume(object) => drop(self.bystanders.insert((kind, key.0, key.1), *object)),
         }
     }
 
@@ -434,7 +452,18 @@ impl Cluster {
             }
             "PodGroup" => self.pod_groups.remove(&key).is_some(),
             "Workload" => self.scheduling_workloads.remove(&key).is_some(),
-            kind => self.workloads.remove(&(kind.to_owned(), key.0, key.1)).is_some(),
+            "PriorityClass" => self.priority_classes.remove(name).is_some(),
+            kind @ ("PodDisruptionBudget" | "PersistentVolumeClaim" | "PersistentVolume") => {
+                self.bystanders.remove(&(kind.to_owned(), key.0, key.1)).is_some()
+            }
+            kind => {
+                let key = (kind.to_owned(), key.0, key.1);
+                let removed = self.workloads.remove(&key);
+                if let Some(workload) = &removed {
+                    Arc::make_mut(&mut self.links).remove_workload(&key, workload);
+                }
+                removed.is_some()
+            }
         }
     }
 
@@ -462,6 +491,15 @@ impl Cluster {
             "Pod" => Object::Pod(Box::new(self.pods.get(&key)?.clone())),
             "PodGroup" => Object::PodGroup(Box::new(self.pod_groups.get(&key)?.clone())),
             "Workload" => Object::SchedulingWorkload(Box::new(self.scheduling_workloads.get(&key)?.clone())),
+            "PriorityClass" => Object::PriorityClass(Box::new(self.priority_classes.get(name)?.clone())),
+            kind @ ("PodDisruptionBudget" | "PersistentVolumeClaim" | "PersistentVolume") => {
+                let object = Box::new(self.bystanders.get(&(kind.to_owned(), key.0, key.1))?.clone());
+                match kind {
+                    "PodDisruptionBudget" => Object::PodDisruptionBudget(object),
+                    "PersistentVolumeClaim" => Object::PersistentVolumeClaim(object),
+                    _ => Object::PersistentVolume(object),
+                }
+            }
             kind => Object::Workload(Box::new(self.workloads.get(&(kind.to_owned(), key.0, key.1))?.clone())),
         })
     }

@@ -16,6 +16,9 @@ impl Cluster {
             objects.into_iter().map(move |object| make(Box::new(object.clone())))
         }
         let slices = self.slices.iter().map(|(name, slice)| self.short_slices.get(name).unwrap_or(slice).as_ref());
+        let bystanders = self.bystanders.keys().filter_map(|(kind, namespace, name)| {
+            self.get(&ObjectRef { kind: kind.clone(), namespace: namespace.clone(), name: name.clone() })
+        });
         let mut ordered: Vec<(u64, Object)> = Vec::new();
         ordered.extend(self.workloads.iter().map(|((kind, namespace, name), workload)| {
             (self.arrival(kind, namespace, name), Object::Workload(Box::new(workload.clone())))
@@ -26,6 +29,8 @@ impl Cluster {
         ordered.sort_by_key(|(arrival, _)| *arrival);
         all(self.namespaces.values(), Object::Namespace)
             .chain(all(self.nodes.values().map(Arc::as_ref), Object::Node))
+            .chain(all(self.priority_classes.values(), Object::PriorityClass))
+            .chain(bystanders)
             .chain(all(self.classes.values(), Object::DeviceClass))
             .chain(all(slices, Object::ResourceSlice))
             .chain(all(self.taint_rules.values(), Object::DeviceTaintRule))

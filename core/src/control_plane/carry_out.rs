@@ -40,6 +40,7 @@ impl Simulation {
                     None => drop(seen.delete(&key)),
                 }
             }
+            self.refused = answer.as_ref().err().cloned();
             match (answer, refused) {
                 (Ok(()), _) => {}
                 (Err(error), Some(mut event)) if !error.is_race() => {

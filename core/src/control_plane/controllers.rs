@@ -1,7 +1,9 @@
 //! What the controllers have to look at, and one look.
 
 use super::queue::Queue;
-use super::{Component, Simulation, replicas as workloads};
+use super::templates::Templates;
+use super::workloads::Workloads;
+use super::{Component, Simulation};
 use crate::api::pod::Pod;
 use crate::cluster::entries::is_for_pod;
 use crate::cluster::{Cluster, Key};
@@ -24,15 +26,13 @@ pub(super) struct Controllers {
     eviction_memory: eviction::Memory,
     /// ResourcePoolStatusRequests by name.
     requests: Queue<String>,
-    jobs: Queue<Key>,
+    pub(super) jobs: Queue<Key>,
     /// Whether Pods are evicted from tainted devices.
     evicts: bool,
-    /// Whether Jobs get what they want; not where their Pods were made at the start.
+    /// Whether Jobs get what they want.
     plays_jobs: bool,
-    /// When workloads are looked at.
-    pub(super) workloads: Queue<()>,
-    /// Whether workloads get the Pods that they lack.
-    pub(super) replaces_pods: bool,
+    pub(super) workloads: Workloads,
+    pub(super) templates: Templates,
 }
 
 impl Controllers {
@@ -48,8 +48,8 @@ impl Controllers {
             jobs: Queue::default(),
             evicts: true,
             plays_jobs: true,
-            workloads: Queue::default(),
-            replaces_pods: false,
+            workloads: Workloads::default(),
+            templates: Templates::new(),
         }
     }
 
@@ -62,6 +62,7 @@ impl Controllers {
             self.requests.next(),
             self.jobs.next(),
             self.workloads.next(),
+            self.templates.next(),
         ];
         queues.into_iter().flatten().min()
     }
@@ -75,14 +76,13 @@ impl Controllers {
         if self.plays_jobs {
             jobs::all(cluster).for_each(|key| self.jobs.add(key, now));
         }
-        if self.replaces_pods {
-            self.workloads.add((), now);
-        }
+        self.workloads.look_at_all(cluster, now);
+        self.templates.look_at_all(cluster, &self.profile, now);
     }
 
     /// The same controllers with other settings, which remember nothing.
     pub(super) fn restarted(&self, profile: Profile) -> Self {
-        Self { plays_jobs: self.plays_jobs, replaces_pods: self.replaces_pods, ..Self::new(profile) }
+        Self { plays_jobs: self.plays_jobs, workloads: self.workloads.restarted(), ..Self::new(profile) }
     }
 
     /// Takes a change into account.
@@ -98,21 +98,21 @@ impl Controllers {
         if let Some(job) = jobs::affected(trigger).filter(|_| self.plays_jobs) {
             self.jobs.add(job, now);
         }
-        if self.replaces_pods && workloads::is_affected(trigger) {
-            self.workloads.add((), now);
-        }
+        self.workloads.note(cluster, trigger, now);
+        self.templates.note(cluster, &self.profile, trigger, now);
     }
 }
 
 impl Simulation {
     /// Lets one controller look at one thing. False when nothing is due.
     pub(super) fn reconcile(&mut self) -> bool {
-        self.reconcile_claims()
+        self.sync_template()
+            || self.reconcile_claims()
             || self.reconcile_group()
             || self.evict()
             || self.answer_request()
             || self.run_job()
-            || self.fill_workloads()
+            || self.run_workload()
     }
 
     fn reconcile_claims(&mut self) -> bool {
@@ -185,15 +185,10 @@ impl Simulation {
         self.controllers.evicts = false;
     }
 
-    /// From now on Jobs do nothing.
-    pub(crate) fn leave_jobs_alone(&mut self) {
-        self.controllers.plays_jobs = false;
-        self.controllers.jobs = Queue::default();
-    }
-
-    fn run_job(&mut self) -> bool {
+    pub(super) fn run_job(&mut self) -> bool {
         let Some(key) = self.controllers.jobs.take(self.now) else { return false };
-        let decision = jobs::reconcile(self.seen(), &self.controllers.profile, &key, self.now);
+        let most = self.controllers.workloads.most_of_job(self.server.cluster(), &key);
+        let decision = jobs::reconcile(self.seen(), &self.controllers.profile, &key, most, self.now);
         let is_done = self.carry_out(decision);
         self.controllers.jobs.conclude(key, is_done, None, self.now);
         true

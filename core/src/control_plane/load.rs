@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Simulation, Timeline, infer};
+use super::{Simulation, Timeline, infer, priority};
 use crate::allocate::Limits;
 use crate::api::node::Node;
 use crate::api::object::{Object, parse, read_object};
+use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::controllers::workloads;
 use crate::decision::Time;
@@ -89,41 +90,63 @@ impl Simulation {
         self.findings.clone()
     }
 
-    /// Completes what was taken in: nodes are inferred where none is given, workload controllers make their Pods. From now on Pods with a
-    /// node run.
+    /// Completes what was taken in: nodes are inferred where none is given, Pods get their priorities, workload controllers make their Pods.
+    /// From now on Pods with a node run.
     fn complete(&mut self) {
-        self.leave_jobs_alone();
         let mut findings = Vec::new();
-        let before = self.server.cluster();
-        let mut cluster = before.clone();
-        infer::infer_nodes(&mut cluster, &mut findings);
-        workloads::expand(&mut cluster, &mut findings);
-        let mut changed = Vec::new();
-        let nodes = cluster.nodes().values().filter(|node| before.nodes().get(&node.metadata.name) != Some(node));
-        changed.extend(nodes.map(|node| Object::Node(Box::new(Node::clone(node)))));
-        let new = cluster.workloads().iter().filter(|(key, own)| before.workloads().get(*key) != Some(own));
-        changed.extend(new.map(|(_, workload)| Object::Workload(Box::new(workload.clone()))));
-        let mut pods: Vec<_> =
-            cluster.pods().iter().filter(|(key, own)| before.pods().get(*key) != Some(own)).collect();
-        pods.sort_by_key(|(key, _)| cluster.arrival("Pod", &key.0, &key.1));
-        changed.extend(pods.into_iter().map(|(_, pod)| Object::Pod(Box::new(pod.clone()))));
-        let gone: Vec<String> =
-            before.nodes().keys().filter(|name| !cluster.nodes().contains_key(*name)).cloned().collect();
-        for name in gone {
-            self.server.forget(&ObjectRef { kind: "Node".to_owned(), name, ..ObjectRef::default() });
-        }
-        for object in changed {
-            self.server.seed_object(object, self.now);
-        }
+        self.infer_nodes(&mut findings);
         self.allow_admin_access(&mut findings);
+        self.know_namespaces();
+        self.give_priorities(&mut findings);
         self.take_as_given();
         let bound = self.server.cluster().pods().iter().filter(|(_, pod)| !pod.spec.node_name.is_empty());
         self.bound = bound.map(|(key, _)| key.clone()).collect();
+        self.hear();
+        self.play_workloads();
+        findings.extend(workloads::notes(self.server.cluster()));
         // What was there before is told to all, and is nothing that happened.
         self.hear();
         self.run_pods();
-        self.replace_pods();
         self.findings = findings;
+    }
+
+    /// Takes the nodes that the input speaks of for given, where it has none.
+    fn infer_nodes(&mut self, findings: &mut Vec<Finding>) {
+        let before = self.server.cluster();
+        let mut cluster = before.clone();
+        infer::infer_nodes(&mut cluster, findings);
+        let gone: Vec<String> =
+            before.nodes().keys().filter(|name| !cluster.nodes().contains_key(*name)).cloned().collect();
+        let new = cluster.nodes().values().filter(|node| before.nodes().get(&node.metadata.name) != Some(node));
+        let new: Vec<Object> = new.map(|node| Object::Node(Box::new(Node::clone(node)))).collect();
+        for name in gone {
+            self.server.forget(&ObjectRef { kind: "Node".to_owned(), name, ..ObjectRef::default() });
+        }
+        for node in new {
+            self.server.seed_object(node, self.now);
+        }
+    }
+
+    /// Gives the Pods of the input the priorities of their classes, which may have come after them. What the API server would not take
+    /// is left out, and said.
+    fn give_priorities(&mut self, findings: &mut Vec<Finding>) {
+        let cluster = self.server.cluster();
+        let are_known = !cluster.priority_classes().is_empty();
+        let lacks = |pod: &&Pod| pod.spec.priority.is_none() && pod.spec.node_name.is_empty() && !pod.is_finished();
+        let names_class = |pod: &&Pod| are_known || pod.spec.rest.get("priorityClassName").is_some();
+        let pods: Vec<Pod> = cluster.pods().values().filter(lacks).filter(names_class).cloned().collect();
+        for mut pod in pods {
+            let object = Object::Pod(Box::new(pod.clone())).reference();
+            match priority::admit(self.server.cluster(), &mut pod) {
+                Ok(()) => self.server.seed_object(Object::Pod(Box::new(pod)), self.now),
+                Err(problem) => {
+                    let message = format!("refused: pods \"{}\" is forbidden: {problem}", object.name);
+                    findings
+                        .push(Finding::new(Code::RunRefused, "spec.priorityClassName", message).about(object.clone()));
+                    self.server.forget(&object);
+                }
+            }
+        }
     }
 
     /// Adds the namespaces that are not given and whose objects ask for admin access, as namespaces that allow it.

@@ -13,17 +13,21 @@ pub(crate) mod infer;
 mod kubelet;
 mod load;
 mod order;
+mod priority;
 mod queue;
-mod replicas;
 pub mod script;
 pub mod server;
+mod templates;
 mod timeline;
+mod unmodelled;
 mod waiting;
+mod workloads;
 
 pub use command::{Command, DevicePath};
 pub use components::Component;
 pub(crate) use order::scheduling_order;
 pub use timeline::{Happening, Moment};
+pub use unmodelled::unmodelled;
 
 use std::collections::BTreeSet;
 
@@ -33,7 +37,7 @@ use crate::allocate::Limits;
 use crate::api::pod::Pod;
 use crate::cluster::entries::key_of;
 use crate::cluster::{Cluster, Key};
-use crate::control_plane::server::Server;
+use crate::control_plane::server::{Refused, Server};
 use crate::decision::Time;
 use crate::finding::{Finding, ObjectRef};
 use crate::profile::{Mode, Profile};
@@ -83,6 +87,8 @@ pub struct Simulation {
     bound: BTreeSet<Key>,
     /// Objects without a name that were taken in.
     given: u64,
+    /// What the API server said last to a write that it did not carry out.
+    refused: Option<Refused>,
 }
 
 /// How a stretch of time ended.
@@ -119,6 +125,7 @@ impl Simulation {
             findings: Vec::new(),
             bound: BTreeSet::new(),
             given: 0,
+            refused: None,
         }
     }
 

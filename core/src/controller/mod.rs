@@ -8,7 +8,6 @@ mod echoes;
 mod explainer;
 mod flight;
 mod needed;
-mod rollout;
 mod scheduler;
 mod template_sync;
 mod upkeep;

@@ -2,6 +2,7 @@
 
 use apportion_core::control_plane::Component;
 use apportion_core::finding::ObjectRef;
+use apportion_core::profile::{Profile, Version};
 use serde_json::{Value, json};
 
 use crate::play::{NS, Play, key, profile};
@@ -157,4 +158,86 @@ fn pods_of_a_job_that_is_gone_are_free() {
     let held =
         play.simulation.server().cluster().pods().values().filter(|pod| !pod.metadata.finalizers.is_empty()).count();
     assert_eq!(held, 0);
+}
+
+/// A Job of the input, with everything that is given at the start.
+fn begun(object: Value, change: impl FnOnce(&mut Profile)) -> Play {
+    let mut profile = profile();
+    change(&mut profile);
+    let mut play = Play::with(profile);
+    let mut object = object;
+    object["metadata"]["namespace"] = json!(NS);
+    assert_eq!(play.simulation.apply([object.to_string().as_str()]), [vec![]]);
+    assert_eq!(play.simulation.begin(), []);
+    play.run(5);
+    play
+}
+
+#[test]
+fn a_job_of_the_input_that_is_a_gang_gets_all_its_places_or_none() {
+    let six = || job(json!({ "parallelism": 6, "completions": 6, "completionMode": "Indexed" }));
+    let play = begun(six(), |_| {});
+    assert_eq!((names(&play, "PodGroup").len(), names(&play, "Pod").len(), running(&play).len()), (1, 6, 0));
+    let play = begun(six(), |profile| profile.features.workload_with_job = false);
+    assert_eq!((names(&play, "PodGroup").len(), names(&play, "Pod").len(), running(&play).len()), (0, 6, 4));
+    let play = begun(gang(), |_| {});
+    assert_eq!((names(&play, "PodGroup").len(), running(&play).len()), (1, 2));
+}
+
+#[test]
+fn a_gang_is_shown_as_a_whole() {
+    let play = begun(job(json!({ "parallelism": 40, "completions": 40, "completionMode": "Indexed" })), |_| {});
+    assert_eq!((names(&play, "Pod").len(), running(&play).len()), (40, 0));
+}
+
+/// 1.37: every Job that nobody else manages, one by one unless the Job says otherwise.
+#[test]
+fn in_1_37_a_job_gets_the_pod_group_that_it_states() {
+    let in_1_37 = |profile: &mut Profile| {
+        *profile = Profile::of(Version::V1_37);
+        profile.features.workload_with_job = true;
+        profile.features.generic_workload = true;
+    };
+    let six = json!({ "parallelism": 6, "completions": 6 });
+    let plain = begun(job(six.clone()), in_1_37);
+    let groups = names(&plain, "PodGroup");
+    assert_eq!((groups.len(), running(&plain).len()), (1, 4));
+    assert_eq!(plain.group(&groups[0]).unwrap().min_count(), None);
+    assert_eq!(plain.notes("PodGroupCreated").len(), 1);
+    let mut stated = six;
+    stated["scheduling"] = json!({ "schedulingPolicy": { "gang": {} } });
+    let gang = begun(job(stated), in_1_37);
+    let groups = names(&gang, "PodGroup");
+    assert_eq!((gang.group(&groups[0]).unwrap().min_count(), running(&gang).len()), (Some(6), 0));
+    let object = gang.simulation.server().get(&key("PodGroup", &groups[0])).unwrap();
+    assert_eq!(object["apiVersion"], "scheduling.k8s.io/v1beta1");
+    assert_eq!(object["spec"]["workloadRef"]["templateName"], "train-pgt-0");
+}
+
+#[test]
+fn a_job_follows_its_parallelism_and_suspension() {
+    let mut play = begun(job(json!({ "parallelism": 4, "completions": 8 })), |_| {});
+    assert_eq!(running(&play).len(), 4);
+    play.patch("Job", "train", false, json!({ "spec": { "parallelism": 2 } }));
+    play.run(60);
+    assert_eq!(running(&play).len(), 2);
+    play.patch("Job", "train", false, json!({ "spec": { "suspend": true } }));
+    play.run(60);
+    assert_eq!(names(&play, "Pod"), [""; 0]);
+    play.patch("Job", "train", false, json!({ "spec": { "suspend": false } }));
+    play.run(60);
+    assert_eq!(running(&play).len(), 2);
+}
+
+#[test]
+fn a_job_of_a_job_set_is_played_like_any_other() {
+    let mut play = Play::new();
+    play.apply("{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: set}, spec: {replicatedJobs: [{name: w, replicas: 2, template: {spec: {parallelism: 1, completions: 1, template: {spec: {containers: [{name: c}]}}}}}]}}");
+    play.simulation.begin();
+    play.run(5);
+    assert_eq!((names(&play, "Job"), running(&play).len()), (vec!["set-w-0".to_owned(), "set-w-1".to_owned()], 2));
+    let pod = running(&play).remove(0);
+    end(&mut play, &pod, "Succeeded");
+    let job = play.simulation.server().get(&key("Job", "set-w-0")).unwrap();
+    assert_eq!(job["status"]["succeeded"], 1);
 }

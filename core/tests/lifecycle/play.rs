@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 pub(crate) const NS: &str = "default";
 
 /// Kinds without a namespace.
-const CLUSTER_WIDE: [&str; 7] = [
+const CLUSTER_WIDE: [&str; 8] = [
     "Node",
     "Namespace",
     "DeviceClass",
@@ -22,6 +22,7 @@ const CLUSTER_WIDE: [&str; 7] = [
     "DeviceTaintRule",
     "ClusterResourceClaimTemplate",
     "ResourcePoolStatusRequest",
+    "PriorityClass",
 ];
 
 /// One node with four GPUs and two network cards.

@@ -267,3 +267,86 @@ fn r_253_the_older_of_two_sources_wins() {
     let state = template_sync::state(sync.cluster(), &home(), &key("ClusterResourceClaimTemplate", "younger"), "a");
     assert_eq!(state, State::Superseded { by: "h100".to_owned() });
 }
+
+const SOURCE: &str = "apiVersion: apportion.dev/v1alpha1\nkind: ClusterResourceClaimTemplate\nmetadata: {name: shared-gpu}\nspec:\n  targets: [{namespaceSelector: {matchLabels: {team: ml}}}]\n  template: {spec: {devices: {requests: [{name: req, exactly: {deviceClassName: gpu}}]}}}\n";
+const TEAM: &str = "{apiVersion: v1, kind: Namespace, metadata: {name: default, labels: {team: ml}}}";
+
+fn source(play: &Play) -> serde_json::Value {
+    play.simulation.server().list("ClusterResourceClaimTemplate.apportion.dev").next().unwrap().clone()
+}
+
+/// The objects in the order of a file: the source may come last.
+fn begun(texts: &[&str]) -> Play {
+    let mut play = Play::new();
+    let objects: Vec<String> = texts.iter().flat_map(|text| documents(text)).map(|object| object.to_string()).collect();
+    play.simulation.apply(objects.iter().map(String::as_str));
+    play.simulation.begin();
+    play.run(5);
+    play
+}
+
+#[test]
+fn a_source_of_the_input_is_copied_and_pods_use_the_copy() {
+    let user =
+        pod("p", "resourceClaimTemplateName: shared-gpu", "").replace("{name: p}", "{name: p, namespace: default}");
+    let mut play = begun(&[&user, TEAM, SOURCE]);
+    assert_eq!(play.pod("p").spec.node_name, "node-1");
+    assert!(template_sync::is_copy(
+        &play.simulation.server().cluster().templates()[&("default".into(), "shared-gpu".into())]
+    ));
+    assert_eq!(source(&play)["status"]["conditions"][0]["status"], "True", "{}", source(&play)["status"]);
+    // Another namespace that is wanted later gets its copy, too.
+    play.apply("{apiVersion: v1, kind: Namespace, metadata: {name: later, labels: {team: ml}}}");
+    play.run(2);
+    assert!(play.simulation.server().cluster().templates().contains_key(&("later".into(), "shared-gpu".into())));
+    // Copies go with their source.
+    let key = source(&play);
+    let object = apportion_core::finding::ObjectRef {
+        kind: "ClusterResourceClaimTemplate.apportion.dev".to_owned(),
+        name: key["metadata"]["name"].as_str().unwrap().to_owned(),
+        ..Default::default()
+    };
+    let now = play.simulation.now();
+    play.simulation.server_mut().delete(&object, "", None, now).unwrap();
+    play.run(5);
+    let templates = play.simulation.server().cluster().templates();
+    assert!(!templates.contains_key(&("default".into(), "shared-gpu".into())));
+}
+
+#[test]
+fn a_template_of_a_user_is_left_alone_unless_the_source_takes_it_over() {
+    let own = "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: shared-gpu, namespace: default}\nspec: {spec: {devices: {requests: [{name: req, exactly: {deviceClassName: gpu}}]}}}\n";
+    for (policy, is_copy) in [("Fail", false), ("AdoptIfEqual", true)] {
+        let text = SOURCE.replace("spec:\n  targets", &format!("spec:\n  conflictPolicy: {policy}\n  targets"));
+        let play = begun(&[own, TEAM, &text]);
+        let template = &play.simulation.server().cluster().templates()[&("default".into(), "shared-gpu".into())];
+        assert_eq!(template_sync::is_copy(template), is_copy, "{policy}");
+        assert_eq!(play.notes("Conflict").is_empty(), is_copy, "{policy}");
+    }
+}
+
+/// What is refused is told in the status, and tried again.
+#[test]
+fn a_copy_that_asks_for_admin_access_is_refused_and_told_of() {
+    let text = SOURCE.replace("{deviceClassName: gpu}", "{deviceClassName: gpu, adminAccess: true}");
+    let play = begun(&[TEAM, &text]);
+    let templates = play.simulation.server().cluster().templates();
+    assert!(!templates.contains_key(&("default".into(), "shared-gpu".into())));
+    assert!(source(&play)["status"].to_string().contains("AdminAccessNotAllowed"), "{}", source(&play)["status"]);
+}
+
+/// Controllers that start anew copy nothing twice, and forget nothing.
+#[test]
+fn template_sync_that_stops_between_two_writes_goes_on() {
+    for lost in 0..4 {
+        let mut play = Play::new();
+        play.simulation.begin();
+        play.simulation.lose_write_after(lost);
+        play.apply(TEAM);
+        play.apply(SOURCE);
+        play.restart(apportion_core::control_plane::Component::Controllers, |_| {});
+        play.run(5);
+        let templates = play.simulation.server().cluster().templates();
+        assert!(templates.contains_key(&("default".into(), "shared-gpu".into())), "write {lost}");
+    }
+}

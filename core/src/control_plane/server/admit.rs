@@ -7,6 +7,7 @@ use super::{Refused, Server};
 use crate::api::claim::{DeviceRequest, ResourceClaim};
 use crate::api::group::PodGroup;
 use crate::api::object::Object;
+use crate::control_plane::priority;
 use crate::decision::MAX_RESERVATIONS;
 use crate::finding::ObjectRef;
 
@@ -61,6 +62,12 @@ impl Server {
             }
             _ => Ok(()),
         }
+    }
+
+    /// A Pod's priority is that of its class.
+    pub(super) fn give_priority(&self, key: &ObjectRef, item: &mut Item) -> Result<(), Refused> {
+        let Item::Known(Object::Pod(pod)) = item else { return Ok(()) };
+        priority::admit(&self.cluster, pod).map_err(|problem| Refused::forbidden(key, &problem))
     }
 
     /// Admin access needs a label of the namespace.

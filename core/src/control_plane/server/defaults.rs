@@ -63,6 +63,10 @@ impl Server {
             | Object::TemplateSource(_)
             | Object::DeviceClass(_)
             | Object::SchedulingWorkload(_)
+            | Object::PriorityClass(_)
+            | Object::PodDisruptionBudget(_)
+            | Object::PersistentVolumeClaim(_)
+            | Object::PersistentVolume(_)
             | Object::Workload(_) => {}
         }
         if counts(object) || matches!(object, Object::Pod(_)) {

@@ -46,6 +46,8 @@ pub struct Server {
     uids: BTreeSet<String>,
     /// Those of objects that are taken to exist and are not given.
     unseen: BTreeSet<String>,
+    /// Names that objects had which are gone.
+    reborn: BTreeSet<ObjectRef>,
     /// Objects whose owners may be gone.
     suspects: BTreeSet<ObjectRef>,
     events: Events,
@@ -92,6 +94,7 @@ impl Server {
             dependents: BTreeMap::new(),
             uids: BTreeSet::new(),
             unseen: BTreeSet::new(),
+            reborn: BTreeSet::new(),
             suspects: BTreeSet::new(),
             events: Events::default(),
             history: None,
@@ -234,6 +237,7 @@ impl Server {
     fn remove(&mut self, key: &ObjectRef, now: Time) {
         let fact = self.cluster.take(key).map(Item::Known);
         let Some(item) = fact.or_else(|| self.others.remove(key).map(Item::Other)) else { return };
+        self.reborn.insert(key.clone());
         self.remember(Happened::Deleted, key, &item, now);
         self.applied.remove(key);
         self.revision = self.revision.saturating_add(1);
@@ -277,8 +281,12 @@ impl Server {
         }
     }
 
-    /// A UID that no object had before.
+    /// A UID that no object had before: the one that follows from the name, if that is the first of its name.
     fn new_uid(&self, key: &ObjectRef) -> String {
+        let first = derive::uid(&key.kind, &key.namespace, &key.name);
+        if !self.reborn.contains(key) && !self.uids.contains(&first) && !self.dependents.contains_key(&first) {
+            return first;
+        }
         derive::uid(&key.kind, &key.namespace, &format!("{}@{}", key.name, self.revision))
     }
 }

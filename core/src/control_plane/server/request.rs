@@ -128,7 +128,8 @@ impl Server {
             return Err(Refused::exists(&key));
         }
         self.prepare_create(&mut item, now);
-        if let Err(refused) = self.admit_create(&key, &item) {
+        let priority = self.give_priority(&key, &mut item);
+        if let Err(refused) = priority.and_then(|()| self.admit_create(&key, &item)) {
             self.remember(Happened::Refused, &key, &item, now);
             return Err(refused);
         }

@@ -47,7 +47,9 @@ impl Count {
             let list = status.pointer(&format!("/uncountedTerminatedPods/{name}")).and_then(Value::as_array);
             list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
         };
-        let is_tracked = |pod: &Pod| pod.metadata.finalizers.iter().any(|finalizer| finalizer == TRACKING);
+        // Where nothing is known of the Job's own counts, every Pod is still to be counted.
+        let is_bare = status.as_object().is_none_or(Map::is_empty);
+        let is_tracked = |pod: &Pod| is_bare || pod.metadata.finalizers.iter().any(|finalizer| finalizer == TRACKING);
         let waits = |uid: &String| pods.iter().any(|pod| pod.metadata.uid == *uid && is_tracked(pod));
         for (name, is_success) in [("succeeded", true), ("failed", false)] {
             for uid in noted(name) {

@@ -1,8 +1,7 @@
 //! The Job controller, as far as the life of claims and groups depends on it: Pods of a Job come, are counted once, and end it; a Job
-//! that is a gang gets its Workload and PodGroup (`WorkloadWithJob`, the shape of 1.36).
+//! that is a gang gets its Workload and PodGroup (`WorkloadWithJob`, in the shapes of 1.36 and 1.37).
 //!
-//! Not modelled: pauses between replacements of failed Pods, deadlines, policies for failed and succeeded Pods, suspension while Pods
-//! run, Pods that are too many because `parallelism` was lowered, and what 1.37 makes of Jobs.
+//! Not modelled: pauses between replacements of failed Pods, deadlines, policies for failed and succeeded Pods.
 //!
 //! Source: `pkg/controller/job`.
 
@@ -17,10 +16,15 @@ use crate::api::pod::Pod;
 use crate::api::workload::{JobSpec, Workload, WorkloadSpec};
 use crate::cluster::entries::key_of;
 use crate::cluster::{Cluster, Key};
+use crate::controllers::workloads;
 use crate::decision::{Action, Decision, EventRecord, Time, Trigger};
+use crate::derive::uid_of;
 use crate::finding::ObjectRef;
 use crate::profile::Profile;
 use count::Count;
+
+/// Most Pods of a gang. It is shown as a whole.
+const MAX_GANG: u64 = 2000;
 
 /// Finalizer of a Pod that its Job has not counted yet.
 const TRACKING: &str = "batch.kubernetes.io/job-tracking";
@@ -51,7 +55,13 @@ impl<'c> Job<'c> {
 
     /// How many Pods must succeed; `None` where any one of them is enough.
     fn completions(&self) -> Option<u64> {
-        self.spec.completions.map(|completions| u64::try_from(completions).unwrap_or_default())
+        let is_bare = self.spec.parallelism.is_none();
+        let completions = self.spec.completions.or_else(|| is_bare.then_some(1));
+        completions.map(|completions| u64::try_from(completions).unwrap_or_default())
+    }
+
+    fn uid(&self) -> String {
+        uid_of("Job", &self.workload.metadata)
     }
 
     fn says(&self, condition: &str) -> bool {
@@ -61,6 +71,18 @@ impl<'c> Job<'c> {
             .into_iter()
             .flatten()
             .any(|known| is_true(known, "type", condition) && is_true(known, "status", "True"))
+    }
+
+    /// How many Pods are to run now.
+    fn wanted(&self, count: &Count) -> u64 {
+        let succeeded = count.all_succeeded(self);
+        let left = match self.completions() {
+            Some(completions) => completions.saturating_sub(succeeded),
+            // Any one that succeeds is enough: then no more are started, and those that run go on.
+            None if succeeded > 0 => return count.active.min(self.parallelism()),
+            None => u64::MAX,
+        };
+        left.min(self.parallelism())
     }
 
     fn reference(&self) -> ObjectRef {
@@ -86,43 +108,51 @@ impl<'c> Job<'c> {
         pod.is_finished() || (pod.metadata.is_deleting() && !waits_for_phase)
     }
 
-    /// Whether a Pod is one of the Job's.
-    fn owns(&self, pod: &Pod) -> bool {
-        pod.metadata.controller().is_some_and(|owner| owner.uid == self.workload.metadata.uid)
+    /// The Job's Pods.
+    fn pods(&self, cluster: &'c Cluster) -> Vec<&'c Pod> {
+        let uid = self.uid();
+        let is_own = |pod: &&Pod| pod.metadata.controller().is_some_and(|owner| owner.uid == uid);
+        workloads::pods_of(cluster, self.workload).filter(is_own).collect()
     }
 }
 
-/// What to do about one Job.
-pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key, now: Time) -> Decision {
-    let job = Job::find(cluster, key);
-    let in_namespace = cluster.pods().range((key.0.clone(), String::new())..).take_while(|(pod, _)| pod.0 == key.0);
-    let Some(job) = job else {
-        let is_left =
-            |pod: &&Pod| pod.metadata.controller().is_some_and(|owner| owner.kind == "Job" && owner.name == key.1);
-        return Decision::of(in_namespace.map(|(_, pod)| pod).filter(is_left).filter_map(released).collect());
+/// What to do about one Job. Of those that are no gang, Pods are made up to `most` at a time, where that is told.
+pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key, most: Option<u64>, now: Time) -> Decision {
+    let Some(job) = Job::find(cluster, key) else {
+        let names = cluster.links().pods_of_controller(&("Job".to_owned(), key.0.clone(), key.1.clone()));
+        let pods = names.filter_map(|name| cluster.pods().get(&(key.0.clone(), name.clone())));
+        return Decision::of(pods.filter_map(released).collect());
     };
-    let pods: Vec<&Pod> = in_namespace.map(|(_, pod)| pod).filter(|pod| job.owns(pod)).collect();
+    let pods = job.pods(cluster);
     let has_ended = job.says("Complete") || job.says("Failed");
-    if has_ended || job.workload.metadata.is_deleting() || job.spec.suspend == Some(true) {
-        return Decision::of(pods.iter().filter(|pod| job.is_over(pod)).filter_map(|pod| released(pod)).collect());
+    let waits = workloads::suspended(job.workload, job.spec.suspend).0;
+    if has_ended || job.workload.metadata.is_deleting() || waits {
+        let mut actions: Vec<Action> =
+            pods.iter().filter(|pod| job.is_over(pod)).filter_map(|pod| released(pod)).collect();
+        if waits && !has_ended {
+            actions.extend(pods.iter().filter(|pod| workloads::is_active(pod)).map(|pod| workloads::delete(pod)));
+        }
+        return Decision::of(actions);
     }
     let group = match group::ensure(cluster, profile, &job, pods.is_empty()) {
         group::Group::Ready(group) => group,
         group::Group::Wanted(actions) => return Decision::of(actions),
     };
+    let most = if group.is_some() { MAX_GANG } else { most.unwrap_or(u64::MAX) };
     let mut count = Count::of(&job, &pods);
     let mut actions = Vec::new();
     if count.is_failed(&job) {
         let running = pods.iter().filter(|pod| !pod.is_finished() && !pod.metadata.is_deleting());
-        actions.extend(running.map(|pod| {
-            let (namespace, name) = key_of(&pod.metadata);
-            let object = ObjectRef { kind: "Pod".to_owned(), namespace, name };
-            Action::Delete { object, uid: pod.metadata.uid.clone(), resource_version: String::new() }
-        }));
+        actions.extend(running.map(|pod| workloads::delete(pod)));
     } else {
-        for pod in pods::missing(cluster, &job, &pods, &count, group.as_ref()) {
+        let wanted = job.wanted(&count);
+        let active: Vec<&Pod> = pods.iter().copied().filter(|pod| workloads::is_active(pod)).collect();
+        let surplus = count.active.saturating_sub(wanted);
+        actions.extend(workloads::superfluous(cluster, active, surplus).into_iter().map(workloads::delete));
+        let number = wanted.min(most).saturating_sub(count.active);
+        for pod in pods::missing(cluster, &job, &pods, &count, number, group.as_ref()) {
             let note = format!("Created pod: {}", pod.metadata.name);
-            actions.push(Action::Create { object: Box::new(Object::Pod(Box::new(pod))), refused: None });
+            actions.push(workloads::create(job.workload, Object::Pod(Box::new(pod))));
             actions.push(job.event(false, "SuccessfulCreate", note));
             count.active = count.active.saturating_add(1);
         }
@@ -158,8 +188,8 @@ pub fn affected(trigger: &Trigger) -> Option<Key> {
 
 /// All Jobs, as after a start.
 pub fn all(cluster: &Cluster) -> impl Iterator<Item = Key> + '_ {
-    let jobs = cluster.workloads().keys().filter(|key| key.0 == "Job");
-    jobs.map(|(_, namespace, name)| (namespace.clone(), name.clone()))
+    let jobs = cluster.workloads().iter().filter(|(_, workload)| matches!(workload.spec, WorkloadSpec::Job(_)));
+    jobs.map(|((_, namespace, name), _)| (namespace.clone(), name.clone()))
 }
 
 /// The Pod without the finalizer, if it has it.

@@ -23,41 +23,30 @@ pub(super) fn index(pod: &Pod) -> Option<u64> {
     pod.metadata.annotations.get(COMPLETION_INDEX)?.parse().ok()
 }
 
-/// Pods that should be there and are not. Members of the PodGroup, if there is one.
+/// So many Pods more. Members of the PodGroup, if there is one.
 pub(super) fn missing(
     cluster: &Cluster,
     job: &Job<'_>,
     pods: &[&Pod],
     count: &Count,
+    number: u64,
     group: Option<&String>,
 ) -> Vec<Pod> {
-    let left = match job.completions() {
-        Some(completions) => completions.saturating_sub(count.all_succeeded(job)),
-        // Any one that succeeds is enough: then no more are started.
-        None if count.all_succeeded(job) > 0 => 0,
-        None => u64::MAX,
-    };
-    let number = left.min(job.parallelism()).saturating_sub(count.active);
     let number = usize::try_from(number).unwrap_or(usize::MAX).min(MAX_AT_ONCE);
     let mut names = BTreeSet::new();
     let active = pods.iter().filter(|pod| !pod.is_finished() && !pod.metadata.is_deleting());
     let taken: BTreeSet<u64> = active.filter_map(|pod| index(pod)).chain(count.completed.iter().copied()).collect();
     let free = (0..job.completions().unwrap_or_default()).filter(|index| !taken.contains(index));
-    let indexes: Vec<Option<u64>> = match job.is_indexed() {
-        true => free.take(number).map(Some).collect(),
-        false => vec![None; number],
+    let numbers: Vec<u64> = match job.is_indexed() {
+        true => free.take(number).collect(),
+        false => (count.active..).take(number).collect(),
     };
-    indexes.into_iter().map(|index| made(cluster, job, index, group, &mut names)).collect()
+    numbers.into_iter().map(|number| made(cluster, job, number, group, &mut names)).collect()
 }
 
-fn made(
-    cluster: &Cluster,
-    job: &Job<'_>,
-    index: Option<u64>,
-    group: Option<&String>,
-    names: &mut BTreeSet<String>,
-) -> Pod {
-    let (template, owner) = (&job.spec.template, &job.workload.metadata);
+fn made(cluster: &Cluster, job: &Job<'_>, number: u64, group: Option<&String>, names: &mut BTreeSet<String>) -> Pod {
+    let (template, owner, uid) = (&job.spec.template, &job.workload.metadata, job.uid());
+    let index = job.is_indexed().then_some(number);
     let base = match index {
         Some(index) => {
             let number = format!("-{index}");
@@ -75,14 +64,14 @@ fn made(
         ..ObjectMeta::default()
     };
     metadata.finalizers.push(TRACKING.to_owned());
-    for (label, value) in [("controller-uid", &owner.uid), ("job-name", &owner.name)] {
+    for (label, value) in [("controller-uid", &uid), ("job-name", &owner.name)] {
         metadata.labels.insert(label.to_owned(), value.clone());
         metadata.labels.insert(format!("batch.kubernetes.io/{label}"), value.clone());
     }
     // A name that is taken is tried again with other letters; with so many of them that ends soon.
     for attempt in 0..u16::MAX {
-        let which = format!("{index:?}");
-        let name = derive::generated_name(&metadata.generate_name, &[&owner.uid, &which, &attempt.to_string()]);
+        let which = number.to_string();
+        let name = derive::generated_name(&metadata.generate_name, &[&uid, &which, &attempt.to_string()]);
         let is_taken = cluster.pods().contains_key(&(metadata.namespace.clone(), name.clone()));
         if !is_taken && names.insert(name.clone()) {
             metadata.name = name;
@@ -111,7 +100,7 @@ pub(super) fn owner_reference(job: &Job<'_>) -> OwnerReference {
         api_version: job.workload.api_version.clone(),
         kind: "Job".to_owned(),
         name: job.workload.metadata.name.clone(),
-        uid: job.workload.metadata.uid.clone(),
+        uid: job.uid(),
         controller: Some(true),
         block_owner_deletion: Some(true),
         ..OwnerReference::default()

@@ -8,7 +8,9 @@
 //! A copy is known by its labels. Anything else of that name belongs to a user: it is never changed or deleted, and the
 //! conflict is reported, unless the source explicitly takes such templates over.
 
+mod memory;
 mod mould;
+mod rollout;
 mod source;
 mod standing;
 mod status;
@@ -31,6 +33,7 @@ use source::{Source, sources};
 use standing::Standing;
 use usage::is_to_go;
 
+pub(crate) use memory::Memory;
 pub use standing::{Place, Stands, standings};
 pub use status::{Counts, Refusal, status};
 pub use usage::needed;
@@ -189,6 +192,11 @@ fn of_namespace<'c>(
 pub fn targets(cluster: &Cluster, settings: &Settings, namespace: &str) -> Vec<String> {
     let Some(space) = cluster.namespaces().get(namespace) else { return Vec::new() };
     work::wanted(cluster, settings, space).into_iter().map(str::to_owned).collect()
+}
+
+/// Whether there is a source that says which namespaces it is for.
+pub(crate) fn has_sources(cluster: &Cluster, home: &str) -> bool {
+    sources(cluster, home).any(Source::is_for_some)
 }
 
 /// What to do about the template of one name in one namespace, and how it stands for the source that is in charge.

@@ -99,6 +99,11 @@ impl<'s> Source<'s> {
         !matches!(self.form, Form::Master)
     }
 
+    /// Whether it may be for some namespace.
+    pub(super) fn is_for_some(self) -> bool {
+        matches!(self.form, Form::Custom(_)) || is_annotated(&self.metadata.annotations)
+    }
+
     /// Name of the master that it names; empty where it has its own template.
     pub(super) fn master_name(self) -> &'s str {
         self.master.map(|(_, name)| name).unwrap_or_default()

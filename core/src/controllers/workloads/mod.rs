@@ -1,21 +1,33 @@
-//! Workload controllers: from what users write to Pods.
+//! Workload controllers: from what users write to Pods, one workload at a time.
 //!
-//! A controller makes either further workloads (a Deployment its ReplicaSet, a JobSet its Jobs) or Pods. What it made
-//! before, in this run or in the cluster that the objects were dumped from, is found again by owner reference and counts.
+//! A controller makes either further workloads (a Deployment its ReplicaSets, a JobSet its Jobs) or Pods. What it made before, in this
+//! run or in the cluster that the objects were dumped from, is found again by owner reference and counts. Jobs have a controller of
+//! their own, [`super::jobs`].
+//!
+//! Not modelled: pauses between replacements, a StatefulSet's order of starting, proportional scaling of a Deployment while it rolls,
+//! statuses of workloads, new templates of JobSets and LeaderWorkerSets.
 
+mod deployment;
+mod makers;
 mod pods;
-mod workloads;
+mod shown;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use serde_json::Value;
 
 use crate::api::meta::{ObjectMeta, OwnerReference};
 use crate::api::object::Object;
 use crate::api::pod::Pod;
-use crate::api::workload::{Workload, WorkloadSpec};
+use crate::api::workload::{PodPart, Workload, WorkloadSpec};
 use crate::cluster::Cluster;
-use crate::finding::{Code, Finding, ObjectRef};
-
+use crate::decision::{Action, Decision, EventRecord, Trigger};
 use crate::derive::uid_of;
+use crate::finding::ObjectRef;
+
+pub(crate) use makers::suspended;
+pub(crate) use pods::superfluous;
+pub(crate) use shown::{notes, roots};
 
 /// Most Pods that one workload of the input is shown with.
 pub(crate) const MAX_PODS: u64 = 16;
@@ -24,30 +36,154 @@ pub(crate) const MAX_PODS: u64 = 16;
 const MAX_OWNERS: usize = 8;
 
 /// Kind, namespace and name of a workload.
-type WorkloadKey = (String, String, String);
+pub(crate) type WorkloadKey = (String, String, String);
 
-/// Lets every workload of the cluster make its Pods, in the order in which the workloads arrived.
-pub(crate) fn expand(cluster: &mut Cluster, findings: &mut Vec<Finding>) {
-    let children = children(cluster);
-    let owned: BTreeSet<&WorkloadKey> = children.values().flatten().collect();
-    let mut keys: Vec<(u64, WorkloadKey)> = cluster
-        .workloads()
-        .keys()
-        .filter(|key| !owned.contains(key))
-        .map(|key| (cluster.arrival(&key.0, &key.1, &key.2), key.clone()))
-        .collect();
-    keys.sort();
-    let owned_pods = owned_pods(cluster);
-    for (_, key) in keys {
-        let Some(root) = cluster.workloads().get(&key).cloned() else { continue };
-        let mut expansion = Expansion { cluster, children: &children, owned_pods: &owned_pods, shown: 0, wanted: 0 };
-        let notes = expansion.play(&root, None);
-        let (shown, wanted) = (expansion.shown, expansion.wanted);
-        findings.extend(notes.into_iter().map(|note| note.about(reference(&root))));
-        if shown < wanted {
-            findings.push(capped(&root, shown, wanted));
+/// What to do about one workload, and whether it goes on when its Pods become ready.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    pub(crate) decision: Decision,
+    /// Whether Pods of an earlier template are being replaced.
+    pub(crate) is_rolling: bool,
+}
+
+impl Look {
+    fn of(actions: Vec<Action>, is_rolling: bool) -> Self {
+        Self { decision: Decision::of(actions), is_rolling }
+    }
+}
+
+/// One look at one workload. Pods that are missing are made up to `most` of them.
+pub(crate) fn reconcile(cluster: &Cluster, key: &WorkloadKey, most: u64) -> Look {
+    let Some(workload) = cluster.workloads().get(key).filter(|workload| !workload.metadata.is_deleting()) else {
+        return Look::default();
+    };
+    match &workload.spec {
+        WorkloadSpec::Deployment(spec) => deployment::deployment(cluster, workload, spec, most),
+        WorkloadSpec::CronJob(spec) => Look::of(makers::cron_job(cluster, workload, spec), false),
+        WorkloadSpec::JobSet(spec) => Look::of(makers::job_set(cluster, workload, spec), false),
+        WorkloadSpec::LeaderWorkerSet(spec) => Look::of(makers::leader_worker_set(cluster, workload, spec), false),
+        WorkloadSpec::ReplicaSet(spec) => Look::of(pods::replica_set(cluster, workload, spec, most), false),
+        WorkloadSpec::StatefulSet(spec) => pods::stateful_set(cluster, workload, spec, most),
+        WorkloadSpec::DaemonSet(spec) => pods::daemon_set(cluster, workload, spec, most),
+        WorkloadSpec::Other(spec) => Look::of(pods::other(cluster, workload, spec, most), false),
+        WorkloadSpec::Job(_) => Look::default(),
+    }
+}
+
+/// Workloads that a change concerns. `rolls` says of which ones Pods are being replaced.
+pub(crate) fn affected(
+    cluster: &Cluster,
+    trigger: &Trigger,
+    rolls: impl Fn(&WorkloadKey) -> bool,
+) -> BTreeSet<WorkloadKey> {
+    let mut keys = BTreeSet::new();
+    match (trigger.before.as_deref(), trigger.after.as_deref()) {
+        (Some(Object::Workload(before)), Some(Object::Workload(after)))
+            if before.spec == after.spec && before.metadata.is_deleting() == after.metadata.is_deleting() => {}
+        (before @ (Some(Object::Workload(_)) | None), after @ (Some(Object::Workload(_)) | None)) => {
+            let workloads = [before, after].into_iter().flatten();
+            for object in workloads {
+                keys.extend(owner_key(object.metadata()));
+                let metadata = object.metadata();
+                keys.insert((object.kind().to_owned(), metadata.namespace.clone(), metadata.name.clone()));
+            }
+        }
+        (before, Some(Object::Node(after))) => {
+            let is_alike = matches!(before, Some(Object::Node(before))
+                if before.metadata.labels == after.metadata.labels && before.spec == after.spec);
+            let daemons = cluster.workloads().keys().filter(|key| key.0 == "DaemonSet" && !is_alike);
+            keys.extend(daemons.cloned());
+        }
+        (None, Some(Object::Pod(leader))) => {
+            // The workers of a LeaderWorkerSet come after their leader.
+            let labels = &leader.metadata.labels;
+            let name =
+                labels.get(makers::LWS_NAME).filter(|_| labels.get(makers::LWS_WORKER).is_some_and(|w| w == "0"));
+            keys.extend(
+                name.map(|name| ("LeaderWorkerSet".to_owned(), leader.metadata.namespace.clone(), name.clone())),
+            );
+        }
+        (Some(Object::Pod(before)), after) => {
+            let after = match after {
+                Some(Object::Pod(after)) => Some(after),
+                _ => None,
+            };
+            let was_lost = is_active(before) && !after.is_some_and(|after| is_active(after));
+            let Some(owner) = owner_key(&before.metadata) else { return keys };
+            let above = cluster.workloads().get(&owner).and_then(|owner| owner_key(&owner.metadata));
+            if after.is_none() || is_available(before) != after.is_some_and(|after| is_available(after)) {
+                keys.extend([Some(owner.clone()), above].into_iter().flatten().filter(|key| rolls(key)));
+            }
+            if was_lost || after.is_none() {
+                keys.insert(owner);
+            }
+        }
+        _ => {}
+    }
+    keys
+}
+
+/// Whether a Pod is one of those that its workload wants.
+pub(crate) fn is_active(pod: &Pod) -> bool {
+    !pod.is_finished() && !pod.metadata.is_deleting()
+}
+
+/// Whether a Pod serves: it is ready, or it runs and nobody says whether it is ready.
+pub(crate) fn is_available(pod: &Pod) -> bool {
+    let text = |condition: &Value, name: &str, text: &str| condition.get(name).and_then(Value::as_str) == Some(text);
+    let ready = pod.status.conditions.iter().find(|condition| text(condition, "type", "Ready"));
+    is_active(pod) && ready.map_or(pod.status.phase == "Running", |ready| text(ready, "status", "True"))
+}
+
+/// The workload of the managing owner, whether or not it is there.
+pub(crate) fn owner_key(metadata: &ObjectMeta) -> Option<WorkloadKey> {
+    let owner = metadata.controller()?;
+    Some((owner.kind.clone(), metadata.namespace.clone(), owner.name.clone()))
+}
+
+/// Pods that a workload manages, by name.
+pub(crate) fn pods_of<'c>(cluster: &'c Cluster, workload: &Workload) -> impl Iterator<Item = &'c Pod> {
+    let (kind, namespace, name) = key(workload);
+    let names = cluster.links().pods_of_controller(&(kind, namespace.clone(), name));
+    names.filter_map(move |name| cluster.pods().get(&(namespace.clone(), name.clone())))
+}
+
+/// Workloads that a workload manages, in the order of their arrival.
+fn children<'c>(cluster: &'c Cluster, workload: &Workload) -> Vec<&'c Workload> {
+    let keys = cluster.links().workloads_of_controller(&key(workload));
+    let mut children: Vec<&Workload> = keys.filter_map(|key| cluster.workloads().get(key)).collect();
+    if let WorkloadSpec::LeaderWorkerSet(_) = workload.spec {
+        // The workers belong to the leader, a Pod.
+        let leaders: Vec<&Pod> = children.iter().flat_map(|leaders| pods_of(cluster, leaders)).collect();
+        for leader in leaders {
+            let key = ("Pod".to_owned(), leader.metadata.namespace.clone(), leader.metadata.name.clone());
+            let sets = cluster.links().workloads_of_controller(&key);
+            children.extend(sets.filter_map(|key| cluster.workloads().get(key)));
         }
     }
+    children.sort_by_key(|child| cluster.arrival(&child.kind, &child.metadata.namespace, &child.metadata.name));
+    children
+}
+
+/// Makes an object for a workload, and tells if that is refused.
+pub(crate) fn create(workload: &Workload, object: Object) -> Action {
+    let event = EventRecord {
+        regarding: reference(workload),
+        uid: workload.metadata.uid.clone(),
+        is_warning: true,
+        reason: "FailedCreate".to_owned(),
+        note: "Error creating: ".to_owned(),
+        controller: format!("{}-controller", workload.kind.to_lowercase()),
+        action: String::new(),
+    };
+    Action::Create { object: Box::new(object), refused: Some(event) }
+}
+
+/// Asks for a Pod to go.
+pub(crate) fn delete(pod: &Pod) -> Action {
+    let (namespace, name) = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
+    let object = ObjectRef { kind: "Pod".to_owned(), namespace, name };
+    Action::Delete { object, uid: pod.metadata.uid.clone(), resource_version: String::new() }
 }
 
 /// The workload of the input that a Pod comes from.
@@ -80,15 +216,23 @@ pub(crate) fn template_path(root: &Workload, pod: &Pod) -> String {
         | WorkloadSpec::Job(_) => "spec.template.".to_owned(),
         WorkloadSpec::CronJob(_) => "spec.jobTemplate.spec.template.".to_owned(),
         WorkloadSpec::JobSet(spec) => {
-            let group = pod.metadata.labels.get(workloads::JOBSET_GROUP);
+            let group = pod.metadata.labels.get(makers::JOBSET_GROUP);
             let index = spec.replicated_jobs.iter().position(|job| Some(&job.name) == group).unwrap_or_default();
             format!("spec.replicatedJobs[{index}].template.spec.template.")
         }
         WorkloadSpec::LeaderWorkerSet(spec) => {
-            let leads = pod.metadata.labels.get(workloads::LWS_WORKER).is_some_and(|index| index == "0");
+            let leads = pod.metadata.labels.get(makers::LWS_WORKER).is_some_and(|index| index == "0");
             let own = leads && spec.leader_worker_template.leader_template.is_some();
             let which = if own { "leaderTemplate" } else { "workerTemplate" };
             format!("spec.leaderWorkerTemplate.{which}.")
+        }
+        WorkloadSpec::Other(spec) => {
+            let is_of = |part: &&PodPart| {
+                let last = part.pod_name(&root.metadata.name, 0);
+                pod.metadata.name.starts_with(last.trim_end_matches('0'))
+            };
+            let part = spec.parts.iter().find(is_of).or(spec.parts.first());
+            part.map_or_else(|| "spec.template.".to_owned(), |part| format!("{}.", part.path))
         }
     }
 }
@@ -114,101 +258,6 @@ fn owner_reference(api_version: &str, kind: &str, metadata: &ObjectMeta) -> Owne
         controller: Some(true),
         block_owner_deletion: Some(true),
         ..OwnerReference::default()
-    }
-}
-
-/// Workloads by the workload of the cluster that manages them, in their order of arrival.
-fn children(cluster: &Cluster) -> BTreeMap<WorkloadKey, Vec<WorkloadKey>> {
-    let mut children: BTreeMap<WorkloadKey, Vec<WorkloadKey>> = BTreeMap::new();
-    let mut keys: Vec<&WorkloadKey> = cluster.workloads().keys().collect();
-    keys.sort_by_key(|key| cluster.arrival(&key.0, &key.1, &key.2));
-    for key in keys {
-        let Some(metadata) = cluster.workloads().get(key).map(|workload| &workload.metadata) else { continue };
-        let Some(owner) = controller(metadata) else { continue };
-        let parent = match owner.kind.as_str() {
-            // The workers of a LeaderWorkerSet belong to the leader, a Pod.
-            "Pod" => metadata.labels.get(workloads::LWS_NAME).map(|name| ("LeaderWorkerSet", name)),
-            kind => Some((kind, &owner.name)),
-        };
-        let parent = parent.map(|(kind, name)| (kind.to_owned(), key.1.clone(), name.clone()));
-        if let Some(parent) = parent.filter(|parent| cluster.workloads().contains_key(parent)) {
-            children.entry(parent).or_default().push(key.clone());
-        }
-    }
-    children
-}
-
-/// Names of Pods by the workload that manages them, in their order of arrival.
-fn owned_pods(cluster: &Cluster) -> BTreeMap<WorkloadKey, Vec<String>> {
-    let mut owned: BTreeMap<WorkloadKey, Vec<(u64, String)>> = BTreeMap::new();
-    for ((namespace, name), pod) in cluster.pods() {
-        if let Some(owner) = controller(&pod.metadata) {
-            let key = (owner.kind.clone(), namespace.clone(), owner.name.clone());
-            owned.entry(key).or_default().push((cluster.arrival("Pod", namespace, name), name.clone()));
-        }
-    }
-    owned
-        .into_iter()
-        .map(|(key, mut pods)| {
-            pods.sort();
-            (key, pods.into_iter().map(|(_, name)| name).collect())
-        })
-        .collect()
-}
-
-fn capped(root: &Workload, shown: u64, wanted: u64) -> Finding {
-    let message = format!("{shown} of {wanted} Pods are shown");
-    Finding::new(Code::RunReplicasCapped, "", message)
-        .with_hint(format!("a workload is shown with at most {MAX_PODS} Pods"))
-        .about(reference(root))
-}
-
-/// One workload of the input while it makes its Pods.
-struct Expansion<'c> {
-    cluster: &'c mut Cluster,
-    children: &'c BTreeMap<WorkloadKey, Vec<WorkloadKey>>,
-    owned_pods: &'c BTreeMap<WorkloadKey, Vec<String>>,
-    /// Pods that exist.
-    shown: u64,
-    /// Pods that there would be.
-    wanted: u64,
-}
-
-impl Expansion<'_> {
-    /// Makes what a workload makes. Bounded: controllers make workloads of other kinds, and those make Pods.
-    fn play(&mut self, workload: &Workload, at_most: Option<u64>) -> Vec<Finding> {
-        match &workload.spec {
-            WorkloadSpec::Deployment(spec) => self.deployment(workload, spec),
-            WorkloadSpec::CronJob(spec) => self.cron_job(workload, spec),
-            WorkloadSpec::JobSet(spec) => self.job_set(workload, spec),
-            WorkloadSpec::LeaderWorkerSet(spec) => self.leader_worker_set(workload, spec),
-            WorkloadSpec::ReplicaSet(spec) => self.replica_set(workload, spec),
-            WorkloadSpec::StatefulSet(spec) => self.stateful_set(workload, spec, at_most),
-            WorkloadSpec::DaemonSet(spec) => self.daemon_set(workload, spec),
-            WorkloadSpec::Job(spec) => self.job(workload, spec),
-        }
-    }
-
-    /// Room for more Pods.
-    fn room(&self) -> u64 {
-        MAX_PODS.saturating_sub(self.shown)
-    }
-
-    /// Workloads that the workload manages already.
-    fn existing_children(&self, workload: &Workload) -> Vec<Workload> {
-        let key = key(workload);
-        let keys = self.children.get(&key).map(Vec::as_slice).unwrap_or_default();
-        keys.iter().filter_map(|key| self.cluster.workloads().get(key).cloned()).collect()
-    }
-
-    /// Takes a workload that a controller made into the cluster, unless one of that name is there.
-    fn adopt(&mut self, child: Workload) -> Workload {
-        let key = key(&child);
-        if let Some(existing) = self.cluster.workloads().get(&key) {
-            return existing.clone();
-        }
-        self.cluster.apply(Object::Workload(Box::new(child.clone())));
-        child
     }
 }
 

@@ -1,221 +1,297 @@
-//! Controllers that make Pods: ReplicaSet, StatefulSet, DaemonSet, Job.
+//! Controllers that make Pods: ReplicaSet, StatefulSet, DaemonSet, and the kinds that are not known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+use serde_json::Value;
 
 use crate::api::meta::ObjectMeta;
 use crate::api::node::{NAME_FIELD, NodeSelector, NodeSelectorOperator, NodeSelectorRequirement, NodeSelectorTerm};
 use crate::api::object::Object;
 use crate::api::pod::{Affinity, NodeAffinity, NodeToleration, Pod, PodSpec, PodTemplateSpec};
-use crate::api::workload::{DaemonSetSpec, JobSpec, ReplicaSetSpec, StatefulSetSpec, Workload};
+use crate::api::read::Json;
+use crate::api::workload::{DaemonSetSpec, OtherSpec, ReplicaSetSpec, StatefulSetSpec, Workload};
+use crate::cluster::Cluster;
+use crate::decision::Action;
 use crate::derive::{self, uid_of};
-use crate::finding::{Code, Finding};
 use crate::scheduler::node_fit::NodeState;
 
-use super::workloads::{LWS_GROUP, LWS_NAME, LWS_WORKER, count, is_indexed, suspended};
-use super::{Expansion, MAX_PODS, key, owner_reference};
+use super::deployment::part;
+use super::makers::{LWS_GROUP, LWS_NAME, LWS_SIZE, LWS_WORKER, count, groups_shown};
+use super::{Look, MAX_PODS, create, delete, is_active, is_available, owner_reference, pods_of};
 
-/// Label and annotation with the number of a Pod of an Indexed Job.
-const COMPLETION_INDEX: &str = "batch.kubernetes.io/job-completion-index";
+/// Annotation by which users say which Pods go first.
+const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
-/// A Pod that should be there.
-struct Slot {
-    /// Full name, or prefix of a generated one.
-    name: String,
-    is_prefix: bool,
-    /// What tells it from its siblings, see [`Identity`].
-    identity: String,
+/// Most names that are tried for one Pod.
+const MAX_TRIES: u64 = 1000;
+
+/// A ReplicaSet replaces Pods at once, whether they fail or are about to go.
+pub(super) fn replica_set(cluster: &Cluster, workload: &Workload, spec: &ReplicaSetSpec, most: u64) -> Vec<Action> {
+    let active: Vec<&Pod> = pods_of(cluster, workload).filter(|pod| is_active(pod)).collect();
+    let (there, wanted) = (active.len() as u64, count(spec.replicas));
+    if there > wanted {
+        return superfluous(cluster, active, there.saturating_sub(wanted)).into_iter().map(delete).collect();
+    }
+    let mut names = Names::default();
+    let prefix = format!("{}-", workload.metadata.name);
+    let missing = there..wanted.min(most);
+    let pods = missing.map(|index| {
+        let mut pod = made(workload, &spec.template);
+        names.give(cluster, workload, &mut pod, &prefix, index);
+        create(workload, Object::Pod(Box::new(pod)))
+    });
+    pods.collect()
 }
 
-/// What tells a Pod of a workload from its siblings.
-#[derive(Clone, Copy)]
-enum Identity {
-    /// Nothing.
-    None,
-    /// Its name.
-    Name,
-    /// Its number in an Indexed Job.
-    Index,
-    /// The node that it is meant for.
-    Node,
+/// The Pods of a ReplicaSet that go first: without a node, not running, not ready, of a low cost, with siblings on their node, new.
+pub(crate) fn superfluous<'c>(cluster: &Cluster, mut pods: Vec<&'c Pod>, number: u64) -> Vec<&'c Pod> {
+    let mut on_node: BTreeMap<&str, u64> = BTreeMap::new();
+    for pod in pods.iter().filter(|pod| !pod.spec.node_name.is_empty()) {
+        let siblings = on_node.entry(pod.spec.node_name.as_str()).or_default();
+        *siblings = siblings.saturating_add(1);
+    }
+    pods.sort_by_cached_key(|pod| {
+        let metadata = &pod.metadata;
+        let phase = match pod.status.phase.as_str() {
+            "Running" => 2,
+            "Unknown" => 1,
+            _ => 0,
+        };
+        let cost = metadata.annotations.get(DELETION_COST).and_then(|cost| cost.parse::<i64>().ok());
+        let siblings = on_node.get(pod.spec.node_name.as_str()).copied().unwrap_or_default();
+        let arrival = cluster.arrival("Pod", &metadata.namespace, &metadata.name);
+        (
+            !pod.spec.node_name.is_empty(),
+            phase,
+            is_available(pod),
+            cost.unwrap_or_default(),
+            std::cmp::Reverse(siblings),
+            std::cmp::Reverse((metadata.creation_timestamp.clone(), arrival)),
+        )
+    });
+    pods.truncate(usize::try_from(number).unwrap_or(usize::MAX));
+    pods
 }
 
-impl Identity {
-    fn of(self, pod: &Pod) -> String {
-        match self {
-            Self::None => String::new(),
-            Self::Name => pod.metadata.name.clone(),
-            Self::Index => pod.metadata.annotations.get(COMPLETION_INDEX).cloned().unwrap_or_default(),
-            Self::Node if pod.spec.node_name.is_empty() => pinned(&pod.spec).cloned().unwrap_or_default(),
-            Self::Node => pod.spec.node_name.clone(),
+/// A StatefulSet numbers its Pods; one that ended goes before another gets its name.
+pub(super) fn stateful_set(cluster: &Cluster, workload: &Workload, spec: &StatefulSetSpec, most: u64) -> Look {
+    let start = spec.ordinals.as_ref().map_or(0, |ordinals| count(Some(ordinals.start)));
+    let name = |ordinal: u64| format!("{}-{}", workload.metadata.name, start.saturating_add(ordinal));
+    let own: BTreeMap<&str, &Pod> = pods_of(cluster, workload).map(|pod| (pod.metadata.name.as_str(), pod)).collect();
+    let wanted = count(spec.replicas);
+    let shown = wanted.min(most_of_group(spec).unwrap_or(most).max(own.len() as u64));
+    let mut actions = Vec::new();
+    let ordinal_of = |pod: &Pod| -> Option<u64> {
+        let number = pod.metadata.name.strip_prefix(workload.metadata.name.as_str())?.strip_prefix('-')?;
+        number.parse::<u64>().ok()?.checked_sub(start)
+    };
+    let mut beyond: Vec<(u64, &Pod)> = own.values().filter_map(|pod| Some((ordinal_of(pod)?, *pod))).collect();
+    beyond.retain(|(ordinal, pod)| *ordinal >= wanted && !pod.metadata.is_deleting());
+    beyond.sort_by_key(|(ordinal, _)| std::cmp::Reverse(*ordinal));
+    actions.extend(beyond.into_iter().map(|(_, pod)| delete(pod)));
+    let mut outdated = Vec::new();
+    let mut is_whole = true;
+    let rolling = spec.rest.get("updateStrategy");
+    let partition = rolling.and_then(|strategy| strategy.pointer("/rollingUpdate/partition")).and_then(Value::as_u64);
+    let is_by_hand = rolling.and_then(|strategy| strategy.get("type")).and_then(Value::as_str) == Some("OnDelete");
+    for ordinal in 0..shown {
+        let name = name(ordinal);
+        match own.get(name.as_str()) {
+            Some(pod) if pod.is_finished() && !pod.metadata.is_deleting() => actions.push(delete(pod)),
+            Some(pod) => {
+                let is_current = is_of_template(&spec.template, pod);
+                is_whole &= is_available(pod) || !(is_current || pod.metadata.is_deleting());
+                if !is_current && ordinal >= partition.unwrap_or_default() && !is_by_hand {
+                    outdated.push(*pod);
+                }
+            }
+            None if cluster.pods().contains_key(&(workload.metadata.namespace.clone(), name.clone())) => {}
+            None => {
+                is_whole = false;
+                let mut pod = made(workload, &spec.template);
+                let number = start.saturating_add(ordinal).to_string();
+                let labels = &mut pod.metadata.labels;
+                if labels.contains_key(LWS_NAME) {
+                    // Leaders are numbered by group, workers within their group from 1.
+                    let label = if start == 0 { LWS_GROUP } else { LWS_WORKER };
+                    labels.insert(label.to_owned(), number.clone());
+                }
+                labels.insert("statefulset.kubernetes.io/pod-name".to_owned(), name.clone());
+                labels.insert("apps.kubernetes.io/pod-index".to_owned(), number);
+                pod.metadata.name = name;
+                actions.push(create(workload, Object::Pod(Box::new(pod))));
+            }
         }
     }
+    // One at a time, from the last one, and only while all new ones serve.
+    let goes = outdated.last().filter(|pod| is_whole && is_active(pod));
+    actions.extend(goes.map(|pod| delete(pod)));
+    Look::of(actions, !outdated.is_empty())
 }
 
-impl Expansion<'_> {
-    pub(super) fn replica_set(&mut self, workload: &Workload, spec: &ReplicaSetSpec) -> Vec<Finding> {
-        let prefix = format!("{}-", workload.metadata.name);
-        let slot = |_| Slot { name: prefix.clone(), is_prefix: true, identity: String::new() };
-        self.fill(workload, &spec.template, count(spec.replicas), Identity::None, slot, |_, _| {});
-        Vec::new()
-    }
+/// How many Pods of a StatefulSet of a LeaderWorkerSet are shown: whole groups, or the first Pods of the first one.
+fn most_of_group(spec: &StatefulSetSpec) -> Option<u64> {
+    let metadata = &spec.template.metadata;
+    let size: u64 = metadata.annotations.get(LWS_SIZE)?.parse().ok()?;
+    let leads = metadata.labels.get(LWS_WORKER).is_some_and(|number| number == "0");
+    Some(if leads { groups_shown(size) } else { MAX_PODS.saturating_sub(1) })
+}
 
-    pub(super) fn stateful_set(
-        &mut self,
-        workload: &Workload,
-        spec: &StatefulSetSpec,
-        at_most: Option<u64>,
-    ) -> Vec<Finding> {
-        let start = spec.ordinals.as_ref().map_or(0, |ordinals| count(Some(ordinals.start)));
-        let name = |ordinal: u64| format!("{}-{}", workload.metadata.name, start.saturating_add(ordinal));
-        let slot = |ordinal| Slot { name: name(ordinal), is_prefix: false, identity: name(ordinal) };
-        let finish = |pod: &mut Pod, ordinal: u64| {
-            let number = start.saturating_add(ordinal).to_string();
-            let name = pod.metadata.name.clone();
-            let labels = &mut pod.metadata.labels;
-            if labels.contains_key(LWS_NAME) {
-                // Leaders are numbered by group, workers within their group from 1.
-                let label = if start == 0 { LWS_GROUP } else { LWS_WORKER };
-                labels.insert(label.to_owned(), number.clone());
-            }
-            labels.insert("statefulset.kubernetes.io/pod-name".to_owned(), name);
-            labels.insert("apps.kubernetes.io/pod-index".to_owned(), number);
+/// A DaemonSet has a Pod on every node that suits.
+pub(super) fn daemon_set(cluster: &Cluster, workload: &Workload, spec: &DaemonSetSpec, most: u64) -> Look {
+    let mut by_node: BTreeMap<String, Vec<&Pod>> = BTreeMap::new();
+    for pod in pods_of(cluster, workload) {
+        let node = match pod.spec.node_name.as_str() {
+            "" => pinned(&pod.spec).cloned().unwrap_or_default(),
+            node => node.to_owned(),
         };
-        let number = count(spec.replicas);
-        let shown = number.min(at_most.unwrap_or(u64::MAX));
-        self.wanted = self.wanted.saturating_add(number.saturating_sub(shown));
-        self.fill(workload, &spec.template, shown, Identity::Name, slot, finish);
-        Vec::new()
+        by_node.entry(node).or_default().push(pod);
     }
-
-    pub(super) fn daemon_set(&mut self, workload: &Workload, spec: &DaemonSetSpec) -> Vec<Finding> {
-        let mut template = spec.template.clone();
-        template.spec.tolerations.extend(daemon_tolerations());
-        let probe = Pod { spec: template.spec.clone(), ..Pod::default() };
-        let nodes = self.cluster.nodes().values();
-        let names: Vec<String> = nodes
-            .filter(|node| NodeState::new(Arc::clone(node)).takes_daemon(&probe))
-            .map(|node| node.metadata.name.clone())
-            .collect();
-        let prefix = format!("{}-", workload.metadata.name);
-        let node = |index: u64| usize::try_from(index).ok().and_then(|i| names.get(i)).cloned().unwrap_or_default();
-        let slot = |index| Slot { name: prefix.clone(), is_prefix: true, identity: node(index) };
-        let finish = |pod: &mut Pod, index: u64| pin(&mut pod.spec, node(index));
-        self.fill(workload, &template, names.len() as u64, Identity::Node, slot, finish);
-        Vec::new()
-    }
-
-    pub(super) fn job(&mut self, workload: &Workload, spec: &JobSpec) -> Vec<Finding> {
-        let (waits, note) = suspended(workload, spec.suspend, "spec.suspend");
-        let mut findings: Vec<Finding> = note.into_iter().collect();
-        if waits {
-            return findings;
-        }
-        let at_a_time = parallel(spec);
-        if let Some(all) = spec.completions.map(|all| count(Some(all))).filter(|all| *all > at_a_time) {
-            let message = format!("{at_a_time} of {all} Pods run at a time; the first are shown");
-            findings.push(Finding::new(Code::RunReplicasCapped, "spec.completions", message));
-        }
-        let name = &workload.metadata.name;
-        let indexed = is_indexed(spec);
-        let slot = |index: u64| {
-            let (name, identity) = if indexed {
-                let number = format!("-{index}-");
-                (format!("{}{number}", derive::cut(name, 58usize.saturating_sub(number.len()))), index.to_string())
-            } else {
-                (format!("{name}-"), String::new())
-            };
-            Slot { name, is_prefix: true, identity }
-        };
-        let uid = uid_of(&workload.kind, &workload.metadata);
-        let finish = |pod: &mut Pod, index: u64| {
-            let metadata = &mut pod.metadata;
-            for (key, value) in [
-                ("controller-uid", &uid),
-                ("batch.kubernetes.io/controller-uid", &uid),
-                ("job-name", name),
-                ("batch.kubernetes.io/job-name", name),
-            ] {
-                metadata.labels.insert(key.to_owned(), value.clone());
+    let nodes = nodes_for(cluster, spec);
+    let there = by_node.values().flatten().filter(|pod| is_active(pod)).count() as u64;
+    let mut room = most.saturating_sub(there);
+    let mut actions = Vec::new();
+    let mut names = Names::default();
+    let prefix = format!("{}-", workload.metadata.name);
+    let mut template = spec.template.clone();
+    template.spec.tolerations.extend(daemon_tolerations());
+    let (mut outdated, mut missing) = (Vec::new(), 0u64);
+    for (index, node) in nodes.iter().enumerate() {
+        let mut pods = by_node.remove(node).unwrap_or_default();
+        pods.sort_by_key(|pod| (pod.metadata.is_deleting(), pod.metadata.creation_timestamp.clone()));
+        let ended = pods.iter().filter(|pod| pod.is_finished() && !pod.metadata.is_deleting());
+        actions.extend(ended.map(|pod| delete(pod)));
+        pods.retain(|pod| !pod.is_finished());
+        match pods.split_first() {
+            Some((first, others)) => {
+                actions.extend(others.iter().filter(|pod| is_active(pod)).map(|pod| delete(pod)));
+                missing = missing.saturating_add(u64::from(!is_available(first)));
+                if is_active(first) && !is_of_template(&spec.template, first) {
+                    outdated.push(*first);
+                }
             }
-            if indexed {
-                metadata.labels.insert(COMPLETION_INDEX.to_owned(), index.to_string());
-                metadata.annotations.insert(COMPLETION_INDEX.to_owned(), index.to_string());
+            None if room > 0 => {
+                room = room.saturating_sub(1);
+                missing = missing.saturating_add(1);
+                let mut pod = made(workload, &template);
+                names.give(cluster, workload, &mut pod, &prefix, index as u64);
+                pin(&mut pod.spec, node.clone());
+                actions.push(create(workload, Object::Pod(Box::new(pod))));
             }
-        };
-        let identity = if indexed { Identity::Index } else { Identity::None };
-        self.fill(workload, &spec.template, at_a_time, identity, slot, finish);
-        findings
-    }
-
-    /// Makes the Pods that are missing of a workload's first `number`, within the room for Pods.
-    fn fill(
-        &mut self,
-        workload: &Workload,
-        template: &PodTemplateSpec,
-        number: u64,
-        identity: Identity,
-        slot: impl Fn(u64) -> Slot,
-        finish: impl Fn(&mut Pod, u64),
-    ) {
-        self.wanted = self.wanted.saturating_add(number);
-        let (mut existing, count) = self.existing_pods(workload, identity);
-        for index in 0..number.min(MAX_PODS.saturating_add(count)) {
-            let slot = slot(index);
-            if let Some(left) = existing.get_mut(&slot.identity).filter(|left| **left > 0) {
-                *left = left.saturating_sub(1);
-                self.shown = self.shown.saturating_add(1);
-            } else if self.room() > 0 {
-                let mut pod = made(workload, template);
-                self.give_name(workload, &mut pod, &slot, index);
-                finish(&mut pod, index);
-                pod.metadata.uid = derive::uid("Pod", &pod.metadata.namespace, &pod.metadata.name);
-                self.cluster.apply(Object::Pod(Box::new(pod)));
-                self.shown = self.shown.saturating_add(1);
-            }
+            None => {}
         }
     }
-
-    /// How many Pods of each identity the workload manages already, and of all; without those that failed, which are
-    /// replaced.
-    fn existing_pods(&self, workload: &Workload, identity: Identity) -> (BTreeMap<String, u64>, u64) {
-        let (kind, namespace, name) = key(workload);
-        let names = self.owned_pods.get(&(kind, namespace.clone(), name)).map(Vec::as_slice).unwrap_or_default();
-        let pods = names.iter().filter_map(|name| self.cluster.pods().get(&(namespace.clone(), name.clone())));
-        let mut existing: BTreeMap<String, u64> = BTreeMap::new();
-        for pod in pods.filter(|pod| pod.status.phase != "Failed") {
-            let number = existing.entry(identity.of(pod)).or_default();
-            *number = number.saturating_add(1);
-        }
-        let count = existing.values().fold(0u64, |sum, number| sum.saturating_add(*number));
-        (existing, count)
+    // Nodes that are known and do not suit any more.
+    let left = by_node.iter().filter(|(node, _)| cluster.nodes().contains_key(*node)).flat_map(|(_, pods)| pods);
+    actions.extend(left.filter(|pod| !pod.metadata.is_deleting()).map(|pod| delete(pod)));
+    let strategy = spec.rest.get("updateStrategy");
+    let is_by_hand = strategy.and_then(|strategy| strategy.get("type")).and_then(Value::as_str) == Some("OnDelete");
+    if is_by_hand {
+        outdated.clear();
     }
+    let most_missing = strategy.and_then(|strategy| strategy.pointer("/rollingUpdate/maxUnavailable"));
+    let most_missing = most_missing.map_or(1, |most| part(Some(most), nodes.len() as u64, true)).max(1);
+    // Those that do not serve cost nothing.
+    let (idle, serving): (Vec<&Pod>, Vec<&Pod>) = outdated.iter().partition(|pod| !is_available(pod));
+    let more = usize::try_from(most_missing.saturating_sub(missing)).unwrap_or(usize::MAX);
+    actions.extend(idle.into_iter().chain(serving.into_iter().take(more)).map(delete));
+    Look::of(actions, !outdated.is_empty())
+}
 
-    fn give_name(&self, workload: &Workload, pod: &mut Pod, slot: &Slot, index: u64) {
-        if !slot.is_prefix {
-            pod.metadata.name = slot.name.clone();
-            return;
+/// Names of the nodes that a DaemonSet has Pods on.
+pub(super) fn nodes_for(cluster: &Cluster, spec: &DaemonSetSpec) -> Vec<String> {
+    let mut probe = Pod { spec: spec.template.spec.clone(), ..Pod::default() };
+    probe.spec.tolerations.extend(daemon_tolerations());
+    let nodes = cluster.nodes().values();
+    let suits = |node: &&Arc<_>| NodeState::new(Arc::clone(node)).takes_daemon(&probe);
+    nodes.filter(suits).map(|node| node.metadata.name.clone()).collect()
+}
+
+/// A workload of a kind that is not known has the Pods of its templates. Where its own controller made some, the others are left to it.
+pub(super) fn other(cluster: &Cluster, workload: &Workload, spec: &OtherSpec, most: u64) -> Vec<Action> {
+    let owner = &workload.metadata.name;
+    let own: BTreeSet<&str> = pods_of(cluster, workload).map(|pod| pod.metadata.name.as_str()).collect();
+    let wanted = spec.parts.iter().flat_map(|part| (0..part.count.min(most)).map(move |index| (part, index)));
+    let wanted: Vec<_> = wanted.take(usize::try_from(most).unwrap_or(usize::MAX)).collect();
+    let names: BTreeSet<String> = wanted.iter().map(|(part, index)| part.pod_name(owner, *index)).collect();
+    let is_of_part = |name: &str| {
+        spec.parts.iter().any(|part| {
+            let first = part.pod_name(owner, 0);
+            name.strip_prefix(first.trim_end_matches('0')).is_some_and(|number| number.parse::<u64>().is_ok())
+        })
+    };
+    let is_foreign = own.iter().any(|name| !is_of_part(name));
+    let has_children = !super::children(cluster, workload).is_empty();
+    if spec.not_expanded(workload).is_some() || has_children || is_foreign {
+        return Vec::new();
+    }
+    let gone = pods_of(cluster, workload).filter(|pod| is_active(pod) && !names.contains(&pod.metadata.name));
+    let mut actions: Vec<Action> = if own.len() > wanted.len() { gone.map(delete).collect() } else { Vec::new() };
+    for (part, index) in wanted {
+        let name = part.pod_name(owner, index);
+        if cluster.pods().contains_key(&(workload.metadata.namespace.clone(), name.clone())) {
+            continue;
         }
-        pod.metadata.generate_name = slot.name.clone();
+        let mut pod = made(workload, &part.template);
+        pod.metadata.name = name;
+        actions.push(create(workload, Object::Pod(Box::new(pod))));
+    }
+    actions
+}
+
+/// Names that one look gives away.
+#[derive(Default)]
+struct Names(BTreeSet<String>);
+
+impl Names {
+    /// A name that is derived from the workload and the Pod's number. One that is taken makes the controller try again, with other
+    /// letters.
+    fn give(&mut self, cluster: &Cluster, workload: &Workload, pod: &mut Pod, prefix: &str, index: u64) {
+        pod.metadata.generate_name = prefix.to_owned();
         let owner = uid_of(&workload.kind, &workload.metadata);
-        // A name that is taken makes the controller try again, with other letters.
-        for attempt in 0..=MAX_PODS {
-            let name = derive::generated_name(&slot.name, &[&owner, &index.to_string(), &attempt.to_string()]);
-            let is_taken = self.cluster.pods().contains_key(&(pod.metadata.namespace.clone(), name.clone()));
-            pod.metadata.name = name;
-            if !is_taken {
-                break;
+        for attempt in 0..MAX_TRIES {
+            let name = derive::generated_name(prefix, &[&owner, &index.to_string(), &attempt.to_string()]);
+            let is_taken = cluster.pods().contains_key(&(pod.metadata.namespace.clone(), name.clone()));
+            if !is_taken && self.0.insert(name.clone()) {
+                pod.metadata.name = name;
+                return;
             }
         }
     }
 }
 
-/// How many Pods of a Job run at a time.
-pub(super) fn parallel(spec: &JobSpec) -> u64 {
-    let parallelism = count(spec.parallelism);
-    match spec.completions {
-        Some(completions) => parallelism.min(count(Some(completions))),
-        None => parallelism,
+/// Whether a Pod is of a template: it has all that the template says. What the API server and admission add does not matter.
+fn is_of_template(template: &PodTemplateSpec, pod: &Pod) -> bool {
+    let metadata = &template.metadata;
+    is_made_of(&metadata.labels, &metadata.annotations, &template.spec, &pod.metadata, &pod.spec)
+}
+
+/// Whether something has all labels and annotations, and a spec with all that another one says.
+pub(super) fn is_made_of(
+    labels: &BTreeMap<String, String>,
+    annotations: &BTreeMap<String, String>,
+    spec: &PodSpec,
+    metadata: &ObjectMeta,
+    own: &PodSpec,
+) -> bool {
+    let has = |all: &BTreeMap<String, String>, own: &BTreeMap<String, String>| {
+        all.iter().all(|(name, value)| own.get(name) == Some(value))
+    };
+    let (spec, own) = (spec.write().unwrap_or_default(), own.write().unwrap_or_default());
+    has(labels, &metadata.labels) && has(annotations, &metadata.annotations) && is_part_of(&spec, &own)
+}
+
+/// Whether one value says nothing that the other does not say as well. Bounded: as deep as JSON texts nest.
+fn is_part_of(part: &Value, whole: &Value) -> bool {
+    match (part, whole) {
+        (Value::Object(part), Value::Object(whole)) => part
+            .iter()
+            .all(|(name, value)| value.is_null() || whole.get(name).is_some_and(|own| is_part_of(value, own))),
+        (Value::Array(part), Value::Array(whole)) => {
+            part.iter().all(|item| whole.iter().any(|own| is_part_of(item, own)))
+        }
+        (part, whole) => part == whole,
     }
 }
 

@@ -1,0 +1,26 @@
+//! Kinds of which little is looked at: priorities, and what only keeps Pods from places or from going.
+
+use super::meta::ObjectMeta;
+use super::read::api_struct;
+
+api_struct! { open
+    /// `scheduling.k8s.io/v1` PriorityClass.
+    PriorityClass {
+        /// Metadata.
+        "metadata" metadata: ObjectMeta,
+        /// The priority of Pods that name it.
+        "value" value: i64,
+        /// Whether it is for Pods that name none.
+        "globalDefault" global_default: bool,
+        /// `Never` for Pods that take no place from others.
+        "preemptionPolicy" preemption_policy: String,
+    }
+}
+
+api_struct! { open
+    /// An object that is kept to be named as not looked at.
+    Bystander {
+        /// Metadata.
+        "metadata" metadata: ObjectMeta,
+    }
+}

@@ -1,0 +1,186 @@
+//! What a cluster has that matters to where Pods land and that nobody here looks at: named once each, with the count and an example.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::priority;
+use crate::api::others::Bystander;
+use crate::api::pod::{Container, Pod};
+use crate::api::workload::WorkloadSpec;
+use crate::cluster::Cluster;
+use crate::controllers::workloads::reference;
+use crate::finding::{Code, Finding, ObjectRef};
+
+/// The scheduler that is played, also by the name that is left out.
+const SCHEDULERS: [&str; 2] = ["", "default-scheduler"];
+
+/// One thing that is not looked at, with what it is found in.
+#[derive(Default)]
+struct Notes(BTreeMap<(String, String), (u64, Option<ObjectRef>, String)>);
+
+impl Notes {
+    /// Counts one more; the first one is the example.
+    fn add(&mut self, path: &str, what: &str, object: impl FnOnce() -> ObjectRef, detail: impl FnOnce() -> String) {
+        let entry = self.0.entry((path.to_owned(), what.to_owned())).or_default();
+        entry.0 = entry.0.saturating_add(1);
+        if entry.1.is_none() {
+            entry.1 = Some(object());
+            entry.2 = detail();
+        }
+    }
+}
+
+/// What is not looked at: host ports that clash, volumes, PodDisruptionBudgets, affinity to and spread over other Pods, Pods of other
+/// schedulers, classes of priority that are not given.
+pub fn unmodelled(cluster: &Cluster) -> Vec<Finding> {
+    let mut notes = Notes::default();
+    let ports = ports(cluster);
+    for pod in cluster.pods().values().filter(|pod| !pod.is_finished()) {
+        let object = || reference_of("Pod", &pod.metadata.namespace, &pod.metadata.name);
+        about_pod(cluster, pod, &object, &mut notes);
+        if let Some(port) = host_ports(pod).into_iter().find(|port| ports.get(port).is_some_and(|users| *users > 1)) {
+            notes.add("spec.containers", "host ports that several Pods ask for", object, || format!("port {port}"));
+        }
+    }
+    for ((kind, namespace, name), _) in cluster.bystanders().iter().filter(|(key, _)| key.0 == "PodDisruptionBudget") {
+        let effect = || "Pods are taken away whatever it says".to_owned();
+        notes.add("", "PodDisruptionBudgets", || reference_of(kind, namespace, name), effect);
+    }
+    let mut findings: Vec<Finding> =
+        notes.0.into_iter().map(|((path, what), note)| finding(&path, &what, note)).collect();
+    findings.extend(not_expanded(cluster));
+    findings
+}
+
+fn finding(path: &str, what: &str, (count, object, detail): (u64, Option<ObjectRef>, String)) -> Finding {
+    let detail = if detail.is_empty() { detail } else { format!(" ({detail})") };
+    let example = object.as_ref().map(|object| format!("{} `{}`", object.kind, name_of(object))).unwrap_or_default();
+    let which = if count == 1 { example } else { format!("{count} objects, {example} is one") };
+    let finding = Finding::new(Code::RunNotModelled, path, format!("not looked at: {what}: {which}{detail}"));
+    match object {
+        Some(object) => finding.about(object),
+        None => finding,
+    }
+}
+
+fn about_pod(cluster: &Cluster, pod: &Pod, object: &dyn Fn() -> ObjectRef, notes: &mut Notes) {
+    let spec = &pod.spec;
+    let affinity = spec.affinity.as_ref();
+    for name in ["podAffinity", "podAntiAffinity"] {
+        let rules = affinity.and_then(|affinity| affinity.rest.get(name)).and_then(Value::as_object);
+        if rules.is_some_and(|rules| !rules.is_empty()) {
+            notes.add(&format!("spec.affinity.{name}"), &format!("`{name}`"), object, String::new);
+        }
+    }
+    let spread = spec.rest.get("topologySpreadConstraints").and_then(Value::as_array);
+    if spread.is_some_and(|list| !list.is_empty()) {
+        notes.add("spec.topologySpreadConstraints", "`topologySpreadConstraints`", object, String::new);
+    }
+    if !SCHEDULERS.contains(&spec.scheduler_name.as_str()) {
+        let detail = || format!("scheduler `{}`; kube-scheduler's rules are applied", spec.scheduler_name);
+        notes.add("spec.schedulerName", "other schedulers", object, detail);
+    }
+    let class = spec.rest.get("priorityClassName").and_then(Value::as_str).unwrap_or_default();
+    if !class.is_empty() && spec.priority.is_none() && !priority::is_known(cluster, class) {
+        let detail = || format!("`{class}`, taken as priority 0; `kubectl get priorityclasses -o yaml` brings them");
+        notes.add("spec.priorityClassName", "PriorityClasses that are not given", object, detail);
+    }
+    if pod.spec.node_name.is_empty()
+        && let Some(problem) = volumes(cluster, pod)
+    {
+        notes.add("spec.volumes", "volumes that may decide about the node", object, || problem);
+    }
+}
+
+/// What of a Pod's volumes kube-scheduler would look at.
+fn volumes(cluster: &Cluster, pod: &Pod) -> Option<String> {
+    let volumes = pod.spec.rest.get("volumes").and_then(Value::as_array);
+    volumes.into_iter().flatten().find_map(|volume| {
+        let claim = match volume.pointer("/persistentVolumeClaim/claimName").and_then(Value::as_str) {
+            Some(name) => name.to_owned(),
+            None => {
+                volume.get("ephemeral")?;
+                format!("{}-{}", pod.metadata.name, volume.get("name")?.as_str()?)
+            }
+        };
+        let find = |kind: &str, namespace: &str, name: &str| {
+            cluster.bystanders().get(&(kind.to_owned(), namespace.to_owned(), name.to_owned()))
+        };
+        let text = |object: &Bystander, name: &str| {
+            let spec = object.rest.get("spec").and_then(|spec| spec.get(name));
+            spec.and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let Some(object) = find("PersistentVolumeClaim", &pod.metadata.namespace, &claim) else {
+            return Some(format!("PersistentVolumeClaim `{claim}` is not given"));
+        };
+        let name = text(object, "volumeName");
+        if name.is_empty() {
+            return Some(format!("PersistentVolumeClaim `{claim}` is not bound"));
+        }
+        let volume = find("PersistentVolume", "", &name)?;
+        let pins = volume.rest.get("spec").is_some_and(|spec| spec.get("nodeAffinity").is_some());
+        pins.then(|| format!("PersistentVolume `{name}` belongs to some nodes"))
+    })
+}
+
+/// Host ports with the number of Pods that ask for them.
+fn ports(cluster: &Cluster) -> BTreeMap<String, u64> {
+    let mut ports: BTreeMap<String, u64> = BTreeMap::new();
+    for pod in cluster.pods().values().filter(|pod| !pod.is_finished()) {
+        for port in host_ports(pod) {
+            let users = ports.entry(port).or_default();
+            *users = users.saturating_add(1);
+        }
+    }
+    ports
+}
+
+/// The host ports that a Pod asks for, each once.
+fn host_ports(pod: &Pod) -> Vec<String> {
+    let on_host = pod.spec.rest.get("hostNetwork") == Some(&Value::Bool(true));
+    let of_container = |container: &Container| {
+        let ports = container.rest.get("ports").and_then(Value::as_array).cloned().unwrap_or_default();
+        let ports = ports.into_iter().filter_map(|port| {
+            let number = |name: &str| port.get(name).and_then(Value::as_i64).filter(|number| *number > 0);
+            let host = number("hostPort").or_else(|| number("containerPort").filter(|_| on_host))?;
+            let protocol = port.get("protocol").and_then(Value::as_str).unwrap_or("TCP");
+            Some(format!("{host}/{protocol}"))
+        });
+        ports.collect::<Vec<_>>()
+    };
+    let mut ports: Vec<String> =
+        pod.spec.containers.iter().chain(&pod.spec.init_containers).flat_map(of_container).collect();
+    ports.sort();
+    ports.dedup();
+    ports
+}
+
+/// Workloads whose Pods are not made, by kind.
+fn not_expanded(cluster: &Cluster) -> Vec<Finding> {
+    let mut kinds: BTreeMap<(String, String), Vec<ObjectRef>> = BTreeMap::new();
+    for workload in cluster.workloads().values() {
+        if let WorkloadSpec::Other(spec) = &workload.spec
+            && let Some(reason) = spec.not_expanded(workload)
+        {
+            kinds.entry((workload.kind.clone(), reason)).or_default().push(reference(workload));
+        }
+    }
+    let finding = |((kind, reason), objects): ((String, String), Vec<ObjectRef>)| {
+        let example = objects.first().cloned().unwrap_or_default();
+        let message = match objects.len() {
+            1 => format!("{kind} `{}` is not expanded: {reason}", name_of(&example)),
+            count => format!("{count} {kind}s are not expanded, `{}` is one: {reason}", name_of(&example)),
+        };
+        Finding::new(Code::RunNotExpanded, "", message).about(example)
+    };
+    kinds.into_iter().map(finding).collect()
+}
+
+fn name_of(object: &ObjectRef) -> String {
+    if object.namespace.is_empty() { object.name.clone() } else { format!("{}/{}", object.namespace, object.name) }
+}
+
+fn reference_of(kind: &str, namespace: &str, name: &str) -> ObjectRef {
+    ObjectRef { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
+}

@@ -1,0 +1,228 @@
+//! Controllers that make further workloads: CronJob, JobSet, LeaderWorkerSet.
+
+use serde_json::Value;
+
+use super::{MAX_PODS, children, create, is_active, owner_reference};
+use crate::api::meta::ObjectMeta;
+use crate::api::object::Object;
+use crate::api::workload::{
+    CronJobSpec, JobSetSpec, JobSpec, KUEUE_QUEUE, LeaderWorkerSetSpec, StatefulSetOrdinals, StatefulSetSpec, Workload,
+    WorkloadSpec,
+};
+use crate::cluster::Cluster;
+use crate::decision::Action;
+use crate::derive;
+use crate::finding::{Code, Finding};
+
+/// Label with the group of Jobs that a Pod of a JobSet belongs to.
+pub(super) const JOBSET_GROUP: &str = "jobset.sigs.k8s.io/replicatedjob-name";
+/// Label with the name of the LeaderWorkerSet.
+pub(super) const LWS_NAME: &str = "leaderworkerset.sigs.k8s.io/name";
+/// Label with the number of the group.
+pub(super) const LWS_GROUP: &str = "leaderworkerset.sigs.k8s.io/group-index";
+/// Label with the number of the Pod in its group; the leader is 0.
+pub(super) const LWS_WORKER: &str = "leaderworkerset.sigs.k8s.io/worker-index";
+/// Annotation with the number of Pods of a group.
+pub(super) const LWS_SIZE: &str = "leaderworkerset.sigs.k8s.io/size";
+
+/// What a child must be like.
+struct Children<'c>(Vec<&'c Workload>);
+
+impl Children<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|child| child.metadata.name == name)
+    }
+}
+
+fn made(owner: &Workload, child: Workload) -> Action {
+    create(owner, Object::Workload(Box::new(child)))
+}
+
+/// A CronJob is shown with one run.
+pub(super) fn cron_job(cluster: &Cluster, workload: &Workload, spec: &CronJobSpec) -> Vec<Action> {
+    if suspended(workload, spec.suspend).0 || !children(cluster, workload).is_empty() {
+        return Vec::new();
+    }
+    let template = &spec.job_template;
+    let name = derive::generated_name(&format!("{}-", workload.metadata.name), &["CronJob", &uid(workload)]);
+    let metadata = ObjectMeta {
+        labels: template.metadata.labels.clone(),
+        annotations: template.metadata.annotations.clone(),
+        ..ObjectMeta::default()
+    };
+    let spec = WorkloadSpec::Job(Box::new(template.spec.clone()));
+    vec![made(workload, child(workload, "batch/v1", "Job", name, metadata, spec))]
+}
+
+/// A JobSet gets its Jobs at once, as many as there is room for their Pods.
+pub(super) fn job_set(cluster: &Cluster, workload: &Workload, spec: &JobSetSpec) -> Vec<Action> {
+    if suspended(workload, spec.suspend).0 {
+        return Vec::new();
+    }
+    let existing = Children(children(cluster, workload));
+    let mut actions = Vec::new();
+    let (mut global, mut shown) = (0u64, 0u64);
+    for group in &spec.replicated_jobs {
+        let replicas = count(group.replicas);
+        for index in 0..replicas.min(MAX_PODS) {
+            if shown >= MAX_PODS {
+                break;
+            }
+            shown = shown.saturating_add(parallel(&group.template.spec));
+            let name = format!("{}-{}-{index}", workload.metadata.name, group.name);
+            if existing.has(&name) {
+                continue;
+            }
+            let labels = [
+                ("jobset.sigs.k8s.io/jobset-name", workload.metadata.name.clone()),
+                (JOBSET_GROUP, group.name.clone()),
+                ("jobset.sigs.k8s.io/replicatedjob-replicas", replicas.to_string()),
+                ("jobset.sigs.k8s.io/job-index", index.to_string()),
+                ("jobset.sigs.k8s.io/job-global-index", global.saturating_add(index).to_string()),
+                ("jobset.sigs.k8s.io/restart-attempt", "0".to_owned()),
+            ];
+            let mut metadata = ObjectMeta {
+                labels: group.template.metadata.labels.clone(),
+                annotations: group.template.metadata.annotations.clone(),
+                ..ObjectMeta::default()
+            };
+            let mut spec = group.template.spec.clone();
+            if spec.completion_mode.is_empty() {
+                spec.completion_mode = "Indexed".to_owned();
+            }
+            for (key, value) in labels {
+                metadata.labels.insert(key.to_owned(), value.clone());
+                spec.template.metadata.labels.insert(key.to_owned(), value);
+            }
+            // The JobSet resumes its Jobs itself.
+            spec.suspend = None;
+            let spec = WorkloadSpec::Job(Box::new(spec));
+            actions.push(made(workload, child(workload, "batch/v1", "Job", name, metadata, spec)));
+        }
+        global = global.saturating_add(replicas);
+    }
+    actions
+}
+
+/// A LeaderWorkerSet has its leaders in one StatefulSet, and the workers of each in another. Whole groups are shown, but at least one.
+pub(super) fn leader_worker_set(cluster: &Cluster, workload: &Workload, spec: &LeaderWorkerSetSpec) -> Vec<Action> {
+    let template = &spec.leader_worker_template;
+    let (groups, size) = (count(spec.replicas), count(template.size));
+    if size == 0 {
+        return Vec::new();
+    }
+    let existing = Children(children(cluster, workload));
+    let mut actions = Vec::new();
+    let leader_name = &workload.metadata.name;
+    let leaders = existing.0.iter().find(|child| child.metadata.name == *leader_name);
+    match leaders.map(|leaders| (leaders, &leaders.spec)) {
+        Some((leaders, WorkloadSpec::StatefulSet(own))) if count(own.replicas) != groups => {
+            let mut leaders = Workload::clone(leaders);
+            let own = StatefulSetSpec { replicas: signed(groups), ..(**own).clone() };
+            leaders.spec = WorkloadSpec::StatefulSet(Box::new(own));
+            actions.push(Action::Update(Box::new(Object::Workload(Box::new(leaders)))));
+        }
+        Some(_) => {}
+        None => {
+            let mut pods = template.leader_template.clone().unwrap_or_else(|| template.worker_template.clone());
+            pods.metadata.labels.insert(LWS_NAME.to_owned(), leader_name.clone());
+            pods.metadata.labels.insert(LWS_WORKER.to_owned(), "0".to_owned());
+            pods.metadata.annotations.insert(LWS_SIZE.to_owned(), size.to_string());
+            let spec = StatefulSetSpec { replicas: signed(groups), template: pods, ..StatefulSetSpec::default() };
+            actions.push(made(workload, stateful_set(workload, leader_name.clone(), spec)));
+        }
+    }
+    for group in 0..if size > 1 { groups.min(groups_shown(size)) } else { 0 } {
+        let name = format!("{leader_name}-{group}");
+        let namespace = workload.metadata.namespace.clone();
+        if cluster.workloads().contains_key(&("StatefulSet".to_owned(), namespace.clone(), name.clone())) {
+            continue;
+        }
+        let mut pods = template.worker_template.clone();
+        pods.metadata.labels.insert(LWS_NAME.to_owned(), leader_name.clone());
+        pods.metadata.labels.insert(LWS_GROUP.to_owned(), group.to_string());
+        let annotations = &mut pods.metadata.annotations;
+        annotations.insert(LWS_SIZE.to_owned(), size.to_string());
+        annotations.insert("leaderworkerset.sigs.k8s.io/leader-name".to_owned(), name.clone());
+        let spec = StatefulSetSpec {
+            replicas: signed(size.saturating_sub(1)),
+            ordinals: Some(StatefulSetOrdinals { start: 1, ..StatefulSetOrdinals::default() }),
+            template: pods,
+            ..StatefulSetSpec::default()
+        };
+        // They belong to the leader, a Pod: it comes first.
+        let Some(leader) = cluster.pods().get(&(namespace, name.clone())).filter(|leader| is_active(leader)) else {
+            continue;
+        };
+        let mut set = stateful_set(workload, name, spec);
+        set.metadata.owner_references = vec![owner_reference("v1", "Pod", &leader.metadata)];
+        actions.push(made(workload, set));
+    }
+    actions
+}
+
+/// How many groups of a LeaderWorkerSet are shown.
+pub(super) fn groups_shown(size: u64) -> u64 {
+    MAX_PODS.checked_div(size).unwrap_or(1).max(1)
+}
+
+/// Whether a workload waits to be resumed, and what to say about it.
+///
+/// Kueue resumes the workloads of its queues; they are shown as after their admission.
+pub(crate) fn suspended(workload: &Workload, suspend: Option<bool>) -> (bool, Option<Finding>) {
+    let path = "spec.suspend";
+    if suspend != Some(true) {
+        return (false, None);
+    }
+    if workload.metadata.labels.contains_key(KUEUE_QUEUE) {
+        let message = "suspended until Kueue admits it; shown as admitted";
+        return (false, Some(Finding::new(Code::RunSuspended, path, message)));
+    }
+    let finding = Finding::new(Code::RunSuspended, path, "suspended, makes no Pods")
+        .with_hint("set `suspend: false` to see its Pods");
+    (true, Some(finding))
+}
+
+fn stateful_set(owner: &Workload, name: String, spec: StatefulSetSpec) -> Workload {
+    let labels = [(LWS_NAME.to_owned(), owner.metadata.name.clone())].into_iter().collect();
+    let metadata = ObjectMeta { labels, ..ObjectMeta::default() };
+    child(owner, "apps/v1", "StatefulSet", name, metadata, WorkloadSpec::StatefulSet(Box::new(spec)))
+}
+
+/// A workload that another one manages.
+pub(super) fn child(
+    owner: &Workload,
+    api_version: &str,
+    kind: &str,
+    name: String,
+    mut metadata: ObjectMeta,
+    spec: WorkloadSpec,
+) -> Workload {
+    metadata.namespace = owner.metadata.namespace.clone();
+    metadata.name = name;
+    metadata.uid = derive::uid(kind, &metadata.namespace, &metadata.name);
+    metadata.owner_references = vec![owner_reference(&owner.api_version, &owner.kind, &owner.metadata)];
+    Workload { api_version: api_version.to_owned(), kind: kind.to_owned(), metadata, spec, status: Value::Null }
+}
+
+/// A number of things; 1 where left out, none where negative.
+pub(super) fn count(number: Option<i64>) -> u64 {
+    u64::try_from(number.unwrap_or(1)).unwrap_or_default()
+}
+
+fn signed(number: u64) -> Option<i64> {
+    Some(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+fn uid(workload: &Workload) -> String {
+    derive::uid_of(&workload.kind, &workload.metadata)
+}
+
+/// How many Pods of a Job run at a time.
+pub(super) fn parallel(spec: &JobSpec) -> u64 {
+    let parallelism = count(spec.parallelism);
+    match spec.completions {
+        Some(completions) => parallelism.min(count(Some(completions))),
+        None => parallelism,
+    }
+}
