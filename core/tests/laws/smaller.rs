@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::ask;
 use crate::generate::Case;
 use crate::{Law, hold, kind_of};
 
@@ -11,13 +12,17 @@ const MOST: usize = 4000;
 struct Search<'k> {
     law: Law,
     kind: &'k str,
+    /// Objects that the API server refuses at first; what is left out makes no more of them.
+    refused: usize,
     tried: usize,
 }
 
 impl Search<'_> {
     fn fails(&mut self, case: &Case) -> bool {
         self.tried += 1;
-        self.tried <= MOST && hold(self.law, case).is_err_and(|text| kind_of(&text) == self.kind)
+        self.tried <= MOST
+            && hold(self.law, case).is_err_and(|text| kind_of(&text) == self.kind)
+            && ask::refused(case).len() <= self.refused
     }
 
     /// Leaves out whole objects, then settings, then fields, as long as something can be left out.
@@ -112,7 +117,7 @@ fn remove(value: &mut Value, path: &[String]) -> bool {
 
 /// The smallest input with the same contradiction.
 pub(crate) fn smallest(law: Law, case: &Case, kind: &str) -> Case {
-    Search { law, kind, tried: 0 }.shrink(case.clone())
+    Search { law, kind, refused: ask::refused(case).len(), tried: 0 }.shrink(case.clone())
 }
 
 /// The input as YAML, and what disagrees in it.

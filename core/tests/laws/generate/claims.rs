@@ -14,7 +14,7 @@ impl Maker {
         }
         for namespace in NAMESPACES {
             for name in ["one", "two"] {
-                if self.chance(60) {
+                if self.chance(80) {
                     let (version, spec) = self.versioned_spec();
                     let mut spec = json!({ "spec": spec });
                     if self.chance(10) {
@@ -25,7 +25,8 @@ impl Maker {
                 }
             }
         }
-        if self.chance(12) {
+        let percent = if self.version == "all" { 35 } else { 5 };
+        if self.chance(percent) {
             let spec = json!({ "spec": self.spec() });
             self.add("resource.k8s.io/v1", "ClusterResourceClaimTemplate", "", "everywhere", spec);
             self.cluster_templates.push("everywhere".to_owned());

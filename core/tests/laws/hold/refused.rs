@@ -1,8 +1,9 @@
 //! What the API server refuses is named and left out, and whoever needs it says so.
 
+use std::collections::BTreeMap;
+
 use apportion_core::check::inspect;
-use apportion_core::finding::Code;
-use apportion_core::validate::in_default_namespace;
+use apportion_core::finding::{Code, Finding};
 use serde_json::Value;
 
 use crate::Contradiction;
@@ -55,11 +56,13 @@ pub(super) fn named(case: &Case) -> Result<(), Contradiction> {
     Ok(())
 }
 
-fn without(case: &Case, refused: &[(usize, String)]) -> Case {
-    let mut other = case.clone();
-    let is_taken = |index: &usize| !refused.iter().any(|(of, _)| of == index);
-    other.objects = (0..case.objects.len()).filter(is_taken).map(|index| case.objects[index].clone()).collect();
-    other
+/// Most refused objects and dropped fields of one cluster that are looked at.
+const MOST: usize = 4;
+
+/// The same words about another thing.
+fn about(what: &str, of: &impl std::fmt::Debug, text: &str) -> Contradiction {
+    let (kind, more) = text.split_once(" | ").unwrap_or((text, ""));
+    format!("{what}: {kind} | {of:?}: {more}")
 }
 
 /// What is refused has no effect: the answers are those without it.
@@ -68,20 +71,20 @@ pub(super) fn left_out(case: &Case) -> Result<(), Contradiction> {
     if refused.is_empty() {
         return Ok(());
     }
-    let which: Vec<String> =
-        refused.iter().map(|(index, why)| format!("{} ({why})", name_of(&case.objects[*index]))).collect();
-    let mut kinds: Vec<&str> = refused.iter().map(|(index, _)| kind_of(&case.objects[*index])).collect();
-    kinds.dedup();
-    let other = without(case, &refused);
-    let about = |command: &str, text: String| {
-        let (what, more) = text.split_once(" | ").unwrap_or((&text, ""));
-        format!("{command} with a refused {}: {what} | {which:?}: {more}", kinds.join(", "))
-    };
-    same(&ask::run(case).1, &ask::run(&other).1, Depth::Facts).map_err(|text| about("run", text))?;
     // The time at which a simulation starts is that of what was taken in.
-    let now = apportion_core::control_plane::Simulation::start_of(&case.objects);
-    same(&ask::until(case, Some(now)).1, &ask::until(&other, Some(now)).1, Depth::Facts)
-        .map_err(|text| about("run --until", text))
+    let now = Some(apportion_core::control_plane::Simulation::start_of(&case.objects));
+    let (report, later) = (ask::run(case).1, ask::until(case, now).1);
+    for (index, why) in refused.iter().take(MOST) {
+        let object = &case.objects[*index];
+        let (kind, of) = (kind_of(object), (name_of(object), why));
+        let mut other = case.clone();
+        other.objects.remove(*index);
+        same(&report, &ask::run(&other).1, Depth::Facts)
+            .map_err(|text| about(&format!("run with a refused {kind}"), &of, &text))?;
+        same(&later, &ask::until(&other, now).1, Depth::Facts)
+            .map_err(|text| about(&format!("run --until with a refused {kind}"), &of, &text))?;
+    }
+    Ok(())
 }
 
 /// Names of the things that a Pod needs in the cluster: those that it names itself, and through claims and templates their classes.
@@ -119,6 +122,7 @@ pub(super) fn told(case: &Case) -> Result<(), Contradiction> {
         return Ok(());
     }
     let (_, report) = ask::run(case);
+    let validated = ask::validated(case);
     for (position, pod) in case.objects.iter().enumerate().filter(|(_, object)| kind_of(object) == "Pod") {
         let spec = pod["spec"].to_string();
         // What stands in the way before, or beside.
@@ -148,6 +152,10 @@ pub(super) fn told(case: &Case) -> Result<(), Contradiction> {
             return Err(format!("a Pod that needs what was refused is not there | {namespace}/{name}"));
         };
         let kind = kind_of(object);
+        let is_dropped = |one: &Finding| one.code == Code::ValidateDroppedField && one.path == "spec.schedulingGroup";
+        if kind == "PodGroup" && validated[position].iter().any(is_dropped) {
+            continue;
+        }
         if found.node.is_some() {
             return Err(format!(
                 "a Pod that needs a refused {kind} has a node | {namespace}/{name}: {} ({why})",
@@ -221,34 +229,35 @@ fn remove(object: &mut Value, path: &str) -> bool {
     inner.as_object_mut().is_some_and(|map| map.remove(last).is_some())
 }
 
-/// A field that the API server drops has no effect.
+/// A field that the API server drops has no effect, wherever it stands.
 pub(super) fn dropped(case: &Case) -> Result<(), Contradiction> {
-    let mut other = case.clone();
-    let mut removed = Vec::new();
+    let mut paths: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
     for (index, findings) in ask::validated(case).into_iter().enumerate() {
         if findings.iter().any(ask::is_error) {
             continue;
         }
-        let paths =
-            findings.iter().filter(|one| one.code == Code::ValidateDroppedField && !one.path.starts_with("status"));
-        for path in paths.map(|one| one.path.clone()) {
-            // Defaults are set before fields are dropped.
-            let mut object = in_default_namespace(other.objects[index].clone());
-            if remove(&mut object, &path) {
-                removed.push(format!("{} {path}", name_of(&object)));
-                other.objects[index] = object;
-            }
+        for finding in
+            findings.iter().filter(|one| one.code == Code::ValidateDroppedField && !one.path.starts_with("status"))
+        {
+            let field = finding.path.rsplit('.').next().unwrap_or_default().to_owned();
+            paths.entry(field).or_default().push((index, finding.path.clone()));
         }
     }
-    if removed.is_empty() {
+    if paths.is_empty() {
         return Ok(());
     }
-    // The last part says which field it is.
-    let field = removed[0].rsplit('.').next().unwrap_or_default().to_owned();
-    let about = |command: &str, text: String| {
-        let (what, more) = text.split_once(" | ").unwrap_or((&text, ""));
-        format!("{command}: the dropped field `{field}`: {what} | {removed:?}: {more}")
-    };
-    same(&ask::run(case).1, &ask::run(&other).1, Depth::All).map_err(|text| about("run", text))?;
-    same(&ask::until(case, None).1, &ask::until(&other, None).1, Depth::All).map_err(|text| about("run --until", text))
+    let (report, later) = (ask::run(case).1, ask::until(case, None).1);
+    for (field, places) in paths.iter().take(MOST) {
+        let mut other = case.clone();
+        for (index, path) in places {
+            remove(&mut other.objects[*index], path);
+        }
+        let of: Vec<String> =
+            places.iter().map(|(index, path)| format!("{} {path}", name_of(&case.objects[*index]))).collect();
+        same(&report, &ask::run(&other).1, Depth::All)
+            .map_err(|text| about(&format!("run: the dropped field `{field}`"), &of, &text))?;
+        same(&later, &ask::until(&other, None).1, Depth::All)
+            .map_err(|text| about(&format!("run --until: the dropped field `{field}`"), &of, &text))?;
+    }
+    Ok(())
 }

@@ -126,6 +126,13 @@ pub(super) fn help(case: &Case) -> Result<(), Contradiction> {
     let (engine, _) = ask::engine(case);
     let all = ask::explain(&engine, None, true).map_err(|text| format!("explain is not answered | {text}"))?;
     let (_, report) = ask::run(case);
+    let refused = ask::refused(case);
+    let was_refused = |object: &Value| {
+        let (kind, namespace, name) =
+            (object["kind"].as_str(), ask::meta(object, "namespace"), ask::meta(object, "name"));
+        let is_it = |known: &Value| is_named(known, kind.unwrap_or_default(), namespace, name);
+        refused.iter().any(|(index, _)| is_it(&case.objects[*index]))
+    };
     for explanation in &all {
         let subject = &explanation.subject;
         let found = report.pods.iter().find(|pod| pod.namespace == subject.namespace && pod.name == subject.name);
@@ -134,8 +141,7 @@ pub(super) fn help(case: &Case) -> Result<(), Contradiction> {
             let Some(other) = carried_out(case, &suggestion.changes, &suggestion.manifests) else { continue };
             let what = format!("a suggestion to {} does not help a {}", kinds(&suggestion.changes), subject.kind);
             let particulars = format!("{subject}: {}", suggestion.text);
-            let new =
-                ask::refused(&other).into_iter().find(|(index, _)| !case.objects.contains(&other.objects[*index]));
+            let new = ask::refused(&other).into_iter().find(|(index, _)| !was_refused(&other.objects[*index]));
             if let Some((_, why)) = new {
                 return Err(format!(
                     "a suggestion to {} is refused | {particulars}: {why}",
