@@ -7,7 +7,7 @@ use apportion_core::engine::Engine;
 use apportion_core::explain::Explanation;
 use apportion_core::finding::{Finding, ObjectRef, Severity};
 use apportion_core::profile::Profile;
-use apportion_core::simulate::Report;
+pub(crate) use apportion_core::simulate::{ClaimReport, PodReport, Report};
 use apportion_core::validate::{Circumstances, Submission, in_default_namespace, validate};
 use apportion_core::wire;
 use serde_json::{Value, json};

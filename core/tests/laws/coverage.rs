@@ -142,7 +142,7 @@ const FEATURES: [(&str, usize, Strip); 37] = [
 ];
 
 /// How often a feature occurs, and how often what comes out is another without it.
-fn count(cases: &[(Case, apportion_core::simulate::Report)], strip: Strip) -> (usize, usize) {
+fn count(cases: &[(Case, crate::ask::Report)], strip: Strip) -> (usize, usize) {
     let (mut occurs, mut matters) = (0, 0);
     for (case, report) in cases {
         let mut other = case.clone();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use apportion_core::simulate::{ClaimReport, PodReport, Report};
+use crate::ask::{ClaimReport, PodReport, Report};
 
 use crate::Contradiction;
 

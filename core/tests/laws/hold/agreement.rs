@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::ask::{PodReport, Report};
 use apportion_core::ask::{Difference, Fit, Place};
 use apportion_core::check::inspect;
 use apportion_core::explain::{Explanation, State};
 use apportion_core::finding::Code;
-use apportion_core::simulate::{PodReport, Report};
 use serde_json::{Value, json};
 
 use crate::Contradiction;

@@ -27,7 +27,7 @@ pub(super) fn explain(case: &Case) -> Result<(), Contradiction> {
     for (namespace, name) in groups {
         let members = members(case, &namespace, &name);
         let subject = ask::reference("PodGroup", &namespace, &name);
-        let placed = |report: &apportion_core::simulate::Report| {
+        let placed = |report: &crate::ask::Report| {
             let of_group = report.pods.iter().filter(|pod| pod.namespace == namespace && members.contains(&pod.name));
             let with_node = of_group.filter(|pod| pod.node.is_some());
             with_node.count()

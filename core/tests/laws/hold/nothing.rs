@@ -1,7 +1,7 @@
 //! What changes nothing.
 
+use crate::ask::Report;
 use apportion_core::ask::Difference;
-use apportion_core::simulate::Report;
 use serde_json::{Value, json};
 
 use super::agreement::{replayed, says};

@@ -1,8 +1,8 @@
 //! Part of a dump: what is not given is not said to be missing.
 
+use crate::ask::Report;
 use apportion_core::check::inspect;
 use apportion_core::finding::{Code, Finding};
-use apportion_core::simulate::Report;
 use serde_json::Value;
 
 use crate::Contradiction;

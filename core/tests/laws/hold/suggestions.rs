@@ -1,7 +1,7 @@
 //! A suggestion that is carried out on the input has the effect that it claims.
 
+use crate::ask::Report;
 use apportion_core::explain::{Change, Explanation, State};
-use apportion_core::simulate::Report;
 use serde_json::{Value, json};
 
 use crate::Contradiction;
@@ -109,7 +109,7 @@ fn carried_out(case: &Case, changes: &[Change], manifests: &[Value]) -> Option<C
 
 /// How many Pods like the subject are Pending: itself, or those of its workload, whose names change with the template.
 fn pending(report: &Report, subject: &Explanation, owner: Option<&apportion_core::finding::ObjectRef>) -> usize {
-    let is_meant = |pod: &&apportion_core::simulate::PodReport| match owner {
+    let is_meant = |pod: &&crate::ask::PodReport| match owner {
         Some(owner) => pod.owner.as_ref() == Some(owner),
         None => pod.namespace == subject.subject.namespace && pod.name == subject.subject.name,
     };
@@ -153,9 +153,8 @@ pub(super) fn help(case: &Case) -> Result<(), Contradiction> {
                 let (before, after) =
                     (pending(&report, explanation, owner.as_ref()), pending(&then, explanation, owner.as_ref()));
                 if after >= before {
-                    let is_it = |pod: &&apportion_core::simulate::PodReport| {
-                        pod.namespace == subject.namespace && pod.name == subject.name
-                    };
+                    let is_it =
+                        |pod: &&crate::ask::PodReport| pod.namespace == subject.namespace && pod.name == subject.name;
                     let why =
                         then.pods.iter().find(is_it).and_then(|pod| pod.reasons.first()).map(|reason| &reason.message);
                     return Err(format!("{what} | {particulars}: still {why:?}"));
