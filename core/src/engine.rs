@@ -8,12 +8,11 @@ pub use crate::api::object::parse;
 use crate::api::object::{Object, read_object};
 use crate::api::quantity::Quantity;
 use crate::api::read::{Json, Path};
-use crate::ask::inquire;
+use crate::ask::{Report, inquire, run};
 use crate::cluster::{Cluster, Key};
 use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::Profile;
-use crate::simulate::{Report, run};
 
 /// A cluster and the limits on what a question may cost.
 #[derive(Clone, Debug)]

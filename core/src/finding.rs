@@ -300,8 +300,10 @@ codes! {
         "A claim can be reserved for at most 256 consumers.";
     RunNotAllocated = "run/not-allocated", Warning,
         "The Pod was given a node without the scheduler, and a claim of it is not allocated. Nobody allocates it for such a Pod, and the kubelet refuses to start it.";
-    RunBindingConditions = "run/binding-conditions", Info,
-        "A device must be made ready by its driver before the Pod is bound. A run takes the conditions as met.";
+    RunNotStarted = "run/not-started", Error,
+        "The Pod has a node, but the kubelet does not start it: the node does not exist, or the Pod may not use one of its claims.";
+    RunBindingConditions = "run/binding-conditions", Error,
+        "The Pod has a node and devices in view, but is bound only once the driver reports that the devices are ready. A driver that does not report within ten minutes loses the Pod.";
     RunGroupMissing = "run/group-missing", Error,
         "A Pod says that it is part of a PodGroup that does not exist. The scheduler waits for the PodGroup before it looks at the Pod.";
     RunGroupShort = "run/group-short", Error,
@@ -420,6 +422,10 @@ codes! {
         "More Pods name one claim than can share it (256). The others stay Pending. A PodGroup takes one place whatever the number of its Pods.";
     LinkAdminLabel = "link/admin-label", Warning,
         "Admin access is allowed only in namespaces with the label `resource.kubernetes.io/admin-access: \"true\"`. The API server refuses the claim.";
+    LinkNoNamespace = "link/no-namespace", Warning,
+        "A ClusterResourceClaimTemplate of `apportion.dev`, or one of its targets, selects no namespace among the objects given, so that no copy is made. A selector skips system namespaces, whose names begin with `kube-`: only their names select them.";
+    LinkCopyConflict = "link/copy-conflict", Warning,
+        "In one namespace two templates of one name are wanted: copies of two sources, or a copy and a template that somebody else made. Of two sources the older one is copied. What somebody else made stays, unless `conflictPolicy` says otherwise.";
     CheckDeviceHeldTwice = "check/device-held-twice", Error,
         "Two claims have the same device, or the same share of one. Their Pods may disturb each other. Somebody wrote an allocation beside the scheduler, or two schedulers run.";
     CheckDeviceGone = "check/device-gone", Warning,
@@ -479,4 +485,15 @@ impl Serialize for Code {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.text())
     }
+}
+
+/// Longest list of names in a message.
+const NAMES_SHOWN: usize = 6;
+
+/// Names in backticks, the first few where there are many.
+pub(crate) fn list<'n>(names: impl ExactSizeIterator<Item = &'n String>) -> String {
+    let more = names.len().saturating_sub(NAMES_SHOWN);
+    let shown: Vec<String> = names.take(NAMES_SHOWN).map(|name| format!("`{name}`")).collect();
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{rest}", shown.join(", "))
 }

@@ -32,7 +32,6 @@ pub mod finding;
 mod near;
 pub mod profile;
 pub mod scheduler;
-pub mod simulate;
 #[cfg(feature = "types")]
 pub mod typescript;
 pub mod validate;

@@ -5,6 +5,7 @@ use ts_rs::{Config, TS};
 use crate::allocate::json::{Allocated, Failed, GaveUp, Refusal, Refused as Failure, Unsatisfied, Written as Decision};
 use crate::allocate::{DeviceId, RequestFunnel};
 use crate::ask::snapshot::Snapshot;
+use crate::ask::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use crate::ask::{
     Bounds, ClaimDifference, Difference, Eviction, ExpressionAnswer, Fit, FitRequest, FitRow, Part, Per, Place,
     PodDifference, Remainder, Supposition, TaintSpec,
@@ -21,7 +22,6 @@ use crate::explain::{
 };
 use crate::finding::{ErrorKind, Finding, Fix, ObjectRef, Severity};
 use crate::profile::{Mode, Version};
-use crate::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use crate::validate::Operation;
 use crate::wire::controller::{
     Identified, Merging, Reconciliation, WireCause, WireSettings as ControllerSettings, Write,

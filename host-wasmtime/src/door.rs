@@ -4,7 +4,7 @@ use apportion_core::allocate::{Answer, KnownQuestion, Limits, Question};
 use apportion_core::engine::Engine;
 use apportion_core::finding::{Finding, ObjectRef};
 use apportion_core::profile::Profile;
-use apportion_core::simulate::Report;
+use apportion_core::ask::Report;
 use serde_json::Value;
 
 use crate::error::Error;

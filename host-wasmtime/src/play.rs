@@ -9,7 +9,7 @@ use apportion_core::control_plane::{Command, Component, DevicePath, Happening, M
 use apportion_core::decision::{EventRecord, Time};
 use apportion_core::finding::{Finding, ObjectRef};
 use apportion_core::profile::Profile;
-use apportion_core::simulate::Report;
+use apportion_core::ask::Report;
 use apportion_core::wire::simulation::Plays;
 use serde_json::Value;
 use wasmtime::Store;

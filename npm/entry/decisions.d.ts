@@ -1215,6 +1215,8 @@ export type SourceStanding = {
   counts: CopyCounts,
   /** Device classes that it names and that are not there. */
   missingClasses: Array<string>,
+  /** System namespaces that a selector matches and that get no copy, because only their names select them. */
+  skipped: Array<string>,
   /** Selected namespaces, and others that have a copy, by name. */
   places: Array<CopyStanding>,
 };

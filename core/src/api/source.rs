@@ -11,6 +11,27 @@ use super::read::{api_enum, api_struct};
 /// API version of [`TemplateSource`].
 pub const SOURCE_API_VERSION: &str = "apportion.dev/v1alpha1";
 
+/// Annotation of a source of another kind: names of namespaces, separated by commas; `*` for all but system namespaces.
+pub const NAMESPACES: &str = "apportion.dev/namespaces";
+
+/// Annotation of a source of another kind: labels that a namespace must have, `key=value`, separated by commas.
+pub const NAMESPACE_SELECTOR: &str = "apportion.dev/namespace-selector";
+
+/// Annotation of a source of another kind: names of namespaces that get no copy, separated by commas.
+pub const EXCLUDED_NAMESPACES: &str = "apportion.dev/excluded-namespaces";
+
+/// Annotation of a source of another kind: name of the copies; the source's own where it is left out.
+pub const TEMPLATE_NAME: &str = "apportion.dev/template-name";
+
+/// Says that a template is a copy.
+pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+
+/// The value of [`MANAGED_BY`], and who reports.
+pub const MANAGER: &str = "apportion-template-sync";
+
+/// Begins the names of system namespaces.
+const SYSTEM: &str = "kube-";
+
 /// How references name its kind, apart from the kind of the same name that was proposed for `resource.k8s.io`.
 pub const SOURCE_KIND: &str = "ClusterResourceClaimTemplate.apportion.dev";
 
@@ -146,6 +167,80 @@ impl TemplateSource {
     pub fn target(&self) -> &str {
         if self.spec.template_name.is_empty() { &self.metadata.name } else { &self.spec.template_name }
     }
+}
+
+/// Whether a namespace gets a copy.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Selection {
+    /// It does not.
+    NotSelected,
+    /// Its labels are selected, but it is a system namespace, which only its name selects.
+    Skipped,
+    /// It does.
+    Selected,
+}
+
+impl Selection {
+    fn of(namespace: &str, is_named: bool, takes_all: bool, by_label: bool) -> Self {
+        match namespace.starts_with(SYSTEM) {
+            _ if is_named => Self::Selected,
+            false if takes_all || by_label => Self::Selected,
+            true if by_label => Self::Skipped,
+            _ => Self::NotSelected,
+        }
+    }
+}
+
+impl TemplateSourceSpec {
+    /// Whether a namespace with these labels gets a copy: it does where any target selects it.
+    pub fn selects(&self, namespace: &str, labels: &BTreeMap<String, String>) -> Selection {
+        let each = self.targets.iter().map(|target| target.selects(namespace, labels));
+        each.max().unwrap_or(Selection::NotSelected)
+    }
+}
+
+impl Target {
+    /// Whether it selects a namespace with these labels.
+    pub fn selects(&self, namespace: &str, labels: &BTreeMap<String, String>) -> Selection {
+        let is_in = |list: &[String], wanted: &str| list.iter().any(|name| name == wanted);
+        if is_in(&self.exclude_names, namespace) {
+            return Selection::NotSelected;
+        }
+        let selector = self.namespace_selector.as_ref().filter(|selector| !selector.is_empty());
+        let by_label = selector.is_some_and(|selector| selector.matches(labels));
+        Selection::of(namespace, is_in(&self.names, namespace), is_in(&self.names, "*"), by_label)
+    }
+}
+
+/// Whether an object says by annotation which namespaces it is for.
+pub fn is_annotated(annotations: &BTreeMap<String, String>) -> bool {
+    [NAMESPACES, NAMESPACE_SELECTOR].iter().any(|name| annotations.contains_key(*name))
+}
+
+/// Whether annotations select a namespace with these labels.
+pub fn annotations_select(
+    annotations: &BTreeMap<String, String>,
+    namespace: &str,
+    labels: &BTreeMap<String, String>,
+) -> Selection {
+    let has = |annotation: &str, name: &str| words(annotations, annotation).any(|word| word == name);
+    if has(EXCLUDED_NAMESPACES, namespace) {
+        return Selection::NotSelected;
+    }
+    let mut wanted = words(annotations, NAMESPACE_SELECTOR).peekable();
+    let has_selector = wanted.peek().is_some();
+    let by_label = has_selector
+        && wanted.all(|pair| match pair.split_once('=') {
+            Some((key, value)) => labels.get(key).is_some_and(|label| label == value),
+            None => labels.contains_key(pair),
+        });
+    Selection::of(namespace, has(NAMESPACES, namespace), has(NAMESPACES, "*"), by_label)
+}
+
+/// The words of an annotation, which are separated by commas.
+pub fn words<'a>(annotations: &'a BTreeMap<String, String>, name: &str) -> impl Iterator<Item = &'a str> {
+    let list = annotations.get(name).map(String::as_str).unwrap_or_default();
+    list.split(',').map(str::trim).filter(|word| !word.is_empty())
 }
 
 impl LabelSelector {

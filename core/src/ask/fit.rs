@@ -13,9 +13,9 @@ use crate::api::claim::{DeviceRequest, ExactDeviceRequest, ResourceClaim};
 use crate::api::object::Object;
 use crate::api::quantity::Quantity;
 use crate::cluster::{Cluster, Draws, Ledger, SliceEntry};
+use crate::explain::settled::settle;
 use crate::explain::survey::Survey;
 use crate::finding::{Code, Finding, ObjectRef};
-use crate::simulate::play;
 
 /// Most claims that are asked for together on one node, or placed one after the other.
 const MOST: u64 = 256;
@@ -118,7 +118,7 @@ pub struct Remainder {
 ///
 /// A finding, when there is no such claim or template.
 pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Result<Fit, Vec<Finding>> {
-    play(cluster, limits);
+    settle(cluster, limits);
     let claim = claim(cluster, &request.subject)?;
     let limits = Limits { max_steps: limits.max_steps.min(STEPS) };
     let nodes: Vec<String> = cluster.nodes().keys().cloned().collect();

@@ -7,8 +7,8 @@ use crate::allocate::Limits;
 use crate::api::object::Object;
 use crate::api::slice::{DeviceTaint, TaintEffect};
 use crate::cluster::Cluster;
+use crate::control_plane::Simulation;
 use crate::finding::{Code, Finding};
-use crate::simulate::run;
 use crate::{controllers::taint_eviction as eviction, decision::Time};
 
 /// A taint for devices.
@@ -106,7 +106,7 @@ pub(crate) fn evictions(cluster: &Cluster, now: Time) -> Vec<Eviction> {
 
 /// Who would have to go if devices were tainted; with no taint, who has to go as things are.
 ///
-/// A cluster in which no claim has devices is one of plain manifests: it is played first, so that Pods have their places.
+/// Pods get their places first; nobody is evicted meanwhile.
 ///
 /// # Errors
 ///
@@ -117,9 +117,10 @@ pub fn preview(
     now: &str,
     limits: &Limits,
 ) -> Result<Vec<Eviction>, Vec<Finding>> {
-    if cluster.claims().values().all(|claim| claim.status.allocation.is_none()) {
-        run(cluster, limits);
-    }
+    let mut simulation = Simulation::of(cluster, *limits);
+    simulation.stop_evictions();
+    simulation.settle();
+    cluster.take_over(simulation.into_cluster());
     taint(cluster, taints)?;
     Ok(evictions(cluster, Time::parse(now).unwrap_or_default()))
 }

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::taint::{self, Eviction, TaintSpec};
+use super::taint::{Eviction, TaintSpec, evictions, taint};
+use super::{ClaimReport, PodReport, Report, report_of, run};
 use crate::allocate::{DeviceId, Limits};
-use crate::api::node::Node;
-use crate::api::object::{Object, read_object};
+use crate::api::object::read_object;
 use crate::api::slice::ResourceSlice;
 use crate::cluster::Cluster;
+use crate::control_plane::{Command, Simulation};
 use crate::decision::Time;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
-use crate::simulate::{ClaimReport, PodReport, Report, finish, run};
 
 /// What is changed, in this order.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -112,10 +112,18 @@ pub struct ClaimDifference {
 pub fn what_if(cluster: &Cluster, supposition: &Supposition, limits: &Limits) -> Result<Difference, Vec<Finding>> {
     let mut before = cluster.clone();
     let report = run(&mut before, limits);
-    let mut after = cluster.clone();
-    let evictions = suppose(&mut after, supposition)?;
-    let other = run(&mut after, limits);
-    Ok(Difference { evictions, ..compare((&before, &report), (&after, &other)) })
+    let evictions = match supposition.taints.as_slice() {
+        [] => Vec::new(),
+        taints => {
+            let mut tainted = before.clone();
+            taint(&mut tainted, taints)?;
+            evictions(&tainted, Time::parse(&supposition.now).unwrap_or_default())
+        }
+    };
+    let mut simulation = suppose(cluster, supposition, limits)?;
+    simulation.settle();
+    let other = report_of(&mut simulation);
+    Ok(Difference { evictions, ..compare((&before, &report), (simulation.server().cluster(), &other)) })
 }
 
 /// Runs two clusters and compares: the one at hand, and one of these objects.
@@ -132,29 +140,37 @@ pub fn compare_with(cluster: &Cluster, objects: &[Value], limits: &Limits) -> Re
     Ok(compare((&before, &report), (&after, &other)))
 }
 
-/// Makes the changes.
-fn suppose(cluster: &mut Cluster, supposition: &Supposition) -> Result<Vec<Eviction>, Vec<Finding>> {
-    for object in &supposition.without {
-        remove(cluster, object)?;
+/// The control plane of the cluster with the changes: what is written differently is so from the start, Pods and nodes go as they do in a
+/// cluster.
+fn suppose(cluster: &Cluster, supposition: &Supposition, limits: &Limits) -> Result<Simulation, Vec<Finding>> {
+    let mut changed = cluster.clone();
+    let goes = |object: &&ObjectRef| matches!(object.kind.as_str(), "Pod" | "Node");
+    for object in supposition.without.iter().filter(|object| !goes(object)) {
+        let object = located(&changed, object);
+        if !changed.delete(&object) {
+            return Err(vec![unknown(&object.kind, &object.name)]);
+        }
     }
     for object in &supposition.with {
-        add(cluster, object)?;
+        add(&mut changed, object)?;
     }
-    taint::taint(cluster, &supposition.taints)?;
-    let now = Time::parse(&supposition.now).unwrap_or_default();
-    let evictions = if supposition.taints.is_empty() { Vec::new() } else { taint::evictions(cluster, now) };
-    for name in &supposition.cordon {
-        if !cluster.nodes().contains_key(name) {
-            // Nodes may be known from slices only.
-            crate::simulate::infer::infer_nodes(cluster, &mut Vec::new());
-        }
-        let Some(mut node) = cluster.nodes().get(name).map(|node| Node::clone(node)) else {
-            return Err(vec![unknown("Node", name)]);
+    taint(&mut changed, &supposition.taints)?;
+    let mut simulation = Simulation::of(&changed, *limits);
+    for object in supposition.without.iter().filter(goes) {
+        let object = located(simulation.server().cluster(), object);
+        let command = match object.kind.as_str() {
+            "Node" => Command::RemoveNode(object.name.clone()),
+            _ => Command::Delete { object: object.clone(), grace_seconds: Some(0) },
         };
-        node.spec.unschedulable = true;
-        cluster.apply(Object::Node(Box::new(node)));
+        simulation.perform(command).map_err(|_| vec![unknown(&object.kind, &object.name)])?;
     }
-    Ok(evictions)
+    for name in &supposition.cordon {
+        let node = ObjectRef { kind: "Node".to_owned(), name: name.clone(), ..ObjectRef::default() };
+        let fields = json!({ "spec": { "unschedulable": true } });
+        let command = Command::Patch { object: node, fields, status: false };
+        simulation.perform(command).map_err(|_| vec![unknown("Node", name)])?;
+    }
+    Ok(simulation)
 }
 
 pub(crate) fn unknown(kind: &str, name: &str) -> Finding {
@@ -175,45 +191,6 @@ fn add(cluster: &mut Cluster, value: &Value) -> Result<(), Vec<Finding>> {
         _ => match reading.findings.iter().any(|finding| finding.severity == Severity::Error) {
             true => Err(reading.findings),
             false => Ok(()),
-        },
-    }
-}
-
-fn remove(cluster: &mut Cluster, object: &ObjectRef) -> Result<(), Vec<Finding>> {
-    let object = located(cluster, object);
-    match object.kind.as_str() {
-        "Node" => {
-            let slices = cluster.slices().values();
-            let own = slices.filter(|slice| slice.spec.node_name.as_deref() == Some(&object.name));
-            let slices: Vec<String> = own.map(|slice| slice.metadata.name.clone()).collect();
-            let pods = cluster.pods().values().filter(|pod| pod.spec.node_name == object.name);
-            let pods: Vec<ObjectRef> = pods.map(crate::simulate::claims::pod_reference).collect();
-            let is_known = !slices.is_empty();
-            for name in slices {
-                let kind = "ResourceSlice".to_owned();
-                cluster.delete(&ObjectRef { kind, namespace: String::new(), name });
-            }
-            for pod in pods {
-                remove(cluster, &pod)?;
-            }
-            let was_there = cluster.delete(&object);
-            (was_there || is_known).then_some(()).ok_or_else(|| vec![unknown("Node", &object.name)])
-        }
-        "Pod" => {
-            let key = (object.namespace.clone(), object.name.clone());
-            let Some(mut pod) = cluster.pods().get(&key).cloned() else {
-                return Err(vec![unknown("Pod", &object.name)]);
-            };
-            pod.metadata.uid = crate::derive::uid_of("Pod", &pod.metadata);
-            "Succeeded".clone_into(&mut pod.status.phase);
-            cluster.apply(Object::Pod(Box::new(pod)));
-            finish::release_finished(cluster);
-            cluster.delete(&object);
-            Ok(())
-        }
-        kind => match cluster.delete(&object) {
-            true => Ok(()),
-            false => Err(vec![unknown(kind, &object.name)]),
         },
     }
 }

@@ -7,6 +7,7 @@ mod ingest;
 mod inventory;
 mod links;
 pub mod node_selector;
+mod objects;
 mod pools;
 mod projections;
 pub(crate) mod selectors;

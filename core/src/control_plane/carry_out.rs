@@ -13,7 +13,7 @@ impl Simulation {
     pub(super) fn carry_out(&mut self, decision: Decision) -> bool {
         let is_there = |(object, uid): &(ObjectRef, String)| {
             let found = self.server.get(object).and_then(|value| value.pointer("/metadata/uid"));
-            found.and_then(Value::as_str) == Some(uid)
+            found.and_then(Value::as_str) == Some(uid) || self.server.is_unseen(uid)
         };
         if decision.gone.iter().any(is_there) {
             return false;

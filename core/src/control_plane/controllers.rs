@@ -26,6 +26,8 @@ pub(super) struct Controllers {
     /// ResourcePoolStatusRequests by name.
     requests: Queue<String>,
     jobs: Queue<Key>,
+    /// Whether Pods are evicted from tainted devices.
+    evicts: bool,
     /// Whether Jobs get what they want; not where their Pods were made at the start.
     plays_jobs: bool,
     /// When workloads are looked at.
@@ -97,6 +99,7 @@ impl Controllers {
             eviction_memory: eviction::Memory::default(),
             requests: Queue::default(),
             jobs: Queue::default(),
+            evicts: true,
             plays_jobs: true,
             workloads: Queue::default(),
             replaces_pods: false,
@@ -216,6 +219,9 @@ impl Simulation {
         if self.controllers.eviction.take(self.now).is_none() {
             return false;
         }
+        if !self.controllers.evicts {
+            return true;
+        }
         let mut memory = self.controllers.eviction_memory.clone();
         let decision = eviction::reconcile(self.seen(), &self.controllers.profile, &mut memory, self.now);
         let wake_up = decision.wake_up;
@@ -225,6 +231,11 @@ impl Simulation {
         }
         self.controllers.eviction.conclude((), is_done, wake_up, self.now);
         true
+    }
+
+    /// From now on nobody is evicted.
+    pub(crate) fn stop_evictions(&mut self) {
+        self.controllers.evicts = false;
     }
 
     /// From now on Jobs do nothing.

@@ -7,8 +7,10 @@ mod carry_out;
 mod command;
 mod components;
 mod controllers;
+pub(crate) mod infer;
 mod kubelet;
 mod load;
+mod order;
 mod replicas;
 pub mod script;
 pub mod server;
@@ -17,17 +19,22 @@ mod waiting;
 
 pub use command::{Command, DevicePath};
 pub use components::Component;
+pub(crate) use order::scheduling_order;
 pub use timeline::{Happening, Moment};
+
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
 use crate::allocate::Limits;
-use crate::cluster::Cluster;
+use crate::api::pod::Pod;
+use crate::cluster::entries::key_of;
+use crate::cluster::{Cluster, Key};
 use crate::control_plane::server::Server;
 use crate::decision::Time;
 use crate::finding::{Finding, ObjectRef};
 use crate::profile::{Mode, Profile};
-use crate::scheduler::{self, Book};
+use crate::scheduler::{self, Book, Examination, Settings, Verdict};
 use controllers::Controllers;
 use kubelet::Kubelets;
 use timeline::Timeline;
@@ -36,6 +43,9 @@ use waiting::Waiting;
 /// Most writes without time passing, and how many more for each Pod and claim; beyond that components contradict each other.
 const MAX_WRITES: u64 = 20_000;
 const MAX_WRITES_EACH: u64 = 20;
+
+/// Seconds in which a cluster comes to rest: grace periods, retries and the waits for drivers are over by then.
+pub const SETTLING: i64 = 1800;
 
 /// A simulated cluster.
 #[derive(Clone, Debug)]
@@ -62,8 +72,12 @@ pub struct Simulation {
     kubelets: Option<Kubelets>,
     /// What happened, if that is kept.
     timeline: Option<Timeline>,
+    /// Whether the scheduler writes why Pods have no node.
+    records_failures: bool,
     /// What is worth knowing about what was taken in.
     findings: Vec<Finding>,
+    /// Pods that had a node when they were taken in.
+    bound: BTreeSet<Key>,
     /// Objects without a name that were taken in.
     given: u64,
 }
@@ -98,9 +112,26 @@ impl Simulation {
             first: profile,
             kubelets: None,
             timeline: None,
+            records_failures: true,
             findings: Vec::new(),
+            bound: BTreeSet::new(),
             given: 0,
         }
+    }
+
+    /// The facts at the end.
+    pub(crate) fn into_cluster(mut self) -> Cluster {
+        std::mem::take(self.server.cluster_mut())
+    }
+
+    /// What is worth knowing about what was taken in.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// Whether a Pod had a node when it was taken in.
+    pub(crate) fn had_node(&self, pod: &Pod) -> bool {
+        self.bound.contains(&key_of(&pod.metadata))
     }
 
     /// The API server, to look at.
@@ -232,6 +263,20 @@ impl Simulation {
         MAX_WRITES_EACH.saturating_mul(objects as u64).saturating_add(MAX_WRITES)
     }
 
+    /// Lets time pass until nothing changes by itself any more, at most for [`SETTLING`].
+    pub fn settle(&mut self) -> Settled {
+        let end = self.now.plus_seconds(SETTLING);
+        loop {
+            if self.run() == Settled::Restless {
+                return Settled::Restless;
+            }
+            match self.next_work().filter(|next| *next <= end) {
+                Some(next) => self.now = self.now.max(next),
+                None => return Settled::Quiet,
+            }
+        }
+    }
+
     /// Lets one component do one thing that is due now. False when there is none.
     pub fn step(&mut self) -> bool {
         self.hear();
@@ -296,21 +341,43 @@ impl Simulation {
             self.stop(Component::Scheduler);
             return true;
         }
+        if !self.records_failures && self.waiting.failed_at(&key) == Some(self.server.revision()) {
+            // Nothing changed since: the same would come of it.
+            self.waiting.concluded(&key, Verdict::Error, true, None, self.now);
+            return true;
+        }
+        let scheduled = self.as_scheduler(|cluster, book, settings| scheduler::schedule(cluster, book, settings, &key));
+        let wake_up = scheduled.decision.wake_up;
+        let done = self.carry_out(scheduled.decision);
+        let revision = self.server.revision();
+        for (key, verdict) in scheduled.verdicts {
+            self.waiting.concluded(&key, verdict, done, wake_up, self.now);
+            if done && verdict == Verdict::Error {
+                self.waiting.note_failure(&key, revision);
+            }
+        }
+        true
+    }
+
+    /// How far a Pod comes by itself as things stand.
+    pub(crate) fn examine(&mut self, pod: &Key) -> Examination {
+        self.as_scheduler(|cluster, book, settings| scheduler::examine(cluster, book, settings, pod))
+    }
+
+    /// Asks the scheduler something. It may be of another version than the API server.
+    fn as_scheduler<A>(&mut self, ask: impl FnOnce(&mut Cluster, &mut Book, Settings<'_>) -> A) -> A {
+        self.hear();
         let own = self.server.cluster().profile().clone();
         let differs = own != self.scheduler;
         if differs {
             self.server.cluster_mut().set_profile(self.scheduler.clone());
         }
-        let cluster = self.server.cluster_mut();
-        let scheduled = scheduler::schedule(cluster, &mut self.book, &self.scheduler, &self.limits, &key, self.now);
+        let (profile, limits, now) = (&self.scheduler, &self.limits, self.now);
+        let settings = Settings { profile, limits, now, records_failures: self.records_failures };
+        let answer = ask(self.server.cluster_mut(), &mut self.book, settings);
         if differs {
             self.server.cluster_mut().set_profile(own);
         }
-        let wake_up = scheduled.decision.wake_up;
-        let done = self.carry_out(scheduled.decision);
-        for (key, verdict) in scheduled.verdicts {
-            self.waiting.concluded(&key, verdict, done, wake_up, self.now);
-        }
-        true
+        answer
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::order::{Rank, rank};
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
@@ -19,10 +20,12 @@ const MOST_AT_ONCE: u32 = 8;
 #[derive(Clone, Debug, Default)]
 struct Entry {
     /// When it is tried next, and its rank among those of the same time; absent while nothing has changed for it.
-    ready: Option<(Time, i64, u64)>,
+    ready: Option<(Time, Rank)>,
     /// Not before this time.
     pause_ends: Option<Time>,
     attempts: u32,
+    /// The state of the server when the last attempt ended with an error.
+    failed_at: Option<u64>,
     /// Attempts at one moment, and that moment.
     at_once: (Time, u32),
 }
@@ -32,7 +35,7 @@ struct Entry {
 pub(super) struct Waiting {
     entries: BTreeMap<Key, Entry>,
     /// Those with a time, in the order of trying.
-    ready: BTreeSet<(Time, i64, u64, Key)>,
+    ready: BTreeSet<(Time, Rank, Key)>,
 }
 
 impl Waiting {
@@ -54,7 +57,7 @@ impl Waiting {
     /// The next Pod to be tried now: higher priority first, then in the order of arrival.
     pub(super) fn pop(&mut self, cluster: &Cluster, now: Time) -> Option<Key> {
         while self.next().is_some_and(|time| time <= now) {
-            let (_, _, _, key) = self.ready.pop_first()?;
+            let (_, _, key) = self.ready.pop_first()?;
             if let Some(entry) = self.entries.get_mut(&key) {
                 entry.ready = None;
                 if cluster.pods().get(&key).is_some_and(is_waiting) {
@@ -97,6 +100,18 @@ impl Waiting {
         }
     }
 
+    /// The state of the server when the last attempt ended with an error; nothing where it ended otherwise.
+    pub(super) fn failed_at(&self, key: &Key) -> Option<u64> {
+        self.entries.get(key)?.failed_at
+    }
+
+    /// Notes in which state of the server an attempt ended with an error.
+    pub(super) fn note_failure(&mut self, key: &Key, revision: u64) {
+        if let Some(entry) = self.entries.get_mut(key) {
+            entry.failed_at = Some(revision);
+        }
+    }
+
     /// Takes the end of an attempt into account. `done` says whether its writes were all carried out.
     pub(super) fn concluded(&mut self, key: &Key, verdict: Verdict, done: bool, wake_up: Option<Time>, now: Time) {
         let Some(entry) = self.entries.get_mut(key) else { return };
@@ -117,17 +132,17 @@ impl Waiting {
             }
         };
         let before = entry.ready.take();
-        entry.ready = at.map(|at| (at, 0, 0));
-        self.requeue(key, before, at.map(|at| (at, 0, 0)));
+        entry.ready = at.map(|at| (at, Rank::default()));
+        self.requeue(key, before, at.map(|at| (at, Rank::default())));
     }
 
     /// Moves a Pod in the order of trying.
-    fn requeue(&mut self, key: &Key, before: Option<(Time, i64, u64)>, after: Option<(Time, i64, u64)>) {
-        if let Some((time, priority, arrival)) = before {
-            self.ready.remove(&(time, priority, arrival, key.clone()));
+    fn requeue(&mut self, key: &Key, before: Option<(Time, Rank)>, after: Option<(Time, Rank)>) {
+        if let Some((time, rank)) = before {
+            self.ready.remove(&(time, rank, key.clone()));
         }
-        if let Some((time, priority, arrival)) = after {
-            self.ready.insert((time, priority, arrival, key.clone()));
+        if let Some((time, rank)) = after {
+            self.ready.insert((time, rank, key.clone()));
         }
     }
 
@@ -138,8 +153,7 @@ impl Waiting {
         if entry.ready.is_some_and(|(ready, ..)| ready <= at) {
             return;
         }
-        let priority = pod.spec.priority.unwrap_or_default().saturating_neg();
-        let after = (at, priority, cluster.arrival("Pod", &key.0, &key.1));
+        let after = (at, rank(cluster, pod));
         let before = entry.ready.replace(after);
         self.requeue(key, before, Some(after));
     }

@@ -15,7 +15,7 @@ use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, EventRecord, Time, Trigger};
 use crate::finding::ObjectRef;
 use crate::profile::Profile;
-use crate::scheduler::{self, Book, Concern, Verdict, concern};
+use crate::scheduler::{self, Book, Concern, Settings, Verdict, concern};
 
 /// Name of the scheduler, as Pods give it.
 const NAME: &str = "apportion";
@@ -213,7 +213,8 @@ impl Scheduler {
             self.set(subject, State::Idle);
             return Decision::none();
         }
-        let scheduled = scheduler::schedule(cluster, &mut self.book, profile, limits, &pod, now);
+        let settings = Settings { profile, limits, now, records_failures: true };
+        let scheduled = scheduler::schedule(cluster, &mut self.book, settings, &pod);
         let mut decision = scheduled.decision;
         let verdicts: Vec<Verdict> = scheduled.verdicts.into_iter().map(|(_, verdict)| verdict).collect();
         self.judge(subject, &verdicts, &mut decision, now);

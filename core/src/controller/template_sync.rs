@@ -2,20 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
 use super::rollout::Rollout;
 use super::upkeep::Upkeep;
 use super::{Conclusion, Lane, Task, lane_of};
 use crate::api::object::Object;
-use crate::api::read::Json;
 use crate::api::source::{SOURCE_KIND, TemplateSource};
 use crate::cluster::{Cluster, Key};
 use crate::controllers::template_sync::{self, Reason, Refusal, Settings, Stands, State, Work};
 use crate::decision::{Decision, Time, Trigger};
 use crate::finding::{Finding, ObjectRef, Severity};
 use crate::profile::Profile;
-use crate::validate::{Circumstances, Submission, validate};
+use crate::validate::{Submission, validate};
 
 /// Milliseconds that changes are collected before a status is written.
 const STATUS_PAUSE: u64 = 500;
@@ -45,11 +42,11 @@ impl TemplateSync {
         }
     }
 
-    /// Holds the template of a source against the rules for ResourceClaimTemplates, as the API server of every namespace will.
+    /// Holds a source against the rules of its kind.
     fn judge(&mut self, object: &Object, profile: &Profile) {
         let Object::TemplateSource(source) = object else { return };
         let uid = &source.metadata.uid;
-        match flaw(source, profile) {
+        match flaw(object, profile) {
             Some(flaw) => drop(self.settings.unusable.insert(uid.clone(), flaw)),
             None => drop(self.settings.unusable.remove(uid)),
         }
@@ -153,24 +150,12 @@ fn task(work: Work, lane: Lane) -> Task {
     }
 }
 
-/// The first rule that the template of a source breaks.
-fn flaw(source: &TemplateSource, profile: &Profile) -> Option<String> {
-    let template = match (&source.spec.template, &source.spec.source) {
-        (Some(template), None) => template,
-        (None, Some(_)) => return None,
-        (None, None) => return Some("it has neither `spec.template` nor `spec.source`".to_owned()),
-        (Some(_), Some(_)) => return Some("it has both `spec.template` and `spec.source`".to_owned()),
-    };
-    let object = json!({
-        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate",
-        "metadata": { "name": source.target(), "namespace": "default" },
-        "spec": template.write().unwrap_or(Value::Null),
-    });
-    let circumstances = Circumstances { admin_namespace: Some(true), ..Circumstances::default() };
-    let findings = validate(Submission { circumstances, ..Submission::create(object) }, profile);
+/// The first rule that a source breaks, in the words of `validate`.
+fn flaw(source: &Object, profile: &Profile) -> Option<String> {
+    let mut object = source.write();
+    // That is ours.
+    object.as_object_mut()?.remove("status");
+    let findings = validate(Submission::create(object), profile);
     let error = findings.into_iter().find(|finding| finding.kind.is_some() && finding.severity == Severity::Error)?;
-    Some(match error.path.strip_prefix("spec") {
-        Some(rest) => format!("spec.template{rest}: {}", error.message),
-        None => format!("{}: {}", error.path, error.message),
-    })
+    Some(format!("{}: {}", error.path, error.message))
 }

@@ -21,3 +21,6 @@ pub const SCHEDULING_GROUP: &str = "scheduling.k8s.io";
 
 /// Most reservations of one claim.
 pub const MAX_RESERVATIONS: usize = 256;
+
+/// Label of a namespace whose claims may ask for admin access; its value is `true`.
+pub const ADMIN_LABEL: &str = "resource.kubernetes.io/admin-access";

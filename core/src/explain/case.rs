@@ -3,6 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Request;
+use super::origin::{Origin, about_claim, claim_reference};
+use super::reasons::claims_of;
+use super::reasons::problems::request_problems;
+use super::settled::Settled;
 use super::words::{list, plural};
 use crate::allocate::Question;
 use crate::allocate::extended;
@@ -11,11 +15,8 @@ use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::near::nearest_name as nearest;
-use crate::scheduler::node_fit;
-use crate::simulate::claims::Origin;
-use crate::simulate::problems::{about_claim, claim_reference, request_problems};
-use crate::simulate::schedule::{node_states, reaches};
-use crate::simulate::{Played, special};
+use crate::scheduler::filter::reaches;
+use crate::scheduler::{Book, node_fit, special};
 
 /// One thing to explain.
 #[derive(Clone, Debug, Default)]
@@ -55,10 +56,10 @@ pub(crate) struct Placed {
 /// # Errors
 ///
 /// A finding, when there is no such subject.
-pub(crate) fn cases(cluster: &Cluster, played: &Played, request: &Request) -> Result<Vec<Case>, Vec<Finding>> {
+pub(crate) fn cases(cluster: &Cluster, settled: &Settled, request: &Request) -> Result<Vec<Case>, Vec<Finding>> {
     let mut cases = match &request.subject {
-        None => pending(cluster, played),
-        Some(subject) => vec![named(cluster, played, subject)?],
+        None => pending(cluster, settled),
+        Some(subject) => vec![named(cluster, settled, subject)?],
     };
     for case in &mut cases {
         if request.nodes.is_empty() {
@@ -85,36 +86,36 @@ pub(crate) fn cases(cluster: &Cluster, played: &Played, request: &Request) -> Re
 }
 
 /// Every Pod that is Pending, then every claim without devices that no Pod refers to.
-pub(crate) fn pending(cluster: &Cluster, played: &Played) -> Vec<Case> {
+pub(crate) fn pending(cluster: &Cluster, settled: &Settled) -> Vec<Case> {
     let mut cases = Vec::new();
-    for key in &played.order {
-        let case = pod_case(cluster, played, key);
+    for key in &settled.order {
+        let case = pod_case(cluster, settled, key);
         if case.placed.is_none() {
             cases.push(case);
         }
     }
     let is_used = |key: &Key| {
-        played
+        settled
             .entries
             .iter()
             .any(|(pod, entries)| pod.0 == key.0 && entries.iter().any(|entry| entry.claim.as_ref() == Some(&key.1)))
     };
     for (key, claim) in cluster.claims() {
         if claim.status.allocation.is_none() && !is_used(key) {
-            cases.push(claim_case(cluster, played, key, claim));
+            cases.push(claim_case(cluster, settled, key, claim));
         }
     }
     cases
 }
 
-fn named(cluster: &Cluster, played: &Played, subject: &ObjectRef) -> Result<Case, Vec<Finding>> {
+fn named(cluster: &Cluster, settled: &Settled, subject: &ObjectRef) -> Result<Case, Vec<Finding>> {
     let key = |keys: &mut dyn Iterator<Item = &Key>| -> Result<Key, Vec<Finding>> { find(subject, keys) };
     match subject.kind.as_str() {
-        "Pod" => Ok(pod_case(cluster, played, &key(&mut cluster.pods().keys())?)),
+        "Pod" => Ok(pod_case(cluster, settled, &key(&mut cluster.pods().keys())?)),
         "ResourceClaim" => {
             let key = key(&mut cluster.claims().keys())?;
             let claim = cluster.claims().get(&key).cloned().unwrap_or_default();
-            Ok(claim_case(cluster, played, &key, &claim))
+            Ok(claim_case(cluster, settled, &key, &claim))
         }
         "ResourceClaimTemplate" => {
             let key = key(&mut cluster.templates().keys())?;
@@ -122,14 +123,14 @@ fn named(cluster: &Cluster, played: &Played, subject: &ObjectRef) -> Result<Case
             let mut claim = ResourceClaim { spec: template.spec.spec, ..ResourceClaim::default() };
             claim.metadata.namespace.clone_from(&key.0);
             claim.metadata.name.clone_from(&key.1);
-            let mut case = claim_case(cluster, played, &key, &claim);
+            let mut case = claim_case(cluster, settled, &key, &claim);
             "ResourceClaimTemplate".clone_into(&mut case.subject.kind);
             for finding in &mut case.stage {
                 finding.object = Some(case.subject.clone());
             }
             Ok(case)
         }
-        "PodGroup" => super::group::case(cluster, played, &key(&mut cluster.pod_groups().keys())?),
+        "PodGroup" => super::group::case(cluster, settled, &key(&mut cluster.pod_groups().keys())?),
         kind => {
             let message = format!("a `{kind}` cannot be explained");
             let hint = "one of ResourceClaim, ResourceClaimTemplate, Pod, PodGroup";
@@ -187,18 +188,11 @@ fn is_about_devices(finding: &Finding) -> bool {
     )
 }
 
-pub(crate) fn pod_case(cluster: &Cluster, played: &Played, key: &Key) -> Case {
+pub(crate) fn pod_case(cluster: &Cluster, settled: &Settled, key: &Key) -> Case {
     let subject = ObjectRef { kind: "Pod".to_owned(), namespace: key.0.clone(), name: key.1.clone() };
     let mut case = Case { subject, all_nodes: cluster.nodes().len(), ..Case::default() };
     let Some(pod) = cluster.pods().get(key) else { return case };
-    let verdict = played.verdicts.get(key).cloned().unwrap_or_default();
-    let group = super::group::notes(cluster, pod);
-    let waits = |finding: &Finding| matches!(finding.code, Code::RunGroupMissing | Code::RunGroupShort);
-    if !played.bound.contains(key) && group.iter().any(waits) {
-        case.stage = group;
-        case.is_blocked = true;
-        return case;
-    }
+    let verdict = settled.verdicts.get(key).cloned().unwrap_or_default();
     case.own = super::group::members(cluster, pod);
     let is_finished = verdict.reasons.iter().any(|finding| finding.code == Code::RunFinished);
     if let Some(node) = verdict.node.filter(|_| verdict.reasons.is_empty()) {
@@ -212,18 +206,9 @@ pub(crate) fn pod_case(cluster: &Cluster, played: &Played, key: &Key) -> Case {
         return case;
     }
     case.stage = verdict.reasons.into_iter().filter(|finding| !is_about_devices(finding)).collect();
-    case.stage.extend(group);
-    let entries = played.entries.get(key).map(Vec::as_slice).unwrap_or_default();
-    let claims: Vec<&ResourceClaim> = {
-        let names = entries.iter().filter_map(|entry| entry.claim.as_ref());
-        let mut claims: Vec<&ResourceClaim> = Vec::new();
-        for claim in names.filter_map(|name| cluster.claims().get(&(key.0.clone(), name.clone()))) {
-            if claims.iter().all(|known| known.metadata.name != claim.metadata.name) {
-                claims.push(claim);
-            }
-        }
-        claims
-    };
+    case.stage.extend(super::group::near_misses(cluster, pod));
+    let entries = settled.entries.get(key).map(Vec::as_slice).unwrap_or_default();
+    let claims = claims_of(cluster, &key.0, entries);
     nodes_of_pod(cluster, pod, &claims, &mut case);
     let node_reasons = [Code::RunNodeUnsuitable, Code::RunClaimElsewhere, Code::LinkNearGroupClaim];
     let is_hard = |finding: &Finding| !node_reasons.contains(&finding.code);
@@ -240,11 +225,11 @@ fn nodes_of_pod(cluster: &Cluster, pod: &Pod, claims: &[&ResourceClaim], case: &
     let (allocated, unallocated): (Vec<&ResourceClaim>, Vec<&ResourceClaim>) =
         claims.iter().copied().partition(|claim| claim.status.allocation.is_some());
     let mut extended_here = None;
-    for state in node_states(cluster) {
+    for state in Book::new(cluster).nodes() {
         let extended = extended::on_node(cluster, pod, &state.node);
         let mut requests = requests.clone();
         requests.retain(|name, _| extended.as_ref().is_none_or(|extended| !extended.resources.contains(name)));
-        if !state.refusals(pod, &requests).is_empty() || !allocated.iter().all(|claim| reaches(claim, &state)) {
+        if !state.refusals(pod, &requests).is_empty() || !allocated.iter().all(|claim| reaches(claim, state)) {
             continue;
         }
         // Nodes that need another claim for extended resources are asked on their own; the first kind is explained.
@@ -258,7 +243,7 @@ fn nodes_of_pod(cluster: &Cluster, pod: &Pod, claims: &[&ResourceClaim], case: &
     case.question.claims.extend(extended_here.flatten().map(|extended| special::claim(pod, &extended)));
 }
 
-fn claim_case(cluster: &Cluster, played: &Played, key: &Key, claim: &ResourceClaim) -> Case {
+fn claim_case(cluster: &Cluster, settled: &Settled, key: &Key, claim: &ResourceClaim) -> Case {
     let subject = claim_reference(claim);
     let nodes: Vec<String> = cluster.nodes().keys().cloned().collect();
     let mut case = Case { subject, all_nodes: nodes.len(), ..Case::default() };
@@ -274,11 +259,11 @@ fn claim_case(cluster: &Cluster, played: &Played, key: &Key, claim: &ResourceCla
         let message = format!("claim `{}` is being deleted", key.1);
         case.stage.push(Finding::new(Code::RunClaimDeleting, "", message).about(case.subject.clone()));
     }
-    case.stage.extend(request_problems(cluster, claim).into_iter().map(|(finding, _)| finding));
+    case.stage.extend(request_problems(cluster, claim));
     case.is_blocked = !case.stage.is_empty();
-    for (pod, entries) in played.entries.iter().filter(|(pod, _)| pod.0 == key.0) {
+    for (pod, entries) in settled.entries.iter().filter(|(pod, _)| pod.0 == key.0) {
         let is_user = entries.iter().any(|entry| entry.claim.as_ref() == Some(&key.1));
-        let is_pending = played.verdicts.get(pod).is_some_and(|verdict| verdict.node.is_none());
+        let is_pending = settled.verdicts.get(pod).is_some_and(|verdict| verdict.node.is_none());
         if let (true, true, Some(found)) = (is_user, is_pending, cluster.pods().get(pod)) {
             let message = format!("Pod `{}` that uses the claim is Pending; it may need more than this claim", pod.1);
             let finding = Origin::of(cluster, found).finding(Code::RunNotAllocated, "", message);

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::case;
 use super::change::Change;
 use super::relax::{Suggestion, ranked};
-use super::{Explanation, Request, State, explain_case, played};
+use super::settled::{Settled, settle};
+use super::{Explanation, Request, State, explain_case};
 use crate::allocate::Limits;
 use crate::cluster::Cluster;
 use crate::profile::Features;
-use crate::simulate::Played;
 
 type Gates = BTreeSet<&'static str>;
 
@@ -20,13 +20,13 @@ type Gates = BTreeSet<&'static str>;
 pub(crate) struct OtherGates<'l> {
     given: Cluster,
     limits: &'l Limits,
-    played: BTreeMap<Gates, (Cluster, Played)>,
+    settled: BTreeMap<Gates, (Cluster, Settled)>,
 }
 
 impl<'l> OtherGates<'l> {
     /// Other gates for a cluster as it was given.
     pub(crate) fn of(given: Cluster, limits: &'l Limits) -> Self {
-        Self { given, limits, played: BTreeMap::new() }
+        Self { given, limits, settled: BTreeMap::new() }
     }
 
     /// Adds the gates that help to the suggestions of an explanation: one alone where that is enough, else the smallest set found.
@@ -97,19 +97,19 @@ impl<'l> OtherGates<'l> {
     /// The gates that stand in the way then.
     fn fits(&mut self, explanation: &Explanation, nodes: &[String], gates: &Gates) -> Result<Option<String>, Gates> {
         let (given, limits) = (&self.given, self.limits);
-        let (cluster, played) = self.played.entry(gates.clone()).or_insert_with(|| {
+        let (cluster, settled) = self.settled.entry(gates.clone()).or_insert_with(|| {
             let mut cluster = given.clone();
             let mut profile = cluster.profile().clone();
             for gate in gates {
                 profile.features.set(gate, true);
             }
             cluster.set_profile(profile);
-            let played = played(&mut cluster, limits);
-            (cluster, played)
+            let settled = settle(&mut cluster, limits);
+            (cluster, settled)
         });
         let request =
             Request { subject: Some(explanation.subject.clone()), nodes: nodes.to_vec(), ..Request::default() };
-        let cases = case::cases(cluster, played, &request).unwrap_or_default();
+        let cases = case::cases(cluster, settled, &request).unwrap_or_default();
         let Some(case) = cases.into_iter().next() else { return Err(Gates::new()) };
         let other = explain_case(cluster, case, &request, limits);
         match other.state {

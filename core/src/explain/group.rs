@@ -1,97 +1,19 @@
-//! PodGroups: their claims for all members, and what keeps a gang from being placed.
-//!
-//! The Pods of a run are placed one by one, with claims that stand for themselves. Before that, the claims of groups are made
-//! here and the members' entries are pointed to them, so that what is explained has the claims that the members share.
+//! PodGroups: what keeps a gang from being placed.
 
 use std::collections::BTreeSet;
 
 use super::case::{Case, Placed, pod_case};
-use super::words::{list, plural};
-use crate::api::claim::{ResourceClaim, ResourceClaimTemplate};
+use super::origin::Origin;
+use super::reasons::problems::missing_template;
+use super::settled::Settled;
+use super::words::plural;
+use crate::api::claim::ResourceClaimTemplate;
 use crate::api::group::PodGroup;
-use crate::api::meta::OwnerReference;
-use crate::api::object::Object;
 use crate::api::pod::{Pod, PodResourceClaim};
+use crate::cluster::entries;
 use crate::cluster::{Cluster, Key};
-use crate::cluster::{entries, entries::Resolved};
-use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef};
-use crate::simulate::Played;
-use crate::simulate::claims::Origin;
-use crate::simulate::problems::missing_template;
 use entries::Source;
-
-/// Makes the claims of all groups that have none, and lets the entries of members that stand for them name them.
-pub(crate) fn prepare(cluster: &mut Cluster) {
-    if !cluster.profile().features.workload_resource_claims {
-        return;
-    }
-    let groups: Vec<PodGroup> = cluster.pod_groups().values().cloned().collect();
-    for group in groups {
-        let made: Vec<(PodResourceClaim, String)> = group
-            .spec
-            .resource_claims
-            .iter()
-            .filter_map(|entry| Some((entry.clone(), claim_of(cluster, &group, entry)?)))
-            .collect();
-        let key = entries::key_of(&group.metadata);
-        let members: Vec<Key> = cluster.links().pods_of_group(&key).map(|name| (key.0.clone(), name.clone())).collect();
-        for member in members {
-            let Some(mut pod) = cluster.pods().get(&member).cloned() else { continue };
-            let before = pod.clone();
-            for entry in &mut pod.spec.resource_claims {
-                let shared = entries::group_entry(entry, Some(&group)).and_then(|of_group| {
-                    made.iter().find(|(known, _)| known.name == of_group.name).map(|(_, claim)| claim.clone())
-                });
-                if let Some(claim) = shared {
-                    *entry = PodResourceClaim {
-                        name: entry.name.clone(),
-                        resource_claim_name: Some(claim),
-                        ..PodResourceClaim::default()
-                    };
-                }
-            }
-            if pod != before {
-                cluster.apply(Object::Pod(Box::new(pod)));
-            }
-        }
-    }
-}
-
-/// Name of the claim of a group's entry, made now where there is none. `None` where it has no template.
-fn claim_of(cluster: &mut Cluster, group: &PodGroup, entry: &PodResourceClaim) -> Option<String> {
-    if let Resolved::Claim { name, .. } = entries::resolve_for_group(group, entry) {
-        return Some(name.to_owned());
-    }
-    if let Some(known) = entries::generated_for(cluster, &group.metadata, &entry.name) {
-        return Some(known.metadata.name.clone());
-    }
-    let template = template_of(cluster, group, entry).ok()?;
-    let metadata = &group.metadata;
-    let uid = match metadata.uid.as_str() {
-        "" => derive::uid("PodGroup", &metadata.namespace, &metadata.name),
-        uid => uid.to_owned(),
-    };
-    let mut claim = ResourceClaim { spec: template.spec.spec.clone(), ..ResourceClaim::default() };
-    claim.metadata.namespace.clone_from(&metadata.namespace);
-    claim.metadata.labels.clone_from(&template.spec.metadata.labels);
-    claim.metadata.annotations.insert(entries::ENTRY_ANNOTATION.to_owned(), entry.name.clone());
-    claim.metadata.owner_references.push(OwnerReference {
-        api_version: group.api_version.clone(),
-        kind: "PodGroup".to_owned(),
-        name: metadata.name.clone(),
-        uid: uid.clone(),
-        controller: Some(true),
-        ..OwnerReference::default()
-    });
-    let prefix = derive::claim_prefix(&metadata.name, &entry.name);
-    claim.metadata.name = derive::generated_name(&prefix, &[&uid, &entry.name, "0"]);
-    claim.metadata.generate_name = prefix;
-    let name = claim.metadata.name.clone();
-    claim.metadata.uid = derive::uid("ResourceClaim", &claim.metadata.namespace, &name);
-    cluster.apply(Object::ResourceClaim(Box::new(claim)));
-    Some(name)
-}
 
 fn template_of(
     cluster: &Cluster,
@@ -115,19 +37,17 @@ fn template_of(
     }
 }
 
-/// What the Pod's group has to do with its being Pending.
-pub(crate) fn notes(cluster: &Cluster, pod: &Pod) -> Vec<Finding> {
+/// Why a Pod waits for its PodGroup before it is tried.
+pub(crate) fn holds(cluster: &Cluster, pod: &Pod) -> Option<Finding> {
     let features = &cluster.profile().features;
-    let Some(name) = pod.group_name().filter(|_| features.generic_workload) else { return Vec::new() };
-    let origin = Origin::of(cluster, pod);
+    let name = pod.group_name().filter(|_| features.generic_workload)?;
     let Some(group) = entries::group_of(cluster, pod) else {
         let message = format!("Pod `{}` waits for PodGroup `{name}`, which does not exist", pod.metadata.name);
         let path = "spec.schedulingGroup.podGroupName";
-        return vec![origin.finding(Code::RunGroupMissing, path, message).with_hint("create the PodGroup")];
+        let finding = Origin::of(cluster, pod).finding(Code::RunGroupMissing, path, message);
+        return Some(finding.with_hint("create the PodGroup"));
     };
-    let mut notes = near_misses(cluster, pod, group, &origin);
-    notes.extend(too_few(cluster, group));
-    notes
+    too_few(cluster, group)
 }
 
 /// The Pod and the other members of its group, as `namespace/name`.
@@ -157,18 +77,13 @@ fn too_few(cluster: &Cluster, group: &PodGroup) -> Option<Finding> {
 }
 
 /// Entries that look like one of the group's and are not.
-fn near_misses(cluster: &Cluster, pod: &Pod, group: &PodGroup, origin: &Origin) -> Vec<Finding> {
+pub(crate) fn near_misses(cluster: &Cluster, pod: &Pod) -> Vec<Finding> {
     let mut notes = Vec::new();
+    let knows_groups = cluster.profile().features.generic_workload;
+    let Some(group) = entries::group_of(cluster, pod).filter(|_| knows_groups) else { return notes };
+    let origin = Origin::of(cluster, pod);
     for (index, entry) in pod.spec.resource_claims.iter().enumerate() {
         let path = format!("spec.resourceClaims[{index}]");
-        if let Some(wanted) = &entry.pod_group_resource_claim {
-            let message = format!("PodGroup `{}` has no claim `{wanted}`", group.metadata.name);
-            notes.push(origin.finding(Code::RunGroupClaim, &path, message).with_hint(format!(
-                "its claims are {}",
-                list(group.spec.resource_claims.iter().map(|entry| &entry.name))
-            )));
-            continue;
-        }
         let own = entries::source(entry);
         let claim = entry.resource_claim_name.as_ref();
         let claim = claim.and_then(|name| cluster.claims().get(&(pod.metadata.namespace.clone(), name.clone())));
@@ -197,7 +112,7 @@ fn reference(key: &Key) -> ObjectRef {
 }
 
 /// A case for each group that has a Pod without a node.
-pub(crate) fn waiting(cluster: &Cluster, played: &Played) -> Vec<Case> {
+pub(crate) fn waiting(cluster: &Cluster, settled: &Settled) -> Vec<Case> {
     let is_waiting = |key: &&Key| {
         let mut members = cluster.links().pods_of_group(key);
         members.any(|name| {
@@ -205,7 +120,7 @@ pub(crate) fn waiting(cluster: &Cluster, played: &Played) -> Vec<Case> {
             pod.is_some_and(|pod| pod.spec.node_name.is_empty() && !pod.is_finished())
         })
     };
-    cluster.pod_groups().keys().filter(is_waiting).filter_map(|key| case(cluster, played, key).ok()).collect()
+    cluster.pod_groups().keys().filter(is_waiting).filter_map(|key| case(cluster, settled, key).ok()).collect()
 }
 
 /// What keeps a group from being placed: templates, missing Pods, or the first member without a place.
@@ -213,7 +128,7 @@ pub(crate) fn waiting(cluster: &Cluster, played: &Played) -> Vec<Case> {
 /// # Errors
 ///
 /// None so far; the shape is that of its siblings.
-pub(crate) fn case(cluster: &Cluster, played: &Played, key: &Key) -> Result<Case, Vec<Finding>> {
+pub(crate) fn case(cluster: &Cluster, settled: &Settled, key: &Key) -> Result<Case, Vec<Finding>> {
     let mut case = Case { subject: reference(key), all_nodes: cluster.nodes().len(), ..Case::default() };
     let Some(group) = cluster.pod_groups().get(key) else { return Ok(case) };
     for (index, entry) in group.spec.resource_claims.iter().enumerate() {
@@ -224,8 +139,8 @@ pub(crate) fn case(cluster: &Cluster, played: &Played, key: &Key) -> Result<Case
     }
     case.stage.extend(too_few(cluster, group));
     let names: BTreeSet<&String> = cluster.links().pods_of_group(key).collect();
-    let members: Vec<&Key> = played.order.iter().filter(|pod| pod.0 == key.0 && names.contains(&pod.1)).collect();
-    let has_place = |pod: &&&Key| played.verdicts.get(**pod).is_some_and(|verdict| verdict.node.is_some());
+    let members: Vec<&Key> = settled.order.iter().filter(|pod| pod.0 == key.0 && names.contains(&pod.1)).collect();
+    let has_place = |pod: &&&Key| settled.verdicts.get(**pod).is_some_and(|verdict| verdict.node.is_some());
     let placed = members.iter().filter(has_place).count();
     let wanted = group.min_count().and_then(|count| usize::try_from(count).ok()).unwrap_or(members.len());
     if placed >= wanted && case.stage.is_empty() {
@@ -243,7 +158,7 @@ pub(crate) fn case(cluster: &Cluster, played: &Played, key: &Key) -> Result<Case
         case.is_blocked = true;
         return Ok(case);
     };
-    let member = pod_case(cluster, played, first);
+    let member = pod_case(cluster, settled, first);
     let message = format!(
         "{placed} of {} find a place, {wanted} are needed at once; Pod `{}` is the first without one",
         super::case::count(members.len(), "Pod"),

@@ -12,15 +12,18 @@ pub(crate) mod change;
 mod conflict;
 pub(crate) mod detail;
 mod gates;
-mod group;
+pub(crate) mod group;
 pub(crate) mod holders;
 mod literals;
 mod nodes;
+pub(crate) mod origin;
 pub(crate) mod pod_manifest;
 mod propose;
+pub(crate) mod reasons;
 pub(crate) mod relax;
 pub(crate) mod requests;
 pub(crate) mod reword;
+pub(crate) mod settled;
 pub(crate) mod shape;
 pub(crate) mod statistics;
 pub(crate) mod supply;
@@ -37,17 +40,16 @@ pub use relax::Suggestion;
 
 use crate::allocate::{Limits, Place as Placement, find_place};
 use crate::cluster::Cluster;
-use crate::cluster::entries;
 use crate::finding::{Code, Finding};
-use crate::simulate::{Played, play};
 use case::Case;
 use gates::OtherGates;
+use settled::settle;
 use survey::Survey;
 
 /// Explains what is asked for.
 ///
-/// The cluster is played first: Pods that fit are placed, claims that they need are made, as [`crate::simulate::run`] does. The
-/// cluster afterwards is the one that is explained.
+/// The control plane of the cluster settles first, as [`crate::ask::run`] has it. The cluster afterwards is the settled one, and the one that
+/// is explained.
 ///
 /// One explanation for a subject that is named; else one for every Pod and claim that is Pending, in the order of scheduling.
 ///
@@ -56,9 +58,9 @@ use survey::Survey;
 /// A finding, when there is no such subject.
 pub fn explain(cluster: &mut Cluster, request: &Request, limits: &Limits) -> Result<Vec<Explanation>, Vec<Finding>> {
     let mut gates = OtherGates::of(cluster.clone(), limits);
-    let played = played(cluster, limits);
+    let settled = settle(cluster, limits);
     let mut explanations = Vec::new();
-    for case in case::cases(cluster, &played, request)? {
+    for case in case::cases(cluster, &settled, request)? {
         let mut explanation = explain_case(cluster, case, request, limits);
         if request.suggestions {
             gates.suggest(&mut explanation, &request.nodes);
@@ -70,20 +72,10 @@ pub fn explain(cluster: &mut Cluster, request: &Request, limits: &Limits) -> Res
 
 /// One explanation for every Pod and claim that is Pending, in the order of scheduling, then one for each PodGroup with such a Pod.
 pub(crate) fn explain_waiting(cluster: &mut Cluster, limits: &Limits) -> Vec<Explanation> {
-    let played = played(cluster, limits);
-    let mut cases = case::pending(cluster, &played);
-    cases.extend(group::waiting(cluster, &played));
+    let settled = settle(cluster, limits);
+    let mut cases = case::pending(cluster, &settled);
+    cases.extend(group::waiting(cluster, &settled));
     cases.into_iter().map(|case| explain_case(cluster, case, &Request::default(), limits)).collect()
-}
-
-/// Plays a cluster as far as each Pod comes by itself, and notes which ones had a node before.
-fn played(cluster: &mut Cluster, limits: &Limits) -> Played {
-    group::prepare(cluster);
-    let is_bound = |pod: &&crate::api::pod::Pod| !pod.spec.node_name.is_empty();
-    let bound = cluster.pods().values().filter(is_bound).map(|pod| entries::key_of(&pod.metadata)).collect();
-    let mut played = play(cluster, limits);
-    played.bound = bound;
-    played
 }
 
 pub(crate) fn explain_case(cluster: &mut Cluster, case: Case, request: &Request, limits: &Limits) -> Explanation {

@@ -19,9 +19,9 @@ use crate::api::node::NodeTaint;
 use crate::api::pod::Pod;
 use crate::api::quantity::Quantity;
 use crate::cluster::Cluster;
+use crate::scheduler::filter::reaches;
 use crate::scheduler::node_fit::{self, NodeState, Refusal, Resources};
-use crate::simulate::schedule::{node_states, reaches};
-use crate::simulate::special;
+use crate::scheduler::{Book, special};
 
 /// Most suggestions of this kind.
 const MOST: usize = 4;
@@ -107,8 +107,8 @@ fn includes(changes: &[Change], others: &[Change]) -> bool {
 fn groups(cluster: &Cluster, case: &Case, pod: &Pod) -> Vec<Group> {
     let requests = node_fit::requests(pod);
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
-    for state in node_states(cluster) {
-        if !case.allocated.iter().all(|claim| reaches(claim, &state)) {
+    for state in Book::new(cluster).nodes() {
+        if !case.allocated.iter().all(|claim| reaches(claim, state)) {
             continue;
         }
         let extended = extended::on_node(cluster, pod, &state.node);
@@ -118,7 +118,7 @@ fn groups(cluster: &Cluster, case: &Case, pod: &Pod) -> Vec<Group> {
             continue;
         }
         let name = state.name().to_owned();
-        let Some(changes) = changes(pod.clone(), requests, state) else {
+        let Some(changes) = changes(pod.clone(), requests, state.clone()) else {
             continue;
         };
         let key = format!("{changes:?} {extended:?}");

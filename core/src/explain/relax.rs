@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::case::Case;
 use super::change::{Change, change_spec, parts};
 use super::conflict::constraint_text;
+use super::origin::template_of;
 use super::survey::Survey;
 use super::trial::try_changes;
 use super::{nodes, propose, supply, words};
@@ -16,7 +17,6 @@ use crate::api::claim::{ResourceClaim, ResourceClaimStatus};
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::cluster::Cluster;
-use crate::simulate::claims::template_of;
 
 /// Most kinds of nodes on which changes are tried, the nearest first.
 const MOST_NODES: usize = 64;

@@ -6,7 +6,7 @@ use super::{Explanation, ReasonCount, ReasonKind, RequestExplanation, SelectorRe
 use crate::api::claim::ResourceClaim;
 use crate::api::node::NodeTaint;
 use crate::api::slice::DeviceTaint;
-pub(crate) use crate::simulate::infer::list;
+pub(crate) use crate::finding::list;
 
 /// `1 device`, `3 devices`.
 pub(crate) fn plural(number: u64, noun: &str) -> String {

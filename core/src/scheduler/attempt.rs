@@ -4,24 +4,22 @@ use std::collections::BTreeSet;
 
 use super::bind::Placement;
 use super::book::Book;
+use super::conditions::{self, Readiness};
 use super::filter::reaches;
 use super::needs::{self, Need};
-use super::{Scheduled, Verdict, bind, conditions, postfilter, special, write};
-use crate::allocate::extended;
-use crate::allocate::{DeviceId, Limits};
+use super::refusal::Cause;
+use super::{Examination, Scheduled, Settings, Verdict, bind, message, postfilter, special, write};
+use crate::allocate::{self, DeviceId, extended};
 use crate::api::pod::Pod;
 use crate::cluster::entries::key_of;
 use crate::cluster::{Cluster, Key};
-use crate::decision::{Decision, Time};
-use crate::profile::Profile;
+use crate::decision::Decision;
 
 /// Facts and settings of one decision.
 pub(super) struct Scheduler<'s> {
     pub(super) cluster: &'s mut Cluster,
     pub(super) book: &'s mut Book,
-    pub(super) profile: &'s Profile,
-    pub(super) limits: &'s Limits,
-    pub(super) now: Time,
+    pub(super) settings: Settings<'s>,
     /// Nodes that are left out for now.
     pub(super) without: BTreeSet<String>,
     /// The same for members of a gang that are to be placed together.
@@ -51,35 +49,41 @@ pub(super) struct Failure {
     pub(super) is_error: bool,
     /// The sentence for users.
     pub(super) message: String,
+    /// The same as data.
+    pub(super) cause: Cause,
     /// What to change so that the next attempt may fit.
     pub(super) relief: Decision,
 }
 
 impl Failure {
     pub(super) fn error(message: String) -> Self {
-        Self { is_error: true, message, relief: Decision::none() }
+        Self { is_error: true, message, cause: Cause::Other, relief: Decision::none() }
     }
 
     /// The failure of an attempt of which nobody hears.
     pub(super) fn untold() -> Self {
-        Self { is_error: false, message: String::new(), relief: Decision::none() }
+        Self { is_error: false, message: String::new(), cause: Cause::Other, relief: Decision::none() }
+    }
+
+    /// A claim is wrong.
+    pub(super) fn of_claim(failure: allocate::Failure) -> Self {
+        let message = message::filter(&failure.reference);
+        Self { cause: Cause::Claim(Box::new(failure)), ..Self::error(message) }
+    }
+
+    /// The search for devices reached its limit on a node.
+    pub(super) fn gave_up(node: &str) -> Self {
+        let message = format!("node {node}: timed out trying to allocate devices");
+        Self { cause: Cause::GaveUp { node: node.to_owned() }, ..Self::error(message) }
     }
 }
 
 impl<'s> Scheduler<'s> {
-    pub(super) fn new(
-        cluster: &'s mut Cluster,
-        book: &'s mut Book,
-        profile: &'s Profile,
-        limits: &'s Limits,
-        now: Time,
-    ) -> Self {
+    pub(super) fn new(cluster: &'s mut Cluster, book: &'s mut Book, settings: Settings<'s>) -> Self {
         Self {
             cluster,
             book,
-            profile,
-            limits,
-            now,
+            settings,
             without: BTreeSet::new(),
             crowded: BTreeSet::new(),
             only: None,
@@ -108,13 +112,32 @@ impl<'s> Scheduler<'s> {
     /// Tells users that a Pod has no node, and does what may help it.
     pub(super) fn fail(&self, pod: &Pod, failure: Failure, decision: &mut Decision) -> Verdict {
         decision.actions.extend(failure.relief.actions);
-        write::failed(pod, &failure.message, failure.is_error, self.now, decision);
+        if self.settings.records_failures {
+            write::failed(pod, &failure.message, failure.is_error, self.settings.now, decision);
+        }
         if failure.is_error { Verdict::Error } else { Verdict::Unschedulable }
+    }
+
+    /// How far a Pod comes by itself.
+    pub(super) fn examine(&mut self, key: &Key) -> Examination {
+        let Some(pod) = self.waiting(key) else { return Examination::Held };
+        match self.attempt(&pod) {
+            Attempt::Held => Examination::Held,
+            Attempt::Fits(placement) => {
+                let on = conditions::are_on(&self.settings.profile.features);
+                let claims = placement.needs.iter().map(|need| &need.claim).filter(|_| on);
+                let waiting =
+                    claims.filter(|claim| conditions::readiness(claim, self.settings.now) == Readiness::Waits);
+                let waits = waiting.map(|claim| (claim.metadata.name.clone(), conditions::deadline(claim))).collect();
+                Examination::Fits { node: placement.node, waits }
+            }
+            Attempt::Unfit(Failure { message, cause, .. }) => Examination::Unfit { message, cause },
+        }
     }
 
     /// Whether a Pod is not to be tried yet.
     pub(super) fn is_held(&self, pod: &Pod) -> bool {
-        let features = &self.profile.features;
+        let features = &self.settings.profile.features;
         !pod.spec.scheduling_gates.is_empty()
             || needs::group_hold(self.cluster, features, pod).is_err()
             || needs::needs(self.cluster, features, pod).is_err()
@@ -122,13 +145,13 @@ impl<'s> Scheduler<'s> {
 
     /// Whether a Pod needs devices that none of its claims has.
     pub(super) fn wants_devices(&self, pod: &Pod) -> bool {
-        let needs = needs::needs(self.cluster, &self.profile.features, pod).unwrap_or_default();
+        let needs = needs::needs(self.cluster, &self.settings.profile.features, pod).unwrap_or_default();
         needs.iter().any(|need| !need.is_allocated()) || special::is_asked(self.cluster, pod)
     }
 
     /// Looks for a place.
     pub(super) fn attempt(&mut self, pod: &Pod) -> Attempt {
-        let features = &self.profile.features;
+        let features = &self.settings.profile.features;
         if !pod.spec.scheduling_gates.is_empty() || needs::group_hold(self.cluster, features, pod).is_err() {
             return Attempt::Held;
         }
@@ -146,8 +169,7 @@ impl<'s> Scheduler<'s> {
         let unallocated = || needs.iter().filter(|need| !need.is_allocated());
         let problem = unallocated().find_map(|need| needs::request_problem(self.cluster, features, &need.claim));
         if let Some(problem) = problem {
-            let after = "no new claims to deallocate";
-            return Attempt::Unfit(self.worded(&problem, after, 0, Decision::none()));
+            return Attempt::Unfit(self.bad_request(problem));
         }
         // Where it was to go before does not count against it.
         self.book.forget(&key_of(&pod.metadata));

@@ -34,7 +34,7 @@ pub(super) struct Placement {
 impl Placement {
     /// The claims as they are to be: allocated and reserved. Only those that change.
     pub(super) fn claims(&self, scheduler: &Scheduler<'_>) -> Vec<ResourceClaim> {
-        let stamped = conditions::are_on(&scheduler.profile.features);
+        let stamped = conditions::are_on(&scheduler.settings.profile.features);
         let mut allocations = self.allocations.iter();
         let mut changed = Vec::new();
         for need in &self.needs {
@@ -49,7 +49,7 @@ impl Placement {
                 claim.status.reserved_for.push(need.consumer.clone());
                 let allocation = claim.status.allocation.as_mut().filter(|_| stamped);
                 if let Some(allocation) = allocation.filter(|allocation| allocation.allocation_timestamp.is_empty()) {
-                    Arc::make_mut(allocation).allocation_timestamp = scheduler.now.to_string();
+                    Arc::make_mut(allocation).allocation_timestamp = scheduler.settings.now.to_string();
                 }
             }
             if claim != need.claim {
@@ -84,7 +84,7 @@ pub(super) fn reserve(
         return Err(Failure::error(message::pre_bind(&too_many(full))));
     }
     // DIFFERENCE: the reference says where the Pod goes even if it goes there at once. That is a write that nobody reads.
-    if !placement.needs.is_empty() && scheduler.profile.mode == Mode::Reference {
+    if !placement.needs.is_empty() && scheduler.settings.profile.mode == Mode::Reference {
         write::nominate(pod, &placement.node, decision);
     }
     for mut claim in claims {
@@ -110,14 +110,14 @@ pub(super) fn reserve(
 
 /// Gives the Pod its node, once its drivers are ready.
 pub(super) fn finish(scheduler: &Scheduler<'_>, pod: &Pod, placement: &Placement, decision: &mut Decision) -> Verdict {
-    if conditions::are_on(&scheduler.profile.features) {
+    if conditions::are_on(&scheduler.settings.profile.features) {
         let new = placement.claims(scheduler);
         let is_new = |need: &&Need| new.iter().all(|claim| claim.metadata.uid != need.claim.metadata.uid);
         let claims: Vec<&ResourceClaim> =
             new.iter().chain(placement.needs.iter().filter(is_new).map(|need| &need.claim)).collect();
         let mut waits = false;
         for claim in &claims {
-            match conditions::readiness(claim, scheduler.now) {
+            match conditions::readiness(claim, scheduler.settings.now) {
                 Readiness::Ready => {}
                 Readiness::Failed(error) => return give_up(scheduler, pod, placement, &error, decision),
                 Readiness::TimedOut => {
@@ -138,7 +138,7 @@ pub(super) fn finish(scheduler: &Scheduler<'_>, pod: &Pod, placement: &Placement
                 let note = format!("waiting for binding conditions for device on node {}", placement.node);
                 decision.events.push(write::event(pod, false, "BindingConditionsPending", "Scheduling", note));
             }
-            decision.wake_at(scheduler.now.plus_seconds(POLL_SECONDS));
+            decision.wake_at(scheduler.settings.now.plus_seconds(POLL_SECONDS));
             return Verdict::Binding;
         }
     }
@@ -162,7 +162,7 @@ fn give_up(
     error: &str,
     decision: &mut Decision,
 ) -> Verdict {
-    take_back(pod, placement.needs.iter().map(|need| need.claim.clone()), scheduler.profile.mode, decision);
+    take_back(pod, placement.needs.iter().map(|need| need.claim.clone()), scheduler.settings.profile.mode, decision);
     scheduler.fail(pod, Failure::error(message::pre_bind(error)), decision)
 }
 

@@ -81,7 +81,7 @@ impl Book {
     }
 
     /// The nodes by name.
-    pub(super) fn nodes(&self) -> impl Iterator<Item = &NodeState> {
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &NodeState> {
         self.nodes.values()
     }
 

@@ -3,7 +3,6 @@
 //! Nodes are looked at by name, twice as many each time, and not beyond the first place. What they have against a Pod is found
 //! out by [`super::unfit`], where it fits nowhere and somebody wants to hear why.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::attempt::{Attempt, Failure, Scheduler};
@@ -57,7 +56,7 @@ pub(super) enum Standing {
 /// Nodes whose devices fit, but take more of the node than is left.
 #[derive(Default)]
 pub(super) struct Full {
-    pub(super) nodes: BTreeSet<String>,
+    pub(super) nodes: Vec<String>,
     pub(super) refusals: Vec<Vec<Refusal>>,
 }
 
@@ -81,6 +80,7 @@ impl Scheduler<'_> {
         match self.find(&asked, &mut full) {
             Ok(Some(placement)) => Attempt::Fits(placement),
             Ok(None) if self.is_quiet => Attempt::Unfit(Failure::untold()),
+            Ok(None) if !self.settings.records_failures => Attempt::Unfit(self.unfit_unrecorded(&asked, full)),
             Ok(None) => Attempt::Unfit(self.unfit(&asked, full)),
             Err(failure) => Attempt::Unfit(failure),
         }
@@ -96,7 +96,7 @@ impl Scheduler<'_> {
             return Ok(None);
         }
         // DIFFERENCE: in the reference an error in a claim ends the attempt, even where another claim rules the node out.
-        if self.profile.mode == Mode::Reference {
+        if self.settings.profile.mode == Mode::Reference {
             self.ask_away(asked)?;
         }
         if asked.has_lost {
@@ -176,8 +176,8 @@ impl Scheduler<'_> {
 
     /// Whether an allocated claim is of no use on any node: its driver said that it failed, or did not answer in time.
     fn is_lost(&self, claim: &ResourceClaim) -> bool {
-        conditions::are_on(&self.profile.features)
-            && matches!(conditions::readiness(claim, self.now), Readiness::Failed(_) | Readiness::TimedOut)
+        conditions::are_on(&self.settings.profile.features)
+            && matches!(conditions::readiness(claim, self.settings.now), Readiness::Failed(_) | Readiness::TimedOut)
     }
 
     /// Asks the allocator about nodes that other claims of the Pod rule out.
@@ -221,7 +221,7 @@ impl Scheduler<'_> {
             let taken = match self.room(asked.pod, &needs, &node, &allocations) {
                 Err(Problem::Error(error)) => return Err(Failure::error(message::filter(&error))),
                 Err(Problem::Node(refusals)) => {
-                    full.nodes.insert(node);
+                    full.nodes.push(node);
                     full.refusals.push(refusals);
                     continue;
                 }
@@ -266,7 +266,8 @@ impl Scheduler<'_> {
         node: &str,
         allocations: &[Arc<AllocationResult>],
     ) -> Result<Vec<NodeAllocatableClaimStatus>, Problem> {
-        let Some(state) = self.book.node(node).filter(|_| self.profile.features.node_allocatable_resources) else {
+        let Some(state) = self.book.node(node).filter(|_| self.settings.profile.features.node_allocatable_resources)
+        else {
             return Ok(Vec::new());
         };
         let mut new = allocations.iter();
@@ -286,15 +287,15 @@ impl Scheduler<'_> {
         match self.place(claims, nodes) {
             Place::On(node, allocations) => Ok(Some((node, allocations))),
             Place::Nowhere => Ok(None),
-            Place::Failed(failure) => Err(Failure::error(message::filter(&failure.reference))),
+            Place::Failed(failure) => Err(Failure::of_claim(*failure)),
             Place::GaveUp => {
                 // The limit is one for each node.
                 for node in nodes {
                     match self.place(claims, std::slice::from_ref(node)) {
                         Place::On(node, allocations) => return Ok(Some((node, allocations))),
                         Place::Nowhere => {}
-                        Place::Failed(failure) => return Err(Failure::error(message::filter(&failure.reference))),
-                        Place::GaveUp => return Err(gave_up(node)),
+                        Place::Failed(failure) => return Err(Failure::of_claim(*failure)),
+                        Place::GaveUp => return Err(Failure::gave_up(node)),
                     }
                 }
                 Ok(None)
@@ -313,18 +314,18 @@ impl Scheduler<'_> {
         nodes: Vec<String>,
     ) -> Result<Vec<NodeRefusal>, Failure> {
         let question = Question { claims, nodes, ..Question::default() };
-        let Answer { outcome, .. } = allocate_without(self.cluster, &question, self.limits, &self.barred);
+        let Answer { outcome, .. } = allocate_without(self.cluster, &question, self.settings.limits, &self.barred);
         match outcome {
             Outcome::Allocated { .. } => Ok(Vec::new()),
             Outcome::Unsatisfied { nodes } => Ok(nodes),
-            Outcome::Failed { failure, .. } => Err(Failure::error(message::filter(&failure.reference))),
-            Outcome::GaveUp { node, .. } => Err(gave_up(&node)),
+            Outcome::Failed { failure, .. } => Err(Failure::of_claim(failure)),
+            Outcome::GaveUp { node, .. } => Err(Failure::gave_up(&node)),
         }
     }
 
     fn place(&mut self, claims: &[ResourceClaim], nodes: &[String]) -> Place {
         let question = Question { claims: claims.to_vec(), nodes: nodes.to_vec(), ..Question::default() };
-        find_place_without(self.cluster, &question, self.limits, &self.barred)
+        find_place_without(self.cluster, &question, self.settings.limits, &self.barred)
     }
 }
 
@@ -343,10 +344,6 @@ impl Asked<'_> {
             }
         })
     }
-}
-
-fn gave_up(node: &str) -> Failure {
-    Failure::error(format!("node {node}: timed out trying to allocate devices"))
 }
 
 /// What a Pod asks of a node beside what devices serve there.

@@ -32,8 +32,8 @@ pub(super) fn schedule(scheduler: &mut Scheduler<'_>, group: &Key) -> Scheduled 
         return Scheduled { verdicts, ..Scheduled::default() };
     };
     let mut cycle = Cycle::new(scheduler, &found);
-    let is_gang = found.min_count().is_some() && cycle.scheduler.profile.features.gang_scheduling;
-    let has_choice = is_gang && cycle.scheduler.profile.mode == Mode::Sound;
+    let is_gang = found.min_count().is_some() && cycle.scheduler.settings.profile.features.gang_scheduling;
+    let has_choice = is_gang && cycle.scheduler.settings.profile.mode == Mode::Sound;
     // DIFFERENCE: the reference tries members that are too few while the claims of the others are still being made, and says that
     // they fit nowhere.
     let ready = members.iter().filter(|pod| has_choice && !cycle.scheduler.is_held(pod)).count();
@@ -345,7 +345,7 @@ impl<'c, 's> Cycle<'c, 's> {
 
     /// Whether so many members, with those that had a place before this cycle, are enough.
     fn suffices(&self, fitting: usize) -> bool {
-        let gang = self.scheduler.profile.features.gang_scheduling;
+        let gang = self.scheduler.settings.profile.features.gang_scheduling;
         let Some(min_count) = self.group.min_count().filter(|_| gang) else { return fitting > 0 };
         fitting > 0 && i64::try_from(self.placed.saturating_add(fitting)).unwrap_or(i64::MAX) >= min_count
     }
@@ -356,10 +356,10 @@ impl<'c, 's> Cycle<'c, 's> {
         if self.found.is_empty() {
             return Scheduled { decision, verdicts };
         }
-        let (scheduler, group, now) = (&*self.scheduler, self.group, self.scheduler.now);
+        let (scheduler, group, now) = (&*self.scheduler, self.group, self.scheduler.settings.now);
         if let Some(error) = &self.error {
             let error = format!("failed to schedule other pod from a pod group: {error}");
-            write::group_condition(group, scheduler.profile, Outcome::Error(&error), now, &mut decision);
+            write::group_condition(group, scheduler.settings.profile, Outcome::Error(&error), now, &mut decision);
             for (pod, found) in self.found {
                 let failure = found.err().unwrap_or_else(|| Failure::error(error.clone()));
                 let verdict = scheduler.fail(&pod, failure, &mut decision);
@@ -368,17 +368,16 @@ impl<'c, 's> Cycle<'c, 's> {
             return Scheduled { decision, verdicts };
         }
         if !self.is_enough() {
-            write::group_condition(group, scheduler.profile, Outcome::Unschedulable, now, &mut decision);
+            write::group_condition(group, scheduler.settings.profile, Outcome::Unschedulable, now, &mut decision);
             for (pod, found) in self.found {
-                let waits =
-                    || Failure { is_error: false, message: message::GANG_WAITS.to_owned(), relief: Decision::none() };
+                let waits = || Failure { message: message::GANG_WAITS.to_owned(), ..Failure::untold() };
                 let verdict = scheduler.fail(&pod, found.err().unwrap_or_else(waits), &mut decision);
                 verdicts.push((key_of(&pod.metadata), verdict));
             }
             return Scheduled { decision, verdicts };
         }
-        write::group_condition(group, scheduler.profile, Outcome::Scheduled, now, &mut decision);
-        if scheduler.profile.mode == Mode::Reference {
+        write::group_condition(group, scheduler.settings.profile, Outcome::Scheduled, now, &mut decision);
+        if scheduler.settings.profile.mode == Mode::Reference {
             let (fitting, others): (Vec<_>, Vec<_>) = self.found.into_iter().partition(|(_, found)| found.is_ok());
             let fitting = fitting.into_iter().filter_map(|(pod, found)| Some((pod, found.ok()?))).collect();
             verdicts.extend(race::bind_side_by_side(scheduler, fitting, &mut decision));

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// `curable` is the number of nodes where the Pod would fit if other Pods left.
 pub(crate) fn unschedulable(nodes: usize, filters: &str, after: &str, curable: usize) -> String {
     let none = format!("0/{nodes} nodes are available");
-    let preemption = counted(vec![
+    let preemption = counted([
         (nodes.saturating_sub(curable), "Preemption is not helpful for scheduling.".to_owned()),
         (curable, "No preemption victims found for incoming pod.".to_owned()),
     ]);
@@ -15,7 +15,7 @@ pub(crate) fn unschedulable(nodes: usize, filters: &str, after: &str, curable: u
 }
 
 /// Texts with the number of nodes that they hold for, sorted as texts.
-pub(crate) fn counted(texts: Vec<(usize, String)>) -> String {
+pub(crate) fn counted(texts: impl IntoIterator<Item = (usize, String)>) -> String {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for (count, text) in texts {
         let entry = counts.entry(text).or_default();
@@ -26,6 +26,12 @@ pub(crate) fn counted(texts: Vec<(usize, String)>) -> String {
     parts.sort();
     parts.join(", ")
 }
+
+/// What the filters say of a node that cannot use the devices of a claim that has some.
+pub(super) const ELSEWHERE: &str = "resourceclaim not available on the node";
+
+/// What they say of a node whose devices do not suffice.
+pub(super) const NO_DEVICES: &str = "cannot allocate all claims";
 
 /// The sentence about a member that would fit, in a gang that does not.
 pub(super) const GANG_WAITS: &str = "pod group is unschedulable, waiting for minCount pods from a gang to be scheduled, one or more plugins asked to wait and no plugin rejected pod";

@@ -14,7 +14,7 @@ mod attempt;
 mod bind;
 mod book;
 mod conditions;
-mod filter;
+pub(crate) mod filter;
 mod group;
 pub(crate) mod message;
 mod needs;
@@ -23,6 +23,7 @@ pub(crate) mod node_fit;
 mod postfilter;
 mod queue;
 mod race;
+pub(crate) mod refusal;
 mod score;
 pub(crate) mod special;
 mod unfit;
@@ -66,51 +67,77 @@ pub struct Scheduled {
     pub verdicts: Vec<(Key, Verdict)>,
 }
 
+/// What a decision depends on beside the facts.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'s> {
+    /// Version, gates and mode of the scheduler.
+    pub profile: &'s Profile,
+    /// What one question to the allocator may cost.
+    pub limits: &'s Limits,
+    /// The time.
+    pub now: Time,
+    /// Whether the condition and the Event of a Pod without a place are written. Finding out what all nodes have against a Pod costs more
+    /// than finding out that none takes it.
+    pub records_failures: bool,
+}
+
+/// How far a Pod comes by itself.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Examination {
+    /// It is not ready to be tried, or does not wait.
+    Held,
+    /// There is a place for it.
+    Fits {
+        /// The node.
+        node: String,
+        /// Claims that wait for their drivers there, each with the time when it is given up.
+        waits: Vec<(String, Option<Time>)>,
+    },
+    /// There is none.
+    Unfit {
+        /// kube-scheduler's sentence.
+        message: String,
+        /// The same as data.
+        cause: refusal::Cause,
+    },
+}
+
 /// Decides about one waiting Pod, together with the other waiting Pods of its PodGroup where that feature is on.
 ///
 /// The cluster is the same afterwards; it is changed in between to try things out. `book` must know the cluster's nodes and
 /// Pods; it says whose Pods are scheduled.
-pub fn schedule(
-    cluster: &mut Cluster,
-    book: &mut Book,
-    profile: &Profile,
-    limits: &Limits,
-    pod: &Key,
-    now: Time,
-) -> Scheduled {
-    let rules = rules_of_reference(cluster, profile);
+pub fn schedule(cluster: &mut Cluster, book: &mut Book, settings: Settings<'_>, pod: &Key) -> Scheduled {
+    with_rules_of_reference(cluster, settings.profile, |cluster| {
+        let mut scheduler = Scheduler::new(cluster, book, settings);
+        let grouped = settings.profile.features.generic_workload;
+        let group = scheduler.cluster.pods().get(pod).and_then(|pod| pod.group_name()).filter(|_| grouped);
+        match group.map(|group| (pod.0.clone(), group.to_owned())) {
+            Some(group) => group::schedule(&mut scheduler, &group),
+            None => scheduler.schedule_alone(pod),
+        }
+    })
+}
+
+/// Looks at one Pod as [`schedule`] does, but for it alone and without deciding anything.
+pub(crate) fn examine(cluster: &mut Cluster, book: &mut Book, settings: Settings<'_>, pod: &Key) -> Examination {
+    with_rules_of_reference(cluster, settings.profile, |cluster| {
+        Scheduler::new(cluster, book, Settings { records_failures: true, ..settings }).examine(pod)
+    })
+}
+
+/// Asks with the rules without a selector as they are to the scheduler of the reference: it takes them for rules about all devices, its
+/// eviction controller for rules about none, as the API says.
+fn with_rules_of_reference<A>(cluster: &mut Cluster, profile: &Profile, ask: impl FnOnce(&mut Cluster) -> A) -> A {
+    let rules = cluster.taint_rules().values().filter(|rule| rule.spec.device_selector.is_none());
+    let rules: Vec<DeviceTaintRule> = rules.filter(|_| profile.mode == Mode::Reference).cloned().collect();
     for rule in &rules {
         let mut all = rule.clone();
         all.spec.device_selector = Some(DeviceTaintSelector::default());
         cluster.apply(Object::DeviceTaintRule(Box::new(all)));
     }
-    let scheduled = decide(cluster, book, profile, limits, pod, now);
+    let answer = ask(cluster);
     for rule in rules {
         cluster.apply(Object::DeviceTaintRule(Box::new(rule)));
     }
-    scheduled
-}
-
-/// Rules without a selector: the scheduler of the reference takes them for rules about all devices, its eviction controller
-/// for rules about none, as the API says.
-fn rules_of_reference(cluster: &Cluster, profile: &Profile) -> Vec<DeviceTaintRule> {
-    let rules = cluster.taint_rules().values().filter(|rule| rule.spec.device_selector.is_none());
-    rules.filter(|_| profile.mode == Mode::Reference).cloned().collect()
-}
-
-fn decide(
-    cluster: &mut Cluster,
-    book: &mut Book,
-    profile: &Profile,
-    limits: &Limits,
-    pod: &Key,
-    now: Time,
-) -> Scheduled {
-    let mut scheduler = Scheduler::new(cluster, book, profile, limits, now);
-    let grouped = profile.features.generic_workload;
-    let group = scheduler.cluster.pods().get(pod).and_then(|pod| pod.group_name()).filter(|_| grouped);
-    match group.map(|group| (pod.0.clone(), group.to_owned())) {
-        Some(group) => group::schedule(&mut scheduler, &group),
-        None => scheduler.schedule_alone(pod),
-    }
+    answer
 }

@@ -106,11 +106,6 @@ impl NodeState {
         &self.node.metadata.name
     }
 
-    /// Counts a Pod that runs on the node.
-    pub(crate) fn add(&mut self, pod: &Pod) {
-        self.take(&requests(pod));
-    }
-
     /// Counts [`requests`] of a Pod that runs on the node.
     pub(super) fn take(&mut self, requests: &Resources) {
         add(&mut self.used, requests);
@@ -313,7 +308,7 @@ pub(crate) fn selects(selector: &NodeSelector, node: &Node) -> bool {
 }
 
 /// Labels that a Pod's node selector or affinity asks for and that no node has.
-pub(crate) fn unknown_labels(pod: &Pod, nodes: &[NodeState]) -> Vec<String> {
+pub(crate) fn unknown_labels(pod: &Pod, nodes: &[&NodeState]) -> Vec<String> {
     let terms = required(pod).map(|selector| selector.terms.as_slice()).unwrap_or_default();
     let expressions = terms.iter().flat_map(|term| &term.match_expressions).map(|requirement| &requirement.key);
     let mut keys: Vec<String> = pod.spec.node_selector.keys().chain(expressions).cloned().collect();

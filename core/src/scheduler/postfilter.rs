@@ -70,7 +70,7 @@ pub(super) fn remove(claim: &ResourceClaim) -> Failure {
 /// Takes the PodGroup's reservation away when none of its Pods has a node; the next attempt gives the devices back.
 fn release_group_claim(scheduler: &Scheduler<'_>, pod: &Pod, needs: &[Need]) -> Option<Action> {
     let cluster = &*scheduler.cluster;
-    let group = group_of(cluster, pod).filter(|_| scheduler.profile.features.workload_resource_claims)?;
+    let group = group_of(cluster, pod).filter(|_| scheduler.settings.profile.features.workload_resource_claims)?;
     let key = (group.metadata.namespace.clone(), group.metadata.name.clone());
     let mut members = cluster.links().pods_of_group(&key);
     let has_place = members.any(|name| {
@@ -87,6 +87,6 @@ fn release_group_claim(scheduler: &Scheduler<'_>, pod: &Pod, needs: &[Need]) -> 
             && reserved.any(|one| is_group_reference(one) && one.uid == group.metadata.uid)
     };
     let mut claim = needs.iter().find(holds)?.claim.clone();
-    bind::release(&mut claim, &group.metadata.uid, scheduler.profile.mode);
+    bind::release(&mut claim, &group.metadata.uid, scheduler.settings.profile.mode);
     Some(Action::UpdateStatus(Box::new(Object::ResourceClaim(Box::new(claim)))))
 }

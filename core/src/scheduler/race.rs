@@ -116,7 +116,7 @@ fn lose(
     if let Err(failure) = bind::reserve(scheduler, pod, &before, decision) {
         return scheduler.fail(pod, failure, decision);
     }
-    bind::take_back(pod, before.claims(scheduler), scheduler.profile.mode, decision);
+    bind::take_back(pod, before.claims(scheduler), scheduler.settings.profile.mode, decision);
     let error = format!("claim {namespace}/{name} got allocated elsewhere in the meantime");
     scheduler.fail(pod, Failure::error(message::pre_bind(&error)), decision)
 }

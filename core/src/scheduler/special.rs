@@ -2,7 +2,6 @@
 
 use serde_json::json;
 
-use crate::allocate::Outcome;
 use crate::allocate::extended::{ANNOTATION, ExtendedResources, class_for};
 use crate::api::claim::ResourceClaim;
 use crate::api::meta::OwnerReference;
@@ -77,18 +76,5 @@ pub(crate) fn status(claim: &ResourceClaim, extended: &ExtendedResources) -> Pod
         resource_claim_name: claim.metadata.name.clone(),
         request_mappings: mappings.collect(),
         ..PodExtendedResourceClaimStatus::default()
-    }
-}
-
-/// What two groups of nodes answered, as if they had been asked together.
-pub(crate) fn together(before: Option<Outcome>, after: Outcome) -> Outcome {
-    match (before, after) {
-        (Some(Outcome::Unsatisfied { nodes }), Outcome::Unsatisfied { nodes: more }) => {
-            Outcome::Unsatisfied { nodes: [nodes, more].concat() }
-        }
-        (Some(Outcome::Unsatisfied { nodes }), Outcome::GaveUp { node, nodes: more }) => {
-            Outcome::GaveUp { node, nodes: [nodes, more].concat() }
-        }
-        (_, after) => after,
     }
 }

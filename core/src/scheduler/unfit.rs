@@ -1,11 +1,12 @@
-//! Why a Pod fits nowhere, in kube-scheduler's words, and what is given up for it.
+//! What all nodes have against a Pod, and what is given up for it.
+
+use std::collections::BTreeSet;
 
 use super::attempt::{Failure, Scheduler};
 use super::filter::{Asked, Candidate, Full, Standing};
-use super::message;
-use super::node_fit::Refusal;
+use super::needs::Need;
 use super::postfilter::{self, Obstacles};
-use crate::allocate::NodeRefusal;
+use super::refusal::{Cause, Nodes, sentence};
 use crate::decision::Decision;
 use crate::profile::Mode;
 
@@ -13,64 +14,60 @@ impl Scheduler<'_> {
     /// What all nodes have against a Pod.
     pub(super) fn unfit(&mut self, asked: &Asked<'_>, full: Full) -> Failure {
         self.book.looked_at(self.book.len());
-        let mut texts: Vec<(usize, String)> = Vec::new();
+        let mut nodes = Nodes { count: self.book.len(), ..Nodes::default() };
         let mut obstacles = Obstacles::default();
         let mut candidates: Vec<Candidate> = Vec::new();
-        let mut curable = 0usize;
-        let mut out_of_reach = 0usize;
-        let mut refused = full.refusals;
+        for (node, refusals) in full.nodes.iter().zip(full.refusals) {
+            nodes.refuse(node, refusals);
+        }
         for state in self.book.nodes().filter(|state| !self.is_left_out(state.name())) {
             match self.standing(asked, state) {
-                Standing::Refused(refusals) => refused.push(refusals),
+                Standing::Refused(refusals) => nodes.refuse(state.name(), refusals),
                 Standing::Away(unusable) => {
+                    let first = unusable.first().and_then(|index| asked.needs.get(*index));
+                    let claim = first.map(|need| need.claim.metadata.name.clone()).unwrap_or_default();
+                    nodes.elsewhere.entry(claim).or_default().push(state.name().to_owned());
                     obstacles.unavailable.extend(unusable);
-                    out_of_reach = out_of_reach.saturating_add(1);
                 }
                 Standing::Open(extended) => candidates.push((state.name().to_owned(), extended)),
             }
         }
-        for refusals in refused {
-            curable += usize::from(refusals.iter().all(Refusal::is_curable));
-            texts.extend(refusals.iter().map(|refusal| (1, refusal.to_string())));
-        }
         // Where claims with devices rule a node out, an error in another one still counts.
-        if self.profile.mode == Mode::Sound
+        if self.settings.profile.mode == Mode::Sound
             && let Err(failure) = self.ask_away(asked)
         {
             return failure;
         }
-        texts.push((out_of_reach, "resourceclaim not available on the node".to_owned()));
-        candidates.retain(|(name, _)| !full.nodes.contains(name));
-        for nodes in candidates.chunk_by(|(_, one), (_, other)| one == other) {
-            let extended = nodes.first().and_then(|(_, extended)| extended.as_ref());
+        let full: BTreeSet<&String> = full.nodes.iter().collect();
+        candidates.retain(|(name, _)| !full.contains(name));
+        for group in candidates.chunk_by(|(_, one), (_, other)| one == other) {
+            let extended = group.first().and_then(|(_, extended)| extended.as_ref());
             let (claims, _) = self.with_special(asked, extended);
-            match self.refusals_of(claims, nodes.iter().map(|(name, _)| name.clone()).collect()) {
-                Ok(refused) => texts.extend(refused.iter().map(text_of)),
+            match self.refusals_of(claims, group.iter().map(|(name, _)| name.clone()).collect()) {
+                Ok(refused) => nodes.devices.extend(refused),
                 Err(failure) => return failure,
             }
         }
         let (after, relief, ends) = postfilter::relieve(self, asked.pod, asked.needs, asked.asks, &obstacles);
-        let text = message::counted(texts);
-        let mut failure = self.worded(&text, after, curable, relief);
-        if ends {
-            failure.message = format!("0/{} nodes are available: {text}. {after}", self.book.len());
-        }
-        failure
+        let filters = nodes.filters();
+        let message = if ends {
+            format!("0/{} nodes are available: {filters}. {after}", nodes.count)
+        } else {
+            sentence(nodes.count, &filters, after, nodes.curable, &self.settings.profile.features)
+        };
+        Failure { is_error: false, message, relief, cause: Cause::Nodes(Box::new(nodes)) }
     }
 
-    /// A failure with what the filters said and what came after.
-    pub(super) fn worded(&self, text: &str, after: &str, curable: usize, relief: Decision) -> Failure {
-        let mut message = message::unschedulable(self.book.len(), text, after, curable);
-        if self.profile.features.workload_aware_preemption {
-            let frame = message.find(", preemption: ").unwrap_or(message.len());
-            message.truncate(frame);
-            message.push_str(", preemption: not eligible due to workload aware preemption enabled");
-        }
-        Failure { is_error: false, message, relief }
+    /// The same where failures are not recorded: only what is given up for the Pod.
+    pub(super) fn unfit_unrecorded(&mut self, asked: &Asked<'_>, full: Full) -> Failure {
+        // What can be given up is a claim that has devices.
+        if asked.needs.iter().any(Need::is_allocated) { self.unfit(asked, full) } else { Failure::untold() }
     }
-}
 
-fn text_of(refusal: &NodeRefusal) -> (usize, String) {
-    let own = refusal.failure.as_ref().map(|failure| failure.reference.clone());
-    (1, own.unwrap_or_else(|| "cannot allocate all claims".to_owned()))
+    /// The failure of a Pod one of whose requests is wrong in itself.
+    pub(super) fn bad_request(&self, problem: String) -> Failure {
+        let after = "no new claims to deallocate";
+        let message = sentence(self.book.len(), &problem, after, 0, &self.settings.profile.features);
+        Failure { is_error: false, message, relief: Decision::none(), cause: Cause::Request(problem) }
+    }
 }

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::api::source::SOURCE_KIND;
+
 /// Sets the defaults of a kind, which is in its internal form.
 pub(super) fn set(kind: &str, object: &mut Value, flat: bool) {
     match kind {
@@ -9,6 +11,7 @@ pub(super) fn set(kind: &str, object: &mut Value, flat: bool) {
         "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => {
             claim_spec(object.pointer_mut("/spec/spec"), flat);
         }
+        SOURCE_KIND => claim_spec(object.pointer_mut("/spec/template/spec"), flat),
         "ResourceSlice" => each(object.pointer_mut("/spec/devices"), |device| {
             if let Some(Value::Object(mappings)) = device.get_mut("nodeAllocatableResourceMappings") {
                 for mapping in mappings.values_mut().filter_map(Value::as_object_mut) {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::Operation;
 use super::report::Report;
+use crate::api::source::SOURCE_KIND;
 use crate::finding::{Code, Finding};
 use crate::profile::Features;
 
@@ -41,22 +42,6 @@ static CLAIM: &[Feature] = features! {
     ];
     "DRADerivedAttributes", |on| on.derived_attributes,
         ["spec.devices.requests[].exactly.derivedAttributes", "spec.devices.requests[].firstAvailable[].derivedAttributes"];
-};
-
-static TEMPLATE: &[Feature] = features! {
-    "DRAPrioritizedList", |on| on.prioritized_list, ["spec.spec.devices.requests[].firstAvailable"];
-    "DRADeviceTaints", |on| on.device_taints,
-        ["spec.spec.devices.requests[].exactly.tolerations", "spec.spec.devices.requests[].firstAvailable[].tolerations"];
-    "DRAAdminAccess", |on| on.admin_access, ["spec.spec.devices.requests[].exactly.adminAccess"];
-    "DRAConsumableCapacity", |on| on.consumable_capacity, [
-        "spec.spec.devices.constraints[].distinctAttribute",
-        "spec.spec.devices.requests[].exactly.capacity",
-        "spec.spec.devices.requests[].firstAvailable[].capacity",
-    ];
-    "DRADerivedAttributes", |on| on.derived_attributes, [
-        "spec.spec.devices.requests[].exactly.derivedAttributes",
-        "spec.spec.devices.requests[].firstAvailable[].derivedAttributes",
-    ];
 };
 
 static CLAIM_STATUS: &[Feature] = features! {
@@ -162,23 +147,25 @@ static WORKLOAD: &[Feature] = features! {
     "CompositePodGroup", |on| on.composite_pod_group, ["spec.compositePodGroupTemplates"];
 };
 
-/// The features of a kind that an operation looks at.
-fn of(kind: &str, operation: Operation) -> &'static [Feature] {
+/// The features of a kind that an operation looks at, and what their paths begin with.
+fn of(kind: &str, operation: Operation) -> (&'static str, &'static [Feature]) {
     let status = operation == Operation::StatusUpdate;
-    match kind {
+    let features = match kind {
         "ResourceClaim" if status => CLAIM_STATUS,
         "PodGroup" if status => GROUP_STATUS,
         "Pod" if status => POD_STATUS,
         _ if status => &[],
         "ResourceClaim" => CLAIM,
-        "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => TEMPLATE,
+        "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => return ("spec.", CLAIM),
+        SOURCE_KIND => return ("spec.template.", CLAIM),
         "DeviceClass" => CLASS,
         "ResourceSlice" => SLICE,
         "Pod" => POD,
         "PodGroup" => GROUP,
         "Workload" => WORKLOAD,
         _ => &[],
-    }
+    };
+    ("", features)
 }
 
 /// Drops the fields of features that are off and says so, once per kind of field.
@@ -189,17 +176,20 @@ pub(super) fn drop_disabled(
     old: Option<&Value>,
     operation: Operation,
 ) {
-    for feature in of(kind, operation) {
+    let (prefix, features) = of(kind, operation);
+    for feature in features {
         if (feature.is_on)(out.features()) {
             continue;
         }
-        let uses = |fields: &[&str]| old.is_some_and(|old| fields.iter().any(|field| is_used(old, field)));
+        let uses = |fields: &[&str]| {
+            old.is_some_and(|old| fields.iter().any(|field| is_used(old, &format!("{prefix}{field}"))))
+        };
         if uses(feature.fields) || uses(feature.also_used_by) {
             continue;
         }
         for field in feature.fields {
             let mut dropped = Dropped::default();
-            remove(object, field, String::new(), &mut dropped);
+            remove(object, &format!("{prefix}{field}"), String::new(), &mut dropped);
             let Some(first) = dropped.first else { continue };
             let more = match dropped.count {
                 0 | 1 => String::new(),

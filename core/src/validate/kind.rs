@@ -3,6 +3,7 @@
 use super::group::Shape;
 use super::meta::Scope;
 use super::schema::{self, Type};
+use crate::api::source::SOURCE_KIND;
 use crate::api::versions;
 use crate::profile::{Features, Version};
 
@@ -12,6 +13,8 @@ pub(super) enum Kind {
     ResourceClaim,
     ResourceClaimTemplate,
     ClusterResourceClaimTemplate,
+    /// The ClusterResourceClaimTemplate of `apportion.dev`.
+    TemplateSource,
     DeviceClass,
     ResourceSlice,
     DeviceTaintRule,
@@ -28,8 +31,9 @@ impl Kind {
         Some(match (group, kind) {
             ("resource.k8s.io", "ResourceClaim") => Self::ResourceClaim,
             ("resource.k8s.io", "ResourceClaimTemplate") => Self::ResourceClaimTemplate,
-            // That of `apportion.dev` is another kind; the proposal left its group open.
-            (group, "ClusterResourceClaimTemplate") if group != "apportion.dev" => Self::ClusterResourceClaimTemplate,
+            ("apportion.dev", "ClusterResourceClaimTemplate") => Self::TemplateSource,
+            // The proposal left its group open.
+            (_, "ClusterResourceClaimTemplate") => Self::ClusterResourceClaimTemplate,
             ("resource.k8s.io", "DeviceClass") => Self::DeviceClass,
             ("resource.k8s.io", "ResourceSlice") => Self::ResourceSlice,
             ("resource.k8s.io", "DeviceTaintRule") => Self::DeviceTaintRule,
@@ -48,6 +52,7 @@ impl Kind {
             Self::ResourceClaim => "ResourceClaim",
             Self::ResourceClaimTemplate => "ResourceClaimTemplate",
             Self::ClusterResourceClaimTemplate => "ClusterResourceClaimTemplate",
+            Self::TemplateSource => SOURCE_KIND,
             Self::DeviceClass => "DeviceClass",
             Self::ResourceSlice => "ResourceSlice",
             Self::DeviceTaintRule => "DeviceTaintRule",
@@ -69,6 +74,7 @@ impl Kind {
             | Self::CompositePodGroup
             | Self::Pod => Scope::Namespace,
             Self::ClusterResourceClaimTemplate
+            | Self::TemplateSource
             | Self::DeviceClass
             | Self::ResourceSlice
             | Self::DeviceTaintRule
@@ -82,6 +88,7 @@ impl Kind {
         static FLAT_CLAIM: Type = Type::Object(schema::FLAT_CLAIM);
         static TEMPLATE: Type = Type::Object(schema::TEMPLATE);
         static FLAT_TEMPLATE: Type = Type::Object(schema::FLAT_TEMPLATE);
+        static TEMPLATE_SOURCE: Type = Type::Object(schema::TEMPLATE_SOURCE);
         static CLASS: Type = Type::Object(schema::CLASS);
         static SLICE: Type = Type::Object(schema::SLICE);
         static BASIC_SLICE: Type = Type::Object(schema::BASIC_SLICE);
@@ -103,6 +110,7 @@ impl Kind {
             // The proposal names no version; its requests are those of `v1`.
             Self::ResourceClaimTemplate if flat => &FLAT_TEMPLATE,
             Self::ResourceClaimTemplate | Self::ClusterResourceClaimTemplate => &TEMPLATE,
+            Self::TemplateSource => &TEMPLATE_SOURCE,
             Self::DeviceClass => &CLASS,
             Self::ResourceSlice => match version {
                 "v1alpha3" => &BARE_SLICE,
@@ -142,6 +150,7 @@ impl Kind {
                 &["v1", "v1beta2", "v1beta1", "v1alpha3"]
             }
             Self::ClusterResourceClaimTemplate => &["v1", "v1beta2", "v1beta1", "v1alpha3", "v1alpha1"],
+            Self::TemplateSource => &["v1alpha1"],
             Self::DeviceTaintRule => &["v1", "v1beta2", "v1alpha3"],
             Self::ResourcePoolStatusRequest => &["v1alpha3"],
             Self::Workload | Self::PodGroup => &["v1beta1", "v1alpha3", "v1alpha2", "v1alpha1"],
@@ -154,7 +163,10 @@ impl Kind {
     /// whatever any version or proposal has.
     pub(super) fn not_served(self, version: &str, kubernetes: Version, features: &Features) -> Option<String> {
         if !self.versions().contains(&version) {
-            return Some(format!("no Kubernetes has it in `{version}`"));
+            return Some(match self {
+                Self::TemplateSource => format!("its CustomResourceDefinition has no version `{version}`"),
+                _ => format!("no Kubernetes has it in `{version}`"),
+            });
         }
         if kubernetes == Version::All {
             return None;
@@ -171,6 +183,7 @@ impl Kind {
             Self::ResourceClaim
             | Self::ResourceClaimTemplate
             | Self::ClusterResourceClaimTemplate
+            | Self::TemplateSource
             | Self::DeviceClass
             | Self::ResourceSlice
             | Self::Pod => return None,
@@ -204,7 +217,7 @@ impl Kind {
                 _ => (Version::V1_37, Version::All),
             }),
             Self::CompositePodGroup => Some((Version::V1_37, Version::All)),
-            Self::Pod => None,
+            Self::TemplateSource | Self::Pod => None,
         }
     }
 }

@@ -37,6 +37,7 @@ mod schema;
 mod selectors;
 mod set;
 mod slice;
+mod source;
 mod taints;
 mod template;
 mod workload;
@@ -47,6 +48,7 @@ use serde_json::Value;
 use kind::Kind;
 use meta::Scope;
 pub use set::Member;
+pub use source::definition as source_definition;
 
 use crate::finding::{Finding, ObjectRef};
 use crate::profile::Profile;

@@ -10,7 +10,7 @@ use super::report::Report;
 use super::schema::{POD_TEMPLATE, Type, fit};
 use super::{
     Operation, Submission, claim, class, defaults, features, pod, pod_group, pod_status, pod_templates, pool_status,
-    slice, taints, template, workload,
+    slice, source, taints, template, workload,
 };
 use crate::api::object::no_kind;
 use crate::api::read::Path;
@@ -131,6 +131,7 @@ fn create(out: &mut Report<'_>, kind: Kind, version: &str, object: &Node<'_, '_>
     match kind {
         Kind::ResourceClaim => claim::create(out, object),
         Kind::ResourceClaimTemplate | Kind::ClusterResourceClaimTemplate => template::create(out, object, kind.scope()),
+        Kind::TemplateSource => source::create(out, object),
         Kind::DeviceClass => class::create(out, object),
         Kind::ResourceSlice => slice::create(out, object),
         Kind::DeviceTaintRule => taints::create_rule(out, object),
@@ -149,6 +150,7 @@ fn update(out: &mut Report<'_>, kind: Kind, version: &str, object: &Node<'_, '_>
         Kind::ResourceClaimTemplate | Kind::ClusterResourceClaimTemplate => {
             template::update(out, object, old, kind.scope());
         }
+        Kind::TemplateSource => source::update(out, object, old),
         Kind::DeviceClass => class::update(out, object, old),
         Kind::ResourceSlice => slice::update(out, object, old),
         Kind::DeviceTaintRule => taints::update_rule(out, object, old),
@@ -167,6 +169,7 @@ fn update_status(out: &mut Report<'_>, kind: Kind, object: &mut Value, old: &Val
     let (object, old) = (&Node::root(object), &Node::root(old));
     match kind {
         Kind::ResourceClaim => claim::update_status(out, object, old),
+        Kind::TemplateSource => source::update_status(out, object, old),
         Kind::DeviceTaintRule => taints::update_rule_status(out, object, old),
         Kind::ResourcePoolStatusRequest => pool_status::update_status(out, object, old),
         Kind::PodGroup => pod_group::update_status(out, object, old),

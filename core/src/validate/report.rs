@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::Circumstances;
 use super::node::Node;
 use crate::finding::{Code, ErrorKind, Finding, Fix};
+use crate::near::{distance, nearest};
 use crate::profile::{Features, Profile};
 
 /// The findings so far, and what the rules need to know beside the object.
@@ -95,10 +96,14 @@ impl<'a> Report<'a> {
 
     pub(super) fn not_supported(&mut self, at: impl Display, value: &str, known: &[&str]) {
         self.error(ErrorKind::NotSupported, Code::ValidateNotSupported, at, format!("`{value}` is not a known value"));
-        self.hint(format!("one of {}", known.join(", ")));
         // None of the values differ in upper and lower case only.
-        if let Some(meant) = known.iter().find(|known| known.eq_ignore_ascii_case(value)) {
-            self.fix(Fix::Set(Value::from(*meant)));
+        let same = known.iter().copied().find(|known| known.eq_ignore_ascii_case(value));
+        let near = same.or_else(|| nearest(value, known.iter().copied()).filter(|_| value.len() > 2));
+        let guess = near.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
+        self.hint(format!("{guess}one of {}", known.join(", ")));
+        // One slip of the finger in a word long enough.
+        if let Some(meant) = near.filter(|meant| same.is_some() || distance(value, meant) == 1 && value.len() > 4) {
+            self.fix(Fix::Set(Value::from(meant)));
         }
     }
 

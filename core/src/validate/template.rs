@@ -5,6 +5,7 @@ use super::meta::{self, Scope};
 use super::node::Node;
 use super::report::Report;
 use super::schema::{META, TEMPLATE_SPEC, Type, same};
+use super::source;
 
 /// A template that is created.
 pub(super) fn create(out: &mut Report<'_>, template: &Node<'_, '_>, scope: Scope) {
@@ -29,7 +30,15 @@ pub(super) fn update(out: &mut Report<'_>, template: &Node<'_, '_>, old: &Node<'
 
 fn check(out: &mut Report<'_>, template: &Node<'_, '_>, scope: Scope) {
     meta::check(out, template, scope);
-    let spec = template.field("spec");
+    check_spec(out, &template.field("spec"));
+    source::annotations(out, template);
+    if scope == Scope::Cluster && !out.features().cluster_resource_claim_templates {
+        out.forbidden("", "the feature gate `ClusterResourceClaimTemplates` is off");
+    }
+}
+
+/// What claims are made of.
+pub(super) fn check_spec(out: &mut Report<'_>, spec: &Node<'_, '_>) {
     let metadata = spec.field("metadata");
     meta::maps(out, &metadata);
     for field in META {
@@ -41,9 +50,6 @@ fn check(out: &mut Report<'_>, template: &Node<'_, '_>, scope: Scope) {
         }
     }
     claim::check_spec(out, &spec.field("spec"));
-    if scope == Scope::Cluster && !out.features().cluster_resource_claim_templates {
-        out.forbidden("", "the feature gate `ClusterResourceClaimTemplates` is off");
-    }
 }
 
 /// Whether the reference takes the field as left out: an empty list is not.

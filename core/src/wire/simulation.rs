@@ -6,11 +6,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::ask::{Report, report_of};
 use crate::control_plane::server::{Entry, Refused};
 use crate::control_plane::{Command, Moment, Settled, Simulation};
 use crate::decision::{EventRecord, Time};
 use crate::finding::{Code, Finding, ObjectRef};
-use crate::simulate::Report;
 
 /// A simulation, on whichever side of a border it is. See the methods of [`Simulation`].
 pub trait Plays {
@@ -77,7 +77,7 @@ pub trait Plays {
     ///
     /// When there is no answer.
     fn timeline(&mut self, from: u64) -> Result<Vec<Moment>, Self::Error>;
-    /// [`Simulation::report`].
+    /// [`report_of`].
     ///
     /// # Errors
     ///
@@ -160,7 +160,7 @@ impl Plays for Simulation {
     }
 
     fn report(&mut self) -> Result<Report, Infallible> {
-        Ok(Self::report(self))
+        Ok(report_of(self))
     }
 
     fn get(&mut self, object: &ObjectRef) -> Result<Option<Value>, Infallible> {

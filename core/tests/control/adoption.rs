@@ -63,7 +63,7 @@ fn a_policy_that_is_not_known_takes_nothing_over() {
     let mut world = world("gpu");
     world.controller.apply([team(json!({ "conflictPolicy": "TakeAll" })).to_string().as_str()]);
     let decision = world.controller.reconcile(&template("a", "h100"), world.now);
-    assert_eq!((decision.actions.len(), decision.events[0].reason.as_str()), (0, "Conflict"));
+    assert_eq!((decision.actions.len(), decision.events[0].reason.as_str()), (0, "Invalid"));
 }
 
 #[test]

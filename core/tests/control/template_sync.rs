@@ -55,6 +55,55 @@ fn targets_are_ored_and_an_empty_one_selects_nothing() {
     }
 }
 
+/// System namespaces that the status says are skipped, and what it says to people.
+fn skipped(world: &World) -> (Value, String) {
+    let status = world.status("h100");
+    let conditions = status["conditions"].as_array().unwrap();
+    let ready = conditions.iter().find(|one| one["type"] == "Ready").unwrap();
+    (status["skipped"].clone(), ready["message"].as_str().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn system_namespaces_that_a_selector_skips_are_told() {
+    let mut world = world();
+    world.put(source("h100", team("ml"), json!({})));
+    world.settle();
+    let (names, message) = skipped(&world);
+    assert_eq!(names, json!(["kube-system"]));
+    assert!(message.ends_with("only `names` selects system namespaces: skipped kube-system"), "{message}");
+    assert_eq!(world.controller.standings()[0]["skipped"], json!(["kube-system"]));
+    // Only while it is so.
+    world.put(namespace("kube-system", json!({ "team": "ops" })));
+    world.settle();
+    assert_eq!(skipped(&world), (Value::Null, "2 of 2 namespaces have the current copy".to_owned()));
+    world.put(namespace("kube-public", json!({ "team": "ml" })));
+    world.settle();
+    assert_eq!(skipped(&world).0, json!(["kube-public"]));
+    for targets in [json!([{ "names": ["*"] }]), json!([{ "names": ["a", "kube-public"] }]), team("web")] {
+        world.put(source("h100", targets.clone(), json!({})));
+        world.settle();
+        assert_eq!(skipped(&world).0, Value::Null, "{targets}");
+    }
+}
+
+#[test]
+fn a_source_that_validate_refuses_makes_no_copies_and_says_why() {
+    for (more, says) in [
+        (json!({ "conflictPolicy": "Overwrite" }), "spec.conflictPolicy: `Overwrite` is not a known value"),
+        (json!({ "source": { "name": "x" } }), "spec: `template` and `source` exclude each other"),
+        (json!({ "templateName": "Not A Name" }), "spec.templateName: `Not A Name` is not a DNS subdomain"),
+        (json!({ "maxUnavailable": 0 }), "spec.maxUnavailable: must be at least 1"),
+    ] {
+        let mut world = world();
+        let copy = template("a", more["templateName"].as_str().unwrap_or("h100"));
+        world.controller.apply([source("h100", json!([{ "names": ["a"] }]), more).to_string().as_str()]);
+        let decision = world.controller.reconcile(&copy, world.now);
+        assert_eq!((decision.actions.len(), decision.events[0].reason.as_str()), (0, "Invalid"));
+        let note = &decision.events[0].note;
+        assert!(note.starts_with(&format!("namespace a: {says}")), "{note}");
+    }
+}
+
 #[test]
 fn a_copy_says_where_it_comes_from() {
     let mut world = world();

@@ -362,7 +362,7 @@ fn an_anonymous_snapshot_gives_the_same_answers_under_other_names() {
         }
         let placed = |engine: &mut Engine| -> Vec<(bool, Vec<String>)> {
             let report = engine.run();
-            let devices = |pod: &apportion_core::simulate::PodReport| {
+            let devices = |pod: &apportion_core::ask::PodReport| {
                 let claims = pod.claims.iter().filter_map(|claim| claim.claim.clone());
                 let of_claim = |name: String| {
                     let all = report.claims.iter();

@@ -14,6 +14,7 @@ mod realworld;
 mod requirements;
 mod schema;
 mod sets;
+mod source;
 mod structure;
 
 use apportion_core::finding::{Code, Finding};

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::args::{CrctStatusArguments, Output};
 use super::diagnose::diagnose;
 use super::pen::{Ink, Pen};
+use super::plan::SKIPPED;
 use super::text::{WIDTH, clean, count, table, wrap};
 use super::{Shown, Verdict, machine, template_sync};
 
@@ -24,6 +25,7 @@ struct Source {
     is_observed: bool,
     counts: Counts,
     missing_classes: Vec<String>,
+    skipped: Vec<String>,
     places: Vec<Place>,
 }
 
@@ -145,6 +147,9 @@ fn remarks(source: &Source) -> Vec<String> {
     }
     for class in &source.missing_classes {
         say(&format!("there is no DeviceClass `{class}`, so that claims made of the copies wait"));
+    }
+    if !source.skipped.is_empty() {
+        say(&format!("no copy in {}: {SKIPPED}", source.skipped.join(", ")));
     }
     if source.is_paused {
         say("it is paused: nothing is written");

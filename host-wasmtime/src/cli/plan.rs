@@ -8,6 +8,7 @@ use apportion::{Controller, Write};
 use apportion_core::controller::Conclusion;
 use apportion_core::decision::EventRecord;
 use apportion_core::finding::ObjectRef;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::args::{Output, PlanArguments};
@@ -15,6 +16,9 @@ use super::diagnose::diagnose;
 use super::pen::{Ink, Pen};
 use super::text::{clean, count, table};
 use super::{Shown, Verdict, ask, machine, template_sync};
+
+/// Why a selector does not reach a namespace.
+pub(super) const SKIPPED: &str = "a selector skips system namespaces (`kube-`), only their names select them";
 
 /// Most rounds of decisions; each is about what the one before it changed.
 const MOST_ROUNDS: usize = 16;
@@ -44,6 +48,8 @@ impl Change {
 struct Planned {
     changes: BTreeMap<(String, String), (Change, usize)>,
     statuses: BTreeMap<String, Value>,
+    /// System namespaces that a selector matches and that get no copy, by source.
+    skipped: BTreeMap<String, Vec<String>>,
     told: Vec<EventRecord>,
 }
 
@@ -51,7 +57,8 @@ pub(crate) fn plan(arguments: &PlanArguments) -> Result<Shown> {
     let (files, cluster) = (&arguments.input.files, &arguments.input.cluster);
     let profile = template_sync::profile(&arguments.kubernetes)?;
     let (mut controller, input, taken) = template_sync::start(files, cluster, &profile, &arguments.sync)?;
-    let planned = planned(&mut controller)?;
+    let mut planned = planned(&mut controller)?;
+    planned.skipped = skipped(controller.standings()?)?;
     let view = &arguments.view;
     let stdout = match view.output {
         Output::Table => show(&planned, Pen::new(&view.look, &io::stdout())),
@@ -63,6 +70,18 @@ pub(crate) fn plan(arguments: &PlanArguments) -> Result<Shown> {
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
     let verdict = if taken.has_errors() || !planned.told.is_empty() { Verdict::No } else { Verdict::Yes };
     Ok(Shown { stdout: stdout.into(), stderr, verdict })
+}
+
+/// System namespaces that a selector matches and that get no copy, by source; sources that skip none are left out.
+fn skipped(standings: Value) -> Result<BTreeMap<String, Vec<String>>> {
+    #[derive(Deserialize)]
+    struct Source {
+        name: String,
+        skipped: Vec<String>,
+    }
+    let sources: Vec<Source> = serde_json::from_value(standings)?;
+    let skipping = sources.into_iter().filter(|source| !source.skipped.is_empty());
+    Ok(skipping.map(|source| (source.name, source.skipped)).collect())
 }
 
 /// Lets the controller decide as if everything that it writes were taken.
@@ -140,6 +159,7 @@ fn for_machines(planned: &Planned) -> Value {
     });
     json!({
         "changes": changes.collect::<Value>(), "bytes": planned.bytes(), "statuses": planned.statuses,
+        "skipped": planned.skipped,
         "events": planned.told.iter().map(|event| json!(event)).collect::<Value>(),
     })
 }
@@ -159,6 +179,9 @@ fn show(planned: &Planned, pen: Pen) -> String {
         lines.push(pen.paint(Ink::Strong, &format!("{templates} would change, {} bytes written", planned.bytes())));
     }
     lines.extend(planned.missing_classes());
+    lines.extend(planned.skipped.iter().map(|(source, spaces)| {
+        clean(&format!("{source}: no copy in {}: {SKIPPED}", spaces.join(", "))).into_owned()
+    }));
     for event in &planned.told {
         lines.push(clean(&format!("{}: {}: {}", event.regarding, event.reason, event.note)).into_owned());
     }

@@ -4,7 +4,7 @@ use std::io;
 
 use anyhow::Result;
 use apportion_core::finding::Severity;
-use apportion_core::simulate::Report;
+use apportion_core::ask::Report;
 use serde_json::json;
 
 use super::args::{RunArguments, RunOutput};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, Question, RequestFunnel};
 use apportion_core::api::claim::AllocationResult;
 use apportion_core::api::read::Json;
-use apportion_core::simulate::AllocatedDevice;
+use apportion_core::ask::AllocatedDevice;
 use serde_json::Value;
 
 use super::input::{Input, Taken};

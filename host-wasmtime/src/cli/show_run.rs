@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use apportion_core::finding::{Code, Finding, ObjectRef};
-use apportion_core::simulate::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
+use apportion_core::ask::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 
 use super::input::{Input, Taken};
 use super::note::{Note, Places};

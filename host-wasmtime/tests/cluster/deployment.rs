@@ -118,15 +118,15 @@ fn sources_that_contradict_themselves_are_refused() {
     let plane = ControlPlane::start("refusals");
     install_base(&plane);
     for (pointer, value, says) in [
-        ("/spec/source", json!({ "name": "x" }), "exactly one of template and source"),
-        ("/spec/targets", json!([{}]), "a target needs namespaceSelector or names"),
+        ("/spec/source", json!({ "name": "x" }), "`template` and `source` exclude each other"),
+        ("/spec/targets", json!([{}]), "a target needs `names`, or a `namespaceSelector` that is not empty"),
         ("/spec/conflictPolicy", json!("Overwrite"), "Unsupported value"),
         ("/spec/templateName", json!("Not A Name"), "spec.templateName"),
         ("/spec/nonsense", json!(1), "nonsense"),
         (
             "/spec/targets",
             json!([{ "namespaceSelector": { "matchExpressions": [{ "key": "a", "operator": "In" }] } }]),
-            "In and NotIn need values",
+            "`In` and `NotIn` need `values`",
         ),
     ] {
         let mut wrong = source("h100");

@@ -45,6 +45,8 @@ pub struct Server {
     dependents: BTreeMap<String, BTreeSet<ObjectRef>>,
     /// UIDs of all objects.
     uids: BTreeSet<String>,
+    /// Those of objects that are taken to exist and are not given.
+    unseen: BTreeSet<String>,
     /// Objects whose owners may be gone.
     suspects: BTreeSet<ObjectRef>,
     events: Vec<(EventRecord, u64)>,
@@ -91,6 +93,7 @@ impl Server {
             changes: Vec::new(),
             dependents: BTreeMap::new(),
             uids: BTreeSet::new(),
+            unseen: BTreeSet::new(),
             suspects: BTreeSet::new(),
             events: Vec::new(),
             places_of_events: BTreeMap::new(),
@@ -157,6 +160,11 @@ impl Server {
         }
     }
 
+    /// How many writes there were.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision
+    }
+
     /// What changed since this was asked last, in order.
     pub fn take_changes(&mut self) -> Vec<Trigger> {
         std::mem::take(&mut self.changes)
@@ -183,6 +191,25 @@ impl Server {
             }
         }
         self.commit(&key, value, now);
+    }
+
+    /// Takes UIDs to be those of objects that exist and are not given.
+    pub(crate) fn take_as_given(&mut self, uids: impl IntoIterator<Item = String>) {
+        for uid in uids {
+            self.unseen.insert(uid.clone());
+            self.uids.insert(uid);
+        }
+    }
+
+    /// Whether an object of a UID is taken to exist without being given.
+    pub(crate) fn is_unseen(&self, uid: &str) -> bool {
+        self.unseen.contains(uid)
+    }
+
+    /// Takes an object out of the store as if it had never been there.
+    pub(crate) fn forget(&mut self, key: &ObjectRef) {
+        self.objects.remove(key);
+        self.cluster.delete(key);
     }
 
     /// Stores an object as it is to be, whatever the rules.

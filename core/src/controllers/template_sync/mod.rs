@@ -21,25 +21,19 @@ use crate::api::claim::{ResourceClaimTemplate, ResourceClaimTemplateSpec};
 use crate::api::object::Object;
 use crate::api::pod::Namespace;
 use crate::api::source::{ConflictPolicy, UpdateStrategy};
+pub use crate::api::source::{EXCLUDED_NAMESPACES, MANAGED_BY, MANAGER, NAMESPACE_SELECTOR, NAMESPACES, TEMPLATE_NAME};
 use crate::cluster::{Cluster, Key};
-use crate::decision::{Action, Decision, EventRecord};
+use crate::decision::{ADMIN_LABEL, Action, Decision, EventRecord};
 use crate::finding::ObjectRef;
 use mould::{Mould, is_managed_by_others, remove};
 use source::{Source, sources};
 use standing::Standing;
 use usage::is_to_go;
 
-pub use source::{EXCLUDED_NAMESPACES, NAMESPACE_SELECTOR, NAMESPACES, TEMPLATE_NAME};
 pub use standing::{Place, Stands, standings};
 pub use status::{Counts, Refusal, status};
 pub use usage::needed;
 pub use work::{Work, affected, all_work, told_of};
-
-/// Says that a copy is managed.
-pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
-
-/// The value of [`MANAGED_BY`], and who reports.
-pub const MANAGER: &str = "apportion-template-sync";
 
 /// Field manager of all writes.
 const FIELD_MANAGER: &str = "apportion";
@@ -55,9 +49,6 @@ pub const CONTENT_HASH: &str = "apportion.dev/content-hash";
 
 /// Annotation of a copy: what happens to it when its source is deleted; left out where it goes.
 pub const DELETION_POLICY: &str = "apportion.dev/deletion-policy";
-
-/// Label of a namespace in which admin access is allowed.
-const ADMIN_LABEL: &str = "resource.kubernetes.io/admin-access";
 
 /// What the controller is told when it starts, and what is wrong with sources.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -308,12 +299,12 @@ fn adoption(source: Source<'_>, mould: &Mould, template: &ResourceClaimTemplate)
 
 /// What keeps a source from having a copy in a namespace, as far as that shows without asking the API server.
 fn obstacle(settings: &Settings, source: Source<'_>, space: Option<&Namespace>) -> Option<(Reason, String)> {
-    let Some(spec) = source.spec else {
-        return Some((Reason::SourceMissing, format!("there is no such template in namespace {}", settings.home)));
-    };
     if let Some(message) = settings.unusable.get(&source.metadata.uid) {
         return Some((Reason::Invalid, message.clone()));
     }
+    let Some(spec) = source.spec else {
+        return Some((Reason::SourceMissing, format!("there is no such template in namespace {}", settings.home)));
+    };
     if !asks_for_admin_access(spec) {
         return None;
     }

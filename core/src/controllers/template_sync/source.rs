@@ -6,25 +6,11 @@ use crate::api::claim::{ResourceClaimTemplate, ResourceClaimTemplateSpec};
 use crate::api::meta::{ObjectMeta, OwnerReference};
 use crate::api::pod::Namespace;
 use crate::api::source::{
-    ConflictPolicy, DeletionPolicy, SOURCE_API_VERSION, SOURCE_KIND, Target, TemplateSource, UpdateStrategy,
+    ConflictPolicy, DeletionPolicy, SOURCE_API_VERSION, SOURCE_KIND, Selection, TEMPLATE_NAME, TemplateSource,
+    UpdateStrategy, annotations_select, is_annotated,
 };
 use crate::cluster::Cluster;
 use crate::finding::ObjectRef;
-
-/// Annotation of a source: names of namespaces, separated by commas; `*` for all but system namespaces.
-pub const NAMESPACES: &str = "apportion.dev/namespaces";
-
-/// Annotation of a source: labels that a namespace must have, `key=value`, separated by commas.
-pub const NAMESPACE_SELECTOR: &str = "apportion.dev/namespace-selector";
-
-/// Annotation of a source: names of namespaces that get no copy, separated by commas.
-pub const EXCLUDED_NAMESPACES: &str = "apportion.dev/excluded-namespaces";
-
-/// Annotation of a source: name of the copies; the source's own where it is left out.
-pub const TEMPLATE_NAME: &str = "apportion.dev/template-name";
-
-/// Namespaces that only an explicit name selects.
-const SYSTEM: &str = "kube-";
 
 /// A source, of any kind.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +40,7 @@ pub(super) fn sources<'c>(cluster: &'c Cluster, home: &'c str) -> impl Iterator<
     let proposed = cluster.cluster_templates().values().map(Source::proposed);
     let masters = super::of_namespace(cluster, home).filter(|(_, template)| !super::is_copy(template));
     let masters = masters.map(|(_, template)| Source::master(template));
-    custom.chain(proposed).chain(masters.filter(|master| master.is_annotated()))
+    custom.chain(proposed).chain(masters.filter(|master| is_annotated(&master.metadata.annotations)))
 }
 
 impl<'s> Source<'s> {
@@ -113,15 +99,6 @@ impl<'s> Source<'s> {
         !matches!(self.form, Form::Master)
     }
 
-    fn annotation(self, name: &str) -> &'s str {
-        self.metadata.annotations.get(name).map(String::as_str).unwrap_or_default()
-    }
-
-    /// Whether it says which namespaces it is for.
-    fn is_annotated(self) -> bool {
-        [NAMESPACES, NAMESPACE_SELECTOR].iter().any(|name| self.metadata.annotations.contains_key(*name))
-    }
-
     /// Name of the master that it names; empty where it has its own template.
     pub(super) fn master_name(self) -> &'s str {
         self.master.map(|(_, name)| name).unwrap_or_default()
@@ -131,10 +108,10 @@ impl<'s> Source<'s> {
     pub(super) fn target(self) -> &'s str {
         match self.form {
             Form::Custom(source) => source.target(),
-            Form::Proposed | Form::Master => match self.annotation(TEMPLATE_NAME) {
-                "" => &self.metadata.name,
-                own => own,
-            },
+            Form::Proposed | Form::Master => {
+                let own = self.metadata.annotations.get(TEMPLATE_NAME).filter(|own| !own.is_empty());
+                own.unwrap_or(&self.metadata.name)
+            }
         }
     }
 
@@ -193,32 +170,27 @@ impl<'s> Source<'s> {
 
     /// Whether a namespace is to have a copy. A source that says nothing is for no namespace.
     pub(super) fn selects(self, namespace: &Namespace) -> bool {
+        self.selection(namespace) == Selection::Selected
+    }
+
+    /// Whether a namespace has no copy although its labels are selected, because it is a system namespace.
+    pub(super) fn skips(self, namespace: &Namespace) -> bool {
+        self.selection(namespace) == Selection::Skipped
+    }
+
+    fn selection(self, namespace: &Namespace) -> Selection {
         let metadata = &namespace.metadata;
         // What copies are made of is not made a copy itself.
         let is_own = self.metadata.namespace == metadata.name || self.master == Some((&metadata.name, self.target()));
         if metadata.is_deleting() || self.metadata.is_deleting() || is_own {
-            return false;
+            return Selection::NotSelected;
         }
         match self.form {
-            Form::Custom(source) => source.spec.targets.iter().any(|target| is_target(target, metadata)),
-            Form::Proposed | Form::Master => self.selects_by_annotation(metadata),
+            Form::Custom(source) => source.spec.selects(&metadata.name, &metadata.labels),
+            Form::Proposed | Form::Master => {
+                annotations_select(&self.metadata.annotations, &metadata.name, &metadata.labels)
+            }
         }
-    }
-
-    fn selects_by_annotation(self, namespace: &ObjectMeta) -> bool {
-        let has = |annotation: &str, name: &str| words(self.annotation(annotation)).any(|word| word == name);
-        let name = namespace.name.as_str();
-        if has(EXCLUDED_NAMESPACES, name) {
-            return false;
-        }
-        let mut labels = words(self.annotation(NAMESPACE_SELECTOR)).peekable();
-        let has_selector = labels.peek().is_some();
-        let by_label = has_selector
-            && labels.all(|pair| match pair.split_once('=') {
-                Some((key, value)) => namespace.labels.get(key).is_some_and(|label| label == value),
-                None => namespace.labels.contains_key(pair),
-            });
-        has(NAMESPACES, name) || !name.starts_with(SYSTEM) && (has(NAMESPACES, "*") || by_label)
     }
 
     /// The first source of a name wins: the oldest, then by name.
@@ -230,19 +202,4 @@ impl<'s> Source<'s> {
         };
         (&self.metadata.creation_timestamp, &self.metadata.name, form)
     }
-}
-
-fn is_target(target: &Target, namespace: &ObjectMeta) -> bool {
-    let name = &namespace.name;
-    if target.exclude_names.contains(name) {
-        return false;
-    }
-    let selector = target.namespace_selector.as_ref().filter(|selector| !selector.is_empty());
-    let by_label = selector.is_some_and(|selector| selector.matches(&namespace.labels));
-    let is_named = |wanted: &str| target.names.iter().any(|name| name == wanted);
-    is_named(name) || !name.starts_with(SYSTEM) && (is_named("*") || by_label)
-}
-
-fn words(list: &str) -> impl Iterator<Item = &str> {
-    list.split(',').map(str::trim).filter(|word| !word.is_empty())
 }

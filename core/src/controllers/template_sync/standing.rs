@@ -45,6 +45,12 @@ impl<'s> Standing<'s> {
         self.own.classes().filter(|name| !classes.contains_key(*name)).collect()
     }
 
+    /// System namespaces whose labels it selects and that get no copy, by name.
+    pub(super) fn skipped(&self) -> Vec<&'s str> {
+        let spaces = self.cluster.namespaces().iter().filter(|(_, space)| self.own.skips(space));
+        spaces.map(|(name, _)| name.as_str()).collect()
+    }
+
     /// How many others come before it.
     fn rank(&self) -> usize {
         self.rivals.iter().filter(|other| other.rank() < self.own.rank()).count()
@@ -85,6 +91,8 @@ pub struct Stands {
     pub counts: Counts,
     /// Device classes that it names and that are not there.
     pub missing_classes: Vec<String>,
+    /// System namespaces that a selector matches and that get no copy, because only their names select them.
+    pub skipped: Vec<String>,
     /// Selected namespaces, and others that have a copy, by name.
     pub places: Vec<Place>,
 }
@@ -155,6 +163,7 @@ fn stands(
         is_observed: own.is_observed(),
         template_hash: own.spec.map(hash).unwrap_or_default(),
         missing_classes: standing.missing_classes().into_iter().map(str::to_owned).collect(),
+        skipped: standing.skipped().into_iter().map(str::to_owned).collect(),
         places: places.into_values().collect(),
         counts,
     }

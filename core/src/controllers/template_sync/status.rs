@@ -14,8 +14,8 @@ use crate::api::source::TemplateSource;
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, Time};
 
-/// Most failing namespaces that a status names.
-const MOST_FAILURES: usize = 50;
+/// Most namespaces of one sort that a status names.
+const MOST_NAMED: usize = 50;
 
 /// Longest message of a failure, in characters.
 const MOST_TEXT: usize = 256;
@@ -94,7 +94,8 @@ pub fn status(
         return Decision::none();
     }
     let standing = Standing::of(cluster, settings, own);
-    let mut told = Told { missing_classes: standing.missing_classes(), ..Told::default() };
+    let (missing_classes, skipped) = (standing.missing_classes(), standing.skipped());
+    let mut told = Told { missing_classes, skipped, ..Told::default() };
     for namespace in cluster.namespaces().keys() {
         let state = standing.in_namespace(namespace);
         let refusal = match state {
@@ -144,6 +145,7 @@ struct Told<'s> {
     counts: Counts,
     failures: Vec<Failure>,
     missing_classes: BTreeSet<&'s str>,
+    skipped: Vec<&'s str>,
 }
 
 impl Told<'_> {
@@ -156,7 +158,7 @@ impl Told<'_> {
     }
 
     fn written(&self, object: &TemplateSource, own: Source<'_>, now: Time) -> Value {
-        let Self { counts, failures, .. } = self;
+        let Self { counts, failures, skipped, .. } = self;
         let generation = object.metadata.rest.get("generation").cloned().unwrap_or_else(|| json!(0));
         let mut status = Map::new();
         let mut put = |name: &str, value: Value| drop(status.insert(name.to_owned(), value));
@@ -169,9 +171,12 @@ impl Told<'_> {
         put("updating", json!(counts.updating));
         put("conflicting", json!(counts.conflicting));
         put("refused", json!(counts.refused));
+        if !skipped.is_empty() {
+            put("skipped", json!(skipped.iter().take(MOST_NAMED).collect::<Vec<_>>()));
+        }
         if !failures.is_empty() {
             put("failing", json!(failures.len()));
-            let shown = failures.iter().take(MOST_FAILURES).map(|failure| {
+            let shown = failures.iter().take(MOST_NAMED).map(|failure| {
                 let message: String = failure.message.chars().take(MOST_TEXT).collect();
                 json!({ "namespace": failure.namespace, "reason": failure.reason.text(), "message": message })
             });
@@ -195,8 +200,13 @@ impl Told<'_> {
 
     /// Type, whether it holds, reason, message.
     fn conditions(&self, is_paused: bool) -> [(&'static str, bool, &'static str, String); 6] {
-        let Self { counts, failures, missing_classes } = self;
+        let Self { counts, failures, missing_classes, skipped } = self;
         let in_numbers = format!("{} of {} namespaces have the current copy", counts.current, counts.matched);
+        let left_out = match skipped.as_slice() {
+            [] => String::new(),
+            names => format!("; only `names` selects system namespaces: skipped {}", names.join(", ")),
+        };
+        let in_numbers: String = format!("{in_numbers}{left_out}").chars().take(MOST_TEXT).collect();
         let first = failures.iter().find(|failure| !matches!(failure.reason, Reason::Conflict | Reason::Superseded));
         let (degraded, why) = match first {
             Some(failure) => (failure.reason.text(), format!("{}: {}", failure.namespace, failure.message)),

@@ -79,6 +79,9 @@ fn of_object(cluster: &Cluster, settings: &Settings, object: &Object, work: &mut
                 work.insert(copy(name, target));
                 statuses_in(cluster, settings, namespace, target, work);
             }
+            let all = cluster.template_sources().values();
+            let skipping = all.filter(|source| Source::custom(source, cluster, &settings.home).skips(namespace));
+            work.extend(skipping.map(|source| Work::Status(source.metadata.name.clone())));
         }
         Object::TemplateSource(source) => {
             of_source(cluster, Source::custom(source, cluster, &settings.home), work);

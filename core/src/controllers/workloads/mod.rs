@@ -18,7 +18,7 @@ use crate::finding::{Code, Finding, ObjectRef};
 use crate::derive::uid_of;
 
 /// Most Pods that one workload of the input is shown with.
-pub const MAX_PODS: u64 = 16;
+pub(crate) const MAX_PODS: u64 = 16;
 
 /// Longest chain of owners, as in CronJob, Job, Pod.
 const MAX_OWNERS: usize = 8;

@@ -9,6 +9,7 @@ mod meta;
 mod resource;
 mod same;
 mod scheduling;
+mod source;
 mod suggest;
 
 pub(super) use self::core::{POD, POD_CLAIMS, POD_TEMPLATE, SCHEDULING_GROUP, WORKLOAD_REF as WORKLOAD_REFERENCE};
@@ -17,6 +18,7 @@ pub(super) use meta::META;
 pub(super) use resource::*;
 pub(super) use same::same;
 pub(super) use scheduling::*;
+pub(super) use source::TEMPLATE_SOURCE;
 
 use crate::profile::Version;
 
@@ -68,6 +70,13 @@ enum Era {
     Proposed,
 }
 
+impl Field {
+    /// Whether some release of Kubernetes has it.
+    pub(super) const fn is_released(&self) -> bool {
+        !matches!(self.era, Era::Proposed)
+    }
+}
+
 const fn field(name: &'static str, holds: Type) -> Field {
     Field { name, holds, era: Era::Always }
 }
@@ -88,7 +97,7 @@ const fn proposed(name: &'static str, holds: Type) -> Field {
 }
 
 /// The fields of an object type; none for others.
-fn fields(of: &'static Type) -> &'static [Field] {
+pub(super) fn fields(of: &'static Type) -> &'static [Field] {
     match of {
         Type::Object(fields) | Type::Open(fields) => fields,
         Type::Opt(inner) => fields(inner),

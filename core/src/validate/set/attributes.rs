@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::json::{Json, entries, field, inner, kind, list, text};
+use super::json::{Json, claim_spec, entries, field, inner, kind, list, text};
 use crate::cel::{Environment, MOST_BYTES, Mention, mentions};
 use crate::finding::{Code, Finding};
 use crate::near::nearest;
@@ -82,15 +82,10 @@ pub(super) fn check(objects: &[Json<'_>], published: &Published, profile: &Profi
 /// The selectors of an object, each with its path.
 fn selectors<'v>(object: &'v Json<'v>) -> Vec<(String, &'v str)> {
     let mut found = Vec::new();
-    let prefix = match kind(object) {
-        "DeviceClass" => {
-            add(&mut found, "spec", field(object, "spec"));
-            return found;
-        }
-        "ResourceClaim" => "spec",
-        "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => "spec.spec",
-        _ => return found,
-    };
+    if kind(object) == "DeviceClass" {
+        add(&mut found, "spec", field(object, "spec"));
+    }
+    let Some(prefix) = claim_spec(object) else { return found };
     for (number, request) in list(inner(object, &format!("{prefix}.devices.requests"))).iter().enumerate() {
         let at = format!("{prefix}.devices.requests[{number}]");
         add(&mut found, &at, Some(request));

@@ -2,7 +2,7 @@
 
 use super::index::{Index, Key};
 use super::json::{Json, field, inner, kind, list, namespace, text};
-use super::missing;
+use super::{missing, pods};
 use crate::finding::{Code, Finding};
 
 /// References of a PodGroup or Workload.
@@ -67,32 +67,7 @@ fn origin(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
 }
 
 fn claims(object: &Json<'_>, at: &str, claims: &[Json<'_>], index: &Index<'_>, found: &mut Vec<Finding>) {
-    let space = namespace(object);
     for (number, claim) in claims.iter().enumerate() {
-        let at = format!("{at}[{number}]");
-        let (name, template, cluster) = (
-            text(claim, "resourceClaimName"),
-            text(claim, "resourceClaimTemplateName"),
-            text(claim, "clusterResourceClaimTemplateName"),
-        );
-        if !name.is_empty() && !index.claims.contains_key(&Key(space, name)) {
-            let message = format!("there is no ResourceClaim `{name}` in namespace `{space}`");
-            found.push(missing(
-                Code::LinkUnknownClaim,
-                format!("{at}.resourceClaimName"),
-                message,
-                index.claims.keys(),
-            ));
-        }
-        if !template.is_empty() && !index.templates.contains_key(&Key(space, template)) {
-            let message = format!("there is no ResourceClaimTemplate `{template}` in namespace `{space}`");
-            let at = format!("{at}.resourceClaimTemplateName");
-            found.push(missing(Code::LinkUnknownTemplate, at, message, index.templates.keys()));
-        }
-        if !cluster.is_empty() && !index.cluster_templates.contains_key(cluster) {
-            let message = format!("there is no ClusterResourceClaimTemplate `{cluster}`");
-            let at = format!("{at}.clusterResourceClaimTemplateName");
-            found.push(missing(Code::LinkUnknownTemplate, at, message, index.cluster_templates.keys()));
-        }
+        pods::sources(object, &format!("{at}[{number}]"), claim, index, found);
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use super::copies::Copies;
 use super::json::{Json, kind, name, namespace, text};
 use crate::validate::kind::split;
 
@@ -26,6 +27,7 @@ pub(super) struct Index<'v> {
     pub(super) groups: BTreeMap<Key<'v>, &'v Json<'v>>,
     pub(super) workloads: BTreeMap<Key<'v>, &'v Json<'v>>,
     pub(super) namespaces: BTreeMap<&'v str, &'v Json<'v>>,
+    pub(super) copies: Copies<'v>,
 }
 
 /// Whether others refer to objects of a kind, or they belong together.
@@ -52,6 +54,7 @@ impl<'v> Index<'v> {
             let group = split(text(object, "apiVersion")).0;
             match (group, kind(object)) {
                 ("resource.k8s.io", "DeviceClass") => drop(index.classes.insert(key.1)),
+                ("apportion.dev", _) => {}
                 (_, "ClusterResourceClaimTemplate") => drop(index.cluster_templates.insert(key.1, object)),
                 ("resource.k8s.io", "ResourceClaimTemplate") => drop(index.templates.insert(key, object)),
                 ("resource.k8s.io", "ResourceClaim") => drop(index.claims.insert(key, object)),
@@ -61,6 +64,7 @@ impl<'v> Index<'v> {
                 _ => {}
             }
         }
+        index.copies = Copies::of(objects, &index.namespaces);
         index
     }
 }

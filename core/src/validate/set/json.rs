@@ -1,6 +1,7 @@
 //! Reading objects whose texts are borrowed: a set may hold many.
 
 use crate::finding::ObjectRef;
+use crate::validate::kind::split;
 use crate::validate::pipeline;
 pub(super) use serde_json_borrow::Value as Json;
 
@@ -32,6 +33,21 @@ pub(super) fn text<'v>(value: &'v Json<'_>, name: &str) -> &'v str {
 /// The kind of an object.
 pub(super) fn kind<'v>(object: &'v Json<'_>) -> &'v str {
     text(object, "kind")
+}
+
+/// Whether it is a ClusterResourceClaimTemplate of `apportion.dev`.
+pub(super) fn is_source(object: &Json<'_>) -> bool {
+    kind(object) == "ClusterResourceClaimTemplate" && split(text(object, "apiVersion")).0 == "apportion.dev"
+}
+
+/// Where the spec of the claims is that an object is, or is made into.
+pub(super) fn claim_spec(object: &Json<'_>) -> Option<&'static str> {
+    match kind(object) {
+        "ResourceClaim" => Some("spec"),
+        "ClusterResourceClaimTemplate" if is_source(object) => Some("spec.template.spec"),
+        "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => Some("spec.spec"),
+        _ => None,
+    }
 }
 
 /// Its name.

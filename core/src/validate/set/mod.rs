@@ -5,6 +5,7 @@
 //! installed elsewhere.
 
 mod attributes;
+mod copies;
 mod groups;
 mod index;
 mod json;
@@ -24,7 +25,7 @@ use crate::near::nearest;
 use crate::profile::Profile;
 use attributes::Published;
 use index::Index;
-use json::{Json, field, inner, kind, list, reference, text};
+use json::{Json, field, inner, list, reference, text};
 use shared::SharedClaims;
 use trim::trim;
 
@@ -74,6 +75,7 @@ fn one(object: &Json<'_>, index: &Index<'_>) -> Vec<Finding> {
     pods::check(object, index, &mut found);
     groups::check(object, index, &mut found);
     classes(object, index, &mut found);
+    index.copies.check(object, index, &mut found);
     security::check(object, index, &mut found);
     if !found.is_empty() {
         let about = reference(object);
@@ -86,11 +88,7 @@ fn one(object: &Json<'_>, index: &Index<'_>) -> Vec<Finding> {
 
 /// The device classes that a claim or template asks for.
 fn classes(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
-    let prefix = match kind(object) {
-        "ResourceClaim" => "spec",
-        "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => "spec.spec",
-        _ => return,
-    };
+    let Some(prefix) = json::claim_spec(object) else { return };
     for (number, request) in list(inner(object, &format!("{prefix}.devices.requests"))).iter().enumerate() {
         let mut ask = |inside: &dyn fmt::Display, holder: Option<&Json<'_>>| {
             let class = holder.map(|holder| text(holder, "deviceClassName")).unwrap_or_default();

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::copies::{unknown_cluster_template, unknown_template};
 use super::index::{Index, Key};
-use super::json::{Json, field, inner, kind, list, namespace, text};
+use super::json::{Json, claim_spec, field, inner, kind, list, namespace, text};
 use super::missing;
 use crate::finding::{Code, Finding};
 use crate::validate::kind::split;
@@ -77,7 +78,7 @@ pub(super) fn check(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Findin
     }
 }
 
-fn sources(object: &Json<'_>, at: &str, claim: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
+pub(super) fn sources(object: &Json<'_>, at: &str, claim: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
     let space = namespace(object);
     for source in SOURCES {
         let name = text(claim, source);
@@ -91,14 +92,8 @@ fn sources(object: &Json<'_>, at: &str, claim: &Json<'_>, index: &Index<'_>, fou
                 let message = format!("there is no ResourceClaim `{name}` in namespace `{space}`");
                 found.push(missing(Code::LinkUnknownClaim, path, message, index.claims.keys()));
             }
-            "resourceClaimTemplateName" if !index.templates.contains_key(&key) => {
-                let message = format!("there is no ResourceClaimTemplate `{name}` in namespace `{space}`");
-                found.push(missing(Code::LinkUnknownTemplate, path, message, index.templates.keys()));
-            }
-            "clusterResourceClaimTemplateName" if !index.cluster_templates.contains_key(name) => {
-                let message = format!("there is no ClusterResourceClaimTemplate `{name}`");
-                found.push(missing(Code::LinkUnknownTemplate, path, message, index.cluster_templates.keys()));
-            }
+            "resourceClaimTemplateName" => found.extend(unknown_template(path, key, index)),
+            "clusterResourceClaimTemplateName" => found.extend(unknown_cluster_template(path, name, index)),
             _ => {}
         }
     }
@@ -161,14 +156,12 @@ fn group_claim(at: &str, claim: &Json<'_>, group: &Json<'_>, found: &mut Vec<Fin
 fn requests(object: &Json<'_>, at: &str, spec: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
     let space = namespace(object);
     let known = |claim: &Json<'_>| -> Option<BTreeSet<String>> {
-        let (from, path) = if let Some(found) = index.claims.get(&Key(space, text(claim, SOURCES[0]))) {
-            (*found, "spec.devices.requests")
-        } else if let Some(found) = index.templates.get(&Key(space, text(claim, SOURCES[1]))) {
-            (*found, "spec.spec.devices.requests")
-        } else {
-            (*index.cluster_templates.get(text(claim, SOURCES[2]))?, "spec.spec.devices.requests")
-        };
-        Some(list(inner(from, path)).iter().map(|request| text(request, "name").to_owned()).collect())
+        let key = |source: &'static str| Key(space, text(claim, source));
+        let named = index.claims.get(&key(SOURCES[0])).or_else(|| index.templates.get(&key(SOURCES[1])));
+        let named = named.or_else(|| index.cluster_templates.get(text(claim, SOURCES[2]))).copied();
+        let from = named.or_else(|| index.copies.maker(key(SOURCES[1])).map(|source| source.object))?;
+        let requests = inner(from, &format!("{}.devices.requests", claim_spec(from)?))?;
+        Some(list(Some(requests)).iter().map(|request| text(request, "name").to_owned()).collect())
     };
     let claims: BTreeMap<&str, BTreeSet<String>> = list(field(spec, "resourceClaims"))
         .iter()

@@ -5,9 +5,14 @@ use super::json::{Json, kind};
 /// Drops of a held object the large parts that the rules about sets do not look at.
 pub(super) fn trim(object: &mut Json<'_>) {
     let is_slice = kind(object) == "ResourceSlice";
+    let is_template = matches!(kind(object), "ClusterResourceClaimTemplate" | "ResourceClaimTemplate");
     clear(object, &["status"]);
     if let Some(metadata) = inner(object, "metadata") {
-        clear(metadata, &["annotations", "finalizers", "managedFields", "ownerReferences"]);
+        clear(metadata, &["finalizers", "managedFields", "ownerReferences"]);
+        // Those of templates may say which namespaces they are for.
+        if !is_template {
+            clear(metadata, &["annotations"]);
+        }
     }
     let devices = inner(object, "spec").and_then(|spec| inner(spec, "devices")).filter(|_| is_slice);
     if let Some(Json::Array(devices)) = devices {

@@ -6,15 +6,12 @@ use crate::api::node::{NAME_FIELD, Node, NodeSelector, NodeSelectorOperator, Nod
 use crate::api::object::Object;
 use crate::api::slice::{Device, ResourceSlice};
 use crate::cluster::Cluster;
-use crate::finding::{Code, Finding, ObjectRef};
+use crate::finding::{Code, Finding, ObjectRef, list};
 
 use crate::scheduler::node_fit::{INFERRED, is_inferred, selects};
 
 /// The label that carries a node's name.
 const HOSTNAME: &str = "kubernetes.io/hostname";
-
-/// Longest list of node names in a message.
-const NAMES_SHOWN: usize = 6;
 
 /// Adds the nodes that the slices speak of, where the cluster has no Node object of the input.
 ///
@@ -174,12 +171,4 @@ fn report_unknown_nodes(cluster: &Cluster, findings: &mut Vec<Finding>) {
                 .with_hint("give these Node objects, too, or none at all to have every node inferred"),
         );
     }
-}
-
-/// Names in backticks, the first few where there are many.
-pub(crate) fn list<'n>(names: impl ExactSizeIterator<Item = &'n String>) -> String {
-    let more = names.len().saturating_sub(NAMES_SHOWN);
-    let shown: Vec<String> = names.take(NAMES_SHOWN).map(|name| format!("`{name}`")).collect();
-    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{rest}", shown.join(", "))
 }

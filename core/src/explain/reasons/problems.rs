@@ -3,9 +3,10 @@
 use crate::api::claim::ResourceClaim;
 use crate::api::pod::PodResourceClaim;
 use crate::cluster::Cluster;
-use crate::finding::{Code, Finding, ObjectRef};
+use crate::decision::ADMIN_LABEL;
+use crate::finding::{Code, Finding, list};
 
-use super::claims::{Origin, template_of};
+use crate::explain::origin::{Origin, about_claim};
 use crate::near::nearest_name as nearest;
 
 /// A claim that does not exist.
@@ -64,9 +65,10 @@ pub(crate) fn missing_template(cluster: &Cluster, namespace: &str, name: &str, f
 }
 
 /// A claim that asks for admin access where that is not allowed.
-pub(crate) fn admin_namespace(namespace: &str, what: &str, label: &str) -> Finding {
+pub(crate) fn admin_namespace(namespace: &str, what: &str) -> Finding {
     let message = format!("{what} asks for admin access, which namespace `{namespace}` does not allow");
-    Finding::new(Code::RunAdminNamespace, "", message).with_hint(format!("label the namespace `{label}: \"true\"`"))
+    Finding::new(Code::RunAdminNamespace, "", message)
+        .with_hint(format!("label the namespace `{ADMIN_LABEL}: \"true\"`"))
 }
 
 /// An entry that names neither a claim nor a template.
@@ -87,70 +89,44 @@ pub(crate) fn no_source(source: &PodResourceClaim, path: &str, origin: &Origin) 
         .with_hint(format!("write {hint} directly into the entry"))
 }
 
-/// Requests of a claim that no node can satisfy because they are wrong in themselves, in kube-scheduler's order. Each with
-/// kube-scheduler's text.
-pub(crate) fn request_problems(cluster: &Cluster, claim: &ResourceClaim) -> Vec<(Finding, String)> {
+/// Requests of a claim that no node can satisfy because they are wrong in themselves.
+pub(crate) fn request_problems(cluster: &Cluster, claim: &ResourceClaim) -> Vec<Finding> {
     let name = &claim.metadata.name;
     let mut problems = Vec::new();
     for (index, request) in claim.spec.devices.requests.iter().enumerate() {
         let path = format!("spec.devices.requests[{index}]");
-        let mut class = |label: String, class: &str, path: String| {
-            if let Some((problem, reference)) = class_problem(cluster, name, &label, class, &path) {
-                problems.push((about_claim(cluster, claim, problem), reference));
-            }
-        };
         if let Some(exact) = &request.exactly {
-            class(request.name.clone(), &exact.device_class_name, format!("{path}.exactly.deviceClassName"));
+            let path = format!("{path}.exactly.deviceClassName");
+            problems.extend(class_problem(cluster, name, &request.name, &exact.device_class_name, &path));
         } else if request.first_available.is_empty() {
             let message =
                 format!("request `{}` of claim `{name}` has neither `exactly` nor `firstAvailable`", request.name);
-            let finding =
-                Finding::new(Code::RunBadRequest, path, message).with_hint("name a device class below `exactly`");
-            let ns = &claim.metadata.namespace;
-            let reference = format!("resource claim {ns}/{name}, request {}: unknown request type", request.name);
-            problems.push((about_claim(cluster, claim, finding), reference));
+            let finding = Finding::new(Code::RunBadRequest, path, message);
+            problems.push(finding.with_hint("name a device class below `exactly`"));
         } else {
             for (sub, alternative) in request.first_available.iter().enumerate() {
                 let label = format!("{}/{}", request.name, alternative.name);
-                class(label, &alternative.device_class_name, format!("{path}.firstAvailable[{sub}].deviceClassName"));
+                let path = format!("{path}.firstAvailable[{sub}].deviceClassName");
+                problems.extend(class_problem(cluster, name, &label, &alternative.device_class_name, &path));
             }
         }
     }
-    problems
+    problems.into_iter().map(|problem| about_claim(cluster, claim, problem)).collect()
 }
 
-fn class_problem(cluster: &Cluster, claim: &str, label: &str, class: &str, path: &str) -> Option<(Finding, String)> {
+fn class_problem(cluster: &Cluster, claim: &str, label: &str, class: &str, path: &str) -> Option<Finding> {
     if class.is_empty() {
         let message = format!("request `{label}` of claim `{claim}` names no device class");
-        let finding = Finding::new(Code::AllocNoClassName, path, message).with_hint("set `deviceClassName`");
-        return Some((finding, format!("request {label}: unsupported request type")));
+        return Some(Finding::new(Code::AllocNoClassName, path, message).with_hint("set `deviceClassName`"));
     }
     if cluster.classes().contains_key(class) {
         return None;
     }
     let message = format!("request `{label}` of claim `{claim}` needs device class `{class}`, which does not exist");
-    let finding = Finding::new(Code::AllocUnknownClass, path, message);
     let hint = match nearest(class, cluster.classes().keys()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if cluster.classes().is_empty() => "no DeviceClass is given; drivers usually come with theirs".to_owned(),
-        None => format!("the classes given are {}", super::infer::list(cluster.classes().keys())),
+        None => format!("the classes given are {}", list(cluster.classes().keys())),
     };
-    Some((finding.with_hint(hint), format!("request {label}: device class {class} does not exist")))
-}
-
-/// Turns a finding about a claim to what the user wrote: its template, where it has one.
-pub(crate) fn about_claim(cluster: &Cluster, claim: &ResourceClaim, finding: Finding) -> Finding {
-    match template_of(cluster, claim) {
-        Some(template) => {
-            let path = if finding.path.is_empty() { String::new() } else { format!("spec.{}", finding.path) };
-            Finding { path, ..finding }.about(template)
-        }
-        None => finding.about(claim_reference(claim)),
-    }
-}
-
-/// Kind, namespace and name of a claim.
-pub(crate) fn claim_reference(claim: &ResourceClaim) -> ObjectRef {
-    let (namespace, name) = (claim.metadata.namespace.clone(), claim.metadata.name.clone());
-    ObjectRef { kind: "ResourceClaim".to_owned(), namespace, name }
+    Some(Finding::new(Code::AllocUnknownClass, path, message).with_hint(hint))
 }

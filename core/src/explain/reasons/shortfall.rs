@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::allocate::{NodeRefusal, RequestFunnel};
 use crate::api::claim::ResourceClaim;
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, list};
 
-use super::infer::list;
-use super::problems::about_claim;
-use super::reasons::{Asked, of_template};
+use super::nodes::{Asked, of_template};
+use crate::explain::origin::about_claim;
 
 /// The first test that leaves too few devices; a later one is nearer to fitting.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -20,25 +19,19 @@ enum Stage {
     Together,
 }
 
-/// Groups refused nodes by what stopped them.
-pub(crate) fn refused(
-    asked: &Asked<'_>,
-    nodes: &[NodeRefusal],
-    reasons: &mut Vec<Finding>,
-    texts: &mut Vec<(usize, String)>,
-) {
+/// What nodes without enough devices lack, nodes that lack the same together.
+pub(crate) fn too_few(asked: &Asked<'_>, nodes: &[NodeRefusal]) -> Vec<Finding> {
+    let mut reasons = Vec::new();
     let mut failed: Vec<(Finding, Vec<String>)> = Vec::new();
     let mut groups: BTreeMap<(Stage, String, String), Vec<&NodeRefusal>> = BTreeMap::new();
     for refusal in nodes {
         if let Some(failure) = &refusal.failure {
-            texts.push((1, failure.reference.clone()));
             match failed.iter_mut().find(|(finding, _)| *finding == failure.finding) {
                 Some((_, nodes)) => nodes.push(refusal.node.clone()),
                 None => failed.push((failure.finding.clone(), vec![refusal.node.clone()])),
             }
             continue;
         }
-        texts.push((1, "cannot allocate all claims".to_owned()));
         let (stage, claim, request) = bottleneck(&refusal.requests);
         groups.entry((stage, claim, request)).or_default().push(refusal);
     }
@@ -56,6 +49,7 @@ pub(crate) fn refused(
         let message = format!("{} (on {})", finding.message, list(nodes.iter()));
         reasons.push(of_template(asked, Finding { message, ..finding }));
     }
+    reasons
 }
 
 /// The request that fails first on a node, and at which test; alternatives of a request fail only together.

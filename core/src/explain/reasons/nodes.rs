@@ -1,22 +1,16 @@
-//! Why a Pod stays Pending, from what the nodes and the allocator said.
-
-use std::collections::BTreeMap;
+//! What nodes have against a Pod, in words.
 
 use serde_json::Value;
 
-use crate::allocate::Outcome;
+use super::shortfall::too_few;
 use crate::allocate::extended::class_for;
 use crate::api::claim::ResourceClaim;
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
-use crate::finding::{Code, Finding};
-
-use super::claims::Origin;
-use super::infer::list;
-use super::problems::about_claim;
-use super::shortfall::refused;
-use crate::scheduler::message;
-use crate::scheduler::node_fit::{Lack, NodeState, Refusal};
+use crate::explain::origin::{Origin, about_claim};
+use crate::finding::{Code, Finding, list};
+use crate::scheduler::node_fit::{Lack, Refusal};
+use crate::scheduler::refusal::Nodes;
 
 /// What was asked, for the words of the answer.
 pub(crate) struct Asked<'a> {
@@ -26,69 +20,26 @@ pub(crate) struct Asked<'a> {
     pub(crate) origin: &'a Origin,
     /// The Pod's claims.
     pub(crate) claims: &'a [&'a ResourceClaim],
-    /// Whether devices serve some of its resources on a node.
-    pub(crate) has_special: bool,
-    /// All nodes.
-    pub(crate) nodes: &'a [NodeState],
-    /// Nodes where the Pod would fit if other Pods left.
-    pub(crate) curable: usize,
 }
 
 /// The reasons, most important first: what the allocator said of the nodes that came nearest, then claims that are
-/// allocated elsewhere, then nodes refused for ordinary reasons, at last kube-scheduler's own line.
-pub(crate) fn pending(
-    asked: &Asked<'_>,
-    outcome: Option<Outcome>,
-    elsewhere: &BTreeMap<usize, Vec<String>>,
-    ordinary: &BTreeMap<Refusal, Vec<String>>,
-) -> Vec<Finding> {
-    let mut reasons = Vec::new();
-    let mut texts: Vec<(usize, String)> = Vec::new();
-    match outcome {
-        Some(Outcome::Unsatisfied { nodes }) => {
-            refused(asked, &nodes, &mut reasons, &mut texts);
-        }
-        Some(Outcome::Failed { failure, .. }) => {
-            // One node with such an error ends the Pod's cycle, whatever the others say.
-            reasons.push(of_template(asked, failure.finding));
-            let message = format!("running \"DynamicResources\" filter plugin: {}", failure.reference);
-            reasons.push(Finding::new(Code::RunSchedulerMessage, "", message));
-            return reasons;
-        }
-        Some(Outcome::GaveUp { node, nodes }) => {
-            let message = format!("the search for devices was given up at its step limit, on node `{node}`");
-            reasons.push(asked.origin.finding(Code::RunGaveUp, "", message).with_hint("raise the step limit"));
-            refused(asked, &nodes, &mut reasons, &mut texts);
-        }
-        Some(Outcome::Allocated { .. }) | None => {}
-    }
-    for (index, nodes) in elsewhere {
-        if let Some(claim) = asked.claims.get(*index) {
-            let subject = subject(nodes, asked.nodes.len(), "has", "have");
-            let message = format!("{subject} no access to the devices of claim `{}`", claim.metadata.name);
+/// allocated elsewhere, then nodes refused for ordinary reasons.
+pub(crate) fn of_nodes(asked: &Asked<'_>, nodes: &Nodes) -> Vec<Finding> {
+    let mut reasons = too_few(asked, &nodes.devices);
+    for (name, names) in &nodes.elsewhere {
+        if let Some(claim) = asked.claims.iter().find(|claim| claim.metadata.name == *name) {
+            let subject = subject(names, nodes.count, "has", "have");
+            let message = format!("{subject} no access to the devices of claim `{name}`");
             reasons.push(about_claim(asked.cluster, claim, Finding::new(Code::RunClaimElsewhere, "", message)));
-            texts.push((nodes.len(), "resourceclaim not available on the node".to_owned()));
         }
     }
-    let mut plain: Vec<(&Refusal, &Vec<String>)> = ordinary.iter().collect();
-    plain.sort_by_key(|(_, nodes)| std::cmp::Reverse(nodes.len()));
-    for (refusal, nodes) in plain {
-        reasons.push(unsuitable(asked, refusal, nodes));
-        texts.push((nodes.len(), refusal.to_string()));
+    let mut plain: Vec<(&Refusal, &Vec<String>)> = nodes.ordinary.iter().collect();
+    plain.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    reasons.extend(plain.into_iter().map(|(refusal, names)| unsuitable(asked, refusal, names, nodes.count)));
+    if nodes.count == 0 {
+        reasons.push(asked.origin.finding(Code::RunNodeUnsuitable, "", "the cluster has no nodes"));
     }
-    let after = if asked.claims.is_empty() && !asked.has_special {
-        "no new claims to deallocate"
-    } else {
-        "still not schedulable"
-    };
-    reasons.push(scheduler_message(asked.nodes.len(), &message::counted(texts), after, asked.curable));
     reasons
-}
-
-/// kube-scheduler's line about a Pod: what its filters said, what came after, and what preemption would do.
-pub(crate) fn scheduler_message(nodes: usize, filters: &str, after: &str, curable: usize) -> Finding {
-    let message = message::unschedulable(nodes, filters, after, curable);
-    Finding::new(Code::RunSchedulerMessage, "", message)
 }
 
 /// Turns a finding about a generated claim to its template.
@@ -101,8 +52,8 @@ pub(crate) fn of_template(asked: &Asked<'_>, finding: Finding) -> Finding {
     }
 }
 
-fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String]) -> Finding {
-    let subject = |one: &str, several: &str| subject(nodes, asked.nodes.len(), one, several);
+fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize) -> Finding {
+    let subject = |one: &str, several: &str| subject(nodes, all, one, several);
     let has = || subject("has", "have");
     let finding = |path: &str, message: String| asked.origin.finding(Code::RunNodeUnsuitable, path, message);
     match refusal {

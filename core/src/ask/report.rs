@@ -1,0 +1,255 @@
+//! What stands in a cluster at rest.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
+use crate::api::quantity::Quantity;
+use crate::cluster::Cluster;
+use crate::controllers::workloads::{reference, root_of};
+use crate::explain::origin::template_of;
+use crate::explain::settled::Settled;
+use crate::finding::{Finding, ObjectRef};
+use crate::scheduler::node_fit::is_inferred;
+use crate::scheduler::special::NAME;
+
+/// What DRA did with the objects of a cluster.
+#[derive(Clone, PartialEq, Debug, Serialize, Default)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// Nodes by name.
+    pub nodes: Vec<NodeReport>,
+    /// Pods in the order in which they were scheduled: by priority, then in the order of the input.
+    pub pods: Vec<PodReport>,
+    /// Claims by namespace and name.
+    pub claims: Vec<ClaimReport>,
+    /// What is worth knowing about the run as a whole: inferred nodes, replicas left out, objects left aside.
+    pub findings: Vec<Finding>,
+}
+
+/// One node.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct NodeReport {
+    /// Name.
+    pub name: String,
+    /// Whether no Node object was given and the name was taken from the slices.
+    pub inferred: bool,
+    /// Devices in pools of this node alone.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
+    pub local_devices: u64,
+    /// Of these, devices that are allocated, as a whole or in part.
+    #[cfg_attr(feature = "types", ts(type = "number"))]
+    pub allocated_devices: u64,
+    /// Pods on the node, as `namespace/name`.
+    pub pods: Vec<String>,
+}
+
+/// One Pod.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
+pub struct PodReport {
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// The workload controller that made it, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<ObjectRef>,
+    /// The node it landed on; absent while it is Pending.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// Why it is Pending, most important first. With a node: what keeps it from running there, mostly nothing.
+    pub reasons: Vec<Finding>,
+    /// Its claims in the order of `spec.resourceClaims`; last the one for extended resources that devices serve, as
+    /// `<extended-resources>`.
+    pub claims: Vec<PodClaimReport>,
+}
+
+/// One entry of a Pod's `spec.resourceClaims`.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
+pub struct PodClaimReport {
+    /// Name of the entry.
+    pub name: String,
+    /// Name of the claim; absent where it could not be made or found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<String>,
+}
+
+/// One claim.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
+pub struct ClaimReport {
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// The template that it was generated from, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<String>,
+    /// Whether it has devices.
+    pub allocated: bool,
+    /// Its devices in the order of picking.
+    pub devices: Vec<AllocatedDevice>,
+    /// Pods that may use it, as `namespace/name`.
+    pub reserved_for: Vec<String>,
+}
+
+/// One device of a claim.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", ts(optional_fields))]
+pub struct AllocatedDevice {
+    /// `request` or `request/subrequest`.
+    pub request: String,
+    /// Driver of the device.
+    pub driver: String,
+    /// Pool of the device.
+    pub pool: String,
+    /// Name of the device.
+    pub device: String,
+    /// Whether it was taken with admin access.
+    pub admin_access: bool,
+    /// Which share of a shared device this is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share_id: Option<String>,
+    /// What the share uses up, by capacity name, as canonical quantities.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    pub consumed_capacity: BTreeMap<String, String>,
+}
+
+/// The device of one entry of `status.allocation.devices.results`.
+impl From<&DeviceRequestAllocationResult> for AllocatedDevice {
+    fn from(result: &DeviceRequestAllocationResult) -> Self {
+        let amount = |(name, amount): (&String, &Quantity)| (name.clone(), amount.to_string());
+        Self {
+            request: result.request.clone(),
+            driver: result.driver.clone(),
+            pool: result.pool.clone(),
+            device: result.device.clone(),
+            admin_access: result.admin_access == Some(true),
+            share_id: result.share_id.clone(),
+            consumed_capacity: result.consumed_capacity.iter().map(amount).collect(),
+        }
+    }
+}
+
+/// Driver, pool and device.
+type DeviceKey<'c> = (&'c str, &'c str, &'c str);
+
+/// The report of a cluster that was looked at.
+pub(super) fn report(cluster: &Cluster, settled: Settled) -> Report {
+    let Settled { order, entries, mut verdicts, findings } = settled;
+    let pods = order
+        .iter()
+        .map(|key| {
+            let verdict = verdicts.remove(key).unwrap_or_default();
+            let root = cluster.pods().get(key).and_then(|pod| root_of(cluster, pod));
+            let claims = entries.get(key).map(Vec::as_slice).unwrap_or_default();
+            let special = cluster.pods().get(key).and_then(|pod| pod.extended_resource_claim());
+            let special = special.map(|claim| PodClaimReport { name: NAME.to_owned(), claim: Some(claim.clone()) });
+            PodReport {
+                namespace: key.0.clone(),
+                name: key.1.clone(),
+                owner: root.map(reference),
+                node: verdict.node,
+                reasons: verdict.reasons,
+                claims: claims
+                    .iter()
+                    .map(|entry| PodClaimReport { name: entry.name.clone(), claim: entry.claim.clone() })
+                    .chain(special)
+                    .collect(),
+            }
+        })
+        .collect();
+    let claims = cluster.claims().values().map(|claim| claim_report(cluster, claim)).collect();
+    Report { nodes: node_reports(cluster, &pods), pods, claims, findings }
+}
+
+fn claim_report(cluster: &Cluster, claim: &ResourceClaim) -> ClaimReport {
+    let status = &claim.status;
+    let results = status.allocation.iter().flat_map(|allocation| &allocation.devices.results);
+    let namespace = &claim.metadata.namespace;
+    let consumer = |resource: &str, name: &str| match resource {
+        "pods" => format!("{namespace}/{name}"),
+        other => format!("{other} {namespace}/{name}"),
+    };
+    ClaimReport {
+        namespace: namespace.clone(),
+        name: claim.metadata.name.clone(),
+        template: template_of(cluster, claim).map(|template| template.name),
+        allocated: status.allocation.is_some(),
+        devices: results.map(AllocatedDevice::from).collect(),
+        reserved_for: status.reserved_for.iter().map(|entry| consumer(&entry.resource, &entry.name)).collect(),
+    }
+}
+
+fn node_reports(cluster: &Cluster, pods: &Vec<PodReport>) -> Vec<NodeReport> {
+    let allocated = allocated(cluster);
+    let local = local_devices(cluster);
+    let mut pods_by_node: BTreeMap<&String, Vec<String>> = BTreeMap::new();
+    for pod in pods {
+        if let Some(node) = &pod.node {
+            pods_by_node.entry(node).or_default().push(format!("{}/{}", pod.namespace, pod.name));
+        }
+    }
+    cluster
+        .nodes()
+        .iter()
+        .map(|(name, node)| {
+            let devices = local.get(name.as_str());
+            let count = devices.map_or(0, BTreeSet::len);
+            let in_use = devices.map_or(0, |devices| devices.intersection(&allocated).count());
+            NodeReport {
+                name: name.clone(),
+                inferred: is_inferred(node),
+                local_devices: count as u64,
+                allocated_devices: in_use as u64,
+                pods: pods_by_node.remove(name).unwrap_or_default(),
+            }
+        })
+        .collect()
+}
+
+/// Devices of the newest generation of each pool, by the one node that has access.
+fn local_devices(cluster: &Cluster) -> BTreeMap<&str, BTreeSet<DeviceKey<'_>>> {
+    let mut newest: BTreeMap<(&str, &str), i64> = BTreeMap::new();
+    for slice in cluster.slices().values() {
+        let pool = &slice.spec.pool;
+        let generation = newest.entry((&slice.spec.driver, &pool.name)).or_insert(pool.generation);
+        *generation = (*generation).max(pool.generation);
+    }
+    let mut local: BTreeMap<&str, BTreeSet<DeviceKey<'_>>> = BTreeMap::new();
+    for slice in cluster.slices().values() {
+        let (spec, pool) = (&slice.spec, &slice.spec.pool);
+        if newest.get(&(spec.driver.as_str(), pool.name.as_str())) != Some(&pool.generation) {
+            continue;
+        }
+        for device in &spec.devices {
+            if let Some(node) = spec.node_name.as_deref().or(device.node_name.as_deref()) {
+                local.entry(node).or_default().insert((&spec.driver, &pool.name, &device.name));
+            }
+        }
+    }
+    local
+}
+
+/// Devices that claims have, other than for administration.
+fn allocated(cluster: &Cluster) -> BTreeSet<DeviceKey<'_>> {
+    let allocations = cluster.claims().values().filter_map(|claim| claim.status.allocation.as_ref());
+    let results = allocations.flat_map(|allocation| &allocation.devices.results);
+    let taken = results.filter(|result| result.admin_access != Some(true));
+    taken.map(|result| (result.driver.as_str(), result.pool.as_str(), result.device.as_str())).collect()
+}

@@ -1,0 +1,61 @@
+//! All objects of a cluster, one after another.
+
+use std::sync::Arc;
+
+use super::Cluster;
+use crate::api::object::Object;
+use crate::finding::ObjectRef;
+
+impl Cluster {
+    /// All objects: first what has no order, by kind and name, then workloads and Pods as they arrived.
+    pub fn objects(&self) -> Vec<Object> {
+        fn all<'c, T: Clone + 'c>(
+            objects: impl IntoIterator<Item = &'c T> + 'c,
+            make: fn(Box<T>) -> Object,
+        ) -> impl Iterator<Item = Object> + 'c {
+            objects.into_iter().map(move |object| make(Box::new(object.clone())))
+        }
+        let slices = self.slices.iter().map(|(name, slice)| self.short_slices.get(name).unwrap_or(slice).as_ref());
+        let mut ordered: Vec<(u64, Object)> = Vec::new();
+        ordered.extend(self.workloads.iter().map(|((kind, namespace, name), workload)| {
+            (self.arrival(kind, namespace, name), Object::Workload(Box::new(workload.clone())))
+        }));
+        ordered.extend(self.pods.iter().map(|((namespace, name), pod)| {
+            (self.arrival("Pod", namespace, name), Object::Pod(Box::new(pod.clone())))
+        }));
+        ordered.sort_by_key(|(arrival, _)| *arrival);
+        all(self.namespaces.values(), Object::Namespace)
+            .chain(all(self.nodes.values().map(Arc::as_ref), Object::Node))
+            .chain(all(self.classes.values(), Object::DeviceClass))
+            .chain(all(slices, Object::ResourceSlice))
+            .chain(all(self.taint_rules.values(), Object::DeviceTaintRule))
+            .chain(all(self.pool_status_requests.values(), Object::ResourcePoolStatusRequest))
+            .chain(all(self.cluster_templates.values(), Object::ClusterResourceClaimTemplate))
+            .chain(all(self.template_sources.values(), Object::TemplateSource))
+            .chain(all(self.templates.values(), Object::ResourceClaimTemplate))
+            .chain(all(self.scheduling_workloads.values(), Object::SchedulingWorkload))
+            .chain(all(self.pod_groups.values(), Object::PodGroup))
+            .chain(all(self.claims.values(), Object::ResourceClaim))
+            .chain(ordered.into_iter().map(|(_, object)| object))
+            .collect()
+    }
+
+    /// Makes this the cluster that another one became: objects that it does not have go, the others are as they are there. Versions of
+    /// objects stay those of the input.
+    pub(crate) fn take_over(&mut self, other: Self) {
+        let is_kept = |object: &Object| !matches!(object, Object::Namespace(_) | Object::ResourceSlice(_));
+        let gone: Vec<ObjectRef> = self.objects().iter().map(Object::reference).collect();
+        let gone = gone.into_iter().filter(|object| object.kind != "ResourceSlice" && other.get(object).is_none());
+        for object in gone.collect::<Vec<_>>() {
+            self.delete(&object);
+        }
+        for mut object in other.objects().into_iter().filter(is_kept) {
+            let before = self.get(&object.reference());
+            let version = before.as_ref().map(|before| before.metadata().resource_version.clone());
+            object.metadata_mut().resource_version = version.unwrap_or_default();
+            if before.as_ref() != Some(&object) {
+                self.apply(object);
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Where what a finding is about stands in what the user wrote: the workload behind a Pod, the template behind a claim.
+
+use crate::api::claim::ResourceClaim;
+use crate::api::pod::Pod;
+use crate::cluster::Cluster;
+use crate::cluster::entries::{ENTRY_ANNOTATION, Source, source};
+use crate::controllers::workloads::{controller, reference, root_of, template_path};
+use crate::finding::{Code, Finding, ObjectRef};
+
+/// Where a Pod's fields stand in what the user wrote.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    /// The workload, or the Pod itself.
+    pub(crate) object: ObjectRef,
+    /// Prefix of paths into the Pod.
+    pub(crate) prefix: String,
+}
+
+impl Origin {
+    /// Looks up a Pod's origin.
+    pub(crate) fn of(cluster: &Cluster, pod: &Pod) -> Self {
+        match root_of(cluster, pod) {
+            Some(root) => Self { object: reference(root), prefix: template_path(root, pod) },
+            None => Self { object: pod_reference(pod), prefix: String::new() },
+        }
+    }
+
+    /// A finding about a field of the Pod.
+    pub(crate) fn finding(&self, code: Code, path: &str, message: impl Into<String>) -> Finding {
+        let path = if path.is_empty() { String::new() } else { format!("{}{path}", self.prefix) };
+        Finding::new(code, path, message).about(self.object.clone())
+    }
+
+    /// Turns a finding to a field of the Pod.
+    pub(crate) fn locate(&self, finding: Finding, path: &str) -> Finding {
+        let path = format!("{}{path}", self.prefix);
+        Finding { path, ..finding }.about(self.object.clone())
+    }
+}
+
+/// Kind, namespace and name of a Pod.
+pub(crate) fn pod_reference(pod: &Pod) -> ObjectRef {
+    let (namespace, name) = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
+    ObjectRef { kind: "Pod".to_owned(), namespace, name }
+}
+
+/// Kind, namespace and name of a claim.
+pub(crate) fn claim_reference(claim: &ResourceClaim) -> ObjectRef {
+    let (namespace, name) = (claim.metadata.namespace.clone(), claim.metadata.name.clone());
+    ObjectRef { kind: "ResourceClaim".to_owned(), namespace, name }
+}
+
+/// The template that a generated claim was made from.
+pub(crate) fn template_of(cluster: &Cluster, claim: &ResourceClaim) -> Option<ObjectRef> {
+    let owner = controller(&claim.metadata)?;
+    let entry = claim.metadata.annotations.get(ENTRY_ANNOTATION)?;
+    let namespace = &claim.metadata.namespace;
+    let key = (namespace.clone(), owner.name.clone());
+    let entries = match owner.kind.as_str() {
+        "Pod" => &cluster.pods().get(&key)?.spec.resource_claims,
+        "PodGroup" => &cluster.pod_groups().get(&key)?.spec.resource_claims,
+        _ => return None,
+    };
+    let (kind, namespace, name) = match source(entries.iter().find(|source| source.name == *entry)?)? {
+        Source::Template(name) => ("ResourceClaimTemplate", namespace.clone(), name),
+        Source::ClusterTemplate(name) => ("ClusterResourceClaimTemplate", String::new(), name),
+        Source::Named(_) => return None,
+    };
+    Some(ObjectRef { kind: kind.to_owned(), namespace, name: name.to_owned() })
+}
+
+/// Turns a finding about a claim to what the user wrote: its template, where it has one.
+pub(crate) fn about_claim(cluster: &Cluster, claim: &ResourceClaim, finding: Finding) -> Finding {
+    match template_of(cluster, claim) {
+        Some(template) => {
+            let path = if finding.path.is_empty() { String::new() } else { format!("spec.{}", finding.path) };
+            Finding { path, ..finding }.about(template)
+        }
+        None => finding.about(claim_reference(claim)),
+    }
+}

@@ -1,0 +1,213 @@
+//! Why a Pod has no node, or does not run on it, in words: from what the scheduler and the kubelet say as data.
+
+pub(crate) mod entries;
+mod nodes;
+pub(crate) mod problems;
+mod shortfall;
+
+pub(crate) use entries::{Entry, claims_of, entries};
+pub(crate) use nodes::unmodelled;
+
+use crate::api::claim::ResourceClaim;
+use crate::api::pod::Pod;
+use crate::cluster::{Cluster, Key};
+use crate::control_plane::Simulation;
+use crate::controllers::kubelet::{Permission, Refusal, may_use};
+use crate::explain::group;
+use crate::explain::origin::{Origin, about_claim};
+use crate::finding::{Code, Finding, list};
+use crate::scheduler::Examination;
+use crate::scheduler::refusal::Cause;
+use problems::request_problems;
+
+/// What became of one Pod.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Verdict {
+    /// Its node.
+    pub(crate) node: Option<String>,
+    /// Why it has none, or does not run there; most important first.
+    pub(crate) reasons: Vec<Finding>,
+}
+
+/// What became of a Pod of a control plane at rest.
+pub(crate) fn verdict(simulation: &mut Simulation, key: &Key, entries: &[Entry]) -> Verdict {
+    let cluster = simulation.server().cluster();
+    let Some(pod) = cluster.pods().get(key) else { return Verdict::default() };
+    let origin = Origin::of(cluster, pod);
+    let node = (!pod.spec.node_name.is_empty()).then(|| pod.spec.node_name.clone());
+    if pod.is_finished() {
+        let message = format!("the Pod has ended as `{}` and uses nothing", pod.status.phase);
+        return Verdict { node, reasons: vec![origin.finding(Code::RunFinished, "", message)] };
+    }
+    if node.is_some() {
+        return Verdict { reasons: not_started(cluster, pod, &origin, entries), node };
+    }
+    if pod.metadata.is_deleting() {
+        let message = "the Pod is being deleted and is not scheduled any more";
+        return Verdict { node, reasons: vec![origin.finding(Code::RunFinished, "", message)] };
+    }
+    let reasons = held(cluster, pod, &origin, entries);
+    let reasons = if reasons.is_empty() { unscheduled(simulation, key, &origin, entries) } else { reasons };
+    Verdict { node: None, reasons }
+}
+
+/// Why the kubelet does not start a Pod that has a node.
+fn not_started(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry]) -> Vec<Finding> {
+    let mut reasons: Vec<Finding> = entries.iter().filter_map(|entry| entry.problem.clone()).collect();
+    let node = &pod.spec.node_name;
+    if !cluster.nodes().contains_key(node) {
+        let message = format!("node `{node}` does not exist, so nothing starts the Pod");
+        reasons.push(origin.finding(Code::RunNotStarted, "spec.nodeName", message));
+    }
+    if pod.status.phase == "Running" || !reasons.is_empty() {
+        return reasons;
+    }
+    let groups = cluster.profile().features.workload_resource_claims;
+    for (index, permission) in may_use(cluster, pod, groups).into_iter().enumerate() {
+        let Permission::Refused(refusal) = permission else { continue };
+        let path = format!("spec.resourceClaims[{index}]");
+        let (code, message, hint) = match &refusal {
+            Refusal::NotAllocated { claim } => (
+                Code::RunNotAllocated,
+                format!("claim `{claim}` has no devices, so the kubelet does not start the Pod"),
+                "leave out `nodeName` and select the node with `nodeSelector`, so that the Pod is scheduled",
+            ),
+            Refusal::NotReserved { claim, .. } => {
+                let found = cluster.claims().get(&(pod.metadata.namespace.clone(), claim.clone()));
+                match found.filter(|claim| claim.status.allocation.is_none()) {
+                    Some(_) => (
+                        Code::RunNotAllocated,
+                        format!("claim `{claim}` has no devices, so the kubelet does not start the Pod"),
+                        "leave out `nodeName` and select the node with `nodeSelector`, so that the Pod is scheduled",
+                    ),
+                    None => (
+                        Code::RunNotStarted,
+                        format!("claim `{claim}` is not reserved for the Pod, so the kubelet does not start it"),
+                        "let the scheduler place the Pod, or use a claim that the Pod may share",
+                    ),
+                }
+            }
+            Refusal::Foreign { claim, .. } => (
+                Code::RunNotStarted,
+                format!("claim `{claim}` was made for another Pod, so the kubelet does not start this one"),
+                "delete the Pod, so that its controller makes it and its claims again",
+            ),
+            Refusal::Missing { claim, .. } => (
+                Code::RunMissingClaim,
+                format!("claim `{claim}` does not exist, so the kubelet does not start the Pod"),
+                "create the ResourceClaim",
+            ),
+            Refusal::NotCreated { .. } => (
+                Code::RunClaimNotMade,
+                "the claim of the Pod was not made yet, so the kubelet does not start the Pod".to_owned(),
+                "check that the template exists",
+            ),
+        };
+        reasons.push(origin.finding(code, &path, message).with_hint(hint));
+    }
+    reasons
+}
+
+/// Why a Pod is not tried at all.
+fn held(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry]) -> Vec<Finding> {
+    if !pod.spec.scheduling_gates.is_empty() {
+        let gates: Vec<String> = pod.spec.scheduling_gates.iter().filter_map(nodes::gate_name).collect();
+        let message = format!("scheduling waits for {}", list(gates.iter()));
+        return vec![origin.finding(Code::RunSchedulingGated, "spec.schedulingGates", message)];
+    }
+    let problems: Vec<Finding> = entries.iter().filter_map(|entry| entry.problem.clone()).collect();
+    let group = group::holds(cluster, pod);
+    group.into_iter().chain(problems).collect()
+}
+
+/// Why the scheduler has no place for a Pod.
+fn unscheduled(simulation: &mut Simulation, key: &Key, origin: &Origin, entries: &[Entry]) -> Vec<Finding> {
+    let examination = simulation.examine(key);
+    let cluster = simulation.server().cluster();
+    let Some(pod) = cluster.pods().get(key) else { return Vec::new() };
+    let claims = claims_of(cluster, &key.0, entries);
+    let asked = nodes::Asked { cluster, origin, claims: &claims };
+    let said = |message: String| Finding::new(Code::RunSchedulerMessage, "", message);
+    match examination {
+        Examination::Held => vec![waits(cluster, pod, origin)],
+        Examination::Fits { node, waits: drivers } if !drivers.is_empty() => {
+            let mut reasons = Vec::new();
+            for (name, deadline) in drivers {
+                if let Some(claim) = claims.iter().find(|claim| claim.metadata.name == name) {
+                    reasons.push(waits_for_drivers(cluster, claim, &node, deadline.map(|time| time.to_string())));
+                }
+            }
+            reasons
+        }
+        Examination::Fits { .. } => {
+            let mut reasons = vec![waits(cluster, pod, origin)];
+            reasons.extend(said_before(pod).map(said));
+            reasons
+        }
+        Examination::Unfit { message, cause } => {
+            let mut reasons = match cause {
+                Cause::Nodes(nodes) => nodes::of_nodes(&asked, &nodes),
+                Cause::Request(_) => {
+                    let open = claims.iter().filter(|claim| claim.status.allocation.is_none());
+                    open.flat_map(|claim| request_problems(cluster, claim)).collect()
+                }
+                Cause::Claim(failure) => vec![nodes::of_template(&asked, failure.finding)],
+                Cause::GaveUp { node } => {
+                    let message = format!("the search for devices was given up at its step limit, on node `{node}`");
+                    vec![origin.finding(Code::RunGaveUp, "", message).with_hint("raise the step limit")]
+                }
+                Cause::Other => Vec::new(),
+            };
+            if reasons.is_empty() {
+                reasons.push(waits(cluster, pod, origin));
+            }
+            reasons.push(said(message));
+            reasons
+        }
+    }
+}
+
+/// What the scheduler said when it tried the Pod last.
+fn said_before(pod: &Pod) -> Option<String> {
+    let field = |condition: &serde_json::Value, name: &str| -> String {
+        condition.get(name).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+    };
+    let is_it = |condition: &&serde_json::Value| {
+        field(condition, "type") == "PodScheduled" && field(condition, "status") == "False"
+    };
+    let found = pod.status.conditions.iter().find(is_it)?;
+    Some(field(found, "message")).filter(|message| !message.is_empty())
+}
+
+/// A Pod whose devices wait for their drivers.
+fn waits_for_drivers(cluster: &Cluster, claim: &ResourceClaim, node: &str, deadline: Option<String>) -> Finding {
+    let results = claim.status.allocation.iter().flat_map(|allocation| &allocation.devices.results);
+    let mut conditions: Vec<String> = results.flat_map(|result| result.binding_conditions.iter().cloned()).collect();
+    conditions.sort();
+    conditions.dedup();
+    let until = deadline.map(|time| format!(", until {time}")).unwrap_or_default();
+    let message = format!(
+        "claim `{}` has devices on node `{node}` and waits for their driver to report {}{until}",
+        claim.metadata.name,
+        list(conditions.iter())
+    );
+    about_claim(cluster, claim, Finding::new(Code::RunBindingConditions, "", message))
+        .with_hint("the Pod is bound once the driver reports the conditions; look at the driver's log if it does not")
+}
+
+/// Why a Pod that would find a place by itself has none.
+fn waits(cluster: &Cluster, pod: &Pod, origin: &Origin) -> Finding {
+    let features = &cluster.profile().features;
+    let Some(name) = pod.group_name().filter(|_| features.generic_workload) else {
+        return origin.finding(Code::RunWaits, "", "the Pod fits now and is waiting to be tried again");
+    };
+    let key = (pod.metadata.namespace.clone(), name.to_owned());
+    let min_count = cluster.pod_groups().get(&key).and_then(|group| group.min_count());
+    let message = match min_count {
+        Some(min_count) => format!(
+            "the Pod fits on its own, but the {min_count} Pods that the gang of PodGroup `{name}` needs do not fit together"
+        ),
+        None => format!("the Pod fits on its own and waits for PodGroup `{name}` to be tried again"),
+    };
+    origin.finding(Code::RunGroupWaits, "spec.schedulingGroup.podGroupName", message)
+}

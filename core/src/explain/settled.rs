@@ -1,0 +1,93 @@
+//! A control plane at rest, as explanations and reports see it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::origin::Origin;
+use super::reasons::{self, Entry, Verdict, entries};
+use crate::allocate::Limits;
+use crate::api::pod::Pod;
+use crate::cluster::{Cluster, Key};
+use crate::control_plane::{Simulation, scheduling_order};
+use crate::finding::{Code, Finding, Severity, list};
+use crate::scheduler::node_fit::{is_inferred, unknown_labels};
+use crate::scheduler::{self, Book};
+
+/// What became of a cluster's Pods.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settled {
+    /// All Pods in the order in which they are scheduled.
+    pub(crate) order: Vec<Key>,
+    /// The claims of each Pod that has some.
+    pub(crate) entries: BTreeMap<Key, Vec<Entry>>,
+    /// What was decided about each Pod.
+    pub(crate) verdicts: BTreeMap<Key, Verdict>,
+    /// What is worth knowing about the whole: inferred nodes, objects that were refused, what is not looked at.
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// Lets the control plane of a cluster settle. The cluster afterwards is the settled one.
+pub(crate) fn settle(cluster: &mut Cluster, limits: &Limits) -> Settled {
+    let mut simulation = Simulation::of(cluster, *limits);
+    // Whether it comes to rest does not matter: what stands then is told.
+    simulation.settle();
+    let settled = look(&mut simulation);
+    cluster.take_over(simulation.into_cluster());
+    settled
+}
+
+/// Looks at a control plane as it stands.
+pub(crate) fn look(simulation: &mut Simulation) -> Settled {
+    let mut findings = simulation.findings().to_vec();
+    let cluster = simulation.server().cluster();
+    let order = scheduling_order(cluster);
+    let waiting = |pod: &&Pod| !simulation.had_node(pod) && !pod.is_finished();
+    findings.extend(remarks(cluster, order.iter().filter_map(|key| cluster.pods().get(key)).filter(waiting)));
+    let of_pod = |key: &Key| Some((key.clone(), entries(cluster, cluster.pods().get(key)?)));
+    let with_claims = order.iter().filter_map(of_pod).filter(|(_, entries)| !entries.is_empty());
+    let entries: BTreeMap<Key, Vec<Entry>> = with_claims.collect();
+    let mut verdicts = BTreeMap::new();
+    for key in &order {
+        let entries = entries.get(key).map(Vec::as_slice).unwrap_or_default();
+        verdicts.insert(key.clone(), reasons::verdict(simulation, key, entries));
+    }
+    Settled { order, entries, verdicts, findings }
+}
+
+/// What is not looked at, and what is assumed; each once for each object.
+fn remarks<'c>(cluster: &Cluster, pods: impl Iterator<Item = &'c Pod>) -> Vec<Finding> {
+    let book = Book::new(cluster);
+    let nodes: Vec<_> = book.nodes().collect();
+    let has_groups = cluster.profile().features.generic_workload;
+    let has_inferred = nodes.iter().any(|state| is_inferred(&state.node));
+    let mut said = BTreeSet::new();
+    let mut findings = Vec::new();
+    for pod in pods {
+        let origin = Origin::of(cluster, pod);
+        let mut all = Vec::new();
+        if let Some(message) = reasons::unmodelled(pod) {
+            all.push(origin.finding(Code::RunNotModelled, "spec", message));
+        }
+        if let Some(name) = pod.group_name().filter(|_| !has_groups) {
+            let message = format!("PodGroup `{name}` is without effect: the feature gate `GenericWorkload` is off");
+            let finding = origin.finding(Code::RunNotModelled, "spec.schedulingGroup", message);
+            all.push(Finding { severity: Severity::Warning, ..finding });
+        }
+        let name = &pod.spec.scheduler_name;
+        if !name.is_empty() && name != scheduler::NAME {
+            let message = format!("scheduler `{name}` is responsible; kube-scheduler's rules are applied");
+            all.push(origin.finding(Code::RunNotModelled, "spec.schedulerName", message));
+        }
+        let unknown = if has_inferred { unknown_labels(pod, &nodes) } else { Vec::new() };
+        if !unknown.is_empty() {
+            let message = format!("inferred nodes are taken to have the labels asked for: {}", list(unknown.iter()));
+            all.push(origin.finding(Code::RunLabelsAssumed, "spec", message));
+        }
+        for finding in all {
+            let object = finding.object.as_ref().map(ToString::to_string).unwrap_or_default();
+            if said.insert((finding.code, object, finding.message.clone())) {
+                findings.push(finding);
+            }
+        }
+    }
+    findings
+}
