@@ -1,13 +1,14 @@
 //! The questions, each asked of a cluster from the beginning.
 
 use apportion_core::allocate::Limits;
+use apportion_core::ask::report_of;
+pub(crate) use apportion_core::ask::{ClaimReport, PodReport, Report};
 use apportion_core::control_plane::Simulation;
 use apportion_core::decision::Time;
 use apportion_core::engine::Engine;
 use apportion_core::explain::Explanation;
 use apportion_core::finding::{Finding, ObjectRef, Severity};
 use apportion_core::profile::Profile;
-pub(crate) use apportion_core::simulate::{ClaimReport, PodReport, Report};
 use apportion_core::validate::{Circumstances, Submission, in_default_namespace, validate};
 use apportion_core::wire;
 use serde_json::{Value, json};
@@ -54,7 +55,7 @@ pub(crate) fn simulation(case: &Case, now: Option<Time>) -> (Simulation, Vec<Vec
 pub(crate) fn until(case: &Case, now: Option<Time>) -> (Simulation, Report) {
     let (mut simulation, _) = simulation(case, now);
     simulation.run_until(Time::from_millis(simulation.now().millis() + HALF_AN_HOUR));
-    let report = simulation.report();
+    let report = report_of(&mut simulation);
     (simulation, report)
 }
 

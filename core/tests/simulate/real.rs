@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use apportion_core::allocate::Limits;
+use apportion_core::ask::Report;
 use apportion_core::engine::Engine;
 use apportion_core::finding::Code;
 use apportion_core::profile::Profile;
-use apportion_core::ask::Report;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -1,11 +1,11 @@
 //! Manifests in, a cluster and its report out.
 
 use apportion_core::allocate::Limits;
+use apportion_core::ask::{ClaimReport, PodReport, Report};
 use apportion_core::cluster::Cluster;
 use apportion_core::engine::Engine;
 use apportion_core::finding::{Code, Finding, Severity};
 use apportion_core::profile::Profile;
-use apportion_core::ask::{ClaimReport, PodReport, Report};
 
 /// A cluster after a run.
 pub(crate) struct Ran {
