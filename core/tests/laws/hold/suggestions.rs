@@ -1,0 +1,173 @@
+//! A suggestion that is carried out on the input has the effect that it claims.
+
+use crate::ask::Report;
+use apportion_core::explain::{Change, Explanation, State};
+use serde_json::{Value, json};
+
+use crate::Contradiction;
+use crate::ask;
+use crate::generate::Case;
+
+/// Most suggestions of one explanation that are carried out.
+const MOST: usize = 6;
+
+fn is_named(object: &Value, kind: &str, namespace: &str, name: &str) -> bool {
+    object["kind"] == kind && ask::meta(object, "namespace") == namespace && ask::meta(object, "name") == name
+}
+
+/// Deletes a Pod and the claims that were made for it.
+fn delete_pod(case: &mut Case, namespace: &str, name: &str) {
+    case.objects.retain(|object| {
+        let owners = object["metadata"]["ownerReferences"].as_array();
+        let is_owned =
+            owners.is_some_and(|owners| owners.iter().any(|owner| owner["kind"] == "Pod" && owner["name"] == name));
+        !is_named(object, "Pod", namespace, name) && !(is_owned && ask::meta(object, "namespace") == namespace)
+    });
+    for object in case
+        .objects
+        .iter_mut()
+        .filter(|object| object["kind"] == "ResourceClaim" && ask::meta(object, "namespace") == namespace)
+    {
+        if let Some(reserved) = object["status"].get_mut("reservedFor").and_then(Value::as_array_mut) {
+            reserved.retain(|consumer| consumer["name"] != name);
+        }
+    }
+}
+
+/// Puts a changed object into the place of the one of its name, or beside the others. What cannot be changed is deleted and made anew.
+fn put(case: &mut Case, manifest: &Value) {
+    let (kind, namespace, name) =
+        (manifest["kind"].as_str().unwrap(), ask::meta(manifest, "namespace"), ask::meta(manifest, "name"));
+    match case.objects.iter_mut().find(|object| is_named(object, kind, namespace, name)) {
+        Some(object) => *object = manifest.clone(),
+        None => case.objects.push(manifest.clone()),
+    }
+}
+
+/// Carries out the changes. `None` where the input does not hold what is to be changed.
+fn carried_out(case: &Case, changes: &[Change], manifests: &[Value]) -> Option<Case> {
+    let mut other = case.clone();
+    for manifest in manifests {
+        put(&mut other, manifest);
+    }
+    for change in changes {
+        match change {
+            Change::EnableGate { gate } => other.settings["featureGates"][gate.as_str()] = json!(true),
+            Change::Uncordon { node } => {
+                let node = other.objects.iter_mut().find(|object| is_named(object, "Node", "", node))?;
+                node["spec"]["unschedulable"] = json!(false);
+            }
+            Change::FreeClaim { claim, consumers, .. } => {
+                let (namespace, name) = claim.split_once('/')?;
+                for consumer in consumers {
+                    let (namespace, pod) = consumer.split_once('/')?;
+                    if !other.objects.iter().any(|object| is_named(object, "Pod", namespace, pod)) {
+                        // A workload makes its Pod anew, which may take the devices again.
+                        return None;
+                    }
+                    delete_pod(&mut other, namespace, pod);
+                }
+                if let Some(object) =
+                    other.objects.iter_mut().find(|object| is_named(object, "ResourceClaim", namespace, name))
+                {
+                    object.as_object_mut()?.remove("status");
+                }
+            }
+            Change::AddDevices { count, like, node, .. } => {
+                let holds = |object: &&Value| {
+                    let spec = &object["spec"];
+                    let devices = spec["devices"].as_array();
+                    spec["driver"] == like.driver.as_str()
+                        && spec["pool"]["name"] == like.pool.as_str()
+                        && devices
+                            .is_some_and(|devices| devices.iter().any(|device| device["name"] == like.device.as_str()))
+                };
+                let slice = other.objects.iter().find(holds)?;
+                let devices = slice["spec"]["devices"].as_array()?;
+                let model = devices.iter().find(|device| device["name"] == like.device.as_str())?.clone();
+                let made: Vec<Value> = (0..*count)
+                    .map(|number| {
+                        let mut device = model.clone();
+                        device["name"] = json!(format!("new-{number}"));
+                        for field in ["taints", "consumesCounters", "nodeName", "nodeSelector", "allNodes"] {
+                            device.as_object_mut().unwrap().remove(field);
+                        }
+                        device
+                    })
+                    .collect();
+                other.objects.push(json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice",
+                    "metadata": { "name": "zz-new" }, "spec": { "driver": like.driver, "nodeName": node, "devices": made,
+                    "pool": { "name": "zz-new", "generation": 1, "resourceSliceCount": 1 } } }));
+            }
+            Change::UseNodes { .. } => return None,
+            _ if manifests.is_empty() => return None,
+            _ => {}
+        }
+    }
+    Some(other)
+}
+
+/// How many Pods like the subject are Pending: itself, or those of its workload, whose names change with the template.
+fn pending(report: &Report, subject: &Explanation, owner: Option<&apportion_core::finding::ObjectRef>) -> usize {
+    let is_meant = |pod: &&crate::ask::PodReport| match owner {
+        Some(owner) => pod.owner.as_ref() == Some(owner),
+        None => pod.namespace == subject.subject.namespace && pod.name == subject.subject.name,
+    };
+    report.pods.iter().filter(is_meant).filter(|pod| pod.node.is_none()).count()
+}
+
+fn kinds(changes: &[Change]) -> String {
+    let kind = |change: &Change| serde_json::to_value(change).unwrap()["kind"].as_str().unwrap().to_owned();
+    changes.iter().map(kind).collect::<Vec<_>>().join(" and ")
+}
+
+/// Every suggestion helps its subject once it is carried out.
+pub(super) fn help(case: &Case) -> Result<(), Contradiction> {
+    let (engine, _) = ask::engine(case);
+    let all = ask::explain(&engine, None, true).map_err(|text| format!("explain is not answered | {text}"))?;
+    let (_, report) = ask::run(case);
+    let refused = ask::refused(case);
+    let was_refused = |object: &Value| {
+        let (kind, namespace, name) =
+            (object["kind"].as_str(), ask::meta(object, "namespace"), ask::meta(object, "name"));
+        let is_it = |known: &Value| is_named(known, kind.unwrap_or_default(), namespace, name);
+        refused.iter().any(|(index, _)| is_it(&case.objects[*index]))
+    };
+    for explanation in &all {
+        let subject = &explanation.subject;
+        let found = report.pods.iter().find(|pod| pod.namespace == subject.namespace && pod.name == subject.name);
+        let owner = found.and_then(|pod| pod.owner.clone());
+        for suggestion in explanation.suggestions.iter().take(MOST) {
+            let Some(other) = carried_out(case, &suggestion.changes, &suggestion.manifests) else { continue };
+            let what = format!("a suggestion to {} does not help a {}", kinds(&suggestion.changes), subject.kind);
+            let particulars = format!("{subject}: {}", suggestion.text);
+            let new = ask::refused(&other).into_iter().find(|(index, _)| !was_refused(&other.objects[*index]));
+            if let Some((_, why)) = new {
+                return Err(format!(
+                    "a suggestion to {} is refused | {particulars}: {why}",
+                    kinds(&suggestion.changes)
+                ));
+            }
+            let (_, then) = ask::run(&other);
+            if subject.kind == "Pod" {
+                let (before, after) =
+                    (pending(&report, explanation, owner.as_ref()), pending(&then, explanation, owner.as_ref()));
+                if after >= before {
+                    let is_it =
+                        |pod: &&crate::ask::PodReport| pod.namespace == subject.namespace && pod.name == subject.name;
+                    let why =
+                        then.pods.iter().find(is_it).and_then(|pod| pod.reasons.first()).map(|reason| &reason.message);
+                    return Err(format!("{what} | {particulars}: still {why:?}"));
+                }
+                continue;
+            }
+            let (engine, _) = ask::engine(&other);
+            let now = ask::explain(&engine, Some(subject), false)
+                .map_err(|text| format!("{what} | {particulars}: {text}"))?;
+            if !matches!(now[0].state, State::Fits | State::Placed) {
+                return Err(format!("{what} | {particulars}: still {:?}", now[0].headline));
+            }
+        }
+    }
+    Ok(())
+}
