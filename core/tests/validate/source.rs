@@ -155,6 +155,7 @@ fn refused() -> Vec<Case> {
         (devices("constraints", json!([{}])), Code::ValidateRequired, "spec.template.spec.devices.constraints[0]", Both),
         (devices("constraints", json!([{ "matchAttribute": "model" }])), Code::ValidateInvalid, "spec.template.spec.devices.constraints[0].matchAttribute", Both),
         (devices("constraints", json!([{ "matchAttribute": "a.example.com/b", "requests": ["other"] }])), Code::ValidateInvalid, "spec.template.spec.devices.constraints[0].requests[0]", Both),
+        (devices("config", json!([{ "requests": ["gpus"], "opaque": { "driver": "a.example.com", "parameters": {} } }])), Code::ValidateInvalid, "spec.template.spec.devices.config[0].requests[0]", Both),
         (devices("config", json!([{}])), Code::ValidateRequired, "spec.template.spec.devices.config[0].opaque", Both),
         (devices("config", json!([{ "opaque": { "driver": "a.example.com", "parameters": 1 } }])), Code::ValidateInvalid, "spec.template.spec.devices.config[0].opaque.parameters", Both),
     ]

@@ -58,7 +58,7 @@ fn rules(out: &mut Report<'_>, node: &Node<'_, '_>, of: &'static Type, path: &st
         }
         return;
     }
-    if !bounds.iter().fold(true, |goes_on, bound| holds(out, node, bound) && goes_on) {
+    if !bounds.iter().all(|bound| holds(out, node, bound)) {
         return;
     }
     for field in fields(of) {

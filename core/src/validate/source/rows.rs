@@ -240,7 +240,10 @@ static ROWS: &[Row] = &[
     described("spec.template.spec", "The spec of the claims.", &[Required]),
     bounded(
         "spec.template.spec.devices",
-        &[Claim(KNOWN_REQUESTS, "constraints and config name requests that are not there")],
+        &[
+            Claim(KNOWN_IN_CONSTRAINTS, "a constraint names a request that is not there"),
+            Claim(KNOWN_IN_CONFIG, "a configuration names a request that is not there"),
+        ],
     ),
     bounded(
         "spec.template.spec.devices.requests",
@@ -378,8 +381,10 @@ const COUNTED: &str =
 
 const COMPARES: &str = "has(self.matchAttribute) || has(self.distinctAttribute)";
 
-const KNOWN_REQUESTS: &str = "(!has(self.constraints) || self.constraints.all(one, !has(one.requests) || \
+const KNOWN_IN_CONSTRAINTS: &str = "!has(self.constraints) || self.constraints.all(one, !has(one.requests) || \
     one.requests.all(name, has(self.requests) && self.requests.exists(request, name == request.name || \
-    name.startsWith(request.name + '/'))))) && (!has(self.config) || self.config.all(one, !has(one.requests) || \
+    name.startsWith(request.name + '/'))))";
+
+const KNOWN_IN_CONFIG: &str = "!has(self.config) || self.config.all(one, !has(one.requests) || \
     one.requests.all(name, has(self.requests) && self.requests.exists(request, name == request.name || \
-    name.startsWith(request.name + '/')))))";
+    name.startsWith(request.name + '/'))))";
