@@ -112,7 +112,7 @@ fn request(simulation: &mut Simulation, request: &Request) {
         Request::Create(value) => drop(simulation.server_mut().create(value.clone(), now)),
         Request::Put(value) => {
             let known = key(value["kind"].as_str().unwrap(), value["metadata"]["name"].as_str().unwrap());
-            match simulation.server().get(&known).cloned() {
+            match simulation.server().get(&known) {
                 None => drop(simulation.server_mut().create(value.clone(), now)),
                 Some(mut found) => {
                     for field in ["spec", "status"] {
@@ -143,7 +143,10 @@ fn any(dice: &mut Dice) -> Vec<Request> {
     let index = dice.roll(12);
     let node = format!("node-{}", dice.roll(6));
     match dice.roll(16) {
-        0..=5 => vec![Request::Create(pod(dice, &format!("pod-{}", dice.roll(40)), None))],
+        0..=5 => {
+            let name = format!("pod-{}", dice.roll(40));
+            vec![Request::Create(pod(dice, &name, None))]
+        }
         6..=8 => vec![Request::Delete("Pod", format!("pod-{}", dice.roll(40)))],
         9 => vec![Request::Put(self::node(dice, &node))],
         10 => vec![Request::Put(slice(dice, &node))],

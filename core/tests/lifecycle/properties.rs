@@ -13,7 +13,7 @@ use apportion_core::cluster::entries::{Resolved, is_reserved_for_pod, resolve};
 use apportion_core::control_plane::{Command, Component, Settled, Simulation};
 use apportion_core::finding::ObjectRef;
 use apportion_core::profile::{Profile, Version};
-use apportion_core::scheduler::{self, NodeCache, is_waiting};
+use apportion_core::scheduler::{self, NodeCache, Settings, is_waiting};
 use apportion_core::{
     controllers::{claims, podgroup_protection as protection, taint_eviction as eviction},
     decision::{Action, CLAIM_FINALIZER, Change, Patch, Time},
@@ -522,7 +522,9 @@ impl History {
             cluster.pods().iter().filter(|(_, pod)| is_waiting(pod)).map(|(key, _)| key.clone()).collect();
         for key in waiting {
             let now = self.simulation.now();
-            let scheduled = scheduler::schedule(&mut changed, &mut book, &profile, &Limits::default(), &key, now);
+            let limits = Limits::default();
+            let settings = Settings { profile: &profile, limits: &limits, now, records_failures: true };
+            let scheduled = scheduler::schedule(&mut changed, &mut book, settings, &key);
             // Places that others took since the last attempt may change the reason why there is none.
             let places = scheduled.decision.actions.iter().filter(|action| !matches!(action, Action::Patch(_)));
             if let Some(action) = places.into_iter().next() {

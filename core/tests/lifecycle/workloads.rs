@@ -254,7 +254,7 @@ fn pods_have_the_same_names_whoever_makes_them() {
     for text in &objects {
         cluster.apply(read_object(serde_json::from_str(text).unwrap()).object.unwrap());
     }
-    let report = apportion_core::simulate::run(&mut cluster, &Limits::default());
+    let report = apportion_core::ask::run(&mut cluster, &Limits::default());
     let mut expected: Vec<String> = report.pods.into_iter().map(|pod| pod.name).collect();
     let mut simulation = Simulation::new(crate::play::profile(), Limits::default(), Simulation::start_of([]));
     simulation.apply(objects.iter().map(String::as_str));

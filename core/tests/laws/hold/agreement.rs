@@ -36,8 +36,8 @@ pub(super) fn until(case: &Case) -> Result<(), Contradiction> {
     let (simulation, later) = ask::until(case, None);
     for pod in &later.pods {
         let stored = simulation.server().get(&ask::reference("Pod", &pod.namespace, &pod.name));
-        let node = stored.and_then(|pod| pod["spec"]["nodeName"].as_str());
-        if node != pod.node.as_deref() {
+        let node = stored.and_then(|pod| pod["spec"]["nodeName"].as_str().map(str::to_owned));
+        if node != pod.node {
             return Err(format!(
                 "report and stored Pod | {}/{}: {:?}, stored {node:?}",
                 pod.namespace, pod.name, pod.node

@@ -133,7 +133,7 @@ pub(super) fn simulated(case: &Case) -> Result<(), Contradiction> {
         return Ok(());
     }
     let (simulation, report) = ask::until(case, None);
-    let objects: Vec<Value> = KINDS.iter().flat_map(|kind| simulation.server().list(kind).cloned()).collect();
+    let objects: Vec<Value> = KINDS.iter().flat_map(|kind| simulation.server().list(kind)).collect();
     let dump = Case { seed: case.seed, settings: case.settings.clone(), objects };
     let (_, again) = ask::until(&dump, Some(simulation.now()));
     same(&report, &again, Depth::All)
