@@ -154,6 +154,12 @@ impl Bits {
         }
     }
 
+    /// Takes out the positions that another set lacks.
+    pub(crate) fn keep_common(&mut self, other: &Self) {
+        self.0.truncate(other.0.len());
+        self.0.iter_mut().zip(&other.0).for_each(|(mine, theirs)| *mine &= theirs);
+    }
+
     /// Whether the sets have a position in common.
     pub(crate) fn meets(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).any(|(mine, theirs)| mine & theirs != 0)

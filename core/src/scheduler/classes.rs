@@ -22,6 +22,9 @@ const MOST_CHANGES: usize = 4096;
 pub(super) trait Asks: PartialEq {
     /// A number that differs between most different classes.
     fn digest(&self) -> u64;
+
+    /// Whether every node that refuses the other refuses this as well.
+    fn includes(&self, other: &Self) -> bool;
 }
 
 /// What Pods ask nodes before anybody thinks of devices.
@@ -55,6 +58,15 @@ impl Asks for NodeAsks {
     fn digest(&self) -> u64 {
         self.room.digest()
     }
+
+    fn includes(&self, other: &Self) -> bool {
+        let fixed = |asks: &Self| asks.containers.is_empty();
+        self.room.includes(&other.room)
+            && fixed(self)
+            && fixed(other)
+            && (&self.node_selector, &self.affinity, &self.tolerations, &self.reach)
+                == (&other.node_selector, &other.affinity, &other.tolerations, &other.reach)
+    }
 }
 
 /// What Pods ask the allocator: claims without devices.
@@ -79,6 +91,10 @@ impl Asks for DeviceAsks {
             let count = exact.map_or(0, |exact| exact.count.unsigned_abs());
             mix(mix(mix(digest, request.name.len() as u64), count), amounts)
         })
+    }
+
+    fn includes(&self, other: &Self) -> bool {
+        self == other
     }
 }
 
@@ -130,6 +146,8 @@ pub(super) struct Classes<A> {
     /// The latest changes, and how many there were before.
     changes: VecDeque<Change>,
     forgotten: u64,
+    /// Whether a class has heard of the latest one.
+    is_heard: bool,
     /// How often classes were looked for.
     uses: u64,
 }
@@ -147,7 +165,14 @@ struct Class<A> {
 
 impl<A> Default for Classes<A> {
     fn default() -> Self {
-        Self { classes: Vec::new(), digests: Vec::new(), changes: VecDeque::new(), forgotten: 0, uses: 0 }
+        Self {
+            classes: Vec::new(),
+            digests: Vec::new(),
+            changes: VecDeque::new(),
+            forgotten: 0,
+            is_heard: false,
+            uses: 0,
+        }
     }
 }
 
@@ -155,7 +180,7 @@ impl<A: Asks> Classes<A> {
     /// Notes a change of nodes.
     pub(super) fn note(&mut self, change: Change) {
         let moves = matches!(change, Change::Came(_) | Change::Went(_));
-        let is_known = !moves && self.changes.back() == Some(&change);
+        let is_known = !moves && !self.is_heard && self.changes.back() == Some(&change);
         if self.classes.is_empty() || is_known {
             return;
         }
@@ -164,34 +189,37 @@ impl<A: Asks> Classes<A> {
             self.forgotten = self.forgotten.saturating_add(1);
         }
         self.changes.push_back(change);
+        self.is_heard = false;
     }
 
     /// The class that asks this, which has heard of all changes of so many nodes.
     pub(super) fn find(&mut self, asks: A, nodes: usize) -> ClassIdx {
         self.uses = self.uses.saturating_add(1);
+        self.is_heard = true;
         let digest = asks.digest();
         let mut alike = self.digests.iter().enumerate().filter(|(_, known)| **known == digest);
         let known = alike.find(|(index, _)| self.classes.get(*index).is_some_and(|class| *class.asks == asks));
-        let now = self.forgotten.saturating_add(self.changes.len() as u64);
         let index = match known {
             Some((index, _)) => index,
-            None => self.add(Class { asks: Arc::new(asks), open: Bits::below(nodes), heard: now, used: 0 }, digest),
+            None => self.add(asks, digest, nodes),
         };
+        let (uses, changes) = (self.uses, (&self.changes, self.forgotten));
         if let Some(class) = self.classes.get_mut(index) {
-            class.used = self.uses;
-            let heard = class.heard.checked_sub(self.forgotten).and_then(|heard| usize::try_from(heard).ok());
-            match heard.filter(|heard| *heard <= self.changes.len()) {
-                Some(heard) if self.changes.range(heard..).all(|change| *change != Change::HelpsAll) => {
-                    self.changes.range(heard..).for_each(|change| class.hear(*change));
-                }
-                _ => class.open = Bits::below(nodes),
-            }
-            class.heard = now;
+            class.used = uses;
+            class.hear(changes, nodes);
         }
         ClassIdx(index)
     }
 
-    fn add(&mut self, class: Class<A>, digest: u64) -> usize {
+    /// A new class knows what classes know that ask for less.
+    fn add(&mut self, asks: A, digest: u64, nodes: usize) -> usize {
+        let changes = (&self.changes, self.forgotten);
+        let mut open = Bits::below(nodes);
+        for class in self.classes.iter_mut().filter(|class| asks.includes(&class.asks)) {
+            class.hear(changes, nodes);
+            open.keep_common(&class.open);
+        }
+        let class = Class { asks: Arc::new(asks), open, heard: number_of(changes), used: 0 };
         if self.classes.len() >= MOST_CLASSES {
             let oldest = self.classes.iter().enumerate().min_by_key(|(_, class)| class.used).map(|(index, _)| index);
             let slots =
@@ -237,13 +265,110 @@ impl<A: Asks> Classes<A> {
     }
 }
 
+/// The latest changes, and how many there were before.
+type Changes<'c> = (&'c VecDeque<Change>, u64);
+
+fn number_of((changes, forgotten): Changes<'_>) -> u64 {
+    forgotten.saturating_add(changes.len() as u64)
+}
+
 impl<A> Class<A> {
-    fn hear(&mut self, change: Change) {
-        match change {
-            Change::HelpsAll => {}
-            Change::Helps(node) => self.open.insert(node),
-            Change::Came(node) => self.open.open(node),
-            Change::Went(node) => self.open.close(node),
+    /// Takes in the changes since it was looked for last.
+    fn hear(&mut self, (changes, forgotten): Changes<'_>, nodes: usize) {
+        let heard = self.heard.checked_sub(forgotten).and_then(|heard| usize::try_from(heard).ok());
+        self.heard = number_of((changes, forgotten));
+        let Some(heard) = heard.filter(|heard| *heard <= changes.len()) else {
+            self.open = Bits::below(nodes);
+            return;
+        };
+        if changes.range(heard..).any(|change| *change == Change::HelpsAll) {
+            self.open = Bits::below(nodes);
+            return;
         }
+        for change in changes.range(heard..) {
+            match change {
+                Change::HelpsAll => {}
+                Change::Helps(node) => self.open.insert(*node),
+                Change::Came(node) => self.open.open(*node),
+                Change::Went(node) => self.open.close(*node),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(PartialEq)]
+    struct AtLeast(u64);
+
+    impl Asks for AtLeast {
+        fn digest(&self) -> u64 {
+            0
+        }
+
+        fn includes(&self, other: &Self) -> bool {
+            self.0 >= other.0
+        }
+    }
+
+    fn open(classes: &mut Classes<AtLeast>, least: u64, nodes: usize) -> Vec<usize> {
+        let class = classes.find(AtLeast(least), nodes);
+        classes.open(class).unwrap().iter().collect()
+    }
+
+    fn refuse(classes: &mut Classes<AtLeast>, least: u64, node: usize) {
+        let class = classes.find(AtLeast(least), 3);
+        classes.refuse(class, node);
+    }
+
+    #[test]
+    fn a_node_that_refused_a_class_is_open_to_it_after_each_change() {
+        let mut classes = Classes::default();
+        for _ in 0..3 {
+            refuse(&mut classes, 5, 1);
+            assert_eq!(open(&mut classes, 5, 3), [0, 2]);
+            classes.note(Change::Helps(1));
+            classes.note(Change::Helps(1));
+            assert_eq!(open(&mut classes, 5, 3), [0, 1, 2]);
+        }
+        assert!(classes.changes.len() <= 3);
+    }
+
+    #[test]
+    fn a_class_that_asks_for_more_begins_with_what_is_known() {
+        let mut classes = Classes::default();
+        refuse(&mut classes, 5, 0);
+        refuse(&mut classes, 5, 2);
+        classes.note(Change::Helps(2));
+        assert_eq!(open(&mut classes, 6, 3), [1, 2]);
+        assert_eq!(open(&mut classes, 4, 3), [0, 1, 2]);
+    }
+
+    #[test]
+    fn nodes_that_come_and_go_move_the_others() {
+        let mut classes = Classes::default();
+        refuse(&mut classes, 5, 1);
+        classes.note(Change::Came(0));
+        assert_eq!(open(&mut classes, 5, 4), [0, 1, 3]);
+        classes.note(Change::Went(2));
+        assert_eq!(open(&mut classes, 5, 3), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_class_that_missed_changes_starts_anew_and_the_oldest_goes() {
+        let mut classes = Classes::default();
+        refuse(&mut classes, 0, 1);
+        for _ in 0..MOST_CHANGES {
+            classes.note(Change::Helps(0));
+            classes.note(Change::Helps(2));
+        }
+        assert_eq!(open(&mut classes, 0, 3), [0, 1, 2]);
+        for least in (0..2 * MOST_CLASSES as u64).rev() {
+            refuse(&mut classes, least, 1);
+        }
+        assert_eq!(classes.classes.len(), MOST_CLASSES);
+        assert_eq!(open(&mut classes, 0, 3), [0, 2]);
     }
 }

@@ -60,6 +60,16 @@ impl Room {
         Self { usual: usual(|name| all.get(name).map_or(Some(0), Quantity::billionths)), all, others }
     }
 
+    /// Whether it is at least as much of everything.
+    pub(super) fn includes(&self, other: &Self) -> bool {
+        let has_usual = self
+            .usual
+            .zip(other.usual)
+            .is_some_and(|(mine, theirs)| mine.iter().zip(&theirs).all(|(mine, theirs)| mine >= theirs));
+        let has = |(name, amount): &(String, Quantity)| self.all.get(name).is_some_and(|mine| mine >= amount);
+        has_usual && other.others.iter().all(has)
+    }
+
     /// A number that differs between most different amounts.
     pub(super) fn digest(&self) -> u64 {
         let amounts = self.all.values().map(|amount| amount.milli_rounded_up().unsigned_abs());
