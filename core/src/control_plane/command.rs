@@ -121,10 +121,10 @@ impl Simulation {
     pub fn perform(&mut self, command: Command) -> Result<(), Refused> {
         let now = self.now;
         match command {
-            Command::Create(object) => self.server.create(object, now).map(|_| ()),
-            Command::Update(object) => self.server.update(object, false, now),
-            Command::UpdateStatus(object) => self.server.update(object, true, now),
-            Command::Patch { object, fields, status } => self.merge(object, fields, status),
+            Command::Create(object) => self.server.submit(object, now).map(|_| ()),
+            Command::Update(object) => self.server.submit_update(object, false, now),
+            Command::UpdateStatus(object) => self.server.submit_update(object, true, now),
+            Command::Patch { object, fields, status } => self.server.submit_fields(&object, &fields, status, now),
             Command::Delete { object, grace_seconds } => self.server.delete(&object, "", grace_seconds, now),
             Command::Finish { pod, succeeded } => {
                 let phase = if succeeded { "Succeeded" } else { "Failed" };
@@ -208,7 +208,7 @@ impl Simulation {
                 change(list);
             }
         }
-        self.server.update(slice, false, self.now)
+        self.server.submit_update(slice, false, self.now)
     }
 
     fn remove_node(&mut self, node: &str) -> Result<(), Refused> {
