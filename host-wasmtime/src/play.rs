@@ -234,11 +234,16 @@ fn command(command: Command) -> wit::Command {
             wit::Command::Untaint(wit::UntaintChange { device: device_path(device), key })
         }
         Command::RemoveNode(node) => wit::Command::RemoveNode(node),
-        Command::Restart { component, feature_gates } => wit::Command::Restart(wit::Restarting {
+        Command::Restart { component, node, version, feature_gates } => wit::Command::Restart(wit::Restarting {
             component: component.map(program),
+            node,
+            version,
             gates: feature_gates.into_iter().map(|(name, enabled)| Gate { name, enabled }).collect(),
         }),
-        Command::Toggle { gate, enabled } => wit::Command::Toggle(Gate { name: gate, enabled }),
+        Command::Toggle { component, gate, enabled } => wit::Command::Toggle(wit::Toggling {
+            component: component.map(program),
+            gate: Gate { name: gate, enabled },
+        }),
         Command::Stop(component) => wit::Command::Stop(program(component)),
         Command::LoseWriteAfter(writes) => wit::Command::LoseWriteAfter(writes),
         Command::DisturbWriteAfter(writes) => wit::Command::DisturbWriteAfter(writes),
@@ -255,6 +260,7 @@ fn program(component: Component) -> wit::Component {
         Component::Server => wit::Component::Server,
         Component::Controllers => wit::Component::Controllers,
         Component::Scheduler => wit::Component::Scheduler,
+        Component::Kubelets => wit::Component::Kubelets,
     }
 }
 

@@ -72,7 +72,7 @@ macro_rules! kinds {
                         Self::ResourcePoolStatusRequest(_) => POOL_STATUS_API_VERSION.to_owned(),
                         _ => api_version,
                     };
-                    map.insert("apiVersion".to_owned(), Value::String(api_version));
+                    map.entry("apiVersion").or_insert(Value::String(api_version));
                     map.insert("kind".to_owned(), Value::String(self.kind().to_owned()));
                 }
                 value

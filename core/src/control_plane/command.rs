@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Component, Simulation};
+use super::components::set_gate;
+use super::{Build, Component, Simulation};
 use crate::control_plane::server::Refused;
 use crate::decision::{Change, Patch};
 use crate::finding::ObjectRef;
@@ -68,20 +69,32 @@ pub enum Command {
     },
     /// A node is lost: its object, its slices and the Pods on it are removed.
     RemoveNode(String),
-    /// Components are started anew with some gates as told, and as they were told at the start otherwise.
+    /// Components are started anew with a version and some gates as told, and as they began otherwise.
     #[serde(rename_all = "camelCase")]
     Restart {
         /// The component; all of them where it is left out.
         #[serde(default)]
         #[cfg_attr(feature = "types", ts(optional = nullable))]
         component: Option<Component>,
+        /// The node, where one kubelet alone is meant.
+        #[serde(default)]
+        #[cfg_attr(feature = "types", ts(optional = nullable))]
+        node: Option<String>,
+        /// The version; the one that the component began as where it is left out.
+        #[serde(default)]
+        #[cfg_attr(feature = "types", ts(optional = nullable))]
+        version: Option<String>,
         /// The gates.
         #[serde(default)]
         #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
         feature_gates: BTreeMap<String, bool>,
     },
-    /// All components are started anew with one gate changed from what it is.
+    /// Components are started anew with one gate changed from what it is.
     Toggle {
+        /// The component; all of them where it is left out.
+        #[serde(default)]
+        #[cfg_attr(feature = "types", ts(optional = nullable))]
+        component: Option<Component>,
         /// The gate.
         gate: String,
         /// Whether it is on from now on.
@@ -121,10 +134,10 @@ impl Simulation {
     pub fn perform(&mut self, command: Command) -> Result<(), Refused> {
         let now = self.now;
         match command {
-            Command::Create(object) => self.server.create(object, now).map(|_| ()),
-            Command::Update(object) => self.server.update(object, false, now),
-            Command::UpdateStatus(object) => self.server.update(object, true, now),
-            Command::Patch { object, fields, status } => self.merge(object, fields, status),
+            Command::Create(object) => self.server.submit(object, now).map(|_| ()),
+            Command::Update(object) => self.server.submit_update(object, false, now),
+            Command::UpdateStatus(object) => self.server.submit_update(object, true, now),
+            Command::Patch { object, fields, status } => self.server.submit_fields(&object, &fields, status, now),
             Command::Delete { object, grace_seconds } => self.server.delete(&object, "", grace_seconds, now),
             Command::Finish { pod, succeeded } => {
                 let phase = if succeeded { "Succeeded" } else { "Failed" };
@@ -135,20 +148,25 @@ impl Simulation {
                 taints.retain(|taint| taint.get("key").and_then(Value::as_str) != Some(key.as_str()));
             }),
             Command::RemoveNode(node) => self.remove_node(&node),
-            Command::Restart { component, feature_gates } => {
-                let mut profile = self.first.clone();
-                for (gate, enabled) in &feature_gates {
-                    known_gate(profile.features.set(gate, *enabled), gate)?;
+            Command::Restart { component, node, version, feature_gates } => {
+                let build = Build { version, feature_gates };
+                if let Some(node) = node {
+                    let first = self.first.get(&Component::Kubelets).unwrap_or(&self.kubelet);
+                    let profile = build.profile(first).map_err(bad)?;
+                    self.restart_node(&node, profile);
+                    return Ok(());
                 }
                 for component in Component::ALL.into_iter().filter(|own| component.is_none_or(|only| only == *own)) {
-                    self.restart(component, profile.clone());
+                    let first = self.first.get(&component).unwrap_or_else(|| self.profile(component));
+                    let profile = build.profile(first).map_err(bad)?;
+                    self.restart(component, profile);
                 }
                 Ok(())
             }
-            Command::Toggle { gate, enabled } => {
-                for component in Component::ALL {
+            Command::Toggle { component, gate, enabled } => {
+                for component in Component::ALL.into_iter().filter(|own| component.is_none_or(|only| only == *own)) {
                     let mut profile = self.profile(component).clone();
-                    known_gate(profile.features.set(&gate, enabled), &gate)?;
+                    set_gate(&mut profile, &gate, enabled).map_err(bad)?;
                     self.restart(component, profile);
                 }
                 Ok(())
@@ -208,7 +226,7 @@ impl Simulation {
                 change(list);
             }
         }
-        self.server.update(slice, false, self.now)
+        self.server.submit_update(slice, false, self.now)
     }
 
     fn remove_node(&mut self, node: &str) -> Result<(), Refused> {
@@ -232,7 +250,6 @@ impl Simulation {
     }
 }
 
-fn known_gate(is_known: bool, gate: &str) -> Result<(), Refused> {
-    let message = || format!("unknown feature gate {gate}");
-    if is_known { Ok(()) } else { Err(Refused { status: 400, reason: "BadRequest", message: message() }) }
+fn bad(message: String) -> Refused {
+    Refused { status: 400, reason: "BadRequest", message }
 }

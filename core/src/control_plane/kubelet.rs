@@ -46,6 +46,13 @@ impl Simulation {
         self.kubelets = Some(kubelets);
     }
 
+    /// Has the kubelets, if there are any, look at every Pod.
+    pub(super) fn look_at_pods(&mut self) {
+        if self.kubelets.is_some() {
+            self.run_pods();
+        }
+    }
+
     /// Lets one node do one thing. False when there is nothing to do now.
     pub(super) fn run_pod(&mut self) -> bool {
         while let Some(key) = self.kubelets.as_mut().and_then(|kubelets| kubelets.0.take(self.now)) {
@@ -65,7 +72,8 @@ impl Simulation {
                 }
                 continue;
             }
-            let groups = self.controllers.profile.features.workload_resource_claims;
+            let kubelet = self.kubelets_by_node.get(&pod.spec.node_name).unwrap_or(&self.kubelet);
+            let groups = kubelet.features.workload_resource_claims;
             let is_refused = |permission: &Permission| matches!(permission, Permission::Refused(_));
             if pod.status.phase == "Running" || may_use(cluster, pod, groups).iter().any(is_refused) {
                 continue;

@@ -24,12 +24,12 @@ mod waiting;
 mod workloads;
 
 pub use command::{Command, DevicePath};
-pub use components::Component;
+pub use components::{Build, Component};
 pub(crate) use order::scheduling_order;
 pub use timeline::{Happening, Moment};
 pub use unmodelled::unmodelled;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -73,8 +73,12 @@ pub struct Simulation {
     /// What the controllers see while their watches lag behind.
     seen: Option<Box<Cluster>>,
     writes: u64,
-    /// Settings that all components began with.
-    first: Profile,
+    /// What each component began as.
+    first: BTreeMap<Component, Profile>,
+    /// What the kubelets are.
+    kubelet: Profile,
+    /// What those of single nodes are instead, by name of the node.
+    kubelets_by_node: BTreeMap<String, Profile>,
     /// Nodes that run Pods, if they do.
     kubelets: Option<Kubelets>,
     /// What happened, if that is kept.
@@ -118,7 +122,9 @@ impl Simulation {
             undisturbed: None,
             seen: None,
             writes: 0,
-            first: profile,
+            first: Component::ALL.into_iter().map(|component| (component, profile.clone())).collect(),
+            kubelet: profile,
+            kubelets_by_node: BTreeMap::new(),
             kubelets: None,
             timeline: None,
             records_failures: true,
@@ -196,7 +202,24 @@ impl Simulation {
                 self.book = NodeCache::new(self.server.cluster());
                 self.waiting = Waiting::of(self.server.cluster(), self.now);
             }
+            Component::Kubelets => {
+                self.kubelet = profile;
+                self.kubelets_by_node.clear();
+                self.look_at_pods();
+            }
         }
+    }
+
+    /// Has a component be another one from the start. For before anything happens.
+    pub fn begin_as(&mut self, component: Component, profile: Profile) {
+        self.first.insert(component, profile.clone());
+        self.restart(component, profile);
+    }
+
+    /// Starts the kubelet of one node anew with these settings.
+    pub fn restart_node(&mut self, node: &str, profile: Profile) {
+        self.kubelets_by_node.insert(node.to_owned(), profile);
+        self.look_at_pods();
     }
 
     /// Lets a component do nothing until it is restarted.
@@ -212,6 +235,7 @@ impl Simulation {
             Component::Server => self.server.cluster().profile(),
             Component::Controllers => &self.controllers.profile,
             Component::Scheduler => &self.scheduler,
+            Component::Kubelets => &self.kubelet,
         }
     }
 
@@ -304,7 +328,7 @@ impl Simulation {
         let controllers = self.controllers.next().filter(|_| runs(&Component::Controllers));
         let scheduler = self.waiting.next().filter(|_| runs(&Component::Scheduler));
         let garbage = self.server.has_garbage().then_some(self.now).filter(|_| runs(&Component::Controllers));
-        let kubelets = self.kubelets.as_ref().and_then(Kubelets::next);
+        let kubelets = self.kubelets.as_ref().and_then(Kubelets::next).filter(|_| runs(&Component::Kubelets));
         controllers.into_iter().chain(scheduler).chain(garbage).chain(kubelets).min()
     }
 
@@ -336,9 +360,10 @@ impl Simulation {
                 && (simulation.server.collect_garbage(simulation.now) || simulation.reconcile())
         };
         // Any order respects causality. The scheduler of the reference is mostly faster than its controllers.
+        let kubelets = |simulation: &mut Self| !simulation.is_stopped(Component::Kubelets) && simulation.run_pod();
         match self.controllers.profile.mode {
-            Mode::Sound => controllers(self) || scheduler(self) || self.run_pod(),
-            Mode::Reference => scheduler(self) || controllers(self) || self.run_pod(),
+            Mode::Sound => controllers(self) || scheduler(self) || kubelets(self),
+            Mode::Reference => scheduler(self) || controllers(self) || kubelets(self),
         }
     }
 

@@ -12,7 +12,9 @@
 //! - at: 3m
 //!   removeNode: node-a
 //! - at: 4m
-//!   gate: DRADeviceTaints=false
+//!   gate: DRADeviceTaints=false       # of all components, or of the one in `component`
+//! - at: 4m30s
+//!   restart: kube-scheduler           # `version: "1.36"`, `gates: {DRADeviceTaints: true}`; `node: node-a` for one kubelet
 //! - at: 5m
 //!   crash: kube-controller-manager    # `for: 10s`, after which it is started again
 //! - at: 6m
@@ -26,8 +28,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Command, Component, DevicePath};
+use super::{Build, Command, Component, DevicePath};
 use crate::finding::{Code, Finding, ObjectRef};
+use crate::profile::Profile;
 
 /// Milliseconds after which a crashed component is started again, unless the script says otherwise.
 const CRASH: i64 = 10_000;
@@ -133,10 +136,10 @@ const FORMS: [(&str, &[&str]); 11] = [
     ("taint", &["key", "value", "effect"]),
     ("untaint", &["key"]),
     ("removeNode", &[]),
-    ("gate", &[]),
+    ("gate", &["component"]),
     ("crash", &["for"]),
     ("stop", &[]),
-    ("restart", &[]),
+    ("restart", &["version", "gates", "node"]),
     ("create", &[]),
     ("patch", &["with", "status"]),
 ];
@@ -191,7 +194,10 @@ fn step(entry: &Map<String, Value>) -> Result<Vec<Step>, String> {
         "gate" => {
             let (gate, enabled) = subject.split_once('=').ok_or("`gate` is written as GATE=true or GATE=false")?;
             let enabled = enabled.parse().map_err(|_| "`gate` is written as GATE=true or GATE=false")?;
-            one(Command::Toggle { gate: gate.to_owned(), enabled }, program("all"))
+            exists(&Build { feature_gates: [(gate.to_owned(), enabled)].into(), ..Build::default() })?;
+            let named = entry.contains_key("component").then(|| component(text("component"))).transpose()?;
+            let about = program(named.map_or("all", Component::name));
+            one(Command::Toggle { component: named, gate: gate.to_owned(), enabled }, about)
         }
         "crash" => {
             let component = component(subject)?;
@@ -199,8 +205,8 @@ fn step(entry: &Map<String, Value>) -> Result<Vec<Step>, String> {
                 None => CRASH,
                 Some(pause) => pause.as_str().and_then(duration).ok_or("`for` is a duration such as `10s`")?,
             };
-            let again =
-                Command::Restart { component: Some(component), feature_gates: std::collections::BTreeMap::new() };
+            let Build { version, feature_gates } = Build::default();
+            let again = Command::Restart { component: Some(component), node: None, version, feature_gates };
             let stops = Step { at_millis: at, command: Command::Stop(component), object: program(subject), says };
             let starts = Step {
                 at_millis: at.saturating_add(pause),
@@ -212,8 +218,23 @@ fn step(entry: &Map<String, Value>) -> Result<Vec<Step>, String> {
         }
         "stop" => one(Command::Stop(component(subject)?), program(subject)),
         "restart" => {
-            let feature_gates = std::collections::BTreeMap::new();
-            one(Command::Restart { component: Some(component(subject)?), feature_gates }, program(subject))
+            let mut build = Build::default();
+            if let Some(version) = entry.get("version") {
+                // Without quotes it is a number.
+                build.version = Some(version.as_str().map_or_else(|| version.to_string(), str::to_owned));
+            }
+            for (gate, enabled) in entry.get("gates").and_then(Value::as_object).into_iter().flatten() {
+                let enabled = enabled.as_bool().ok_or_else(|| format!("gate `{gate}` is `true` or `false`"))?;
+                build.feature_gates.insert(gate.clone(), enabled);
+            }
+            exists(&build)?;
+            let node = entry.get("node").and_then(Value::as_str).map(str::to_owned);
+            let named = component(subject)?;
+            if node.is_some() && named != Component::Kubelets {
+                return Err(format!("`node` goes with `restart: kubelet`, not with `{subject}`"));
+            }
+            let Build { version, feature_gates } = build;
+            one(Command::Restart { component: Some(named), node, version, feature_gates }, program(subject))
         }
         "create" => {
             let object = entry.get("create").cloned().unwrap_or_default();
@@ -265,9 +286,12 @@ fn component(name: &str) -> Result<Component, String> {
         "scheduler" => "kube-scheduler",
         other => other,
     };
-    Component::parse(alias).ok_or_else(|| {
-        format!("there is no component `{name}`: one of kube-apiserver, kube-controller-manager, kube-scheduler")
-    })
+    Component::parse(alias)
+}
+
+/// Whether version and gates exist.
+fn exists(build: &Build) -> Result<(), String> {
+    build.profile(&Profile::default()).map(drop)
 }
 
 fn program(name: &str) -> ObjectRef {
@@ -316,10 +340,15 @@ mod tests {
             { "delete": "pod/x", "with": 1 },
             { "gate": "X" },
             7,
+            { "gate": "GenericWorkloads=false" },
+            { "restart": "kube-schedular" },
+            { "restart": "scheduler", "version": 1.2 },
+            { "restart": "scheduler", "node": "a" },
         ]))
         .unwrap_err();
         let paths: Vec<&str> = wrong.iter().map(|finding| finding.path.as_str()).collect();
-        assert_eq!(paths, ["[0]", "[1]", "[2]", "[3]", "[4]", "[5]"]);
+        assert_eq!(paths, ["[0]", "[1]", "[2]", "[3]", "[4]", "[5]", "[6]", "[7]", "[8]", "[9]"]);
+        assert!(wrong[6].message.contains("did you mean `GenericWorkload`?"), "{}", wrong[6].message);
         assert!(script(&json!({})).is_err());
     }
 }

@@ -177,8 +177,8 @@ impl Kind {
         }
     }
 
-    /// Why a Kubernetes does not serve the kind in a version; `None` if it does. The newest with everything on serves
-    /// whatever any version or proposal has.
+    /// Why a Kubernetes does not serve the kind in a version; `None` if it does. The newest serves whatever any version or proposal
+    /// has, unless its gate is off.
     pub(super) fn not_served(self, version: &str, kubernetes: Version, features: &Features) -> Option<String> {
         if !self.versions().contains(&version) {
             return Some(match self {
@@ -186,11 +186,8 @@ impl Kind {
                 _ => format!("no Kubernetes has it in `{version}`"),
             });
         }
-        if kubernetes == Version::All {
-            return None;
-        }
         let (since, until) = self.served(version)?;
-        if kubernetes < since || kubernetes > until {
+        if kubernetes != Version::All && (kubernetes < since || kubernetes > until) {
             return Some(format!("Kubernetes {kubernetes} does not serve it in `{version}`"));
         }
         let (gate, on) = match self {

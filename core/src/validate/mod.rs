@@ -130,6 +130,11 @@ pub fn validate(submission: Submission, profile: &Profile) -> Vec<Finding> {
     pipeline::run(submission, profile).findings
 }
 
+/// The same answer with the object as it would be stored.
+pub(crate) fn submit(submission: Submission, profile: &Profile) -> Admission {
+    pipeline::run(submission, profile)
+}
+
 /// What became of an object that was to be created.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Admission {

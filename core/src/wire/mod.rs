@@ -6,10 +6,11 @@ pub mod simulation;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::allocate::{DeviceId, InUse, Limits, Question};
 use crate::cel::Environment;
+use crate::control_plane::{Build, Component};
 use crate::engine::{read_claim_value, read_quantity};
 use crate::evaluate::{DeviceSample, read_device};
 use crate::finding::{Code, Finding};
@@ -27,6 +28,9 @@ pub(crate) struct Settings {
     /// Feature gates that differ from the version's defaults, by name.
     #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     feature_gates: BTreeMap<String, bool>,
+    /// Components that are of another version or have other gates, by the names of their programs; for simulations.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    components: BTreeMap<String, Build>,
     /// The correct answer, or the version's own with its known defects.
     #[cfg_attr(feature = "types", ts(as = "Option<Mode>"))]
     mode: Option<String>,
@@ -58,6 +62,27 @@ pub fn settings(value: Value) -> Result<(Profile, Limits), Vec<Finding>> {
     let profile = profile(version, gates, mode)?;
     let limits = settings.max_steps.map_or_else(Limits::default, |max_steps| Limits { max_steps });
     Ok((profile, limits))
+}
+
+/// The components that settings give a version or gates of their own, each with what it is then.
+///
+/// # Errors
+///
+/// A finding for every component, version and gate that does not exist.
+pub fn components(value: &Value, profile: &Profile) -> Result<Vec<(Component, Profile)>, Vec<Finding>> {
+    let builds = value.get("components").cloned().unwrap_or_else(|| Value::Object(Map::new()));
+    let bad = |path: String, message: String| Finding::new(Code::ReadBadSettings, path, message);
+    let builds: BTreeMap<String, Build> =
+        serde_json::from_value(builds).map_err(|error| vec![bad("components".to_owned(), error.to_string())])?;
+    let (mut components, mut findings) = (Vec::new(), Vec::new());
+    for (name, build) in builds {
+        let read = Component::parse(&name).and_then(|component| Ok((component, build.profile(profile)?)));
+        match read {
+            Ok(read) => components.push(read),
+            Err(message) => findings.push(bad(format!("components[{name}]"), message)),
+        }
+    }
+    if findings.is_empty() { Ok(components) } else { Err(findings) }
 }
 
 /// A version's profile with single gates changed.

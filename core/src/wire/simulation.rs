@@ -185,6 +185,20 @@ impl Plays for Simulation {
     }
 }
 
+/// A simulation of these settings without objects, which begins at a time. For the settings see [`super::settings`]; those in
+/// `components` give single components a version and gates of their own.
+///
+/// # Errors
+///
+/// A finding for every setting that is not known.
+pub fn create(settings: Value, now: Time) -> Result<Simulation, Vec<Finding>> {
+    let (profile, limits) = super::settings(settings.clone())?;
+    let components = super::components(&settings, &profile)?;
+    let mut simulation = Simulation::new(profile, limits, now);
+    components.into_iter().for_each(|(component, profile)| simulation.begin_as(component, profile));
+    Ok(simulation)
+}
+
 fn position(from: u64) -> usize {
     usize::try_from(from).unwrap_or(usize::MAX)
 }

@@ -24,6 +24,7 @@ mod objects;
 mod play;
 mod pool_status;
 mod properties;
+mod skew;
 mod speed;
 mod taints;
 mod templates;

@@ -11,7 +11,7 @@ fn is_placed(play: &Play, name: &str) -> bool {
 }
 
 fn toggle(play: &mut Play, gate: &str, enabled: bool) {
-    play.simulation.perform(Command::Toggle { gate: gate.to_owned(), enabled }).unwrap();
+    play.simulation.perform(Command::Toggle { component: None, gate: gate.to_owned(), enabled }).unwrap();
     play.run(3);
 }
 

@@ -179,9 +179,15 @@ fn command(command: wit::Command) -> Result<Command, CoreFinding> {
         wit::Command::RemoveNode(node) => Command::RemoveNode(node),
         wit::Command::Restart(restarting) => Command::Restart {
             component: restarting.component.map(program),
+            node: restarting.node,
+            version: restarting.version,
             feature_gates: restarting.gates.into_iter().map(|gate| (gate.name, gate.enabled)).collect(),
         },
-        wit::Command::Toggle(gate) => Command::Toggle { gate: gate.name, enabled: gate.enabled },
+        wit::Command::Toggle(toggling) => Command::Toggle {
+            component: toggling.component.map(program),
+            gate: toggling.gate.name,
+            enabled: toggling.gate.enabled,
+        },
         wit::Command::Stop(component) => Command::Stop(program(component)),
         wit::Command::LoseWriteAfter(writes) => Command::LoseWriteAfter(writes),
         wit::Command::DisturbWriteAfter(writes) => Command::DisturbWriteAfter(writes),
@@ -198,6 +204,7 @@ fn program(component: wit::Component) -> Program {
         wit::Component::Server => Program::Server,
         wit::Component::Controllers => Program::Controllers,
         wit::Component::Scheduler => Program::Scheduler,
+        wit::Component::Kubelets => Program::Kubelets,
     }
 }
 

@@ -85,10 +85,15 @@ fn keep(rest: &mut Rest, old: &Rest) {
 
 impl Item {
     pub(super) fn read(value: Value) -> Self {
-        let kind = value.get("kind").cloned();
         match read_object(value.clone()).object {
-            Some(object) if kind.is_some() => Self::Known(object),
-            _ => Self::Other(Json::read(value, &Path::ROOT, &mut Vec::new()).unwrap_or_default()),
+            Some(mut object) => {
+                // The type is that of all versions: the one that was sent is kept beside it.
+                if let (Object::DeviceTaintRule(rule), Some(version)) = (&mut object, value.get("apiVersion")) {
+                    rule.rest.set("apiVersion", version.clone());
+                }
+                Self::Known(object)
+            }
+            None => Self::Other(Json::read(value, &Path::ROOT, &mut Vec::new()).unwrap_or_default()),
         }
     }
 

@@ -10,6 +10,7 @@ mod defaults;
 mod events;
 mod garbage;
 mod item;
+mod judge;
 mod merge;
 mod request;
 

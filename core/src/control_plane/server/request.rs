@@ -71,7 +71,7 @@ impl Refused {
 }
 
 /// The kind as the server calls it.
-fn kind(key: &ObjectRef) -> &str {
+pub(super) fn kind(key: &ObjectRef) -> &str {
     if key.kind == SOURCE_KIND { "ClusterResourceClaimTemplate" } else { &key.kind }
 }
 
@@ -121,7 +121,7 @@ impl Server {
         self.create_item(Item::Known(object), now)
     }
 
-    fn create_item(&mut self, mut item: Item, now: Time) -> Result<ObjectRef, Refused> {
+    pub(super) fn create_item(&mut self, mut item: Item, now: Time) -> Result<ObjectRef, Refused> {
         self.name(&mut item);
         let key = item.key();
         if self.metadata(&key).is_some() {
@@ -224,7 +224,7 @@ impl Server {
     }
 
     /// The stored object, if it is the one meant.
-    fn current(&self, key: &ObjectRef, uid: &str, version: &str) -> Result<Item, Refused> {
+    pub(super) fn current(&self, key: &ObjectRef, uid: &str, version: &str) -> Result<Item, Refused> {
         let Some(item) = self.item(key) else { return Err(Refused::not_found(key)) };
         let metadata = item.metadata();
         let differs = |wanted: &str, is: &str| !wanted.is_empty() && wanted != is;
@@ -235,7 +235,7 @@ impl Server {
     }
 
     /// Stores another version of an object, if the rules allow it.
-    fn store(&mut self, key: &ObjectRef, old: &Item, mut item: Item, now: Time) -> Result<(), Refused> {
+    pub(super) fn store(&mut self, key: &ObjectRef, old: &Item, mut item: Item, now: Time) -> Result<(), Refused> {
         self.prepare_update(old, &mut item, now);
         self.admit_update(key, old, &item)?;
         item.metadata_mut().resource_version.clone_from(&old.metadata().resource_version);
@@ -322,7 +322,7 @@ impl Server {
 }
 
 /// The new version of an object, apart from what no request for the object itself may change.
-fn with_what_stays(mut item: Item, old: &Item) -> Item {
+pub(super) fn with_what_stays(mut item: Item, old: &Item) -> Item {
     let (metadata, kept) = (item.metadata_mut(), old.metadata());
     metadata.uid.clone_from(&kept.uid);
     metadata.creation_timestamp.clone_from(&kept.creation_timestamp);
