@@ -24,8 +24,66 @@ pub(super) fn set(kind: &str, object: &mut Value, flat: bool) {
                 spec.entry("limit").or_insert_with(|| json!(100));
             }
         }
+        "Pod" => {
+            if let Some(spec) = object.get_mut("spec") {
+                pod_amounts(spec);
+            }
+        }
         _ => {}
     }
+}
+
+const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
+
+/// What decides where a Pod can run: requests follow from limits, and on the node's network ports are the node's.
+fn pod_amounts(spec: &mut Value) {
+    let on_host = spec.get("hostNetwork") == Some(&Value::Bool(true));
+    for list in CONTAINERS {
+        each(spec.get_mut(list), |container| {
+            each(container.get_mut("ports"), |port| {
+                let own = port.get("containerPort").cloned();
+                if let Some(own) = own.filter(|_| on_host && port.get("hostPort").is_none_or(|host| host == 0)) {
+                    port.insert("hostPort".to_owned(), own);
+                }
+            });
+            let Some(Value::Object(resources)) = container.get_mut("resources") else { return };
+            let Some(limits) = resources.get("limits").and_then(Value::as_object).cloned() else { return };
+            if let Value::Object(requests) = resources.entry("requests").or_insert_with(|| json!({})) {
+                for (name, limit) in limits {
+                    requests.entry(name).or_insert(limit);
+                }
+            }
+        });
+    }
+}
+
+/// Every other default of a Pod's spec, for comparison with one that is stored.
+pub(super) fn pod_spec(spec: &mut Value) {
+    let Some(map) = spec.as_object_mut() else { return };
+    // Admission takes the two from the account and the priority.
+    for (name, value) in [
+        ("restartPolicy", json!("Always")),
+        ("dnsPolicy", json!("ClusterFirst")),
+        ("schedulerName", json!("default-scheduler")),
+        ("enableServiceLinks", json!(true)),
+        ("preemptionPolicy", json!("PreemptLowerPriority")),
+        ("serviceAccountName", json!("default")),
+    ] {
+        map.entry(name).or_insert(value);
+    }
+    if let Some(account) = map.get("serviceAccountName").cloned() {
+        map.entry("serviceAccount").or_insert(account);
+    }
+    for list in CONTAINERS {
+        each(map.get_mut(list), |container| {
+            container.entry("terminationMessagePath").or_insert_with(|| json!("/dev/termination-log"));
+            container.entry("terminationMessagePolicy").or_insert_with(|| json!("File"));
+            each(container.get_mut("ports"), |port| {
+                port.entry("protocol").or_insert_with(|| json!("TCP"));
+            });
+        });
+    }
+    pod_amounts(spec);
 }
 
 /// The disruption mode of a PodGroup, in the shape of its version.

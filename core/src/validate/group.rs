@@ -201,6 +201,20 @@ pub(super) fn union(out: &mut Report<'_>, object: &Node<'_, '_>, members: &[&str
     }
 }
 
+/// Claims from a cluster-wide template, where the gate is off: such an object cannot be changed at all.
+pub(super) fn refuse_disabled(out: &mut Report<'_>, claims: &Node<'_, '_>) {
+    if out.features().cluster_resource_claim_templates {
+        return;
+    }
+    for claim in claims.items() {
+        let cluster = claim.field("clusterResourceClaimTemplateName");
+        if cluster.is_set() {
+            out.forbidden(cluster.at, "the feature gate `ClusterResourceClaimTemplates` is off");
+            out.hint("with the gate off, the object can only be deleted");
+        }
+    }
+}
+
 fn claims(out: &mut Report<'_>, claims: &Node<'_, '_>) {
     let sources: &[&str] = if out.features().cluster_resource_claim_templates {
         &["resourceClaimName", "resourceClaimTemplateName", "clusterResourceClaimTemplateName"]

@@ -20,6 +20,8 @@ const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDelet
 pub(super) enum Scope {
     /// In a namespace.
     Namespace,
+    /// In a namespace, which need not be said yet.
+    AnyNamespace,
     /// In the cluster.
     Cluster,
 }
@@ -52,8 +54,11 @@ pub(super) fn check_without_prefix(out: &mut Report<'_>, object: &Node<'_, '_>, 
         out.invalid_each(name.at, name_text, &names::subdomain(name_text));
     }
     match scope {
+        Scope::AnyNamespace if namespace.text().is_empty() => {}
         Scope::Namespace if namespace.text().is_empty() => out.required(namespace.at, "a namespace is needed"),
-        Scope::Namespace => out.invalid_each(namespace.at, namespace.text(), &names::label(namespace.text())),
+        Scope::Namespace | Scope::AnyNamespace => {
+            out.invalid_each(namespace.at, namespace.text(), &names::label(namespace.text()))
+        }
         Scope::Cluster if !namespace.text().is_empty() => {
             out.forbidden(namespace.at, "objects of this kind live in no namespace");
         }
@@ -258,8 +263,7 @@ fn is_reason(text: &str) -> bool {
 
 /// Whether an object was found in a cluster: it has a `uid`, which the API server gives, or a status.
 pub(super) fn is_found(object: &Value) -> bool {
-    object.pointer("/metadata/uid").and_then(Value::as_str).is_some_and(|uid| !uid.is_empty())
-        || object.get("status").and_then(Value::as_object).is_some_and(|status| !status.is_empty())
+    is_identified(object) || object.get("status").and_then(Value::as_object).is_some_and(|status| !status.is_empty())
 }
 
 /// Takes out what a new object cannot bring along.
@@ -276,6 +280,26 @@ pub(super) fn reset(object: &mut Value, has_status: bool) {
             meta.remove(name);
         }
     }
+}
+
+/// Fills in what an update leaves out and the server knows from the stored object. A manifest, which has no `uid`, is
+/// applied to whatever version is stored.
+pub(super) fn complete(object: &mut Value, old: &Value) {
+    let is_manifest = !is_identified(object);
+    let before = old.get("metadata").and_then(Value::as_object);
+    let Some(meta) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    let always = ["uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds"];
+    for name in always.into_iter().chain(is_manifest.then_some("resourceVersion")) {
+        let is_given = meta.get(name).is_some_and(|value| !value.is_null() && value != "");
+        if let Some(value) = before.and_then(|before| before.get(name)).filter(|_| !is_given) {
+            meta.insert(name.to_owned(), value.clone());
+        }
+    }
+}
+
+/// Whether an object says which one it is: a manifest in a file does not.
+pub(super) fn is_identified(object: &Value) -> bool {
+    object.pointer("/metadata/uid").and_then(Value::as_str).is_some_and(|uid| !uid.is_empty())
 }
 
 /// The metadata that the server keeps of the old object when a status is changed.

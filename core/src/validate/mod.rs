@@ -13,12 +13,15 @@ mod claim;
 mod claim_status;
 mod class;
 mod composite;
+mod controllers;
 mod conversion;
 mod defaults;
 mod derived;
 mod features;
+mod given;
 mod group;
 mod kind;
+mod label_selector;
 mod meta;
 mod mixins;
 mod names;
@@ -28,11 +31,13 @@ mod node_selector;
 mod pipeline;
 mod pod;
 mod pod_group;
+mod pod_spec;
 mod pod_status;
 mod pod_templates;
 mod pool_status;
 mod report;
 mod request_policy;
+mod resources;
 mod schema;
 mod selectors;
 mod set;
@@ -120,7 +125,18 @@ pub fn goes_to_default_namespace(object: &Value) -> bool {
     let names_none = metadata.get("namespace").is_none_or(|namespace| namespace.is_null() || namespace == "");
     let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
     let group = text("apiVersion").rsplit_once('/').map_or("", |(group, _)| group);
-    names_none && Kind::of(group, text("kind")).is_some_and(|kind| kind.scope() == Scope::Namespace)
+    names_none
+        && Kind::of(group, text("kind"))
+            .map_or_else(|| pod_templates::of(group, text("kind")).is_some(), |kind| kind.scope() == Scope::Namespace)
+}
+
+/// An object as it stands in the API server: one that says no `resourceVersion` gets one.
+pub fn as_stored(object: Value) -> Value {
+    let mut object = in_default_namespace(object);
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        metadata.entry("resourceVersion").or_insert_with(|| Value::from("1"));
+    }
+    object
 }
 
 /// What the API server answers: findings with a [`kind`](Finding::kind) are its errors, the others are ours.

@@ -112,6 +112,27 @@ pub(super) fn label_value(text: &str) -> Problems {
     problems
 }
 
+/// The name of a port (an IANA service name): at most 15 characters, and a letter among them.
+pub(super) fn port(text: &str) -> Problems {
+    let mut problems = Vec::new();
+    if text.len() > 15 {
+        problems.push("is longer than 15 characters");
+    }
+    if !text.bytes().all(|byte| is_lower_alphanumeric(byte) || byte == b'-') {
+        problems.push("has other characters than lower-case letters, digits and `-`");
+    }
+    if !text.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        problems.push("has no letter");
+    }
+    if text.contains("--") {
+        problems.push("has two hyphens in a row");
+    }
+    if text.starts_with('-') || text.ends_with('-') {
+        problems.push("begins or ends with a hyphen");
+    }
+    problems
+}
+
 /// A name that can be a part of a URL's path.
 pub(super) fn path_segment(text: &str) -> Problems {
     let mut problems = Vec::new();

@@ -13,17 +13,22 @@ pub(super) fn check(out: &mut Report<'_>, selector: &Node<'_, '_>) {
         out.required(terms.at, "at least one term is needed");
         return;
     }
-    for term in terms.items() {
-        for expression in term.field("matchExpressions").items() {
-            requirement(out, &expression);
-        }
-        for field in term.field("matchFields").items() {
-            field_requirement(out, &field);
-        }
+    for item in terms.items() {
+        term(out, &item, false);
     }
 }
 
-fn requirement(out: &mut Report<'_>, requirement: &Node<'_, '_>) {
+/// One term. Where it is only a wish, values need not be those of labels.
+pub(super) fn term(out: &mut Report<'_>, term: &Node<'_, '_>, is_wish: bool) {
+    for expression in term.field("matchExpressions").items() {
+        requirement(out, &expression, is_wish);
+    }
+    for field in term.field("matchFields").items() {
+        field_requirement(out, &field);
+    }
+}
+
+fn requirement(out: &mut Report<'_>, requirement: &Node<'_, '_>, is_wish: bool) {
     let (key, values) = (requirement.field("key"), requirement.field("values"));
     match requirement.text_of("operator") {
         "In" | "NotIn" if values.len() == 0 => {
@@ -36,11 +41,14 @@ fn requirement(out: &mut Report<'_>, requirement: &Node<'_, '_>) {
             out.required(values.at, "one value is needed with `Gt` and `Lt`");
         }
         "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" => {}
-        other => out
-            .invalid(requirement.at.field("operator"), format!("`{}` is not an operator", super::report::shown(other))),
+        other => {
+            let message = format!("`{}` is not a valid selector operator", super::report::shown(other));
+            out.invalid(requirement.at.field("operator"), message);
+            out.hint("one of In, NotIn, Exists, DoesNotExist, Gt, Lt");
+        }
     }
     out.invalid_each(key.at, key.text(), &names::label_key(key.text()));
-    if matches!(requirement.text_of("operator"), "In" | "NotIn") {
+    if !is_wish && matches!(requirement.text_of("operator"), "In" | "NotIn") {
         for value in values.items() {
             out.invalid_each(value.at, value.text(), &names::label_value(value.text()));
         }

@@ -7,10 +7,10 @@ use super::kind::{Kind, split};
 use super::meta;
 use super::node::Node;
 use super::report::Report;
-use super::schema::{POD_TEMPLATE, Type, fit};
+use super::schema::{self, POD_TEMPLATE, Type, fit};
 use super::{
-    Admission, Operation, Submission, claim, class, defaults, features, pod, pod_group, pod_status, pod_templates,
-    pool_status, slice, source, taints, template, workload,
+    Admission, Operation, Submission, claim, class, controllers, defaults, features, pod, pod_group, pod_status,
+    pod_templates, pool_status, slice, source, taints, template, workload,
 };
 use crate::api::object::no_kind;
 use crate::api::read::Path;
@@ -31,6 +31,7 @@ pub(super) fn too_large(bytes: usize) -> Option<Finding> {
 pub(super) fn run(submission: Submission, profile: &Profile) -> Admission {
     let Submission { mut object, old, operation, circumstances } = submission;
     let mut out = Report::new(profile, circumstances);
+    out.is_manifest = !meta::is_identified(&object);
     let reference = reference(&object);
     let api_version = text(&object, "apiVersion").to_owned();
     let kind = text(&object, "kind").to_owned();
@@ -43,7 +44,8 @@ pub(super) fn run(submission: Submission, profile: &Profile) -> Admission {
     } else if let Some(known) = Kind::of(group, &kind) {
         run_kind(&mut out, known, version, &mut object, old, operation);
     } else if let Some((paths, by_server)) = pod_templates::of(group, &kind) {
-        run_templates(&mut out, &mut object, paths, by_server);
+        let old = old.filter(|_| operation == Operation::Update);
+        run_templates(&mut out, &kind, &mut object, old.as_ref(), paths, by_server);
     } else {
         let message = format!("`{kind}` of `{api_version}` plays no part in device allocation");
         out.note(Finding::new(Code::ReadUnknownKind, "kind", message));
@@ -85,8 +87,10 @@ fn run_kind(
         }
         prepare(kind, old_version, old);
     }
-    if operation == Operation::Create {
-        meta::reset(object, kind.has_status());
+    match (&old, operation) {
+        (_, Operation::Create) => meta::reset(object, kind.has_status()),
+        (Some(old), Operation::Update) => meta::complete(object, old),
+        _ => {}
     }
     prepare(kind, version, object);
     let before = out.findings.len();
@@ -192,29 +196,39 @@ fn update_status(out: &mut Report<'_>, kind: Kind, object: &mut Value, old: &Val
     }
 }
 
-/// A workload kind: only the claims and groups of its Pod templates are looked at.
-fn run_templates(out: &mut Report<'_>, object: &mut Value, paths: &[&str], by_server: bool) {
-    for path in paths {
-        walk(out, object, path, &Path::ROOT, by_server);
+/// A kind of which a controller makes Pods.
+fn run_templates(
+    out: &mut Report<'_>,
+    kind: &str,
+    object: &mut Value,
+    old: Option<&Value>,
+    paths: &[&str],
+    by_server: bool,
+) {
+    let fits = schema::of_controller(kind).is_none_or(|schema| fit(out, object, schema, &Path::ROOT));
+    if fits {
+        if let Some(old) = old {
+            meta::complete(object, old);
+        } else {
+            meta::reset(object, by_server);
+        }
+        controllers::check(out, kind, &Node::root(object), old.map(Node::root).as_ref());
+        for path in paths {
+            walk(out, object, path, &Path::ROOT, kind);
+        }
+    }
+    if !by_server {
+        // The API server does not know custom resources: the error comes when Pods are made.
+        out.findings.iter_mut().for_each(|finding| finding.kind = None);
     }
 }
 
 /// Bounded: as deep as the longest path of a Pod template.
-fn walk(out: &mut Report<'_>, value: &mut Value, path: &str, at: &Path<'_>, by_server: bool) {
+fn walk(out: &mut Report<'_>, value: &mut Value, path: &str, at: &Path<'_>, kind: &str) {
     static TEMPLATE: Type = Type::Open(POD_TEMPLATE);
     if path.is_empty() {
-        let before = out.findings.len();
-        let fits = fit(out, value, &TEMPLATE, at);
-        if fits {
-            let template = Node { value, at: *at };
-            let spec = template.field("spec");
-            pod::check_spec(out, &spec, false);
-        }
-        if !by_server {
-            // The API server does not know custom resources: the error comes when Pods are made.
-            for finding in out.findings.iter_mut().skip(before) {
-                finding.kind = None;
-            }
+        if fit(out, value, &TEMPLATE, at) {
+            pod::check_template(out, &Node { value, at: *at }, kind);
         }
         return;
     }
@@ -222,15 +236,15 @@ fn walk(out: &mut Report<'_>, value: &mut Value, path: &str, at: &Path<'_>, by_s
     if let Some(name) = step.strip_suffix("[]") {
         let list = at.field(name);
         for (index, item) in value.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
-            walk(out, item, rest, &list.index(index), by_server);
+            walk(out, item, rest, &list.index(index), kind);
         }
     } else if let Some(name) = step.strip_suffix("{}") {
         let map = at.field(name);
         for (key, item) in value.get_mut(name).and_then(Value::as_object_mut).into_iter().flatten() {
-            walk(out, item, rest, &map.key(key), by_server);
+            walk(out, item, rest, &map.key(key), kind);
         }
     } else if let Some(inner) = value.get_mut(step) {
-        walk(out, inner, rest, &at.field(step), by_server);
+        walk(out, inner, rest, &at.field(step), kind);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Pods and Pod templates: their claims and their group.
+//! Pods and Pod templates: their claims, their group, and what an update may change.
 //!
 //! Source: `pkg/apis/core/validation`, the parts about claims; KEP-5832 (`schedulingGroup`), KEP-5004 (extended resources).
 
@@ -6,11 +6,15 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::defaults;
+use super::given::differs;
 use super::meta::{self, Scope};
 use super::names;
 use super::node::Node;
+use super::pod_spec;
 use super::report::Report;
-use super::schema::{POD_CLAIMS, SCHEDULING_GROUP, Type, WORKLOAD_REFERENCE, same};
+use super::schema::{POD_CLAIMS, POD_SPEC, SCHEDULING_GROUP, WORKLOAD_REFERENCE, same};
+use crate::finding::{Code, ErrorKind};
 
 const MIRROR: &str = "kubernetes.io/config.mirror";
 const SOURCES: [&str; 2] = ["resourceClaimName", "resourceClaimTemplateName"];
@@ -22,51 +26,165 @@ pub(super) fn create(out: &mut Report<'_>, pod: &Node<'_, '_>) {
     meta::check(out, pod, Scope::Namespace);
     let spec = pod.field("spec");
     mirror(out, pod, &spec);
-    check_spec(out, &spec, is_mirror(pod));
+    check_spec(out, &spec, is_mirror(pod), true);
+    if meta::is_found(pod.value) {
+        return;
+    }
     let ephemeral = spec.field("ephemeralContainers");
     if ephemeral.len() > 0 {
         out.forbidden(ephemeral.at, "cannot be set when a Pod is created");
     }
+    let node = spec.field("nodeName");
+    if !node.text().is_empty() && spec.field("schedulingGates").len() > 0 {
+        out.forbidden(node.at, "cannot be set until all schedulingGates have been cleared");
+    }
 }
 
-/// A Pod that is changed: its claims and its group cannot be.
+/// The template of Pods in an object of a kind.
+pub(super) fn check_template(out: &mut Report<'_>, template: &Node<'_, '_>, kind: &str) {
+    let (metadata, spec) = (template.field("metadata"), template.field("spec"));
+    meta::maps(out, &Node { value: metadata.value, at: template.at });
+    match kind {
+        // Knative names the container itself.
+        "Service" => check_claims(out, &spec, false),
+        _ => check_spec(out, &spec, false, false),
+    }
+    let ephemeral = spec.field("ephemeralContainers");
+    if ephemeral.len() > 0 {
+        out.forbidden(ephemeral.at, "ephemeral containers not allowed in pod template");
+    }
+}
+
+/// A Pod that is changed: little of its spec can be.
 pub(super) fn update(out: &mut Report<'_>, pod: &Node<'_, '_>, old: &Node<'_, '_>) {
     meta::check(out, pod, Scope::Namespace);
     meta::update(out, pod, old);
     let (spec, before) = (pod.field("spec"), old.field("spec"));
-    check_spec(out, &spec, is_mirror(pod));
-    if !same_spec(&spec, &before) {
-        out.error(
-            crate::finding::ErrorKind::Forbidden,
-            crate::finding::Code::ValidateImmutable,
-            spec.at,
-            "claims and groups of a Pod cannot be changed",
-        );
-        out.hint("delete the Pod and create it anew");
-    }
-    let of_node = old.field("status");
-    let of_node = of_node.field("nodeAllocatableResourceClaimStatuses");
-    if of_node.len() > 0 && !same_resources(&spec, &before) {
-        out.forbidden(spec.at, "a Pod whose claims take resources of its node cannot be resized");
-        out.hint("delete the Pod and create it anew");
+    check_spec(out, &spec, is_mirror(pod), true);
+    let is_manifest = out.is_manifest;
+    let changed = changed_fields(out, &spec, &before, is_manifest);
+    if !changed.is_empty() {
+        let message = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+        out.error(ErrorKind::Forbidden, Code::ValidateImmutable, spec.at, message);
+        out.hint(format!("`{}` differs; delete the Pod and create it anew", changed.join("`, `")));
     }
 }
 
-/// Whether all containers ask for the same as before.
-fn same_resources(spec: &Node<'_, '_>, before: &Node<'_, '_>) -> bool {
+/// The fields of the spec that differ and cannot be changed. Changes with a rule of their own are reported.
+fn changed_fields(
+    out: &mut Report<'_>,
+    spec: &Node<'_, '_>,
+    before: &Node<'_, '_>,
+    is_manifest: bool,
+) -> Vec<&'static str> {
+    for list in ["containers", "initContainers"] {
+        let (own, old) = (spec.field(list), before.field(list));
+        if own.len() != old.len() {
+            out.forbidden(own.at, "pod updates may not add or remove containers");
+            return Vec::new();
+        }
+        for container in own.items() {
+            let image = container.field("image");
+            if image.text().trim() != image.text() {
+                out.invalid(image.at, "must not have leading or trailing whitespace");
+            }
+        }
+    }
+    let (deadline, old) = (spec.field("activeDeadlineSeconds"), before.field("activeDeadlineSeconds"));
+    if deadline.is_set() && old.is_set() && deadline.int() > old.int() {
+        out.invalid(deadline.at, "must be less than or equal to previous value");
+    } else if !deadline.is_set() && old.is_set() && !is_manifest {
+        out.invalid(deadline.at, "must not update from a positive integer to nil value");
+    }
+    only_added_tolerations(out, spec, before, is_manifest);
+    let known = |name: &str| before.field("schedulingGates").items().any(|gate| gate.text_of("name") == name);
+    for gate in spec.field("schedulingGates").items() {
+        let name = gate.field("name");
+        if !known(name.text()) {
+            out.forbidden(name.at, "only deletion is allowed, but this is a new scheduling gate");
+        }
+    }
+    let prepared = |spec: &Node<'_, '_>| {
+        let mut spec = spec.value.clone();
+        defaults::pod_spec(&mut spec);
+        spec
+    };
+    let (now, then) = (prepared(spec), prepared(before));
+    let is_gated = before.field("schedulingGates").len() > 0;
+    let differing = POD_SPEC.iter().map(|field| field.name).filter(|name| match *name {
+        "activeDeadlineSeconds" | "tolerations" | "schedulingGates" => false,
+        "nodeSelector" if is_gated => differs(before.peek(name), spec.peek(name)),
+        "affinity" if is_gated => false,
+        "resourceClaims" => !same(&POD_CLAIMS, spec.peek(name), before.peek(name)),
+        "schedulingGroup" => !same(&SCHEDULING_GROUP, spec.peek(name), before.peek(name)),
+        "workloadRef" => !same(&WORKLOAD_REFERENCE, spec.peek(name), before.peek(name)),
+        "containers" | "initContainers" => {
+            containers_differ(&now, &then, name, is_manifest) || !same_claims(spec, before, name)
+        }
+        "terminationGracePeriodSeconds" => {
+            let (now, then) = (spec.field(name).int(), before.field(name).int());
+            spec.has(name) && now != then && !(now == 1 && then < 0) && !(before.peek(name).is_null() && now == 30)
+        }
+        _ => {
+            let part = |of: &'_ Value| of.get(*name).cloned().unwrap_or_default();
+            let (now, then) = (part(&now), part(&then));
+            differs(&now, &then) || !is_manifest && differs(&then, &now)
+        }
+    });
+    differing.collect()
+}
+
+/// Whether containers differ in more than their images.
+fn containers_differ(now: &Value, then: &Value, list: &str, is_manifest: bool) -> bool {
+    let of = |spec: &Value| -> Vec<Value> {
+        let mut containers = spec.get(list).and_then(Value::as_array).cloned().unwrap_or_default();
+        for container in containers.iter_mut().filter_map(Value::as_object_mut) {
+            // The default of one follows from the other.
+            container.remove("image");
+            container.remove("imagePullPolicy");
+        }
+        containers
+    };
+    let (now, then) = (of(now), of(then));
+    now.iter().zip(&then).any(|(now, then)| differs(now, then) || !is_manifest && differs(then, now))
+}
+
+/// Whether the containers of a list use the same claims as before.
+fn same_claims(spec: &Node<'_, '_>, before: &Node<'_, '_>, list: &str) -> bool {
     let of = |spec: &Node<'_, '_>| -> Vec<Value> {
-        let lists = ["initContainers", "containers"].map(|list| spec.peek(list).as_array());
-        let containers = lists.into_iter().flatten().flatten();
-        let own = containers.map(|container| container.get("resources").cloned().unwrap_or_default());
-        let parts =
-            |resources: &Value| ["requests", "limits"].map(|part| resources.get(part).cloned().unwrap_or_default());
-        own.chain([spec.peek("resources").clone()]).flat_map(|resources| parts(&resources)).collect()
+        spec.field(list).items().map(|container| normal(container.peek("resources"))).collect()
     };
     of(spec) == of(before)
 }
 
+/// Tolerations can be added, and their seconds changed. Admission adds some to every Pod that a manifest does not have.
+fn only_added_tolerations(out: &mut Report<'_>, spec: &Node<'_, '_>, before: &Node<'_, '_>, is_manifest: bool) {
+    const ADDED: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+    let tolerations = spec.field("tolerations");
+    if is_manifest && !tolerations.is_set() {
+        return;
+    }
+    let is_same = |left: &Value, right: &Value| {
+        let part = |of: &Value, name: &str| of.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        ["key", "operator", "value", "effect"].iter().all(|name| part(left, name) == part(right, name))
+    };
+    let is_gone = before.field("tolerations").items().any(|old| {
+        !(is_manifest && ADDED.contains(&old.text_of("key")))
+            && !tolerations.list().iter().any(|toleration| is_same(toleration, old.value))
+    });
+    if is_gone {
+        out.forbidden(tolerations.at, "existing toleration can not be modified except its tolerationSeconds");
+    }
+}
+
 /// The spec of a Pod or of a Pod template.
-pub(super) fn check_spec(out: &mut Report<'_>, spec: &Node<'_, '_>, mirror: bool) {
+fn check_spec(out: &mut Report<'_>, spec: &Node<'_, '_>, mirror: bool, is_pod: bool) {
+    pod_spec::check(out, spec, is_pod);
+    check_claims(out, spec, mirror);
+}
+
+/// The claims and the group of a spec.
+fn check_claims(out: &mut Report<'_>, spec: &Node<'_, '_>, mirror: bool) {
     let claims = spec.field("resourceClaims");
     let names: BTreeSet<&str> =
         claims.items().map(|claim| claim.text_of("name")).filter(|name| !name.is_empty()).collect();
@@ -197,24 +315,6 @@ fn group(out: &mut Report<'_>, spec: &Node<'_, '_>) {
     } else {
         out.invalid(name.at, "the name of a PodGroup is needed");
     }
-}
-
-/// Whether all that claims and groups look at is as before.
-fn same_spec(spec: &Node<'_, '_>, before: &Node<'_, '_>) -> bool {
-    let part = |name: &str, of: &Type| same(of, spec.peek(name), before.peek(name));
-    let resources = |list: &str| {
-        let of = |spec: &Node<'_, '_>| -> Vec<Value> {
-            let containers = spec.field(list);
-            containers.items().map(|container| normal(container.peek("resources"))).collect()
-        };
-        of(spec) == of(before)
-    };
-    part("resourceClaims", &POD_CLAIMS)
-        && part("schedulingGroup", &SCHEDULING_GROUP)
-        && part("workloadRef", &WORKLOAD_REFERENCE)
-        && normal(spec.peek("resources")) == normal(before.peek("resources"))
-        && resources("containers")
-        && resources("initContainers")
 }
 
 /// The claims of a container's resources; no list for an empty one.

@@ -26,6 +26,7 @@ pub(super) fn update(out: &mut Report<'_>, object: &Node<'_, '_>, old: &Node<'_,
     let (spec, before) = (object.field("spec"), old.field("spec"));
     origin(out, &spec, Some(&before), shape);
     group::check(out, &spec, Some(&before), shape);
+    group::refuse_disabled(out, &spec.field("resourceClaims"));
 }
 
 /// A CompositePodGroup that is created.

@@ -16,6 +16,8 @@ pub(super) struct Report<'a> {
     pub(super) profile: &'a Profile,
     /// What else matters.
     pub(super) circumstances: Circumstances,
+    /// Whether the object is a manifest, which leaves to the server what it does not say.
+    pub(super) is_manifest: bool,
     /// What was found, in the order of the rules.
     pub(super) findings: Vec<Finding>,
     /// How much more there was than is told.
@@ -27,7 +29,7 @@ const MOST_FINDINGS: usize = 2000;
 
 impl<'a> Report<'a> {
     pub(super) fn new(profile: &'a Profile, circumstances: Circumstances) -> Self {
-        Self { profile, circumstances, findings: Vec::new(), untold: 0 }
+        Self { profile, circumstances, is_manifest: false, findings: Vec::new(), untold: 0 }
     }
 
     /// Features that are on.

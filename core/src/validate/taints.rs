@@ -10,6 +10,8 @@ use super::selectors;
 use crate::finding::{Code, Finding};
 
 const EFFECTS: [&str; 3] = ["NoExecute", "NoSchedule", "None"];
+/// The effects of taints of nodes.
+pub(super) const EFFECTS_OF_NODES: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const MOST_CONDITIONS: usize = 8;
 
 /// A toleration of a request.
@@ -110,7 +112,22 @@ fn reach(out: &mut Report<'_>, selector: &Node<'_, '_>) {
             Finding::new(Code::LintTaintsNothing, selector.at, message).with_hint("name a driver, a pool or a device"),
         );
     } else if selector.len() == 0 {
-        let message = "an empty `deviceSelector` selects every device of every driver";
+        let at = selector.at.to_string();
+        let inside = |finding: &Finding| finding.path.strip_prefix(&at).is_some_and(|rest| rest.starts_with('.'));
+        let dropped: Vec<&str> = out
+            .findings
+            .iter()
+            .filter(|finding| finding.code == Code::ValidateDroppedField && inside(finding))
+            .filter_map(|finding| finding.path.rsplit('.').next())
+            .collect();
+        let message = match dropped.as_slice() {
+            [] => "an empty `deviceSelector` selects every device of every driver".to_owned(),
+            names => format!(
+                "without `{}`, which Kubernetes {} drops, the rule selects every device of every driver",
+                names.join("`, `"),
+                out.profile.version
+            ),
+        };
         out.note(
             Finding::new(Code::SecurityTaintsEverything, selector.at, message).with_hint("name at least a driver"),
         );

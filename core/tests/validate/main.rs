@@ -8,6 +8,8 @@
     reason = "tests read files and look at what must be there"
 )]
 
+mod cost;
+mod pods;
 mod profiles;
 mod proposals;
 mod realworld;

@@ -90,7 +90,7 @@ fn proposed_spellings_are_known_to_the_newest_profile_only() {
         "v1",
         "Pod",
         json!({
-            "containers": [], "schedulingGroup": { "podGroupName": "g" },
+            "containers": [{ "name": "c", "image": "i" }], "schedulingGroup": { "podGroupName": "g" },
             "resourceClaims": [
                 { "name": "a", "podGroupResourceClaim": "x" }, { "name": "b", "clusterResourceClaimTemplateName": "t" },
             ],
@@ -188,16 +188,17 @@ fn partitions_say_of_what_kind_they_are() {
 }
 
 #[test]
-fn a_pod_whose_claims_take_resources_of_its_node_is_not_resized() {
+fn a_pod_is_not_resized_by_an_update() {
     let pod = |cpu: &str, statuses: Value| {
-        let container = json!({ "name": "c", "resources": { "requests": { "cpu": cpu } } });
+        let container = json!({ "name": "c", "image": "i", "resources": { "requests": { "cpu": cpu } } });
         let mut pod = object("v1", "Pod", json!({ "containers": [container] }));
         pod["status"] = json!({ "nodeAllocatableResourceClaimStatuses": statuses });
         pod
     };
     let some = json!([{ "resourceClaimName": "a", "containers": ["c"], "resources": { "cpu": "1" } }]);
     let profile = Profile::of(Version::V1_37);
-    assert_eq!(errors(&update(&profile, pod("1", json!([])), pod("2", json!([])))), []);
+    let found = update(&profile, pod("1", json!([])), pod("2", json!([])));
+    assert_eq!(errors(&found), [(ErrorKind::Forbidden, "spec")]);
     assert_eq!(errors(&update(&profile, pod("1", some.clone()), pod("1", some.clone()))), []);
     let found = update(&profile, pod("1", some.clone()), pod("2", some));
     assert_eq!(errors(&found), [(ErrorKind::Forbidden, "spec")]);
@@ -205,7 +206,8 @@ fn a_pod_whose_claims_take_resources_of_its_node_is_not_resized() {
 
 #[test]
 fn a_member_of_a_group_has_no_eviction_responders() {
-    let spec = json!({ "containers": [], "schedulingGroup": { "podGroupName": "g" }, "evictionResponders": [{ "name": "r" }] });
+    let mut spec = json!({ "schedulingGroup": { "podGroupName": "g" }, "evictionResponders": [{ "name": "r" }] });
+    spec["containers"] = json!([{ "name": "c", "image": "i" }]);
     let found = create(object("v1", "Pod", spec));
     assert_eq!(errors(&found), [(ErrorKind::Forbidden, "spec.schedulingGroup")]);
 }

@@ -45,7 +45,7 @@ fn a_wrong_type_stops_the_rules() {
 fn the_removed_source_of_a_pod_claim_is_explained() {
     let findings = create(json!({
         "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p", "namespace": "n" },
-        "spec": { "containers": [], "resourceClaims": [{ "name": "a", "source": { "resourceClaimName": "c" } }] },
+        "spec": { "containers": [{ "name": "c", "image": "i" }], "resourceClaims": [{ "name": "a", "source": { "resourceClaimName": "c" } }] },
     }));
     let codes = [Code::ReadUnknownField, Code::ValidateInvalid];
     assert_eq!(findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), codes);
@@ -54,14 +54,19 @@ fn the_removed_source_of_a_pod_claim_is_explained() {
 
 #[test]
 fn pod_templates_of_workloads_are_checked_in_place() {
-    let spec = json!({ "containers": [{ "name": "c", "resources": { "claims": [{ "name": "nope" }] } }] });
+    let container = json!({ "name": "c", "image": "i", "resources": { "claims": [{ "name": "nope" }] } });
+    let spec = json!({ "restartPolicy": "Never", "containers": [container] });
     let job = |group: &str, kind: &str, spec: Value| {
         create(json!({ "apiVersion": group, "kind": kind, "metadata": { "name": "j" }, "spec": spec }))
     };
-    let findings = job("batch/v1", "CronJob", json!({ "jobTemplate": { "spec": { "template": { "spec": spec } } } }));
+    let findings = job(
+        "batch/v1",
+        "CronJob",
+        json!({ "schedule": "0 3 * * *", "jobTemplate": { "spec": { "template": { "spec": spec } } } }),
+    );
     let at = "spec.jobTemplate.spec.template.spec.containers[0].resources.claims[0]";
     assert_eq!(brief(&findings), [(Code::ValidateNotFound, at)]);
-    let set = json!({ "replicatedJobs": [{ "template": { "spec": { "template": { "spec": spec } } } }] });
+    let set = json!({ "replicatedJobs": [{ "name": "r", "template": { "spec": { "template": { "spec": spec } } } }] });
     let findings = job("jobset.x-k8s.io/v1alpha2", "JobSet", set);
     assert_eq!((findings.len(), findings[0].kind, findings[0].severity), (1, None, Severity::Error));
 }

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use apportion::{HostLimits, NativeValidator, Runner, Validate, Written};
 use apportion_core::finding::{Code, Finding, ObjectRef, value_at};
 use apportion_core::profile::{Mode, Profile};
-use apportion_core::validate::{Circumstances, Operation, goes_to_default_namespace, in_default_namespace};
+use apportion_core::validate::{Circumstances, Operation, as_stored, goes_to_default_namespace, in_default_namespace};
 use apportion_yaml::ProblemCode;
 use serde_json::Value;
 
@@ -87,7 +87,7 @@ fn is_template_text(document: &Value, path: &str) -> bool {
 
 /// An object as kubectl submits it, from the object and its text.
 fn submission(value: Value, text: &str, stored: &Stored, is_status: bool) -> Written {
-    let old = input::identity(&value).and_then(|identity| stored.get(&identity)).cloned().map(in_default_namespace);
+    let old = input::identity(&value).and_then(|identity| stored.get(&identity)).cloned().map(as_stored);
     let operation = match (&old, is_status) {
         (None, _) => Operation::Create,
         (Some(_), false) => Operation::Update,

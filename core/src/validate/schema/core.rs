@@ -1,10 +1,10 @@
 //! Pods and what makes Pods. Fields that play no part in claims and groups are known by name only.
 
-use super::meta::META;
+use super::meta::{LABEL_SELECTOR, META, NODE_SELECTOR, NODE_SELECTOR_TERM};
 use super::scheduling::CLAIM_STATUS_ENTRY;
 use super::{Field, Type, field, proposed, since, until};
 use crate::profile::Version::{V1_35, V1_36, V1_37};
-use Type::{Any, List, Map, Object, Open, Opt, Quantity, Text};
+use Type::{Any, Flag, Int32, Int64, List, Map, Object, Open, Opt, Quantity, Text};
 
 /// Pod.
 pub(in crate::validate) static POD: &[Field] = &[
@@ -33,16 +33,90 @@ pub(in crate::validate) static POD_SPEC: &[Field] = by_name!(
         field("resources", Opt(&Object(REQUIREMENTS))),
         since(V1_36, "schedulingGroup", SCHEDULING_GROUP),
         until(V1_35, "workloadRef", WORKLOAD_REF),
+        since(V1_37, "evictionResponders", Any),
         field("nodeName", Text),
         field("schedulerName", Text),
-        since(V1_37, "evictionResponders", Any),
+        field("nodeSelector", Map(&Text)),
+        field("affinity", Opt(&Object(AFFINITY))),
+        field("tolerations", List(&Object(TOLERATION))),
+        field("topologySpreadConstraints", List(&Object(SPREAD))),
+        field("schedulingGates", List(&Object(GATE))),
+        field("priority", Opt(&Int32)),
+        field("priorityClassName", Text),
+        field("preemptionPolicy", Opt(&Text)),
+        field("overhead", Map(&Quantity)),
+        field("restartPolicy", Text),
+        field("dnsPolicy", Text),
+        field("hostNetwork", Flag),
+        field("hostname", Text),
+        field("subdomain", Text),
+        field("runtimeClassName", Opt(&Text)),
+        field("serviceAccountName", Text),
+        field("activeDeadlineSeconds", Opt(&Int64)),
+        field("terminationGracePeriodSeconds", Opt(&Int64)),
     ]
-    "activeDeadlineSeconds" "affinity" "automountServiceAccountToken" "dnsConfig" "dnsPolicy" "enableServiceLinks"
-    "hostAliases" "hostIPC" "hostNetwork" "hostPID" "hostUsers" "hostname" "hostnameOverride" "imagePullSecrets"
-    "nodeSelector" "os" "overhead" "preemptionPolicy" "priority" "priorityClassName" "readinessGates" "restartPolicy"
-    "runtimeClassName" "schedulingGates" "securityContext" "serviceAccount" "serviceAccountName" "setHostnameAsFQDN"
-    "shareProcessNamespace" "subdomain" "terminationGracePeriodSeconds" "tolerations" "topologySpreadConstraints" "volumes"
+    "automountServiceAccountToken" "dnsConfig" "enableServiceLinks" "hostAliases" "hostIPC" "hostPID" "hostUsers"
+    "hostnameOverride" "imagePullSecrets" "os" "readinessGates" "securityContext" "serviceAccount" "setHostnameAsFQDN"
+    "shareProcessNamespace" "volumes"
 );
+
+static AFFINITY: &[Field] = &[
+    field("nodeAffinity", Opt(&Object(NODE_AFFINITY))),
+    field("podAffinity", Opt(&Object(POD_AFFINITY))),
+    field("podAntiAffinity", Opt(&Object(POD_AFFINITY))),
+];
+
+static NODE_AFFINITY: &[Field] = &[
+    field("requiredDuringSchedulingIgnoredDuringExecution", Opt(&Object(NODE_SELECTOR))),
+    field("preferredDuringSchedulingIgnoredDuringExecution", List(&Object(PREFERRED_NODES))),
+];
+
+static PREFERRED_NODES: &[Field] = &[field("weight", Int32), field("preference", Object(NODE_SELECTOR_TERM))];
+
+static POD_AFFINITY: &[Field] = &[
+    field("requiredDuringSchedulingIgnoredDuringExecution", List(&Object(POD_TERM))),
+    field("preferredDuringSchedulingIgnoredDuringExecution", List(&Object(PREFERRED_PODS))),
+];
+
+static PREFERRED_PODS: &[Field] = &[field("weight", Int32), field("podAffinityTerm", Object(POD_TERM))];
+
+static POD_TERM: &[Field] = &[
+    field("labelSelector", Opt(&Object(LABEL_SELECTOR))),
+    field("namespaces", List(&Text)),
+    field("topologyKey", Text),
+    field("namespaceSelector", Opt(&Object(LABEL_SELECTOR))),
+    field("matchLabelKeys", List(&Text)),
+    field("mismatchLabelKeys", List(&Text)),
+];
+
+static TOLERATION: &[Field] = &[
+    field("key", Text),
+    field("operator", Text),
+    field("value", Text),
+    field("effect", Text),
+    field("tolerationSeconds", Opt(&Int64)),
+];
+
+static SPREAD: &[Field] = &[
+    field("maxSkew", Int32),
+    field("topologyKey", Text),
+    field("whenUnsatisfiable", Text),
+    field("labelSelector", Opt(&Object(LABEL_SELECTOR))),
+    field("minDomains", Opt(&Int32)),
+    field("nodeAffinityPolicy", Opt(&Text)),
+    field("nodeTaintsPolicy", Opt(&Text)),
+    field("matchLabelKeys", List(&Text)),
+];
+
+static GATE: &[Field] = &[field("name", Text)];
+
+static PORT: &[Field] = &[
+    field("name", Text),
+    field("hostPort", Int32),
+    field("containerPort", Int32),
+    field("protocol", Text),
+    field("hostIP", Text),
+];
 
 /// `spec.resourceClaims` of a Pod.
 pub(in crate::validate) const POD_CLAIMS: Type = List(&Object(POD_CLAIM));
@@ -64,10 +138,18 @@ static WORKLOAD_REF_FIELDS: &[Field] =
     &[field("name", Text), field("podGroup", Text), field("podGroupReplicaKey", Text), proposed("podGroupName", Text)];
 
 static CONTAINER: &[Field] = by_name!(
-    [field("name", Text), field("resources", Object(REQUIREMENTS)),]
-    "args" "command" "env" "envFrom" "image" "imagePullPolicy" "lifecycle" "livenessProbe" "ports" "readinessProbe"
-    "resizePolicy" "restartPolicy" "restartPolicyRules" "securityContext" "startupProbe" "stdin" "stdinOnce"
-    "terminationMessagePath" "terminationMessagePolicy" "tty" "volumeDevices" "volumeMounts" "workingDir"
+    [
+        field("name", Text),
+        field("image", Text),
+        field("resources", Object(REQUIREMENTS)),
+        field("ports", List(&Object(PORT))),
+        field("restartPolicy", Opt(&Text)),
+        field("imagePullPolicy", Text),
+        field("terminationMessagePolicy", Text),
+    ]
+    "args" "command" "env" "envFrom" "lifecycle" "livenessProbe" "readinessProbe" "resizePolicy" "restartPolicyRules"
+    "securityContext" "startupProbe" "stdin" "stdinOnce" "terminationMessagePath" "tty" "volumeDevices" "volumeMounts"
+    "workingDir"
 );
 
 static EPHEMERAL_CONTAINER: &[Field] = by_name!(

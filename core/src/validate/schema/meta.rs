@@ -55,9 +55,15 @@ pub(super) static CONDITION: &[Field] = &[
 /// `NodeSelector`.
 pub(super) static NODE_SELECTOR: &[Field] = &[field("nodeSelectorTerms", List(&Object(NODE_SELECTOR_TERM)))];
 
-static NODE_SELECTOR_TERM: &[Field] = &[
+pub(super) static NODE_SELECTOR_TERM: &[Field] = &[
     field("matchExpressions", List(&Object(NODE_REQUIREMENT))),
     field("matchFields", List(&Object(NODE_REQUIREMENT))),
 ];
 
 static NODE_REQUIREMENT: &[Field] = &[field("key", Text), field("operator", Text), field("values", List(&Text))];
+
+/// `LabelSelector`.
+pub(super) static LABEL_SELECTOR: &[Field] =
+    &[field("matchLabels", Map(&Text)), field("matchExpressions", List(&Object(LABEL_REQUIREMENT)))];
+
+static LABEL_REQUIREMENT: &[Field] = &[field("key", Text), field("operator", Text), field("values", List(&Text))];

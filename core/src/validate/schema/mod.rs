@@ -3,6 +3,7 @@
 //! An object is held against its schema before any rule looks at it. What does not fit is reported as the API server's
 //! decoder would; what is unknown is reported and left out, as the API server does.
 
+mod controllers;
 mod core;
 mod fit;
 mod meta;
@@ -12,7 +13,10 @@ mod scheduling;
 mod source;
 mod suggest;
 
-pub(super) use self::core::{POD, POD_CLAIMS, POD_TEMPLATE, SCHEDULING_GROUP, WORKLOAD_REF as WORKLOAD_REFERENCE};
+pub(super) use self::core::{
+    POD, POD_CLAIMS, POD_SPEC, POD_TEMPLATE, SCHEDULING_GROUP, WORKLOAD_REF as WORKLOAD_REFERENCE,
+};
+pub(super) use controllers::of_controller;
 pub(super) use fit::fit;
 pub(super) use meta::META;
 pub(super) use resource::*;

@@ -1,0 +1,340 @@
+//! Kinds of which a controller makes Pods: Deployments, Jobs and their like.
+//!
+//! Source: `pkg/apis/apps/validation`, `pkg/apis/batch/validation`; the webhooks of JobSet and LeaderWorkerSet.
+
+use super::given::differs;
+use super::label_selector;
+use super::meta::{self, Scope};
+use super::names;
+use super::node::Node;
+use super::report::{Report, shown};
+use crate::finding::{Code, ErrorKind};
+
+/// Pods of an Indexed Job at the same time.
+const MOST_PARALLEL: i64 = 100_000;
+const JOB_RESTART: [&str; 2] = ["OnFailure", "Never"];
+
+/// The rules of an object, the Pods' specs apart. `old` is what is stored, for updates.
+pub(super) fn check(out: &mut Report<'_>, kind: &str, object: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
+    let spec = object.field("spec");
+    match kind {
+        "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" => {
+            metadata(out, object, old);
+            replicated(out, kind, &spec);
+        }
+        "ReplicationController" => {
+            metadata(out, object, old);
+            non_negative(out, &spec, &["replicas", "minReadySeconds"]);
+            restarts_always(out, kind, &spec);
+        }
+        "Job" => {
+            metadata(out, object, old);
+            generated_selector(out, object, &spec);
+            job(out, &spec, true);
+            pod_names(out, object, &spec);
+        }
+        "CronJob" => {
+            metadata(out, object, old);
+            cron(out, &spec);
+        }
+        "PodTemplate" => metadata(out, object, old),
+        "JobSet" => {
+            for replicated in spec.field("replicatedJobs").items() {
+                let (name, template) = (replicated.field("name"), replicated.field("template"));
+                out.invalid_each(name.at, name.text(), &names::label(name.text()));
+                non_negative(out, &replicated, &["replicas"]);
+                // JobSet makes its Jobs Indexed and restarts their Pods on failure.
+                job(out, &template.field("spec"), false);
+            }
+            out.unique(&spec.field("replicatedJobs"), |replicated| replicated.text_of("name").to_owned());
+        }
+        "LeaderWorkerSet" => {
+            non_negative(out, &spec, &["replicas"]);
+            let parts = spec.field("leaderWorkerTemplate");
+            let size = parts.field("size");
+            if size.is_set() && size.int() < 1 {
+                out.invalid(size.at, "must be greater than or equal to 1");
+            }
+        }
+        _ => {}
+    }
+    if let Some(old) = old {
+        unchanged(out, kind, &spec, &old.field("spec"));
+    }
+}
+
+fn metadata(out: &mut Report<'_>, object: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
+    meta::check(out, object, Scope::AnyNamespace);
+    if let Some(old) = old {
+        meta::update(out, object, old);
+    }
+}
+
+fn non_negative(out: &mut Report<'_>, of: &Node<'_, '_>, fields: &[&str]) {
+    for name in fields {
+        let field = of.field(name);
+        if field.int() < 0 {
+            out.invalid(field.at, "must be greater than or equal to 0");
+        }
+    }
+}
+
+/// `spec` of the kinds of `apps`.
+fn replicated(out: &mut Report<'_>, kind: &str, spec: &Node<'_, '_>) {
+    non_negative(out, spec, &["replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"]);
+    let progress = spec.field("progressDeadlineSeconds");
+    if progress.int() > 0 && progress.int() <= spec.field("minReadySeconds").int() {
+        out.invalid(progress.at, "must be greater than minReadySeconds");
+    }
+    let template = spec.field("template");
+    let meta = template.field("metadata");
+    let labels = meta.field("labels");
+    let selector = spec.field("selector");
+    if selector.is_set() {
+        let is_good = label_selector::check(out, &selector);
+        if label_selector::is_empty(&selector) {
+            let kind = if kind == "ReplicaSet" { "deployment".to_owned() } else { kind.to_ascii_lowercase() };
+            out.invalid(selector.at, format!("empty selector is invalid for {kind}"));
+        } else if is_good {
+            matching(out, &selector, &labels);
+        }
+    } else {
+        if kind != "DaemonSet" {
+            out.required(selector.at, "the labels by which the Pods are found are needed");
+            out.hint("write `selector.matchLabels` with labels of `template.metadata.labels`");
+        }
+        out.invalid(labels.at, "`selector` does not match template `labels`");
+    }
+    restarts_always(out, kind, spec);
+    match kind {
+        "StatefulSet" => {
+            let policy = spec.field("podManagementPolicy");
+            if !matches!(policy.text(), "" | "OrderedReady" | "Parallel") {
+                out.invalid(policy.at, "must be 'OrderedReady' or 'Parallel'");
+            }
+            let update = spec.field("updateStrategy");
+            if !matches!(update.text_of("type"), "" | "RollingUpdate" | "OnDelete") {
+                out.invalid(update.at, "must be 'RollingUpdate' or 'OnDelete'");
+            }
+            let service = spec.field("serviceName");
+            if !service.text().is_empty() {
+                out.invalid_each(service.at, service.text(), &names::label(service.text()));
+            }
+        }
+        "DaemonSet" => strategy(out, &spec.field("updateStrategy"), &["RollingUpdate", "OnDelete"]),
+        _ => strategy(out, &spec.field("strategy"), &["Recreate", "RollingUpdate"]),
+    }
+}
+
+fn strategy(out: &mut Report<'_>, strategy: &Node<'_, '_>, known: &[&str]) {
+    let kind = strategy.field("type");
+    if !kind.text().is_empty() && !known.contains(&kind.text()) {
+        out.not_supported(kind.at, kind.text(), known);
+    }
+    if matches!(kind.text(), "Recreate") && strategy.has("rollingUpdate") {
+        let message = "may not be specified when strategy `type` is 'Recreate'";
+        out.forbidden(strategy.at.field("rollingUpdate"), message);
+    }
+}
+
+fn matching(out: &mut Report<'_>, selector: &Node<'_, '_>, labels: &Node<'_, '_>) {
+    if label_selector::matches(selector, labels.value) {
+        return;
+    }
+    out.invalid(labels.at, "`selector` does not match template `labels`");
+    let wanted: Vec<String> = selector
+        .field("matchLabels")
+        .entries()
+        .filter(|(key, value)| labels.peek(key) != *value)
+        .map(|(key, value)| format!("`{}: {}`", shown(key), shown(value.as_str().unwrap_or_default())))
+        .collect();
+    if !wanted.is_empty() {
+        out.hint(format!("the template needs {}", wanted.join(", ")));
+    }
+}
+
+/// Pods that are replaced are restarted as well.
+fn restarts_always(out: &mut Report<'_>, kind: &str, spec: &Node<'_, '_>) {
+    let template = spec.field("template");
+    let pod = template.field("spec");
+    let restart = pod.field("restartPolicy");
+    if !matches!(restart.text(), "" | "Always") {
+        out.not_supported(restart.at, restart.text(), &["Always"]);
+        out.hint("only a Job ends: leave `restartPolicy` out");
+    }
+    let deadline = pod.field("activeDeadlineSeconds");
+    if deadline.is_set() {
+        let kind = if kind == "Deployment" { "ReplicaSet" } else { kind };
+        out.forbidden(deadline.at, format!("activeDeadlineSeconds in {kind} is not Supported"));
+    }
+}
+
+fn cron(out: &mut Report<'_>, spec: &Node<'_, '_>) {
+    let schedule = spec.field("schedule");
+    if schedule.text().is_empty() {
+        out.required(schedule.at, "when the Job starts is needed");
+        out.hint("write five fields, for instance `0 3 * * *`");
+    }
+    non_negative(out, spec, &["startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"]);
+    let policy = spec.field("concurrencyPolicy");
+    const POLICIES: [&str; 3] = ["Allow", "Forbid", "Replace"];
+    if !policy.text().is_empty() && !POLICIES.contains(&policy.text()) {
+        out.not_supported(policy.at, policy.text(), &POLICIES);
+    }
+    let template = spec.field("jobTemplate");
+    let job_spec = template.field("spec");
+    let manual = job_spec.field("manualSelector");
+    if manual.is_true() {
+        out.error(
+            ErrorKind::NotSupported,
+            Code::ValidateNotSupported,
+            manual.at,
+            "a CronJob makes the selector itself",
+        );
+    }
+    job(out, &job_spec, true);
+}
+
+/// `spec` of a Job. Where it `must_restart`, the template says how; elsewhere the controller does.
+fn job(out: &mut Report<'_>, spec: &Node<'_, '_>, must_restart: bool) {
+    non_negative(
+        out,
+        spec,
+        &[
+            "parallelism",
+            "completions",
+            "activeDeadlineSeconds",
+            "backoffLimit",
+            "ttlSecondsAfterFinished",
+            "backoffLimitPerIndex",
+            "maxFailedIndexes",
+        ],
+    );
+    let (mode, completions) = (spec.field("completionMode"), spec.field("completions"));
+    let (per_index, most_failed) = (spec.field("backoffLimitPerIndex"), spec.field("maxFailedIndexes"));
+    if most_failed.is_set() && !per_index.is_set() {
+        out.required(per_index.at, "when maxFailedIndexes is specified");
+    }
+    match mode.text() {
+        "Indexed" => {
+            if !completions.is_set() && must_restart {
+                out.required(completions.at, "when completion mode is Indexed");
+            }
+            let parallelism = spec.field("parallelism");
+            if parallelism.int() > MOST_PARALLEL {
+                let message = format!("must be less than or equal to {MOST_PARALLEL} when completion mode is Indexed");
+                out.invalid(parallelism.at, message);
+            }
+            if completions.is_set() && most_failed.int() > completions.int() {
+                out.invalid(most_failed.at, "must be less than or equal to completions");
+            }
+        }
+        "" if !must_restart => {}
+        "" | "NonIndexed" => {
+            for field in [&per_index, &most_failed, &spec.field("successPolicy")] {
+                if field.is_set() {
+                    out.invalid(field.at, "requires indexed completion mode");
+                }
+            }
+        }
+        other => out.not_supported(mode.at, other, &["Indexed", "NonIndexed"]),
+    }
+    let template = spec.field("template");
+    let pod = template.field("spec");
+    let restart = pod.field("restartPolicy");
+    match restart.text() {
+        "" | "Always" if must_restart => {
+            out.required(restart.at, "valid values: \"OnFailure\", \"Never\"");
+            out.hint("a Job ends: write `restartPolicy: Never` or `restartPolicy: OnFailure`");
+        }
+        "" | "Never" => {}
+        "OnFailure" if spec.has("podFailurePolicy") => {
+            out.invalid(restart.at, "only \"Never\" is supported when podFailurePolicy is specified");
+        }
+        "OnFailure" => {}
+        other => out.not_supported(restart.at, other, &JOB_RESTART),
+    }
+}
+
+/// The server makes the selector of a Job, unless the Job says that it brings its own.
+fn generated_selector(out: &mut Report<'_>, job: &Node<'_, '_>, spec: &Node<'_, '_>) {
+    let selector = spec.field("selector");
+    if spec.field("manualSelector").is_true() {
+        let template = spec.field("template");
+        let meta = template.field("metadata");
+        if !selector.is_set() {
+            out.required(selector.at, "`manualSelector` leaves it to you");
+        } else if label_selector::check(out, &selector) {
+            matching(out, &selector, &meta.field("labels"));
+        }
+    } else if selector.is_set() && !meta::is_found(job.value) {
+        out.invalid(selector.at, "`selector` not auto-generated");
+        out.hint("leave `selector` out: the API server makes it");
+    }
+}
+
+/// Pods of an Indexed Job are named after it, so its name and number must make a host name.
+fn pod_names(out: &mut Report<'_>, job: &Node<'_, '_>, spec: &Node<'_, '_>) {
+    let completions = spec.field("completions").int();
+    let meta = job.field("metadata");
+    let name = meta.field("name");
+    if spec.text_of("completionMode") != "Indexed" || completions <= 0 || name.text().is_empty() {
+        return;
+    }
+    let last = format!("{}-{}", name.text(), completions.saturating_sub(1));
+    if !names::label(&last).is_empty() {
+        out.invalid(name.at, format!("will not able to create pod with invalid DNS label: {}", shown(&last)));
+    }
+}
+
+/// What an update cannot change. What it leaves out has been filled in by the server or by a controller.
+fn unchanged(out: &mut Report<'_>, kind: &str, spec: &Node<'_, '_>, before: &Node<'_, '_>) {
+    const CHANGEABLE: [&str; 7] = [
+        "replicas",
+        "template",
+        "updateStrategy",
+        "minReadySeconds",
+        "ordinals",
+        "revisionHistoryLimit",
+        "persistentVolumeClaimRetentionPolicy",
+    ];
+    let immutable: &[&str] = match kind {
+        "Deployment" | "ReplicaSet" | "DaemonSet" => &["selector"],
+        "Job" => &[
+            "selector",
+            "completionMode",
+            "podFailurePolicy",
+            "backoffLimitPerIndex",
+            "managedBy",
+            "successPolicy",
+            "template",
+            "completions",
+        ],
+        "StatefulSet" => {
+            let fields = spec.entries().filter(|(name, _)| !CHANGEABLE.contains(name));
+            let changed: Vec<&str> =
+                fields.filter(|(name, value)| differs(value, before.peek(name))).map(|(name, _)| name).collect();
+            if !changed.is_empty() {
+                let message = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+                out.error(ErrorKind::Forbidden, Code::ValidateImmutable, spec.at, message);
+                out.hint(format!("`{}` differs; delete the StatefulSet and create it anew", changed.join("`, `")));
+            }
+            return;
+        }
+        _ => return,
+    };
+    for name in immutable {
+        let field = spec.field(name);
+        let allowed = match *name {
+            // A Job that does not run yet can be given other nodes.
+            "template" => before.field("suspend").is_true(),
+            // An Indexed Job is scaled by changing both.
+            "completions" => spec.text_of("completionMode") == "Indexed" && spec.peek("parallelism") == field.value,
+            _ => false,
+        };
+        if !allowed && field.is_set() && differs(field.value, before.peek(name)) {
+            out.immutable(field.at);
+            out.hint(format!("delete the {kind} and create it anew"));
+        }
+    }
+}
