@@ -443,7 +443,7 @@ fn holds(schema: &Value, value: &Value, at: String, wrong: &mut Vec<String>) {
         "integer" => value.is_i64(),
         "array" => value.is_array(),
         "object" => value.is_object(),
-        other => panic!("type {other}"),
+        other => unreachable!("type {other}"),
     };
     let fits = schema["type"].as_str().is_none_or(is_of)
         && (schema["x-kubernetes-int-or-string"] != true || value.is_i64() || value.is_string());
@@ -506,11 +506,11 @@ fn holds(schema: &Value, value: &Value, at: String, wrong: &mut Vec<String>) {
 fn is_true(rule: &str, value: &Value) -> bool {
     let source = format!("[{}].all(self, {rule})", literal(value));
     let env = Environment::stored(Version::All, &Features::of(Version::All));
-    let program = compile(&source, &env).unwrap_or_else(|error| panic!("{source}: {error}"));
+    let program = compile(&source, &env).map_err(|error| format!("{source}: {error}")).unwrap();
     let (attributes, capacity) = (Default::default(), Default::default());
     let device =
         DeviceView { driver: "", attributes: &attributes, capacity: &capacity, allow_multiple_allocations: false };
-    program.matches(&device, COST_LIMIT).unwrap_or_else(|error| panic!("{source}: {error}")).matched
+    program.matches(&device, COST_LIMIT).map_err(|error| format!("{source}: {error}")).unwrap().matched
 }
 
 /// A value as CEL writes it, without a static type.
