@@ -271,7 +271,7 @@ fn r_253_the_older_of_two_sources_wins() {
 const SOURCE: &str = "apiVersion: apportion.dev/v1alpha1\nkind: ClusterResourceClaimTemplate\nmetadata: {name: shared-gpu}\nspec:\n  targets: [{namespaceSelector: {matchLabels: {team: ml}}}]\n  template: {spec: {devices: {requests: [{name: req, exactly: {deviceClassName: gpu}}]}}}\n";
 const TEAM: &str = "{apiVersion: v1, kind: Namespace, metadata: {name: default, labels: {team: ml}}}";
 
-fn source(play: &Play) -> serde_json::Value {
+fn stored_source(play: &Play) -> serde_json::Value {
     play.simulation.server().list("ClusterResourceClaimTemplate.apportion.dev").next().unwrap().clone()
 }
 
@@ -294,13 +294,13 @@ fn a_source_of_the_input_is_copied_and_pods_use_the_copy() {
     assert!(template_sync::is_copy(
         &play.simulation.server().cluster().templates()[&("default".into(), "shared-gpu".into())]
     ));
-    assert_eq!(source(&play)["status"]["conditions"][0]["status"], "True", "{}", source(&play)["status"]);
+    assert_eq!(stored_source(&play)["status"]["conditions"][0]["status"], "True", "{}", stored_source(&play)["status"]);
     // Another namespace that is wanted later gets its copy, too.
     play.apply("{apiVersion: v1, kind: Namespace, metadata: {name: later, labels: {team: ml}}}");
     play.run(2);
     assert!(play.simulation.server().cluster().templates().contains_key(&("later".into(), "shared-gpu".into())));
     // Copies go with their source.
-    let key = source(&play);
+    let key = stored_source(&play);
     let object = apportion_core::finding::ObjectRef {
         kind: "ClusterResourceClaimTemplate.apportion.dev".to_owned(),
         name: key["metadata"]["name"].as_str().unwrap().to_owned(),
@@ -332,7 +332,7 @@ fn a_copy_that_asks_for_admin_access_is_refused_and_told_of() {
     let play = begun(&[TEAM, &text]);
     let templates = play.simulation.server().cluster().templates();
     assert!(!templates.contains_key(&("default".into(), "shared-gpu".into())));
-    assert!(source(&play)["status"].to_string().contains("AdminAccessNotAllowed"), "{}", source(&play)["status"]);
+    assert!(stored_source(&play)["status"].to_string().contains("AdminAccessNotAllowed"), "{}", stored_source(&play)["status"]);
 }
 
 /// Controllers that start anew copy nothing twice, and forget nothing.
