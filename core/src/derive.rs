@@ -3,6 +3,7 @@
 //! The same object gets the same name and the same id in every run, so runs can be compared and repeated.
 
 use crate::api::meta::ObjectMeta;
+use crate::api::object::Object;
 
 /// Letters and digits of generated suffixes: no vowels and nothing that looks alike.
 const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
@@ -184,6 +185,13 @@ fn times_prime(hash: u128) -> u128 {
     let second = (low >> 32).wrapping_mul(LOW).wrapping_add(first >> 32);
     let high = high.wrapping_mul(LOW).wrapping_add(second >> 32).wrapping_add(low << 24);
     u128::from(high) << 64 | u128::from(second << 32 | first & HALF)
+}
+
+/// Gives an object without a name the one that follows from its prefix and from how many such objects came before it.
+pub(crate) fn give_name(object: &mut Object, number: u64) {
+    let (kind, metadata) = (object.kind().to_owned(), object.metadata_mut());
+    let belongs_to = [kind.as_str(), &metadata.namespace, &metadata.generate_name, &number.to_string()];
+    metadata.name = generated_name(&metadata.generate_name, &belongs_to);
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::api::quantity::Quantity;
 use crate::api::read::{Json, Path};
 use crate::ask::{Report, inquire, run};
 use crate::cluster::{Cluster, Key};
+use crate::control_plane::admission::admit;
 use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::Profile;
@@ -51,23 +52,38 @@ impl Engine {
         };
         let reading = read_object(value);
         let usable = reading.is_usable();
-        if let (true, Some(mut object)) = (usable, reading.object) {
-            if object.is_namespaced() && object.metadata().namespace.is_empty() {
-                object.metadata_mut().namespace = "default".to_owned();
-            }
-            if object.metadata().name.is_empty() {
-                self.give_name(&mut object);
-            }
-            self.cluster.apply(object);
+        if let (true, Some(object)) = (usable, reading.object) {
+            self.take(object);
         }
         reading.findings
     }
 
-    fn give_name(&mut self, object: &mut Object) {
-        self.generated = self.generated.saturating_add(1);
-        let (kind, metadata) = (object.kind().to_owned(), object.metadata_mut());
-        let belongs_to = [kind.as_str(), &metadata.namespace, &metadata.generate_name, &self.generated.to_string()];
-        metadata.name = derive::generated_name(&metadata.generate_name, &belongs_to);
+    /// Has the API server of the cluster's Kubernetes admit objects, each one JSON text: what it refuses is left out, fields that it drops are
+    /// gone, defaults are set.
+    ///
+    /// Findings come per object, in the order given; an object with an error among them is left out. Otherwise as [`Engine::apply`].
+    pub fn submit<'t>(&mut self, objects: impl IntoIterator<Item = &'t str>) -> Vec<Vec<Finding>> {
+        objects.into_iter().map(|text| self.submit_one(text)).collect()
+    }
+
+    fn submit_one(&mut self, text: &str) -> Vec<Finding> {
+        let (object, findings) = admit(text, self.cluster.profile());
+        match object {
+            Some(object) => self.take(object),
+            None => self.cluster.note_refused(&findings),
+        }
+        findings
+    }
+
+    fn take(&mut self, mut object: Object) {
+        if object.is_namespaced() && object.metadata().namespace.is_empty() {
+            object.metadata_mut().namespace = "default".to_owned();
+        }
+        if object.metadata().name.is_empty() {
+            self.generated = self.generated.saturating_add(1);
+            derive::give_name(&mut object, self.generated);
+        }
+        self.cluster.apply(object);
     }
 
     /// Allocates claims together on one of the nodes asked for.

@@ -33,6 +33,8 @@ pub struct Cluster {
     limits: WitLimits,
     host_limits: HostLimits,
     cache: Cache,
+    /// Whether objects were submitted, so that a fresh instance has to admit them again.
+    submits: bool,
     live: Option<Live>,
     stops: u64,
 }
@@ -63,6 +65,7 @@ impl Cluster {
             limits: WitLimits { max_steps: limits.max_steps },
             host_limits,
             cache: Cache::default(),
+            submits: false,
             live: None,
             stops: 0,
         };
@@ -102,6 +105,26 @@ impl Cluster {
         }
     }
 
+    /// Has the component take objects in, and keeps those without errors.
+    fn take(
+        &mut self,
+        objects: &[String],
+        take: impl Fn(GuestCluster<'_>, &mut Store<Guard>, ResourceAny, &[String]) -> wasmtime::Result<Vec<Vec<WitFinding>>>,
+    ) -> Result<Vec<Vec<Finding>>, Error> {
+        let mut findings = Vec::with_capacity(objects.len());
+        for batch in batches(objects) {
+            let found = self.call(|cluster, store, handle| take(cluster, store, handle, batch))?;
+            for (text, found) in batch.iter().zip(found) {
+                let found = from_wit::findings(found);
+                if found.iter().all(|finding| finding.severity != Severity::Error) {
+                    self.cache.insert(text.as_str());
+                }
+                findings.push(found);
+            }
+        }
+        Ok(findings)
+    }
+
     /// A fresh instance filled from the cache.
     fn revive(&mut self) -> Result<Live, Error> {
         let created = self.runner.instantiate(self.host_limits).and_then(|(mut store, instance)| {
@@ -113,8 +136,12 @@ impl Cluster {
         let handle = handle.map_err(|findings| Error::Refused(from_wit::findings(findings)))?;
         let objects = self.cache.objects();
         for batch in batches(&objects) {
-            let applied = instance.apportion_dra_decisions().cluster().call_apply(&mut store, handle, batch);
-            applied.map_err(|error| self.stopped(&error))?;
+            let cluster = instance.apportion_dra_decisions().cluster();
+            let taken = match self.submits {
+                true => cluster.call_submit(&mut store, handle, batch),
+                false => cluster.call_apply(&mut store, handle, batch),
+            };
+            taken.map_err(|error| self.stopped(&error))?;
         }
         Ok(Live { store, instance, handle })
     }
@@ -127,18 +154,12 @@ impl Cluster {
 
 impl Door for Cluster {
     fn apply(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error> {
-        let mut findings = Vec::with_capacity(objects.len());
-        for batch in batches(objects) {
-            let found = self.call(|cluster, store, handle| cluster.call_apply(store, handle, batch))?;
-            for (text, found) in batch.iter().zip(found) {
-                let found = from_wit::findings(found);
-                if found.iter().all(|finding| finding.severity != Severity::Error) {
-                    self.cache.insert(text.as_str());
-                }
-                findings.push(found);
-            }
-        }
-        Ok(findings)
+        self.take(objects, |cluster, store, handle, batch| cluster.call_apply(store, handle, batch))
+    }
+
+    fn submit(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error> {
+        self.submits = true;
+        self.take(objects, |cluster, store, handle, batch| cluster.call_submit(store, handle, batch))
     }
 
     fn delete(&mut self, object: &ObjectRef) -> Result<bool, Error> {

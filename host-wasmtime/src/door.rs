@@ -22,6 +22,14 @@ pub trait Door {
     /// See [`Door`]. What was taken in before the stop is kept, the rest is not.
     fn apply(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error>;
 
+    /// Has the API server of the stated Kubernetes admit objects: as [`Door::apply`], but what it refuses is left out, fields that it
+    /// drops are gone, and defaults are set.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Door::apply`].
+    fn submit(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error>;
+
     /// Removes an object. False when there is none.
     ///
     /// # Errors
@@ -88,6 +96,10 @@ impl Native {
 impl Door for Native {
     fn apply(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error> {
         Ok(self.0.apply(objects.iter().map(String::as_str)))
+    }
+
+    fn submit(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error> {
+        Ok(self.0.submit(objects.iter().map(String::as_str)))
     }
 
     fn delete(&mut self, object: &ObjectRef) -> Result<bool, Error> {

@@ -100,6 +100,15 @@ impl Plays for Play {
         Ok(findings)
     }
 
+    fn submit(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error> {
+        let mut findings = Vec::with_capacity(objects.len());
+        for batch in batches(objects) {
+            let found = self.call(|play, store, handle| play.call_submit(store, handle, batch))?;
+            findings.extend(found.into_iter().map(from_wit::findings));
+        }
+        Ok(findings)
+    }
+
     fn begin(&mut self) -> Result<Vec<Finding>, Error> {
         self.call(|play, store, handle| play.call_begin(store, handle)).map(from_wit::findings)
     }
@@ -319,6 +328,7 @@ macro_rules! pass_on {
 
 pass_on! {
     apply(objects: &[String]) -> Vec<Vec<Finding>>;
+    submit(objects: &[String]) -> Vec<Vec<Finding>>;
     begin() -> Vec<Finding>;
     perform(command: Command) -> Result<(), Refused>;
     tell(object: &ObjectRef, detail: &str) -> ();

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use super::taint::{Eviction, TaintSpec, evictions, taint};
 use super::{ClaimReport, PodReport, Report, report_of, run};
 use crate::allocate::{DeviceId, Limits};
-use crate::api::object::read_object;
 use crate::api::slice::ResourceSlice;
 use crate::cluster::Cluster;
+use crate::control_plane::admission::admit_value;
 use crate::control_plane::{Command, Simulation};
 use crate::decision::Time;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
@@ -178,20 +178,17 @@ pub(crate) fn unknown(kind: &str, name: &str) -> Finding {
 }
 
 fn add(cluster: &mut Cluster, value: &Value) -> Result<(), Vec<Finding>> {
-    let reading = read_object(value.clone());
-    let usable = reading.is_usable();
-    match reading.object {
-        Some(mut object) if usable => {
+    let (object, findings) = admit_value(value.clone(), cluster.profile());
+    match object {
+        Some(mut object) => {
             if object.is_namespaced() && object.metadata().namespace.is_empty() {
                 "default".clone_into(&mut object.metadata_mut().namespace);
             }
             cluster.apply(object);
             Ok(())
         }
-        _ => match reading.findings.iter().any(|finding| finding.severity == Severity::Error) {
-            true => Err(reading.findings),
-            false => Ok(()),
-        },
+        None if findings.iter().any(|finding| finding.severity == Severity::Error) => Err(findings),
+        None => Ok(()),
     }
 }
 

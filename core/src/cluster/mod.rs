@@ -30,7 +30,7 @@ use crate::api::slice::{ResourceSlice, TaintEffect, Twins};
 use crate::api::source::{SOURCE_KIND, TemplateSource};
 use crate::api::workload::Workload;
 use crate::cel::Environment;
-use crate::finding::ObjectRef;
+use crate::finding::{Finding, ObjectRef, Severity};
 use crate::profile::Profile;
 
 pub(crate) use counters::{Draws, Ledger};
@@ -74,6 +74,8 @@ pub struct Cluster {
     priority_classes: BTreeMap<String, PriorityClass>,
     bystanders: BTreeMap<(String, String, String), Bystander>,
     arrivals: BTreeMap<(String, String, String), u64>,
+    /// Objects that the API server refused, each with why.
+    refused: BTreeMap<ObjectRef, String>,
     inventory: Arc<Inventory>,
     links: Arc<Links>,
     twins: Twins,
@@ -191,6 +193,29 @@ impl Cluster {
     /// Slices with a device that has a taint of effect `NoExecute`, by name.
     pub(crate) fn evicting_slices(&self) -> impl Iterator<Item = &Arc<ResourceSlice>> {
         self.evicting_slices.iter().filter_map(|name| self.slices.get(name))
+    }
+
+    /// Remembers that an object was refused, by what was found in it.
+    pub(crate) fn note_refused(&mut self, findings: &[Finding]) {
+        let error = findings.iter().find(|finding| finding.severity == Severity::Error);
+        if let Some((object, error)) = error.and_then(|error| Some((error.object.clone()?, error))) {
+            let place = if error.path.is_empty() { String::new() } else { format!("{}: ", error.path) };
+            self.refused.insert(object, format!("{place}{}", error.message));
+        }
+    }
+
+    /// Why an object was refused, if it was.
+    pub(crate) fn refused(&self, kind: &str, namespace: &str, name: &str) -> Option<&String> {
+        if self.refused.is_empty() {
+            return None;
+        }
+        let (kind, namespace, name) = (kind.to_owned(), namespace.to_owned(), name.to_owned());
+        self.refused.get(&ObjectRef { kind, namespace, name })
+    }
+
+    /// Knows what another cluster knows of refused objects.
+    pub(crate) fn share_refused(&mut self, other: &Self) {
+        self.refused.clone_from(&other.refused);
     }
 
     /// The indexes over slices and devices in use.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::admission::admit;
 use super::{Simulation, Timeline, infer, priority};
 use crate::allocate::Limits;
 use crate::api::node::Node;
@@ -41,23 +42,35 @@ impl Simulation {
         };
         let reading = read_object(value);
         let refused = reading.findings.iter().any(|finding| finding.severity == Severity::Error);
-        match reading.object {
-            Some(mut object) if !refused => {
-                if object.is_namespaced() && object.metadata().namespace.is_empty() {
-                    object.metadata_mut().namespace = "default".to_owned();
-                }
-                if object.metadata().name.is_empty() {
-                    self.given = self.given.saturating_add(1);
-                    let (kind, count) = (object.kind().to_owned(), self.given.to_string());
-                    let metadata = object.metadata_mut();
-                    let belongs_to = [kind.as_str(), &metadata.namespace, &metadata.generate_name, &count];
-                    metadata.name = derive::generated_name(&metadata.generate_name, &belongs_to);
-                }
-                self.server.seed_object(object, self.now);
-            }
-            _ => {}
+        if let Some(object) = reading.object.filter(|_| !refused) {
+            self.take_in(object);
         }
         reading.findings
+    }
+
+    /// Has the API server admit objects, each one JSON text; see [`crate::engine::Engine::submit`].
+    pub fn submit<'t>(&mut self, objects: impl IntoIterator<Item = &'t str>) -> Vec<Vec<Finding>> {
+        objects.into_iter().map(|text| self.submit_one(text)).collect()
+    }
+
+    fn submit_one(&mut self, text: &str) -> Vec<Finding> {
+        let (object, findings) = admit(text, self.server.cluster().profile());
+        match object {
+            Some(object) => self.take_in(object),
+            None => self.server.cluster_mut().note_refused(&findings),
+        }
+        findings
+    }
+
+    fn take_in(&mut self, mut object: Object) {
+        if object.is_namespaced() && object.metadata().namespace.is_empty() {
+            object.metadata_mut().namespace = "default".to_owned();
+        }
+        if object.metadata().name.is_empty() {
+            self.given = self.given.saturating_add(1);
+            derive::give_name(&mut object, self.given);
+        }
+        self.server.seed_object(object, self.now);
     }
 
     /// A control plane over the objects of a cluster, completed. Why Pods have no node is not written, but can be asked.
@@ -74,6 +87,7 @@ impl Simulation {
         let now = times.flatten().max().unwrap_or(FIRST);
         let mut simulation = Self::new(cluster.profile().clone(), limits, now);
         simulation.records_failures = false;
+        simulation.server.cluster_mut().share_refused(cluster);
         for object in objects {
             simulation.server.seed_object(object, now);
         }

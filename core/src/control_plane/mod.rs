@@ -3,6 +3,7 @@
 //! Every component hears what changed, decides on the facts as they are, and has its writes carried out one by one. Nothing
 //! happens by chance: the same requests at the same times give the same history.
 
+pub(crate) mod admission;
 mod carry_out;
 mod command;
 mod components;

@@ -44,6 +44,11 @@ pub(crate) fn holds(cluster: &Cluster, pod: &Pod) -> Option<Finding> {
     let Some(group) = entries::group_of(cluster, pod) else {
         let message = format!("Pod `{}` waits for PodGroup `{name}`, which does not exist", pod.metadata.name);
         let path = "spec.schedulingGroup.podGroupName";
+        if let Some(why) = cluster.refused("PodGroup", &pod.metadata.namespace, name) {
+            let message = format!("refers to PodGroup `{name}`, which was refused: {why}");
+            let finding = Origin::of(cluster, pod).finding(Code::RunGroupMissing, path, message);
+            return Some(finding.with_hint("correct the PodGroup"));
+        }
         let finding = Origin::of(cluster, pod).finding(Code::RunGroupMissing, path, message);
         return Some(finding.with_hint("create the PodGroup"));
     };

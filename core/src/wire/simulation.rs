@@ -23,6 +23,12 @@ pub trait Plays {
     ///
     /// When there is no answer.
     fn apply(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Self::Error>;
+    /// [`Simulation::submit`].
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    fn submit(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Self::Error>;
     /// [`Simulation::begin`].
     ///
     /// # Errors
@@ -120,6 +126,10 @@ impl Plays for Simulation {
 
     fn apply(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Infallible> {
         Ok(Self::apply(self, objects.iter().map(String::as_str)))
+    }
+
+    fn submit(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Infallible> {
+        Ok(Self::submit(self, objects.iter().map(String::as_str)))
     }
 
     fn begin(&mut self) -> Result<Vec<Finding>, Infallible> {
@@ -227,6 +237,7 @@ pub(crate) struct RecordedEvent {
 /// | call | argument | answer |
 /// |---|---|---|
 /// | `apply` | a list of objects | a list of findings per object |
+/// | `submit` | a list of objects | a list of findings per object |
 /// | `begin` | `null` | findings |
 /// | `perform` | a [`Command`] | `{}`, or `{"refused": {"status", "reason", "message"}}` |
 /// | `tell` | `{"object", "detail"}` | `{}` |
@@ -262,6 +273,10 @@ pub fn call<P: Plays>(plays: &mut P, name: &str, argument: Value) -> Result<Valu
         "apply" => {
             let objects: Vec<String> = read!(Vec<Value>).iter().map(Value::to_string).collect();
             json!(plays.apply(&objects)?)
+        }
+        "submit" => {
+            let objects: Vec<String> = read!(Vec<Value>).iter().map(Value::to_string).collect();
+            json!(plays.submit(&objects)?)
         }
         "begin" => json!(plays.begin()?),
         "perform" => match plays.perform(read!(Command))? {

@@ -151,7 +151,7 @@ impl Input {
 
     /// Gives all documents to a cluster.
     pub(crate) fn apply(&self, door: &mut dyn Door) -> Result<Taken> {
-        Ok(self.taken(door.apply(&self.texts)?))
+        Ok(self.taken(door.submit(&self.texts)?))
     }
 
     /// The object of a document.

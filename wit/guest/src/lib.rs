@@ -53,6 +53,11 @@ impl GuestCluster for Session {
         findings.into_iter().map(to_wire::findings).collect()
     }
 
+    fn submit(&self, objects: Vec<String>) -> Vec<Vec<Finding>> {
+        let findings = self.0.borrow_mut().submit(objects.iter().map(String::as_str));
+        findings.into_iter().map(to_wire::findings).collect()
+    }
+
     fn delete(&self, object: ObjectRef) -> bool {
         self.0.borrow_mut().delete(&from_wire::object_ref(object))
     }

@@ -44,6 +44,11 @@ impl wit::GuestSimulation for Played {
         findings.into_iter().map(to_wire::findings).collect()
     }
 
+    fn submit(&self, objects: Vec<String>) -> Vec<Vec<types::Finding>> {
+        let findings = self.0.borrow_mut().submit(objects.iter().map(String::as_str));
+        findings.into_iter().map(to_wire::findings).collect()
+    }
+
     fn begin(&self) -> Vec<types::Finding> {
         to_wire::findings(self.0.borrow_mut().begin())
     }

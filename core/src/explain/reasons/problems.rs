@@ -11,6 +11,10 @@ use crate::near::nearest_name as nearest;
 
 /// A claim that does not exist.
 pub(crate) fn missing_claim(cluster: &Cluster, namespace: &str, name: &str) -> Finding {
+    if let Some(why) = cluster.refused("ResourceClaim", namespace, name) {
+        let message = format!("refers to claim `{name}`, which was refused: {why}");
+        return Finding::new(Code::RunMissingClaim, "", message).with_hint("correct the claim");
+    }
     let message = format!("there is no claim `{name}` in namespace `{namespace}`");
     let finding = Finding::new(Code::RunMissingClaim, "", message);
     let names = cluster.claims().keys().filter(|key| key.0 == namespace).map(|key| &key.1);
@@ -33,6 +37,12 @@ pub(crate) fn missing_claim(cluster: &Cluster, namespace: &str, name: &str) -> F
 /// A template that does not exist.
 pub(crate) fn missing_template(cluster: &Cluster, namespace: &str, name: &str, field: &str) -> Finding {
     let is_cluster = field == "clusterResourceClaimTemplateName";
+    let (kind, space) =
+        if is_cluster { ("ClusterResourceClaimTemplate", "") } else { ("ResourceClaimTemplate", namespace) };
+    if let Some(why) = cluster.refused(kind, space, name) {
+        let message = format!("refers to template `{name}`, which was refused: {why}");
+        return Finding::new(Code::RunMissingTemplate, "", message).with_hint("correct the template");
+    }
     let place = if is_cluster { String::new() } else { format!(" in namespace `{namespace}`") };
     let what = if is_cluster { "cluster-wide claim template" } else { "claim template" };
     let finding = Finding::new(Code::RunMissingTemplate, "", format!("there is no {what} `{name}`{place}"));
@@ -121,6 +131,11 @@ fn class_problem(cluster: &Cluster, claim: &str, label: &str, class: &str, path:
     }
     if cluster.classes().contains_key(class) {
         return None;
+    }
+    if let Some(why) = cluster.refused("DeviceClass", "", class) {
+        let message =
+            format!("request `{label}` of claim `{claim}` refers to device class `{class}`, which was refused: {why}");
+        return Some(Finding::new(Code::AllocUnknownClass, path, message).with_hint("correct the class"));
     }
     let message = format!("request `{label}` of claim `{claim}` needs device class `{class}`, which does not exist");
     let hint = match nearest(class, cluster.classes().keys()) {

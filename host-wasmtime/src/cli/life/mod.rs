@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
     };
     let input = input::gather(&arguments.input.files, &arguments.input.cluster, &READ)?;
     let mut plays = plays(arguments, &input)?;
-    let taken = input.taken(plays.apply(&input.texts)?);
+    let taken = input.taken(plays.submit(&input.texts)?);
     let played = play(plays.as_mut(), &steps, until, arguments.life.step)?;
     let look = &arguments.look;
     let pen = Pen::new(look, &io::stdout());

@@ -1,0 +1,39 @@
+//! Objects on their way into a control plane: judged, given defaults and freed of what the stated Kubernetes does not know, as its API server
+//! does.
+
+use serde_json::Value;
+
+use crate::api::object::{Object, parse, read_object};
+use crate::finding::{Code, Finding};
+use crate::profile::Profile;
+use crate::validate::{Submission, in_default_namespace, submit};
+
+/// Admits one object from its JSON text: the object as it is stored, `None` where it is refused or plays no part; and what is found in it.
+///
+/// The findings are those of reading, the errors of the API server, and fields that it drops.
+pub(crate) fn admit(text: &str, profile: &Profile) -> (Option<Object>, Vec<Finding>) {
+    match parse(text) {
+        Ok(value) => admit_value(value, profile),
+        Err(finding) => (None, vec![finding]),
+    }
+}
+
+/// The same for an object that was parsed.
+pub(crate) fn admit_value(value: Value, profile: &Profile) -> (Option<Object>, Vec<Finding>) {
+    let value = in_default_namespace(value);
+    let admission = submit(Submission::create(value.clone()), profile);
+    let judged = admission.findings.into_iter().filter(|finding| finding.code != Code::ReadUnknownKind);
+    let judged: Vec<Finding> =
+        judged.filter(|finding| finding.refuses() || finding.code == Code::ValidateDroppedField).collect();
+    let is_refused = judged.iter().any(Finding::refuses);
+    // Of a refused object everything is said that reading says of it.
+    let reading = read_object(if is_refused { value } else { admission.object });
+    let is_usable = reading.is_usable() && !is_refused;
+    let mut findings = reading.findings;
+    for finding in judged {
+        if findings.iter().all(|known| known.path != finding.path || known.severity != finding.severity) {
+            findings.push(finding);
+        }
+    }
+    (reading.object.filter(|_| is_usable), findings)
+}
