@@ -168,11 +168,11 @@ fn only_added_tolerations(out: &mut Report<'_>, spec: &Node<'_, '_>, before: &No
         let part = |of: &Value, name: &str| of.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         ["key", "operator", "value", "effect"].iter().all(|name| part(left, name) == part(right, name))
     };
-    let is_gone = before.field("tolerations").items().any(|old| {
-        !(is_manifest && ADDED.contains(&old.text_of("key")))
-            && !tolerations.list().iter().any(|toleration| is_same(toleration, old.value))
+    let is_kept = before.field("tolerations").items().all(|old| {
+        is_manifest && ADDED.contains(&old.text_of("key"))
+            || tolerations.list().iter().any(|toleration| is_same(toleration, old.value))
     });
-    if is_gone {
+    if !is_kept {
         out.forbidden(tolerations.at, "existing toleration can not be modified except its tolerationSeconds");
     }
 }
