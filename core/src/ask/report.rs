@@ -151,7 +151,7 @@ type DeviceKey<'c> = (&'c str, &'c str, &'c str);
 
 /// The report of a cluster that was looked at.
 pub(super) fn report(cluster: &Cluster, settled: Settled) -> Report {
-    let Settled { order, entries, mut verdicts, findings } = settled;
+    let Settled { order, entries, mut verdicts, findings, .. } = settled;
     let pods = order
         .iter()
         .map(|key| {

@@ -75,7 +75,7 @@ pub struct Cluster {
     bystanders: BTreeMap<(String, String, String), Bystander>,
     arrivals: BTreeMap<(String, String, String), u64>,
     /// Objects that the API server refused, each with why.
-    refused: BTreeMap<ObjectRef, String>,
+    refused: BTreeMap<ObjectRef, Finding>,
     inventory: Arc<Inventory>,
     links: Arc<Links>,
     twins: Twins,
@@ -199,13 +199,12 @@ impl Cluster {
     pub(crate) fn note_refused(&mut self, findings: &[Finding]) {
         let error = findings.iter().find(|finding| finding.severity == Severity::Error);
         if let Some((object, error)) = error.and_then(|error| Some((error.object.clone()?, error))) {
-            let place = if error.path.is_empty() { String::new() } else { format!("{}: ", error.path) };
-            self.refused.insert(object, format!("{place}{}", error.message));
+            self.refused.insert(object, error.clone());
         }
     }
 
     /// Why an object was refused, if it was.
-    pub(crate) fn refused(&self, kind: &str, namespace: &str, name: &str) -> Option<&String> {
+    pub(crate) fn refused(&self, kind: &str, namespace: &str, name: &str) -> Option<&Finding> {
         if self.refused.is_empty() {
             return None;
         }

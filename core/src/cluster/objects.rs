@@ -48,6 +48,7 @@ impl Cluster {
     /// Makes this the cluster that another one became: objects that it does not have go, the others are as they are there. Versions of
     /// objects stay those of the input.
     pub(crate) fn take_over(&mut self, other: Self) {
+        self.share_refused(&other);
         let is_kept = |object: &Object| !matches!(object, Object::Namespace(_) | Object::ResourceSlice(_));
         let gone: Vec<ObjectRef> = self.objects().iter().map(Object::reference).collect();
         let gone = gone.into_iter().filter(|object| object.kind != "ResourceSlice" && other.get(object).is_none());

@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use super::admission::admit;
 use super::{Simulation, Timeline, infer, priority};
 use crate::allocate::Limits;
+use crate::api::claim::DeviceRequest;
+use crate::api::meta::ObjectMeta;
 use crate::api::node::Node;
 use crate::api::object::{Object, parse, read_object};
 use crate::api::pod::Pod;
@@ -13,7 +15,7 @@ use crate::controllers::workloads;
 use crate::decision::Time;
 use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
-use crate::validate::ADMIN_LABEL;
+use crate::validate::{ADMIN_LABEL, allows_admin_access};
 
 /// When a cluster starts whose objects say nothing about the time.
 const FIRST: Time = Time::from_seconds(1_767_225_600);
@@ -109,6 +111,7 @@ impl Simulation {
     fn complete(&mut self) {
         let mut findings = Vec::new();
         self.infer_nodes(&mut findings);
+        self.refuse_admin_access(&mut findings);
         self.allow_admin_access(&mut findings);
         self.know_namespaces();
         self.give_priorities(&mut findings);
@@ -163,6 +166,40 @@ impl Simulation {
         }
     }
 
+    /// Leaves out new claims and templates that ask for admin access in a namespace that does not allow it, as the API server does.
+    fn refuse_admin_access(&mut self, findings: &mut Vec<Finding>) {
+        let cluster = self.server.cluster();
+        if !cluster.profile().features.admin_access {
+            return;
+        }
+        let is_refused = |kind: &str, metadata: &ObjectMeta, requests: &[DeviceRequest]| {
+            let namespace = cluster.namespaces().get(&metadata.namespace);
+            asks_for_admin_access(requests)
+                && metadata.uid == derive::uid(kind, &metadata.namespace, &metadata.name)
+                && namespace.is_some_and(|namespace| !allows_admin_access(&namespace.metadata.labels))
+        };
+        let claims = cluster.claims().values().filter(|claim| {
+            claim.status.allocation.is_none()
+                && is_refused("ResourceClaim", &claim.metadata, &claim.spec.devices.requests)
+        });
+        let templates = cluster.templates().values().filter(|template| {
+            is_refused("ResourceClaimTemplate", &template.metadata, &template.spec.spec.devices.requests)
+        });
+        let claims = claims.map(|claim| Object::ResourceClaim(Box::new(claim.clone())).reference());
+        let templates = templates.map(|template| Object::ResourceClaimTemplate(Box::new(template.clone())).reference());
+        for object in claims.chain(templates).collect::<Vec<ObjectRef>>() {
+            let message = format!(
+                "{} `{}` asks for admin access, which namespace `{}` does not allow",
+                object.kind, object.name, object.namespace
+            );
+            let finding = Finding::new(Code::RunAdminNamespace, "", message).about(object.clone());
+            let finding = finding.with_hint(format!("label the namespace `{ADMIN_LABEL}: \"true\"`"));
+            self.server.forget(&object);
+            self.server.cluster_mut().note_refused(std::slice::from_ref(&finding));
+            findings.push(finding);
+        }
+    }
+
     /// Adds the namespaces that are not given and whose objects ask for admin access, as namespaces that allow it.
     fn allow_admin_access(&mut self, findings: &mut Vec<Finding>) {
         for name in namespaces_with_admin_access(self.server.cluster()) {
@@ -176,20 +213,19 @@ impl Simulation {
         }
     }
 
-    /// Takes Pods and PodGroups to exist that own or use claims, in namespaces of which no such object is given: a part of a dump says
-    /// nothing about the rest.
+    /// Takes Pods and PodGroups to exist that own or use claims and are not given: a part of a dump says nothing about the rest.
     fn take_as_given(&mut self) {
         let cluster = self.server.cluster();
-        let has_pods = |namespace: &str| cluster.pods().keys().any(|key| key.0 == namespace);
-        let has_groups = |namespace: &str| cluster.pod_groups().keys().any(|key| key.0 == namespace);
         let mut unseen = Vec::new();
         for ((namespace, _), claim) in cluster.claims() {
-            let owners = claim.metadata.owner_references.iter().map(|owner| (owner.kind.as_str(), &owner.uid));
-            let users = claim.status.reserved_for.iter().map(|user| (user.resource.as_str(), &user.uid));
-            unseen.extend(owners.chain(users).filter_map(|(kind, uid)| {
+            let owners =
+                claim.metadata.owner_references.iter().map(|owner| (owner.kind.as_str(), &owner.name, &owner.uid));
+            let users = claim.status.reserved_for.iter().map(|user| (user.resource.as_str(), &user.name, &user.uid));
+            unseen.extend(owners.chain(users).filter_map(|(kind, name, uid)| {
+                let key = (namespace.clone(), name.clone());
                 let is_unseen = match kind {
-                    "Pod" | "pods" => !has_pods(namespace),
-                    "PodGroup" | "podgroups" => !has_groups(namespace),
+                    "Pod" | "pods" => !cluster.pods().contains_key(&key),
+                    "PodGroup" | "podgroups" => !cluster.pod_groups().contains_key(&key),
                     _ => false,
                 };
                 is_unseen.then(|| uid.clone())
@@ -201,9 +237,7 @@ impl Simulation {
 
 /// Namespaces that are not given and whose objects ask for admin access: they are taken to allow it.
 fn namespaces_with_admin_access(cluster: &Cluster) -> Vec<String> {
-    let wants = |requests: &[crate::api::claim::DeviceRequest]| {
-        requests.iter().filter_map(|request| request.exactly.as_ref()).any(|exact| exact.admin_access == Some(true))
-    };
+    let wants = asks_for_admin_access;
     let claims = cluster.claims().values().filter(|claim| wants(&claim.spec.devices.requests));
     let templates = cluster.templates().values().filter(|template| wants(&template.spec.spec.devices.requests));
     let of_claims = claims.map(|claim| claim.metadata.namespace.clone());
@@ -213,4 +247,9 @@ fn namespaces_with_admin_access(cluster: &Cluster) -> Vec<String> {
     names.dedup();
     names.retain(|name| !cluster.namespaces().contains_key(name));
     names
+}
+
+/// Whether some request asks for admin access.
+pub(crate) fn asks_for_admin_access(requests: &[DeviceRequest]) -> bool {
+    requests.iter().filter_map(|request| request.exactly.as_ref()).any(|exact| exact.admin_access == Some(true))
 }

@@ -26,6 +26,7 @@ mod workloads;
 
 pub use command::{Command, DevicePath};
 pub use components::{Build, Component};
+pub(crate) use load::asks_for_admin_access;
 pub(crate) use order::scheduling_order;
 pub use timeline::{Happening, Moment};
 pub use unmodelled::unmodelled;
@@ -42,7 +43,7 @@ use crate::control_plane::server::{Refused, Server};
 use crate::decision::Time;
 use crate::finding::{Finding, ObjectRef};
 use crate::profile::{Mode, Profile};
-use crate::scheduler::{self, Examination, NodeCache, Settings, Verdict};
+use crate::scheduler::{self, Examined, NodeCache, Settings, Verdict};
 use controllers::Controllers;
 use kubelet::Kubelets;
 use timeline::Timeline;
@@ -396,8 +397,8 @@ impl Simulation {
         true
     }
 
-    /// How far a Pod comes by itself as things stand.
-    pub(crate) fn examine(&mut self, pod: &Key) -> Examination {
+    /// How far a Pod comes as things stand, with the other waiting Pods of its PodGroup.
+    pub(crate) fn examine(&mut self, pod: &Key) -> Examined {
         self.as_scheduler(|cluster, book, settings| scheduler::examine(cluster, book, settings, pod))
     }
 

@@ -40,6 +40,8 @@ pub(crate) struct Case {
     pub(crate) unallocated: Vec<ResourceClaim>,
     /// The Pod's claims that have devices.
     pub(crate) allocated: Vec<ResourceClaim>,
+    /// The cluster with the places that other Pods of the PodGroup found, where that matters.
+    pub(crate) seen: Option<Cluster>,
     /// The Pods for which the claims are, as `namespace/name`: nothing is taken from them.
     pub(crate) own: Vec<String>,
 }
@@ -189,6 +191,13 @@ fn is_about_devices(finding: &Finding) -> bool {
 }
 
 pub(crate) fn pod_case(cluster: &Cluster, settled: &Settled, key: &Key) -> Case {
+    let seen = cluster.pods().get(key).and_then(|pod| settled.seen_by(cluster, pod));
+    let mut case = pod_case_of(seen.as_ref().unwrap_or(cluster), settled, key);
+    case.seen = seen;
+    case
+}
+
+fn pod_case_of(cluster: &Cluster, settled: &Settled, key: &Key) -> Case {
     let subject = ObjectRef { kind: "Pod".to_owned(), namespace: key.0.clone(), name: key.1.clone() };
     let mut case = Case { subject, all_nodes: cluster.nodes().len(), ..Case::default() };
     let Some(pod) = cluster.pods().get(key) else { return case };

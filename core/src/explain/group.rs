@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use super::case::{Case, Placed, pod_case};
 use super::origin::Origin;
-use super::reasons::problems::missing_template;
+use super::reasons::problems::{missing_template, was_refused};
 use super::settled::Settled;
 use super::words::plural;
 use crate::api::claim::ResourceClaimTemplate;
 use crate::api::group::PodGroup;
+use crate::api::object::Object;
 use crate::api::pod::{Pod, PodResourceClaim};
 use crate::cluster::entries;
 use crate::cluster::{Cluster, Key};
@@ -45,9 +46,7 @@ pub(crate) fn holds(cluster: &Cluster, pod: &Pod) -> Option<Finding> {
         let message = format!("Pod `{}` waits for PodGroup `{name}`, which does not exist", pod.metadata.name);
         let path = "spec.schedulingGroup.podGroupName";
         if let Some(why) = cluster.refused("PodGroup", &pod.metadata.namespace, name) {
-            let message = format!("refers to PodGroup `{name}`, which was refused: {why}");
-            let finding = Origin::of(cluster, pod).finding(Code::RunGroupMissing, path, message);
-            return Some(finding.with_hint("correct the PodGroup"));
+            return Some(Origin::of(cluster, pod).locate(was_refused("PodGroup", name, why), path));
         }
         let finding = Origin::of(cluster, pod).finding(Code::RunGroupMissing, path, message);
         return Some(finding.with_hint("create the PodGroup"));
@@ -145,7 +144,11 @@ pub(crate) fn case(cluster: &Cluster, settled: &Settled, key: &Key) -> Result<Ca
     case.stage.extend(too_few(cluster, group));
     let names: BTreeSet<&String> = cluster.links().pods_of_group(key).collect();
     let members: Vec<&Key> = settled.order.iter().filter(|pod| pod.0 == key.0 && names.contains(&pod.1)).collect();
-    let has_place = |pod: &&&Key| settled.verdicts.get(**pod).is_some_and(|verdict| verdict.node.is_some());
+    let assumed = settled.assumed.get(key).map(Vec::as_slice).unwrap_or_default();
+    let found: BTreeSet<&String> = assumed.iter().filter_map(place_of).collect();
+    let has_place = |pod: &&&Key| {
+        found.contains(&pod.1) || settled.verdicts.get(**pod).is_some_and(|verdict| verdict.node.is_some())
+    };
     let placed = members.iter().filter(has_place).count();
     let wanted = group.min_count().and_then(|count| usize::try_from(count).ok()).unwrap_or(members.len());
     if placed >= wanted && case.stage.is_empty() {
@@ -174,4 +177,12 @@ pub(crate) fn case(cluster: &Cluster, settled: &Settled, key: &Key) -> Result<Ca
     // What blocks a member says more than that it is blocked.
     stage.insert(if member.is_blocked { stage.len() } else { 0 }, note);
     Ok(Case { subject: reference(key), stage, ..member })
+}
+
+/// Name of a Pod that is taken to have a place.
+fn place_of(object: &Object) -> Option<&String> {
+    match object {
+        Object::Pod(pod) => Some(&pod.metadata.name),
+        _ => None,
+    }
 }

@@ -78,7 +78,9 @@ pub(crate) fn explain_waiting(cluster: &mut Cluster, limits: &Limits) -> Vec<Exp
     cases.into_iter().map(|case| explain_case(cluster, case, &Request::default(), limits)).collect()
 }
 
-pub(crate) fn explain_case(cluster: &mut Cluster, case: Case, request: &Request, limits: &Limits) -> Explanation {
+pub(crate) fn explain_case(cluster: &mut Cluster, mut case: Case, request: &Request, limits: &Limits) -> Explanation {
+    let mut seen = case.seen.take();
+    let cluster = seen.as_mut().unwrap_or(cluster);
     let mut explanation = Explanation {
         subject: case.subject.clone(),
         state: State::Blocked,

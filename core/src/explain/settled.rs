@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::origin::Origin;
 use super::reasons::{self, Entry, Verdict, entries};
 use crate::allocate::Limits;
+use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
-use crate::control_plane::{Simulation, scheduling_order};
+use crate::control_plane::{Simulation, scheduling_order, unmodelled};
 use crate::finding::{Code, Finding, Severity, list};
 use crate::scheduler::node_fit::{is_inferred, unknown_labels};
-use crate::scheduler::{self, NodeCache};
+use crate::scheduler::{Examination, NodeCache};
 
 /// What became of a cluster's Pods.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +22,8 @@ pub(crate) struct Settled {
     pub(crate) entries: BTreeMap<Key, Vec<Entry>>,
     /// What was decided about each Pod.
     pub(crate) verdicts: BTreeMap<Key, Verdict>,
+    /// Places and devices that a part of a waiting PodGroup finds, by PodGroup.
+    pub(crate) assumed: BTreeMap<Key, Vec<Object>>,
     /// What is worth knowing about the whole: inferred nodes, objects that were refused, what is not looked at.
     pub(crate) findings: Vec<Finding>,
 }
@@ -41,16 +44,42 @@ pub(crate) fn look(simulation: &mut Simulation) -> Settled {
     let cluster = simulation.server().cluster();
     let order = scheduling_order(cluster);
     let waiting = |pod: &&Pod| !simulation.had_node(pod) && !pod.is_finished();
+    findings.extend(unmodelled(cluster));
     findings.extend(remarks(cluster, order.iter().filter_map(|key| cluster.pods().get(key)).filter(waiting)));
     let of_pod = |key: &Key| Some((key.clone(), entries(cluster, cluster.pods().get(key)?)));
     let with_claims = order.iter().filter_map(of_pod).filter(|(_, entries)| !entries.is_empty());
     let entries: BTreeMap<Key, Vec<Entry>> = with_claims.collect();
-    let mut verdicts = BTreeMap::new();
+    let (mut verdicts, mut known, mut assumed) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for key in &order {
         let entries = entries.get(key).map(Vec::as_slice).unwrap_or_default();
-        verdicts.insert(key.clone(), reasons::verdict(simulation, key, entries));
+        let verdict = reasons::verdict(simulation, key, entries, |simulation| {
+            if !known.contains_key(key) {
+                let examined = simulation.examine(key);
+                let group = simulation.server().cluster().pods().get(key).and_then(|pod| pod.group_name());
+                if let Some(group) = group.filter(|_| !examined.assumed.is_empty()) {
+                    assumed.insert((key.0.clone(), group.to_owned()), examined.assumed);
+                }
+                known.extend(examined.pods);
+            }
+            known.remove(key).unwrap_or(Examination::Held)
+        });
+        verdicts.insert(key.clone(), verdict);
     }
-    Settled { order, entries, verdicts, findings }
+    Settled { order, entries, verdicts, assumed, findings }
+}
+
+impl Settled {
+    /// The cluster as a Pod without a place sees it that is tried after other Pods of its PodGroup; `None` where it sees it as it is.
+    pub(crate) fn seen_by(&self, cluster: &Cluster, pod: &Pod) -> Option<Cluster> {
+        let assumed = self.assumed.get(&(pod.metadata.namespace.clone(), pod.group_name()?.to_owned()))?;
+        let is_own = |object: &Object| matches!(object, Object::Pod(own) if own.metadata.name == pod.metadata.name);
+        if !pod.spec.node_name.is_empty() || assumed.iter().any(is_own) {
+            return None;
+        }
+        let mut seen = cluster.clone();
+        assumed.iter().for_each(|object| seen.apply(object.clone()));
+        Some(seen)
+    }
 }
 
 /// What is not looked at, and what is assumed; each once for each object.
@@ -64,18 +93,10 @@ fn remarks<'c>(cluster: &Cluster, pods: impl Iterator<Item = &'c Pod>) -> Vec<Fi
     for pod in pods {
         let origin = Origin::of(cluster, pod);
         let mut all = Vec::new();
-        if let Some(message) = reasons::unmodelled(pod) {
-            all.push(origin.finding(Code::RunNotModelled, "spec", message));
-        }
         if let Some(name) = pod.group_name().filter(|_| !has_groups) {
             let message = format!("PodGroup `{name}` is without effect: the feature gate `GenericWorkload` is off");
             let finding = origin.finding(Code::RunNotModelled, "spec.schedulingGroup", message);
             all.push(Finding { severity: Severity::Warning, ..finding });
-        }
-        let name = &pod.spec.scheduler_name;
-        if !name.is_empty() && name != scheduler::NAME {
-            let message = format!("scheduler `{name}` is responsible; kube-scheduler's rules are applied");
-            all.push(origin.finding(Code::RunNotModelled, "spec.schedulerName", message));
         }
         let unknown = if has_inferred { unknown_labels(pod, &nodes) } else { Vec::new() };
         if !unknown.is_empty() {

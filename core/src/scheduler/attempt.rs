@@ -63,6 +63,11 @@ impl Failure {
         Self { is_error: false, message: String::new(), cause: Cause::Other, relief: Decision::none() }
     }
 
+    /// The failure for whoever only looks.
+    pub(super) fn examined(self) -> Examination {
+        Examination::Unfit { message: self.message, cause: self.cause }
+    }
+
     /// A claim is wrong.
     pub(super) fn of_claim(failure: allocate::Failure) -> Self {
         let message = message::filter(&failure.reference);
@@ -112,16 +117,28 @@ impl<'s> Scheduler<'s> {
         let Some(pod) = self.waiting(key) else { return Examination::Held };
         match self.attempt(&pod) {
             Attempt::Held => Examination::Held,
-            Attempt::Fits(placement) => {
-                let on = conditions::are_on(&self.settings.profile.features);
-                let claims = placement.needs.iter().map(|need| &need.claim).filter(|_| on);
-                let waiting =
-                    claims.filter(|claim| conditions::readiness(claim, self.settings.now) == Readiness::Waits);
-                let waits = waiting.map(|claim| (claim.metadata.name.clone(), conditions::deadline(claim))).collect();
-                Examination::Fits { node: placement.node, waits }
-            }
-            Attempt::Unfit(Failure { message, cause, .. }) => Examination::Unfit { message, cause },
+            Attempt::Fits(placement) => self.fits(&placement),
+            Attempt::Unfit(failure) => failure.examined(),
         }
+    }
+
+    /// A place, with the claims that wait for their drivers there.
+    pub(super) fn fits(&self, placement: &Placement) -> Examination {
+        if let Some(failure) = bind::no_room(&placement.claims(self)) {
+            return failure.examined();
+        }
+        let on = conditions::are_on(&self.settings.profile.features);
+        let claims = placement.needs.iter().map(|need| &need.claim).filter(|_| on);
+        let waiting = claims.filter(|claim| conditions::readiness(claim, self.settings.now) == Readiness::Waits);
+        let waits = waiting.map(|claim| (claim.metadata.name.clone(), conditions::deadline(claim))).collect();
+        Examination::Fits { node: placement.node.clone(), waits }
+    }
+
+    /// The PodGroup with which a Pod is decided about.
+    pub(super) fn group_of(&self, pod: &Key) -> Option<Key> {
+        let grouped = self.settings.profile.features.generic_workload;
+        let group = self.cluster.pods().get(pod)?.group_name().filter(|_| grouped)?;
+        Some((pod.0.clone(), group.to_owned()))
     }
 
     /// Whether a Pod is not to be tried yet.

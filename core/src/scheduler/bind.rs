@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::attempt::{Failure, Scheduler};
 use super::conditions::{self, Readiness};
 use super::needs::Need;
+use super::refusal::Cause;
 use super::{Verdict, message, special, write};
 use crate::allocate::extended::{ANNOTATION, ExtendedResources};
 use crate::api::claim::{AllocationResult, ResourceClaim};
@@ -80,8 +81,8 @@ pub(super) fn reserve(
     decision: &mut Decision,
 ) -> Result<(), Failure> {
     let claims = placement.claims(scheduler);
-    if let Some(full) = claims.iter().find(|claim| claim.status.reserved_for.len() > MAX_RESERVATIONS) {
-        return Err(Failure::error(message::pre_bind(&too_many(full))));
+    if let Some(failure) = no_room(&claims) {
+        return Err(failure);
     }
     // DIFFERENCE: the reference says where the Pod goes even if it goes there at once. That is a write that nobody reads.
     if !placement.needs.is_empty() && scheduler.settings.profile.mode == Mode::Reference {
@@ -192,6 +193,13 @@ pub(super) fn release(claim: &mut ResourceClaim, uid: &str, mode: Mode) {
         claim.status.allocation = None;
         claim.status.devices.clear();
     }
+}
+
+/// The failure of a Pod for which a claim has no reservation left.
+pub(super) fn no_room(claims: &[ResourceClaim]) -> Option<Failure> {
+    let full = claims.iter().find(|claim| claim.status.reserved_for.len() > MAX_RESERVATIONS)?;
+    let cause = Cause::NoReservation { claim: full.metadata.name.clone() };
+    Some(Failure { cause, ..Failure::error(message::pre_bind(&too_many(full))) })
 }
 
 fn too_many(claim: &ResourceClaim) -> String {

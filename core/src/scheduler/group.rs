@@ -9,7 +9,7 @@ use super::attempt::{Attempt, Failure, Scheduler};
 use super::bind::{self, Placement};
 use super::node_fit::{self, Resources, Room};
 use super::write::{self, Outcome};
-use super::{Scheduled, Verdict, message, race};
+use super::{Examination, Examined, Scheduled, Verdict, message, race};
 use crate::allocate::DeviceId;
 use crate::api::claim::DeviceRequestAllocationResult;
 use crate::api::group::PodGroup;
@@ -46,6 +46,35 @@ pub(super) fn schedule(scheduler: &mut Scheduler<'_>, group: &Key) -> Scheduled 
     }
     cycle.undo(0);
     cycle.conclude()
+}
+
+/// Looks at the waiting members of a PodGroup, each with the places of those before it taken, without deciding anything.
+pub(super) fn examine(scheduler: &mut Scheduler<'_>, group: &Key) -> Examined {
+    let members = members(scheduler, group);
+    let Some(found) = scheduler.cluster.pod_groups().get(group).cloned() else {
+        let pods = members.iter().map(|pod| (key_of(&pod.metadata), Examination::Held)).collect();
+        return Examined { pods, ..Examined::default() };
+    };
+    let mut cycle = Cycle::new(scheduler, &found);
+    cycle.try_all(&members);
+    cycle.undo(0);
+    let mut examined = Examined::default();
+    examined.pods.extend(cycle.held.into_iter().map(|key| (key, Examination::Held)));
+    for (mut pod, found) in cycle.found {
+        let key = key_of(&pod.metadata);
+        let examination = match found {
+            Ok(placement) => {
+                let claims = placement.claims(cycle.scheduler);
+                examined.assumed.extend(claims.into_iter().map(|claim| Object::ResourceClaim(Box::new(claim))));
+                pod.spec.node_name.clone_from(&placement.node);
+                examined.assumed.push(Object::Pod(Box::new(pod)));
+                cycle.scheduler.fits(&placement)
+            }
+            Err(failure) => failure.examined(),
+        };
+        examined.pods.push((key, examination));
+    }
+    examined
 }
 
 /// Waiting members by priority, then in the order of their arrival.

@@ -110,19 +110,31 @@ pub(crate) enum Examination {
 pub fn schedule(cluster: &mut Cluster, book: &mut NodeCache, settings: Settings<'_>, pod: &Key) -> Scheduled {
     with_rules_of_reference(cluster, settings.profile, |cluster| {
         let mut scheduler = Scheduler::new(cluster, book, settings);
-        let grouped = settings.profile.features.generic_workload;
-        let group = scheduler.cluster.pods().get(pod).and_then(|pod| pod.group_name()).filter(|_| grouped);
-        match group.map(|group| (pod.0.clone(), group.to_owned())) {
+        match scheduler.group_of(pod) {
             Some(group) => group::schedule(&mut scheduler, &group),
             None => scheduler.schedule_alone(pod),
         }
     })
 }
 
-/// Looks at one Pod as [`schedule`] does, but for it alone and without deciding anything.
-pub(crate) fn examine(cluster: &mut Cluster, book: &mut NodeCache, settings: Settings<'_>, pod: &Key) -> Examination {
+/// What one look at Pods gives.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Examined {
+    /// The Pod, or the waiting members of its PodGroup in the order of trying: how far each one comes while those before it have the places
+    /// that they found.
+    pub(crate) pods: Vec<(Key, Examination)>,
+    /// Pods and claims of a PodGroup with the places and devices that were found for a part of it.
+    pub(crate) assumed: Vec<Object>,
+}
+
+/// Looks at one Pod, or at all waiting Pods of its PodGroup, as [`schedule`] does, without deciding anything.
+pub(crate) fn examine(cluster: &mut Cluster, book: &mut NodeCache, settings: Settings<'_>, pod: &Key) -> Examined {
     with_rules_of_reference(cluster, settings.profile, |cluster| {
-        Scheduler::new(cluster, book, Settings { records_failures: true, ..settings }).examine(pod)
+        let mut scheduler = Scheduler::new(cluster, book, Settings { records_failures: true, ..settings });
+        match scheduler.group_of(pod) {
+            Some(group) => group::examine(&mut scheduler, &group),
+            None => Examined { pods: vec![(pod.clone(), scheduler.examine(pod))], assumed: Vec::new() },
+        }
     })
 }
 

@@ -22,6 +22,11 @@ pub(crate) enum Cause {
         /// The node.
         node: String,
     },
+    /// A claim is reserved for as many consumers as it can be.
+    NoReservation {
+        /// Name of the claim.
+        claim: String,
+    },
     /// What has nothing to do with nodes or devices, or is told by nobody: see the message.
     Other,
 }

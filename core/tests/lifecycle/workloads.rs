@@ -11,7 +11,7 @@ use crate::play::{NS, Play, key};
 /// A workload whose Pods have a claim each.
 fn workload(kind: &str, replicas: u64) -> String {
     format!(
-        "apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: serve, namespace: default}}\nspec:\n  replicas: {replicas}\n  selector: {{matchLabels: {{app: serve}}}}\n  template:\n    metadata: {{labels: {{app: serve}}}}\n    spec:\n      containers: [{{name: c, resources: {{claims: [{{name: gpu}}]}}}}]\n      resourceClaims: [{{name: gpu, resourceClaimTemplateName: gpu-template}}]\n"
+        "apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: serve, namespace: default}}\nspec:\n  replicas: {replicas}\n  selector: {{matchLabels: {{app: serve}}}}\n  template:\n    metadata: {{labels: {{app: serve}}}}\n    spec:\n      containers: [{{name: c, image: x, resources: {{claims: [{{name: gpu}}]}}}}]\n      resourceClaims: [{{name: gpu, resourceClaimTemplateName: gpu-template}}]\n"
     )
 }
 
@@ -313,7 +313,7 @@ fn a_pod_has_the_priority_of_its_class() {
         (&bare["spec"]["priorityClassName"], &bare["spec"]["preemptionPolicy"]),
         (&json!("usual"), &json!("Never"))
     );
-    let refused = |play: &mut Play, fields: &str| play.create(pod_of_class("no", fields)).unwrap_err();
+    let refused = |play: &mut Play, fields: &str| play.create(pod_of_class("none", fields)).unwrap_err();
     assert_eq!(
         refused(&mut play, "priorityClassName: hihg,"),
         "pods \"no\" is forbidden: no PriorityClass with name hihg was found"

@@ -264,11 +264,10 @@ fn r_329_admin_access_needs_the_namespace_label() {
     let namespace = |label: &str| {
         format!("apiVersion: v1\nkind: Namespace\nmetadata: {{ name: default, labels: {{ {label} }} }}\n---\n")
     };
-    for allowed in ["resource.kubernetes.io/admin-access: 'true'", "resource.k8s.io/admin-access: 'true'"] {
-        let ran = run(&monitoring(&namespace(allowed)));
-        assert!(ran.pod("p").claims[0].claim.is_some() && !ran.has(Code::RunAdminUnchecked), "{allowed}");
-    }
-    for refused in ["resource.kubernetes.io/admin-access: 'True'", "other: 'true'"] {
+    let ran = run(&monitoring(&namespace("resource.kubernetes.io/admin-access: 'true'")));
+    assert!(ran.pod("p").claims[0].claim.is_some() && !ran.has(Code::RunAdminUnchecked));
+    let old = "resource.k8s.io/admin-access: 'true'";
+    for refused in ["resource.kubernetes.io/admin-access: 'True'", old, "other: 'true'"] {
         let ran = run(&monitoring(&namespace(refused)));
         assert_eq!(ran.reason("p").code, Code::RunAdminNamespace, "{refused}");
     }

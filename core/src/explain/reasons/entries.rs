@@ -1,13 +1,14 @@
 //! The claims of a Pod's entries, and why there is none.
 
 use super::problems;
-use crate::api::claim::{DeviceRequest, ResourceClaim, ResourceClaimTemplate};
+use crate::api::claim::{ResourceClaim, ResourceClaimTemplate};
 use crate::api::pod::{Pod, PodResourceClaim};
 use crate::cluster::Cluster;
 use crate::cluster::entries::{Resolved, group_of, resolve};
+use crate::control_plane::asks_for_admin_access;
 use crate::explain::origin::Origin;
 use crate::finding::{Code, Finding, list};
-use crate::validate::ADMIN_LABEL;
+use crate::validate::allows_admin_access;
 
 /// One entry of a Pod's `resourceClaims`, resolved.
 #[derive(Clone, PartialEq, Debug)]
@@ -32,11 +33,6 @@ pub(crate) fn entries(cluster: &Cluster, pod: &Pod) -> Vec<Entry> {
         }
     });
     resolved.collect()
-}
-
-/// Whether some request asks for admin access.
-pub(crate) fn has_admin_access(requests: &[DeviceRequest]) -> bool {
-    requests.iter().filter_map(|request| request.exactly.as_ref()).any(|exact| exact.admin_access == Some(true))
 }
 
 struct Look<'c> {
@@ -149,11 +145,9 @@ impl Look<'_> {
             return Err(Finding::new(Code::AllocFeatureOff, "", message));
         }
         let namespace = &self.pod.metadata.namespace;
-        let is_allowed = self.cluster.namespaces().get(namespace).is_none_or(|given| {
-            let label = given.metadata.labels.get(ADMIN_LABEL);
-            label.is_some_and(|value| value == "true")
-        });
-        if features.admin_access && has_admin_access(requests) && !is_allowed {
+        let is_allowed =
+            self.cluster.namespaces().get(namespace).is_none_or(|given| allows_admin_access(&given.metadata.labels));
+        if features.admin_access && asks_for_admin_access(requests) && !is_allowed {
             return Err(problems::admin_namespace(namespace, &format!("a claim from template `{name}`")));
         }
         Ok(())

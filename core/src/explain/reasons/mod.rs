@@ -6,18 +6,18 @@ pub(crate) mod problems;
 mod shortfall;
 
 pub(crate) use entries::{Entry, claims_of, entries};
-pub(crate) use nodes::unmodelled;
 
 use crate::api::claim::ResourceClaim;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::Simulation;
 use crate::controllers::kubelet::{Permission, Refusal, may_use};
+use crate::decision::MAX_RESERVATIONS;
 use crate::explain::group;
 use crate::explain::origin::{Origin, about_claim};
 use crate::finding::{Code, Finding, list};
-use crate::scheduler::Examination;
 use crate::scheduler::refusal::Cause;
+use crate::scheduler::{self, Examination};
 use problems::request_problems;
 
 /// What became of one Pod.
@@ -29,8 +29,13 @@ pub(crate) struct Verdict {
     pub(crate) reasons: Vec<Finding>,
 }
 
-/// What became of a Pod of a control plane at rest.
-pub(crate) fn verdict(simulation: &mut Simulation, key: &Key, entries: &[Entry]) -> Verdict {
+/// What became of a Pod of a control plane at rest. `examine` is asked for how far it comes where nothing else keeps it.
+pub(crate) fn verdict(
+    simulation: &mut Simulation,
+    key: &Key,
+    entries: &[Entry],
+    examine: impl FnOnce(&mut Simulation) -> Examination,
+) -> Verdict {
     let cluster = simulation.server().cluster();
     let Some(pod) = cluster.pods().get(key) else { return Verdict::default() };
     let origin = Origin::of(cluster, pod);
@@ -47,7 +52,12 @@ pub(crate) fn verdict(simulation: &mut Simulation, key: &Key, entries: &[Entry])
         return Verdict { node, reasons: vec![origin.finding(Code::RunFinished, "", message)] };
     }
     let reasons = held(cluster, pod, &origin, entries);
-    let reasons = if reasons.is_empty() { unscheduled(simulation, key, &origin, entries) } else { reasons };
+    let reasons = if reasons.is_empty() {
+        let examination = examine(simulation);
+        unscheduled(simulation.server().cluster(), key, &origin, entries, examination)
+    } else {
+        reasons
+    };
     Verdict { node: None, reasons }
 }
 
@@ -115,15 +125,28 @@ fn held(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry]) -> Vec
         let message = format!("scheduling waits for {}", list(gates.iter()));
         return vec![origin.finding(Code::RunSchedulingGated, "spec.schedulingGates", message)];
     }
+    let scheduler = &pod.spec.scheduler_name;
+    if !scheduler.is_empty() && scheduler != scheduler::NAME {
+        let message =
+            format!("scheduler `{scheduler}` is responsible for the Pod, and only kube-scheduler is simulated");
+        let finding = origin.finding(Code::RunNotModelled, "spec.schedulerName", message);
+        return vec![finding.with_hint("leave `schedulerName` out to see what kube-scheduler would do")];
+    }
     let problems: Vec<Finding> = entries.iter().filter_map(|entry| entry.problem.clone()).collect();
-    let group = group::holds(cluster, pod);
-    group.into_iter().chain(problems).collect()
+    match group::holds(cluster, pod) {
+        Some(hold) => vec![hold],
+        None => problems,
+    }
 }
 
 /// Why the scheduler has no place for a Pod.
-fn unscheduled(simulation: &mut Simulation, key: &Key, origin: &Origin, entries: &[Entry]) -> Vec<Finding> {
-    let examination = simulation.examine(key);
-    let cluster = simulation.server().cluster();
+fn unscheduled(
+    cluster: &Cluster,
+    key: &Key,
+    origin: &Origin,
+    entries: &[Entry],
+    examination: Examination,
+) -> Vec<Finding> {
     let Some(pod) = cluster.pods().get(key) else { return Vec::new() };
     let claims = claims_of(cluster, &key.0, entries);
     let asked = nodes::Asked { cluster, origin, claims: &claims };
@@ -155,6 +178,12 @@ fn unscheduled(simulation: &mut Simulation, key: &Key, origin: &Origin, entries:
                 Cause::GaveUp { node } => {
                     let message = format!("the search for devices was given up at its step limit, on node `{node}`");
                     vec![origin.finding(Code::RunGaveUp, "", message).with_hint("raise the step limit")]
+                }
+                Cause::NoReservation { claim } => {
+                    let message = format!("claim `{claim}` is reserved for {MAX_RESERVATIONS} consumers already");
+                    let finding = Finding::new(Code::RunReservationsFull, "", message);
+                    let found = claims.iter().find(|known| known.metadata.name == claim);
+                    vec![found.map_or(finding.clone(), |known| about_claim(cluster, known, finding))]
                 }
                 Cause::Other => Vec::new(),
             };

@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::shortfall::too_few;
 use crate::allocate::extended::class_for;
 use crate::api::claim::ResourceClaim;
-use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::explain::origin::{Origin, about_claim};
 use crate::finding::{Code, Finding, list};
@@ -105,20 +104,4 @@ fn subject(nodes: &[String], all: usize, one: &str, several: &str) -> String {
 /// Name of a scheduling gate.
 pub(crate) fn gate_name(gate: &Value) -> Option<String> {
     gate.get("name").and_then(Value::as_str).map(str::to_owned)
-}
-
-/// What of a Pod kube-scheduler looks at and a run does not.
-pub(crate) fn unmodelled(pod: &Pod) -> Option<String> {
-    let spec = &pod.spec;
-    let affinity = spec.affinity.as_ref().map(|affinity| &affinity.rest);
-    let has = |name: &str| affinity.is_some_and(|rest| rest.get(name).is_some());
-    let parts: Vec<&str> = [
-        (has("podAffinity"), "`podAffinity`"),
-        (has("podAntiAffinity"), "`podAntiAffinity`"),
-        (spec.rest.get("topologySpreadConstraints").is_some(), "`topologySpreadConstraints`"),
-    ]
-    .into_iter()
-    .filter_map(|(present, name)| present.then_some(name))
-    .collect();
-    (!parts.is_empty()).then(|| format!("not taken into account: {}", parts.join(", ")))
 }

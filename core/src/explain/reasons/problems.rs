@@ -12,8 +12,7 @@ use crate::near::nearest_name as nearest;
 /// A claim that does not exist.
 pub(crate) fn missing_claim(cluster: &Cluster, namespace: &str, name: &str) -> Finding {
     if let Some(why) = cluster.refused("ResourceClaim", namespace, name) {
-        let message = format!("refers to claim `{name}`, which was refused: {why}");
-        return Finding::new(Code::RunMissingClaim, "", message).with_hint("correct the claim");
+        return was_refused("claim", name, why);
     }
     let message = format!("there is no claim `{name}` in namespace `{namespace}`");
     let finding = Finding::new(Code::RunMissingClaim, "", message);
@@ -34,14 +33,25 @@ pub(crate) fn missing_claim(cluster: &Cluster, namespace: &str, name: &str) -> F
     }
 }
 
+/// Something that the API server refused.
+pub(crate) fn was_refused(what: &str, name: &str, why: &Finding) -> Finding {
+    let code = if why.code == Code::RunAdminNamespace { why.code } else { Code::RunRefused };
+    let place = if why.path.is_empty() { String::new() } else { format!("{}: ", why.path) };
+    let message = format!("refers to {what} `{name}`, which was refused: {place}{}", why.message);
+    let finding = Finding::new(code, "", message);
+    match &why.hint {
+        Some(hint) => finding.with_hint(hint.clone()),
+        None => finding.with_hint(format!("correct the {what}")),
+    }
+}
+
 /// A template that does not exist.
 pub(crate) fn missing_template(cluster: &Cluster, namespace: &str, name: &str, field: &str) -> Finding {
     let is_cluster = field == "clusterResourceClaimTemplateName";
     let (kind, space) =
         if is_cluster { ("ClusterResourceClaimTemplate", "") } else { ("ResourceClaimTemplate", namespace) };
     if let Some(why) = cluster.refused(kind, space, name) {
-        let message = format!("refers to template `{name}`, which was refused: {why}");
-        return Finding::new(Code::RunMissingTemplate, "", message).with_hint("correct the template");
+        return was_refused("template", name, why);
     }
     let place = if is_cluster { String::new() } else { format!(" in namespace `{namespace}`") };
     let what = if is_cluster { "cluster-wide claim template" } else { "claim template" };
@@ -113,6 +123,10 @@ pub(crate) fn request_problems(cluster: &Cluster, claim: &ResourceClaim) -> Vec<
                 format!("request `{}` of claim `{name}` has neither `exactly` nor `firstAvailable`", request.name);
             let finding = Finding::new(Code::RunBadRequest, path, message);
             problems.push(finding.with_hint("name a device class below `exactly`"));
+        } else if !cluster.profile().features.prioritized_list {
+            let message = format!("request `{}` has alternatives, but the feature is off", request.name);
+            let finding = Finding::new(Code::AllocFeatureOff, format!("{path}.firstAvailable"), message);
+            problems.push(finding.with_hint("turn the feature gate `DRAPrioritizedList` on, or use `exactly`"));
         } else {
             for (sub, alternative) in request.first_available.iter().enumerate() {
                 let label = format!("{}/{}", request.name, alternative.name);
@@ -133,9 +147,9 @@ fn class_problem(cluster: &Cluster, claim: &str, label: &str, class: &str, path:
         return None;
     }
     if let Some(why) = cluster.refused("DeviceClass", "", class) {
-        let message =
-            format!("request `{label}` of claim `{claim}` refers to device class `{class}`, which was refused: {why}");
-        return Some(Finding::new(Code::AllocUnknownClass, path, message).with_hint("correct the class"));
+        let refused = was_refused("device class", class, why);
+        let message = format!("request `{label}` of claim `{claim}` {}", refused.message);
+        return Some(Finding { path: path.to_owned(), message, ..refused });
     }
     let message = format!("request `{label}` of claim `{claim}` needs device class `{class}`, which does not exist");
     let hint = match nearest(class, cluster.classes().keys()) {
