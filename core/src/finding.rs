@@ -312,7 +312,7 @@ codes! {
         "The step limit was reached before it was known whether the claims fit.";
     RunReservationsFull = "run/reservations-full", Error,
         "A claim can be reserved for at most 256 consumers.";
-    RunNotAllocated = "run/not-allocated", Warning,
+    RunNotAllocated = "run/not-allocated", Error,
         "The Pod was given a node without the scheduler, and a claim of it is not allocated. Nobody allocates it for such a Pod, and the kubelet refuses to start it.";
     RunNotStarted = "run/not-started", Error,
         "The Pod has a node, but the kubelet does not start it: the node does not exist, or the Pod may not use one of its claims.";

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use apportion_core::allocate::{Answer, KnownQuestion, Limits, Question};
+use apportion_core::ask::Report;
 use apportion_core::finding::{Finding, ObjectRef, Severity};
 use apportion_core::profile::Profile;
-use apportion_core::ask::Report;
 use serde_json::Value;
 use wasmtime::Store;
 use wasmtime::component::ResourceAny;

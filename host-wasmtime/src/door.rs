@@ -1,10 +1,10 @@
 //! What can be asked, whoever answers: the component, or the same code without a border around it.
 
 use apportion_core::allocate::{Answer, KnownQuestion, Limits, Question};
+use apportion_core::ask::Report;
 use apportion_core::engine::Engine;
 use apportion_core::finding::{Finding, ObjectRef};
 use apportion_core::profile::Profile;
-use apportion_core::ask::Report;
 use serde_json::Value;
 
 use crate::error::Error;

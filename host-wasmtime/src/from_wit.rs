@@ -7,9 +7,9 @@ use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, RequestFun
 use apportion_core::api::claim::{AllocationResult, DeviceRequestAllocationResult, GrantedDevice};
 use apportion_core::api::node::NodeSelector;
 use apportion_core::api::read::{Json, Path};
+use apportion_core::ask::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use apportion_core::engine::read_quantity;
 use apportion_core::finding::{Code, ErrorKind, Finding, Fix, ObjectRef, Severity};
-use apportion_core::ask::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use serde_json::Value;
 
 use crate::bindings::exports::apportion::dra::decisions as wit;

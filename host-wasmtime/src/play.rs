@@ -4,12 +4,12 @@ use std::convert::Infallible;
 use std::fmt;
 
 use apportion_core::allocate::Limits;
+use apportion_core::ask::Report;
 use apportion_core::control_plane::server::{Entry, Happened, Refused};
 use apportion_core::control_plane::{Command, Component, DevicePath, Happening, Moment, Settled, Simulation};
 use apportion_core::decision::{EventRecord, Time};
 use apportion_core::finding::{Finding, ObjectRef};
 use apportion_core::profile::Profile;
-use apportion_core::ask::Report;
 use apportion_core::wire::simulation::Plays;
 use serde_json::Value;
 use wasmtime::Store;

@@ -64,7 +64,9 @@ impl Engine {
     pub fn apply_manifests(&mut self, manifests: &Manifests) -> String {
         let findings: Vec<(usize, Vec<Finding>)> = manifests
             .usable()
-            .map(|(number, value)| (number, self.0.submit([value.to_string().as_str()]).into_iter().flatten().collect()))
+            .map(|(number, value)| {
+                (number, self.0.submit([value.to_string().as_str()]).into_iter().flatten().collect())
+            })
             .collect();
         manifests.placed(findings)
     }

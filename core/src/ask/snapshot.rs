@@ -15,24 +15,29 @@ use crate::profile::{Features, Mode};
 pub const FORMAT: &str = "apportion/snapshot/v1";
 
 /// Fields of a Pod's spec that are looked at.
-const POD_FIELDS: [&str; 13] = [
+const POD_FIELDS: [&str; 18] = [
     "affinity",
     "containers",
     "initContainers",
     "nodeName",
     "nodeSelector",
     "overhead",
+    "preemptionPolicy",
     "priority",
+    "priorityClassName",
     "resourceClaims",
     "resources",
+    "restartPolicy",
     "schedulerName",
     "schedulingGates",
     "schedulingGroup",
+    "terminationGracePeriodSeconds",
     "tolerations",
+    "topologySpreadConstraints",
 ];
 
 /// Fields of a container that are looked at; its environment may hold secrets.
-const CONTAINER_FIELDS: [&str; 3] = ["name", "resources", "restartPolicy"];
+const CONTAINER_FIELDS: [&str; 5] = ["image", "name", "ports", "resources", "restartPolicy"];
 
 /// Annotations that are looked at.
 const ANNOTATIONS: [&str; 4] = [

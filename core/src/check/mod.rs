@@ -11,11 +11,12 @@ mod pods;
 
 use serde_json::Value;
 
-use crate::api::object::{Object, read_object};
+use crate::api::object::Object;
 use crate::cluster::Cluster;
 use crate::control_plane::Simulation;
+use crate::control_plane::admission::admit_value;
 use crate::decision::Time;
-use crate::finding::{Code, Finding, ObjectRef};
+use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::profile::Profile;
 
 /// The facts of one inspection.
@@ -30,25 +31,23 @@ pub(crate) struct Facts {
 
 /// What is wrong, by object: devices first, then claims, Pods and what cannot go.
 ///
-/// Objects that cannot be read are left out; [`crate::validate`] says what is wrong with them. Without a time it is the latest
+/// Objects that the API server would refuse come first and are left out. Without a time it is the latest
 /// that the objects speak of.
 pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec<Finding> {
     let now = now.unwrap_or_else(|| Simulation::start_of(&objects));
     let mut cluster = Cluster::new(profile.clone());
+    let mut refused = Vec::new();
     for object in objects {
-        let reading = read_object(object);
-        let is_usable = reading.is_usable();
-        if let Some(mut object) = reading.object.filter(|_| is_usable) {
-            if object.is_namespaced() && object.metadata().namespace.is_empty() {
-                object.metadata_mut().namespace = "default".to_owned();
-            }
-            cluster.apply(object);
+        let (object, found) = admit_value(object, profile);
+        match object {
+            Some(object) => cluster.apply(object),
+            None => refused.extend(found.into_iter().filter(|finding| finding.severity == Severity::Error)),
         }
     }
     let knows_pods = !cluster.pods().is_empty();
     let knows_groups = !cluster.pod_groups().is_empty() || (knows_pods && !profile.features.generic_workload);
     let facts = Facts { cluster, now, knows_pods, knows_groups };
-    let mut findings = Vec::new();
+    let mut findings = refused;
     devices::inspect(&facts, &mut findings);
     claims::inspect(&facts, &mut findings);
     pods::inspect(&facts, &mut findings);

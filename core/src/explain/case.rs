@@ -204,14 +204,14 @@ fn pod_case_of(cluster: &Cluster, settled: &Settled, key: &Key) -> Case {
     let verdict = settled.verdicts.get(key).cloned().unwrap_or_default();
     case.own = super::group::members(cluster, pod);
     let is_finished = verdict.reasons.iter().any(|finding| finding.code == Code::RunFinished);
-    if let Some(node) = verdict.node.filter(|_| verdict.reasons.is_empty()) {
+    if let Some(node) = verdict.node.clone().filter(|_| verdict.reasons.is_empty()) {
         let text = format!("Pod `{}` has a place on node `{node}`", key.1);
         case.placed = Some(Placed { node: Some(node), text });
         return case;
     }
     if is_finished {
         let text = verdict.reasons.first().map(|finding| finding.message.clone()).unwrap_or_default();
-        case.placed = Some(Placed { node: None, text });
+        case.placed = Some(Placed { node: verdict.node, text });
         return case;
     }
     case.stage = verdict.reasons.into_iter().filter(|finding| !is_about_devices(finding)).collect();

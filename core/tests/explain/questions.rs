@@ -62,14 +62,14 @@ kind: Pod
 metadata: { namespace: ml, name: first }
 spec:
   resourceClaims: [{ name: gpu, resourceClaimTemplateName: one }]
-  containers: [{ name: main, env: [{ name: PASSWORD, value: secret }] }]
+  containers: [{ name: main, image: x, env: [{ name: PASSWORD, value: secret }] }]
 ---
 apiVersion: v1
 kind: Pod
 metadata: { namespace: ml, name: second }
 spec:
   resourceClaims: [{ name: gpu, resourceClaimTemplateName: one }]
-  containers: [{ name: main }]
+  containers: [{ name: main, image: x }]
 ";
 
 #[test]
@@ -165,19 +165,19 @@ kind: Pod
 metadata: { namespace: ml, name: alone }
 spec:
   resourceClaims: [{ name: gpu, resourceClaimTemplateName: one }]
-  containers: [{ name: main }]
+  containers: [{ name: main, image: x }]
 ---
 apiVersion: v1
 kind: Pod
 metadata: { namespace: ml, name: plain }
 spec:
-  containers: [{ name: main, resources: { limits: { example.com/gpu: 1 } } }]
+  containers: [{ name: main, image: x, resources: { limits: { example.com/gpu: 1 } } }]
 ---
 apiVersion: v1
 kind: Pod
 metadata: { namespace: ml, name: without }
 spec:
-  containers: [{ name: main }]
+  containers: [{ name: main, image: x }]
 ---
 apiVersion: scheduling.k8s.io/v1alpha2
 kind: PodGroup
@@ -192,7 +192,7 @@ metadata: { namespace: ml, name: member-0 }
 spec:
   schedulingGroup: { podGroupName: gang }
   resourceClaims: [{ name: shared, resourceClaimTemplateName: one }]
-  containers: [{ name: main }]
+  containers: [{ name: main, image: x }]
 ---
 apiVersion: v1
 kind: Pod
@@ -200,7 +200,7 @@ metadata: { namespace: ml, name: member-1 }
 spec:
   schedulingGroup: { podGroupName: gang }
   resourceClaims: [{ name: shared, resourceClaimTemplateName: one }]
-  containers: [{ name: main }]
+  containers: [{ name: main, image: x }]
 ";
 
 #[test]

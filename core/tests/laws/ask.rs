@@ -30,7 +30,7 @@ fn texts(objects: &[Value]) -> Vec<String> {
 pub(crate) fn engine(case: &Case) -> (Engine, Vec<Vec<Finding>>) {
     let (profile, limits) = settings(case);
     let mut engine = Engine::new(profile, limits);
-    let findings = engine.apply(texts(&case.objects).iter().map(String::as_str));
+    let findings = engine.submit(texts(&case.objects).iter().map(String::as_str));
     (engine, findings)
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn simulation(case: &Case, now: Option<Time>) -> (Simulation, Vec<Vec
     let (profile, limits) = settings(case);
     let now = now.unwrap_or_else(|| Simulation::start_of(&case.objects));
     let mut simulation = Simulation::new(profile, limits, now);
-    let findings = simulation.apply(texts(&case.objects).iter().map(String::as_str));
+    let findings = simulation.submit(texts(&case.objects).iter().map(String::as_str));
     simulation.begin();
     (simulation, findings)
 }
@@ -88,7 +88,10 @@ pub(crate) fn validated(case: &Case) -> Vec<Vec<Finding>> {
     };
     let one = |object: &Value| {
         let object = in_default_namespace(object.clone());
-        let admin_namespace = admin(object["metadata"]["namespace"].as_str().unwrap_or_default());
+        // What is stored already is not asked again.
+        let is_stored = object["metadata"]["uid"].is_string() || !object["status"].is_null();
+        let namespace = object["metadata"]["namespace"].as_str().unwrap_or_default();
+        let admin_namespace = admin(namespace).filter(|_| !is_stored);
         let circumstances = Circumstances { admin_namespace, ..Circumstances::default() };
         validate(Submission { circumstances, ..Submission::create(object) }, &profile)
     };

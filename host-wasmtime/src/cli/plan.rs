@@ -179,9 +179,11 @@ fn show(planned: &Planned, pen: Pen) -> String {
         lines.push(pen.paint(Ink::Strong, &format!("{templates} would change, {} bytes written", planned.bytes())));
     }
     lines.extend(planned.missing_classes());
-    lines.extend(planned.skipped.iter().map(|(source, spaces)| {
-        clean(&format!("{source}: no copy in {}: {SKIPPED}", spaces.join(", "))).into_owned()
-    }));
+    lines.extend(
+        planned.skipped.iter().map(|(source, spaces)| {
+            clean(&format!("{source}: no copy in {}: {SKIPPED}", spaces.join(", "))).into_owned()
+        }),
+    );
     for event in &planned.told {
         lines.push(clean(&format!("{}: {}: {}", event.regarding, event.reason, event.note)).into_owned());
     }

@@ -3,8 +3,8 @@
 use std::io;
 
 use anyhow::Result;
-use apportion_core::finding::Severity;
 use apportion_core::ask::Report;
+use apportion_core::finding::{Finding, Severity};
 use serde_json::json;
 
 use super::args::{RunArguments, RunOutput};
@@ -37,8 +37,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
     Ok(Shown { stdout: stdout.into(), stderr, verdict })
 }
 
-/// Whether every Pod has a node and nothing is wrong with the run as a whole.
+/// Whether every Pod has a node, nothing keeps it from running there, and nothing is wrong with the run as a whole.
 pub(super) fn is_satisfied(report: &Report) -> bool {
-    report.pods.iter().all(|pod| pod.node.is_some())
-        && report.findings.iter().all(|finding| finding.severity != Severity::Error)
+    let is_fine = |findings: &[Finding]| findings.iter().all(|finding| finding.severity != Severity::Error);
+    report.pods.iter().all(|pod| pod.node.is_some() && is_fine(&pod.reasons)) && is_fine(&report.findings)
 }

@@ -1,7 +1,7 @@
 //! Why Pods stay Pending, and what is worth knowing about a run.
 
-use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
 use apportion_core::ask::PodReport;
+use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
 
 use super::files::Source;
 use super::note::{Note, Places};

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use apportion_core::finding::{Code, Finding, ObjectRef};
 use apportion_core::ask::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
+use apportion_core::finding::{Code, Finding, ObjectRef};
 
 use super::input::{Input, Taken};
 use super::note::{Note, Places};

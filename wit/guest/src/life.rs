@@ -98,7 +98,7 @@ impl wit::GuestSimulation for Played {
     }
 
     fn report(&self) -> Report {
-        to_wire::report(self.0.borrow().report())
+        to_wire::report(apportion_core::ask::report_of(&mut self.0.borrow_mut()))
     }
 
     fn get(&self, object: types::ObjectRef) -> Option<String> {

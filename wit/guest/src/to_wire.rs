@@ -4,10 +4,10 @@ use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, RequestFun
 use apportion_core::api::claim::{AllocationResult, DeviceRequestAllocationResult, GrantedDevice};
 use apportion_core::api::quantity::Quantity;
 use apportion_core::api::read::Json;
+use apportion_core::ask::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use apportion_core::cel::CompileErrorKind;
 use apportion_core::evaluate::{Evaluation, Verdict};
 use apportion_core::finding::{ErrorKind, Finding, Fix, ObjectRef, Severity};
-use apportion_core::ask::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 
 use crate::bindings::exports::apportion::dra::decisions as wit;
 use crate::bindings::exports::apportion::dra::selectors;

@@ -63,13 +63,16 @@ pub(crate) fn verdict(
 
 /// Why the kubelet does not start a Pod that has a node.
 fn not_started(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry]) -> Vec<Finding> {
+    if pod.status.phase == "Running" {
+        return Vec::new();
+    }
     let mut reasons: Vec<Finding> = entries.iter().filter_map(|entry| entry.problem.clone()).collect();
     let node = &pod.spec.node_name;
     if !cluster.nodes().contains_key(node) {
         let message = format!("node `{node}` does not exist, so nothing starts the Pod");
         reasons.push(origin.finding(Code::RunNotStarted, "spec.nodeName", message));
     }
-    if pod.status.phase == "Running" || !reasons.is_empty() {
+    if !reasons.is_empty() {
         return reasons;
     }
     let groups = cluster.profile().features.workload_resource_claims;

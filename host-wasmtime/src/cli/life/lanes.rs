@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use apportion_core::ask::Report;
 use apportion_core::control_plane::{Happening, Moment};
 use apportion_core::finding::ObjectRef;
-use apportion_core::ask::Report;
 
 /// What an object is for a while.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -9,11 +9,11 @@ use std::io;
 use anyhow::{Context, Result, bail};
 use apportion::{Error, HostLimits, NativePlay, Runner};
 use apportion_core::allocate::Limits;
+use apportion_core::ask::Report;
 use apportion_core::control_plane::script::{self, Step, duration, is_namespaced};
 use apportion_core::control_plane::{Command, Happening, Moment, Settled, Simulation};
 use apportion_core::decision::{EventRecord, Time};
 use apportion_core::finding::{ObjectRef, Severity};
-use apportion_core::ask::Report;
 use apportion_core::wire::simulation::Plays;
 use serde_json::{Value, json};
 

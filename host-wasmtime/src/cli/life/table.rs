@@ -1,7 +1,7 @@
 //! The timeline for people who read text.
 
-use apportion_core::control_plane::{Happening, Moment, Settled};
 use apportion_core::ask::Report;
+use apportion_core::control_plane::{Happening, Moment, Settled};
 
 use super::{Played, clock, is_main, severity};
 use crate::cli::pen::{Ink, Pen};
