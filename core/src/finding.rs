@@ -314,6 +314,8 @@ codes! {
         "A claim can be reserved for at most 256 consumers.";
     RunNotAllocated = "run/not-allocated", Error,
         "The Pod was given a node without the scheduler, and a claim of it is not allocated. Nobody allocates it for such a Pod, and the kubelet refuses to start it.";
+    RunNotGiven = "run/not-given", Warning,
+        "The input is a dump of a cluster, and it holds no object of a kind that others refer to. Nothing is known about those objects. The hint has the command that brings them.";
     RunNotStarted = "run/not-started", Error,
         "The Pod has a node, but the kubelet does not start it: the node does not exist, or the Pod may not use one of its claims.";
     RunBindingConditions = "run/binding-conditions", Error,

@@ -74,6 +74,8 @@ pub struct Cluster {
     priority_classes: BTreeMap<String, PriorityClass>,
     bystanders: BTreeMap<(String, String, String), Bystander>,
     arrivals: BTreeMap<(String, String, String), u64>,
+    /// Kinds of which a dump holds nothing, so that it is not known which objects there are.
+    not_given: BTreeSet<&'static str>,
     /// Objects that the API server refused, each with why.
     refused: BTreeMap<ObjectRef, Finding>,
     inventory: Arc<Inventory>,
@@ -195,6 +197,16 @@ impl Cluster {
         self.evicting_slices.iter().filter_map(|name| self.slices.get(name))
     }
 
+    /// Remembers of which kinds a dump holds nothing.
+    pub(crate) fn note_not_given(&mut self, kinds: impl IntoIterator<Item = &'static str>) {
+        self.not_given = kinds.into_iter().collect();
+    }
+
+    /// Whether nothing is known about the objects of a kind.
+    pub(crate) fn is_not_given(&self, kind: &str) -> bool {
+        self.not_given.contains(kind)
+    }
+
     /// Remembers that an object was refused, by what was found in it.
     pub(crate) fn note_refused(&mut self, findings: &[Finding]) {
         let error = findings.iter().find(|finding| finding.severity == Severity::Error);
@@ -212,9 +224,10 @@ impl Cluster {
         self.refused.get(&ObjectRef { kind, namespace, name })
     }
 
-    /// Knows what another cluster knows of refused objects.
+    /// Knows what another cluster knows of objects that are refused or not given.
     pub(crate) fn share_refused(&mut self, other: &Self) {
         self.refused.clone_from(&other.refused);
+        self.not_given.clone_from(&other.not_given);
     }
 
     /// The indexes over slices and devices in use.

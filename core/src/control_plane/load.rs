@@ -14,7 +14,7 @@ use crate::cluster::Cluster;
 use crate::controllers::workloads;
 use crate::decision::Time;
 use crate::derive;
-use crate::finding::{Code, Finding, ObjectRef, Severity};
+use crate::finding::{Code, Finding, ObjectRef, Severity, list};
 use crate::validate::{ADMIN_LABEL, allows_admin_access};
 
 /// When a cluster starts whose objects say nothing about the time.
@@ -111,6 +111,7 @@ impl Simulation {
     fn complete(&mut self) {
         let mut findings = Vec::new();
         self.infer_nodes(&mut findings);
+        self.note_not_given(&mut findings);
         self.refuse_admin_access(&mut findings);
         self.allow_admin_access(&mut findings);
         self.know_namespaces();
@@ -164,6 +165,42 @@ impl Simulation {
                 }
             }
         }
+    }
+
+    /// Notes of which kinds a dump holds nothing although its Pods and claims need some: what is not given is not known, other than in
+    /// manifests.
+    fn note_not_given(&mut self, findings: &mut Vec<Finding>) {
+        let cluster = self.server.cluster();
+        let runs = cluster.pods().values().any(|pod| pod.status.phase == "Running");
+        if !runs && cluster.claims().values().all(|claim| claim.status.allocation.is_none()) {
+            return;
+        }
+        let has_groups = cluster.profile().features.generic_workload;
+        let pods = || cluster.pods().values();
+        let kinds = [
+            ("Node", cluster.nodes().is_empty() && pods().next().is_some()),
+            ("ResourceSlice", cluster.slices().is_empty() && pods().any(|pod| !pod.spec.resource_claims.is_empty())),
+            (
+                "DeviceClass",
+                cluster.classes().is_empty() && !(cluster.claims().is_empty() && cluster.templates().is_empty()),
+            ),
+            ("ResourceClaim", cluster.claims().is_empty() && pods().any(|pod| !pod.spec.resource_claims.is_empty())),
+            (
+                "ResourceClaimTemplate",
+                cluster.templates().is_empty() && pods().any(|pod| !pod.spec.resource_claims.is_empty()),
+            ),
+            ("PodGroup", has_groups && cluster.pod_groups().is_empty() && pods().any(|pod| pod.group_name().is_some())),
+        ];
+        let missing: Vec<&'static str> = kinds.into_iter().filter_map(|(kind, lacks)| lacks.then_some(kind)).collect();
+        if missing.is_empty() {
+            return;
+        }
+        let resources: Vec<String> = missing.iter().map(|kind| resource_of(kind)).collect();
+        let names: Vec<String> = missing.iter().map(|kind| (*kind).to_owned()).collect();
+        let message = format!("the dump holds no {}, so nothing is known about them", list(names.iter()));
+        let hint = format!("add the output of `kubectl get {} -A -o yaml`", resources.join(","));
+        findings.push(Finding::new(Code::RunNotGiven, "", message).with_hint(hint));
+        self.server.cluster_mut().note_not_given(missing);
     }
 
     /// Leaves out new claims and templates that ask for admin access in a namespace that does not allow it, as the API server does.
@@ -252,4 +289,10 @@ fn namespaces_with_admin_access(cluster: &Cluster) -> Vec<String> {
 /// Whether some request asks for admin access.
 pub(crate) fn asks_for_admin_access(requests: &[DeviceRequest]) -> bool {
     requests.iter().filter_map(|request| request.exactly.as_ref()).any(|exact| exact.admin_access == Some(true))
+}
+
+/// The name of a kind's resource for kubectl.
+pub(crate) fn resource_of(kind: &str) -> String {
+    let kind = kind.to_lowercase();
+    if kind.ends_with('s') { format!("{kind}es") } else { format!("{kind}s") }
 }

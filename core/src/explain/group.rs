@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::case::{Case, Placed, pod_case};
 use super::origin::Origin;
-use super::reasons::problems::{missing_template, was_refused};
+use super::reasons::problems::{missing_template, not_given, was_refused};
 use super::settled::Settled;
 use super::words::plural;
 use crate::api::claim::ResourceClaimTemplate;
@@ -47,6 +47,9 @@ pub(crate) fn holds(cluster: &Cluster, pod: &Pod) -> Option<Finding> {
         let path = "spec.schedulingGroup.podGroupName";
         if let Some(why) = cluster.refused("PodGroup", &pod.metadata.namespace, name) {
             return Some(Origin::of(cluster, pod).locate(was_refused("PodGroup", name, why), path));
+        }
+        if cluster.is_not_given("PodGroup") {
+            return Some(Origin::of(cluster, pod).locate(not_given("PodGroup", "PodGroup", name), path));
         }
         let finding = Origin::of(cluster, pod).finding(Code::RunGroupMissing, path, message);
         return Some(finding.with_hint("create the PodGroup"));

@@ -3,6 +3,7 @@
 use crate::api::claim::ResourceClaim;
 use crate::api::pod::PodResourceClaim;
 use crate::cluster::Cluster;
+use crate::control_plane::resource_of;
 use crate::finding::{Code, Finding, list};
 use crate::validate::ADMIN_LABEL;
 
@@ -13,6 +14,9 @@ use crate::near::nearest_name as nearest;
 pub(crate) fn missing_claim(cluster: &Cluster, namespace: &str, name: &str) -> Finding {
     if let Some(why) = cluster.refused("ResourceClaim", namespace, name) {
         return was_refused("claim", name, why);
+    }
+    if cluster.is_not_given("ResourceClaim") {
+        return not_given("ResourceClaim", "claim", name);
     }
     let message = format!("there is no claim `{name}` in namespace `{namespace}`");
     let finding = Finding::new(Code::RunMissingClaim, "", message);
@@ -45,6 +49,13 @@ pub(crate) fn was_refused(what: &str, name: &str, why: &Finding) -> Finding {
     }
 }
 
+/// Something of a kind of which a dump holds nothing.
+pub(crate) fn not_given(kind: &str, what: &str, name: &str) -> Finding {
+    let message = format!("{what} `{name}` is not known: the dump holds no {kind}");
+    let hint = format!("add the output of `kubectl get {} -A -o yaml`", resource_of(kind));
+    Finding::new(Code::RunNotGiven, "", message).with_hint(hint)
+}
+
 /// A template that does not exist.
 pub(crate) fn missing_template(cluster: &Cluster, namespace: &str, name: &str, field: &str) -> Finding {
     let is_cluster = field == "clusterResourceClaimTemplateName";
@@ -52,6 +63,9 @@ pub(crate) fn missing_template(cluster: &Cluster, namespace: &str, name: &str, f
         if is_cluster { ("ClusterResourceClaimTemplate", "") } else { ("ResourceClaimTemplate", namespace) };
     if let Some(why) = cluster.refused(kind, space, name) {
         return was_refused("template", name, why);
+    }
+    if cluster.is_not_given(kind) {
+        return not_given(kind, "template", name);
     }
     let place = if is_cluster { String::new() } else { format!(" in namespace `{namespace}`") };
     let what = if is_cluster { "cluster-wide claim template" } else { "claim template" };
@@ -150,6 +164,12 @@ fn class_problem(cluster: &Cluster, claim: &str, label: &str, class: &str, path:
         let refused = was_refused("device class", class, why);
         let message = format!("request `{label}` of claim `{claim}` {}", refused.message);
         return Some(Finding { path: path.to_owned(), message, ..refused });
+    }
+    if cluster.is_not_given("DeviceClass") {
+        let unknown = not_given("DeviceClass", "device class", class);
+        let message =
+            format!("request `{label}` of claim `{claim}` needs a class that is not given: {}", unknown.message);
+        return Some(Finding { path: path.to_owned(), message, ..unknown });
     }
     let message = format!("request `{label}` of claim `{claim}` needs device class `{class}`, which does not exist");
     let hint = match nearest(class, cluster.classes().keys()) {
