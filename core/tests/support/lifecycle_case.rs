@@ -140,14 +140,21 @@ impl<'c> Replay<'c> {
         let names = self.names();
         let request = names.ours(request);
         let key = self.key(text(&request, "kind"), text(&request, "name"));
-        let object = || request.get("object").cloned().unwrap_or_default();
+        let mut object = request.get("object").cloned().unwrap_or_default();
+        // Times differ from the recorded ones: whoever sends an allocation back sends the one that was read.
+        let time = "/status/allocation/allocationTimestamp";
+        if let Some(sent) = object.pointer_mut(time)
+            && let Some(stored) = self.door.call("get", key.clone()).pointer(time)
+        {
+            sent.clone_from(stored);
+        }
         let status = text(&request, "subresource") == "status";
         let command = match text(&request, "verb") {
-            "create" => json!({ "create": object() }),
+            "create" => json!({ "create": object }),
             "delete" => json!({ "delete": { "object": key, "graceSeconds": request.get("gracePeriodSeconds") } }),
             "patch" => json!({ "patch": { "object": key, "fields": request.get("patch"), "status": status } }),
-            "update" if status => json!({ "updateStatus": object() }),
-            "update" => json!({ "update": object() }),
+            "update" if status => json!({ "updateStatus": object }),
+            "update" => json!({ "update": object }),
             "restart" => {
                 let changed = request.get("featureGates").and_then(Value::as_object).cloned().unwrap_or_default();
                 json!({ "restart": { "component": text(&request, "component"), "featureGates": gates(&changed) } })
