@@ -11,7 +11,9 @@ use wasmtime::Store;
 use wasmtime::component::ResourceAny;
 
 use crate::bindings::Dra;
-use crate::bindings::exports::apportion::dra::decisions::{GuestCluster, Limits as WitLimits, Profile as WitProfile};
+use crate::bindings::exports::apportion::dra::decisions::{
+    Finding as WitFinding, GuestCluster, Limits as WitLimits, Profile as WitProfile,
+};
 use crate::cache::Cache;
 use crate::door::Door;
 use crate::error::{Error, Stop};

@@ -27,7 +27,7 @@ impl Dice {
 
 #[test]
 fn a_scheduler_that_forgets_refusals_decides_the_same() {
-    let steps = std::env::var("MEMORY_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(150);
+    let steps = 150;
     for seed in 0..steps {
         let mut profile = Profile::of([Version::All, Version::V1_37, Version::V1_36, Version::All][seed as usize % 4]);
         if seed % 8 == 3 {

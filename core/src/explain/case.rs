@@ -212,6 +212,7 @@ fn pod_case_of(cluster: &Cluster, settled: &Settled, key: &Key) -> Case {
     if is_finished {
         let text = verdict.reasons.first().map(|finding| finding.message.clone()).unwrap_or_default();
         case.placed = Some(Placed { node: verdict.node, text });
+        case.stage = verdict.reasons;
         return case;
     }
     case.stage = verdict.reasons.into_iter().filter(|finding| !is_about_devices(finding)).collect();

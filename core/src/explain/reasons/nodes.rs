@@ -24,7 +24,14 @@ pub(crate) struct Asked<'a> {
 /// The reasons, most important first: what the allocator said of the nodes that came nearest, then claims that are
 /// allocated elsewhere, then nodes refused for ordinary reasons.
 pub(crate) fn of_nodes(asked: &Asked<'_>, nodes: &Nodes) -> Vec<Finding> {
-    let mut reasons = too_few(asked, &nodes.devices);
+    let knows_devices = nodes.devices.is_empty() || !asked.cluster.is_not_given("ResourceSlice");
+    let mut reasons = if knows_devices {
+        too_few(asked, &nodes.devices)
+    } else {
+        let message = "which devices there are is not known: the dump holds no ResourceSlice";
+        let finding = asked.origin.finding(Code::RunNotGiven, "spec.resourceClaims", message);
+        vec![finding.with_hint("add the output of `kubectl get resourceslices -o yaml`")]
+    };
     for (name, names) in &nodes.elsewhere {
         if let Some(claim) = asked.claims.iter().find(|claim| claim.metadata.name == *name) {
             let subject = subject(names, nodes.count, "has", "have");

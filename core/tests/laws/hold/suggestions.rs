@@ -21,7 +21,7 @@ fn delete_pod(case: &mut Case, namespace: &str, name: &str) {
         let owners = object["metadata"]["ownerReferences"].as_array();
         let is_owned =
             owners.is_some_and(|owners| owners.iter().any(|owner| owner["kind"] == "Pod" && owner["name"] == name));
-        !is_named(object, "Pod", namespace, name) && !(is_owned && ask::meta(object, "namespace") == namespace)
+        !(is_named(object, "Pod", namespace, name) || is_owned && ask::meta(object, "namespace") == namespace)
     });
     for object in case
         .objects
