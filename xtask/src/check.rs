@@ -10,7 +10,7 @@ use crate::Workspace;
 use crate::command::{cargo, output, run};
 use crate::node::Node;
 use crate::suites::WITH_WASMTIME;
-use crate::{alerts, npm, requirements, web};
+use crate::{alerts, npm, requirements, rooms, web};
 
 /// Runs every check; stops at the first that fails.
 ///
@@ -27,6 +27,7 @@ pub fn run_all(workspace: &Workspace) -> Result<()> {
     run(&mut in_root(&["fmt", "--all", "--check"]), "the format check", "run `cargo fmt --all`")?;
     wasmtime_is_compiled_once(workspace)?;
     requirements::check(workspace)?;
+    rooms::check(workspace)?;
     dependencies_are_allowed(workspace)?;
     alerts::check_with_what_is_there(workspace)?;
 

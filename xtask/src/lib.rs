@@ -35,6 +35,8 @@ pub mod npm;
 #[cfg(feature = "cli")]
 pub mod requirements;
 #[cfg(feature = "cli")]
+pub mod rooms;
+#[cfg(feature = "cli")]
 pub mod sbom;
 #[cfg(feature = "cli")]
 pub mod size;

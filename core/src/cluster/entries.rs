@@ -10,7 +10,9 @@ use crate::api::group::PodGroup;
 use crate::api::meta::ObjectMeta;
 use crate::api::pod::{Pod, PodResourceClaim, PodResourceClaimStatus};
 use crate::cluster::{Cluster, Key};
-use crate::decision::SCHEDULING_GROUP;
+
+/// API group of PodGroups, as in reservations.
+pub const SCHEDULING_GROUP: &str = "scheduling.k8s.io";
 
 /// Annotation of a generated claim: the entry that it was made for.
 pub(crate) const ENTRY_ANNOTATION: &str = "resource.kubernetes.io/pod-claim-name";

@@ -16,8 +16,5 @@ pub const CLAIM_FINALIZER: &str = "resource.kubernetes.io/delete-protection";
 /// Finalizer of a PodGroup that Pods may still refer to.
 pub const GROUP_FINALIZER: &str = "scheduling.k8s.io/podgroup-protection";
 
-/// API group of PodGroups, as in reservations.
-pub const SCHEDULING_GROUP: &str = "scheduling.k8s.io";
-
 /// Most reservations of one claim.
 pub const MAX_RESERVATIONS: usize = 256;

@@ -218,7 +218,7 @@ pub fn controller(profile: Profile, limits: Limits, settings: Value) -> Result<C
 /// |---|---|---|
 /// | `apply` | a list of objects | a list of findings per object |
 /// | `delete` | `{"kind", "namespace", "name"}` | whether there was one |
-/// | `due` | `null` | a list of [`Task`](super::Task) |
+/// | `due` | `null` | a list of [`Task`](crate::controller::Task) |
 /// | `standings` | `null` | see [`Controller::standings`] |
 /// | `reconcile` | `{"object", "nowMillis"}` | `{"writes", "wakeUpMillis", "retry", "events", "gone", "cause"}` |
 /// | `conclude` | `{"object", "conclusion"}` | `{}` |

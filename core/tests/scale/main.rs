@@ -1,5 +1,11 @@
 //! How long large clusters take to settle. Ignored: they are for `cargo test --release -p apportion-core --test scale -- --ignored --nocapture`.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    reason = "a measurement needs a clock, a test may panic"
+)]
+
 mod worlds;
 
 use std::time::Instant;

@@ -11,7 +11,8 @@ use crate::api::meta::{ObjectMeta, OwnerReference};
 use crate::api::object::Object;
 use crate::api::read::{Json, Path};
 use crate::cluster::Cluster;
-use crate::decision::{Action, SCHEDULING_GROUP};
+use crate::cluster::entries::SCHEDULING_GROUP;
+use crate::decision::Action;
 use crate::derive;
 use crate::profile::{Profile, Version};
 
