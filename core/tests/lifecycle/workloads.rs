@@ -316,7 +316,7 @@ fn a_pod_has_the_priority_of_its_class() {
     let refused = |play: &mut Play, fields: &str| play.create(pod_of_class("none", fields)).unwrap_err();
     assert_eq!(
         refused(&mut play, "priorityClassName: hihg,"),
-        "pods \"no\" is forbidden: no PriorityClass with name hihg was found"
+        "pods \"late-2\" is forbidden: no PriorityClass with name hihg was found"
     );
     assert!(refused(&mut play, "priorityClassName: high, priority: 5,").contains("the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 1000"));
 }
