@@ -313,7 +313,7 @@ fn a_pod_has_the_priority_of_its_class() {
         (&bare["spec"]["priorityClassName"], &bare["spec"]["preemptionPolicy"]),
         (&json!("usual"), &json!("Never"))
     );
-    let refused = |play: &mut Play, fields: &str| play.create(pod_of_class("none", fields)).unwrap_err();
+    let refused = |play: &mut Play, fields: &str| play.create(pod_of_class("late-2", fields)).unwrap_err();
     assert_eq!(
         refused(&mut play, "priorityClassName: hihg,"),
         "pods \"late-2\" is forbidden: no PriorityClass with name hihg was found"
