@@ -65,6 +65,10 @@ export type Settings = {
   featureGates?: {
     [key in string]: boolean
   },
+  /** Components that are of another version or have other gates, by the names of their programs; for simulations. */
+  components?: {
+    [key in string]: Build
+  },
   /** The correct answer, or the version's own with its known defects. */
   mode?: Mode,
   /** Search steps that one question may take: one step is one device tried for one request. */
@@ -972,6 +976,10 @@ export type Command = {
   "restart": {
     /** The component; all of them where it is left out. */
     component?: Component | null,
+    /** The node, where one kubelet alone is meant. */
+    node?: string | null,
+    /** The version; the one that the component began as where it is left out. */
+    version?: string | null,
     /** The gates. */
     featureGates?: {
       [key in string]: boolean
@@ -979,6 +987,8 @@ export type Command = {
   }
 } | {
   "toggle": {
+    /** The component; all of them where it is left out. */
+    component?: Component | null,
     /** The gate. */
     gate: string,
     /** Whether it is on from now on. */
@@ -1004,8 +1014,8 @@ export type DevicePath = {
   device: string,
 };
 
-/** A program of the control plane. */
-export type Component = "kube-apiserver" | "kube-controller-manager" | "kube-scheduler";
+/** A program of the cluster. */
+export type Component = "kube-apiserver" | "kube-controller-manager" | "kube-scheduler" | "kubelet";
 
 /** How a stretch of time ended. */
 export type Settled = "quiet" | "restless";

@@ -50,6 +50,15 @@ export class Engine {
   }
 
   /**
+   * @param {Iterable<unknown>} objects
+   * @returns {Finding[][]}
+   */
+  submit(objects) {
+    const texts = Array.from(objects, (object) => (typeof object === "string" ? object : stringify(object)));
+    return parse(this.#raw.submit(texts));
+  }
+
+  /**
    * @param {string | Manifests} text
    * @returns {PlacedFinding[]}
    */

@@ -33,6 +33,14 @@ export class Simulation {
     return call(this.#raw, "apply", Array.from(objects));
   }
 
+  /**
+   * @param {Iterable<unknown>} objects
+   * @returns {Finding[][]}
+   */
+  submit(objects) {
+    return call(this.#raw, "submit", Array.from(objects));
+  }
+
   /** @returns {Finding[]} */
   begin() {
     return call(this.#raw, "begin", null);

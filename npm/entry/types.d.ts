@@ -72,7 +72,12 @@ export class Engine {
    * among its findings is left out. Returns the findings of each object.
    */
   apply(objects: Iterable<unknown>): Finding[][];
-  /** Takes all documents of a text in and returns all that is to be told about them, in the order of the text. */
+  /**
+   * Has the API server of the stated Kubernetes admit objects: as `apply`, but what it refuses is left out, fields that it drops are gone,
+   * and defaults are set.
+   */
+  submit(objects: Iterable<unknown>): Finding[][];
+  /** Submits all documents of a text and returns all that is to be told about them, in the order of the text. */
   applyYaml(text: string | Manifests): PlacedFinding[];
   /** Removes an object. False when there is none. */
   delete(object: ObjectRef): boolean;
@@ -205,6 +210,8 @@ export class Simulation {
   constructor(options?: SimulationOptions);
   /** Takes objects in as they are; no rule of the API server is applied. Findings come per object, in order. */
   apply(objects: Iterable<unknown>): Finding[][];
+  /** Has the API server admit objects; what it refuses is left out. Findings come per object, in order. */
+  submit(objects: Iterable<unknown>): Finding[][];
   /**
    * Completes what was taken in: nodes are inferred where none is given, workload controllers make their Pods. From now on the
    * timeline is kept and Pods with a node run.

@@ -59,7 +59,12 @@ impl Engine {
         text(&self.0.apply(objects.iter().map(String::as_str)))
     }
 
-    /// Takes all usable documents of a text in. Returns what is to be told about all of them, with places.
+    /// Has the API server admit objects, each one JSON text. Returns a list of findings per object.
+    pub fn submit(&mut self, objects: Vec<String>) -> String {
+        text(&self.0.submit(objects.iter().map(String::as_str)))
+    }
+
+    /// Has the API server admit all usable documents of a text. Returns what is to be told about all of them, with places.
     #[wasm_bindgen(js_name = applyManifests)]
     pub fn apply_manifests(&mut self, manifests: &Manifests) -> String {
         let findings: Vec<(usize, Vec<Finding>)> = manifests

@@ -41,7 +41,9 @@ pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec
         let (object, found) = admit_value(object, profile);
         match object {
             Some(object) => cluster.apply(object),
-            None => refused.extend(found.into_iter().filter(|finding| finding.severity == Severity::Error)),
+            None => {
+                refused.extend(found.into_iter().filter(|finding| finding.severity == Severity::Error).map(refusal))
+            }
         }
     }
     let knows_pods = !cluster.pods().is_empty();
@@ -53,6 +55,14 @@ pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec
     pods::inspect(&facts, &mut findings);
     finalizers::inspect(&facts, &mut findings);
     findings
+}
+
+/// What is to be done about an object that the API server would refuse.
+fn refusal(finding: Finding) -> Finding {
+    match finding.hint {
+        Some(_) => finding,
+        None => finding.with_hint("correct the object; nothing else is said about it"),
+    }
 }
 
 /// A finding about one object.

@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn codes(objects: Vec<Value>) -> Vec<(&'static str, String)> {
+fn codes(mut objects: Vec<Value>) -> Vec<(&'static str, String)> {
+    if objects.iter().any(|object| object["kind"] == "ResourceSlice") {
+        objects.push(counters());
+    }
     let found = inspect(objects, &Profile::default(), Time::parse("2026-03-01T12:00:00Z"));
     for finding in &found {
         assert!(finding.hint.as_ref().is_some_and(|hint| !hint.is_empty()), "{finding:?}");
@@ -28,7 +31,7 @@ fn claim(name: &str, devices: &[&str], reserved: &[&str]) -> Value {
 fn pod(name: &str, claim: &str) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name, "namespace": "ns", "uid": format!("uid-{name}") },
-        "spec": { "containers": [{ "name": "c" }], "nodeName": "n", "resourceClaims": [{ "name": "e", "resourceClaimName": claim }] },
+        "spec": { "containers": [{ "name": "c", "image": "x" }], "nodeName": "n", "resourceClaims": [{ "name": "e", "resourceClaimName": claim }] },
         "status": { "phase": "Running" },
     })
 }
@@ -36,11 +39,21 @@ fn pod(name: &str, claim: &str) -> Value {
 fn slice() -> Value {
     let draws = json!([{ "counterSet": "s", "counters": { "m": { "value": "6" } } }]);
     json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": "devices" },
+        "spec": {
+            "driver": "d", "nodeName": "n", "pool": { "name": "p", "generation": 1, "resourceSliceCount": 2 },
+            "devices": [{ "name": "a", "consumesCounters": draws }, { "name": "b", "consumesCounters": draws }, { "name": "x" }],
+        },
+    })
+}
+
+/// The counters that the devices of [`slice`] draw from.
+fn counters() -> Value {
+    json!({
         "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": "slice" },
         "spec": {
-            "driver": "d", "nodeName": "n", "pool": { "name": "p", "generation": 1, "resourceSliceCount": 1 },
+            "driver": "d", "nodeName": "n", "pool": { "name": "p", "generation": 1, "resourceSliceCount": 2 },
             "sharedCounters": [{ "name": "s", "counters": { "m": { "value": "10" } } }],
-            "devices": [{ "name": "a", "consumesCounters": draws }, { "name": "b", "consumesCounters": draws }, { "name": "x" }],
         },
     })
 }

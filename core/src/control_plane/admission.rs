@@ -22,9 +22,11 @@ pub(crate) fn admit(text: &str, profile: &Profile) -> (Option<Object>, Vec<Findi
 pub(crate) fn admit_value(value: Value, profile: &Profile) -> (Option<Object>, Vec<Finding>) {
     let value = in_default_namespace(value);
     let admission = submit(Submission::create(value.clone()), profile);
-    let judged = admission.findings.into_iter().filter(|finding| finding.code != Code::ReadUnknownKind);
-    let judged: Vec<Finding> =
-        judged.filter(|finding| finding.refuses() || finding.code == Code::ValidateDroppedField).collect();
+    let matters = |finding: &Finding| {
+        finding.refuses()
+            || matches!(finding.code, Code::ValidateDroppedField | Code::ReadUnknownField | Code::ReadUnknownValue)
+    };
+    let judged: Vec<Finding> = admission.findings.into_iter().filter(matters).collect();
     let is_refused = judged.iter().any(Finding::refuses);
     // Of a refused object everything is said that reading says of it.
     let reading = read_object(if is_refused { value } else { admission.object });

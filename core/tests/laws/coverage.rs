@@ -169,7 +169,7 @@ fn every_feature_is_met_and_matters() {
     for (name, least, strip) in KINDS.iter().chain(&FEATURES) {
         let (occurs, matters) = count(&cases, *strip);
         println!("{name}: in {occurs} clusters, decides in {matters}");
-        if occurs < 10 || matters < *least {
+        if occurs < 8 || matters < *least {
             rare.push(format!("{name}: in {occurs} clusters, decides in {matters}, at least {least}"));
         }
     }

@@ -13,7 +13,7 @@ use super::args::{AllocateArguments, Output};
 use super::diagnose::diagnose;
 use super::input::Input;
 use super::pen::Pen;
-use super::{Shown, Verdict, ask, input, machine, show_allocate};
+use super::{Shown, ask, input, machine, show_allocate};
 use crate::api_server::READ;
 
 pub(crate) fn allocate(arguments: &AllocateArguments) -> Result<Shown> {
@@ -36,7 +36,7 @@ pub(crate) fn allocate(arguments: &AllocateArguments) -> Result<Shown> {
     };
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
     let is_allocated = matches!(answer.outcome, Outcome::Allocated { .. });
-    let verdict = if is_allocated && !taken.has_errors() { Verdict::Yes } else { Verdict::No };
+    let verdict = taken.verdict(is_allocated);
     Ok(Shown { stdout: stdout.into(), stderr, verdict })
 }
 

@@ -43,10 +43,13 @@ fn cluster(arguments: &ExplainArguments) -> Result<Shown> {
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
     if let Some(number) = arguments.apply {
         let stdout = applied(&explanations, number)?;
-        return Ok(Shown { stdout: stdout.into(), stderr, verdict: Verdict::Yes });
+        return Ok(Shown { stdout: stdout.into(), stderr, verdict: taken.verdict(true) });
     }
     let stdout = match view.output {
-        Output::Table if explanations.is_empty() => "Nothing is Pending.\n".to_owned(),
+        Output::Table if explanations.is_empty() => match taken.problems() {
+            Some(problems) if taken.has_errors() => format!("Nothing that was read is Pending. {problems}\n"),
+            _ => "Nothing is Pending.\n".to_owned(),
+        },
         Output::Table => show_explain::show(&explanations, Pen::new(&view.look, &io::stdout())),
         Output::Json | Output::Yaml => {
             let body = json!({ "input": machine::input(&input, &taken), "explanations": answer });
@@ -54,7 +57,7 @@ fn cluster(arguments: &ExplainArguments) -> Result<Shown> {
         }
     };
     let is_fine = |one: &Explanation| matches!(one.state, State::Placed | State::Fits);
-    let verdict = if explanations.iter().all(is_fine) { Verdict::Yes } else { Verdict::No };
+    let verdict = taken.verdict(explanations.iter().all(is_fine));
     Ok(Shown { stdout: stdout.into(), stderr, verdict })
 }
 

@@ -13,7 +13,7 @@ use super::diagnose::diagnose;
 use super::explain::refused;
 use super::pen::{Ink, Pen};
 use super::text::{WIDTH, clean, table, wrap};
-use super::{Shown, Verdict, ask, input, machine};
+use super::{Shown, ask, input, machine};
 use crate::api_server::READ;
 
 pub(crate) fn fit(arguments: &FitArguments) -> Result<Shown> {
@@ -43,7 +43,7 @@ pub(crate) fn fit(arguments: &FitArguments) -> Result<Shown> {
         }
     };
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
-    let verdict = if found.total.at_most == 0 { Verdict::No } else { Verdict::Yes };
+    let verdict = taken.verdict(found.total.at_most > 0);
     Ok(Shown { stdout: stdout.into(), stderr, verdict })
 }
 

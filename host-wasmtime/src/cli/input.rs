@@ -12,7 +12,7 @@ use super::args::ClusterArguments;
 use super::files::{self, STDIN, Source};
 use super::note::{Note, Places};
 use super::read::read;
-use super::{live, text};
+use super::{Verdict, live, text};
 use crate::api_server::Resource;
 
 /// All that was read.
@@ -154,6 +154,15 @@ impl Input {
         Ok(self.taken(door.submit(&self.texts)?))
     }
 
+    /// The objects of the documents that a cluster takes, and what became of all.
+    pub(crate) fn admitted(&self, door: &mut dyn Door) -> Result<(Vec<Value>, Taken)> {
+        let findings = door.submit(&self.texts)?;
+        let is_taken = |found: &[Finding]| found.iter().all(|finding| finding.severity != Severity::Error);
+        let taken = findings.iter().enumerate().filter(|(_, found)| is_taken(found));
+        let objects = taken.map(|(index, _)| self.object(index)).collect();
+        Ok((objects, self.taken(findings)))
+    }
+
     /// The object of a document.
     pub(crate) fn object(&self, document: usize) -> Value {
         // The text was made of a value.
@@ -238,6 +247,11 @@ impl Taken {
         self.notes.iter().any(|note| note.severity == Severity::Error)
     }
 
+    /// The verdict of an answer: no where something of the input was left out, whatever the answer is.
+    pub(crate) fn verdict(&self, is_fine: bool) -> Verdict {
+        if is_fine && !self.has_errors() { Verdict::Yes } else { Verdict::No }
+    }
+
     /// Where the answer is not about all that is written: errors and warnings in numbers.
     pub(crate) fn problems(&self) -> Option<String> {
         let number = |severity| self.notes.iter().filter(|note| note.severity == severity).count();
@@ -245,11 +259,11 @@ impl Taken {
         let warned = text::count(warnings, "warning");
         match (errors, warnings) {
             (0, 0) => None,
-            (0, _) => Some(format!("The input has {warned}, told on standard error.")),
+            (0, _) => Some(format!("The input has {warned}, reported on standard error.")),
             (_, _) => {
                 let and = if warnings > 0 { format!(" and {warned}") } else { String::new() };
                 let errors = text::count(errors, "error");
-                Some(format!("The input has {errors}{and}, told on standard error; what has an error is left out."))
+                Some(format!("The input has {errors}{and}, reported on standard error; invalid objects are left out."))
             }
         }
     }

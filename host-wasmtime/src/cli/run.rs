@@ -10,7 +10,7 @@ use serde_json::json;
 use super::args::{RunArguments, RunOutput};
 use super::diagnose::diagnose;
 use super::pen::Pen;
-use super::{Shown, Verdict, ask, input, life, machine, show_run};
+use super::{Shown, ask, input, life, machine, show_run};
 use crate::api_server::READ;
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
         }
     };
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(look, &io::stderr()), look.verbose);
-    let verdict = if taken.has_errors() || !is_satisfied(&report) { Verdict::No } else { Verdict::Yes };
+    let verdict = taken.verdict(is_satisfied(&report));
     Ok(Shown { stdout: stdout.into(), stderr, verdict })
 }
 

@@ -8,7 +8,9 @@ use apportion_core::wire;
 use serde_json::Value;
 
 use super::args::{ReplayArguments, SnapshotArguments};
+use super::diagnose::diagnose;
 use super::explain::refused;
+use super::pen::Pen;
 use super::{Shown, Verdict, ask, files, input};
 use crate::api_server::READ;
 
@@ -18,8 +20,8 @@ pub(crate) fn snapshot(arguments: &SnapshotArguments) -> Result<Shown> {
     let taken = input.apply(door.as_mut())?;
     let answer =
         door.inquire(&serde_json::to_value(Inquiry::Snapshot { anonymize: arguments.anonymize })?).map_err(refused)?;
-    let verdict = if taken.has_errors() { Verdict::No } else { Verdict::Yes };
-    Ok(Shown { stdout: format!("{answer:#}\n").into(), stderr: String::new(), verdict })
+    let stderr = diagnose(&taken.notes, &input.sources, Pen { has_color: false, has_unicode: true }, false);
+    Ok(Shown { stdout: format!("{answer:#}\n").into(), stderr, verdict: taken.verdict(true) })
 }
 
 /// Runs a snapshot and prints the report as JSON.
@@ -45,9 +47,9 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Shown> {
         false => Box::new(Runner::new()?.cluster(&profile, limits, HostLimits::default())?),
     };
     let texts: Vec<String> = objects.as_array().into_iter().flatten().map(Value::to_string).collect();
-    door.apply(&texts)?;
+    door.submit(&texts)?;
     let report = door.run()?;
-    let is_satisfied = report.pods.iter().all(|pod| pod.node.is_some());
+    let is_satisfied = super::run::is_satisfied(&report);
     let stdout = format!("{:#}\n", serde_json::to_value(&report)?);
     let verdict = if is_satisfied { Verdict::Yes } else { Verdict::No };
     Ok(Shown { stdout: stdout.into(), stderr: String::new(), verdict })

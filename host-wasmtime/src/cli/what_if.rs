@@ -41,9 +41,14 @@ pub(crate) fn diff(arguments: &DiffArguments) -> Result<Shown> {
     let input = input::load(std::slice::from_ref(&arguments.before))?;
     let taken = input.apply(door.as_mut())?;
     let after = input::gather(arguments.after.as_slice(), &arguments.cluster, &READ)?;
-    let objects = after.objects().collect();
+    let (objects, after_taken) = after.admitted(ask::cluster(&arguments.engine)?.as_mut())?;
     let answer = door.inquire(&serde_json::to_value(Inquiry::Compare { objects })?).map_err(refused)?;
-    difference(&answer, (&input, &taken), &arguments.engine, &arguments.view)
+    let mut shown = difference(&answer, (&input, &taken), &arguments.engine, &arguments.view)?;
+    shown.stderr.push_str(&said(&after, &after_taken, &arguments.view));
+    if after_taken.has_errors() {
+        shown.verdict = Verdict::No;
+    }
+    Ok(shown)
 }
 
 const NOBODY: &str = "\
@@ -71,7 +76,7 @@ pub(crate) fn taint(arguments: &TaintArguments) -> Result<Shown> {
             machine::write("Evictions", &arguments.engine, body, output)
         }
     };
-    let verdict = if evictions.is_empty() { Verdict::Yes } else { Verdict::No };
+    let verdict = taken.verdict(evictions.is_empty());
     Ok(Shown { stdout: stdout.into(), stderr: said(&input, &taken, &arguments.view), verdict })
 }
 
@@ -129,7 +134,7 @@ fn difference(
             machine::write("Difference", engine, body, output)
         }
     };
-    let verdict = if is_worse { Verdict::No } else { Verdict::Yes };
+    let verdict = taken.verdict(!is_worse);
     Ok(Shown { stdout: stdout.into(), stderr: said(input, taken, view), verdict })
 }
 

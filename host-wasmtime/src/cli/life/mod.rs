@@ -21,7 +21,7 @@ use super::args::{RunArguments, RunOutput};
 use super::diagnose::diagnose;
 use super::input::{self, Input};
 use super::pen::Pen;
-use super::{Shown, Verdict, ask, files, machine, show_run};
+use super::{Shown, ask, files, machine, show_run};
 use crate::api_server::READ;
 
 /// How long is played where nobody says it: until this long after the last step.
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
     };
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(look, &io::stderr()), look.verbose);
     let is_satisfied = played.settled == Settled::Quiet && super::run::is_satisfied(&played.report);
-    let verdict = if taken.has_errors() || !is_satisfied { Verdict::No } else { Verdict::Yes };
+    let verdict = taken.verdict(is_satisfied);
     Ok(Shown { stdout: stdout.into(), stderr, verdict })
 }
 
