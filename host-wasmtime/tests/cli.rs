@@ -156,7 +156,7 @@ snapshots! {
     cel_shows_the_parts: ["cel", "device.driver == \"gpu.example.com\" && device.allowMultipleAllocations == true", "-f", SMALL];
     cel_after_the_manifests: ["cel", "-f", SMALL, "-f", "host-wasmtime/tests/cli/wish.yaml", "device.driver == \"nic.example.com\""];
     taint_of_members_of_a_group: ["taint", "--preview", "-f", "examples/groups/shared-claim.yaml", "fabric.example.com=broken:NoExecute", "--now", "2026-01-01T00:00:00Z"];
-    explain_applies_a_setting: ["explain", "-f", "core/tests/explain/cases/counter-gate.yaml", "--kubernetes-version", "1.35", "--claim", "wanted", "--apply", "1"];
+    explain_applies_a_setting: ["explain", "-f", "core/tests/explain/cases/gate-extended-resource.yaml", "--kubernetes-version", "1.35", "--pod", "wanted", "--apply", "1"];
     explain_a_pod_that_every_node_refuses: ["explain", "-f", "core/tests/explain/cases/node-short-or-selected.yaml", "--pod", "wanted"];
     explain_applies_a_change_to_a_pod: ["explain", "-f", "core/tests/explain/cases/node-taint.yaml", "--pod", "wanted", "--apply", "1"];
     help_of_cel: ["cel", "--help"];

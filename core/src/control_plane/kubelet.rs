@@ -74,6 +74,10 @@ impl Simulation {
             }
             let kubelet = self.kubelets_by_node.get(&pod.spec.node_name).unwrap_or(&self.kubelet);
             let groups = kubelet.features.workload_resource_claims;
+            // Nothing starts Pods of a node that does not exist.
+            if !cluster.nodes().contains_key(&pod.spec.node_name) && self.knows_nodes {
+                continue;
+            }
             let is_refused = |permission: &Permission| matches!(permission, Permission::Refused(_));
             if pod.status.phase == "Running" || may_use(cluster, pod, groups).iter().any(is_refused) {
                 continue;

@@ -119,6 +119,7 @@ impl Simulation {
         self.take_as_given();
         let bound = self.server.cluster().pods().iter().filter(|(_, pod)| !pod.spec.node_name.is_empty());
         self.bound = bound.map(|(key, _)| key.clone()).collect();
+        self.knows_nodes = true;
         self.hear();
         self.play_workloads();
         findings.extend(workloads::notes(self.server.cluster()));

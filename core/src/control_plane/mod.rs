@@ -53,8 +53,8 @@ use waiting::Waiting;
 const MAX_WRITES: u64 = 20_000;
 const MAX_WRITES_EACH: u64 = 20;
 
-/// Seconds in which a cluster comes to rest: grace periods, retries and the waits for drivers are over by then.
-pub const SETTLING: i64 = 1800;
+/// Seconds in which a cluster comes to rest: grace periods and retries are over by then, what waits for a driver still waits.
+pub const SETTLING: i64 = 300;
 
 /// A simulated cluster.
 #[derive(Clone, Debug)]
@@ -91,6 +91,8 @@ pub struct Simulation {
     findings: Vec<Finding>,
     /// Pods that had a node when they were taken in.
     bound: BTreeSet<Key>,
+    /// Whether a node that is not there does not exist: the input was completed.
+    knows_nodes: bool,
     /// Objects without a name that were taken in.
     given: u64,
     /// What the API server said last to a write that it did not carry out.
@@ -132,6 +134,7 @@ impl Simulation {
             records_failures: true,
             findings: Vec::new(),
             bound: BTreeSet::new(),
+            knows_nodes: false,
             given: 0,
             refused: None,
         }

@@ -176,10 +176,11 @@ impl Waiting {
     fn wake(&mut self, cluster: &Cluster, pod: &Pod, key: &Key, now: Time) {
         let Some(entry) = self.entries.get_mut(key) else { return };
         let at = entry.pause_ends.map_or(now, |end| end.max(now));
-        if entry.ready.is_some_and(|(ready, ..)| ready <= at) {
+        let rank = rank(cluster, pod);
+        if entry.ready.is_some_and(|(ready, known)| ready <= at && known == rank) {
             return;
         }
-        let after = (at, rank(cluster, pod));
+        let after = (entry.ready.map_or(at, |(ready, _)| ready.min(at)), rank);
         let before = entry.ready.replace(after);
         self.requeue(key, before, Some(after));
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use apportion_core::ask::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
-use apportion_core::finding::{Code, Finding, ObjectRef};
+use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
 
 use super::input::{Input, Taken};
 use super::note::{Note, Places};
@@ -63,10 +63,13 @@ pub(crate) fn show(
         out.extend(show_pending::notes(&notes, pen, is_verbose));
     }
     let pending: Vec<&PodReport> = report.pods.iter().filter(|pod| pod.node.is_none()).collect();
-    if !pending.is_empty() {
-        out.push(String::new());
-        out.push(pen.paint(Ink::Strong, "PENDING"));
-        out.extend(show_pending::show(&pending, &places, &input.sources, pen));
+    let stuck: Vec<&PodReport> = report.pods.iter().filter(|pod| is_stuck(pod)).collect();
+    for (title, pods) in [("PENDING", pending), ("ON A NODE, NOT STARTED", stuck)] {
+        if !pods.is_empty() {
+            out.push(String::new());
+            out.push(pen.paint(Ink::Strong, title));
+            out.extend(show_pending::show(&pods, &places, &input.sources, pen));
+        }
     }
     out.push(String::new());
     out.join("\n")
@@ -79,7 +82,21 @@ fn is_used(claim: &ClaimReport, report: &Report) -> bool {
     })
 }
 
+/// Whether a Pod has a node and something keeps it from starting there.
+fn is_stuck(pod: &PodReport) -> bool {
+    pod.node.is_some() && pod.reasons.iter().any(|reason| reason.severity == Severity::Error)
+}
+
 fn verdict(report: &Report, pen: Pen) -> String {
+    let stuck = report.pods.iter().filter(|pod| is_stuck(pod)).count();
+    let verdict = places(report, pen);
+    match stuck {
+        0 => verdict,
+        _ => format!("{verdict}{}", pen.paint(Ink::Bad, &format!(", {stuck} of them cannot start"))),
+    }
+}
+
+fn places(report: &Report, pen: Pen) -> String {
     let all = report.pods.len();
     let pending = report.pods.iter().filter(|pod| pod.node.is_none()).count();
     let placed = all.saturating_sub(pending);

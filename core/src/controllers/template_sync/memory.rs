@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
+use serde_json::{Value, json};
+
 use super::rollout::Rollout;
 use super::{Reason, Refusal, Settings, State, Work, reconcile, told_of};
 use crate::api::object::Object;
@@ -82,6 +84,10 @@ fn flaw(source: &TemplateSource, profile: &Profile) -> Option<String> {
     let mut object = Object::TemplateSource(Box::new(source.clone())).write();
     // That is ours.
     object.as_object_mut()?.remove("status");
+    // A claim that asks for nothing is written as nothing.
+    if let Some(template) = object.pointer_mut("/spec/template").and_then(Value::as_object_mut) {
+        template.entry("spec").or_insert_with(|| json!({}));
+    }
     let findings = validate(Submission::create(object), profile);
     let error = findings.into_iter().find(|finding| finding.kind.is_some() && finding.severity == Severity::Error)?;
     Some(format!("{}: {}", error.path, error.message))
