@@ -69,7 +69,14 @@ impl Engine {
     fn submit_one(&mut self, text: &str) -> Vec<Finding> {
         let (object, findings) = admit(text, self.cluster.profile());
         match object {
-            Some(object) => self.take(object),
+            Some(object) => {
+                if findings.iter().any(|finding| finding.code == Code::ValidateDroppedField)
+                    && let Ok(written) = parse(text)
+                {
+                    self.cluster.note_dropped(object.reference(), written, &findings);
+                }
+                self.take(object);
+            }
             None => self.cluster.note_refused(&findings),
         }
         findings

@@ -18,6 +18,8 @@ mod usage;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::api::claim::{AllocationResult, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate};
 use crate::api::class::{DeviceClass, DeviceTaintRule};
 use crate::api::group::{PodGroup, SchedulingWorkload};
@@ -30,7 +32,7 @@ use crate::api::slice::{ResourceSlice, TaintEffect, Twins};
 use crate::api::source::{SOURCE_KIND, TemplateSource};
 use crate::api::workload::Workload;
 use crate::cel::Environment;
-use crate::finding::{Finding, ObjectRef, Severity};
+use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::profile::Profile;
 
 pub(crate) use counters::{Draws, Ledger};
@@ -76,6 +78,8 @@ pub struct Cluster {
     arrivals: BTreeMap<(String, String, String), u64>,
     /// Kinds of which a dump holds nothing, so that it is not known which objects there are.
     not_given: BTreeSet<&'static str>,
+    /// Objects of which the API server dropped fields, as they were written, each with what was said of it.
+    dropped: BTreeMap<ObjectRef, (Value, Vec<String>)>,
     /// Objects that the API server refused, each with why.
     refused: BTreeMap<ObjectRef, Finding>,
     inventory: Arc<Inventory>,
@@ -215,6 +219,20 @@ impl Cluster {
         }
     }
 
+    /// Remembers an object as it was written, if fields of it were dropped.
+    pub(crate) fn note_dropped(&mut self, object: ObjectRef, written: Value, findings: &[Finding]) {
+        let dropped = findings.iter().filter(|finding| finding.code == Code::ValidateDroppedField);
+        let messages: Vec<String> = dropped.map(|finding| finding.message.clone()).collect();
+        if !messages.is_empty() {
+            self.dropped.insert(object, (written, messages));
+        }
+    }
+
+    /// Objects of which fields were dropped, as they were written, and what was said of them.
+    pub(crate) fn dropped(&self) -> impl Iterator<Item = &(Value, Vec<String>)> {
+        self.dropped.values()
+    }
+
     /// Why an object was refused, if it was.
     pub(crate) fn refused(&self, kind: &str, namespace: &str, name: &str) -> Option<&Finding> {
         if self.refused.is_empty() {
@@ -227,6 +245,7 @@ impl Cluster {
     /// Knows what another cluster knows of objects that are refused or not given.
     pub(crate) fn share_refused(&mut self, other: &Self) {
         self.refused.clone_from(&other.refused);
+        self.dropped.clone_from(&other.dropped);
         self.not_given.clone_from(&other.not_given);
     }
 

@@ -12,6 +12,7 @@ use super::settled::{Settled, settle};
 use super::{Explanation, Request, State, explain_case};
 use crate::allocate::Limits;
 use crate::cluster::Cluster;
+use crate::control_plane::admission::admit_value;
 use crate::profile::Features;
 
 type Gates = BTreeSet<&'static str>;
@@ -103,7 +104,12 @@ impl<'l> OtherGates<'l> {
             for gate in gates {
                 profile.features.set(gate, true);
             }
-            cluster.set_profile(profile);
+            cluster.set_profile(profile.clone());
+            // What is dropped now would not be then.
+            for (written, _) in given.dropped() {
+                let (object, _) = admit_value(written.clone(), &profile);
+                object.into_iter().for_each(|object| cluster.apply(object));
+            }
             let settled = settle(&mut cluster, limits);
             (cluster, settled)
         });
@@ -123,7 +129,8 @@ impl<'l> OtherGates<'l> {
         let features = &self.given.profile().features;
         let stage = explanation.stage.iter().flat_map(|finding| [Some(&finding.message), finding.hint.as_ref()]);
         let reasons = explanation.requests.iter().flat_map(|request| &request.reasons).map(|reason| &reason.text);
-        let texts: Vec<&String> = stage.flatten().chain(reasons).collect();
+        let dropped = self.given.dropped().flat_map(|(_, messages)| messages);
+        let texts: Vec<&String> = stage.flatten().chain(reasons).chain(dropped).collect();
         let is_named = |gate: &&str| texts.iter().any(|text| text.contains(&format!("`{gate}`")));
         Features::gates().filter(|gate| features.get(gate) == Some(false)).filter(is_named).collect()
     }
