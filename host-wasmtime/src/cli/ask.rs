@@ -1,15 +1,23 @@
 //! The cluster to ask, as the arguments want it.
 
+use std::io;
 use std::time::SystemTime;
 
 use anyhow::{Result, bail};
 use apportion::{Door, HostLimits, Native, Runner};
 use apportion_core::allocate::Limits;
+use apportion_core::ask::Inquiry;
 use apportion_core::decision::Time;
 use apportion_core::profile::{Mode, Profile};
 use apportion_core::wire;
+use serde_json::Value;
 
-use super::args::{EngineArguments, KubernetesArguments};
+use super::args::{EngineArguments, KubernetesArguments, LookArguments};
+use super::diagnose::diagnose;
+use super::explain::refused;
+use super::input::{Input, Taken};
+use super::pen::Pen;
+use super::{Shown, Verdict};
 
 /// The profile that the arguments describe.
 pub(crate) fn profile(arguments: &KubernetesArguments, mode: Mode) -> Result<Profile> {
@@ -33,6 +41,25 @@ pub(crate) fn cluster(arguments: &EngineArguments) -> Result<Box<dyn Door>> {
         return Ok(Box::new(Native::new(profile, limits)));
     }
     Ok(Box::new(Runner::new()?.cluster(&profile, limits, HostLimits::default())?))
+}
+
+/// Asks an inquiry. Where the input has errors and the inquiry names what is not there, the errors are the answer.
+pub(crate) fn inquire(
+    door: &mut dyn Door,
+    inquiry: &Inquiry,
+    (input, taken): (&Input, &Taken),
+    look: &LookArguments,
+) -> Result<Result<Value, Shown>> {
+    match door.inquire(&serde_json::to_value(inquiry)?) {
+        Ok(answer) => Ok(Ok(answer)),
+        Err(error) if taken.has_errors() => {
+            let pen = Pen::new(look, &io::stderr());
+            let stderr = diagnose(&taken.notes, &input.sources, pen, look.verbose);
+            let stderr = format!("{stderr}error: {}\n", refused(error));
+            Ok(Err(Shown { stdout: String::new().into(), stderr, verdict: Verdict::No }))
+        }
+        Err(error) => Err(refused(error)),
+    }
 }
 
 /// The time of this machine, in whole seconds.

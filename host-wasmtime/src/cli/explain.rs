@@ -38,7 +38,11 @@ fn cluster(arguments: &ExplainArguments) -> Result<Shown> {
     let mut door = ask::cluster(&arguments.engine)?;
     let input = input::gather(&arguments.files, &arguments.cluster, &READ)?;
     let taken = input.apply(door.as_mut())?;
-    let answer = door.inquire(&serde_json::to_value(Inquiry::Explain(request))?).map_err(refused)?;
+    let asked = ask::inquire(door.as_mut(), &Inquiry::Explain(request), (&input, &taken), &view.look)?;
+    let answer = match asked {
+        Ok(answer) => answer,
+        Err(shown) => return Ok(shown),
+    };
     let explanations: Vec<Explanation> = serde_json::from_value(answer.clone())?;
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
     if let Some(number) = arguments.apply {

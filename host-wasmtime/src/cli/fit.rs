@@ -10,7 +10,6 @@ use serde_json::json;
 
 use super::args::{FitArguments, Output, PerChoice};
 use super::diagnose::diagnose;
-use super::explain::refused;
 use super::pen::{Ink, Pen};
 use super::text::{WIDTH, clean, table, wrap};
 use super::{Shown, ask, input, machine};
@@ -33,7 +32,10 @@ pub(crate) fn fit(arguments: &FitArguments) -> Result<Shown> {
         PerChoice::Class => Per::Class,
     };
     let inquiry = Inquiry::Fit(FitRequest { subject, per });
-    let answer = door.inquire(&serde_json::to_value(inquiry)?).map_err(refused)?;
+    let answer = match ask::inquire(door.as_mut(), &inquiry, (&input, &taken), &view.look)? {
+        Ok(answer) => answer,
+        Err(shown) => return Ok(shown),
+    };
     let found: Fit = serde_json::from_value(answer.clone())?;
     let stdout = match view.output {
         Output::Table => show(&found, per, name, Pen::new(&view.look, &io::stdout())),

@@ -32,7 +32,11 @@ pub(crate) fn what_if(arguments: &WhatIfArguments) -> Result<Shown> {
         cordon: arguments.cordon.clone(),
         now: ask::now().to_string(),
     };
-    let answer = door.inquire(&serde_json::to_value(Inquiry::WhatIf(supposition))?).map_err(refused)?;
+    let asked = ask::inquire(door.as_mut(), &Inquiry::WhatIf(supposition), (&input, &taken), &arguments.view.look)?;
+    let answer = match asked {
+        Ok(answer) => answer,
+        Err(shown) => return Ok(shown),
+    };
     difference(&answer, (&input, &taken), &arguments.engine, &arguments.view)
 }
 
@@ -65,7 +69,10 @@ pub(crate) fn taint(arguments: &TaintArguments) -> Result<Shown> {
         taints: taints(&arguments.taints),
         now: arguments.now.clone().unwrap_or_else(|| ask::now().to_string()),
     };
-    let answer = door.inquire(&serde_json::to_value(inquiry)?).map_err(refused)?;
+    let answer = match ask::inquire(door.as_mut(), &inquiry, (&input, &taken), &arguments.view.look)? {
+        Ok(answer) => answer,
+        Err(shown) => return Ok(shown),
+    };
     let evictions: Vec<Eviction> = serde_json::from_value(answer.clone())?;
     let pen = Pen::new(&arguments.view.look, &io::stdout());
     let stdout = match arguments.view.output {
