@@ -11,7 +11,7 @@ use crate::ask::{
     PodDifference, Remainder, Supposition, TaintSpec,
 };
 use crate::control_plane::server::Refused;
-use crate::control_plane::{Command, Component, DevicePath, Happening, Moment, Settled};
+use crate::control_plane::{Build, Command, Component, DevicePath, Happening, Moment, Settled};
 use crate::controller::{Conclusion, Lane, Part as ControllerPart, Task};
 use crate::controllers::template_sync::{Counts as CopyCounts, Place as CopyStanding, Stands};
 use crate::decision::EventRecord;
@@ -105,6 +105,7 @@ pub fn declarations() -> String {
         Command,
         DevicePath,
         Component,
+        Build,
         Settled,
         Happening,
         Moment,

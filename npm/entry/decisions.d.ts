@@ -1017,6 +1017,16 @@ export type DevicePath = {
 /** A program of the cluster. */
 export type Component = "kube-apiserver" | "kube-controller-manager" | "kube-scheduler" | "kubelet";
 
+/** What a component is to be: a version, and gates that differ from its defaults. */
+export type Build = {
+  /** `1.34` to `1.37` or `all`; as the component began where it is left out. */
+  version?: string,
+  /** Gates by name. */
+  featureGates?: {
+    [key in string]: boolean
+  },
+};
+
 /** How a stretch of time ended. */
 export type Settled = "quiet" | "restless";
 
