@@ -11,7 +11,7 @@ const BROKEN = `kind: [
 apiVersion: v1
 kind: Pod
 metadata: { name: p }
-spec: { resourceClaims: [{ name: c, resourceClaimName: missing }] }
+spec: { containers: [{ name: m, image: x }], resourceClaims: [{ name: c, resourceClaimName: missing }] }
 `;
 
 const TOUR = example("gpu-sharing/");

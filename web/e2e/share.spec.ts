@@ -63,9 +63,9 @@ test("YAML, JSON, SVG, PNG and a snapshot can be kept", async ({ page }) => {
 
 test("files are tabs: dropped, renamed, removed; what is no manifest is refused", async ({ page }) => {
   await open(page, "apiVersion: v1\nkind: Pod\nmetadata: { name: one }\n");
-  await write(page, "apiVersion: v1\nkind: Pod\nmetadata: { name: first }\n");
+  await write(page, "apiVersion: v1\nkind: Pod\nmetadata: { name: first }\nspec: { containers: [{ name: c, image: x }] }\n");
   await expect(podRow(page, "first")).toBeVisible();
-  await drop(page, { "two.yaml": "apiVersion: v1\r\nkind: Pod\r\nmetadata: { name: second }\r\n", "notes.txt": "hello" });
+  await drop(page, { "two.yaml": "apiVersion: v1\r\nkind: Pod\r\nmetadata: { name: second }\r\nspec: { containers: [{ name: c, image: x }] }\r\n", "notes.txt": "hello" });
   await expect(podRow(page, "second")).toBeVisible();
   await expect(page.getByText("Not read, for it is no YAML or JSON or too large: notes.txt")).toBeVisible();
   const files = page.getByRole("navigation", { name: "Files" }).getByRole("button");

@@ -30,7 +30,7 @@ test("subjects of one explanation stand together", () => {
 apiVersion: v1
 kind: Pod
 metadata: { name: ${name} }
-spec: { resourceClaims: [{ name: c, resourceClaimTemplateName: t }] }
+spec: { containers: [{ name: c, image: x }], resourceClaims: [{ name: c, resourceClaimTemplateName: t }] }
 `);
   const template = `apiVersion: resource.k8s.io/v1
 kind: ResourceClaimTemplate

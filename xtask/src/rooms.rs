@@ -101,13 +101,13 @@ mod tests {
     fn an_import_that_points_outwards_is_named() {
         let planted = "use crate::api::pod::Pod;\nuse crate::control_plane::Simulation;\n";
         assert_eq!(violations("scheduler/filter.rs", planted), ["scheduler/filter.rs imports `control_plane`"]);
-        assert_eq!(violations("explain/case.rs", planted), [String::new(); 0]);
+        assert!(violations("explain/case.rs", planted).is_empty());
     }
 
     #[test]
     fn comments_and_tests_may_name_any_room() {
         let text = "//! See [`crate::engine::Engine`].\nuse crate::api::pod::Pod;\n#[cfg(test)]\nmod tests {\n    use crate::engine::Engine;\n}\n";
-        assert_eq!(violations("cluster/mod.rs", text), [String::new(); 0]);
+        assert!(violations("cluster/mod.rs", text).is_empty());
     }
 
     #[test]
