@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// What has a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,9 +84,46 @@ pub(crate) fn anonymize(objects: &mut [Value]) {
         }
     };
     objects.iter_mut().for_each(|object| visit_object(object, &mut rename));
+    objects.iter_mut().for_each(complete);
 }
 
 type Visitor<'v> = dyn FnMut(Kind, &mut String) + 'v;
+
+/// Gives containers an image that says nothing, and workloads a selector of their own: the labels that it selected by are gone.
+fn complete(object: &mut Value) {
+    let name = object.pointer("/metadata/name").cloned().unwrap_or_default();
+    let app = json!({ "app": name });
+    if object.pointer("/spec/selector").is_some_and(Value::is_object)
+        && let Some(metadata) = object.pointer_mut("/spec/template/metadata").and_then(Value::as_object_mut)
+    {
+        metadata.insert("labels".to_owned(), app.clone());
+        if let Some(selector) = object.pointer_mut("/spec/selector") {
+            *selector = json!({ "matchLabels": app });
+        }
+    }
+    hide_images(object, 0);
+}
+
+fn hide_images(value: &mut Value, depth: u32) {
+    // Workloads nest a few templates at most.
+    if depth > 16 {
+        return;
+    }
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                if name == "containers" || name == "initContainers" {
+                    for container in items(Some(field)).filter_map(Value::as_object_mut) {
+                        container.insert("image".to_owned(), json!("image"));
+                    }
+                }
+                hide_images(field, depth.saturating_add(1));
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|item| hide_images(item, depth.saturating_add(1))),
+        _ => {}
+    }
+}
 
 fn visit_object(object: &mut Value, visit: &mut Visitor<'_>) {
     let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
