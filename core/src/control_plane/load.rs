@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::admission::admit;
 use super::{Simulation, Timeline, infer, priority};
 use crate::allocate::Limits;
-use crate::api::claim::DeviceRequest;
+use crate::api::claim::{DeviceRequest, ResourceClaim};
 use crate::api::meta::ObjectMeta;
 use crate::api::node::Node;
 use crate::api::object::{Object, parse, read_object};
@@ -172,8 +172,13 @@ impl Simulation {
     /// manifests.
     fn note_not_given(&mut self, findings: &mut Vec<Finding>) {
         let cluster = self.server.cluster();
-        let runs = cluster.pods().values().any(|pod| pod.status.phase == "Running");
-        if !runs && cluster.claims().values().all(|claim| claim.status.allocation.is_none()) {
+        // What has a derived UID was made here.
+        let is_foreign =
+            |kind: &str, metadata: &ObjectMeta| metadata.uid != derive::uid(kind, &metadata.namespace, &metadata.name);
+        let runs = |pod: &Pod| pod.status.phase == "Running" && is_foreign("Pod", &pod.metadata);
+        let has_devices =
+            |claim: &ResourceClaim| claim.status.allocation.is_some() && is_foreign("ResourceClaim", &claim.metadata);
+        if !cluster.pods().values().any(runs) && !cluster.claims().values().any(has_devices) {
             return;
         }
         let has_groups = cluster.profile().features.generic_workload;
