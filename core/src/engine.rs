@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::allocate::{Answer, KnownQuestion, Limits, Question, allocate, allocate_each, allocate_known};
 use crate::api::claim::ResourceClaim;
 pub use crate::api::object::parse;
-use crate::api::object::{Object, read_object};
+use crate::api::object::{Object, read_object, read_text};
 use crate::api::quantity::Quantity;
 use crate::api::read::{Json, Path};
 use crate::ask::{Report, inquire, run};
@@ -46,11 +46,7 @@ impl Engine {
     }
 
     fn apply_one(&mut self, text: &str) -> Vec<Finding> {
-        let value = match parse(text) {
-            Ok(value) => value,
-            Err(finding) => return vec![finding],
-        };
-        let reading = read_object(value);
+        let reading = read_text(text);
         let usable = reading.is_usable();
         if let (true, Some(object)) = (usable, reading.object) {
             self.take(object);

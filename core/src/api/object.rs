@@ -175,6 +175,14 @@ pub fn parse(text: &str) -> Result<Value, Finding> {
     serde_json::from_str(text).map_err(|error| Finding::new(Code::ReadBadJson, "", format!("not valid JSON: {error}")))
 }
 
+/// Reads one object from JSON, as [`read_object`]; a text that is not valid JSON is one finding.
+pub fn read_text(text: &str) -> Reading {
+    match parse(text) {
+        Ok(value) => read_object(value),
+        Err(finding) => Reading { object: None, findings: vec![finding] },
+    }
+}
+
 /// Reads one object, converting older versions to `v1`.
 pub fn read_object(mut value: Value) -> Reading {
     let mut findings = Vec::new();

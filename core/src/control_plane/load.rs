@@ -8,13 +8,13 @@ use crate::allocate::Limits;
 use crate::api::claim::{DeviceRequest, ResourceClaim};
 use crate::api::meta::ObjectMeta;
 use crate::api::node::Node;
-use crate::api::object::{Object, parse, read_object};
+use crate::api::object::{Object, read_text};
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::controllers::workloads;
 use crate::decision::Time;
 use crate::derive;
-use crate::finding::{Code, Finding, ObjectRef, Severity, list};
+use crate::finding::{Code, Finding, ObjectRef, list};
 use crate::validate::{ADMIN_LABEL, allows_admin_access};
 
 /// When a cluster starts whose objects say nothing about the time.
@@ -38,13 +38,9 @@ impl Simulation {
     }
 
     fn apply_one(&mut self, text: &str) -> Vec<Finding> {
-        let value = match parse(text) {
-            Ok(value) => value,
-            Err(finding) => return vec![finding],
-        };
-        let reading = read_object(value);
-        let refused = reading.findings.iter().any(|finding| finding.severity == Severity::Error);
-        if let Some(object) = reading.object.filter(|_| !refused) {
+        let reading = read_text(text);
+        let is_usable = reading.is_usable();
+        if let Some(object) = reading.object.filter(|_| is_usable) {
             self.take_in(object);
         }
         reading.findings
@@ -123,7 +119,7 @@ impl Simulation {
         self.hear();
         self.play_workloads();
         findings.extend(workloads::notes(self.server.cluster()));
-        // What was there before is told to all, and is nothing that happened.
+        // The controllers hear of the objects that were given; such objects do not count as changes.
         self.hear();
         self.run_pods();
         self.findings = findings;

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::allocate::Limits;
-use crate::api::object::{Object, parse, read_object};
+use crate::api::object::{Object, read_text};
 use crate::cluster::Cluster;
 use crate::controllers::claims::{self, Work};
 use crate::finding::{Finding, ObjectRef};
@@ -164,11 +164,7 @@ impl Controller {
     }
 
     fn apply_one(&mut self, text: &str) -> Vec<Finding> {
-        let value = match parse(text) {
-            Ok(value) => value,
-            Err(finding) => return vec![finding],
-        };
-        let reading = read_object(value);
+        let reading = read_text(text);
         let usable = reading.is_usable();
         let Some(object) = reading.object else { return reading.findings };
         let key = object.reference();

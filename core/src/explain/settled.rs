@@ -31,7 +31,7 @@ pub(crate) struct Settled {
 /// Lets the control plane of a cluster settle. The cluster afterwards is the settled one.
 pub(crate) fn settle(cluster: &mut Cluster, limits: &Limits) -> Settled {
     let mut simulation = Simulation::of(cluster, *limits);
-    // Whether it comes to rest does not matter: what stands then is told.
+    // A cluster that still changes after the longest time is shown as it is then.
     simulation.settle();
     let settled = look(&mut simulation);
     cluster.take_over(simulation.into_cluster());

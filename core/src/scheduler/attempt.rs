@@ -63,7 +63,7 @@ impl Failure {
         Self { is_error: false, message: String::new(), cause: Cause::Other, relief: Decision::none() }
     }
 
-    /// The failure for whoever only looks.
+    /// The failure as the result of an examination, which changes nothing.
     pub(super) fn examined(self) -> Examination {
         Examination::Unfit { message: self.message, cause: self.cause }
     }

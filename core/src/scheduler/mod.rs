@@ -47,7 +47,7 @@ pub const NAME: &str = "default-scheduler";
 /// What became of an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// The Pod is not ready to be tried: a claim, its PodGroup or other members are missing. Nobody is told.
+    /// The Pod is not ready to be tried: a claim, its PodGroup or other members are missing. No Event is recorded.
     Held,
     /// It has a node.
     Bound,

@@ -27,7 +27,7 @@ pub(crate) enum Cause {
         /// Name of the claim.
         claim: String,
     },
-    /// What has nothing to do with nodes or devices, or is told by nobody: see the message.
+    /// A cause that is neither a node nor a device. The message says which; it is empty where nothing is reported.
     Other,
 }
 

@@ -27,7 +27,7 @@ api_struct! { open
 pub(super) enum Item {
     /// A fact.
     Known(Object),
-    /// Kept for whoever asks for it.
+    /// An object of a kind that decisions do not use. It is stored and can be read back.
     Other(Box<Other>),
 }
 

@@ -71,7 +71,7 @@ impl Server {
         let item = Item::read(object.clone());
         let namespace = self.cluster.namespaces().get(&item.metadata().namespace);
         let is_admin = namespace.is_some_and(|namespace| validate::allows_admin_access(&namespace.metadata.labels));
-        // Of new objects `admit` asks for the label, whoever creates them.
+        // For new objects `admit` checks the label of the namespace.
         let admin_namespace = (operation == Operation::StatusUpdate).then_some(is_admin);
         let circumstances = Circumstances { admin_namespace, authorized: true };
         // What is stored may be of a version that is served no more.

@@ -116,7 +116,7 @@ impl<'c> Job<'c> {
     }
 }
 
-/// What to do about one Job. Of those that are no gang, Pods are made up to `most` at a time, where that is told.
+/// What to do about one Job. `most` bounds how many Pods of a Job that is no gang exist at a time; `None` is no bound.
 pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key, most: Option<u64>, now: Time) -> Decision {
     let Some(job) = Job::find(cluster, key) else {
         let names = cluster.links().pods_of_controller(&("Job".to_owned(), key.0.clone(), key.1.clone()));
