@@ -73,7 +73,7 @@ impl Engine {
                 }
                 self.take(object);
             }
-            None => self.cluster.note_refused(&findings),
+            None => self.cluster.note_refused(parse(text).unwrap_or_default(), &findings),
         }
         findings
     }

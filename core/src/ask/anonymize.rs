@@ -28,7 +28,7 @@ enum Kind {
 impl Kind {
     fn of_object(kind: &str) -> Option<Self> {
         Some(match kind {
-            "DeviceClass" => return None,
+            "DeviceClass" | "PriorityClass" => return None,
             "Namespace" => Self::Namespace,
             "Node" => Self::Place,
             "ResourceSlice" => Self::Slice,
@@ -184,12 +184,19 @@ fn visit_field(name: &str, field: &mut Value, visit: &mut Visitor<'_>) {
         "pool" if field.is_string() => visit_text(Some(field), Kind::Place, visit),
         "pool" => visit_text(field.get_mut("name"), Kind::Place, visit),
         "resourceClaimName" => visit_text(Some(field), Kind::Claim, visit),
-        "resourceClaimTemplateName" => visit_text(Some(field), Kind::Template, visit),
+        "resourceClaimTemplateName" | "templateName" => visit_text(Some(field), Kind::Template, visit),
         "clusterResourceClaimTemplateName" => visit_text(Some(field), Kind::ClusterTemplate, visit),
         "podGroupName" => visit_text(Some(field), Kind::Group, visit),
         "workloadName" => visit_text(Some(field), Kind::Workload, visit),
         "workloadRef" => visit_text(field.get_mut("name"), Kind::Workload, visit),
         "nodeSelector" => visit_text(field.get_mut(HOSTNAME), Kind::Place, visit),
+        "targets" => {
+            for target in items(Some(field)) {
+                for list in ["names", "excludeNames"] {
+                    items(target.get_mut(list)).filter(|name| *name != "*").for_each(|name| visit_text(Some(name), Kind::Namespace, visit));
+                }
+            }
+        }
         "containerName" => visit_text(Some(field), Kind::Container, visit),
         "containers" | "initContainers" => {
             items(Some(field)).for_each(|container| visit_text(container.get_mut("name"), Kind::Container, visit));

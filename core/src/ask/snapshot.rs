@@ -7,9 +7,12 @@ use serde_json::{Map, Value, json};
 
 use super::anonymize::anonymize;
 use crate::allocate::Limits;
+use crate::api::object::Object;
+use crate::api::pod::Namespace;
+use crate::api::source::{Selection, Target, TemplateSource};
 use crate::cluster::Cluster;
-use crate::finding::ObjectRef;
 use crate::profile::{Features, Mode};
+use crate::validate::as_served;
 
 /// The format of the file.
 pub const FORMAT: &str = "apportion/snapshot/v1";
@@ -39,6 +42,18 @@ const POD_FIELDS: [&str; 18] = [
 /// Fields of a container that are looked at; its environment may hold secrets.
 const CONTAINER_FIELDS: [&str; 5] = ["image", "name", "ports", "resources", "restartPolicy"];
 
+/// Kinds whose refused objects are kept: other objects refer to them, and they hold no environments of containers.
+const REFERRED_TO: [&str; 8] = [
+    "ClusterResourceClaimTemplate",
+    "DeviceClass",
+    "DeviceTaintRule",
+    "PodGroup",
+    "ResourceClaim",
+    "ResourceClaimTemplate",
+    "ResourceSlice",
+    "Workload",
+];
+
 /// Annotations that are looked at.
 const ANNOTATIONS: [&str; 4] = [
     "resource.kubernetes.io/pod-claim-name",
@@ -63,7 +78,7 @@ pub(crate) struct Snapshot {
 }
 
 /// The snapshot: `{"format", "settings", "objects"}`. Objects are in the order of their arrival where that counts, else by kind and
-/// name. Opaque parameters of drivers, environments, volumes and managed fields are left out. Names of Pods that a run makes for a
+/// name; those that the API server refused come last, without Pods and workloads, to which nothing refers. Opaque parameters of drivers, environments, volumes and managed fields are left out. Names of Pods that a run makes for a
 /// Deployment hang on its whole Pod template, so they differ from those of the cluster that the snapshot is of.
 ///
 /// With `is_anonymous` nodes, pools, namespaces and all namespaced objects get other names, in the order of the old ones, and labels that no
@@ -76,11 +91,16 @@ pub fn snapshot(cluster: &Cluster, limits: &Limits, is_anonymous: bool) -> Value
         .filter(|(gate, on)| defaults.get(gate) != Some(*on))
         .collect();
     let mode = if profile.mode == Mode::Reference { "reference" } else { "sound" };
-    let mut objects: Vec<Value> = references(cluster)
-        .iter()
-        .filter_map(|object| cluster.get(object))
-        .map(|object| cleaned(object.write()))
-        .collect();
+    let objects = cluster.objects().into_iter().map(|object| match object {
+        Object::TemplateSource(source) if is_anonymous => with_names(*source, cluster).write(),
+        object => as_served(object.write(), profile.version),
+    });
+    let is_referred_to = |object: &&Value| {
+        let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
+        REFERRED_TO.contains(&kind)
+    };
+    let refused = cluster.all_refused().filter(is_referred_to).cloned();
+    let mut objects: Vec<Value> = objects.chain(refused).map(cleaned).collect();
     if is_anonymous {
         anonymize(&mut objects);
     }
@@ -90,40 +110,16 @@ pub fn snapshot(cluster: &Cluster, limits: &Limits, is_anonymous: bool) -> Value
     json!(Snapshot { format: FORMAT, settings, objects })
 }
 
-/// All objects: first what has no order, then workloads and Pods as they arrived.
-fn references(cluster: &Cluster) -> Vec<ObjectRef> {
-    let mut all = Vec::new();
-    let mut global = |kind: &str, names: &mut dyn Iterator<Item = &String>| {
-        for name in names {
-            all.push(ObjectRef { kind: kind.to_owned(), namespace: String::new(), name: name.clone() });
-        }
-    };
-    global("Namespace", &mut cluster.namespaces().keys());
-    global("Node", &mut cluster.nodes().keys());
-    global("DeviceClass", &mut cluster.classes().keys());
-    global("ResourceSlice", &mut cluster.slices().keys());
-    global("DeviceTaintRule", &mut cluster.taint_rules().keys());
-    global("ClusterResourceClaimTemplate", &mut cluster.cluster_templates().keys());
-    let mut local = |kind: &str, keys: &mut dyn Iterator<Item = &(String, String)>| {
-        for key in keys {
-            all.push(ObjectRef { kind: kind.to_owned(), namespace: key.0.clone(), name: key.1.clone() });
-        }
-    };
-    local("ResourceClaimTemplate", &mut cluster.templates().keys());
-    local("ResourceClaim", &mut cluster.claims().keys());
-    local("PodGroup", &mut cluster.pod_groups().keys());
-    let mut ordered: Vec<(u64, ObjectRef)> = Vec::new();
-    for (kind, namespace, name) in cluster.workloads().keys() {
-        let object = ObjectRef { kind: kind.clone(), namespace: namespace.clone(), name: name.clone() };
-        ordered.push((cluster.arrival(kind, namespace, name), object));
+/// A source whose targets are the names of the namespaces that it selects: labels are left out.
+fn with_names(mut source: TemplateSource, cluster: &Cluster) -> Object {
+    if source.spec.targets.iter().any(|target| target.namespace_selector.is_some()) {
+        let selects = |namespace: &&Namespace| {
+            source.spec.selects(&namespace.metadata.name, &namespace.metadata.labels) == Selection::Selected
+        };
+        let names = cluster.namespaces().values().filter(selects).map(|namespace| namespace.metadata.name.clone());
+        source.spec.targets = vec![Target { names: names.collect(), ..Target::default() }];
     }
-    for (namespace, name) in cluster.pods().keys() {
-        let object = ObjectRef { kind: "Pod".to_owned(), namespace: namespace.clone(), name: name.clone() };
-        ordered.push((cluster.arrival("Pod", namespace, name), object));
-    }
-    ordered.sort();
-    all.extend(ordered.into_iter().map(|(_, object)| object));
-    all
+    Object::TemplateSource(Box::new(source))
 }
 
 /// An object without what nobody looks at, and without what may be secret.

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::api::object::Object;
 use crate::cluster::Cluster;
-use crate::control_plane::Simulation;
+use crate::control_plane::{Simulation, refused_admin_access};
 use crate::control_plane::admission::admit_value;
 use crate::decision::Time;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
@@ -45,6 +45,10 @@ pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec
                 refused.extend(found.into_iter().filter(|finding| finding.severity == Severity::Error).map(refusal))
             }
         }
+    }
+    for (object, finding) in refused_admin_access(&cluster) {
+        cluster.delete(&object.reference());
+        refused.push(finding);
     }
     let knows_pods = !cluster.pods().is_empty();
     let knows_groups = !cluster.pod_groups().is_empty() || (knows_pods && !profile.features.generic_workload);

@@ -80,8 +80,8 @@ pub struct Cluster {
     not_given: BTreeSet<&'static str>,
     /// Objects of which the API server dropped fields, as they were written, each with what was said of it.
     dropped: BTreeMap<ObjectRef, (Value, Vec<String>)>,
-    /// Objects that the API server refused, each with why.
-    refused: BTreeMap<ObjectRef, Finding>,
+    /// Objects that the API server refused, as they were written, each with why.
+    refused: BTreeMap<ObjectRef, (Value, Finding)>,
     inventory: Arc<Inventory>,
     links: Arc<Links>,
     twins: Twins,
@@ -211,12 +211,17 @@ impl Cluster {
         self.not_given.contains(kind)
     }
 
-    /// Remembers that an object was refused, by what was found in it.
-    pub(crate) fn note_refused(&mut self, findings: &[Finding]) {
+    /// Remembers an object that was refused, as it was written, and what was found in it.
+    pub(crate) fn note_refused(&mut self, written: Value, findings: &[Finding]) {
         let error = findings.iter().find(|finding| finding.severity == Severity::Error);
         if let Some((object, error)) = error.and_then(|error| Some((error.object.clone()?, error))) {
-            self.refused.insert(object, error.clone());
+            self.refused.insert(object, (written, error.clone()));
         }
+    }
+
+    /// Objects that were refused, as they were written, unless there is one of that name now.
+    pub(crate) fn all_refused(&self) -> impl Iterator<Item = &Value> {
+        self.refused.iter().filter(|(object, _)| self.metadata(object).is_none()).map(|(_, (written, _))| written)
     }
 
     /// Remembers an object as it was written, if fields of it were dropped.
@@ -239,7 +244,7 @@ impl Cluster {
             return None;
         }
         let (kind, namespace, name) = (kind.to_owned(), namespace.to_owned(), name.to_owned());
-        self.refused.get(&ObjectRef { kind, namespace, name })
+        self.refused.get(&ObjectRef { kind, namespace, name }).map(|(_, why)| why)
     }
 
     /// Knows what another cluster knows of objects that are refused or not given.

@@ -8,7 +8,7 @@ use crate::allocate::Limits;
 use crate::api::claim::{DeviceRequest, ResourceClaim};
 use crate::api::meta::ObjectMeta;
 use crate::api::node::Node;
-use crate::api::object::{Object, read_text};
+use crate::api::object::{Object, parse, read_text};
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::controllers::workloads;
@@ -55,7 +55,7 @@ impl Simulation {
         let (object, findings) = admit(text, self.server.cluster().profile());
         match object {
             Some(object) => self.take_in(object),
-            None => self.server.cluster_mut().note_refused(&findings),
+            None => self.server.cluster_mut().note_refused(parse(text).unwrap_or_default(), &findings),
         }
         findings
     }
@@ -156,9 +156,11 @@ impl Simulation {
                 Ok(()) => self.server.seed_object(Object::Pod(Box::new(pod)), self.now),
                 Err(problem) => {
                     let message = format!("refused: pods \"{}\" is forbidden: {problem}", object.name);
-                    findings
-                        .push(Finding::new(Code::RunRefused, "spec.priorityClassName", message).about(object.clone()));
+                    let finding = Finding::new(Code::RunRefused, "spec.priorityClassName", message).about(object.clone());
                     self.server.forget(&object);
+                    let written = Object::Pod(Box::new(pod)).write();
+                    self.server.cluster_mut().note_refused(written, std::slice::from_ref(&finding));
+                    findings.push(finding);
                 }
             }
         }
@@ -205,36 +207,12 @@ impl Simulation {
         self.server.cluster_mut().note_not_given(missing);
     }
 
-    /// Leaves out new claims and templates that ask for admin access in a namespace that does not allow it, as the API server does.
+    /// Leaves out what asks for admin access where that is not allowed, as the API server does.
     fn refuse_admin_access(&mut self, findings: &mut Vec<Finding>) {
-        let cluster = self.server.cluster();
-        if !cluster.profile().features.admin_access {
-            return;
-        }
-        let is_refused = |kind: &str, metadata: &ObjectMeta, requests: &[DeviceRequest]| {
-            let namespace = cluster.namespaces().get(&metadata.namespace);
-            asks_for_admin_access(requests)
-                && metadata.uid == derive::uid(kind, &metadata.namespace, &metadata.name)
-                && namespace.is_some_and(|namespace| !allows_admin_access(&namespace.metadata.labels))
-        };
-        let claims = cluster.claims().values().filter(|claim| {
-            claim.status.allocation.is_none()
-                && is_refused("ResourceClaim", &claim.metadata, &claim.spec.devices.requests)
-        });
-        let templates = cluster.templates().values().filter(|template| {
-            is_refused("ResourceClaimTemplate", &template.metadata, &template.spec.spec.devices.requests)
-        });
-        let claims = claims.map(|claim| Object::ResourceClaim(Box::new(claim.clone())).reference());
-        let templates = templates.map(|template| Object::ResourceClaimTemplate(Box::new(template.clone())).reference());
-        for object in claims.chain(templates).collect::<Vec<ObjectRef>>() {
-            let message = format!(
-                "{} `{}` asks for admin access, which namespace `{}` does not allow",
-                object.kind, object.name, object.namespace
-            );
-            let finding = Finding::new(Code::RunAdminNamespace, "", message).about(object.clone());
-            let finding = finding.with_hint(format!("label the namespace `{ADMIN_LABEL}: \"true\"`"));
-            self.server.forget(&object);
-            self.server.cluster_mut().note_refused(std::slice::from_ref(&finding));
+        for (object, finding) in refused_admin_access(self.server.cluster()) {
+            let key = object.reference();
+            self.server.forget(&key);
+            self.server.cluster_mut().note_refused(object.write(), std::slice::from_ref(&finding));
             findings.push(finding);
         }
     }
@@ -272,6 +250,36 @@ impl Simulation {
         }
         self.server.take_as_given(unseen);
     }
+}
+
+/// New claims and templates that ask for admin access in a namespace that does not allow it, each with the error.
+pub(crate) fn refused_admin_access(cluster: &Cluster) -> Vec<(Object, Finding)> {
+    if !cluster.profile().features.admin_access {
+        return Vec::new();
+    }
+    let is_refused = |kind: &str, metadata: &ObjectMeta, requests: &[DeviceRequest]| {
+        let is_new = metadata.uid.is_empty() || metadata.uid == derive::uid(kind, &metadata.namespace, &metadata.name);
+        let namespace = cluster.namespaces().get(&metadata.namespace);
+        is_new
+            && asks_for_admin_access(requests)
+            && namespace.is_some_and(|namespace| !allows_admin_access(&namespace.metadata.labels))
+    };
+    let claims = cluster.claims().values().filter(|claim| {
+        claim.status.allocation.is_none() && is_refused("ResourceClaim", &claim.metadata, &claim.spec.devices.requests)
+    });
+    let templates = cluster.templates().values().filter(|template| {
+        is_refused("ResourceClaimTemplate", &template.metadata, &template.spec.spec.devices.requests)
+    });
+    let claims = claims.map(|claim| Object::ResourceClaim(Box::new(claim.clone())));
+    let templates = templates.map(|template| Object::ResourceClaimTemplate(Box::new(template.clone())));
+    let with_error = |object: Object| {
+        let key = object.reference();
+        let (kind, name, namespace) = (&key.kind, &key.name, &key.namespace);
+        let message = format!("{kind} `{name}` asks for admin access, which namespace `{namespace}` does not allow");
+        let finding = Finding::new(Code::RunAdminNamespace, "", message).about(key.clone());
+        (object, finding.with_hint(format!("label the namespace `{ADMIN_LABEL}: \"true\"`")))
+    };
+    claims.chain(templates).map(with_error).collect()
 }
 
 /// Namespaces that are not given and whose objects ask for admin access: they are taken to allow it.

@@ -5,6 +5,8 @@ use super::meta::Scope;
 use super::schema::{self, Type};
 use crate::api::source::SOURCE_KIND;
 use crate::api::versions;
+use serde_json::Value;
+
 use crate::profile::{Features, Version};
 
 /// A kind whose rules are known.
@@ -161,6 +163,15 @@ impl Kind {
         self.versions().iter().copied().find(|version| is_served(version))
     }
 
+    /// The version in which a Kubernetes serves an object that is written in one: another one only where that is not served and both have
+    /// the same shape.
+    fn readable(self, version: &str, kubernetes: Version) -> Option<&'static str> {
+        let (since, until) = self.served(version)?;
+        let newest = self.newest(kubernetes)?;
+        let is_served = kubernetes >= since && kubernetes <= until;
+        (!is_served && std::ptr::eq(self.schema(version), self.schema(newest))).then_some(newest)
+    }
+
     /// Every version that ever had the kind, newest first.
     fn versions(self) -> &'static [&'static str] {
         match self {
@@ -240,4 +251,17 @@ impl Kind {
 /// Group and version of an API version.
 pub(super) fn split(api_version: &str) -> (&str, &str) {
     api_version.split_once('/').unwrap_or(("", api_version))
+}
+
+/// A stored object as this Kubernetes gives it out: in a version that it serves.
+pub(crate) fn as_served(mut object: Value, kubernetes: Version) -> Value {
+    let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (group, version) = split(text("apiVersion"));
+    if let Some(newest) = Kind::of(group, text("kind")).and_then(|kind| kind.readable(version, kubernetes)) {
+        let api_version = format!("{group}/{newest}");
+        if let Some(map) = object.as_object_mut() {
+            map.insert("apiVersion".to_owned(), Value::from(api_version));
+        }
+    }
+    object
 }

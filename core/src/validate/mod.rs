@@ -54,6 +54,7 @@ use serde_json::Value;
 
 use kind::Kind;
 use meta::Scope;
+pub(crate) use kind::as_served;
 pub use set::Member;
 pub use source::definition as source_definition;
 

@@ -26,6 +26,7 @@ use crate::decision::{Time, Trigger};
 use crate::derive;
 use crate::finding::ObjectRef;
 use crate::profile::Profile;
+use crate::validate::as_served;
 use events::Events;
 use item::{Item, Other};
 
@@ -135,7 +136,8 @@ impl Server {
 
     /// An object as stored.
     pub fn get(&self, object: &ObjectRef) -> Option<Value> {
-        self.item(object).map(|item| item.write())
+        let version = self.cluster.profile().version;
+        self.item(object).map(|item| as_served(item.write(), version))
     }
 
     /// All objects of a kind, by namespace and name.

@@ -135,11 +135,8 @@ fn held(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry]) -> Vec
         let finding = origin.finding(Code::RunNotModelled, "spec.schedulerName", message);
         return vec![finding.with_hint("leave `schedulerName` out to see what kube-scheduler would do")];
     }
-    let problems: Vec<Finding> = entries.iter().filter_map(|entry| entry.problem.clone()).collect();
-    match group::holds(cluster, pod) {
-        Some(hold) => vec![hold],
-        None => problems,
-    }
+    let problems = entries.iter().filter_map(|entry| entry.problem.clone());
+    group::holds(cluster, pod).into_iter().chain(problems).collect()
 }
 
 /// Why the scheduler has no place for a Pod.

@@ -24,14 +24,28 @@ fn kind_of(object: &Value) -> &str {
     object["kind"].as_str().unwrap_or_default()
 }
 
+/// Whether a finding about the whole input says that an object is left out: what stands in the way is in another object.
+fn is_refusal_of(finding: &Finding, object: &Value) -> bool {
+    let namespace = match ask::meta(object, "namespace") {
+        "" => "default",
+        name => name,
+    };
+    finding.code == Code::RunAdminNamespace
+        && finding.object == Some(ask::reference(kind_of(object), namespace, ask::meta(object, "name")))
+}
+
 /// Every command that takes objects in names those that `validate` refuses, and no others.
 pub(super) fn named(case: &Case) -> Result<(), Contradiction> {
     let refused = ask::refused(case);
-    let (_, of_engine) = ask::engine(case);
-    let (_, of_simulation) = ask::simulation(case, None);
-    for (command, findings) in [("run", of_engine), ("run --until", of_simulation)] {
+    let (mut engine, of_engine) = ask::engine(case);
+    let (simulation, of_simulation) = ask::simulation(case, None);
+    let later = engine.run().findings;
+    for (command, findings, later) in
+        [("run", of_engine, later.as_slice()), ("run --until", of_simulation, simulation.findings())]
+    {
         for (index, object) in case.objects.iter().enumerate() {
-            let errors: Vec<_> = findings[index].iter().filter(|one| ask::is_error(one)).cloned().collect();
+            let own = findings[index].iter().chain(later.iter().filter(|one| is_refusal_of(one, object)));
+            let errors: Vec<_> = own.filter(|one| ask::is_error(one)).cloned().collect();
             let why = refused.iter().find(|(of, _)| *of == index).map(|(_, why)| why);
             match why {
                 Some(why) if errors.is_empty() => {
@@ -146,6 +160,12 @@ pub(super) fn told(case: &Case) -> Result<(), Contradiction> {
         let object = &case.objects[*index];
         let is_same = |other: &&Value| name_of(other) == name_of(object);
         if case.objects.iter().filter(is_same).count() > 1 {
+            continue;
+        }
+        let is_refused = |one: &Finding| {
+            one.code == Code::RunRefused && one.object == Some(ask::reference("Pod", namespace, name))
+        };
+        if report.findings.iter().any(is_refused) {
             continue;
         }
         let Some(found) = report.pods.iter().find(|one| one.namespace == namespace && one.name == name) else {
