@@ -126,10 +126,8 @@ fn with_names(mut source: TemplateSource, cluster: &Cluster) -> Object {
 fn cleaned(mut object: Value) -> Value {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("managedFields");
-        if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
-            annotations.retain(|name, _| ANNOTATIONS.contains(&name.as_str()));
-        }
     }
+    clean_annotations(&mut object);
     without_parameters(&mut object);
     if let Some(spec) = object.get_mut("spec") {
         clean_pods(spec, 0);
@@ -151,6 +149,13 @@ fn without_parameters(value: &mut Value) {
     }
 }
 
+/// Leaves out annotations that nobody looks at, of an object or of a template.
+fn clean_annotations(object: &mut Value) {
+    if let Some(annotations) = object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
+        annotations.retain(|name, _| ANNOTATIONS.contains(&name.as_str()));
+    }
+}
+
 /// Cleans every Pod spec in a spec: its own, or those of templates at any depth.
 fn clean_pods(spec: &mut Value, depth: u32) {
     // Workloads nest a few templates at most.
@@ -168,7 +173,10 @@ fn clean_pods(spec: &mut Value, depth: u32) {
                 }
             }
         }
-        Value::Object(fields) => fields.values_mut().for_each(|value| clean_pods(value, depth.saturating_add(1))),
+        Value::Object(fields) => fields.values_mut().for_each(|value| {
+            clean_annotations(value);
+            clean_pods(value, depth.saturating_add(1));
+        }),
         Value::Array(items) => items.iter_mut().for_each(|value| clean_pods(value, depth.saturating_add(1))),
         _ => {}
     }

@@ -50,6 +50,8 @@ kinds! {
     "Pod" => pods[place];
     "PodGroup" => pod_groups[place];
     "Workload" => scheduling_workloads[place];
+    "PriorityClass" => priority_classes[name];
+    "PersistentVolume" | "PersistentVolumeClaim" | "PodDisruptionBudget" => bystanders[of_kind];
 }
 
 fn name(object: &ObjectRef) -> String {

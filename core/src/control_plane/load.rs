@@ -5,11 +5,12 @@ use serde_json::{Value, json};
 use super::admission::admit;
 use super::{Simulation, Timeline, infer, priority};
 use crate::allocate::Limits;
-use crate::api::claim::{DeviceRequest, ResourceClaim};
+use crate::api::claim::{DeviceRequest, ResourceClaim, ResourceClaimTemplate};
 use crate::api::meta::ObjectMeta;
 use crate::api::node::Node;
 use crate::api::object::{Object, parse, read_text};
 use crate::api::pod::Pod;
+use crate::api::source::MANAGED_BY;
 use crate::cluster::Cluster;
 use crate::controllers::workloads;
 use crate::decision::Time;
@@ -166,45 +167,56 @@ impl Simulation {
         }
     }
 
-    /// Notes of which kinds a dump holds nothing although its Pods and claims need some: what is not given is not known, other than in
-    /// manifests.
+    /// Remembers of which kinds a dump holds nothing: what is not given is not known, other than in manifests. Says so of those that its
+    /// objects need.
     fn note_not_given(&mut self, findings: &mut Vec<Finding>) {
         let cluster = self.server.cluster();
         // What has a derived UID was made here.
-        let is_foreign =
-            |kind: &str, metadata: &ObjectMeta| metadata.uid != derive::uid(kind, &metadata.namespace, &metadata.name);
-        let runs = |pod: &Pod| pod.status.phase == "Running" && is_foreign("Pod", &pod.metadata);
-        let has_devices =
-            |claim: &ResourceClaim| claim.status.allocation.is_some() && is_foreign("ResourceClaim", &claim.metadata);
-        if !cluster.pods().values().any(runs) && !cluster.claims().values().any(has_devices) {
-            return;
-        }
-        let has_groups = cluster.profile().features.generic_workload;
+        let is_foreign = |kind: &str, metadata: &ObjectMeta| {
+            !metadata.uid.is_empty() && metadata.uid != derive::uid(kind, &metadata.namespace, &metadata.name)
+        };
         let pods = || cluster.pods().values();
-        let kinds = [
-            ("Node", cluster.nodes().is_empty() && pods().next().is_some()),
-            ("ResourceSlice", cluster.slices().is_empty() && pods().any(|pod| !pod.spec.resource_claims.is_empty())),
-            (
-                "DeviceClass",
-                cluster.classes().is_empty() && !(cluster.claims().is_empty() && cluster.templates().is_empty()),
-            ),
-            ("ResourceClaim", cluster.claims().is_empty() && pods().any(|pod| !pod.spec.resource_claims.is_empty())),
-            (
-                "ResourceClaimTemplate",
-                cluster.templates().is_empty() && pods().any(|pod| !pod.spec.resource_claims.is_empty()),
-            ),
-            ("PodGroup", has_groups && cluster.pod_groups().is_empty() && pods().any(|pod| pod.group_name().is_some())),
-        ];
-        let missing: Vec<&'static str> = kinds.into_iter().filter_map(|(kind, lacks)| lacks.then_some(kind)).collect();
-        if missing.is_empty() {
+        let mut claims = cluster.claims().values();
+        if !pods().any(|pod| is_foreign("Pod", &pod.metadata))
+            && !claims.any(|claim| is_foreign("ResourceClaim", &claim.metadata))
+        {
             return;
         }
-        let resources: Vec<String> = missing.iter().map(|kind| resource_of(kind)).collect();
-        let names: Vec<String> = missing.iter().map(|kind| (*kind).to_owned()).collect();
-        let message = format!("the dump holds no {}, so nothing is known about them", list(names.iter()));
-        let hint = format!("add the output of `kubectl get {} -A -o yaml`", resources.join(","));
-        findings.push(Finding::new(Code::RunNotGiven, "", message).with_hint(hint));
-        self.server.cluster_mut().note_not_given(missing);
+        let has_pods = pods().next().is_some() || !cluster.workloads().is_empty();
+        let have_claims = pods().any(|pod| !pod.spec.resource_claims.is_empty());
+        // What controllers made here says nothing about what there is in the cluster.
+        let made = |claim: &ResourceClaim| {
+            claim.metadata.controller().is_some() && !is_foreign("ResourceClaim", &claim.metadata)
+        };
+        let copied = |template: &ResourceClaimTemplate| {
+            template.metadata.labels.contains_key(MANAGED_BY) && !is_foreign("ResourceClaimTemplate", &template.metadata)
+        };
+        let have_requests = !(cluster.claims().is_empty() && cluster.templates().is_empty());
+        let kinds = [
+            ("Node", cluster.nodes().is_empty(), has_pods),
+            ("ResourceSlice", cluster.slices().is_empty(), have_claims),
+            ("DeviceClass", cluster.classes().is_empty(), have_requests),
+            ("ResourceClaim", cluster.claims().values().all(made), have_claims),
+            ("ResourceClaimTemplate", cluster.templates().values().all(copied), have_claims),
+            ("ClusterResourceClaimTemplate", cluster.cluster_templates().is_empty(), pods().any(needs_cluster_wide)),
+            ("PodGroup", cluster.pod_groups().is_empty(), pods().any(|pod| pod.group_name().is_some())),
+        ];
+        let features = &cluster.profile().features;
+        let is_served = |kind: &str| match kind {
+            "PodGroup" => features.generic_workload,
+            "ClusterResourceClaimTemplate" => features.cluster_resource_claim_templates,
+            _ => true,
+        };
+        let missing: Vec<_> = kinds.into_iter().filter(|(kind, lacks, _)| *lacks && is_served(kind)).collect();
+        let needed: Vec<&str> = missing.iter().filter(|(_, _, is_needed)| *is_needed).map(|(kind, ..)| *kind).collect();
+        if !needed.is_empty() {
+            let resources: Vec<String> = needed.iter().map(|kind| resource_of(kind)).collect();
+            let names: Vec<String> = needed.iter().map(|kind| (*kind).to_owned()).collect();
+            let message = format!("the dump holds no {}, so nothing is known about them", list(names.iter()));
+            let hint = format!("add the output of `kubectl get {} -A -o yaml`", resources.join(","));
+            findings.push(Finding::new(Code::RunNotGiven, "", message).with_hint(hint));
+        }
+        self.server.cluster_mut().note_not_given(missing.into_iter().map(|(kind, ..)| kind));
     }
 
     /// Leaves out what asks for admin access where that is not allowed, as the API server does.
@@ -250,6 +262,11 @@ impl Simulation {
         }
         self.server.take_as_given(unseen);
     }
+}
+
+/// Whether an entry of a Pod names a cluster-wide template.
+fn needs_cluster_wide(pod: &Pod) -> bool {
+    pod.spec.resource_claims.iter().any(|entry| entry.cluster_resource_claim_template_name.is_some())
 }
 
 /// New claims and templates that ask for admin access in a namespace that does not allow it, each with the error.

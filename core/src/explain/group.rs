@@ -154,7 +154,8 @@ pub(crate) fn case(cluster: &Cluster, settled: &Settled, key: &Key) -> Result<Ca
     };
     let placed = members.iter().filter(has_place).count();
     let wanted = group.min_count().and_then(|count| usize::try_from(count).ok()).unwrap_or(members.len());
-    if placed >= wanted && case.stage.is_empty() {
+    let is_bound = |pod: &&&Key| settled.verdicts.get(**pod).is_some_and(|verdict| verdict.node.is_some());
+    if !members.is_empty() && members.iter().all(|pod| is_bound(&pod)) && placed >= wanted && case.stage.is_empty() {
         let text = format!("{placed} of {} have a place", super::case::count(members.len(), "Pod"));
         case.placed = Some(Placed { node: None, text });
         return Ok(case);
@@ -163,18 +164,21 @@ pub(crate) fn case(cluster: &Cluster, settled: &Settled, key: &Key) -> Result<Ca
         case.is_blocked = true;
         return Ok(case);
     }
-    let Some(first) = members.iter().find(|pod| !has_place(pod)) else {
+    let first = members.iter().find(|pod| !has_place(pod)).or_else(|| members.iter().find(|pod| !is_bound(pod)));
+    let Some(first) = first else {
         let message = format!("PodGroup `{}` has no Pods", key.1);
         case.stage.push(Finding::new(Code::RunGroupShort, "", message).about(reference(key)));
         case.is_blocked = true;
         return Ok(case);
     };
     let member = pod_case(cluster, settled, first);
-    let message = format!(
-        "{placed} of {} find a place, {wanted} are needed at once; Pod `{}` is the first without one",
-        super::case::count(members.len(), "Pod"),
-        first.1
-    );
+    let all = super::case::count(members.len(), "Pod");
+    let name = &first.1;
+    let message = if has_place(&first) {
+        format!("{placed} of {all} have a place; Pod `{name}` is the first that is not bound to it yet")
+    } else {
+        format!("{placed} of {all} find a place, {wanted} are needed at once; Pod `{name}` is the first without one")
+    };
     let note = Finding::new(Code::RunGroupShort, "", message).about(reference(key));
     let mut stage = member.stage;
     // What blocks a member says more than that it is blocked.

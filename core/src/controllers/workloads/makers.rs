@@ -1,6 +1,8 @@
 //! Controllers that make further workloads: CronJob, JobSet, LeaderWorkerSet.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
 
 use super::{MAX_PODS, children, create, is_active, owner_reference};
 use crate::api::meta::ObjectMeta;
@@ -183,7 +185,11 @@ pub(crate) fn suspended(workload: &Workload, suspend: Option<bool>) -> (bool, Op
     (true, Some(finding))
 }
 
-fn stateful_set(owner: &Workload, name: String, spec: StatefulSetSpec) -> Workload {
+/// A StatefulSet that selects its Pods by the labels that they have of the controller.
+fn stateful_set(owner: &Workload, name: String, mut spec: StatefulSetSpec) -> Workload {
+    let own = spec.template.metadata.labels.iter().filter(|(name, _)| [LWS_NAME, LWS_GROUP, LWS_WORKER].contains(&name.as_str()));
+    let own: BTreeMap<&String, &String> = own.collect();
+    spec.rest.set("selector", json!({ "matchLabels": own }));
     let labels = [(LWS_NAME.to_owned(), owner.metadata.name.clone())].into_iter().collect();
     let metadata = ObjectMeta { labels, ..ObjectMeta::default() };
     child(owner, "apps/v1", "StatefulSet", name, metadata, WorkloadSpec::StatefulSet(Box::new(spec)))

@@ -71,7 +71,12 @@ impl Look<'_> {
                 self.origin.finding(Code::RunGroupClaim, &path, message)
             };
             let Some(group) = self.pod.group_name() else { return finding("the Pod is in none".to_owned()) };
-            let Some(found) = found else { return finding(format!("PodGroup `{group}` does not exist")) };
+            let Some(found) = found else {
+                if self.cluster.is_not_given("PodGroup") {
+                    return self.origin.locate(problems::not_given("PodGroup", "PodGroup", group), &path);
+                }
+                return finding(format!("PodGroup `{group}` does not exist"));
+            };
             match found.spec.resource_claims.iter().find(|entry| entry.name == *wanted) {
                 Some(entry) => made_from = entry,
                 None => {

@@ -46,9 +46,11 @@ pub(super) fn explain(case: &Case) -> Result<(), Contradiction> {
         let Some(stored) = simulation.server().get(&subject) else { continue };
         let conditions = stored["status"]["conditions"].as_array().cloned().unwrap_or_default();
         let says = |condition: &&Value| condition["type"] == "PodGroupScheduled" && condition["status"] == "True";
+        let is_gang = engine.cluster().profile().features.gang_scheduling;
         let least = ["policy", "schedulingPolicy"]
             .iter()
             .find_map(|field| stored["spec"][field]["gang"]["minCount"].as_u64())
+            .filter(|_| is_gang)
             .unwrap_or(0);
         if conditions.iter().find(says).is_some() && (then as u64) < least {
             return Err(format!(

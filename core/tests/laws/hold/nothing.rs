@@ -138,7 +138,17 @@ pub(super) fn simulated(case: &Case) -> Result<(), Contradiction> {
         case.objects.remove(index);
     }
     let (simulation, report) = ask::until(&case, None);
-    let objects: Vec<Value> = KINDS.iter().flat_map(|kind| simulation.server().list(kind)).collect();
+    let mut objects: Vec<Value> = KINDS.iter().flat_map(|kind| simulation.server().list(kind)).collect();
+    // Pods of one second are scheduled in the order of the dump.
+    let turn = |object: &Value| {
+        let is_it = |pod: &ask::PodReport| {
+            object["kind"] == "Pod"
+                && pod.name == ask::meta(object, "name")
+                && pod.namespace == ask::meta(object, "namespace")
+        };
+        report.pods.iter().position(is_it)
+    };
+    objects.sort_by_key(turn);
     let dump = Case { seed: case.seed, settings: case.settings.clone(), objects };
     let (_, again) = ask::until(&dump, Some(simulation.now()));
     same(&report, &again, Depth::All)

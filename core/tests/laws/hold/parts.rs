@@ -26,13 +26,16 @@ const DENIALS: [&str; 4] = ["does not exist", "there is no ", "create the ", "do
 /// Whether the objects show that they were taken from a cluster.
 fn is_dump(case: &Case) -> bool {
     let shows = |object: &Value| {
-        let is_running = object["kind"] == "Pod" && object["status"]["phase"] == "Running";
-        is_running || (object["kind"] == "ResourceClaim" && object["status"]["allocation"].is_object())
+        (object["kind"] == "Pod" || object["kind"] == "ResourceClaim") && object["metadata"]["uid"].is_string()
     };
     case.objects.iter().any(shows)
 }
 
 fn denies(kind: &str, codes: &[Code], finding: &Finding) -> bool {
+    // It names the claim whose request has no class.
+    if finding.code == Code::AllocUnknownClass && kind != "DeviceClass" {
+        return false;
+    }
     let word = match kind {
         "ResourceClaim" => "claim `",
         "ResourceClaimTemplate" => "template `",
