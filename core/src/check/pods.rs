@@ -8,7 +8,7 @@ use crate::scheduler::node_fit::selects;
 
 pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
     for pod in facts.cluster.pods().values() {
-        if !pod.spec.node_name.is_empty() && !pod.is_finished() && !facts.cluster.claims().is_empty() {
+        if !pod.spec.node_name.is_empty() && !pod.is_finished() {
             permissions(facts, pod, findings);
         }
     }
@@ -22,6 +22,8 @@ fn permissions(facts: &Facts, pod: &Pod, findings: &mut Vec<Finding>) {
         let path = format!("spec.resourceClaims[{index}]");
         match permission {
             Permission::NotNeeded => {}
+            // A dump without claims does not tell which ones there are.
+            Permission::Refused(Refusal::Missing { .. }) if facts.cluster.claims().is_empty() => {}
             Permission::Granted { claim, .. } => {
                 if let Some(finding) = elsewhere(facts, pod, &claim, &path) {
                     findings.push(finding);

@@ -42,6 +42,8 @@ pub(crate) struct Case {
     pub(crate) allocated: Vec<ResourceClaim>,
     /// The cluster with the places that other Pods of the PodGroup found, where that matters.
     pub(crate) seen: Option<Cluster>,
+    /// Why the scheduler broke off its search, which a look at single nodes may not show: a selector that fails on a device.
+    pub(crate) failure: Option<Finding>,
     /// The Pods for which the claims are, as `namespace/name`: nothing is taken from them.
     pub(crate) own: Vec<String>,
 }
@@ -215,6 +217,7 @@ fn pod_case_of(cluster: &Cluster, settled: &Settled, key: &Key) -> Case {
         case.stage = verdict.reasons;
         return case;
     }
+    case.failure = verdict.reasons.iter().find(|finding| finding.code == Code::AllocSelectorRuntime).cloned();
     case.stage = verdict.reasons.into_iter().filter(|finding| !is_about_devices(finding)).collect();
     case.stage.extend(super::group::near_misses(cluster, pod));
     let entries = settled.entries.get(key).map(Vec::as_slice).unwrap_or_default();

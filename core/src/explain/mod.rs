@@ -127,7 +127,13 @@ fn look_at_devices(
     }
     let asked = case.question.on(survey.order());
     let mut is_unguarded = false;
-    explanation.state = match find_place(cluster, &asked, limits) {
+    let found = find_place(cluster, &asked, limits);
+    explanation.state = match found {
+        Placement::On(..) if case.failure.is_some() => {
+            is_unguarded = true;
+            explanation.stage.extend(case.failure.clone());
+            State::Blocked
+        }
         Placement::On(node, _) => {
             explanation.node = Some(node);
             State::Fits

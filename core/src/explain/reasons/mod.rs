@@ -67,12 +67,13 @@ fn not_started(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry])
         return Vec::new();
     }
     let mut reasons: Vec<Finding> = entries.iter().filter_map(|entry| entry.problem.clone()).collect();
+    let have_problems = !reasons.is_empty();
     let node = &pod.spec.node_name;
     if !cluster.nodes().contains_key(node) {
         let message = format!("node `{node}` does not exist, so nothing starts the Pod");
         reasons.push(origin.finding(Code::RunNotStarted, "spec.nodeName", message));
     }
-    if !reasons.is_empty() {
+    if have_problems {
         return reasons;
     }
     let groups = cluster.profile().features.workload_resource_claims;

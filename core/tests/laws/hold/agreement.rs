@@ -256,14 +256,16 @@ pub(super) fn check(case: &Case) -> Result<(), Contradiction> {
         .map_err(|findings| format!("no snapshot | {}", ask::said(&findings)))?;
     let (profile, _) = ask::settings(case);
     let findings = inspect(snapshot["objects"].as_array().unwrap().clone(), &profile, None);
-    for pod in report.pods.iter().filter(|pod| pod.node.is_some()) {
+    // Of Pods that run `check` says what may happen to them; `run` says nothing.
+    let runs = |pod: &PodReport| {
+        let subject = ask::reference("Pod", &pod.namespace, &pod.name);
+        engine.get(&subject).is_some_and(|object| object["status"]["phase"] == "Running")
+    };
+    for pod in report.pods.iter().filter(|pod| pod.node.is_some() && !runs(pod)) {
         let subject = ask::reference("Pod", &pod.namespace, &pod.name);
         let of_pod = |code| findings.iter().find(|one| one.code == code && one.object.as_ref() == Some(&subject));
         let checked = of_pod(Code::CheckPodWithoutClaim);
-        let kept = pod.reasons.iter().find(|reason| {
-            [Code::RunMissingClaim, Code::RunMissingTemplate, Code::RunClaimNotMade, Code::RunNotAllocated]
-                .contains(&reason.code)
-        });
+        let kept = pod.reasons.iter().find(|reason| reason.path.contains("resourceClaims["));
         if checked.is_some() != kept.is_some() {
             let (checked, kept) = (checked.map(|one| &one.message), kept.map(|one| &one.message));
             return Err(format!(

@@ -52,7 +52,9 @@ pub(super) fn explain(case: &Case) -> Result<(), Contradiction> {
             .find_map(|field| stored["spec"][field]["gang"]["minCount"].as_u64())
             .filter(|_| is_gang)
             .unwrap_or(0);
-        if conditions.iter().find(says).is_some() && (then as u64) < least {
+        // Pods of a gang that was scheduled have no node yet while their drivers prepare the devices.
+        let waits = super::agreement::says(case, "bindingConditions");
+        if !waits && conditions.iter().find(says).is_some() && (then as u64) < least {
             return Err(format!(
                 "the condition of a PodGroup | {subject}: scheduled, and {then} of at least {least} Pods have a node"
             ));
