@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use crate::api::object::Object;
 use crate::cluster::Cluster;
-use crate::control_plane::{Simulation, refused_admin_access};
 use crate::control_plane::admission::admit_value;
+use crate::control_plane::{Simulation, refused_admin_access};
 use crate::decision::Time;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::profile::Profile;

@@ -15,6 +15,7 @@ pub(crate) mod selectors;
 mod slots;
 mod usage;
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -76,6 +77,8 @@ pub struct Cluster {
     priority_classes: BTreeMap<String, PriorityClass>,
     bystanders: BTreeMap<(String, String, String), Bystander>,
     arrivals: BTreeMap<(String, String, String), u64>,
+    /// Pods and workload controllers that came so far.
+    arrived: u64,
     /// Kinds of which a dump holds nothing, so that it is not known which objects there are.
     not_given: BTreeSet<&'static str>,
     /// Objects of which the API server dropped fields, as they were written, each with what was said of it.
@@ -185,7 +188,7 @@ impl Cluster {
         bystanders: (String, String, String) => Bystander;
     }
 
-    /// When a Pod or workload controller first arrived, as its position among all that did; last for any other.
+    /// When a Pod or workload controller arrived, as its position among all that did; last for any other.
     pub fn arrival(&self, kind: &str, namespace: &str, name: &str) -> u64 {
         let key = (kind.to_owned(), namespace.to_owned(), name.to_owned());
         self.arrivals.get(&key).copied().unwrap_or(u64::MAX)
@@ -325,8 +328,11 @@ impl Cluster {
 
     /// Remembers when a Pod or workload controller first came.
     fn arrive(&mut self, kind: &str, key: &Key) {
-        let next = self.arrivals.len() as u64;
-        self.arrivals.entry((kind.to_owned(), key.0.clone(), key.1.clone())).or_insert(next);
+        let key = (kind.to_owned(), key.0.clone(), key.1.clone());
+        if let Entry::Vacant(vacant) = self.arrivals.entry(key) {
+            vacant.insert(self.arrived);
+            self.arrived = self.arrived.saturating_add(1);
+        }
     }
 
     /// Adds a Pod, and gives the one that it replaces.
@@ -508,6 +514,7 @@ impl Cluster {
                 let removed = Arc::make_mut(&mut self.pods).remove(&key);
                 if let Some(pod) = &removed {
                     Arc::make_mut(&mut self.links).remove_pod(&key, pod);
+                    self.arrivals.remove(&("Pod".to_owned(), key.0, key.1));
                 }
                 removed.is_some()
             }
@@ -522,6 +529,7 @@ impl Cluster {
                 let removed = self.workloads.remove(&key);
                 if let Some(workload) = &removed {
                     Arc::make_mut(&mut self.links).remove_workload(&key, workload);
+                    self.arrivals.remove(&key);
                 }
                 removed.is_some()
             }

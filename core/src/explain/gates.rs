@@ -19,14 +19,14 @@ type Gates = BTreeSet<&'static str>;
 
 /// The cluster under other gates, played once for each set of them.
 pub(crate) struct OtherGates<'l> {
-    given: Cluster,
+    given: &'l Cluster,
     limits: &'l Limits,
     settled: BTreeMap<Gates, (Cluster, Settled)>,
 }
 
 impl<'l> OtherGates<'l> {
     /// Other gates for a cluster as it was given.
-    pub(crate) fn of(given: Cluster, limits: &'l Limits) -> Self {
+    pub(crate) fn of(given: &'l Cluster, limits: &'l Limits) -> Self {
         Self { given, limits, settled: BTreeMap::new() }
     }
 
@@ -55,6 +55,7 @@ impl<'l> OtherGates<'l> {
                 changes,
                 node,
                 manifests: Vec::new(),
+                deletes: Vec::new(),
             });
         }
         ranked(&mut explanation.suggestions);
@@ -97,7 +98,7 @@ impl<'l> OtherGates<'l> {
     ///
     /// The gates that stand in the way then.
     fn fits(&mut self, explanation: &Explanation, nodes: &[String], gates: &Gates) -> Result<Option<String>, Gates> {
-        let (given, limits) = (&self.given, self.limits);
+        let (given, limits) = (self.given, self.limits);
         let (cluster, settled) = self.settled.entry(gates.clone()).or_insert_with(|| {
             let mut cluster = given.clone();
             let mut profile = cluster.profile().clone();
@@ -105,8 +106,8 @@ impl<'l> OtherGates<'l> {
                 profile.features.set(gate, true);
             }
             cluster.set_profile(profile.clone());
-            // What is dropped now would not be then.
-            for (written, _) in given.dropped() {
+            // What is dropped or refused now may not be then.
+            for written in given.dropped().map(|(written, _)| written).chain(given.all_refused()) {
                 let (object, _) = admit_value(written.clone(), &profile);
                 object.into_iter().for_each(|object| cluster.apply(object));
             }

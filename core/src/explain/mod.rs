@@ -7,6 +7,7 @@
 //! Texts follow the rules for findings: one line, lower case, no full stop, the user's words in backticks.
 
 mod answer;
+mod carried_out;
 pub(crate) mod case;
 pub(crate) mod change;
 mod conflict;
@@ -41,6 +42,7 @@ pub use relax::Suggestion;
 use crate::allocate::{Limits, Place as Placement, find_place};
 use crate::cluster::Cluster;
 use crate::finding::{Code, Finding};
+use carried_out::Trials;
 use case::Case;
 use gates::OtherGates;
 use settled::settle;
@@ -57,15 +59,19 @@ use survey::Survey;
 ///
 /// A finding, when there is no such subject.
 pub fn explain(cluster: &mut Cluster, request: &Request, limits: &Limits) -> Result<Vec<Explanation>, Vec<Finding>> {
-    let mut gates = OtherGates::of(cluster.clone(), limits);
+    let given = request.suggestions.then(|| cluster.clone());
     let settled = settle(cluster, limits);
     let mut explanations = Vec::new();
     for case in case::cases(cluster, &settled, request)? {
-        let mut explanation = explain_case(cluster, case, request, limits);
-        if request.suggestions {
-            gates.suggest(&mut explanation, &request.nodes);
+        explanations.push(explain_case(cluster, case, request, limits));
+    }
+    if let Some(given) = given {
+        let mut gates = OtherGates::of(&given, limits);
+        let mut trials = Trials::of(&given, cluster, &settled, limits);
+        for explanation in &mut explanations {
+            trials.keep_what_helps(explanation);
+            gates.suggest(explanation, &request.nodes);
         }
-        explanations.push(explanation);
     }
     Ok(explanations)
 }

@@ -76,6 +76,7 @@ pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, limits: &Limits) -
             text: format!("{}{place}", what.join(", and ")),
             node: Some(first),
             manifests: written(cluster, &pod, &group.changes),
+            deletes: Vec::new(),
             changes: group.changes,
         });
     }

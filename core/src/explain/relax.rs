@@ -17,6 +17,7 @@ use crate::api::claim::{ResourceClaim, ResourceClaimStatus};
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::cluster::Cluster;
+use crate::finding::ObjectRef;
 
 /// Most kinds of nodes on which changes are tried, the nearest first.
 const MOST_NODES: usize = 64;
@@ -44,6 +45,10 @@ pub struct Suggestion {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "types", ts(optional, type = "Array<Json>"))]
     pub manifests: Vec<Value>,
+    /// Objects of a real cluster to delete before the manifests are applied, as they cannot be changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    pub deletes: Vec<ObjectRef>,
 }
 
 impl Suggestion {
@@ -111,6 +116,7 @@ pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, survey: &Survey, l
         text: changes.iter().map(|change| in_words(case, change)).collect::<Vec<_>>().join(", and "),
         node: Some(node),
         manifests: manifests(cluster, case, &changes),
+        deletes: Vec::new(),
         changes,
     };
     all.extend(found.into_iter().map(suggestion));

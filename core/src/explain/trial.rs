@@ -88,14 +88,21 @@ fn change_class(cluster: &mut Cluster, name: &str, index: u64, to: &str, undo: &
 }
 
 /// Name of the slice and pool in which added devices are tried.
-const ADDED: &str = "apportion-added";
+pub(crate) const ADDED: &str = "apportion-added";
 
 /// Adds copies of a device in a pool of their own.
 fn add_devices(cluster: &mut Cluster, count: u64, like: &DeviceId, node: &str, undo: &mut Undo) {
+    let Some(slice) = added(cluster, count, like, node, ADDED) else { return };
+    undo.remove.push(ObjectRef { kind: "ResourceSlice".to_owned(), name: ADDED.to_owned(), ..ObjectRef::default() });
+    cluster.apply(Object::ResourceSlice(Box::new(slice)));
+}
+
+/// A slice of a name with copies of a device, in a pool of its own.
+pub(crate) fn added(cluster: &Cluster, count: u64, like: &DeviceId, node: &str, name: &str) -> Option<ResourceSlice> {
     let of_pool =
         |slice: &&std::sync::Arc<ResourceSlice>| slice.spec.driver == like.driver && slice.spec.pool.name == like.pool;
     let mut found = cluster.slices().values().filter(of_pool).flat_map(|slice| &slice.spec.devices);
-    let Some(device) = found.find(|device| device.name == like.device) else { return };
+    let device = found.find(|device| device.name == like.device)?;
     let copy = |number: u64| Device {
         name: format!("{}-{number}", device.name),
         consumes_counters: Vec::new(),
@@ -106,13 +113,12 @@ fn add_devices(cluster: &mut Cluster, count: u64, like: &DeviceId, node: &str, u
         ..device.clone()
     };
     let mut slice = ResourceSlice::default();
-    ADDED.clone_into(&mut slice.metadata.name);
+    name.clone_into(&mut slice.metadata.name);
     slice.spec.driver.clone_from(&like.driver);
-    ADDED.clone_into(&mut slice.spec.pool.name);
+    name.clone_into(&mut slice.spec.pool.name);
     slice.spec.pool.generation = 1;
     slice.spec.pool.resource_slice_count = 1;
     slice.spec.node_name = Some(node.to_owned());
     slice.spec.devices = (0..count).map(copy).collect();
-    undo.remove.push(ObjectRef { kind: "ResourceSlice".to_owned(), name: ADDED.to_owned(), ..ObjectRef::default() });
-    cluster.apply(Object::ResourceSlice(Box::new(slice)));
+    Some(slice)
 }

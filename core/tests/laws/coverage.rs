@@ -228,3 +228,11 @@ fn every_fault_is_refused() {
         assert!(refused > 5 * taken, "{name}: refused {refused}, taken {taken}");
     }
 }
+
+/// The law of suggestions has something to hold: those that can be carried out.
+#[test]
+fn suggestions_are_made_and_can_be_carried_out() {
+    let all: usize = (0..200).map(|seed| crate::hold::suggestions::count(&generate(seed))).sum();
+    println!("{all} suggestions can be carried out");
+    assert!(all > 200, "{all} suggestions");
+}

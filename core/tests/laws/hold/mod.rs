@@ -5,7 +5,7 @@ mod groups;
 mod nothing;
 mod parts;
 mod refused;
-mod suggestions;
+pub(crate) mod suggestions;
 
 use crate::Law;
 

@@ -1,7 +1,8 @@
 //! A suggestion that is carried out on the input has the effect that it claims.
 
 use crate::ask::Report;
-use apportion_core::explain::{Change, Explanation, State};
+use apportion_core::explain::{Change, Explanation, State, Suggestion};
+use apportion_core::finding::Code;
 use serde_json::{Value, json};
 
 use crate::Contradiction;
@@ -45,8 +46,12 @@ fn put(case: &mut Case, manifest: &Value) {
 }
 
 /// Carries out the changes. `None` where the input does not hold what is to be changed.
-fn carried_out(case: &Case, changes: &[Change], manifests: &[Value]) -> Option<Case> {
+fn carried_out(case: &Case, suggestion: &Suggestion) -> Option<Case> {
+    let Suggestion { changes, manifests, deletes, .. } = suggestion;
     let mut other = case.clone();
+    for object in deletes {
+        other.objects.retain(|known| !is_named(known, &object.kind, &object.namespace, &object.name));
+    }
     for manifest in manifests {
         put(&mut other, manifest);
     }
@@ -113,7 +118,10 @@ fn pending(report: &Report, subject: &Explanation, owner: Option<&apportion_core
         Some(owner) => pod.owner.as_ref() == Some(owner),
         None => pod.namespace == subject.subject.namespace && pod.name == subject.subject.name,
     };
-    report.pods.iter().filter(is_meant).filter(|pod| pod.node.is_none()).count()
+    // Devices that are being prepared are a place.
+    let waits =
+        |pod: &&crate::ask::PodReport| pod.reasons.first().is_some_and(|one| one.code == Code::RunBindingConditions);
+    report.pods.iter().filter(is_meant).filter(|pod| pod.node.is_none() && !waits(pod)).count()
 }
 
 fn kinds(changes: &[Change]) -> String {
@@ -138,7 +146,7 @@ pub(super) fn help(case: &Case) -> Result<(), Contradiction> {
         let found = report.pods.iter().find(|pod| pod.namespace == subject.namespace && pod.name == subject.name);
         let owner = found.and_then(|pod| pod.owner.clone());
         for suggestion in explanation.suggestions.iter().take(MOST) {
-            let Some(other) = carried_out(case, &suggestion.changes, &suggestion.manifests) else { continue };
+            let Some(other) = carried_out(case, suggestion) else { continue };
             let what = format!("a suggestion to {} does not help a {}", kinds(&suggestion.changes), subject.kind);
             let particulars = format!("{subject}: {}", suggestion.text);
             let new = ask::refused(&other).into_iter().find(|(index, _)| !was_refused(&other.objects[*index]));
@@ -170,4 +178,11 @@ pub(super) fn help(case: &Case) -> Result<(), Contradiction> {
         }
     }
     Ok(())
+}
+
+/// How many suggestions of a cluster can be carried out.
+pub(crate) fn count(case: &Case) -> usize {
+    let (engine, _) = ask::engine(case);
+    let all = ask::explain(&engine, None, true).unwrap_or_default();
+    all.iter().flat_map(|one| &one.suggestions).filter(|one| carried_out(case, one).is_some()).count()
 }

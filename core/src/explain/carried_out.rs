@@ -1,0 +1,273 @@
+//! Suggestions, carried out as they are written in the cluster as it was given, whose control plane then settles.
+//!
+//! What does not help its subject then is left out: another Pod is first, the gang does not fit as a whole, or the API server refuses
+//! what is written.
+
+use std::collections::BTreeSet;
+
+use super::case;
+use super::change::Change;
+use super::settled::{Settled, settle};
+use super::trial::{ADDED, added, freed};
+use super::words::list;
+use super::{Explanation, Request, State, Suggestion, explain_case};
+use crate::allocate::Limits;
+use crate::api::object::Object;
+use crate::cluster::{Cluster, Key};
+use crate::control_plane::admission::admit_value;
+use crate::controllers::workloads::{controller, reference, root_of};
+use crate::derive;
+use crate::explain::origin::{claim_reference, pod_reference, template_of};
+use crate::finding::{Code, ObjectRef};
+
+/// Most objects that are looked at again for the suggestions of one question, over all trials.
+const MOST_OBJECTS: usize = 60_000;
+
+/// Name of an added pool that comes after most others.
+const LAST: &str = "zz-apportion-added";
+
+/// The cluster as it was given, and what became of it.
+pub(crate) struct Trials<'t> {
+    pub(crate) given: &'t Cluster,
+    pub(crate) cluster: &'t Cluster,
+    pub(crate) settled: &'t Settled,
+    pub(crate) limits: &'t Limits,
+    /// Objects that may still be looked at.
+    left: usize,
+}
+
+impl<'t> Trials<'t> {
+    /// Trials in a cluster as it was given, which became another one.
+    pub(crate) fn of(given: &'t Cluster, cluster: &'t Cluster, settled: &'t Settled, limits: &'t Limits) -> Self {
+        Self { given, cluster, settled, limits, left: MOST_OBJECTS }
+    }
+
+    /// Leaves out suggestions that do not help. Those that cannot be carried out here stay: nobody can say it of them.
+    pub(crate) fn keep_what_helps(&mut self, explanation: &mut Explanation) {
+        let subject = explanation.subject.clone();
+        for suggestion in &mut explanation.suggestions {
+            suggestion.deletes = self.deletes(&subject, suggestion);
+            if !suggestion.deletes.is_empty() {
+                let names = suggestion.deletes.iter().map(|object| format!("{} `{}`", object.kind, object.name));
+                let names: Vec<String> = names.collect();
+                let text = format!("; delete {} first: their specs cannot be changed", names.join(", "));
+                suggestion.text.push_str(&text);
+            }
+        }
+        explanation.suggestions.retain_mut(|suggestion| self.helps(&subject, suggestion));
+    }
+
+    /// Objects of a real cluster whose specs cannot be changed, and which therefore have to go before the manifests are applied: Pods are
+    /// made again by their controllers or from the manifests, claims from their templates.
+    fn deletes(&self, subject: &ObjectRef, suggestion: &mut Suggestion) -> Vec<ObjectRef> {
+        let mut deletes = BTreeSet::new();
+        let pod = (subject.kind == "Pod").then(|| self.given.pods().get(&key_of(subject))).flatten();
+        let is_stored = |object: &ObjectRef, uid: &str| {
+            !uid.is_empty() && uid != derive::uid(&object.kind, &object.namespace, &object.name)
+        };
+        let pod = pod.filter(|pod| is_stored(subject, &pod.metadata.uid));
+        for manifest in &suggestion.manifests {
+            let object = reference_of(manifest);
+            if object.kind == "ResourceClaim" {
+                let claim = self.given.claims().get(&key_of(&object));
+                if claim.is_some_and(|claim| is_stored(&object, &claim.metadata.uid)) {
+                    deletes.insert(object);
+                }
+                continue;
+            }
+            let Some(pod) = pod else { continue };
+            let of_pod = self.given.claims().values().filter(|claim| {
+                claim.metadata.namespace == pod.metadata.namespace
+                    && controller(&claim.metadata).is_some_and(|owner| owner.uid == pod.metadata.uid)
+            });
+            let stale: Vec<ObjectRef> = of_pod
+                .filter(|claim| template_of(self.given, claim).as_ref() == Some(&object))
+                .map(claim_reference)
+                .collect();
+            let is_own = object.kind == "Pod" && object.name == subject.name;
+            if is_own || !stale.is_empty() {
+                deletes.insert(pod_reference(pod));
+                deletes.extend(stale);
+            }
+        }
+        let makes_pod = |manifest: &serde_json::Value| reference_of(manifest) == *subject;
+        if let Some(pod) =
+            pod.filter(|pod| deletes.contains(&pod_reference(pod)) && pod.metadata.controller().is_none())
+            && !suggestion.manifests.iter().any(makes_pod)
+        {
+            let metadata = super::relax::to_write(&pod.metadata);
+            let again = crate::api::pod::Pod { metadata, spec: pod.spec.clone(), ..Default::default() };
+            suggestion.manifests.push(Object::Pod(Box::new(again)).write());
+        }
+        deletes.into_iter().collect()
+    }
+
+    /// Whether a suggestion has its effect. Says of whom it takes the place.
+    fn helps(&mut self, subject: &ObjectRef, suggestion: &mut Suggestion) -> bool {
+        let adds = suggestion.changes.iter().any(|change| matches!(change, Change::AddDevices { .. }));
+        // Whether the new pool is looked at first or last is not known.
+        let pools: &[&str] = if adds { &[LAST, ADDED] } else { &[ADDED] };
+        let mut displaced = Vec::new();
+        for pool in pools {
+            match self.try_out(subject, suggestion, pool) {
+                Some(Ok(others)) => displaced = others,
+                Some(Err(())) => return false,
+                None => return true,
+            }
+        }
+        if !displaced.is_empty() {
+            suggestion.text.push_str(&format!("; {} then has no place", list(displaced.iter())));
+        }
+        true
+    }
+
+    /// Who has no place any more once a suggestion is carried out, or an error where it does not help. `None` where it cannot be tried.
+    fn try_out(&mut self, subject: &ObjectRef, suggestion: &Suggestion, pool: &str) -> Option<Result<Vec<String>, ()>> {
+        let size = self.given.pods().len().saturating_add(self.given.claims().len());
+        let size = size.saturating_add(self.given.nodes().len()).saturating_add(self.given.slices().len());
+        self.left = self.left.checked_sub(size)?;
+        let mut cluster = match carried_out(self.given, suggestion, pool) {
+            Attempt::Made(cluster) => *cluster,
+            Attempt::Refused => return Some(Err(())),
+            Attempt::Unknown => return None,
+        };
+        let settled = settle(&mut cluster, self.limits);
+        let helps = if subject.kind == "Pod" {
+            self.are_fewer_pending(subject, &cluster, &settled)
+        } else {
+            let request = Request { subject: Some(subject.clone()), ..Request::default() };
+            let case = case::cases(&cluster, &settled, &request).ok().and_then(|cases| cases.into_iter().next());
+            let state = case.map(|case| explain_case(&mut cluster, case, &request, self.limits).state);
+            matches!(state, Some(State::Placed | State::Fits))
+        };
+        Some(if helps { Ok(self.displaced(suggestion, &cluster, &settled)) } else { Err(()) })
+    }
+
+    /// Whether a Pod has a place; of the Pods of a workload, which get other names, whether more have one.
+    fn are_fewer_pending(&self, subject: &ObjectRef, cluster: &Cluster, settled: &Settled) -> bool {
+        let key = key_of(subject);
+        match self.cluster.pods().get(&key).and_then(|pod| root_of(self.cluster, pod)).map(reference) {
+            Some(owner) => pending(cluster, settled, &owner) < pending(self.cluster, self.settled, &owner),
+            None => has_place(settled, &key),
+        }
+    }
+
+    /// Pods of the input that had a place and have none after that, as `namespace/name`; those that were asked to go are left out.
+    fn displaced(&self, suggestion: &Suggestion, cluster: &Cluster, settled: &Settled) -> Vec<String> {
+        let freed: BTreeSet<&String> = suggestion
+            .changes
+            .iter()
+            .filter_map(|change| match change {
+                Change::FreeClaim { consumers, .. } => Some(consumers),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        let names = self.given.pods().keys().filter(|key| {
+            has_place(self.settled, key) && cluster.pods().contains_key(*key) && !has_place(settled, key)
+        });
+        names.map(|key| format!("{}/{}", key.0, key.1)).filter(|name| !freed.contains(name)).collect()
+    }
+}
+
+/// What came of carrying a suggestion out.
+enum Attempt {
+    /// The cluster, changed.
+    Made(Box<Cluster>),
+    /// The API server refuses what is written.
+    Refused,
+    /// It cannot be carried out on the objects that are given.
+    Unknown,
+}
+
+fn carried_out(given: &Cluster, suggestion: &Suggestion, pool: &str) -> Attempt {
+    let mut cluster = given.clone();
+    for object in &suggestion.deletes {
+        cluster.delete(object);
+    }
+    for manifest in &suggestion.manifests {
+        match admit_value(manifest.clone(), given.profile()).0 {
+            Some(object) => cluster.apply(object),
+            None => return Attempt::Refused,
+        }
+    }
+    let has_manifests = !suggestion.manifests.is_empty();
+    match suggestion.changes.iter().all(|change| carry_out(&mut cluster, change, pool).unwrap_or(has_manifests)) {
+        true => Attempt::Made(Box::new(cluster)),
+        false => Attempt::Unknown,
+    }
+}
+
+/// Makes a change of which there is no manifest; whether it was made. `None` where the manifests make it.
+fn carry_out(cluster: &mut Cluster, change: &Change, pool: &str) -> Option<bool> {
+    match change {
+        Change::Uncordon { node } => {
+            let Some(mut node) = cluster.nodes().get(node).map(|node| node.as_ref().clone()) else {
+                return Some(false);
+            };
+            node.spec.unschedulable = false;
+            cluster.apply(Object::Node(Box::new(node)));
+            Some(true)
+        }
+        Change::FreeClaim { claim, consumers, .. } => Some(free(cluster, claim, consumers).is_some()),
+        Change::AddDevices { count, like, node, .. } => {
+            let slice = added(cluster, *count, like, node, pool);
+            let is_made = slice.is_some();
+            slice.into_iter().for_each(|slice| cluster.apply(Object::ResourceSlice(Box::new(slice))));
+            Some(is_made)
+        }
+        Change::EnableGate { .. } | Change::UseNodes { .. } => Some(false),
+        _ => None,
+    }
+}
+
+/// Deletes the Pods that use a claim, with the claims that were made for them. `None` where a workload makes one of them again.
+fn free(cluster: &mut Cluster, claim: &str, consumers: &[String]) -> Option<()> {
+    for consumer in consumers {
+        let (namespace, name) = consumer.split_once('/')?;
+        let pod = cluster.pods().get(&(namespace.to_owned(), name.to_owned()))?.clone();
+        let is_own = |owner: &crate::api::meta::OwnerReference| owner.kind == "Pod" && owner.name == name;
+        let of_pod: Vec<ObjectRef> = cluster
+            .claims()
+            .values()
+            .filter(|claim| claim.metadata.namespace == namespace)
+            .filter(|claim| controller(&claim.metadata).is_some_and(is_own))
+            .map(claim_reference)
+            .collect();
+        cluster.delete(&pod_reference(&pod));
+        for object in of_pod {
+            cluster.delete(&object);
+        }
+    }
+    let (namespace, name) = claim.split_once('/')?;
+    if let Some(claim) = cluster.claims().get(&(namespace.to_owned(), name.to_owned())).cloned() {
+        cluster.apply(Object::ResourceClaim(Box::new(freed(claim))));
+    }
+    Some(())
+}
+
+fn key_of(object: &ObjectRef) -> Key {
+    (object.namespace.clone(), object.name.clone())
+}
+
+fn reference_of(manifest: &serde_json::Value) -> ObjectRef {
+    let text = |path: &str| manifest.pointer(path).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+    ObjectRef { kind: text("/kind"), namespace: text("/metadata/namespace"), name: text("/metadata/name") }
+}
+
+/// Whether a Pod has a node, or one for which its devices are being prepared.
+fn has_place(settled: &Settled, pod: &Key) -> bool {
+    settled.verdicts.get(pod).is_some_and(|verdict| {
+        verdict.node.is_some()
+            || verdict.reasons.first().is_some_and(|reason| reason.code == Code::RunBindingConditions)
+    })
+}
+
+/// Pods of a workload of the input that have no place.
+fn pending(cluster: &Cluster, settled: &Settled, owner: &ObjectRef) -> usize {
+    let of_owner = |key: &&Key| {
+        let pod = cluster.pods().get(*key);
+        pod.and_then(|pod| root_of(cluster, pod)).is_some_and(|root| reference(root) == *owner)
+    };
+    settled.order.iter().filter(of_owner).filter(|key| !has_place(settled, key)).count()
+}
