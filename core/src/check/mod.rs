@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::api::object::Object;
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
-use crate::control_plane::{Simulation, refused_admin_access};
+use crate::control_plane::{Simulation, not_given, refused_admin_access};
 use crate::decision::Time;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::profile::Profile;
@@ -50,6 +50,8 @@ pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec
         cluster.delete(&object.reference());
         refused.push(finding);
     }
+    let missing = not_given(&cluster);
+    cluster.note_not_given(missing.into_iter().map(|(kind, _)| kind));
     let knows_pods = !cluster.pods().is_empty();
     let knows_groups = !cluster.pod_groups().is_empty() || (knows_pods && !profile.features.generic_workload);
     let facts = Facts { cluster, now, knows_pods, knows_groups };

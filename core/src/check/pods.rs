@@ -22,8 +22,7 @@ fn permissions(facts: &Facts, pod: &Pod, findings: &mut Vec<Finding>) {
         let path = format!("spec.resourceClaims[{index}]");
         match permission {
             Permission::NotNeeded => {}
-            // A dump without claims does not tell which ones there are.
-            Permission::Refused(Refusal::Missing { .. }) if facts.cluster.claims().is_empty() => {}
+            Permission::Refused(Refusal::Missing { .. }) if facts.cluster.is_not_given("ResourceClaim") => {}
             Permission::Granted { claim, .. } => {
                 if let Some(finding) = elsewhere(facts, pod, &claim, &path) {
                     findings.push(finding);

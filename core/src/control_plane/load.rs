@@ -168,49 +168,10 @@ impl Simulation {
         }
     }
 
-    /// Remembers of which kinds a dump holds nothing: what is not given is not known, other than in manifests. Says so of those that its
-    /// objects need.
+    /// Remembers of which kinds a dump holds nothing, and says so of those that its objects need.
     fn note_not_given(&mut self, findings: &mut Vec<Finding>) {
-        let cluster = self.server.cluster();
-        // What has a derived UID was made here.
-        let is_foreign = |kind: &str, metadata: &ObjectMeta| {
-            !metadata.uid.is_empty() && metadata.uid != derive::uid(kind, &metadata.namespace, &metadata.name)
-        };
-        let pods = || cluster.pods().values();
-        let mut claims = cluster.claims().values();
-        if !pods().any(|pod| is_foreign("Pod", &pod.metadata))
-            && !claims.any(|claim| is_foreign("ResourceClaim", &claim.metadata))
-        {
-            return;
-        }
-        let has_pods = pods().next().is_some() || !cluster.workloads().is_empty();
-        let have_claims = pods().any(|pod| !pod.spec.resource_claims.is_empty());
-        // What controllers made here says nothing about what there is in the cluster.
-        let made = |claim: &ResourceClaim| {
-            claim.metadata.controller().is_some() && !is_foreign("ResourceClaim", &claim.metadata)
-        };
-        let copied = |template: &ResourceClaimTemplate| {
-            template.metadata.labels.contains_key(MANAGED_BY)
-                && !is_foreign("ResourceClaimTemplate", &template.metadata)
-        };
-        let have_requests = !(cluster.claims().is_empty() && cluster.templates().is_empty());
-        let kinds = [
-            ("Node", cluster.nodes().is_empty(), has_pods),
-            ("ResourceSlice", cluster.slices().is_empty(), have_claims),
-            ("DeviceClass", cluster.classes().is_empty(), have_requests),
-            ("ResourceClaim", cluster.claims().values().all(made), have_claims),
-            ("ResourceClaimTemplate", cluster.templates().values().all(copied), have_claims),
-            ("ClusterResourceClaimTemplate", cluster.cluster_templates().is_empty(), pods().any(needs_cluster_wide)),
-            ("PodGroup", cluster.pod_groups().is_empty(), pods().any(|pod| pod.group_name().is_some())),
-        ];
-        let features = &cluster.profile().features;
-        let is_served = |kind: &str| match kind {
-            "PodGroup" => features.generic_workload,
-            "ClusterResourceClaimTemplate" => features.cluster_resource_claim_templates,
-            _ => true,
-        };
-        let missing: Vec<_> = kinds.into_iter().filter(|(kind, lacks, _)| *lacks && is_served(kind)).collect();
-        let needed: Vec<&str> = missing.iter().filter(|(_, _, is_needed)| *is_needed).map(|(kind, ..)| *kind).collect();
+        let missing = not_given(self.server.cluster());
+        let needed: Vec<&str> = missing.iter().filter(|(_, is_needed)| *is_needed).map(|(kind, _)| *kind).collect();
         if !needed.is_empty() {
             let resources: Vec<String> = needed.iter().map(|kind| resource_of(kind)).collect();
             let names: Vec<String> = needed.iter().map(|kind| (*kind).to_owned()).collect();
@@ -218,7 +179,7 @@ impl Simulation {
             let hint = format!("add the output of `kubectl get {} -A -o yaml`", resources.join(","));
             findings.push(Finding::new(Code::RunNotGiven, "", message).with_hint(hint));
         }
-        self.server.cluster_mut().note_not_given(missing.into_iter().map(|(kind, ..)| kind));
+        self.server.cluster_mut().note_not_given(missing.into_iter().map(|(kind, _)| kind));
     }
 
     /// Leaves out what asks for admin access where that is not allowed, as the API server does.
@@ -264,6 +225,47 @@ impl Simulation {
         }
         self.server.take_as_given(unseen);
     }
+}
+
+/// Kinds of which a dump holds nothing, each with whether its objects need some: what is not given is not known, other than in manifests.
+pub(crate) fn not_given(cluster: &Cluster) -> Vec<(&'static str, bool)> {
+    // What has a derived UID was made here.
+    let is_foreign = |kind: &str, metadata: &ObjectMeta| {
+        !metadata.uid.is_empty() && metadata.uid != derive::uid(kind, &metadata.namespace, &metadata.name)
+    };
+    let pods = || cluster.pods().values();
+    let mut claims = cluster.claims().values();
+    if !pods().any(|pod| is_foreign("Pod", &pod.metadata))
+        && !claims.any(|claim| is_foreign("ResourceClaim", &claim.metadata))
+    {
+        return Vec::new();
+    }
+    let has_pods = pods().next().is_some() || !cluster.workloads().is_empty();
+    let have_claims = pods().any(|pod| !pod.spec.resource_claims.is_empty());
+    // What controllers made here says nothing about what there is in the cluster.
+    let made =
+        |claim: &ResourceClaim| claim.metadata.controller().is_some() && !is_foreign("ResourceClaim", &claim.metadata);
+    let copied = |template: &ResourceClaimTemplate| {
+        template.metadata.labels.contains_key(MANAGED_BY) && !is_foreign("ResourceClaimTemplate", &template.metadata)
+    };
+    let have_requests = !(cluster.claims().is_empty() && cluster.templates().is_empty());
+    let kinds = [
+        ("Node", cluster.nodes().is_empty(), has_pods),
+        ("ResourceSlice", cluster.slices().is_empty(), have_claims),
+        ("DeviceClass", cluster.classes().is_empty(), have_requests),
+        ("ResourceClaim", cluster.claims().values().all(made), have_claims),
+        ("ResourceClaimTemplate", cluster.templates().values().all(copied), have_claims),
+        ("ClusterResourceClaimTemplate", cluster.cluster_templates().is_empty(), pods().any(needs_cluster_wide)),
+        ("PodGroup", cluster.pod_groups().is_empty(), pods().any(|pod| pod.group_name().is_some())),
+    ];
+    let features = &cluster.profile().features;
+    let is_served = |kind: &str| match kind {
+        "PodGroup" => features.generic_workload,
+        "ClusterResourceClaimTemplate" => features.cluster_resource_claim_templates,
+        _ => true,
+    };
+    let missing = kinds.into_iter().filter(|(kind, lacks, _)| *lacks && is_served(kind));
+    missing.map(|(kind, _, is_needed)| (kind, is_needed)).collect()
 }
 
 /// Whether an entry of a Pod names a cluster-wide template.

@@ -7,6 +7,7 @@ use super::reasons::{self, Entry, Verdict, entries};
 use crate::allocate::Limits;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
+use crate::cluster::entries::key_of;
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::{Simulation, scheduling_order, unmodelled};
 use crate::finding::{Code, Finding, Severity, list};
@@ -72,12 +73,13 @@ impl Settled {
     /// The cluster as a Pod without a place sees it that is tried after other Pods of its PodGroup; `None` where it sees it as it is.
     pub(crate) fn seen_by(&self, cluster: &Cluster, pod: &Pod) -> Option<Cluster> {
         let assumed = self.assumed.get(&(pod.metadata.namespace.clone(), pod.group_name()?.to_owned()))?;
-        let is_own = |object: &Object| matches!(object, Object::Pod(own) if own.metadata.name == pod.metadata.name);
-        if !pod.spec.node_name.is_empty() || assumed.iter().any(is_own) {
-            return None;
-        }
+        let rank = |pod: &Pod| self.order.iter().position(|key| *key == key_of(&pod.metadata));
+        let own = rank(pod);
+        // The claims of a Pod come before it.
+        let is_earlier = |object: &Object| matches!(object, Object::Pod(other) if rank(other) < own);
+        let earlier = assumed.iter().rposition(is_earlier).filter(|_| pod.spec.node_name.is_empty())?;
         let mut seen = cluster.clone();
-        assumed.iter().for_each(|object| seen.apply(object.clone()));
+        assumed.iter().take(earlier.saturating_add(1)).for_each(|object| seen.apply(object.clone()));
         Some(seen)
     }
 }

@@ -15,8 +15,11 @@ use serde_json::{Value, json};
 
 use crate::generate::Case;
 
-/// Time that passes in a simulation.
+/// Time that passes in a simulation, in milliseconds.
 const HALF_AN_HOUR: i64 = 30 * 60 * 1000;
+
+/// The longest time in which `run` settles.
+pub(crate) const SETTLING: i64 = apportion_core::control_plane::SETTLING * 1000;
 
 pub(crate) fn settings(case: &Case) -> (Profile, Limits) {
     wire::settings(case.settings.clone()).unwrap()
@@ -53,8 +56,13 @@ pub(crate) fn simulation(case: &Case, now: Option<Time>) -> (Simulation, Vec<Vec
 
 /// `run --until 30m`.
 pub(crate) fn until(case: &Case, now: Option<Time>) -> (Simulation, Report) {
+    after(case, now, HALF_AN_HOUR)
+}
+
+/// `run --until` some time.
+pub(crate) fn after(case: &Case, now: Option<Time>, millis: i64) -> (Simulation, Report) {
     let (mut simulation, _) = simulation(case, now);
-    simulation.run_until(Time::from_millis(simulation.now().millis() + HALF_AN_HOUR));
+    simulation.run_until(Time::from_millis(simulation.now().millis() + millis));
     let report = report_of(&mut simulation);
     (simulation, report)
 }

@@ -26,14 +26,15 @@ fn is_timed(case: &Case) -> bool {
     (says(case, "NoExecute") && is_placed) || says(case, "deletionTimestamp")
 }
 
-/// `run --until 30m` says what `run` says. What waits for a driver waits until another time.
+/// `run --until 30m` says what `run` says. What waits for a driver is given up after ten minutes, so it is asked after the five in which
+/// `run` settles.
 pub(super) fn until(case: &Case) -> Result<(), Contradiction> {
     if is_timed(case) {
         return Ok(());
     }
-    let depth = if says(case, "bindingConditions") { Depth::Codes } else { Depth::All };
     let (_, report) = ask::run(case);
-    let (simulation, later) = ask::until(case, None);
+    let waits = says(case, "bindingConditions");
+    let (simulation, later) = if waits { ask::after(case, None, ask::SETTLING) } else { ask::until(case, None) };
     for pod in &later.pods {
         let stored = simulation.server().get(&ask::reference("Pod", &pod.namespace, &pod.name));
         let node = stored.and_then(|pod| pod["spec"]["nodeName"].as_str().map(str::to_owned));
@@ -44,7 +45,7 @@ pub(super) fn until(case: &Case) -> Result<(), Contradiction> {
             ));
         }
     }
-    same(&report, &later, depth)
+    same(&report, &later, Depth::All)
 }
 
 /// Reasons that are about devices; their words are those of the funnel.

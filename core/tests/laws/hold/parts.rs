@@ -11,7 +11,7 @@ use crate::generate::Case;
 
 /// Kinds that a dump may lack, and the findings that take them for known.
 const KINDS: [(&str, &[Code]); 7] = [
-    ("ResourceClaim", &[Code::RunMissingClaim, Code::CheckPodWithoutClaim]),
+    ("ResourceClaim", &[Code::RunMissingClaim]),
     ("ResourceClaimTemplate", &[Code::RunMissingTemplate]),
     ("DeviceClass", &[Code::AllocUnknownClass]),
     ("PodGroup", &[Code::RunGroupMissing]),
