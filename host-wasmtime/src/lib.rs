@@ -35,7 +35,7 @@ mod to_wit;
 mod validator;
 
 pub use cluster::Cluster;
-pub use control::{Controller, Plan, Write};
+pub use control::Controller;
 pub use door::{Door, Native};
 pub use error::{Error, Stop};
 pub use guard::HostLimits;

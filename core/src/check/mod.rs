@@ -11,7 +11,6 @@ mod pods;
 
 use serde_json::Value;
 
-use crate::api::object::Object;
 use crate::cluster::Cluster;
 use crate::control_plane::{Simulation, refused_admin_access};
 use crate::control_plane::admission::admit_value;
@@ -72,14 +71,6 @@ fn refusal(finding: Finding) -> Finding {
 /// A finding about one object.
 pub(crate) fn finding(code: Code, object: ObjectRef, path: &str, message: String, hint: String) -> Finding {
     Finding::new(code, path, message).with_hint(hint).about(object)
-}
-
-pub(crate) fn claim_ref(claim: &crate::api::claim::ResourceClaim) -> ObjectRef {
-    Object::ResourceClaim(Box::new(claim.clone())).reference()
-}
-
-pub(crate) fn reference(kind: &str, namespace: &str, name: &str) -> ObjectRef {
-    ObjectRef { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
 }
 
 /// What is said of a consumer or owner in a dump.
