@@ -193,7 +193,9 @@ fn visit_field(name: &str, field: &mut Value, visit: &mut Visitor<'_>) {
         "targets" => {
             for target in items(Some(field)) {
                 for list in ["names", "excludeNames"] {
-                    items(target.get_mut(list)).filter(|name| *name != "*").for_each(|name| visit_text(Some(name), Kind::Namespace, visit));
+                    items(target.get_mut(list))
+                        .filter(|name| *name != "*")
+                        .for_each(|name| visit_text(Some(name), Kind::Namespace, visit));
                 }
             }
         }

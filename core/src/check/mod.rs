@@ -12,8 +12,8 @@ mod pods;
 use serde_json::Value;
 
 use crate::cluster::Cluster;
-use crate::control_plane::{Simulation, refused_admin_access};
 use crate::control_plane::admission::admit_value;
+use crate::control_plane::{Simulation, refused_admin_access};
 use crate::decision::Time;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::profile::Profile;
@@ -112,6 +112,3 @@ impl Facts {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -157,7 +157,8 @@ impl Simulation {
                 Ok(()) => self.server.seed_object(Object::Pod(Box::new(pod)), self.now),
                 Err(problem) => {
                     let message = format!("refused: pods \"{}\" is forbidden: {problem}", object.name);
-                    let finding = Finding::new(Code::RunRefused, "spec.priorityClassName", message).about(object.clone());
+                    let finding =
+                        Finding::new(Code::RunRefused, "spec.priorityClassName", message).about(object.clone());
                     self.server.forget(&object);
                     let written = Object::Pod(Box::new(pod)).write();
                     self.server.cluster_mut().note_refused(written, std::slice::from_ref(&finding));
@@ -189,7 +190,8 @@ impl Simulation {
             claim.metadata.controller().is_some() && !is_foreign("ResourceClaim", &claim.metadata)
         };
         let copied = |template: &ResourceClaimTemplate| {
-            template.metadata.labels.contains_key(MANAGED_BY) && !is_foreign("ResourceClaimTemplate", &template.metadata)
+            template.metadata.labels.contains_key(MANAGED_BY)
+                && !is_foreign("ResourceClaimTemplate", &template.metadata)
         };
         let have_requests = !(cluster.claims().is_empty() && cluster.templates().is_empty());
         let kinds = [

@@ -53,8 +53,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use kind::Kind;
-use meta::Scope;
 pub(crate) use kind::as_served;
+use meta::Scope;
 pub use set::Member;
 pub use source::definition as source_definition;
 

@@ -187,7 +187,12 @@ pub(crate) fn suspended(workload: &Workload, suspend: Option<bool>) -> (bool, Op
 
 /// A StatefulSet that selects its Pods by the labels that they have of the controller.
 fn stateful_set(owner: &Workload, name: String, mut spec: StatefulSetSpec) -> Workload {
-    let own = spec.template.metadata.labels.iter().filter(|(name, _)| [LWS_NAME, LWS_GROUP, LWS_WORKER].contains(&name.as_str()));
+    let own = spec
+        .template
+        .metadata
+        .labels
+        .iter()
+        .filter(|(name, _)| [LWS_NAME, LWS_GROUP, LWS_WORKER].contains(&name.as_str()));
     let own: BTreeMap<&String, &String> = own.collect();
     spec.rest.set("selector", json!({ "matchLabels": own }));
     let labels = [(LWS_NAME.to_owned(), owner.metadata.name.clone())].into_iter().collect();

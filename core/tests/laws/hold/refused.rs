@@ -162,9 +162,8 @@ pub(super) fn told(case: &Case) -> Result<(), Contradiction> {
         if case.objects.iter().filter(is_same).count() > 1 {
             continue;
         }
-        let is_refused = |one: &Finding| {
-            one.code == Code::RunRefused && one.object == Some(ask::reference("Pod", namespace, name))
-        };
+        let is_refused =
+            |one: &Finding| one.code == Code::RunRefused && one.object == Some(ask::reference("Pod", namespace, name));
         if report.findings.iter().any(is_refused) {
             continue;
         }
