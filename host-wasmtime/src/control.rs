@@ -1,6 +1,5 @@
 //! A controller inside the component.
 
-use std::fmt;
 use std::sync::Arc;
 
 use apportion_core::allocate::Limits;
@@ -17,10 +16,11 @@ use crate::bindings::exports::apportion::dra::control as wit;
 use crate::bindings::exports::apportion::dra::decisions::{Limits as WitLimits, Profile as WitProfile};
 use crate::cache::Cache;
 use crate::cluster::batches;
-use crate::error::{Error, Stop};
+use crate::error::Error;
 use crate::from_wit;
 use crate::guard::{Guard, HostLimits};
 use crate::runner::Runner;
+use crate::session::Session;
 use crate::to_wit;
 
 /// A controller of a real cluster, kept in an instance of the component: what happened goes in, what to look at and what to
@@ -28,28 +28,13 @@ use crate::to_wit;
 ///
 /// A call that makes the component stop fails, and the instance is dropped. The next call finds a fresh one with all objects
 /// that were applied, and everything is due again.
+#[derive(Debug)]
 pub struct Controller {
-    runner: Runner,
+    session: Session,
     profile: WitProfile,
     limits: WitLimits,
     settings: wit::Settings,
-    host_limits: HostLimits,
     cache: Cache,
-    live: Option<Live>,
-    stops: u64,
-}
-
-/// An instance that has not stopped.
-struct Live {
-    store: Store<Guard>,
-    instance: Dra,
-    handle: ResourceAny,
-}
-
-impl fmt::Debug for Controller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Controller").field("settings", &self.settings).field("stops", &self.stops).finish()
-    }
 }
 
 impl Runner {
@@ -75,14 +60,11 @@ impl Runner {
         };
         let Settings { home, allow_admin_access, .. } = settings;
         let mut controller = Controller {
-            runner: self.clone(),
+            session: Session::new(self.clone(), host_limits),
             profile: to_wit::profile(profile),
             limits: WitLimits { max_steps: limits.max_steps },
             settings: wit::Settings { part, home, allow_admin_access },
-            host_limits,
             cache: Cache::default(),
-            live: None,
-            stops: 0,
         };
         controller.call(|_, _, _| Ok(()))?;
         Ok(controller)
@@ -92,52 +74,31 @@ impl Runner {
 impl Controller {
     /// How often the component stopped in the middle of a call.
     pub fn stops(&self) -> u64 {
-        self.stops
+        self.session.stops
     }
 
     fn call<T>(
         &mut self,
         ask: impl FnOnce(wit::GuestController<'_>, &mut Store<Guard>, ResourceAny) -> wasmtime::Result<T>,
     ) -> Result<T, Error> {
-        let mut live = match self.live.take() {
-            Some(live) => live,
-            None => self.revive()?,
-        };
-        let Live { store, instance, handle } = &mut live;
-        let controller = instance.apportion_dra_control().controller();
-        match ask(controller, store, *handle) {
-            Ok(answer) => {
-                self.live = Some(live);
-                Ok(answer)
-            }
-            Err(error) => Err(self.stopped(&error)),
-        }
-    }
-
-    /// A fresh instance filled from the cache.
-    fn revive(&mut self) -> Result<Live, Error> {
-        let created = self.runner.instantiate(self.host_limits).and_then(|(mut store, instance)| {
+        let Self { session, profile, limits, settings, cache } = self;
+        let make = |instance: &Dra, store: &mut Store<Guard>| {
             let controller = instance.apportion_dra_control().controller();
-            let handle = controller.call_create(&mut store, &self.profile, self.limits, &self.settings)?;
-            Ok((store, instance, handle))
-        });
-        let (mut store, instance, handle) = created.map_err(|error| self.stopped(&error))?;
-        let handle = handle.map_err(|findings| Error::Refused(from_wit::findings(findings)))?;
-        for batch in batches(&self.cache.objects()) {
-            let applied = instance.apportion_dra_control().controller().call_apply(&mut store, handle, batch);
-            applied.map_err(|error| self.stopped(&error))?;
-        }
-        Ok(Live { store, instance, handle })
+            let handle = match controller.call_create(&mut *store, profile, *limits, settings)? {
+                Ok(handle) => handle,
+                refused => return Ok(refused),
+            };
+            for batch in batches(&cache.objects()) {
+                controller.call_apply(&mut *store, handle, batch)?;
+            }
+            Ok(Ok(handle))
+        };
+        session.call(make, |instance, store, handle| ask(instance.apportion_dra_control().controller(), store, handle))
     }
 
     /// Drops the instance: the next call finds a fresh one, which remembers nothing but objects.
     pub fn renew(&mut self) {
-        self.live = None;
-    }
-
-    fn stopped(&mut self, error: &wasmtime::Error) -> Error {
-        self.stops = self.stops.saturating_add(1);
-        Error::Stopped(Stop::of(error, self.host_limits))
+        self.session.renew();
     }
 
     /// Takes objects in as they are now, each one JSON text. Findings come per object, in order.
