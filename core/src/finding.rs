@@ -34,6 +34,13 @@ pub struct ObjectRef {
     pub name: String,
 }
 
+impl ObjectRef {
+    /// The object of that kind, namespace (empty where the kind has none) and name.
+    pub fn new(kind: &str, namespace: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { kind: kind.to_owned(), namespace: namespace.into(), name: name.into() }
+    }
+}
+
 impl fmt::Display for ObjectRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.kind)?;

@@ -1,7 +1,5 @@
 //! A cluster inside the component.
 
-use std::fmt;
-
 use apportion_core::allocate::{Answer, KnownQuestion, Limits, Question};
 use apportion_core::ask::Report;
 use apportion_core::finding::{Finding, ObjectRef, Severity};
@@ -16,10 +14,11 @@ use crate::bindings::exports::apportion::dra::decisions::{
 };
 use crate::cache::Cache;
 use crate::door::Door;
-use crate::error::{Error, Stop};
+use crate::error::Error;
 use crate::from_wit;
 use crate::guard::{Guard, HostLimits};
 use crate::runner::Runner;
+use crate::session::Session;
 use crate::to_wit;
 
 /// Text that crosses the border in one call, in bytes: what is copied at once, and what one trap can cost.
@@ -29,29 +28,14 @@ const BATCH: usize = 1 << 20;
 ///
 /// A call that makes the component stop fails, and the instance is dropped. The next call finds a fresh one with all
 /// objects that were applied; what [`Door::run`] made of them is not in it.
+#[derive(Debug)]
 pub struct Cluster {
-    runner: Runner,
+    session: Session,
     profile: WitProfile,
     limits: WitLimits,
-    host_limits: HostLimits,
     cache: Cache,
     /// Whether objects were submitted, so that a fresh instance has to admit them again.
     submits: bool,
-    live: Option<Live>,
-    stops: u64,
-}
-
-/// An instance that has not stopped.
-struct Live {
-    store: Store<Guard>,
-    instance: Dra,
-    handle: ResourceAny,
-}
-
-impl fmt::Debug for Cluster {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cluster").field("host_limits", &self.host_limits).field("stops", &self.stops).finish()
-    }
 }
 
 impl Cluster {
@@ -62,14 +46,11 @@ impl Cluster {
         host_limits: HostLimits,
     ) -> Result<Self, Error> {
         let mut cluster = Self {
-            runner,
+            session: Session::new(runner, host_limits),
             profile: to_wit::profile(profile),
             limits: WitLimits { max_steps: limits.max_steps },
-            host_limits,
             cache: Cache::default(),
             submits: false,
-            live: None,
-            stops: 0,
         };
         cluster.call(|_, _, _| Ok(()))?;
         Ok(cluster)
@@ -77,7 +58,7 @@ impl Cluster {
 
     /// How often the component stopped in the middle of a call.
     pub fn stops(&self) -> u64 {
-        self.stops
+        self.session.stops
     }
 
     /// Asks the live instance, or else a fresh one, about its cluster.
@@ -93,18 +74,22 @@ impl Cluster {
         &mut self,
         ask: impl FnOnce(&Dra, &mut Store<Guard>, ResourceAny) -> wasmtime::Result<T>,
     ) -> Result<T, Error> {
-        let mut live = match self.live.take() {
-            Some(live) => live,
-            None => self.revive()?,
-        };
-        let Live { store, instance, handle } = &mut live;
-        match ask(instance, store, *handle) {
-            Ok(answer) => {
-                self.live = Some(live);
-                Ok(answer)
+        let Self { session, profile, limits, cache, submits } = self;
+        let make = |instance: &Dra, store: &mut Store<Guard>| {
+            let cluster = instance.apportion_dra_decisions().cluster();
+            let handle = match cluster.call_create(&mut *store, profile, *limits)? {
+                Ok(handle) => handle,
+                refused => return Ok(refused),
+            };
+            for batch in batches(&cache.objects()) {
+                match submits {
+                    true => cluster.call_submit(&mut *store, handle, batch)?,
+                    false => cluster.call_apply(&mut *store, handle, batch)?,
+                };
             }
-            Err(error) => Err(self.stopped(&error)),
-        }
+            Ok(Ok(handle))
+        };
+        session.call(make, ask)
     }
 
     /// Has the component take objects in, and keeps those without errors.
@@ -125,32 +110,6 @@ impl Cluster {
             }
         }
         Ok(findings)
-    }
-
-    /// A fresh instance filled from the cache.
-    fn revive(&mut self) -> Result<Live, Error> {
-        let created = self.runner.instantiate(self.host_limits).and_then(|(mut store, instance)| {
-            let cluster = instance.apportion_dra_decisions().cluster();
-            let handle = cluster.call_create(&mut store, &self.profile, self.limits)?;
-            Ok((store, instance, handle))
-        });
-        let (mut store, instance, handle) = created.map_err(|error| self.stopped(&error))?;
-        let handle = handle.map_err(|findings| Error::Refused(from_wit::findings(findings)))?;
-        let objects = self.cache.objects();
-        for batch in batches(&objects) {
-            let cluster = instance.apportion_dra_decisions().cluster();
-            let taken = match self.submits {
-                true => cluster.call_submit(&mut store, handle, batch),
-                false => cluster.call_apply(&mut store, handle, batch),
-            };
-            taken.map_err(|error| self.stopped(&error))?;
-        }
-        Ok(Live { store, instance, handle })
-    }
-
-    fn stopped(&mut self, error: &wasmtime::Error) -> Error {
-        self.stops = self.stops.saturating_add(1);
-        Error::Stopped(Stop::of(error, self.host_limits))
     }
 }
 

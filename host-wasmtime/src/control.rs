@@ -1,11 +1,10 @@
 //! A controller inside the component.
 
-use std::fmt;
 use std::sync::Arc;
 
 use apportion_core::allocate::Limits;
 use apportion_core::controller::{Conclusion, Lane, Part, Settings, Task};
-use apportion_core::decision::{Cause, Change, EventRecord, Patch, Time};
+use apportion_core::decision::{Action, Cause, Decision, EventRecord, Identified, Merging, Patch, Time};
 use apportion_core::finding::{Finding, ObjectRef, Severity};
 use apportion_core::profile::Profile;
 use serde_json::Value;
@@ -17,10 +16,11 @@ use crate::bindings::exports::apportion::dra::control as wit;
 use crate::bindings::exports::apportion::dra::decisions::{Limits as WitLimits, Profile as WitProfile};
 use crate::cache::Cache;
 use crate::cluster::batches;
-use crate::error::{Error, Stop};
+use crate::error::Error;
 use crate::from_wit;
 use crate::guard::{Guard, HostLimits};
 use crate::runner::Runner;
+use crate::session::Session;
 use crate::to_wit;
 
 /// A controller of a real cluster, kept in an instance of the component: what happened goes in, what to look at and what to
@@ -28,83 +28,13 @@ use crate::to_wit;
 ///
 /// A call that makes the component stop fails, and the instance is dropped. The next call finds a fresh one with all objects
 /// that were applied, and everything is due again.
+#[derive(Debug)]
 pub struct Controller {
-    runner: Runner,
+    session: Session,
     profile: WitProfile,
     limits: WitLimits,
     settings: wit::Settings,
-    host_limits: HostLimits,
     cache: Cache,
-    live: Option<Live>,
-    stops: u64,
-}
-
-/// An instance that has not stopped.
-struct Live {
-    store: Store<Guard>,
-    instance: Dra,
-    handle: ResourceAny,
-}
-
-/// What is to happen about one thing; see [`apportion_core::decision::Decision`].
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Plan {
-    /// Writes, in order. When one fails, those after it must not happen.
-    pub writes: Vec<Write>,
-    /// When to ask again although nothing changed.
-    pub wake_up: Option<Time>,
-    /// Whether asking again with growing pauses makes sense.
-    pub retry: bool,
-    /// What to tell users, however often it was told before.
-    pub events: Vec<EventRecord>,
-    /// Objects, each with its UID, that the writes take to be gone.
-    pub gone: Vec<(ObjectRef, String)>,
-    /// Why.
-    pub cause: Cause,
-}
-
-/// One write to the API server; see [`apportion_core::decision::Action`].
-#[derive(Clone, PartialEq, Debug)]
-pub enum Write {
-    /// A new object.
-    Create {
-        /// The object.
-        object: Value,
-        /// What to tell when the server refuses it, with the server's words at the end of the note.
-        refused: Option<EventRecord>,
-    },
-    /// An object's metadata and spec.
-    Update(Value),
-    /// An object's status.
-    UpdateStatus(Value),
-    /// Some fields of an object.
-    Patch(Patch),
-    /// Asks for an object to be deleted.
-    Delete {
-        /// The object.
-        object: ObjectRef,
-        /// Its UID.
-        uid: String,
-        /// Its `resourceVersion`; empty where any will do.
-        resource_version: String,
-    },
-    /// Places a Pod on a node.
-    Bind {
-        /// The Pod.
-        pod: ObjectRef,
-        /// Its UID.
-        uid: String,
-        /// Name of the node.
-        node: String,
-    },
-    /// Tells users what happened.
-    Record(EventRecord),
-}
-
-impl fmt::Debug for Controller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Controller").field("settings", &self.settings).field("stops", &self.stops).finish()
-    }
 }
 
 impl Runner {
@@ -130,14 +60,11 @@ impl Runner {
         };
         let Settings { home, allow_admin_access, .. } = settings;
         let mut controller = Controller {
-            runner: self.clone(),
+            session: Session::new(self.clone(), host_limits),
             profile: to_wit::profile(profile),
             limits: WitLimits { max_steps: limits.max_steps },
             settings: wit::Settings { part, home, allow_admin_access },
-            host_limits,
             cache: Cache::default(),
-            live: None,
-            stops: 0,
         };
         controller.call(|_, _, _| Ok(()))?;
         Ok(controller)
@@ -147,52 +74,31 @@ impl Runner {
 impl Controller {
     /// How often the component stopped in the middle of a call.
     pub fn stops(&self) -> u64 {
-        self.stops
+        self.session.stops
     }
 
     fn call<T>(
         &mut self,
         ask: impl FnOnce(wit::GuestController<'_>, &mut Store<Guard>, ResourceAny) -> wasmtime::Result<T>,
     ) -> Result<T, Error> {
-        let mut live = match self.live.take() {
-            Some(live) => live,
-            None => self.revive()?,
-        };
-        let Live { store, instance, handle } = &mut live;
-        let controller = instance.apportion_dra_control().controller();
-        match ask(controller, store, *handle) {
-            Ok(answer) => {
-                self.live = Some(live);
-                Ok(answer)
-            }
-            Err(error) => Err(self.stopped(&error)),
-        }
-    }
-
-    /// A fresh instance filled from the cache.
-    fn revive(&mut self) -> Result<Live, Error> {
-        let created = self.runner.instantiate(self.host_limits).and_then(|(mut store, instance)| {
+        let Self { session, profile, limits, settings, cache } = self;
+        let make = |instance: &Dra, store: &mut Store<Guard>| {
             let controller = instance.apportion_dra_control().controller();
-            let handle = controller.call_create(&mut store, &self.profile, self.limits, &self.settings)?;
-            Ok((store, instance, handle))
-        });
-        let (mut store, instance, handle) = created.map_err(|error| self.stopped(&error))?;
-        let handle = handle.map_err(|findings| Error::Refused(from_wit::findings(findings)))?;
-        for batch in batches(&self.cache.objects()) {
-            let applied = instance.apportion_dra_control().controller().call_apply(&mut store, handle, batch);
-            applied.map_err(|error| self.stopped(&error))?;
-        }
-        Ok(Live { store, instance, handle })
+            let handle = match controller.call_create(&mut *store, profile, *limits, settings)? {
+                Ok(handle) => handle,
+                refused => return Ok(refused),
+            };
+            for batch in batches(&cache.objects()) {
+                controller.call_apply(&mut *store, handle, batch)?;
+            }
+            Ok(Ok(handle))
+        };
+        session.call(make, |instance, store, handle| ask(instance.apportion_dra_control().controller(), store, handle))
     }
 
     /// Drops the instance: the next call finds a fresh one, which remembers nothing but objects.
     pub fn renew(&mut self) {
-        self.live = None;
-    }
-
-    fn stopped(&mut self, error: &wasmtime::Error) -> Error {
-        self.stops = self.stops.saturating_add(1);
-        Error::Stopped(Stop::of(error, self.host_limits))
+        self.session.renew();
     }
 
     /// Takes objects in as they are now, each one JSON text. Findings come per object, in order.
@@ -267,11 +173,11 @@ impl Controller {
     /// # Errors
     ///
     /// When the component stops.
-    pub fn reconcile(&mut self, object: &ObjectRef, now: Time) -> Result<Plan, Error> {
+    pub fn reconcile(&mut self, object: &ObjectRef, now: Time) -> Result<Decision<Value>, Error> {
         let object = to_wit::object_ref(object);
         let decision =
             self.call(|controller, store, handle| controller.call_reconcile(store, handle, &object, now.millis()))?;
-        plan(decision).map_err(|finding| Error::Refused(vec![finding]))
+        self::decision(decision).map_err(|finding| Error::Refused(vec![finding]))
     }
 
     /// Says what became of the latest decision about one thing.
@@ -291,14 +197,14 @@ impl Controller {
     }
 }
 
-fn plan(decision: wit::Decision) -> Result<Plan, Finding> {
-    let gone = decision.gone.into_iter();
-    Ok(Plan {
-        writes: decision.writes.into_iter().map(write).collect::<Result<_, _>>()?,
+fn decision(decision: wit::Decision) -> Result<Decision<Value>, Finding> {
+    let identified = |wit::Identified { object, uid }| Identified { object: from_wit::object_ref(object), uid };
+    Ok(Decision {
+        actions: decision.writes.into_iter().map(write).collect::<Result<_, _>>()?,
         wake_up: decision.wake_up_millis.map(Time::from_millis),
         retry: decision.retry,
         events: decision.announcements.into_iter().map(event).collect(),
-        gone: gone.map(|one| (from_wit::object_ref(one.object), one.uid)).collect(),
+        gone: decision.gone.into_iter().map(identified).collect(),
         cause: match decision.cause {
             wit::Cause::Usual => Cause::Usual,
             wit::Cause::Drift => Cause::Drift,
@@ -307,34 +213,27 @@ fn plan(decision: wit::Decision) -> Result<Plan, Finding> {
     })
 }
 
-fn write(write: wit::Write) -> Result<Write, Finding> {
+fn write(write: wit::Write) -> Result<Action<Value>, Finding> {
     Ok(match write {
         wit::Write::Create(creation) => {
-            Write::Create { object: from_wit::json(&creation.object)?, refused: creation.refused.map(event) }
+            Action::Create { object: from_wit::json(&creation.object)?, refused: creation.refused.map(event) }
         }
-        wit::Write::Update(object) => Write::Update(from_wit::json(&object)?),
-        wit::Write::UpdateStatus(object) => Write::UpdateStatus(from_wit::json(&object)?),
-        wit::Write::Patch(patch) => {
-            let fields = from_wit::json(&patch.fields)?;
-            Write::Patch(Patch {
-                object: from_wit::object_ref(patch.object),
-                uid: patch.uid,
-                resource_version: patch.resource_version,
-                status: patch.status,
-                change: match patch.merging {
-                    wit::Merging::Merge => Change::Merge(fields),
-                    wit::Merging::Strategic => Change::Strategic(fields),
-                    wit::Merging::Apply(manager) => Change::Apply { manager, fields },
-                },
-            })
+        wit::Write::Update(object) => Action::Update(from_wit::json(&object)?),
+        wit::Write::UpdateStatus(object) => Action::UpdateStatus(from_wit::json(&object)?),
+        wit::Write::Patch(wit::FieldsWrite { object, uid, resource_version, status, merging, fields }) => {
+            let (object, fields) = (from_wit::object_ref(object), from_wit::json(&fields)?);
+            let merging = match merging {
+                wit::Merging::Merge => Merging::Merge,
+                wit::Merging::Strategic => Merging::Strategic,
+                wit::Merging::Apply(manager) => Merging::Apply(manager),
+            };
+            Action::Patch(Patch { object, uid, resource_version, status, merging, fields })
         }
         wit::Write::Delete(wit::Removal { object, uid, resource_version }) => {
-            Write::Delete { object: from_wit::object_ref(object), uid, resource_version }
+            Action::Delete { object: from_wit::object_ref(object), uid, resource_version }
         }
-        wit::Write::Bind(binding) => {
-            Write::Bind { pod: from_wit::object_ref(binding.pod), uid: binding.uid, node: binding.node }
-        }
-        wit::Write::Announce(announcement) => Write::Record(event(announcement)),
+        wit::Write::Bind(wit::Binding { pod, uid, node }) => Action::Bind { pod: from_wit::object_ref(pod), uid, node },
+        wit::Write::Announce(announcement) => Action::Record(event(announcement)),
     })
 }
 

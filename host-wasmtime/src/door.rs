@@ -24,24 +24,12 @@ pub trait Door {
 
     /// Has the API server of the stated Kubernetes admit objects: as [`Door::apply`], but what it refuses is left out, fields that it
     /// drops are gone, and defaults are set.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Door::apply`].
     fn submit(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error>;
 
     /// Removes an object. False when there is none.
-    ///
-    /// # Errors
-    ///
-    /// See [`Door`].
     fn delete(&mut self, object: &ObjectRef) -> Result<bool, Error>;
 
     /// Allocates claims together on one of the nodes asked for.
-    ///
-    /// # Errors
-    ///
-    /// See [`Door`].
     fn allocate(&mut self, question: &Question) -> Result<Answer, Error>;
 
     /// Allocates claims that are in the cluster, and has them take the answer if that is asked for; neither they nor a taken answer
@@ -54,17 +42,9 @@ pub trait Door {
 
     /// The same for each claim by itself, one after another, until one finds no place: the answers that the questions about one claim
     /// each would get, at the price of one call.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Door::allocate_known`].
     fn allocate_each(&mut self, question: &KnownQuestion) -> Result<Vec<Answer>, Error>;
 
     /// Plays the cluster's controllers and scheduler until nothing changes.
-    ///
-    /// # Errors
-    ///
-    /// See [`Door`].
     fn run(&mut self) -> Result<Report, Error>;
 
     /// Answers a question that changes nothing; see [`apportion_core::ask`] for its shape.
@@ -75,10 +55,6 @@ pub trait Door {
     fn inquire(&mut self, inquiry: &Value) -> Result<Value, Error>;
 
     /// An object as it is now.
-    ///
-    /// # Errors
-    ///
-    /// See [`Door`].
     fn get(&mut self, object: &ObjectRef) -> Result<Option<Value>, Error>;
 }
 

@@ -30,15 +30,16 @@ mod inspection;
 mod play;
 mod runner;
 mod selectors;
+mod session;
 mod settings;
 mod to_wit;
 mod validator;
 
 pub use cluster::Cluster;
-pub use control::{Controller, Plan, Write};
+pub use control::Controller;
 pub use door::{Door, Native};
 pub use error::{Error, Stop};
 pub use guard::HostLimits;
-pub use play::{NativePlay, Play};
+pub use play::Play;
 pub use runner::Runner;
 pub use validator::{NativeValidator, Validate, Validator, Written};

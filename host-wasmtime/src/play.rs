@@ -1,6 +1,5 @@
 //! A simulation inside the component, or outside of it for comparison.
 
-use std::convert::Infallible;
 use std::fmt;
 
 use apportion_core::allocate::Limits;
@@ -306,42 +305,4 @@ fn happening(happening: wit::Happening) -> Happening {
         wit::Happening::Changed => Happening::Changed,
         wit::Happening::Event => Happening::Event,
     }
-}
-
-/// The core linked into this program, for comparison with the component. Never stops.
-#[derive(Debug)]
-pub struct NativePlay(pub Simulation);
-
-macro_rules! pass_on {
-    ($($name:ident($($argument:ident: $ty:ty),*) -> $answer:ty;)*) => {
-        impl Plays for NativePlay {
-            type Error = Error;
-
-            $(fn $name(&mut self, $($argument: $ty),*) -> Result<$answer, Error> {
-                let answer: Result<$answer, Infallible> = Plays::$name(&mut self.0, $($argument),*);
-                let Ok(answer) = answer;
-                Ok(answer)
-            })*
-        }
-    };
-}
-
-pass_on! {
-    apply(objects: &[String]) -> Vec<Vec<Finding>>;
-    submit(objects: &[String]) -> Vec<Vec<Finding>>;
-    begin() -> Vec<Finding>;
-    perform(command: Command) -> Result<(), Refused>;
-    tell(object: &ObjectRef, detail: &str) -> ();
-    run_until(until: Time) -> Settled;
-    step() -> bool;
-    now() -> Time;
-    next_work() -> Option<Time>;
-    writes() -> u64;
-    timeline(from: u64) -> Vec<Moment>;
-    report() -> Report;
-    get(object: &ObjectRef) -> Option<Value>;
-    list(kind: &str) -> Vec<Value>;
-    events() -> Vec<(EventRecord, u64)>;
-    keep_history() -> ();
-    history(from: u64) -> Vec<Entry>;
 }

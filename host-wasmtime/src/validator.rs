@@ -50,27 +50,20 @@ impl Written {
     }
 }
 
-/// What can be asked about manifests, whoever answers: the component, or the same code without a border around it.
+/// What can be asked about manifests, whoever answers: the component, or the same code without a border around it. Every call fails when
+/// the component stops in the middle of it.
 pub trait Validate {
     /// What the API server answers, per submission in the order given.
-    ///
-    /// # Errors
-    ///
-    /// When the component stops in the middle of it.
     fn validate(&mut self, submissions: Vec<Written>) -> Result<Vec<Vec<Finding>>, Error>;
 
     /// What only shows when objects (as JSON texts) are seen together, per object in the order given.
-    ///
-    /// # Errors
-    ///
-    /// When the component stops in the middle of it.
     fn validate_set(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Error>;
 
     /// The same object in another version of its API group.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] when there is no way; or when the component stops in the middle of it.
+    /// [`Error::Refused`] when there is no way.
     fn convert(&mut self, object: Value, version: &str) -> Result<Value, Error>;
 }
 

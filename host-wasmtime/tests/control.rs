@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "helpers of tests")]
 
-use apportion::{Controller, Error, HostLimits, Runner, Stop, Write};
+use apportion::{Controller, Error, HostLimits, Runner, Stop};
 use apportion_core::allocate::Limits;
 use apportion_core::controller::{Conclusion, Part, Settings};
-use apportion_core::decision::Time;
+use apportion_core::decision::{Action, Time};
 use apportion_core::finding::ObjectRef;
 use apportion_core::profile::Profile;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ fn a_decision_crosses_the_border() {
     assert_eq!(names(&mut controller), ALL);
     assert_eq!(names(&mut controller), [""; 0], "what is due is told once");
     let plan = controller.reconcile(&copy(), Time::from_seconds(0)).unwrap();
-    let [Write::Create { object, refused: Some(event) }] = plan.writes.as_slice() else { panic!("{plan:?}") };
+    let [Action::Create { object, refused: Some(event) }] = plan.actions.as_slice() else { panic!("{plan:?}") };
     assert_eq!((&object["kind"], &object["metadata"]["namespace"]), (&json!("ResourceClaimTemplate"), &json!("a")));
     assert_eq!(event.reason, "CopyRefused");
     let refused = Conclusion::Refused { status: 403, message: "exceeded quota".to_owned() };
@@ -53,7 +53,7 @@ fn a_decision_crosses_the_border() {
     assert_eq!(names(&mut controller), [ALL[0]], "a refusal is told in the status");
     let of_source = ObjectRef { kind: "ClusterResourceClaimTemplate.apportion.dev".to_owned(), ..ObjectRef::default() };
     let plan = controller.reconcile(&ObjectRef { name: "gpu".to_owned(), ..of_source }, Time::from_seconds(0)).unwrap();
-    let [Write::UpdateStatus(object)] = plan.writes.as_slice() else { panic!("{plan:?}") };
+    let [Action::UpdateStatus(object)] = plan.actions.as_slice() else { panic!("{plan:?}") };
     assert_eq!(object["status"]["failures"][0]["reason"], "QuotaExceeded");
     assert_eq!(object["metadata"]["resourceVersion"], "7", "it fails when somebody was faster");
 }
@@ -70,14 +70,14 @@ fn a_stop_costs_the_call_and_everything_is_due_again() {
     assert!(matches!(error, Error::Stopped(Stop::Memory { .. })), "{error}");
     assert_eq!(controller.stops(), 1);
     assert_eq!(names(&mut controller), ALL, "the fresh instance knows what was applied before");
-    assert_eq!(controller.reconcile(&copy(), Time::from_seconds(0)).unwrap().writes.len(), 1);
+    assert_eq!(controller.reconcile(&copy(), Time::from_seconds(0)).unwrap().actions.len(), 1);
     assert_eq!(controller.stops(), 1);
     assert!(
         controller
             .delete(&ObjectRef { kind: "Namespace".to_owned(), namespace: String::new(), name: "a".to_owned() })
             .unwrap()
     );
-    assert!(controller.reconcile(&copy(), Time::from_seconds(0)).unwrap().writes.is_empty());
+    assert!(controller.reconcile(&copy(), Time::from_seconds(0)).unwrap().actions.is_empty());
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn an_object_that_cannot_be_read_does_not_come_back_after_a_stop() {
     controller.apply(&[large.to_string()]).unwrap_err();
     controller.due().unwrap();
     assert!(
-        controller.reconcile(&copy(), Time::from_seconds(0)).unwrap().writes.is_empty(),
+        controller.reconcile(&copy(), Time::from_seconds(0)).unwrap().actions.is_empty(),
         "its namespace is not known"
     );
 }

@@ -232,9 +232,5 @@ pub(super) fn label(claim: &ResourceClaim) -> String {
 
 /// A claim as findings name it.
 pub(super) fn reference(claim: &ResourceClaim) -> ObjectRef {
-    ObjectRef {
-        kind: "ResourceClaim".to_owned(),
-        namespace: claim.metadata.namespace.clone(),
-        name: claim.metadata.name.clone(),
-    }
+    claim.metadata.reference("ResourceClaim")
 }

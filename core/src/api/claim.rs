@@ -369,19 +369,31 @@ impl ResourceClaimTemplateSpec {
     #[must_use]
     pub fn with_defaults(&self) -> Self {
         let mut full = self.clone();
-        let one = |mode: &AllocationMode, count: &mut i64| {
-            if *mode == AllocationMode::ExactCount && *count == 0 {
-                *count = 1;
-            }
-        };
-        for request in &mut Arc::make_mut(&mut full.spec).devices.requests {
-            if let Some(exact) = &mut request.exactly {
-                one(&exact.allocation_mode, &mut exact.count);
-            }
-            for alternative in &mut request.first_available {
-                one(&alternative.allocation_mode, &mut alternative.count);
-            }
-        }
+        set_defaults(&mut full.spec);
         full
+    }
+}
+
+/// What the API server fills in of what a claim asks for; a spec that is complete stays shared with others.
+pub(crate) fn set_defaults(spec: &mut Arc<ResourceClaimSpec>) {
+    fn asked(mode: &AllocationMode, count: &mut i64, tolerations: &mut [DeviceToleration]) {
+        if *mode == AllocationMode::ExactCount && *count == 0 {
+            *count = 1;
+        }
+        for toleration in tolerations {
+            toleration.operator.get_or_insert(TolerationOperator::Equal);
+        }
+    }
+    let mut full = ResourceClaimSpec::clone(spec);
+    for request in &mut full.devices.requests {
+        if let Some(exact) = &mut request.exactly {
+            asked(&exact.allocation_mode, &mut exact.count, &mut exact.tolerations);
+        }
+        for alternative in &mut request.first_available {
+            asked(&alternative.allocation_mode, &mut alternative.count, &mut alternative.tolerations);
+        }
+    }
+    if full != **spec {
+        *spec = Arc::new(full);
     }
 }

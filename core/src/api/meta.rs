@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::read::api_struct;
+use crate::finding::ObjectRef;
 
 api_struct! { open
     /// `ObjectMeta`; only what decisions need is typed, the rest is kept.
@@ -54,6 +55,11 @@ impl ObjectMeta {
     /// Whether somebody asked for the object to be deleted.
     pub fn is_deleting(&self) -> bool {
         !self.deletion_timestamp.is_empty()
+    }
+
+    /// Kind, namespace and name of the object with this metadata.
+    pub fn reference(&self, kind: &str) -> ObjectRef {
+        ObjectRef::new(kind, &*self.namespace, &*self.name)
     }
 
     /// The owner that manages the object.

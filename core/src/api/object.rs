@@ -1,5 +1,6 @@
 //! One API object of any kind, and the reading of it.
 
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::claim::{ResourceClaim, ResourceClaimTemplate};
@@ -125,13 +126,19 @@ kinds! {
     PersistentVolume(Bystander) = "PersistentVolume" in "";
 }
 
+impl Serialize for Object {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.write().serialize(serializer)
+    }
+}
+
 impl Object {
     /// Kind, namespace and name.
     pub fn reference(&self) -> ObjectRef {
         let metadata = self.metadata();
         let name = if metadata.name.is_empty() { &metadata.generate_name } else { &metadata.name };
         let kind = if matches!(self, Self::TemplateSource(_)) { SOURCE_KIND } else { self.kind() };
-        ObjectRef { kind: kind.to_owned(), namespace: metadata.namespace.clone(), name: name.clone() }
+        ObjectRef::new(kind, &*metadata.namespace, &**name)
     }
 
     /// Whether objects of this kind live in a namespace.

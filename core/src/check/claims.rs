@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Facts, Presence, claim_ref, finding};
+use super::{Facts, Presence, finding};
 use crate::api::claim::ResourceClaim;
 use crate::cluster::entries::Resolved;
 use crate::cluster::entries::{ENTRY_ANNOTATION, is_for_pod, resolve};
@@ -30,7 +30,13 @@ fn reservations(facts: &Facts, claim: &ResourceClaim, findings: &mut Vec<Finding
         let message =
             format!("the claim is reserved for {} `{namespace}/{}`, which {what}", consumer.resource, consumer.name);
         let hint = "kube-controller-manager takes the entry out within minutes; if it does not, see whether it runs, then remove this entry from `status.reservedFor` with `kubectl edit --subresource=status`".to_owned();
-        findings.push(finding(code, claim_ref(claim), &format!("status.reservedFor[{index}]"), message, hint));
+        findings.push(finding(
+            code,
+            claim.metadata.reference("ResourceClaim"),
+            &format!("status.reservedFor[{index}]"),
+            message,
+            hint,
+        ));
     }
 }
 
@@ -48,7 +54,13 @@ fn idle(facts: &Facts, claim: &ResourceClaim, findings: &mut Vec<Finding>) {
     }
     let message = "the claim has devices, and no Pod uses it or is about to".to_owned();
     let hint = "kube-controller-manager gives the devices back when the last reservation goes; a claim that missed that is freed by deleting it, where it was made for one Pod, or by `kubectl edit --subresource=status` without `status.allocation`".to_owned();
-    findings.push(finding(Code::CheckIdleDevices, claim_ref(claim), "status.allocation", message, hint));
+    findings.push(finding(
+        Code::CheckIdleDevices,
+        claim.metadata.reference("ResourceClaim"),
+        "status.allocation",
+        message,
+        hint,
+    ));
 }
 
 /// Generated claims whose owner is not there, or does not know them.
@@ -63,7 +75,13 @@ fn owner(facts: &Facts, claim: &ResourceClaim, findings: &mut Vec<Finding>) {
         Presence::Gone | Presence::Replaced => {
             let message = format!("{} `{namespace}/{}`, which the claim was made for, is gone", owner.kind, owner.name);
             let hint = "the garbage collector deletes the claim within minutes; if it does not, delete the claim: nothing else uses it".to_owned();
-            findings.push(finding(Code::CheckOwnerGone, claim_ref(claim), path, message, hint));
+            findings.push(finding(
+                Code::CheckOwnerGone,
+                claim.metadata.reference("ResourceClaim"),
+                path,
+                message,
+                hint,
+            ));
         }
         Presence::There if owner.kind == "Pod" => unrecorded(facts, claim, &owner.name, findings),
         Presence::There | Presence::Ended | Presence::Unknown => {}
@@ -84,7 +102,13 @@ fn unrecorded(facts: &Facts, claim: &ResourceClaim, pod: &str, findings: &mut Ve
     };
     let message = format!("the claim was made for entry `{}` of Pod `{}`, whose status {recorded}", entry.name, key.1);
     let hint = "kube-controller-manager records the claim when it sees the Pod again; where another one is recorded, delete this one".to_owned();
-    findings.push(finding(Code::CheckClaimUnrecorded, claim_ref(claim), "metadata.annotations", message, hint));
+    findings.push(finding(
+        Code::CheckClaimUnrecorded,
+        claim.metadata.reference("ResourceClaim"),
+        "metadata.annotations",
+        message,
+        hint,
+    ));
 }
 
 /// Claims that were made for the same entry of the same owner.
@@ -108,6 +132,12 @@ fn duplicates(facts: &Facts, findings: &mut Vec<Finding>) {
             }
         };
         let path = "metadata.annotations";
-        findings.push(finding(Code::CheckDuplicateClaim, claim_ref(claim), path, message, hint));
+        findings.push(finding(
+            Code::CheckDuplicateClaim,
+            claim.metadata.reference("ResourceClaim"),
+            path,
+            message,
+            hint,
+        ));
     }
 }

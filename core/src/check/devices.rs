@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Facts, claim_ref, finding, reference};
+use super::{Facts, finding};
 use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
 use crate::api::quantity::Quantity;
 use crate::api::slice::{Device, ResourceSlice};
@@ -87,7 +87,7 @@ fn twice(held: &BTreeMap<DeviceKey<'_>, Vec<Held<'_>>>, findings: &mut Vec<Findi
             };
             findings.push(finding(
                 Code::CheckDeviceHeldTwice,
-                claim_ref(claim),
+                claim.metadata.reference("ResourceClaim"),
                 "status.allocation.devices.results",
                 message,
                 hint,
@@ -115,7 +115,7 @@ fn gone(
             let hint = "see whether the driver runs on the node; if the device is gone for good, delete the Pods that use the claim, and the claim is deallocated".to_owned();
             findings.push(finding(
                 Code::CheckDeviceGone,
-                claim_ref(claim),
+                claim.metadata.reference("ResourceClaim"),
                 "status.allocation.devices.results",
                 message,
                 hint,
@@ -147,7 +147,13 @@ fn capacity(
             );
             let Some((claim, _)) = holders.last() else { continue };
             let path = "status.allocation.devices.results";
-            findings.push(finding(Code::CheckCapacityOverdrawn, claim_ref(claim), path, message, overdrawn()));
+            findings.push(finding(
+                Code::CheckCapacityOverdrawn,
+                claim.metadata.reference("ResourceClaim"),
+                path,
+                message,
+                overdrawn(),
+            ));
         }
     }
 }
@@ -187,7 +193,7 @@ fn counters(facts: &Facts, held: &BTreeMap<DeviceKey<'_>, Vec<Held<'_>>>, findin
                             "allocated devices draw {sum} from counter `{name}` of set `{}` in pool `{driver}/{pool}`, which has {}",
                             set.name, counter.value
                         );
-                        let object = reference("ResourceSlice", "", &slice.metadata.name);
+                        let object = slice.metadata.reference("ResourceSlice");
                         let path = "spec.sharedCounters";
                         findings.push(finding(Code::CheckCounterOverdrawn, object, path, message, overdrawn()));
                     }

@@ -11,7 +11,6 @@ mod pods;
 
 use serde_json::Value;
 
-use crate::api::object::Object;
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
 use crate::control_plane::{Simulation, not_given, refused_admin_access};
@@ -76,14 +75,6 @@ pub(crate) fn finding(code: Code, object: ObjectRef, path: &str, message: String
     Finding::new(code, path, message).with_hint(hint).about(object)
 }
 
-pub(crate) fn claim_ref(claim: &crate::api::claim::ResourceClaim) -> ObjectRef {
-    Object::ResourceClaim(Box::new(claim.clone())).reference()
-}
-
-pub(crate) fn reference(kind: &str, namespace: &str, name: &str) -> ObjectRef {
-    ObjectRef { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
-}
-
 /// What is said of a consumer or owner in a dump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Presence {
@@ -123,6 +114,3 @@ impl Facts {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,6 +1,6 @@
 //! Pods with a node that may not use their claims.
 
-use super::{Facts, finding, reference};
+use super::{Facts, finding};
 use crate::api::pod::Pod;
 use crate::controllers::kubelet::{Permission, Refusal, may_use};
 use crate::finding::{Code, Finding};
@@ -16,7 +16,7 @@ pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
 
 fn permissions(facts: &Facts, pod: &Pod, findings: &mut Vec<Finding>) {
     let groups = facts.cluster.profile().features.workload_resource_claims;
-    let object = || reference("Pod", &pod.metadata.namespace, &pod.metadata.name);
+    let object = || pod.metadata.reference("Pod");
     let is_running = pod.status.phase == "Running";
     for (index, permission) in may_use(&facts.cluster, pod, groups).into_iter().enumerate() {
         let path = format!("spec.resourceClaims[{index}]");
@@ -47,7 +47,7 @@ fn elsewhere(facts: &Facts, pod: &Pod, claim: &str, path: &str) -> Option<Findin
     let message =
         format!("the Pod is on node `{}`, which has no access to the devices of claim `{claim}`", pod.spec.node_name);
     let hint = "delete the Pod; where `nodeName` was given, leave it out so that the scheduler chooses".to_owned();
-    let object = reference("Pod", &pod.metadata.namespace, &pod.metadata.name);
+    let object = pod.metadata.reference("Pod");
     Some(finding(Code::CheckPodElsewhere, object, path, message, hint))
 }
 

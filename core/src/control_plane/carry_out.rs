@@ -5,14 +5,14 @@ use serde_json::json;
 use super::Simulation;
 use crate::api::object::Object;
 use crate::control_plane::server::Refused;
-use crate::decision::{Action, Change, Decision, Patch};
+use crate::decision::{Action, Decision, Identified, Patch};
 use crate::finding::ObjectRef;
 use crate::profile::Mode;
 
 impl Simulation {
     /// Carries out a decision. False when something was refused or lost: then what came after it did not happen.
     pub(super) fn carry_out(&mut self, decision: Decision) -> bool {
-        let is_there = |(object, uid): &(ObjectRef, String)| {
+        let is_there = |Identified { object, uid }: &Identified| {
             self.server.metadata(object).is_some_and(|metadata| metadata.uid == *uid) || self.server.is_unseen(uid)
         };
         if decision.gone.iter().any(is_there) {
@@ -74,10 +74,8 @@ impl Simulation {
         };
         if left == 0 {
             let fields = json!({ "metadata": { "labels": { "touched": self.writes.to_string() } } });
-            let (uid, resource_version) = (String::new(), String::new());
-            let patch = Patch { object, uid, resource_version, status: false, change: Change::Merge(fields) };
             // Whether there is such an object does not matter to who disturbs.
-            let _ = self.server.patch(&patch, self.now);
+            let _ = self.server.patch(&Patch::merge(object, false, fields), self.now);
         }
     }
 

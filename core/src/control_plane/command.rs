@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::components::set_gate;
 use super::{Build, Component, Simulation};
 use crate::control_plane::server::Refused;
-use crate::decision::{Change, Patch};
+use crate::decision::Patch;
 use crate::finding::ObjectRef;
 
 /// One thing that is done from outside.
@@ -195,9 +195,7 @@ impl Simulation {
     }
 
     fn merge(&mut self, object: ObjectRef, fields: Value, status: bool) -> Result<(), Refused> {
-        let (uid, resource_version) = (String::new(), String::new());
-        let patch = Patch { object, uid, resource_version, status, change: Change::Merge(fields) };
-        self.server.patch(&patch, self.now)
+        self.server.patch(&Patch::merge(object, status, fields), self.now)
     }
 
     fn change_taints(&mut self, device: &DevicePath, change: impl FnOnce(&mut Vec<Value>)) -> Result<(), Refused> {
@@ -230,18 +228,13 @@ impl Simulation {
     }
 
     fn remove_node(&mut self, node: &str) -> Result<(), Refused> {
-        let key = |kind: &str, namespace: &str, name: &str| ObjectRef {
-            kind: kind.to_owned(),
-            namespace: namespace.to_owned(),
-            name: name.to_owned(),
-        };
         let now = self.now;
-        self.server.delete(&key("Node", "", node), "", None, now)?;
+        self.server.delete(&ObjectRef::new("Node", "", node), "", None, now)?;
         let cluster = self.server.cluster();
         let slices = cluster.slices().iter().filter(|(_, slice)| slice.spec.node_name.as_deref() == Some(node));
-        let slices = slices.map(|(name, _)| key("ResourceSlice", "", name));
+        let slices = slices.map(|(name, _)| ObjectRef::new("ResourceSlice", "", name));
         let pods = cluster.pods().iter().filter(|(_, pod)| pod.spec.node_name == node);
-        let pods = pods.map(|((namespace, name), _)| key("Pod", namespace, name));
+        let pods = pods.map(|((namespace, name), _)| ObjectRef::new("Pod", namespace, name));
         let lost: Vec<ObjectRef> = slices.chain(pods).collect();
         for object in lost {
             self.server.delete(&object, "", Some(0), now)?;

@@ -7,7 +7,7 @@ use super::queue::Queue;
 use crate::api::object::Object;
 use crate::cluster::Key;
 use crate::controllers::kubelet::{Permission, may_use};
-use crate::decision::{Change, Patch, Time, Trigger};
+use crate::decision::{Patch, Time, Trigger};
 use crate::finding::ObjectRef;
 
 /// Pods to look at, each with the time.
@@ -61,7 +61,7 @@ impl Simulation {
             if pod.spec.node_name.is_empty() || pod.is_finished() {
                 continue;
             }
-            let object = ObjectRef { kind: "Pod".to_owned(), namespace: key.0.clone(), name: key.1.clone() };
+            let object = ObjectRef::new("Pod", &*key.0, &*key.1);
             if pod.metadata.is_deleting() {
                 let end = Time::parse(&pod.metadata.deletion_timestamp).unwrap_or(self.now);
                 if end <= self.now {
@@ -82,10 +82,8 @@ impl Simulation {
             if pod.status.phase == "Running" || may_use(cluster, pod, groups).iter().any(is_refused) {
                 continue;
             }
-            let change = Change::Merge(json!({ "status": { "phase": "Running" } }));
-            let (uid, resource_version) = (String::new(), String::new());
-            let patch = Patch { object, uid, resource_version, status: true, change };
-            return self.server.patch(&patch, self.now).is_ok();
+            let running = Patch::merge(object, true, json!({ "status": { "phase": "Running" } }));
+            return self.server.patch(&running, self.now).is_ok();
         }
         false
     }

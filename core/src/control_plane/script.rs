@@ -175,7 +175,7 @@ fn step(entry: &Map<String, Value>) -> Result<Vec<Step>, String> {
         }
         "taint" | "untaint" => {
             let device = device(subject)?;
-            let about = ObjectRef { kind: "Device".to_owned(), namespace: String::new(), name: subject.to_owned() };
+            let about = ObjectRef::new("Device", "", subject);
             let key = if text("key").is_empty() { "apportion.dev/script" } else { text("key") }.to_owned();
             if *form == "untaint" {
                 return one(Command::Untaint { device, key }, about);
@@ -188,7 +188,7 @@ fn step(entry: &Map<String, Value>) -> Result<Vec<Step>, String> {
             one(Command::Taint { device, taint }, about)
         }
         "removeNode" => {
-            let node = ObjectRef { kind: "Node".to_owned(), namespace: String::new(), name: subject.to_owned() };
+            let node = ObjectRef::new("Node", "", subject);
             one(Command::RemoveNode(subject.to_owned()), node)
         }
         "gate" => {
@@ -239,8 +239,7 @@ fn step(entry: &Map<String, Value>) -> Result<Vec<Step>, String> {
         "create" => {
             let object = entry.get("create").cloned().unwrap_or_default();
             let name = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let about =
-                ObjectRef { kind: name("/kind"), namespace: name("/metadata/namespace"), name: name("/metadata/name") };
+            let about = ObjectRef::new(&name("/kind"), name("/metadata/namespace"), name("/metadata/name"));
             let says = format!("create {about}");
             Ok(vec![Step { at_millis: at, command: Command::Create(object), object: about, says }])
         }
@@ -261,7 +260,7 @@ fn object(text: &str) -> Result<ObjectRef, String> {
     let known = KINDS.iter().find(|(word, ..)| *word == lower);
     let (_, kind, namespaced) = known.ok_or_else(|| format!("there is no kind `{kind}` that a script can name"))?;
     let (namespace, name) = rest.split_once('/').filter(|_| *namespaced).unwrap_or(("", rest));
-    Ok(ObjectRef { kind: (*kind).to_owned(), namespace: namespace.to_owned(), name: name.to_owned() })
+    Ok(ObjectRef::new(kind, namespace, name))
 }
 
 /// `driver/pool/device`, or `pool/device` for whatever driver has it.
@@ -295,7 +294,7 @@ fn exists(build: &Build) -> Result<(), String> {
 }
 
 fn program(name: &str) -> ObjectRef {
-    ObjectRef { kind: "Component".to_owned(), namespace: String::new(), name: name.to_owned() }
+    ObjectRef::new("Component", "", name)
 }
 
 #[cfg(test)]

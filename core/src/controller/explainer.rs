@@ -9,7 +9,7 @@ use crate::allocate::Limits;
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::cluster::{Cluster, Key};
-use crate::decision::{Action, Change, Decision, EventRecord, Patch, Time, Trigger};
+use crate::decision::{Action, Decision, EventRecord, Merging, Patch, Time, Trigger};
 use crate::explain::{Explanation, State, explain_waiting};
 use crate::finding::{Code, ObjectRef};
 
@@ -209,7 +209,8 @@ impl<'c> Waiter<'c> {
             uid: self.metadata.uid.clone(),
             resource_version: String::new(),
             status: true,
-            change: Change::Strategic(json!({ "status": { "conditions": [condition] } })),
+            merging: Merging::Strategic,
+            fields: json!({ "status": { "conditions": [condition] } }),
         })
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::api::claim::ResourceClaim;
 use crate::api::object::Object;
 use crate::cluster::Cluster;
-use crate::decision::{Action, CLAIM_FINALIZER, Change, Decision, Time};
+use crate::decision::{Action, CLAIM_FINALIZER, Decision, Time};
 use crate::finding::ObjectRef;
 use crate::scheduler::NodeCache;
 
@@ -251,8 +251,7 @@ fn outlook(cluster: &Cluster, action: &Action) -> Option<Object> {
             Some(Object::Pod(pod))
         }
         Action::Patch(patch) => {
-            let (Change::Merge(fields) | Change::Strategic(fields) | Change::Apply { fields, .. }) = &patch.change;
-            let node = fields.pointer("/status/nominatedNodeName").and_then(Value::as_str)?;
+            let node = patch.fields.pointer("/status/nominatedNodeName").and_then(Value::as_str)?;
             let Object::Pod(mut pod) = cluster.get(&patch.object)? else { return None };
             node.clone_into(&mut pod.status.nominated_node_name);
             Some(Object::Pod(pod))

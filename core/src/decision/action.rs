@@ -4,30 +4,48 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Time;
+use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::finding::ObjectRef;
 
-/// What a controller wants to happen, and when to ask it again.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Decision {
+/// What a controller wants to happen, and when to ask it again. Across a border `O`, an object, is JSON.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "Reconciliation", concrete(O = Value)))]
+pub struct Decision<O = Box<Object>> {
     /// Writes, in order. When one fails, those after it must not happen; only bindings that follow one another do not build on
-    /// each other.
-    pub actions: Vec<Action>,
-    /// When to ask again although no fact has changed.
+    /// each other. A later write to the same object carries the version that the earlier one gave.
+    #[serde(rename = "writes")]
+    pub actions: Vec<Action<O>>,
+    /// When to ask again although no fact has changed, in milliseconds since 1970.
+    #[serde(rename = "wakeUpMillis", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<f64>"))]
     pub wake_up: Option<Time>,
     /// Whether something is missing or was refused, so that asking again with growing pauses makes sense.
     pub retry: bool,
     /// What to tell users, however often it was told before: whoever records it counts repetitions.
     pub events: Vec<EventRecord>,
-    /// Objects, each with its UID, that the writes take to be gone. Whoever decides on facts that may lag behind looks
-    /// again before the first write, and writes nothing if one is there.
-    pub gone: Vec<(ObjectRef, String)>,
-    /// Why, for whoever counts.
+    /// Objects that the writes take to be gone. A host whose facts may lag behind looks again before the first write, and
+    /// writes nothing if one is there.
+    pub gone: Vec<Identified>,
+    /// Why, for metrics.
     pub cause: Cause,
 }
 
+/// An object with the UID that it must have.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub struct Identified {
+    /// The object.
+    pub object: ObjectRef,
+    /// Its UID.
+    pub uid: String,
+}
+
 /// Why a decision was made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub enum Cause {
     /// It is what the controller is for.
     #[default]
@@ -36,20 +54,27 @@ pub enum Cause {
     Drift,
     /// What was taken away to be replaced is made again.
     Replacement {
-        /// When it was decided to take it away.
+        /// When it was decided to take it away, in milliseconds since 1970.
+        #[cfg_attr(feature = "types", ts(type = "number"))]
         since: Time,
     },
 }
 
-impl Decision {
+impl<O> Default for Decision<O> {
+    fn default() -> Self {
+        Self::of(Vec::new())
+    }
+}
+
+impl<O> Decision<O> {
     /// Nothing to do.
     pub fn none() -> Self {
         Self::default()
     }
 
     /// These writes.
-    pub fn of(actions: Vec<Action>) -> Self {
-        Self { actions, ..Self::default() }
+    pub fn of(actions: Vec<Action<O>>) -> Self {
+        Self { actions, wake_up: None, retry: false, events: Vec::new(), gone: Vec::new(), cause: Cause::default() }
     }
 
     /// Asks to be asked again at a time, or earlier where that was asked for before.
@@ -63,22 +88,27 @@ impl Decision {
 /// Updates and patches, and deletions that depend on what the object says, carry the `resourceVersion` of the facts that they were decided on, in their object or beside it:
 /// when somebody else was faster they must fail. A later write of the same decision to the same object builds on the
 /// earlier one and carries the version that this gave.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Action {
-    /// A new object. Its name is given: it is derived from what the object belongs to.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "Write", concrete(O = Value)))]
+pub enum Action<O = Box<Object>> {
+    /// A new object.
     Create {
-        /// The object.
-        object: Box<Object>,
+        /// The object. Its name is given: it is derived from what the object belongs to.
+        #[cfg_attr(feature = "types", ts(type = "Json"))]
+        object: O,
         /// What to record when the server refuses the object, with the server's words at the end of the note. The writes
         /// after it do not build on the object and happen all the same.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "types", ts(optional))]
         refused: Option<EventRecord>,
     },
-    /// An object's metadata and spec.
-    Update(Box<Object>),
-    /// An object's status.
-    UpdateStatus(Box<Object>),
+    /// An object's metadata and spec, with the version that it must still have.
+    Update(#[cfg_attr(feature = "types", ts(type = "Json"))] O),
+    /// An object's status, with the version that the object must still have.
+    UpdateStatus(#[cfg_attr(feature = "types", ts(type = "Json"))] O),
     /// Some fields of an object.
-    Patch(Patch),
+    Patch(#[cfg_attr(feature = "types", ts(inline))] Patch),
     /// Asks for an object to be deleted.
     Delete {
         /// The object.
@@ -102,34 +132,49 @@ pub enum Action {
 }
 
 /// Some fields of an object.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Patch {
     /// The object.
     pub object: ObjectRef,
-    /// Its UID, so that a later object of that name is spared.
+    /// Its UID, so that a later object of that name is spared; any where it is empty.
     pub uid: String,
-    /// Its `resourceVersion`.
+    /// The version that it must still have; any where it is empty.
     pub resource_version: String,
     /// Whether the status subresource is meant.
     pub status: bool,
+    /// How the fields are merged.
+    pub merging: Merging,
     /// The fields.
-    pub change: Change,
+    #[cfg_attr(feature = "types", ts(type = "Json"))]
+    pub fields: Value,
 }
 
-/// How the fields of a [`Patch`] are merged.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Change {
+impl Patch {
+    /// A patch of the object with this metadata, as it is now.
+    pub fn of(object: ObjectRef, metadata: &ObjectMeta, status: bool, merging: Merging, fields: Value) -> Self {
+        let (uid, resource_version) = (metadata.uid.clone(), metadata.resource_version.clone());
+        Self { object, uid, resource_version, status, merging, fields }
+    }
+
+    /// A merge patch of whichever object has this name.
+    pub fn merge(object: ObjectRef, status: bool, fields: Value) -> Self {
+        Self::of(object, &ObjectMeta::default(), status, Merging::Merge, fields)
+    }
+}
+
+/// How the fields of a [`Patch`] are merged into the object.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub enum Merging {
     /// RFC 7386: objects are merged, all else is replaced, `null` removes.
-    Merge(Value),
+    Merge,
     /// The same, and lists with a merge key (conditions, claim statuses, reservations, owners) are merged by it.
-    Strategic(Value),
-    /// Server-side apply: the manager owns exactly these fields, and what it owned before and leaves out now goes.
-    Apply {
-        /// The field manager.
-        manager: String,
-        /// The fields.
-        fields: Value,
-    },
+    Strategic,
+    /// Server-side apply: this manager owns exactly these fields, wins over others, and what it owned before and leaves out now goes.
+    Apply(String),
 }
 
 /// A Kubernetes Event.

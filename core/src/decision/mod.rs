@@ -7,7 +7,7 @@
 mod action;
 mod time;
 
-pub use action::{Action, Cause, Change, Decision, EventRecord, Patch, Trigger};
+pub use action::{Action, Cause, Decision, EventRecord, Identified, Merging, Patch, Trigger};
 pub use time::Time;
 
 /// Finalizer of a claim that has devices.

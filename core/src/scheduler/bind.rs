@@ -146,7 +146,7 @@ pub(super) fn finish(scheduler: &Scheduler<'_>, pod: &Pod, placement: &Placement
     write::node_allocatable(pod, &placement.taken, decision);
     let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
     decision.actions.push(Action::Bind {
-        pod: write::reference("Pod", &pod.metadata),
+        pod: pod.metadata.reference("Pod"),
         uid: pod.metadata.uid.clone(),
         node: placement.node.clone(),
     });

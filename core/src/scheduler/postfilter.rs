@@ -51,7 +51,7 @@ pub(super) fn relieve(
 /// Removes a claim for extended resources that an earlier attempt left without devices: another node may need another one.
 pub(super) fn remove(claim: &ResourceClaim) -> Failure {
     let mut actions = Vec::new();
-    let reference = Object::ResourceClaim(Box::new(claim.clone())).reference();
+    let reference = claim.metadata.reference("ResourceClaim");
     if claim.metadata.finalizers.iter().any(|finalizer| finalizer == CLAIM_FINALIZER) {
         let mut free = claim.clone();
         free.metadata.finalizers.retain(|finalizer| finalizer != CLAIM_FINALIZER);

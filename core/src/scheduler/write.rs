@@ -8,23 +8,11 @@ use crate::api::group::PodGroup;
 use crate::api::meta::ObjectMeta;
 use crate::api::pod::{NodeAllocatableClaimStatus, Pod, PodExtendedResourceClaimStatus};
 use crate::api::read::Json;
-use crate::decision::{Action, Change, Decision, EventRecord, Patch, Time};
-use crate::finding::ObjectRef;
+use crate::decision::{Action, Decision, EventRecord, Merging, Patch, Time};
 use crate::profile::{Profile, Version};
 
-/// A Pod's key with its kind.
-pub(super) fn reference(kind: &str, metadata: &ObjectMeta) -> ObjectRef {
-    ObjectRef { kind: kind.to_owned(), namespace: metadata.namespace.clone(), name: metadata.name.clone() }
-}
-
 fn patch(kind: &str, metadata: &ObjectMeta, fields: Value) -> Action {
-    Action::Patch(Patch {
-        object: reference(kind, metadata),
-        uid: metadata.uid.clone(),
-        resource_version: metadata.resource_version.clone(),
-        status: true,
-        change: Change::Strategic(fields),
-    })
+    Action::Patch(Patch::of(metadata.reference(kind), metadata, true, Merging::Strategic, fields))
 }
 
 /// Says where a Pod is about to be placed, before its claims are written.
@@ -55,7 +43,7 @@ pub(super) fn extended(pod: &Pod, status: PodExtendedResourceClaimStatus, decisi
 /// An Event about a Pod.
 pub(super) fn event(pod: &Pod, is_warning: bool, reason: &str, action: &str, note: String) -> EventRecord {
     EventRecord {
-        regarding: reference("Pod", &pod.metadata),
+        regarding: pod.metadata.reference("Pod"),
         uid: pod.metadata.uid.clone(),
         is_warning,
         reason: reason.to_owned(),

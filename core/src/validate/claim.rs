@@ -11,7 +11,7 @@ use super::meta::{self, Scope};
 use super::names;
 use super::node::Node;
 use super::report::Report;
-use super::schema::{CLAIM_SPEC, Type, same};
+use super::schema::{CLAIM_SPEC, same};
 use super::selectors;
 use super::{ADMIN_LABEL, claim_status, taints};
 
@@ -35,7 +35,7 @@ pub(super) fn update(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &Node<'_, 
     meta::check(out, claim, Scope::Namespace);
     meta::update(out, claim, old);
     let spec = claim.field("spec");
-    if !same(&Type::Object(CLAIM_SPEC), spec.value, old.peek("spec")) {
+    if !same(&CLAIM_SPEC, spec.value, old.peek("spec")) {
         out.immutable(spec.at);
         out.hint("delete the claim and create it anew");
     }
@@ -80,7 +80,7 @@ pub(super) fn admin_access(out: &mut Report<'_>, object: &Node<'_, '_>, spec: &N
 
 fn request(out: &mut Report<'_>, request: &Node<'_, '_>, compared: &Compared<'_>) {
     let name = request.field("name");
-    out.invalid_each(name.at, name.text(), &names::label(name.text()));
+    out.text(&name, names::label);
     let (exactly, alternatives) = (request.field("exactly"), request.field("firstAvailable"));
     match (exactly.is_set(), alternatives.len() > 0) {
         (false, false) => {
@@ -94,7 +94,7 @@ fn request(out: &mut Report<'_>, request: &Node<'_, '_>, compared: &Compared<'_>
             let key = |alternative: &Node<'_, '_>| alternative.text_of("name").to_owned();
             out.set(&alternatives, MOST_ALTERNATIVES, key, |out, alternative| {
                 let alternative_name = alternative.field("name");
-                out.invalid_each(alternative_name.at, alternative_name.text(), &names::label(alternative_name.text()));
+                out.text(&alternative_name, names::label);
                 asked(out, alternative, &format!("{}/{}", name.text(), alternative_name.text()), compared);
             });
         }
@@ -103,12 +103,7 @@ fn request(out: &mut Report<'_>, request: &Node<'_, '_>, compared: &Compared<'_>
 
 /// What both forms of a request have; `reference` names it as constraints do.
 fn asked(out: &mut Report<'_>, request: &Node<'_, '_>, reference: &str, compared: &Compared<'_>) {
-    let class = request.field("deviceClassName");
-    if class.text().is_empty() {
-        out.required(class.at, "a device class is needed");
-    } else {
-        out.invalid_each(class.at, class.text(), &names::subdomain(class.text()));
-    }
+    out.needed_text(&request.field("deviceClassName"), "a device class is needed", names::subdomain);
     selectors::check_all(out, &request.field("selectors"), false);
     derived::check(out, &request.field("derivedAttributes"), reference, compared);
     let (mode, count) = (request.field("allocationMode"), request.field("count"));

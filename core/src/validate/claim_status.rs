@@ -64,7 +64,7 @@ pub(super) fn update(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &Node<'_, 
     }
     if allocation.is_set() {
         if before.has("allocation") {
-            if !same(&Type::Object(ALLOCATION), allocation.value, before.peek("allocation")) {
+            if !same(&ALLOCATION, allocation.value, before.peek("allocation")) {
                 out.immutable(allocation.at);
             }
         } else {
@@ -81,8 +81,7 @@ fn check_allocation(out: &mut Report<'_>, allocation: &Node<'_, '_>, requests: &
         requests.check(out, &result.field("request"));
         names::driver(out, &result.field("driver"));
         names::pool(out, &result.field("pool"));
-        let device = result.field("device");
-        out.invalid_each(device.at, device.text(), &names::label(device.text()));
+        out.text(&result.field("device"), names::label);
         binding::check(out, result);
         for toleration in result.field("tolerations").items() {
             taints::toleration(out, &toleration);
@@ -115,7 +114,7 @@ fn device_status(out: &mut Report<'_>, device: &Node<'_, '_>, allocated: &BTreeS
     names::driver(out, &device.field("driver"));
     names::pool(out, &device.field("pool"));
     let name = device.field("device");
-    out.invalid_each(name.at, name.text(), &names::label(name.text()));
+    out.text(&name, names::label);
     share(out, &device.field("shareID"));
     if !allocated.contains(&DeviceKey::of(device.value)) {
         out.invalid(device.at, "the device is not allocated to the claim");
@@ -175,8 +174,7 @@ fn permissions(out: &mut Report<'_>, status: &Node<'_, '_>, before: &Node<'_, '_
     if out.circumstances.authorized || !out.features().granular_status_authorization {
         return;
     }
-    static FIELDS: Type = Type::Object(ALLOCATION);
-    let allocation = Type::Opt(&FIELDS);
+    let allocation = Type::Opt(&ALLOCATION);
     let binds = !same(&allocation, status.peek("allocation"), before.peek("allocation"))
         || status.field("reservedFor").list() != before.field("reservedFor").list();
     if binds {
@@ -201,7 +199,7 @@ fn permissions(out: &mut Report<'_>, status: &Node<'_, '_>, before: &Node<'_, '_
     };
     let (now, then) = (by_key(status), by_key(before));
     let differs = |key: &String| match (now.get(key), then.get(key)) {
-        (Some((_, now)), Some((_, then))) => !same(&Type::Object(DEVICE_STATUS), now, then),
+        (Some((_, now)), Some((_, then))) => !same(&DEVICE_STATUS, now, then),
         _ => true,
     };
     let drivers: BTreeSet<&String> =

@@ -41,7 +41,7 @@ pub(super) fn check(out: &mut Report<'_>, kind: &str, object: &Node<'_, '_>, old
         "JobSet" => {
             for replicated in spec.field("replicatedJobs").items() {
                 let (name, template) = (replicated.field("name"), replicated.field("template"));
-                out.invalid_each(name.at, name.text(), &names::label(name.text()));
+                out.text(&name, names::label);
                 non_negative(out, &replicated, &["replicas"]);
                 // JobSet makes its Jobs Indexed and restarts their Pods on failure.
                 job(out, &template.field("spec"), false);
@@ -116,10 +116,7 @@ fn replicated(out: &mut Report<'_>, kind: &str, spec: &Node<'_, '_>) {
             if !matches!(update.text_of("type"), "" | "RollingUpdate" | "OnDelete") {
                 out.invalid(update.at, "must be 'RollingUpdate' or 'OnDelete'");
             }
-            let service = spec.field("serviceName");
-            if !service.text().is_empty() {
-                out.invalid_each(service.at, service.text(), &names::label(service.text()));
-            }
+            out.some_text(&spec.field("serviceName"), names::label);
         }
         "DaemonSet" => strategy(out, &spec.field("updateStrategy"), &["RollingUpdate", "OnDelete"]),
         _ => strategy(out, &spec.field("strategy"), &["Recreate", "RollingUpdate"]),

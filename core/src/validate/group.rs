@@ -62,12 +62,7 @@ pub(super) fn check(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node
     gated(out, &constraints, before("schedulingConstraints"), &CONSTRAINTS, on, |out, constraints| {
         let topology = constraints.field("topology");
         out.list(&topology, MOST_TOPOLOGIES, |out, topology| {
-            let key = topology.field("key");
-            if key.text().is_empty() {
-                out.required(key.at, "the key of a node label is needed");
-            } else {
-                out.invalid_each(key.at, key.text(), &names::label_key(key.text()));
-            }
+            out.needed_text(&topology.field("key"), "the key of a node label is needed", names::label_key);
         });
     });
     let claims_node = spec.field("resourceClaims");
@@ -78,9 +73,7 @@ pub(super) fn check(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node
     let on = out.features().workload_aware_preemption || shape.is_latest();
     let class = spec.field("priorityClassName");
     gated(out, &class, before("priorityClassName"), &Type::Text, on, |out, class| {
-        if !class.text().is_empty() {
-            out.invalid_each(class.at, class.text(), &names::subdomain(class.text()));
-        }
+        out.some_text(&class, names::subdomain);
     });
     let priority = spec.field("priority");
     gated(out, &priority, before("priority"), &Type::Opt(&Type::Int32), on, |out, priority| {
@@ -226,12 +219,7 @@ fn claims(out: &mut Report<'_>, claims: &Node<'_, '_>) {
         MOST_CLAIMS,
         |claim| claim.text_of("name").to_owned(),
         |out, claim| {
-            let name = claim.field("name");
-            if name.text().is_empty() {
-                out.required(name.at, "a name is needed");
-            } else {
-                out.invalid_each(name.at, name.text(), &names::label(name.text()));
-            }
+            out.needed_text(&claim.field("name"), "a name is needed", names::label);
             let cluster = claim.field("clusterResourceClaimTemplateName");
             if cluster.is_set() && !out.features().cluster_resource_claim_templates {
                 out.forbidden(cluster.at, "the feature gate `ClusterResourceClaimTemplates` is off");
@@ -239,10 +227,7 @@ fn claims(out: &mut Report<'_>, claims: &Node<'_, '_>) {
                 union(out, claim, sources);
             }
             for source in sources {
-                let source = claim.field(source);
-                if source.is_set() {
-                    out.invalid_each(source.at, source.text(), &names::subdomain(source.text()));
-                }
+                out.set_text(&claim.field(source), names::subdomain);
             }
         },
     );

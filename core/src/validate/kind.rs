@@ -104,53 +104,34 @@ impl Kind {
 
     /// Its shape in a version. An unknown version is taken for the newest.
     pub(super) fn schema(self, version: &str) -> &'static Type {
-        static CLAIM: Type = Type::Object(schema::CLAIM);
-        static FLAT_CLAIM: Type = Type::Object(schema::FLAT_CLAIM);
-        static TEMPLATE: Type = Type::Object(schema::TEMPLATE);
-        static FLAT_TEMPLATE: Type = Type::Object(schema::FLAT_TEMPLATE);
-        static TEMPLATE_SOURCE: Type = Type::Object(schema::TEMPLATE_SOURCE);
-        static CLASS: Type = Type::Object(schema::CLASS);
-        static SLICE: Type = Type::Object(schema::SLICE);
-        static BASIC_SLICE: Type = Type::Object(schema::BASIC_SLICE);
-        static BARE_SLICE: Type = Type::Object(schema::BARE_SLICE);
-        static TAINT_RULE: Type = Type::Object(schema::TAINT_RULE);
-        static POOL_STATUS: Type = Type::Object(schema::POOL_STATUS);
-        static WORKLOAD_ALPHA1: Type = Type::Object(schema::WORKLOAD_ALPHA1);
-        static WORKLOAD_ALPHA2: Type = Type::Object(schema::WORKLOAD_ALPHA2);
-        static WORKLOAD_BETA1: Type = Type::Object(schema::WORKLOAD_BETA1);
-        static POD_GROUP_ALPHA1: Type = Type::Object(schema::POD_GROUP_ALPHA1);
-        static POD_GROUP_ALPHA2: Type = Type::Object(schema::POD_GROUP_ALPHA2);
-        static POD_GROUP_BETA1: Type = Type::Object(schema::POD_GROUP_BETA1);
-        static COMPOSITE: Type = Type::Object(schema::COMPOSITE_POD_GROUP);
-        static POD: Type = Type::Object(schema::POD);
         let flat = versions::is_flat(version);
         match self {
-            Self::ResourceClaim if flat => &FLAT_CLAIM,
-            Self::ResourceClaim => &CLAIM,
+            Self::ResourceClaim if flat => &schema::FLAT_CLAIM,
+            Self::ResourceClaim => &schema::CLAIM,
             // The proposal names no version; its requests are those of `v1`.
-            Self::ResourceClaimTemplate if flat => &FLAT_TEMPLATE,
-            Self::ResourceClaimTemplate | Self::ClusterResourceClaimTemplate => &TEMPLATE,
-            Self::TemplateSource => &TEMPLATE_SOURCE,
-            Self::DeviceClass => &CLASS,
+            Self::ResourceClaimTemplate if flat => &schema::FLAT_TEMPLATE,
+            Self::ResourceClaimTemplate | Self::ClusterResourceClaimTemplate => &schema::TEMPLATE,
+            Self::TemplateSource => &schema::TEMPLATE_SOURCE,
+            Self::DeviceClass => &schema::CLASS,
             Self::ResourceSlice => match version {
-                "v1alpha3" => &BARE_SLICE,
-                "v1beta1" => &BASIC_SLICE,
-                _ => &SLICE,
+                "v1alpha3" => &schema::BARE_SLICE,
+                "v1beta1" => &schema::BASIC_SLICE,
+                _ => &schema::SLICE,
             },
-            Self::DeviceTaintRule => &TAINT_RULE,
-            Self::ResourcePoolStatusRequest => &POOL_STATUS,
+            Self::DeviceTaintRule => &schema::TAINT_RULE,
+            Self::ResourcePoolStatusRequest => &schema::POOL_STATUS,
             Self::Workload => match Shape::of(version) {
-                Shape::Alpha1 => &WORKLOAD_ALPHA1,
-                Shape::Alpha2 => &WORKLOAD_ALPHA2,
-                Shape::Beta1 | Shape::Composite | Shape::CompositeTemplate => &WORKLOAD_BETA1,
+                Shape::Alpha1 => &schema::WORKLOAD_ALPHA1,
+                Shape::Alpha2 => &schema::WORKLOAD_ALPHA2,
+                Shape::Beta1 | Shape::Composite | Shape::CompositeTemplate => &schema::WORKLOAD_BETA1,
             },
             Self::PodGroup => match Shape::of(version) {
-                Shape::Alpha1 => &POD_GROUP_ALPHA1,
-                Shape::Alpha2 => &POD_GROUP_ALPHA2,
-                Shape::Beta1 | Shape::Composite | Shape::CompositeTemplate => &POD_GROUP_BETA1,
+                Shape::Alpha1 => &schema::POD_GROUP_ALPHA1,
+                Shape::Alpha2 => &schema::POD_GROUP_ALPHA2,
+                Shape::Beta1 | Shape::Composite | Shape::CompositeTemplate => &schema::POD_GROUP_BETA1,
             },
-            Self::CompositePodGroup => &COMPOSITE,
-            Self::Pod => &POD,
+            Self::CompositePodGroup => &schema::COMPOSITE_POD_GROUP,
+            Self::Pod => &schema::POD,
         }
     }
 

@@ -37,9 +37,9 @@ pub(super) fn check(out: &mut Report<'_>, selector: &Node<'_, '_>) -> bool {
                 out.hint("one of In, NotIn, Exists, DoesNotExist");
             }
         }
-        out.invalid_each(key.at, key.text(), &names::label_key(key.text()));
+        out.text(&key, names::label_key);
         for value in values.items() {
-            out.invalid_each(value.at, value.text(), &names::label_value(value.text()));
+            out.text(&value, names::label_value);
         }
         is_good &= out.findings.len() == before;
     }

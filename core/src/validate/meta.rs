@@ -56,9 +56,7 @@ pub(super) fn check_without_prefix(out: &mut Report<'_>, object: &Node<'_, '_>, 
     match scope {
         Scope::AnyNamespace if namespace.text().is_empty() => {}
         Scope::Namespace if namespace.text().is_empty() => out.required(namespace.at, "a namespace is needed"),
-        Scope::Namespace | Scope::AnyNamespace => {
-            out.invalid_each(namespace.at, namespace.text(), &names::label(namespace.text()))
-        }
+        Scope::Namespace | Scope::AnyNamespace => out.text(&namespace, names::label),
         Scope::Cluster if !namespace.text().is_empty() => {
             out.forbidden(namespace.at, "objects of this kind live in no namespace");
         }
@@ -222,7 +220,7 @@ pub(super) fn conditions(out: &mut Report<'_>, conditions: &Node<'_, '_>) {
         if !seen.insert(kind.text()) {
             out.duplicate(kind.at, kind.text());
         }
-        out.invalid_each(kind.at, kind.text(), &names::label_key(kind.text()));
+        out.text(&kind, names::label_key);
         let status = condition.field("status");
         if !matches!(status.text(), "True" | "False" | "Unknown") {
             out.not_supported(status.at, status.text(), &["False", "True", "Unknown"]);

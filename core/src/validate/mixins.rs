@@ -52,7 +52,7 @@ fn each(
     let list = mixins.field(kind);
     for mixin in list.items() {
         let name = mixin.field("name");
-        out.invalid_each(name.at, name.text(), &names::label(name.text()));
+        out.text(&name, names::label);
         check(out, &mixin);
     }
     out.unique(&list, |mixin| mixin.text_of("name").to_owned());

@@ -180,6 +180,11 @@ pub fn admit(object: &Value, profile: &Profile, namespace: Option<&BTreeMap<Stri
     pipeline::run(Submission { circumstances, ..Submission::create(object.clone()) }, profile)
 }
 
+/// Whether a text is the name of an object, as most kinds have it: a DNS subdomain (RFC 1123).
+pub(crate) fn is_subdomain(text: &str) -> bool {
+    names::subdomain(text).is_empty()
+}
+
 /// Whether a namespace with these labels allows admin access. The spelling of 1.33 does not count since 1.34.
 pub fn allows_admin_access(labels: &BTreeMap<String, String>) -> bool {
     labels.get(ADMIN_LABEL).is_some_and(|value| value == "true")

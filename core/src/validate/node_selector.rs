@@ -47,10 +47,10 @@ fn requirement(out: &mut Report<'_>, requirement: &Node<'_, '_>, is_wish: bool) 
             out.hint("one of In, NotIn, Exists, DoesNotExist, Gt, Lt");
         }
     }
-    out.invalid_each(key.at, key.text(), &names::label_key(key.text()));
+    out.text(&key, names::label_key);
     if !is_wish && matches!(requirement.text_of("operator"), "In" | "NotIn") {
         for value in values.items() {
-            out.invalid_each(value.at, value.text(), &names::label_value(value.text()));
+            out.text(&value, names::label_value);
         }
     }
 }
@@ -70,7 +70,7 @@ fn field_requirement(out: &mut Report<'_>, requirement: &Node<'_, '_>) {
     }
     if key.text() == "metadata.name" {
         for value in values.items() {
-            out.invalid_each(value.at, value.text(), &names::subdomain(value.text()));
+            out.text(&value, names::subdomain);
         }
     } else {
         out.invalid(key.at, format!("`{}` is not a field that can be selected", super::report::shown(key.text())));
@@ -79,5 +79,5 @@ fn field_requirement(out: &mut Report<'_>, requirement: &Node<'_, '_>) {
 
 /// The name of a node.
 pub(super) fn name(out: &mut Report<'_>, node: &Node<'_, '_>) {
-    out.invalid_each(node.at, node.text(), &names::subdomain(node.text()));
+    out.text(&node, names::subdomain);
 }

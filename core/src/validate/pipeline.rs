@@ -7,7 +7,7 @@ use super::kind::{Kind, split};
 use super::meta;
 use super::node::Node;
 use super::report::Report;
-use super::schema::{self, POD_TEMPLATE, Type, fit};
+use super::schema::{self, POD_TEMPLATE, fit};
 use super::{
     Admission, Operation, Submission, claim, class, controllers, defaults, features, pod, pod_group, pod_status,
     pod_templates, pool_status, slice, source, taints, template, workload,
@@ -225,9 +225,8 @@ fn run_templates(
 
 /// Bounded: as deep as the longest path of a Pod template.
 fn walk(out: &mut Report<'_>, value: &mut Value, path: &str, at: &Path<'_>, kind: &str) {
-    static TEMPLATE: Type = Type::Open(POD_TEMPLATE);
     if path.is_empty() {
-        if fit(out, value, &TEMPLATE, at) {
+        if fit(out, value, &POD_TEMPLATE, at) {
             pod::check_template(out, &Node { value, at: *at }, kind);
         }
         return;

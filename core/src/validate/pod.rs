@@ -13,7 +13,7 @@ use super::names;
 use super::node::Node;
 use super::pod_spec;
 use super::report::Report;
-use super::schema::{POD_CLAIMS, POD_SPEC, SCHEDULING_GROUP, WORKLOAD_REFERENCE, same};
+use super::schema::{POD_CLAIMS, POD_SPEC, SCHEDULING_GROUP, WORKLOAD_REFERENCE, fields, same};
 use crate::finding::{Code, ErrorKind};
 
 const MIRROR: &str = "kubernetes.io/config.mirror";
@@ -111,7 +111,7 @@ fn changed_fields(
     };
     let (now, then) = (prepared(spec), prepared(before));
     let is_gated = before.field("schedulingGates").len() > 0;
-    let differing = POD_SPEC.iter().map(|field| field.name).filter(|name| match *name {
+    let differing = fields(&POD_SPEC).iter().map(|field| field.name).filter(|name| match *name {
         "activeDeadlineSeconds" | "tolerations" | "schedulingGates" => false,
         "nodeSelector" if is_gated => differs(before.peek(name), spec.peek(name)),
         "affinity" if is_gated => false,
@@ -238,7 +238,7 @@ fn check_claim<'v>(out: &mut Report<'_>, claim: &Node<'v, '_>, seen: &mut BTreeS
     } else if !seen.insert(name.text()) {
         out.duplicate(name.at, name.text());
     } else {
-        out.invalid_each(name.at, name.text(), &names::label(name.text()));
+        out.text(&name, names::label);
     }
     let (cluster, group) = (claim.field(CLUSTER_SOURCE), claim.field(GROUP_SOURCE));
     if cluster.is_set() && !out.features().cluster_resource_claim_templates {
@@ -253,14 +253,9 @@ fn check_claim<'v>(out: &mut Report<'_>, claim: &Node<'v, '_>, seen: &mut BTreeS
         _ => out.invalid(claim.at, "an entry has only one source"),
     }
     for source in SOURCES.into_iter().chain([CLUSTER_SOURCE]) {
-        let source = claim.field(source);
-        if source.is_set() {
-            out.invalid_each(source.at, source.text(), &names::subdomain(source.text()));
-        }
+        out.set_text(&claim.field(source), names::subdomain);
     }
-    if group.is_set() {
-        out.invalid_each(group.at, group.text(), &names::label(group.text()));
-    }
+    out.set_text(&group, names::label);
 }
 
 /// `resources.claims` of a container: each claim is used as a whole, or by different requests.
@@ -277,7 +272,7 @@ fn container_claims(out: &mut Report<'_>, claims: &Node<'_, '_>, known: &BTreeSe
         } else {
             let mut key = name.to_owned();
             if !request.text().is_empty() {
-                out.invalid_each(request.at, request.text(), &names::label(request.text()));
+                out.text(&request, names::label);
                 key = format!("{name}/{}", request.text());
             }
             if used.contains(&key) {
@@ -311,7 +306,7 @@ fn group(out: &mut Report<'_>, spec: &Node<'_, '_>) {
     }
     let name = group.field("podGroupName");
     if name.is_set() {
-        out.invalid_each(name.at, name.text(), &names::subdomain(name.text()));
+        out.text(&name, names::subdomain);
     } else {
         out.invalid(name.at, "the name of a PodGroup is needed");
     }

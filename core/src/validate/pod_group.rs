@@ -46,7 +46,7 @@ fn composite(out: &mut Report<'_>, spec: &Node<'_, '_>, before: Option<&Node<'_,
     let old = |name: &str| before.map(|before| before.peek(name));
     let parent = spec.field("parentCompositePodGroupName");
     if changed(out, &parent, old("parentCompositePodGroupName"), &Type::Opt(&Type::Text)) && parent.is_set() {
-        out.invalid_each(parent.at, parent.text(), &names::subdomain(parent.text()));
+        out.text(&parent, names::subdomain);
     }
     let reference = spec.field("workloadRef");
     if changed(out, &reference, old("workloadRef"), &WORKLOAD_REF) {
@@ -85,10 +85,7 @@ pub(super) fn update_status(out: &mut Report<'_>, object: &Node<'_, '_>, old: &N
         MOST_CLAIM_STATUSES,
         |entry| entry.text_of("name").to_owned(),
         |out, entry| {
-            let claim = entry.field("resourceClaimName");
-            if claim.is_set() {
-                out.invalid_each(claim.at, claim.text(), &names::subdomain(claim.text()));
-            }
+            out.set_text(&entry.field("resourceClaimName"), names::subdomain);
         },
     );
 }
@@ -143,7 +140,7 @@ fn parent(out: &mut Report<'_>, spec: &Node<'_, '_>, before: Option<&serde_json:
         out.forbidden(parent.at, "the feature gate `CompositePodGroup` is off");
         return;
     }
-    out.invalid_each(parent.at, parent.text(), &names::subdomain(parent.text()));
+    out.text(&parent, names::subdomain);
     if !spec.has("workloadRef") {
         out.required(spec.at.field("workloadRef"), "is needed with `parentCompositePodGroupName`");
     }

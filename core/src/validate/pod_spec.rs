@@ -46,15 +46,11 @@ pub(super) fn check(out: &mut Report<'_>, spec: &Node<'_, '_>, is_pod: bool) {
     spread(out, &spec.field("topologySpreadConstraints"));
     for name in ["serviceAccountName", "nodeName", "priorityClassName", "runtimeClassName"] {
         let field = spec.field(name);
-        if !field.text().is_empty() {
-            out.invalid_each(field.at, field.text(), &names::subdomain(field.text()));
-        }
+        out.some_text(&field, names::subdomain);
     }
     for name in ["hostname", "subdomain"] {
         let field = spec.field(name);
-        if !field.text().is_empty() {
-            out.invalid_each(field.at, field.text(), &names::label(field.text()));
-        }
+        out.some_text(&field, names::label);
     }
     let deadline = spec.field("activeDeadlineSeconds");
     if deadline.is_set() && !(1..=MOST_SECONDS).contains(&deadline.int()) {
@@ -111,11 +107,7 @@ fn containers(out: &mut Report<'_>, spec: &Node<'_, '_>) {
 
 fn check_container(out: &mut Report<'_>, container: &Node<'_, '_>) {
     let (name, image) = (container.field("name"), container.field("image"));
-    if name.text().is_empty() {
-        out.required(name.at, "a container needs a name");
-    } else {
-        out.invalid_each(name.at, name.text(), &names::label(name.text()));
-    }
+    out.needed_text(&name, "a container needs a name", names::label);
     if image.text().is_empty() {
         out.required(image.at, "a container needs an image");
     }
@@ -232,7 +224,7 @@ fn pod_term(out: &mut Report<'_>, term: &Node<'_, '_>) {
         out.required(key.at, "can not be empty");
         out.hint("name a label of nodes, for instance `kubernetes.io/hostname`");
     }
-    out.invalid_each(key.at, key.text(), &names::label_key(key.text()));
+    out.text(&key, names::label_key);
 }
 
 fn spread(out: &mut Report<'_>, constraints: &Node<'_, '_>) {
@@ -274,7 +266,7 @@ fn check_toleration(out: &mut Report<'_>, toleration: &Node<'_, '_>) {
     let (key, operator) = (toleration.field("key"), toleration.field("operator"));
     let (value, effect) = (toleration.field("value"), toleration.field("effect"));
     if !key.text().is_empty() {
-        out.invalid_each(key.at, key.text(), &names::label_key(key.text()));
+        out.text(&key, names::label_key);
     } else if operator.text() != "Exists" {
         let message = "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
         out.invalid(operator.at, message);

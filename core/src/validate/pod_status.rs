@@ -30,9 +30,7 @@ fn claim_statuses(out: &mut Report<'_>, spec: &Node<'_, '_>, statuses: &Node<'_,
         if !seen.insert(name.text()) {
             out.duplicate(name.at, name.text());
         }
-        if claim.is_set() {
-            out.invalid_each(claim.at, claim.text(), &names::subdomain(claim.text()));
-        }
+        out.set_text(&claim, names::subdomain);
     }
 }
 
@@ -68,11 +66,7 @@ fn extended(out: &mut Report<'_>, spec: &Node<'_, '_>, status: &Node<'_, '_>) {
             }
         }
     }
-    if claim.text().is_empty() {
-        out.required(claim.at, "the name of the claim is needed");
-    } else {
-        out.invalid_each(claim.at, claim.text(), &names::subdomain(claim.text()));
-    }
+    out.needed_text(&claim, "the name of the claim is needed", names::subdomain);
 }
 
 /// The containers of a Pod with the resources that they ask for.

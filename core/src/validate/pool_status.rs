@@ -6,7 +6,7 @@ use super::meta::{self, Scope};
 use super::names;
 use super::node::Node;
 use super::report::Report;
-use super::schema::{POOL_STATUS_SPEC, POOL_STATUS_STATUS, Type, same};
+use super::schema::{POOL_STATUS_SPEC, POOL_STATUS_STATUS, same};
 
 const MOST_POOLS: usize = 1000;
 const MOST_CONDITIONS: usize = 10;
@@ -34,7 +34,7 @@ pub(super) fn update(out: &mut Report<'_>, request: &Node<'_, '_>, old: &Node<'_
     meta::update(out, request, old);
     meta::recheck(out, request);
     let spec = request.field("spec");
-    if !same(&Type::Object(POOL_STATUS_SPEC), spec.value, old.peek("spec")) {
+    if !same(&POOL_STATUS_SPEC, spec.value, old.peek("spec")) {
         out.immutable(spec.at);
     }
 }
@@ -74,10 +74,7 @@ fn pool(out: &mut Report<'_>, pool: &Node<'_, '_>) {
     } else {
         pool_name(out, &name);
     }
-    let node = pool.field("nodeName");
-    if node.is_set() {
-        out.invalid_each(node.at, node.text(), &names::subdomain(node.text()));
-    }
+    out.set_text(&pool.field("nodeName"), names::subdomain);
     let slices = pool.field("resourceSliceCount");
     if slices.is_set() && slices.int() < 1 {
         out.invalid(slices.at, "must be greater than zero");

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use serde_json::Value;
 
 use super::Circumstances;
+use super::names::Problems;
 use super::node::Node;
 use crate::finding::{Code, ErrorKind, Finding, Fix};
 use crate::near::{distance, nearest};
@@ -135,6 +136,34 @@ impl<'a> Report<'a> {
     pub(super) fn invalid_each(&mut self, at: impl Display, value: &str, problems: &[&str]) {
         for problem in problems {
             self.invalid(&at, format!("`{}` {problem}", shown(value)));
+        }
+    }
+
+    /// A text that must follow a rule of names.
+    pub(super) fn text(&mut self, node: &Node<'_, '_>, rule: fn(&str) -> Problems) {
+        self.invalid_each(node.at, node.text(), &rule(node.text()));
+    }
+
+    /// The same where the field is there.
+    pub(super) fn set_text(&mut self, node: &Node<'_, '_>, rule: fn(&str) -> Problems) {
+        if node.is_set() {
+            self.text(node, rule);
+        }
+    }
+
+    /// The same where the text is not empty.
+    pub(super) fn some_text(&mut self, node: &Node<'_, '_>, rule: fn(&str) -> Problems) {
+        if !node.text().is_empty() {
+            self.text(node, rule);
+        }
+    }
+
+    /// The same for a text that is needed.
+    pub(super) fn needed_text(&mut self, node: &Node<'_, '_>, message: impl Into<String>, rule: fn(&str) -> Problems) {
+        if node.text().is_empty() {
+            self.required(node.at, message);
+        } else {
+            self.text(node, rule);
         }
     }
 

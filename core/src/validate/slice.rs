@@ -159,7 +159,7 @@ fn is_advanced(device: &Value) -> bool {
 
 fn device(out: &mut Report<'_>, device: &Node<'_, '_>, old: Option<&Value>, per_device: bool) {
     let name = device.field("name");
-    out.invalid_each(name.at, name.text(), &names::label(name.text()));
+    out.text(&name, names::label);
     let (attributes, capacity) = (device.field("attributes"), device.field("capacity"));
     let entries = attributes.len().saturating_add(capacity.len());
     if entries > MOST_ENTRIES {
@@ -288,11 +288,7 @@ pub(super) fn drawn(out: &mut Report<'_>, counters: &Node<'_, '_>) {
 /// A named map of counters.
 fn counters(out: &mut Report<'_>, set: &Node<'_, '_>, name_field: &str) {
     let (name, counters) = (set.field(name_field), set.field("counters"));
-    if name.text().is_empty() {
-        out.required(name.at, "the name of the counter set is needed");
-    } else {
-        out.invalid_each(name.at, name.text(), &names::label(name.text()));
-    }
+    out.needed_text(&name, "the name of the counter set is needed", names::label);
     if counters.len() == 0 && set.field("includes").len() == 0 {
         out.required(counters.at, "at least one counter is needed");
     } else if counters.len() > MOST_COUNTERS {

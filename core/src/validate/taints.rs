@@ -17,16 +17,14 @@ const MOST_CONDITIONS: usize = 8;
 /// A toleration of a request.
 pub(super) fn toleration(out: &mut Report<'_>, toleration: &Node<'_, '_>) {
     let (key, value) = (toleration.field("key"), toleration.field("value"));
-    if !key.text().is_empty() {
-        out.invalid_each(key.at, key.text(), &names::label_key(key.text()));
-    }
+    out.some_text(&key, names::label_key);
     match toleration.text_of("operator") {
         "Exists" if !value.text().is_empty() => {
             out.invalid(value.at, "must be empty with operator `Exists`");
         }
         "Exists" => {}
         // Left out means `Equal`.
-        "" | "Equal" => out.invalid_each(value.at, value.text(), &names::label_value(value.text())),
+        "" | "Equal" => out.text(&value, names::label_value),
         other => out.not_supported(toleration.at.field("operator"), other, &["Equal", "Exists"]),
     }
     let effect = toleration.text_of("effect");
@@ -38,8 +36,8 @@ pub(super) fn toleration(out: &mut Report<'_>, toleration: &Node<'_, '_>) {
 /// A taint of a device or rule. An effect that is stored already is not looked at again.
 pub(super) fn taint(out: &mut Report<'_>, taint: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
     let (key, value, effect) = (taint.field("key"), taint.field("value"), taint.field("effect"));
-    out.invalid_each(key.at, key.text(), &names::label_key(key.text()));
-    out.invalid_each(value.at, value.text(), &names::label_value(value.text()));
+    out.text(&key, names::label_key);
+    out.text(&value, names::label_value);
     if old.is_some_and(|old| old.text_of("effect") == effect.text()) {
         return;
     }
@@ -85,14 +83,8 @@ fn check_rule(out: &mut Report<'_>, rule: &Node<'_, '_>, old: Option<&Node<'_, '
     if selector.has("pool") {
         names::pool(out, &selector.field("pool"));
     }
-    let device = selector.field("device");
-    if device.is_set() {
-        out.invalid_each(device.at, device.text(), &names::label(device.text()));
-    }
-    let class = selector.field("deviceClassName");
-    if class.is_set() {
-        out.invalid_each(class.at, class.text(), &names::subdomain(class.text()));
-    }
+    out.set_text(&selector.field("device"), names::label);
+    out.set_text(&selector.field("deviceClassName"), names::subdomain);
     selectors::check_all(out, &selector.field("selectors"), false);
     let taint_node = spec.field("taint");
     match old {

@@ -4,7 +4,7 @@ use super::claim;
 use super::meta::{self, Scope};
 use super::node::Node;
 use super::report::Report;
-use super::schema::{META, TEMPLATE_SPEC, Type, same};
+use super::schema::{META, TEMPLATE_SPEC, fields, same};
 use super::source;
 
 /// A template that is created.
@@ -22,7 +22,7 @@ pub(super) fn update(out: &mut Report<'_>, template: &Node<'_, '_>, old: &Node<'
     meta::update(out, template, old);
     meta::recheck(out, template);
     let spec = template.field("spec");
-    if !same(&Type::Object(TEMPLATE_SPEC), spec.value, old.peek("spec")) {
+    if !same(&TEMPLATE_SPEC, spec.value, old.peek("spec")) {
         out.immutable(spec.at);
         out.hint("delete the template and create it anew, or give the new one another name");
     }
@@ -41,7 +41,7 @@ fn check(out: &mut Report<'_>, template: &Node<'_, '_>, scope: Scope) {
 pub(super) fn check_spec(out: &mut Report<'_>, spec: &Node<'_, '_>) {
     let metadata = spec.field("metadata");
     meta::maps(out, &metadata);
-    for field in META {
+    for field in fields(&META) {
         let name = field.name;
         if !matches!(name, "labels" | "annotations") && !is_empty(metadata.peek(name)) {
             // The reference lowers the first letter of its own name of the field.

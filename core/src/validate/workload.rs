@@ -55,7 +55,7 @@ pub(super) fn update(out: &mut Report<'_>, workload: &Node<'_, '_>, old: &Node<'
 
 /// Since 1.37 entries cannot be added or removed, and each field is looked at by itself.
 pub(super) fn update_beta(out: &mut Report<'_>, list: &Node<'_, '_>, before: &Node<'_, '_>) {
-    update_each(out, list, before, &Type::Object(TEMPLATE_BETA1), |out, template, old| {
+    update_each(out, list, before, &TEMPLATE_BETA1, |out, template, old| {
         group::check(out, template, Some(old), Shape::Beta1);
     });
 }
@@ -117,28 +117,15 @@ fn sized(out: &mut Report<'_>, list: &Node<'_, '_>, spec: &Node<'_, '_>, shape: 
 
 /// The name of a template.
 pub(super) fn name(out: &mut Report<'_>, template: &Node<'_, '_>) {
-    let name = template.field("name");
-    if name.text().is_empty() {
-        out.required(name.at, "a name is needed");
-    } else {
-        out.invalid_each(name.at, name.text(), &names::label(name.text()));
-    }
+    out.needed_text(&template.field("name"), "a name is needed", names::label);
 }
 
 fn controller(out: &mut Report<'_>, reference: &Node<'_, '_>) {
     if !reference.is_set() {
         return;
     }
-    let group = reference.field("apiGroup");
-    if !group.text().is_empty() {
-        out.invalid_each(group.at, group.text(), &names::subdomain(group.text()));
-    }
+    out.some_text(&reference.field("apiGroup"), names::subdomain);
     for name in ["kind", "name"] {
-        let field = reference.field(name);
-        if field.text().is_empty() {
-            out.required(field.at, format!("`{name}` is needed"));
-        } else {
-            out.invalid_each(field.at, field.text(), &names::path_segment(field.text()));
-        }
+        out.needed_text(&reference.field(name), format!("`{name}` is needed"), names::path_segment);
     }
 }

@@ -12,112 +12,44 @@ use crate::control_plane::{Command, Moment, Settled, Simulation};
 use crate::decision::{EventRecord, Time};
 use crate::finding::{Code, Finding, ObjectRef};
 
-/// A simulation, on whichever side of a border it is. See the methods of [`Simulation`].
+/// A simulation, on whichever side of a border it is. See the methods of [`Simulation`]; each fails where there is no answer.
 pub trait Plays {
     /// Why a call has no answer.
     type Error;
 
     /// [`Simulation::apply`].
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn apply(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Self::Error>;
     /// [`Simulation::submit`].
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn submit(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Self::Error>;
     /// [`Simulation::begin`].
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn begin(&mut self) -> Result<Vec<Finding>, Self::Error>;
     /// [`Simulation::perform`].
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn perform(&mut self, command: Command) -> Result<Result<(), Refused>, Self::Error>;
     /// [`Simulation::tell`].
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn tell(&mut self, object: &ObjectRef, detail: &str) -> Result<(), Self::Error>;
     /// [`Simulation::run_until`].
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn run_until(&mut self, until: Time) -> Result<Settled, Self::Error>;
     /// [`Simulation::step`].
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn step(&mut self) -> Result<bool, Self::Error>;
     /// [`Simulation::now`].
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn now(&mut self) -> Result<Time, Self::Error>;
     /// [`Simulation::next_work`].
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn next_work(&mut self) -> Result<Option<Time>, Self::Error>;
     /// [`Simulation::writes`].
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn writes(&mut self) -> Result<u64, Self::Error>;
     /// [`Simulation::timeline`] from a position on.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn timeline(&mut self, from: u64) -> Result<Vec<Moment>, Self::Error>;
     /// [`report_of`].
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn report(&mut self) -> Result<Report, Self::Error>;
     /// An object as stored.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn get(&mut self, object: &ObjectRef) -> Result<Option<Value>, Self::Error>;
     /// All objects of a kind, by namespace and name.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn list(&mut self, kind: &str) -> Result<Vec<Value>, Self::Error>;
     /// Events recorded so far, each with how often.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn events(&mut self) -> Result<Vec<(EventRecord, u64)>, Self::Error>;
     /// Keeps every version of every object from now on.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn keep_history(&mut self) -> Result<(), Self::Error>;
     /// The versions that were kept, from a position on.
-    ///
-    /// # Errors
-    ///
-    /// When there is no answer.
     fn history(&mut self, from: u64) -> Result<Vec<Entry>, Self::Error>;
 }
 

@@ -1,7 +1,7 @@
 //! Why Pods wait for devices: told once, and again when it is something else.
 
 use apportion_core::controller::{Conclusion, Part};
-use apportion_core::decision::{Action, Change, Decision, Patch};
+use apportion_core::decision::{Action, Decision, Merging, Patch};
 use apportion_core::finding::ObjectRef;
 use serde_json::{Value, json};
 
@@ -122,7 +122,8 @@ fn a_pod_that_asks_for_it_gets_a_condition() {
     let decision = after(&mut world, 10);
     let [Action::Patch(patch)] = decision.actions.as_slice() else { panic!("{:?}", decision.actions) };
     assert!(patch.status);
-    let Change::Strategic(fields) = &patch.change else { panic!("{:?}", patch.change) };
+    assert_eq!(patch.merging, Merging::Strategic);
+    let fields = &patch.fields;
     let condition = &fields["status"]["conditions"][0];
     assert_eq!((&condition["type"], &condition["status"]), (&json!("apportion.dev/DevicesAvailable"), &json!("False")));
     assert_eq!(condition["message"], decision.events[0].note);
@@ -131,7 +132,7 @@ fn a_pod_that_asks_for_it_gets_a_condition() {
 /// Status and message of the conditions that a decision writes, by object.
 fn conditions(decision: &Decision) -> Vec<(String, String, String)> {
     let patches = decision.actions.iter().map(|action| match action {
-        Action::Patch(Patch { object, change: Change::Strategic(fields), status: true, .. }) => {
+        Action::Patch(Patch { object, merging: Merging::Strategic, fields, status: true, .. }) => {
             let condition = &fields["status"]["conditions"][0];
             let text = |field: &str| condition[field].as_str().unwrap().to_owned();
             (object.to_string(), text("status"), text("message"))

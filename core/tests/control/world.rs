@@ -6,7 +6,7 @@ use apportion_core::allocate::Limits;
 use apportion_core::api::object::Object;
 use apportion_core::api::source::{SOURCE_API_VERSION, SOURCE_KIND};
 use apportion_core::controller::{Conclusion, Controller, Part, Settings, Task};
-use apportion_core::decision::{Action, Cause, Change, EventRecord, Time};
+use apportion_core::decision::{Action, Cause, EventRecord, Time};
 use apportion_core::finding::ObjectRef;
 use apportion_core::profile::Profile;
 use serde_json::{Value, json};
@@ -278,7 +278,7 @@ impl World {
             }
             Action::Record(event) => self.events.push(event),
             Action::Patch(patch) => {
-                let (Change::Merge(fields) | Change::Strategic(fields) | Change::Apply { fields, .. }) = patch.change;
+                let fields = patch.fields;
                 assert_eq!(self.objects[&patch.object]["metadata"]["uid"], json!(patch.uid));
                 self.writes.push(format!("patch {}", patch.object));
                 self.patch(&patch.object, fields);

@@ -14,6 +14,7 @@
 mod lifecycle_case;
 
 mod binding;
+mod check;
 mod cost;
 mod devices;
 mod extended;

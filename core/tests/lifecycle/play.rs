@@ -5,7 +5,7 @@ use apportion_core::api::claim::ResourceClaim;
 use apportion_core::api::group::PodGroup;
 use apportion_core::api::pod::Pod;
 use apportion_core::control_plane::{Component, Settled, Simulation};
-use apportion_core::decision::{Change, Patch, Time};
+use apportion_core::decision::{Patch, Time};
 use apportion_core::finding::ObjectRef;
 use apportion_core::profile::{Profile, Version};
 use serde_json::{Value, json};
@@ -107,13 +107,7 @@ impl Play {
 
     /// Merges fields into an object.
     pub(crate) fn patch(&mut self, kind: &str, name: &str, status: bool, fields: Value) {
-        let patch = Patch {
-            object: key(kind, name),
-            uid: String::new(),
-            resource_version: String::new(),
-            status,
-            change: Change::Merge(fields),
-        };
+        let patch = Patch::merge(key(kind, name), status, fields);
         let now = self.simulation.now();
         self.simulation.server_mut().patch(&patch, now).unwrap();
         self.run(3);

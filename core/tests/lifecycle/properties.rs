@@ -16,7 +16,7 @@ use apportion_core::profile::{Profile, Version};
 use apportion_core::scheduler::{self, NodeCache, Settings, is_waiting};
 use apportion_core::{
     controllers::{claims, podgroup_protection as protection, taint_eviction as eviction},
-    decision::{Action, CLAIM_FINALIZER, Change, Patch, Time},
+    decision::{Action, CLAIM_FINALIZER, Patch, Time},
 };
 use serde_json::{Value, json};
 
@@ -327,8 +327,7 @@ impl History {
         }
         let phase = self.dice.pick(&["Running", "Succeeded", "Failed"]);
         self.log.push(format!("{object} {phase}"));
-        let change = Change::Merge(json!({ "status": { "phase": phase } }));
-        let patch = Patch { object, uid: String::new(), resource_version: String::new(), status: true, change };
+        let patch = Patch::merge(object, true, json!({ "status": { "phase": phase } }));
         let now = self.simulation.now();
         self.simulation.server_mut().patch(&patch, now).unwrap();
     }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 
 use anyhow::Result;
-use apportion::{Controller, Write};
+use apportion::Controller;
 use apportion_core::controller::Conclusion;
-use apportion_core::decision::EventRecord;
+use apportion_core::decision::{Action, EventRecord};
 use apportion_core::finding::ObjectRef;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -95,7 +95,7 @@ fn planned(controller: &mut Controller) -> Result<Planned> {
         for task in due {
             let plan = controller.reconcile(&task.object, ask::now())?;
             planned.told.extend(plan.events);
-            for write in plan.writes {
+            for write in plan.actions {
                 planned.note(controller, write)?;
             }
             controller.conclude(&task.object, Conclusion::Done)?;
@@ -107,10 +107,10 @@ fn planned(controller: &mut Controller) -> Result<Planned> {
 }
 
 impl Planned {
-    fn note(&mut self, controller: &mut Controller, write: Write) -> Result<()> {
+    fn note(&mut self, controller: &mut Controller, write: Action<Value>) -> Result<()> {
         let place = |object: &ObjectRef| (object.namespace.clone(), object.name.clone());
         match write {
-            Write::Create { object, .. } => {
+            Action::Create { object, .. } => {
                 let text = object.to_string();
                 let of = |field: &str| object.pointer(field).and_then(Value::as_str).unwrap_or_default().to_owned();
                 let key = (of("/metadata/namespace"), of("/metadata/name"));
@@ -119,17 +119,17 @@ impl Planned {
                 self.changes.insert(key, (change, text.len()));
                 controller.apply(&[text])?;
             }
-            Write::Delete { object, .. } => {
+            Action::Delete { object, .. } => {
                 self.changes.insert(place(&object), (Change::Delete, 0));
                 controller.delete(&object)?;
             }
-            Write::Patch(patch) => drop(self.changes.insert(place(&patch.object), (Change::Mark, 0))),
-            Write::UpdateStatus(object) => {
+            Action::Patch(patch) => drop(self.changes.insert(place(&patch.object), (Change::Mark, 0))),
+            Action::UpdateStatus(object) => {
                 let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
                 self.statuses.insert(name, object.get("status").cloned().unwrap_or_default());
                 controller.apply(&[object.to_string()])?;
             }
-            Write::Update(_) | Write::Bind { .. } | Write::Record(_) => {}
+            Action::Update(_) | Action::Bind { .. } | Action::Record(_) => {}
         }
         Ok(())
     }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use apportion::Write;
 use apportion_core::controller::Conclusion;
-use apportion_core::decision::EventRecord;
+use apportion_core::decision::{Action, EventRecord};
 use apportion_core::finding::ObjectRef;
+use serde_json::Value;
 
 use super::watch::Seen;
 
@@ -41,7 +41,7 @@ pub(super) enum Failure {
 
 /// One write, and the Events that are told once it has happened.
 pub(super) struct Step {
-    pub(super) write: Write,
+    pub(super) write: Action<Value>,
     pub(super) told: Vec<EventRecord>,
 }
 
@@ -56,17 +56,17 @@ pub(super) struct Done {
 
 /// Steps that are taken one after the other; Pods are bound side by side, since no binding builds on another one. Events that
 /// come before any write are given beside.
-pub(super) fn turns(writes: Vec<Write>) -> (Vec<Vec<Step>>, Vec<EventRecord>) {
+pub(super) fn turns(writes: Vec<Action<Value>>) -> (Vec<Vec<Step>>, Vec<EventRecord>) {
     let (mut turns, mut told): (Vec<Vec<Step>>, _) = (Vec::new(), Vec::new());
     for write in writes {
         match write {
-            Write::Record(event) => match turns.last_mut().and_then(|turn| turn.last_mut()) {
+            Action::Record(event) => match turns.last_mut().and_then(|turn| turn.last_mut()) {
                 Some(step) => step.told.push(event),
                 None => told.push(event),
             },
-            Write::Bind { .. } => {
+            Action::Bind { .. } => {
                 let is_binding =
-                    |turn: &&mut Vec<Step>| turn.iter().all(|step| matches!(step.write, Write::Bind { .. }));
+                    |turn: &&mut Vec<Step>| turn.iter().all(|step| matches!(step.write, Action::Bind { .. }));
                 let step = Step { write, told: Vec::new() };
                 match turns.last_mut().filter(is_binding) {
                     Some(turn) => turn.push(step),
@@ -141,8 +141,8 @@ mod tests {
         ObjectRef { kind: kind.to_owned(), namespace: "ml".to_owned(), name: name.to_owned() }
     }
 
-    fn bind(name: &str) -> Write {
-        Write::Bind { pod: object("Pod", name), uid: String::new(), node: "n".to_owned() }
+    fn bind(name: &str) -> Action<Value> {
+        Action::Bind { pod: object("Pod", name), uid: String::new(), node: "n".to_owned() }
     }
 
     fn event(reason: &str) -> EventRecord {
@@ -163,12 +163,12 @@ mod tests {
 
     #[test]
     fn pods_are_bound_side_by_side_and_all_else_in_its_order() {
-        let delete = || Write::Delete {
+        let delete = || Action::Delete {
             object: object("ResourceClaim", "c"),
             uid: String::new(),
             resource_version: String::new(),
         };
-        let record = |reason: &str| Write::Record(event(reason));
+        let record = |reason: &str| Action::Record(event(reason));
         let writes = vec![
             record("first"),
             delete(),

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use apportion::{Error, Plan};
+use apportion::Error;
 use apportion_core::controller::{Conclusion, Lane};
-use apportion_core::decision::{Cause, Time};
+use apportion_core::decision::{Action, Cause, Decision, Time};
 use apportion_core::finding::{Finding, ObjectRef, Severity};
+use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tracing::{Instrument, Span, debug, error, info, warn};
 
@@ -63,7 +64,7 @@ struct Finished {
     plan_again: Option<Time>,
     cause: Cause,
     is_to_retry: bool,
-    status: Option<(String, serde_json::Value)>,
+    status: Option<(String, Value)>,
     outcome: Outcome,
     span: Span,
 }
@@ -268,15 +269,15 @@ impl Unit {
             }
         };
         self.metrics.decided(self.part.text(), start.elapsed());
-        let is_idle = plan.writes.is_empty() && plan.events.is_empty();
-        span.record("writes", plan.writes.len());
+        let is_idle = plan.actions.is_empty() && plan.events.is_empty();
+        span.record("writes", plan.actions.len());
         if is_idle && !plan.retry {
             traces::reconciled(&span, "nothing");
             self.wake(&due.object, plan.wake_up);
             self.queue.finish(&due.object);
             return true;
         }
-        debug!(part = self.part.text(), object = %due.object, writes = plan.writes.len(), "decided");
+        debug!(part = self.part.text(), object = %due.object, writes = plan.actions.len(), "decided");
         let (writer, sender) = (Arc::clone(&self.writer), sender.clone());
         tokio::spawn(async move {
             let (plan_again, is_to_retry, cause, status) = (plan.wake_up, plan.retry, plan.cause, status_of(&plan));
@@ -363,9 +364,9 @@ const LANES: [(Lane, &str); 4] =
     [(Lane::Urgent, "urgent"), (Lane::Repair, "repair"), (Lane::Rollout, "rollout"), (Lane::Report, "report")];
 
 /// The status of a source that a plan writes.
-fn status_of(plan: &Plan) -> Option<(String, serde_json::Value)> {
-    plan.writes.iter().find_map(|write| match write {
-        apportion::Write::UpdateStatus(object) => {
+fn status_of(plan: &Decision<Value>) -> Option<(String, Value)> {
+    plan.actions.iter().find_map(|write| match write {
+        Action::UpdateStatus(object) => {
             let name = object.pointer("/metadata/name")?.as_str()?.to_owned();
             Some((name, object.get("status")?.clone()))
         }

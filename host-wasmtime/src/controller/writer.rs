@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use apportion::{Plan, Write};
 use apportion_core::controller::Conclusion;
-use apportion_core::decision::{Change, EventRecord, Patch};
+use apportion_core::decision::{Action, Decision, EventRecord, Identified, Merging, Patch};
 use apportion_core::finding::ObjectRef;
 use either::Either;
 use futures::future::join_all;
@@ -58,15 +57,15 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Carries a plan out, but for the Events that come with it.
-    pub(super) async fn carry_out(&self, plan: Plan) -> (Outcome, Vec<EventRecord>) {
+    pub(super) async fn carry_out(&self, plan: Decision<Value>) -> (Outcome, Vec<EventRecord>) {
         let mut outcome = Outcome::new();
-        for (object, uid) in &plan.gone {
+        for Identified { object, uid } in &plan.gone {
             if self.is_there(object, uid).await {
                 outcome.conclusion = Conclusion::Failed;
                 return (outcome, Vec::new());
             }
         }
-        let (turns, told) = turns(plan.writes);
+        let (turns, told) = turns(plan.actions);
         let mut events = plan.events;
         events.extend(told);
         for turn in turns {
@@ -85,10 +84,10 @@ impl Writer {
     async fn take(&self, step: Step, before: &[Feedback]) -> Done {
         let Step { write, told } = step;
         let refused = match &write {
-            Write::Create { refused, .. } => refused.clone(),
+            Action::Create { refused, .. } => refused.clone(),
             _ => None,
         };
-        let (what, is_create) = (in_words(&write), matches!(write, Write::Create { .. }));
+        let (what, is_create) = (in_words(&write), matches!(write, Action::Create { .. }));
         let answer = self.write(write, before).await;
         match &answer {
             Ok(_) => info!(part = self.part, write = what, "written"),
@@ -156,7 +155,7 @@ impl Writer {
         })
     }
 
-    async fn write(&self, write: Write, before: &[Feedback]) -> Result<Option<Feedback>, Failure> {
+    async fn write(&self, write: Action<Value>, before: &[Feedback]) -> Result<Option<Feedback>, Failure> {
         let verb = verb(&write);
         self.limit.take().await;
         if !self.fence.is_open() {
@@ -178,21 +177,21 @@ impl Writer {
         }
     }
 
-    async fn request(&self, write: Write, before: &[Feedback]) -> Result<Option<Feedback>, Error> {
+    async fn request(&self, write: Action<Value>, before: &[Feedback]) -> Result<Option<Feedback>, Error> {
         let parameters = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
         let object = target(&write);
         let Some(api) = object.as_ref().and_then(|object| self.api(object)) else { return Ok(None) };
         let Some(object) = object else { return Ok(None) };
         let written = match write {
-            Write::Create { object: value, .. } => api.create(&parameters, &Raw::from(value)).await?,
-            Write::Update(value) => {
+            Action::Create { object: value, .. } => api.create(&parameters, &Raw::from(value)).await?,
+            Action::Update(value) => {
                 api.replace(&object.name, &parameters, &Raw::from(with_version(value, &object, before))).await?
             }
-            Write::UpdateStatus(value) => {
+            Action::UpdateStatus(value) => {
                 api.replace_status(&object.name, &parameters, &Raw::from(with_version(value, &object, before))).await?
             }
-            Write::Patch(patch) => self.patch(&api, patch, before).await?,
-            Write::Delete { uid, resource_version, .. } => {
+            Action::Patch(patch) => self.patch(&api, patch, before).await?,
+            Action::Delete { uid, resource_version, .. } => {
                 let resource_version = Some(resource_version).filter(|version| !version.is_empty());
                 let preconditions = Some(Preconditions { uid: Some(uid.clone()), resource_version });
                 let parameters = DeleteParams { preconditions, ..DeleteParams::default() };
@@ -203,7 +202,7 @@ impl Writer {
                     Err(error) => return Err(error),
                 }
             }
-            Write::Bind { pod, uid, node } => {
+            Action::Bind { pod, uid, node } => {
                 let binding = json!({
                     "apiVersion": "v1", "kind": "Binding",
                     "metadata": { "name": pod.name, "namespace": pod.namespace, "uid": uid },
@@ -212,13 +211,13 @@ impl Writer {
                 let _: Value = api.create_subresource("binding", &pod.name, &parameters, &binding).await?;
                 return Ok(None);
             }
-            Write::Record(_) => return Ok(None),
+            Action::Record(_) => return Ok(None),
         };
         Ok(Some(Feedback::Has(Seen::of(&object.kind, written.into_value()))))
     }
 
     async fn patch(&self, api: &Api<Raw>, patch: Patch, before: &[Feedback]) -> Result<Raw, Error> {
-        let Patch { object, uid, resource_version, status, change } = patch;
+        let Patch { object, uid, resource_version, status, merging, fields } = patch;
         let mut precondition = serde_json::Map::new();
         let version = version(&object, before).unwrap_or(resource_version);
         for (field, value) in [("uid", uid), ("resourceVersion", version)] {
@@ -226,10 +225,10 @@ impl Writer {
                 precondition.insert(field.to_owned(), json!(value));
             }
         }
-        let (body, manager) = match change {
-            Change::Merge(fields) => (Body::Merge(with_metadata(fields, precondition)), None),
-            Change::Strategic(fields) => (Body::Strategic(with_metadata(fields, precondition)), None),
-            Change::Apply { manager, fields } => {
+        let (body, manager) = match merging {
+            Merging::Merge => (Body::Merge(with_metadata(fields, precondition)), None),
+            Merging::Strategic => (Body::Strategic(with_metadata(fields, precondition)), None),
+            Merging::Apply(manager) => {
                 precondition.insert("name".to_owned(), json!(object.name));
                 let mut fields = with_metadata(fields, precondition);
                 if let (Some(kind), Some(map)) = (self.served.of_kind(&object.kind), fields.as_object_mut()) {
@@ -279,9 +278,9 @@ fn with_version(mut value: Value, object: &ObjectRef, before: &[Feedback]) -> Va
 }
 
 /// The object that a write is about; `None` for Events.
-fn target(write: &Write) -> Option<ObjectRef> {
+fn target(write: &Action<Value>) -> Option<ObjectRef> {
     match write {
-        Write::Create { object, .. } | Write::Update(object) | Write::UpdateStatus(object) => {
+        Action::Create { object, .. } | Action::Update(object) | Action::UpdateStatus(object) => {
             let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
             let is_source = text("/apiVersion") == apportion_core::api::source::SOURCE_API_VERSION;
             let kind = match is_source {
@@ -290,26 +289,26 @@ fn target(write: &Write) -> Option<ObjectRef> {
             };
             Some(ObjectRef { kind, namespace: text("/metadata/namespace"), name: text("/metadata/name") })
         }
-        Write::Patch(patch) => Some(patch.object.clone()),
-        Write::Delete { object, .. } => Some(object.clone()),
-        Write::Bind { pod, .. } => Some(pod.clone()),
-        Write::Record(_) => None,
+        Action::Patch(patch) => Some(patch.object.clone()),
+        Action::Delete { object, .. } => Some(object.clone()),
+        Action::Bind { pod, .. } => Some(pod.clone()),
+        Action::Record(_) => None,
     }
 }
 
-fn verb(write: &Write) -> &'static str {
+fn verb(write: &Action<Value>) -> &'static str {
     match write {
-        Write::Create { .. } => "create",
-        Write::Update(_) => "update",
-        Write::UpdateStatus(_) => "update-status",
-        Write::Patch(_) => "patch",
-        Write::Delete { .. } => "delete",
-        Write::Bind { .. } => "bind",
-        Write::Record(_) => "event",
+        Action::Create { .. } => "create",
+        Action::Update(_) => "update",
+        Action::UpdateStatus(_) => "update-status",
+        Action::Patch(_) => "patch",
+        Action::Delete { .. } => "delete",
+        Action::Bind { .. } => "bind",
+        Action::Record(_) => "event",
     }
 }
 
-fn in_words(write: &Write) -> String {
+fn in_words(write: &Action<Value>) -> String {
     target(write).map_or_else(|| verb(write).to_owned(), |object| format!("{} {object}", verb(write)))
 }
 

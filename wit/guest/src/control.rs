@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use apportion_core::controller::{Conclusion, Controller, Lane, Part, Settings};
-use apportion_core::decision::{Action, Cause, Change, Decision, EventRecord, Patch, Time};
+use apportion_core::decision::{Action, Cause, Decision, EventRecord, Merging, Patch, Time};
 
 use crate::bindings::exports::apportion::dra::control as wit;
 use crate::bindings::exports::apportion::dra::decisions::{Limits, Profile};
@@ -89,7 +89,7 @@ fn decision(decision: Decision) -> wit::Decision {
         wake_up_millis: decision.wake_up.map(Time::millis),
         retry: decision.retry,
         announcements: decision.events.into_iter().map(announcement).collect(),
-        gone: gone.map(|(object, uid)| wit::Identified { object: to_wire::object_ref(object), uid }).collect(),
+        gone: gone.map(|one| wit::Identified { object: to_wire::object_ref(one.object), uid: one.uid }).collect(),
         cause: match decision.cause {
             Cause::Usual => wit::Cause::Usual,
             Cause::Drift => wit::Cause::Drift,
@@ -115,10 +115,10 @@ fn write(action: Action) -> wit::Write {
 }
 
 fn fields(patch: Patch) -> wit::FieldsWrite {
-    let (merging, fields) = match patch.change {
-        Change::Merge(fields) => (wit::Merging::Merge, fields),
-        Change::Strategic(fields) => (wit::Merging::Strategic, fields),
-        Change::Apply { manager, fields } => (wit::Merging::Apply(manager), fields),
+    let merging = match patch.merging {
+        Merging::Merge => wit::Merging::Merge,
+        Merging::Strategic => wit::Merging::Strategic,
+        Merging::Apply(manager) => wit::Merging::Apply(manager),
     };
     wit::FieldsWrite {
         object: to_wire::object_ref(patch.object),
@@ -126,7 +126,7 @@ fn fields(patch: Patch) -> wit::FieldsWrite {
         resource_version: patch.resource_version,
         status: patch.status,
         merging,
-        fields: fields.to_string(),
+        fields: patch.fields.to_string(),
     }
 }
 

@@ -1,5 +1,18 @@
 //! The functions of the environment: names, overloads, and what carries them out.
 
+/// A table of functions: how the call is bound, the name, and the overloads, each with its id, types and implementation.
+macro_rules! functions {
+    ($($binding:ident $(($demands:ident))? $name:literal {
+        $($form:ident $id:expr, ($($arg:expr),*) -> $result:expr => $func:ident $(($with:literal))?;)*
+    })*) => {
+        &[$(super::$binding(
+            $name,
+            $(crate::cel::call::Trait::$demands,)?
+            &[$(super::$form($id, &[$($arg),*], $result, crate::cel::call::Func::$func $(($with))?)),*],
+        )),*]
+    };
+}
+
 mod libraries;
 mod standard;
 
@@ -38,6 +51,11 @@ pub(super) enum T {
     Optional(&'static T),
     Type(&'static T),
 }
+
+const LIST_A: T = T::List(&T::A);
+const LIST_STR: T = T::List(&T::Str);
+const MAP_AB: T = T::Map(&T::A, &T::B);
+const OPTIONAL_A: T = T::Optional(&T::A);
 
 /// One signature of a function.
 #[derive(Debug)]
@@ -79,6 +97,11 @@ const fn member(id: &'static str, args: &'static [T], result: T, func: Func) -> 
     Overload { id, is_member: true, args, result, func, is_variadic: args.len() > 2 }
 }
 
+/// A member of two arguments that stops at the first argument that fails.
+const fn variadic(id: &'static str, args: &'static [T], result: T, func: Func) -> Overload {
+    Overload { id, is_member: true, args, result, func, is_variadic: true }
+}
+
 const fn function(name: &'static str, overloads: &'static [Overload]) -> Function {
     Function { name, binding: Binding::Overloads, overloads }
 }
@@ -113,14 +136,15 @@ pub(super) enum Includes {
 /// The function of that name.
 pub(super) fn find(name: &str, has: Optionals) -> Option<&'static Function> {
     let in_table = |table: &'static [Function]| table.iter().find(|function| function.name == name);
-    in_table(standard::FUNCTIONS)
-        .or_else(|| in_table(libraries::FUNCTIONS))
-        .or_else(|| has.lists.then(|| in_table(libraries::LISTS)).flatten())
-        .or_else(|| match has.includes {
-            Includes::Nowhere => None,
-            Includes::Device => in_table(libraries::DEVICE_INCLUDES),
-            Includes::Library => in_table(libraries::LIBRARY_INCLUDES),
-        })
+    let tables = [standard::FUNCTIONS, libraries::FUNCTIONS].into_iter();
+    let mut tables = tables.chain(standard::COMPARISONS).chain(standard::PARTS_OF_TIME);
+    tables.find_map(in_table).or_else(|| has.lists.then(|| in_table(libraries::LISTS)).flatten()).or_else(|| match has
+        .includes
+    {
+        Includes::Nowhere => None,
+        Includes::Device => in_table(libraries::DEVICE_INCLUDES),
+        Includes::Library => in_table(libraries::LIBRARY_INCLUDES),
+    })
 }
 
 /// The type that a type's name stands for in an expression.

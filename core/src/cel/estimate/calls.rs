@@ -226,7 +226,7 @@ fn sort_factor(overload: &str) -> f64 {
     if overload.starts_with("list_string") || overload.starts_with("list_bytes") { 2.0 + STRING_FACTOR } else { 2.0 }
 }
 
-/// The libraries of Kubernetes.
+/// The libraries of Kubernetes, where a call costs more than one unit.
 fn library(ast: &Ast, call: &Call<'_, '_>) -> Option<Estimate> {
     let first = call.args.first().map(Operand::library_size);
     match (call.function, call.target, call.args) {
@@ -236,48 +236,6 @@ fn library(ast: &Ast, call: &Call<'_, '_>) -> Option<Estimate> {
             cost(if is_collection { traversal(target) } else { target.library_size() })
         }
         ("check", _, _) => cost(exactly(350_000)),
-        (
-            "serviceAccount"
-            | "path"
-            | "group"
-            | "resource"
-            | "subresource"
-            | "namespace"
-            | "name"
-            | "allowed"
-            | "reason"
-            | "error"
-            | "errored"
-            | "masked"
-            | "prefixLength"
-            | "family"
-            | "isUnspecified"
-            | "isLoopback"
-            | "isLinkLocalMulticast"
-            | "isLinkLocalUnicast"
-            | "isGlobalUnicast"
-            | "format.named"
-            | "sign"
-            | "asInteger"
-            | "isInteger"
-            | "asApproximateFloat"
-            | "isGreaterThan"
-            | "isLessThan"
-            | "compareTo"
-            | "add"
-            | "sub"
-            | "major"
-            | "minor"
-            | "patch"
-            | "getScheme"
-            | "getHostname"
-            | "getHost"
-            | "getPort"
-            | "getEscapedPath"
-            | "getQuery",
-            _,
-            _,
-        ) => cost(ONE),
         ("fieldSelector" | "labelSelector", _, [selector]) => {
             let length = selector.library_size();
             cost(exactly(10).add(length.scale(STRING_FACTOR)).add(length.scale(0.5).scale(50.0)))

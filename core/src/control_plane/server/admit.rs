@@ -10,9 +10,7 @@ use crate::api::object::Object;
 use crate::control_plane::priority;
 use crate::decision::MAX_RESERVATIONS;
 use crate::finding::ObjectRef;
-
-/// The label of a namespace that permits admin access.
-const ADMIN_LABEL: &str = "resource.kubernetes.io/admin-access";
+use crate::validate::{ADMIN_LABEL, allows_admin_access, is_subdomain};
 
 /// What the reference says about a name that is none.
 const NAME_RULE: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
@@ -73,9 +71,7 @@ impl Server {
     /// Admin access needs a label of the namespace.
     fn admin_access(&self, key: &ObjectRef, requests: &[DeviceRequest]) -> Result<(), Refused> {
         let namespace = self.cluster.namespaces().get(&key.namespace);
-        if namespace
-            .is_some_and(|namespace| namespace.metadata.labels.get(ADMIN_LABEL).is_some_and(|set| set == "true"))
-        {
+        if namespace.is_some_and(|namespace| allows_admin_access(&namespace.metadata.labels)) {
             return Ok(());
         }
         let wants = |request: &DeviceRequest| {
@@ -158,12 +154,4 @@ fn valid_name(key: &ObjectRef, prefix: &str) -> Result<(), Refused> {
         [one] => Err(Refused::invalid(key, one)),
         several => Err(Refused::invalid(key, &format!("[{}]", several.join(", ")))),
     }
-}
-
-fn is_subdomain(name: &str) -> bool {
-    let is_label = |label: &str| {
-        let inside = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        !label.is_empty() && label.bytes().all(inside) && !label.starts_with('-') && !label.ends_with('-')
-    };
-    name.len() <= 253 && name.split('.').all(is_label)
 }

@@ -1,12 +1,10 @@
 //! What the server fills in, and keeps in order, before it looks at the rules.
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value, json};
 
 use super::Server;
 use super::item::Item;
-use crate::api::claim::{AllocationMode, DeviceToleration, ResourceClaim, ResourceClaimSpec, TolerationOperator};
+use crate::api::claim::{ResourceClaim, set_defaults};
 use crate::api::object::Object;
 use crate::api::pod::{Pod, PodStatus};
 use crate::api::slice::{DeviceTaint, ResourceSlice};
@@ -29,11 +27,11 @@ impl Server {
                 }
             }
             Object::ResourceClaim(claim) => {
-                claim_spec(&mut claim.spec);
+                set_defaults(&mut claim.spec);
                 claim.status = Default::default();
             }
             Object::ResourceClaimTemplate(template) | Object::ClusterResourceClaimTemplate(template) => {
-                claim_spec(&mut template.spec.spec);
+                set_defaults(&mut template.spec.spec);
             }
             Object::PodGroup(group) => {
                 // Admission gives every PodGroup the finalizer.
@@ -206,36 +204,6 @@ fn set(value: &mut Value, path: &[&str], to: Value) {
         place = map.entry(*name).or_insert(Value::Null);
     }
     *place = to;
-}
-
-/// Defaults of what a claim asks for; one that is complete stays shared with others.
-fn claim_spec(spec: &mut Arc<ResourceClaimSpec>) {
-    let full = with_defaults(spec);
-    if full != **spec {
-        *spec = Arc::new(full);
-    }
-}
-
-fn with_defaults(spec: &ResourceClaimSpec) -> ResourceClaimSpec {
-    let mut full = spec.clone();
-    for request in &mut full.devices.requests {
-        if let Some(exact) = &mut request.exactly {
-            asked(&exact.allocation_mode, &mut exact.count, &mut exact.tolerations);
-        }
-        for alternative in &mut request.first_available {
-            asked(&alternative.allocation_mode, &mut alternative.count, &mut alternative.tolerations);
-        }
-    }
-    full
-}
-
-fn asked(mode: &AllocationMode, count: &mut i64, tolerations: &mut [DeviceToleration]) {
-    if *mode == AllocationMode::ExactCount && *count == 0 {
-        *count = 1;
-    }
-    for toleration in tolerations {
-        toleration.operator.get_or_insert(TolerationOperator::Equal);
-    }
 }
 
 fn slice_taints(slice: &mut ResourceSlice, now: Time) {

@@ -119,11 +119,10 @@ impl Item {
     }
 
     pub(super) fn key(&self) -> ObjectRef {
-        let (kind, metadata) = match self {
-            Self::Known(object) => (object.reference().kind, object.metadata()),
-            Self::Other(other) => (other.kind.clone(), &other.metadata),
-        };
-        ObjectRef { kind, namespace: metadata.namespace.clone(), name: metadata.name.clone() }
+        match self {
+            Self::Known(object) => object.metadata().reference(&object.reference().kind),
+            Self::Other(other) => other.metadata.reference(&other.kind),
+        }
     }
 
     /// The status, of a kind where a request for it can change nothing else; `Null` where there is none.

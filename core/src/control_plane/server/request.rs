@@ -9,7 +9,7 @@ use super::{Happened, Server, apply, defaults, merge};
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::api::source::SOURCE_KIND;
-use crate::decision::{Change, Patch, Time};
+use crate::decision::{Merging, Patch, Time};
 use crate::derive;
 use crate::finding::ObjectRef;
 
@@ -204,10 +204,11 @@ impl Server {
         let status = old.status().filter(|_| patch.status).map(|status| field("status", status));
         let is_status = status.is_some();
         let mut value = status.unwrap_or_else(|| old.write());
-        match &patch.change {
-            Change::Merge(fields) => merge::merge(&mut value, fields),
-            Change::Strategic(fields) => merge::strategic(&mut value, fields),
-            Change::Apply { manager, fields } => {
+        let fields = &patch.fields;
+        match &patch.merging {
+            Merging::Merge => merge::merge(&mut value, fields),
+            Merging::Strategic => merge::strategic(&mut value, fields),
+            Merging::Apply(manager) => {
                 let applied = self.applied.entry(key.clone()).or_default();
                 let before = applied.insert(manager.clone(), fields.clone());
                 apply::apply(&mut value, before.as_ref(), fields);

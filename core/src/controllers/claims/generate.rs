@@ -14,9 +14,8 @@ use crate::api::object::Object;
 use crate::api::pod::{Pod, PodResourceClaim, PodResourceClaimStatus};
 use crate::cluster::entries::{self, Resolved, Source};
 use crate::cluster::{Cluster, Key};
-use crate::decision::{Action, Change, Decision, EventRecord, Patch};
+use crate::decision::{Action, Decision, EventRecord, Merging, Patch};
 use crate::derive;
-use crate::finding::ObjectRef;
 use crate::profile::{Mode, Profile};
 
 /// Claims of a Pod.
@@ -155,7 +154,7 @@ impl<'m> Maker<'m> {
     fn failed(&self, entry: &str, cause: &str) -> EventRecord {
         let kind = self.owner.kind;
         EventRecord {
-            regarding: reference(kind, self.owner.metadata),
+            regarding: self.owner.metadata.reference(kind),
             uid: self.owner.metadata.uid.clone(),
             is_warning: true,
             reason: "FailedResourceClaimCreation".to_owned(),
@@ -202,20 +201,9 @@ impl<'m> Maker<'m> {
         for (entry, name) in &self.found {
             statuses.push(json!({ "name": entry, "resourceClaimName": name }));
         }
-        self.decision.actions.push(Action::Patch(Patch {
-            object: reference(kind, self.owner.metadata),
-            uid: self.owner.metadata.uid.clone(),
-            resource_version: self.owner.metadata.resource_version.clone(),
-            status: true,
-            change: Change::Apply {
-                manager: MANAGER.to_owned(),
-                fields: json!({ "status": { "resourceClaimStatuses": statuses } }),
-            },
-        }));
+        let (owner, manager) = (self.owner.metadata, Merging::Apply(MANAGER.to_owned()));
+        let fields = json!({ "status": { "resourceClaimStatuses": statuses } });
+        self.decision.actions.push(Action::Patch(Patch::of(owner.reference(kind), owner, true, manager, fields)));
         self.decision
     }
-}
-
-fn reference(kind: &str, metadata: &ObjectMeta) -> ObjectRef {
-    ObjectRef { kind: kind.to_owned(), namespace: metadata.namespace.clone(), name: metadata.name.clone() }
 }

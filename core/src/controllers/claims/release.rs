@@ -5,7 +5,7 @@ use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::entries::{is_group_reference, is_pod_reference};
 use crate::cluster::{Cluster, Key};
-use crate::decision::{Action, CLAIM_FINALIZER, Decision};
+use crate::decision::{Action, CLAIM_FINALIZER, Decision, Identified};
 use crate::finding::ObjectRef;
 use crate::profile::Profile;
 
@@ -22,7 +22,7 @@ pub(super) fn claim(cluster: &Cluster, profile: &Profile, key: &Key) -> Decision
         match fate(cluster, profile, claim, consumer) {
             Fate::Keeps => kept.push(consumer.clone()),
             Fate::Ended => {}
-            Fate::Gone(object) => decision.gone.push((object, consumer.uid.clone())),
+            Fate::Gone(object) => decision.gone.push(Identified { object, uid: consumer.uid.clone() }),
         }
     }
     let lost_some = kept.len() < claim.status.reserved_for.len();
@@ -42,9 +42,8 @@ pub(super) fn claim(cluster: &Cluster, profile: &Profile, key: &Key) -> Decision
         decision.actions.push(Action::UpdateStatus(object(after)));
     }
     if is_unused && !claim.metadata.is_deleting() && owner_has_ended(cluster, claim) {
-        let (namespace, name) = key.clone();
         decision.actions.push(Action::Delete {
-            object: ObjectRef { kind: "ResourceClaim".to_owned(), namespace, name },
+            object: claim.metadata.reference("ResourceClaim"),
             uid: claim.metadata.uid.clone(),
             resource_version: String::new(),
         });
@@ -68,8 +67,7 @@ fn fate(
     consumer: &ResourceClaimConsumerReference,
 ) -> Fate {
     let key = (claim.metadata.namespace.clone(), consumer.name.clone());
-    let gone =
-        |kind: &str| Fate::Gone(ObjectRef { kind: kind.to_owned(), namespace: key.0.clone(), name: key.1.clone() });
+    let gone = |kind: &str| Fate::Gone(ObjectRef::new(kind, &*key.0, &*key.1));
     if is_pod_reference(consumer) {
         return match cluster.pods().get(&key) {
             None => gone("Pod"),

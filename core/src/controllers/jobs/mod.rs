@@ -86,8 +86,7 @@ impl<'c> Job<'c> {
     }
 
     fn reference(&self) -> ObjectRef {
-        let (namespace, name) = key_of(&self.workload.metadata);
-        ObjectRef { kind: "Job".to_owned(), namespace, name }
+        self.workload.metadata.reference("Job")
     }
 
     fn event(&self, is_warning: bool, reason: &str, note: String) -> Action {

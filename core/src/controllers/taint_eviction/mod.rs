@@ -17,7 +17,7 @@ use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::entries::{self, Resolved};
 use crate::cluster::{Cluster, Key};
-use crate::decision::{Action, Change, Decision, EventRecord, Patch, Time, Trigger};
+use crate::decision::{Action, Decision, EventRecord, Merging, Patch, Time, Trigger};
 use crate::finding::ObjectRef;
 use crate::profile::{Mode, Profile};
 use taints::Taints;
@@ -176,13 +176,8 @@ fn evict(pod: &Pod, now: Time, decision: &mut Decision) {
         "reason": "DeletionByDeviceTaintManager",
         "message": "Device Taint manager: deleting due to NoExecute taint",
     });
-    decision.actions.push(Action::Patch(Patch {
-        object: reference(pod),
-        uid: pod.metadata.uid.clone(),
-        resource_version: pod.metadata.resource_version.clone(),
-        status: true,
-        change: Change::Strategic(json!({ "status": { "conditions": [condition] } })),
-    }));
+    let fields = json!({ "status": { "conditions": [condition] } });
+    decision.actions.push(Action::Patch(Patch::of(reference(pod), &pod.metadata, true, Merging::Strategic, fields)));
     decision.actions.push(Action::Delete {
         object: reference(pod),
         uid: pod.metadata.uid.clone(),
@@ -203,6 +198,5 @@ fn event(pod: &Pod, note: &str) -> EventRecord {
 }
 
 fn reference(pod: &Pod) -> ObjectRef {
-    let (namespace, name) = entries::key_of(&pod.metadata);
-    ObjectRef { kind: "Pod".to_owned(), namespace, name }
+    pod.metadata.reference("Pod")
 }

@@ -9,7 +9,7 @@ use super::{Eviction, Memory, of_claim, pods_of, uses};
 use crate::api::class::DeviceTaintRule;
 use crate::api::slice::TaintEffect;
 use crate::cluster::{Cluster, Key};
-use crate::decision::{Action, Change, Decision, Patch, Time};
+use crate::decision::{Action, Decision, Merging, Patch, Time};
 use crate::finding::ObjectRef;
 use crate::profile::Profile;
 
@@ -42,24 +42,16 @@ pub(super) fn report(
             continue;
         }
         memory.written.insert(uid.clone(), (generation, now));
-        decision.actions.push(Action::Patch(Patch {
-            object: ObjectRef {
-                kind: "DeviceTaintRule".to_owned(),
-                namespace: String::new(),
-                name: rule.metadata.name.clone(),
-            },
-            uid: uid.clone(),
-            resource_version: rule.metadata.resource_version.clone(),
-            status: true,
-            change: Change::Strategic(json!({ "status": { "conditions": [{
-                "type": "EvictionInProgress",
-                "status": wanted.status,
-                "observedGeneration": generation,
-                "lastTransitionTime": now.to_string(),
-                "reason": wanted.reason,
-                "message": wanted.message,
-            }] } })),
-        }));
+        let object = ObjectRef::new("DeviceTaintRule", "", &*rule.metadata.name);
+        let fields = json!({ "status": { "conditions": [{
+            "type": "EvictionInProgress",
+            "status": wanted.status,
+            "observedGeneration": generation,
+            "lastTransitionTime": now.to_string(),
+            "reason": wanted.reason,
+            "message": wanted.message,
+        }] } });
+        decision.actions.push(Action::Patch(Patch::of(object, &rule.metadata, true, Merging::Strategic, fields)));
     }
 }
 

@@ -27,7 +27,7 @@ pub use crate::api::source::{EXCLUDED_NAMESPACES, MANAGED_BY, MANAGER, NAMESPACE
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, EventRecord};
 use crate::finding::ObjectRef;
-use crate::validate::ADMIN_LABEL;
+use crate::validate::{ADMIN_LABEL, allows_admin_access};
 use mould::{Mould, is_managed_by_others, remove};
 use source::{Source, sources};
 use standing::Standing;
@@ -321,7 +321,7 @@ fn obstacle(settings: &Settings, source: Source<'_>, space: Option<&Namespace>) 
         let message = "the controller does not allow admin access in cluster-wide templates".to_owned();
         return Some((Reason::AdminAccessNotAllowed, message));
     }
-    let is_allowed = space.is_some_and(|space| space.metadata.labels.get(ADMIN_LABEL).is_some_and(|on| on == "true"));
+    let is_allowed = space.is_some_and(|space| allows_admin_access(&space.metadata.labels));
     (!is_allowed).then(|| (Reason::AdminAccessNotAllowed, format!("it lacks the label {ADMIN_LABEL}: \"true\"")))
 }
 

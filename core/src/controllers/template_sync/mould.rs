@@ -8,7 +8,7 @@ use crate::api::claim::{ResourceClaimTemplate, ResourceClaimTemplateSpec};
 use crate::api::meta::OwnerReference;
 use crate::api::read::Json;
 use crate::api::source::DeletionPolicy;
-use crate::decision::{Action, Change, Patch};
+use crate::decision::{Action, Merging, Patch};
 use crate::derive;
 use crate::finding::ObjectRef;
 
@@ -70,7 +70,7 @@ impl Mould {
             let others: Vec<Value> =
                 is.owner_references.iter().filter(|owner| !is_source(owner)).filter_map(Json::write).collect();
             let fields = json!({ "metadata": { "ownerReferences": others } });
-            actions.push(patch(copy, Change::Merge(fields)));
+            actions.push(patch(copy, Merging::Merge, fields));
         }
         actions
     }
@@ -92,7 +92,7 @@ impl Mould {
             metadata.insert("ownerReferences".to_owned(), owners);
         }
         let fields = json!({ "metadata": metadata });
-        patch(copy, Change::Apply { manager: FIELD_MANAGER.to_owned(), fields })
+        patch(copy, Merging::Apply(FIELD_MANAGER.to_owned()), fields)
     }
 }
 
@@ -106,14 +106,8 @@ fn is_source(owner: &OwnerReference) -> bool {
     owner.kind == "ClusterResourceClaimTemplate"
 }
 
-fn patch(copy: &ResourceClaimTemplate, change: Change) -> Action {
-    Action::Patch(Patch {
-        object: reference(copy),
-        uid: copy.metadata.uid.clone(),
-        resource_version: copy.metadata.resource_version.clone(),
-        status: false,
-        change,
-    })
+fn patch(copy: &ResourceClaimTemplate, merging: Merging, fields: Value) -> Action {
+    Action::Patch(Patch::of(reference(copy), &copy.metadata, false, merging, fields))
 }
 
 /// Whoever takes the mark off a copy makes it a template of their own: then it must not go.
@@ -123,8 +117,7 @@ pub(super) fn remove(copy: &ResourceClaimTemplate) -> Action {
 }
 
 pub(super) fn reference(copy: &ResourceClaimTemplate) -> ObjectRef {
-    let (namespace, name) = (copy.metadata.namespace.clone(), copy.metadata.name.clone());
-    ObjectRef { kind: "ResourceClaimTemplate".to_owned(), namespace, name }
+    copy.metadata.reference("ResourceClaimTemplate")
 }
 
 /// What a spec is known by.

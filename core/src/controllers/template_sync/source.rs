@@ -72,8 +72,7 @@ impl<'s> Source<'s> {
             Form::Proposed => "ClusterResourceClaimTemplate",
             Form::Master => "ResourceClaimTemplate",
         };
-        let (namespace, name) = (self.metadata.namespace.clone(), self.metadata.name.clone());
-        ObjectRef { kind: kind.to_owned(), namespace, name }
+        self.metadata.reference(kind)
     }
 
     /// The reference that makes copies go with their source, where they are to. An owner must be cluster-wide or in the same

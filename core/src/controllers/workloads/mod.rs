@@ -181,9 +181,11 @@ pub(crate) fn create(workload: &Workload, object: Object) -> Action {
 
 /// Asks for a Pod to go.
 pub(crate) fn delete(pod: &Pod) -> Action {
-    let (namespace, name) = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
-    let object = ObjectRef { kind: "Pod".to_owned(), namespace, name };
-    Action::Delete { object, uid: pod.metadata.uid.clone(), resource_version: String::new() }
+    Action::Delete {
+        object: pod.metadata.reference("Pod"),
+        uid: pod.metadata.uid.clone(),
+        resource_version: String::new(),
+    }
 }
 
 /// The workload of the input that a Pod comes from.
@@ -239,8 +241,7 @@ pub(crate) fn template_path(root: &Workload, pod: &Pod) -> String {
 
 /// Kind, namespace and name of a workload.
 pub(crate) fn reference(workload: &Workload) -> ObjectRef {
-    let (namespace, name) = (workload.metadata.namespace.clone(), workload.metadata.name.clone());
-    ObjectRef { kind: workload.kind.clone(), namespace, name }
+    workload.metadata.reference(&workload.kind)
 }
 
 /// The owner that manages an object.

@@ -1,193 +1,143 @@
 //! Pods and what makes Pods. Fields that play no part in claims and groups are known by name only.
 
-use super::meta::{LABEL_SELECTOR, META, NODE_SELECTOR, NODE_SELECTOR_TERM};
+use super::Type;
+use super::meta::{LABEL_SELECTOR, META, NODE_SELECTOR, NODE_SELECTOR_TERM, TOLERATION};
 use super::scheduling::CLAIM_STATUS_ENTRY;
-use super::{Field, Type, field, proposed, since, until};
-use crate::profile::Version::{V1_35, V1_36, V1_37};
-use Type::{Any, Flag, Int32, Int64, List, Map, Object, Open, Opt, Quantity, Text};
+use Type::{Any, Flag, Int32, Int64, List, Map, Opt, Quantity, Text};
 
 /// Pod.
-pub(in crate::validate) static POD: &[Field] = &[
-    field("apiVersion", Text),
-    field("kind", Text),
-    field("metadata", Object(META)),
-    field("spec", Object(POD_SPEC)),
-    field("status", Open(POD_STATUS)),
-];
+pub(in crate::validate) const POD: Type = kind! { spec: POD_SPEC; status: POD_STATUS };
 
 /// `PodTemplateSpec`.
-pub(in crate::validate) static POD_TEMPLATE: &[Field] =
-    &[field("metadata", Object(META)), field("spec", Object(POD_SPEC))];
-
-macro_rules! by_name {
-    ([$($known:expr,)*] $($name:literal)*) => { &[$($known,)* $(field($name, Any),)*] };
-}
+pub(in crate::validate) const POD_TEMPLATE: Type = open! { metadata: META; spec: POD_SPEC };
 
 /// `PodSpec`.
-pub(in crate::validate) static POD_SPEC: &[Field] = by_name!(
-    [
-        field("resourceClaims", POD_CLAIMS),
-        field("containers", List(&Object(CONTAINER))),
-        field("initContainers", List(&Object(CONTAINER))),
-        field("ephemeralContainers", List(&Object(EPHEMERAL_CONTAINER))),
-        field("resources", Opt(&Object(REQUIREMENTS))),
-        since(V1_36, "schedulingGroup", SCHEDULING_GROUP),
-        until(V1_35, "workloadRef", WORKLOAD_REF),
-        since(V1_37, "evictionResponders", Any),
-        field("nodeName", Text),
-        field("schedulerName", Text),
-        field("nodeSelector", Map(&Text)),
-        field("affinity", Opt(&Object(AFFINITY))),
-        field("tolerations", List(&Object(TOLERATION))),
-        field("topologySpreadConstraints", List(&Object(SPREAD))),
-        field("schedulingGates", List(&Object(GATE))),
-        field("priority", Opt(&Int32)),
-        field("priorityClassName", Text),
-        field("preemptionPolicy", Opt(&Text)),
-        field("overhead", Map(&Quantity)),
-        field("restartPolicy", Text),
-        field("dnsPolicy", Text),
-        field("hostNetwork", Flag),
-        field("hostname", Text),
-        field("subdomain", Text),
-        field("runtimeClassName", Opt(&Text)),
-        field("serviceAccountName", Text),
-        field("activeDeadlineSeconds", Opt(&Int64)),
-        field("terminationGracePeriodSeconds", Opt(&Int64)),
-    ]
-    "automountServiceAccountToken" "dnsConfig" "enableServiceLinks" "hostAliases" "hostIPC" "hostPID" "hostUsers"
-    "hostnameOverride" "imagePullSecrets" "os" "readinessGates" "securityContext" "serviceAccount" "setHostnameAsFQDN"
-    "shareProcessNamespace" "volumes"
-);
+pub(in crate::validate) const POD_SPEC: Type = object! {
+    resourceClaims: POD_CLAIMS;
+    containers, initContainers: List(&CONTAINER);
+    ephemeralContainers: List(&EPHEMERAL_CONTAINER);
+    resources: Opt(&REQUIREMENTS);
+    schedulingGroup @since(V1_36): SCHEDULING_GROUP;
+    workloadRef @until(V1_35): WORKLOAD_REF;
+    evictionResponders @since(V1_37): Any;
+    nodeName, schedulerName: Text;
+    nodeSelector: Map(&Text);
+    affinity: Opt(&AFFINITY);
+    tolerations: List(&TOLERATION);
+    topologySpreadConstraints: List(&SPREAD);
+    schedulingGates: List(&GATE);
+    priority: Opt(&Int32);
+    priorityClassName: Text;
+    preemptionPolicy: Opt(&Text);
+    overhead: Map(&Quantity);
+    restartPolicy, dnsPolicy: Text;
+    hostNetwork: Flag;
+    hostname, subdomain: Text;
+    runtimeClassName: Opt(&Text);
+    serviceAccountName: Text;
+    activeDeadlineSeconds, terminationGracePeriodSeconds: Opt(&Int64);
+    automountServiceAccountToken, dnsConfig, enableServiceLinks, hostAliases, hostIPC, hostPID, hostUsers,
+        hostnameOverride, imagePullSecrets, os, readinessGates, securityContext, serviceAccount, setHostnameAsFQDN,
+        shareProcessNamespace, volumes: Any;
+};
 
-static AFFINITY: &[Field] = &[
-    field("nodeAffinity", Opt(&Object(NODE_AFFINITY))),
-    field("podAffinity", Opt(&Object(POD_AFFINITY))),
-    field("podAntiAffinity", Opt(&Object(POD_AFFINITY))),
-];
+const AFFINITY: Type = object! {
+    nodeAffinity: Opt(&NODE_AFFINITY);
+    podAffinity, podAntiAffinity: Opt(&POD_AFFINITY);
+};
 
-static NODE_AFFINITY: &[Field] = &[
-    field("requiredDuringSchedulingIgnoredDuringExecution", Opt(&Object(NODE_SELECTOR))),
-    field("preferredDuringSchedulingIgnoredDuringExecution", List(&Object(PREFERRED_NODES))),
-];
+const NODE_AFFINITY: Type = object! {
+    requiredDuringSchedulingIgnoredDuringExecution: Opt(&NODE_SELECTOR);
+    preferredDuringSchedulingIgnoredDuringExecution: List(&PREFERRED_NODES);
+};
 
-static PREFERRED_NODES: &[Field] = &[field("weight", Int32), field("preference", Object(NODE_SELECTOR_TERM))];
+const PREFERRED_NODES: Type = object! { weight: Int32; preference: NODE_SELECTOR_TERM };
 
-static POD_AFFINITY: &[Field] = &[
-    field("requiredDuringSchedulingIgnoredDuringExecution", List(&Object(POD_TERM))),
-    field("preferredDuringSchedulingIgnoredDuringExecution", List(&Object(PREFERRED_PODS))),
-];
+const POD_AFFINITY: Type = object! {
+    requiredDuringSchedulingIgnoredDuringExecution: List(&POD_TERM);
+    preferredDuringSchedulingIgnoredDuringExecution: List(&PREFERRED_PODS);
+};
 
-static PREFERRED_PODS: &[Field] = &[field("weight", Int32), field("podAffinityTerm", Object(POD_TERM))];
+const PREFERRED_PODS: Type = object! { weight: Int32; podAffinityTerm: POD_TERM };
 
-static POD_TERM: &[Field] = &[
-    field("labelSelector", Opt(&Object(LABEL_SELECTOR))),
-    field("namespaces", List(&Text)),
-    field("topologyKey", Text),
-    field("namespaceSelector", Opt(&Object(LABEL_SELECTOR))),
-    field("matchLabelKeys", List(&Text)),
-    field("mismatchLabelKeys", List(&Text)),
-];
+const POD_TERM: Type = object! {
+    labelSelector: Opt(&LABEL_SELECTOR);
+    namespaces: List(&Text);
+    topologyKey: Text;
+    namespaceSelector: Opt(&LABEL_SELECTOR);
+    matchLabelKeys, mismatchLabelKeys: List(&Text);
+};
 
-static TOLERATION: &[Field] = &[
-    field("key", Text),
-    field("operator", Text),
-    field("value", Text),
-    field("effect", Text),
-    field("tolerationSeconds", Opt(&Int64)),
-];
+const SPREAD: Type = object! {
+    maxSkew: Int32;
+    topologyKey, whenUnsatisfiable: Text;
+    labelSelector: Opt(&LABEL_SELECTOR);
+    minDomains: Opt(&Int32);
+    nodeAffinityPolicy, nodeTaintsPolicy: Opt(&Text);
+    matchLabelKeys: List(&Text);
+};
 
-static SPREAD: &[Field] = &[
-    field("maxSkew", Int32),
-    field("topologyKey", Text),
-    field("whenUnsatisfiable", Text),
-    field("labelSelector", Opt(&Object(LABEL_SELECTOR))),
-    field("minDomains", Opt(&Int32)),
-    field("nodeAffinityPolicy", Opt(&Text)),
-    field("nodeTaintsPolicy", Opt(&Text)),
-    field("matchLabelKeys", List(&Text)),
-];
+const GATE: Type = object! { name: Text };
 
-static GATE: &[Field] = &[field("name", Text)];
-
-static PORT: &[Field] = &[
-    field("name", Text),
-    field("hostPort", Int32),
-    field("containerPort", Int32),
-    field("protocol", Text),
-    field("hostIP", Text),
-];
+const PORT: Type = object! { name: Text; hostPort, containerPort: Int32; protocol, hostIP: Text };
 
 /// `spec.resourceClaims` of a Pod.
-pub(in crate::validate) const POD_CLAIMS: Type = List(&Object(POD_CLAIM));
-static POD_CLAIM: &[Field] = &[
-    field("name", Text),
-    field("resourceClaimName", Opt(&Text)),
-    field("resourceClaimTemplateName", Opt(&Text)),
-    proposed("podGroupResourceClaim", Opt(&Text)),
-    proposed("clusterResourceClaimTemplateName", Opt(&Text)),
-];
+pub(in crate::validate) const POD_CLAIMS: Type = List(&POD_CLAIM);
+const POD_CLAIM: Type = object! {
+    name: Text;
+    resourceClaimName, resourceClaimTemplateName, podGroupResourceClaim @proposed,
+        clusterResourceClaimTemplateName @proposed: Opt(&Text);
+};
 
 /// `spec.schedulingGroup` of a Pod.
-pub(in crate::validate) const SCHEDULING_GROUP: Type = Opt(&Object(SCHEDULING_GROUP_FIELDS));
-static SCHEDULING_GROUP_FIELDS: &[Field] = &[field("podGroupName", Opt(&Text))];
+pub(in crate::validate) const SCHEDULING_GROUP: Type = Opt(&SCHEDULING_GROUP_FIELDS);
+const SCHEDULING_GROUP_FIELDS: Type = object! { podGroupName: Opt(&Text) };
 
 /// `spec.workloadRef` of a Pod, as shipped with 1.35 and as first proposed in KEP-5729.
-pub(in crate::validate) const WORKLOAD_REF: Type = Opt(&Object(WORKLOAD_REF_FIELDS));
-static WORKLOAD_REF_FIELDS: &[Field] =
-    &[field("name", Text), field("podGroup", Text), field("podGroupReplicaKey", Text), proposed("podGroupName", Text)];
+pub(in crate::validate) const WORKLOAD_REF: Type = Opt(&WORKLOAD_REF_FIELDS);
+const WORKLOAD_REF_FIELDS: Type = object! { name, podGroup, podGroupReplicaKey, podGroupName @proposed: Text };
 
-static CONTAINER: &[Field] = by_name!(
-    [
-        field("name", Text),
-        field("image", Text),
-        field("resources", Object(REQUIREMENTS)),
-        field("ports", List(&Object(PORT))),
-        field("restartPolicy", Opt(&Text)),
-        field("imagePullPolicy", Text),
-        field("terminationMessagePolicy", Text),
-    ]
-    "args" "command" "env" "envFrom" "lifecycle" "livenessProbe" "readinessProbe" "resizePolicy" "restartPolicyRules"
-    "securityContext" "startupProbe" "stdin" "stdinOnce" "terminationMessagePath" "tty" "volumeDevices" "volumeMounts"
-    "workingDir"
-);
+const CONTAINER: Type = object! {
+    name, image: Text;
+    resources: REQUIREMENTS;
+    ports: List(&PORT);
+    restartPolicy: Opt(&Text);
+    imagePullPolicy, terminationMessagePolicy: Text;
+    args, command, env, envFrom, lifecycle, livenessProbe, readinessProbe, resizePolicy, restartPolicyRules,
+        securityContext, startupProbe, stdin, stdinOnce, terminationMessagePath, tty, volumeDevices, volumeMounts,
+        workingDir: Any;
+};
 
-static EPHEMERAL_CONTAINER: &[Field] = by_name!(
-    [field("name", Text), field("resources", Object(REQUIREMENTS)),]
-    "args" "command" "env" "envFrom" "image" "imagePullPolicy" "lifecycle" "livenessProbe" "ports" "readinessProbe"
-    "resizePolicy" "restartPolicy" "restartPolicyRules" "securityContext" "startupProbe" "stdin" "stdinOnce"
-    "targetContainerName" "terminationMessagePath" "terminationMessagePolicy" "tty" "volumeDevices" "volumeMounts"
-    "workingDir"
-);
+const EPHEMERAL_CONTAINER: Type = object! {
+    name: Text;
+    resources: REQUIREMENTS;
+    args, command, env, envFrom, image, imagePullPolicy, lifecycle, livenessProbe, ports, readinessProbe,
+        resizePolicy, restartPolicy, restartPolicyRules, securityContext, startupProbe, stdin, stdinOnce,
+        targetContainerName, terminationMessagePath, terminationMessagePolicy, tty, volumeDevices, volumeMounts,
+        workingDir: Any;
+};
 
-static REQUIREMENTS: &[Field] = &[
-    field("limits", Map(&Quantity)),
-    field("requests", Map(&Quantity)),
-    field("claims", List(&Object(CONTAINER_CLAIM))),
-];
+const REQUIREMENTS: Type = object! { limits, requests: Map(&Quantity); claims: List(&CONTAINER_CLAIM) };
 
-static CONTAINER_CLAIM: &[Field] = &[field("name", Text), field("request", Text)];
+const CONTAINER_CLAIM: Type = object! { name, request: Text };
 
-static POD_STATUS: &[Field] = &[
-    field("resourceClaimStatuses", List(&Object(CLAIM_STATUS_ENTRY))),
-    field("extendedResourceClaimStatus", Opt(&Object(EXTENDED_STATUS))),
-    field("nodeAllocatableResourceClaimStatuses", List(&Object(NODE_STATUS))),
-];
+const POD_STATUS: Type = open! {
+    resourceClaimStatuses: List(&CLAIM_STATUS_ENTRY);
+    extendedResourceClaimStatus: Opt(&EXTENDED_STATUS);
+    nodeAllocatableResourceClaimStatuses: List(&NODE_STATUS);
+};
 
-static EXTENDED_STATUS: &[Field] =
-    &[field("requestMappings", List(&Object(REQUEST_MAPPING))), field("resourceClaimName", Text)];
+const EXTENDED_STATUS: Type = object! { requestMappings: List(&REQUEST_MAPPING); resourceClaimName: Text };
 
-static REQUEST_MAPPING: &[Field] =
-    &[field("containerName", Text), field("resourceName", Text), field("requestName", Text)];
+const REQUEST_MAPPING: Type = object! { containerName, resourceName, requestName: Text };
 
-static NODE_STATUS: &[Field] = &[
-    field("resourceClaimName", Text),
-    field("containers", List(&Text)),
-    until(V1_36, "resources", Map(&Quantity)),
-    since(V1_37, "mapping", List(&Object(NODE_MAPPED))),
-    since(V1_37, "overhead", List(&Object(NODE_OVERHEAD))),
-];
+const NODE_STATUS: Type = object! {
+    resourceClaimName: Text;
+    containers: List(&Text);
+    resources @until(V1_36): Map(&Quantity);
+    mapping @since(V1_37): List(&NODE_MAPPED);
+    overhead @since(V1_37): List(&NODE_OVERHEAD);
+};
 
-static NODE_MAPPED: &[Field] = &[field("name", Text), field("quantity", Opt(&Quantity))];
-static NODE_OVERHEAD: &[Field] =
-    &[field("name", Text), field("perPod", Opt(&Quantity)), field("perContainer", Opt(&Quantity))];
+const NODE_MAPPED: Type = object! { name: Text; quantity: Opt(&Quantity) };
+const NODE_OVERHEAD: Type = object! { name: Text; perPod, perContainer: Opt(&Quantity) };

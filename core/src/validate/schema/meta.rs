@@ -1,69 +1,53 @@
 //! Metadata and other parts that several kinds share.
 
-use super::{Field, Type, field};
-use Type::{Any, Flag, Int64, List, Map, Object, Opt, Text, Time};
+use super::Type;
+use Type::{Any, Flag, Int64, List, Map, Opt, Text, Time};
 
 /// `ObjectMeta`.
-pub(in crate::validate) static META: &[Field] = &[
-    field("name", Text),
-    field("generateName", Text),
-    field("namespace", Text),
-    field("selfLink", Text),
-    field("uid", Text),
-    field("resourceVersion", Text),
-    field("generation", Int64),
-    field("creationTimestamp", Time),
-    field("deletionTimestamp", Opt(&Time)),
-    field("deletionGracePeriodSeconds", Opt(&Int64)),
-    field("labels", Map(&Text)),
-    field("annotations", Map(&Text)),
-    field("ownerReferences", List(&Object(OWNER))),
-    field("finalizers", List(&Text)),
-    field("managedFields", List(&Object(MANAGED))),
-    field("clusterName", Text),
-];
+pub(in crate::validate) const META: Type = object! {
+    name, generateName, namespace, selfLink, uid, resourceVersion: Text;
+    generation: Int64;
+    creationTimestamp: Time;
+    deletionTimestamp: Opt(&Time);
+    deletionGracePeriodSeconds: Opt(&Int64);
+    labels, annotations: Map(&Text);
+    ownerReferences: List(&OWNER);
+    finalizers: List(&Text);
+    managedFields: List(&MANAGED);
+    clusterName: Text;
+};
 
-static OWNER: &[Field] = &[
-    field("apiVersion", Text),
-    field("kind", Text),
-    field("name", Text),
-    field("uid", Text),
-    field("controller", Opt(&Flag)),
-    field("blockOwnerDeletion", Opt(&Flag)),
-];
+const OWNER: Type = object! { apiVersion, kind, name, uid: Text; controller, blockOwnerDeletion: Opt(&Flag) };
 
-static MANAGED: &[Field] = &[
-    field("manager", Text),
-    field("operation", Text),
-    field("apiVersion", Text),
-    field("time", Opt(&Time)),
-    field("fieldsType", Text),
-    field("fieldsV1", Any),
-    field("subresource", Text),
-];
+const MANAGED: Type = object! {
+    manager, operation, apiVersion: Text;
+    time: Opt(&Time);
+    fieldsType: Text;
+    fieldsV1: Any;
+    subresource: Text;
+};
 
 /// `Condition`.
-pub(super) static CONDITION: &[Field] = &[
-    field("type", Text),
-    field("status", Text),
-    field("observedGeneration", Int64),
-    field("lastTransitionTime", Time),
-    field("reason", Text),
-    field("message", Text),
-];
+pub(super) const CONDITION: Type = object! {
+    type, status: Text;
+    observedGeneration: Int64;
+    lastTransitionTime: Time;
+    reason, message: Text;
+};
 
 /// `NodeSelector`.
-pub(super) static NODE_SELECTOR: &[Field] = &[field("nodeSelectorTerms", List(&Object(NODE_SELECTOR_TERM)))];
+pub(super) const NODE_SELECTOR: Type = object! { nodeSelectorTerms: List(&NODE_SELECTOR_TERM) };
 
-pub(super) static NODE_SELECTOR_TERM: &[Field] = &[
-    field("matchExpressions", List(&Object(NODE_REQUIREMENT))),
-    field("matchFields", List(&Object(NODE_REQUIREMENT))),
-];
-
-static NODE_REQUIREMENT: &[Field] = &[field("key", Text), field("operator", Text), field("values", List(&Text))];
+pub(super) const NODE_SELECTOR_TERM: Type = object! { matchExpressions, matchFields: List(&REQUIREMENT) };
 
 /// `LabelSelector`.
-pub(super) static LABEL_SELECTOR: &[Field] =
-    &[field("matchLabels", Map(&Text)), field("matchExpressions", List(&Object(LABEL_REQUIREMENT)))];
+pub(super) const LABEL_SELECTOR: Type = object! {
+    matchLabels: Map(&Text);
+    matchExpressions: List(&REQUIREMENT);
+};
 
-static LABEL_REQUIREMENT: &[Field] = &[field("key", Text), field("operator", Text), field("values", List(&Text))];
+/// A requirement of either selector.
+const REQUIREMENT: Type = object! { key, operator: Text; values: List(&Text) };
+
+/// A toleration, of nodes' taints and of devices'.
+pub(super) const TOLERATION: Type = object! { key, operator, value, effect: Text; tolerationSeconds: Opt(&Int64) };

@@ -3,6 +3,29 @@
 //! An object is held against its schema before any rule looks at it. What does not fit is reported as the API server's
 //! decoder would; what is unknown is reported and left out, as the API server does.
 
+/// Fields of an object: names, what they hold, and where not every version has a field, which.
+macro_rules! fields {
+    ($($($name:ident $(@ $era:ident $(($version:ident))?)?),+: $holds:expr);* $(;)?) => {
+        &[$($(super::field(stringify!($name), $holds)
+            $(.$era($(crate::profile::Version::$version)?))?,)+)*]
+    };
+}
+
+/// An object with these fields and no others.
+macro_rules! object {
+    ($($fields:tt)*) => { Type::Object(fields! { $($fields)* }) };
+}
+
+/// An object with more fields than matter here.
+macro_rules! open {
+    ($($fields:tt)*) => { Type::Open(fields! { $($fields)* }) };
+}
+
+/// An object with a kind.
+macro_rules! kind {
+    ($($fields:tt)*) => { object! { apiVersion, kind: Text; metadata: META; $($fields)* } };
+}
+
 mod controllers;
 mod core;
 mod fit;
@@ -79,25 +102,25 @@ impl Field {
     pub(super) const fn is_released(&self) -> bool {
         !matches!(self.era, Era::Proposed)
     }
+
+    /// It came with a version.
+    const fn since(self, version: Version) -> Self {
+        Self { era: Era::Since(version), ..self }
+    }
+
+    /// A version was the last to have it.
+    const fn until(self, version: Version) -> Self {
+        Self { era: Era::Until(version), ..self }
+    }
+
+    /// It is of a proposal that was not released.
+    const fn proposed(self) -> Self {
+        Self { era: Era::Proposed, ..self }
+    }
 }
 
 const fn field(name: &'static str, holds: Type) -> Field {
     Field { name, holds, era: Era::Always }
-}
-
-/// A field that came with a version.
-const fn since(version: Version, name: &'static str, holds: Type) -> Field {
-    Field { name, holds, era: Era::Since(version) }
-}
-
-/// A field that a version was the last to have.
-const fn until(version: Version, name: &'static str, holds: Type) -> Field {
-    Field { name, holds, era: Era::Until(version) }
-}
-
-/// A field of a proposal that was not released.
-const fn proposed(name: &'static str, holds: Type) -> Field {
-    Field { name, holds, era: Era::Proposed }
 }
 
 /// The fields of an object type; none for others.

@@ -1,204 +1,187 @@
 //! `scheduling.k8s.io`: Workloads and PodGroups.
 
+use super::Type;
 use super::meta::{CONDITION, META};
-use super::{Field, Type, field, proposed};
 use Type::{Int32, List, Object, Opt, Text};
 
-macro_rules! kind {
-    ($spec:expr $(, $more:expr)*) => {
-        &[
-            field("apiVersion", Text),
-            field("kind", Text),
-            field("metadata", Object(META)),
-            field("spec", Object($spec)),
-            $($more,)*
-        ]
-    };
-}
-
 /// Workload of `v1alpha1`: shipped with 1.35, and as first proposed in KEP-5729.
-pub(in crate::validate) static WORKLOAD_ALPHA1: &[Field] = kind!(WORKLOAD_ALPHA1_SPEC);
+pub(in crate::validate) const WORKLOAD_ALPHA1: Type = kind! { spec: WORKLOAD_ALPHA1_SPEC };
 /// Workload of `v1alpha2`.
-pub(in crate::validate) static WORKLOAD_ALPHA2: &[Field] = kind!(WORKLOAD_ALPHA2_SPEC);
+pub(in crate::validate) const WORKLOAD_ALPHA2: Type = kind! { spec: WORKLOAD_ALPHA2_SPEC };
 /// Workload of `v1alpha3` and `v1beta1`.
-pub(in crate::validate) static WORKLOAD_BETA1: &[Field] = kind!(WORKLOAD_BETA1_SPEC);
+pub(in crate::validate) const WORKLOAD_BETA1: Type = kind! { spec: WORKLOAD_BETA1_SPEC };
 /// PodGroup as first proposed in KEP-5729.
-pub(in crate::validate) static POD_GROUP_ALPHA1: &[Field] =
-    kind!(POD_GROUP_ALPHA1_SPEC, field("status", Object(POD_GROUP_STATUS)));
+pub(in crate::validate) const POD_GROUP_ALPHA1: Type = kind! {
+    spec: POD_GROUP_ALPHA1_SPEC;
+    status: POD_GROUP_STATUS;
+};
 /// PodGroup of `v1alpha2`.
-pub(in crate::validate) static POD_GROUP_ALPHA2: &[Field] =
-    kind!(POD_GROUP_ALPHA2_SPEC, field("status", Object(POD_GROUP_STATUS)));
+pub(in crate::validate) const POD_GROUP_ALPHA2: Type = kind! {
+    spec: POD_GROUP_ALPHA2_SPEC;
+    status: POD_GROUP_STATUS;
+};
 /// PodGroup of `v1alpha3` and `v1beta1`.
-pub(in crate::validate) static POD_GROUP_BETA1: &[Field] =
-    kind!(POD_GROUP_BETA1_SPEC, field("status", Object(POD_GROUP_STATUS)));
+pub(in crate::validate) const POD_GROUP_BETA1: Type = kind! { spec: POD_GROUP_BETA1_SPEC; status: POD_GROUP_STATUS };
 /// CompositePodGroup of `v1alpha3`.
-pub(in crate::validate) static COMPOSITE_POD_GROUP: &[Field] =
-    kind!(COMPOSITE_SPEC, field("status", Object(COMPOSITE_STATUS)));
+pub(in crate::validate) const COMPOSITE_POD_GROUP: Type = kind! { spec: COMPOSITE_SPEC; status: COMPOSITE_STATUS };
 
-static WORKLOAD_ALPHA1_SPEC: &[Field] = &[
-    field("controllerRef", CONTROLLER_REF),
-    field("podGroups", List(&Object(TEMPLATE_ALPHA1))),
-    proposed("podGroupTemplates", List(&Object(TEMPLATE_ALPHA1))),
-];
+const WORKLOAD_ALPHA1_SPEC: Type = object! {
+    controllerRef: CONTROLLER_REF;
+    podGroups, podGroupTemplates @proposed: List(&TEMPLATE_ALPHA1);
+};
 
-static WORKLOAD_ALPHA2_SPEC: &[Field] =
-    &[field("controllerRef", CONTROLLER_REF), field("podGroupTemplates", GROUP_TEMPLATES)];
+const WORKLOAD_ALPHA2_SPEC: Type = object! { controllerRef: CONTROLLER_REF; podGroupTemplates: GROUP_TEMPLATES };
 
-static WORKLOAD_BETA1_SPEC: &[Field] = &[
-    field("controllerRef", CONTROLLER_REF),
-    field("podGroupTemplates", List(&Object(TEMPLATE_BETA1))),
-    field("compositePodGroupTemplates", COMPOSITE_TEMPLATES),
-];
+const WORKLOAD_BETA1_SPEC: Type = object! {
+    controllerRef: CONTROLLER_REF;
+    podGroupTemplates: List(&TEMPLATE_BETA1);
+    compositePodGroupTemplates: COMPOSITE_TEMPLATES;
+};
 
 /// A reference to the object that a Workload belongs to.
-pub(in crate::validate) const CONTROLLER_REF: Type = Opt(&Object(CONTROLLER_REF_FIELDS));
-static CONTROLLER_REF_FIELDS: &[Field] = &[field("apiGroup", Text), field("kind", Text), field("name", Text)];
+pub(in crate::validate) const CONTROLLER_REF: Type = Opt(&CONTROLLER_REF_FIELDS);
+const CONTROLLER_REF_FIELDS: Type = object! { apiGroup, kind, name: Text };
 
 /// The templates of a `v1alpha2` Workload.
-pub(in crate::validate) const GROUP_TEMPLATES: Type = List(&Object(TEMPLATE_ALPHA2));
+pub(in crate::validate) const GROUP_TEMPLATES: Type = List(&TEMPLATE_ALPHA2);
 
-static TEMPLATE_ALPHA1: &[Field] = &[
-    field("name", Text),
-    field("policy", POLICY),
-    proposed("schedulingPolicy", POLICY),
-    proposed("resourceClaims", GROUP_CLAIMS),
-];
+const TEMPLATE_ALPHA1: Type = object! {
+    name: Text;
+    policy, schedulingPolicy @proposed: POLICY;
+    resourceClaims @proposed: GROUP_CLAIMS;
+};
 
-static TEMPLATE_ALPHA2: &[Field] = &[
-    field("name", Text),
-    field("schedulingPolicy", POLICY),
-    field("schedulingConstraints", CONSTRAINTS),
-    field("resourceClaims", GROUP_CLAIMS),
-    field("disruptionMode", Opt(&Text)),
-    field("priorityClassName", Text),
-    field("priority", Opt(&Int32)),
-    proposed("policy", POLICY),
-];
+const TEMPLATE_ALPHA2: Type = object! {
+    name: Text;
+    schedulingPolicy: POLICY;
+    schedulingConstraints: CONSTRAINTS;
+    resourceClaims: GROUP_CLAIMS;
+    disruptionMode: Opt(&Text);
+    priorityClassName: Text;
+    priority: Opt(&Int32);
+    policy @proposed: POLICY;
+};
 
 /// A template of a `v1beta1` Workload.
-pub(in crate::validate) static TEMPLATE_BETA1: &[Field] = &[
-    field("name", Text),
-    field("schedulingPolicy", POLICY),
-    field("schedulingConstraints", CONSTRAINTS),
-    field("resourceClaims", GROUP_CLAIMS),
-    field("disruptionMode", DISRUPTION),
-    field("priorityClassName", Text),
-    field("priority", Opt(&Int32)),
-    field("preemptionPolicy", Opt(&Text)),
-];
+pub(in crate::validate) const TEMPLATE_BETA1: Type = object! {
+    name: Text;
+    schedulingPolicy: POLICY;
+    schedulingConstraints: CONSTRAINTS;
+    resourceClaims: GROUP_CLAIMS;
+    disruptionMode: DISRUPTION;
+    priorityClassName: Text;
+    priority: Opt(&Int32);
+    preemptionPolicy: Opt(&Text);
+};
 
 macro_rules! composite_template {
     ($children:expr) => {
-        &[
-            field("name", Text),
-            field("schedulingPolicy", COMPOSITE_POLICY),
-            field("schedulingConstraints", CONSTRAINTS),
-            field("disruptionMode", DISRUPTION),
-            field("priorityClassName", Text),
-            field("priority", Opt(&Int32)),
-            field("preemptionPolicy", Opt(&Text)),
-            field("podGroupTemplates", List(&Object(TEMPLATE_BETA1))),
-            field("compositePodGroupTemplates", $children),
-        ]
+        object! {
+            name: Text;
+            schedulingPolicy: COMPOSITE_POLICY;
+            schedulingConstraints: CONSTRAINTS;
+            disruptionMode: DISRUPTION;
+            priorityClassName: Text;
+            priority: Opt(&Int32);
+            preemptionPolicy: Opt(&Text);
+            podGroupTemplates: List(&TEMPLATE_BETA1);
+            compositePodGroupTemplates: $children
+        }
     };
 }
 
 /// `compositePodGroupTemplates` of a Workload. They nest up to four levels; what is below those is not looked at.
-pub(in crate::validate) const COMPOSITE_TEMPLATES: Type = List(&Object(COMPOSITE_TEMPLATE));
-static COMPOSITE_TEMPLATE: &[Field] = composite_template!(List(&Object(COMPOSITE_TEMPLATE_2)));
-static COMPOSITE_TEMPLATE_2: &[Field] = composite_template!(List(&Object(COMPOSITE_TEMPLATE_3)));
-static COMPOSITE_TEMPLATE_3: &[Field] = composite_template!(List(&Object(COMPOSITE_TEMPLATE_4)));
-static COMPOSITE_TEMPLATE_4: &[Field] = composite_template!(List(&Type::Any));
+pub(in crate::validate) const COMPOSITE_TEMPLATES: Type = List(&COMPOSITE_TEMPLATE);
+const COMPOSITE_TEMPLATE: Type = composite_template!(List(&COMPOSITE_TEMPLATE_2));
+const COMPOSITE_TEMPLATE_2: Type = composite_template!(List(&COMPOSITE_TEMPLATE_3));
+const COMPOSITE_TEMPLATE_3: Type = composite_template!(List(&COMPOSITE_TEMPLATE_4));
+const COMPOSITE_TEMPLATE_4: Type = composite_template!(List(&Type::Any));
 
-static COMPOSITE_SPEC: &[Field] = &[
-    field("parentCompositePodGroupName", Opt(&Text)),
-    field("workloadRef", WORKLOAD_REF),
-    field("schedulingPolicy", COMPOSITE_POLICY),
-    field("schedulingConstraints", CONSTRAINTS),
-    field("disruptionMode", DISRUPTION),
-    field("priorityClassName", Text),
-    field("priority", Opt(&Int32)),
-    field("preemptionPolicy", Opt(&Text)),
-];
+const COMPOSITE_SPEC: Type = object! {
+    parentCompositePodGroupName: Opt(&Text);
+    workloadRef: WORKLOAD_REF;
+    schedulingPolicy: COMPOSITE_POLICY;
+    schedulingConstraints: CONSTRAINTS;
+    disruptionMode: DISRUPTION;
+    priorityClassName: Text;
+    priority: Opt(&Int32);
+    preemptionPolicy: Opt(&Text);
+};
 
-static COMPOSITE_STATUS: &[Field] = &[field("conditions", List(&Object(CONDITION)))];
+const COMPOSITE_STATUS: Type = object! { conditions: List(&CONDITION) };
 
 /// `CompositePodGroupSchedulingPolicy`.
-pub(in crate::validate) const COMPOSITE_POLICY: Type = Object(COMPOSITE_POLICY_FIELDS);
-static COMPOSITE_POLICY_FIELDS: &[Field] =
-    &[field("basic", Opt(&Object(&[]))), field("gang", Opt(&Object(COMPOSITE_GANG)))];
-static COMPOSITE_GANG: &[Field] = &[field("minGroupCount", Int32)];
+pub(in crate::validate) const COMPOSITE_POLICY: Type = COMPOSITE_POLICY_FIELDS;
+const COMPOSITE_POLICY_FIELDS: Type = object! { basic: Opt(&Object(&[])); gang: Opt(&COMPOSITE_GANG) };
+const COMPOSITE_GANG: Type = object! { minGroupCount: Int32 };
 
 /// `PodGroupSchedulingPolicy`.
-pub(in crate::validate) const POLICY: Type = Object(POLICY_FIELDS);
-static POLICY_FIELDS: &[Field] = &[field("basic", Opt(&Object(&[]))), field("gang", Opt(&Object(GANG)))];
-static GANG: &[Field] = &[field("minCount", Int32)];
+pub(in crate::validate) const POLICY: Type = POLICY_FIELDS;
+const POLICY_FIELDS: Type = object! { basic: Opt(&Object(&[])); gang: Opt(&GANG) };
+const GANG: Type = object! { minCount: Int32 };
 
 /// `PodGroupSchedulingConstraints`.
-pub(in crate::validate) const CONSTRAINTS: Type = Opt(&Object(CONSTRAINTS_FIELDS));
-static CONSTRAINTS_FIELDS: &[Field] = &[field("topology", List(&Object(TOPOLOGY)))];
-static TOPOLOGY: &[Field] = &[field("key", Text)];
+pub(in crate::validate) const CONSTRAINTS: Type = Opt(&CONSTRAINTS_FIELDS);
+const CONSTRAINTS_FIELDS: Type = object! { topology: List(&TOPOLOGY) };
+const TOPOLOGY: Type = object! { key: Text };
 
 /// `spec.resourceClaims` of a PodGroup.
-pub(in crate::validate) const GROUP_CLAIMS: Type = List(&Object(GROUP_CLAIM));
-static GROUP_CLAIM: &[Field] = &[
-    field("name", Text),
-    field("resourceClaimName", Opt(&Text)),
-    field("resourceClaimTemplateName", Opt(&Text)),
-    proposed("clusterResourceClaimTemplateName", Opt(&Text)),
-];
+pub(in crate::validate) const GROUP_CLAIMS: Type = List(&GROUP_CLAIM);
+const GROUP_CLAIM: Type = object! {
+    name: Text;
+    resourceClaimName, resourceClaimTemplateName, clusterResourceClaimTemplateName @proposed: Opt(&Text);
+};
 
 /// The disruption mode of `v1beta1`.
-pub(in crate::validate) const DISRUPTION: Type = Opt(&Object(DISRUPTION_FIELDS));
-static DISRUPTION_FIELDS: &[Field] = &[field("single", Opt(&Object(&[]))), field("all", Opt(&Object(&[])))];
+pub(in crate::validate) const DISRUPTION: Type = Opt(&DISRUPTION_FIELDS);
+const DISRUPTION_FIELDS: Type = object! { single, all: Opt(&Object(&[])) };
 
-static POD_GROUP_ALPHA1_SPEC: &[Field] = &[
-    proposed("workloadRef", Opt(&Object(NAME_ONLY))),
-    proposed("podGroupTemplateRef", Opt(&Object(NAME_ONLY))),
-    proposed("policy", POLICY),
-    proposed("schedulingPolicy", POLICY),
-    proposed("resourceClaims", GROUP_CLAIMS),
-];
+const POD_GROUP_ALPHA1_SPEC: Type = object! {
+    workloadRef @proposed, podGroupTemplateRef @proposed: Opt(&NAME_ONLY);
+    policy @proposed, schedulingPolicy @proposed: POLICY;
+    resourceClaims @proposed: GROUP_CLAIMS;
+};
 
-static NAME_ONLY: &[Field] = &[field("name", Text)];
+const NAME_ONLY: Type = object! { name: Text };
 
-static POD_GROUP_ALPHA2_SPEC: &[Field] = &[
-    field("podGroupTemplateRef", TEMPLATE_REF),
-    field("schedulingPolicy", POLICY),
-    field("schedulingConstraints", CONSTRAINTS),
-    field("resourceClaims", GROUP_CLAIMS),
-    field("disruptionMode", Opt(&Text)),
-    field("priorityClassName", Text),
-    field("priority", Opt(&Int32)),
-];
+const POD_GROUP_ALPHA2_SPEC: Type = object! {
+    podGroupTemplateRef: TEMPLATE_REF;
+    schedulingPolicy: POLICY;
+    schedulingConstraints: CONSTRAINTS;
+    resourceClaims: GROUP_CLAIMS;
+    disruptionMode: Opt(&Text);
+    priorityClassName: Text;
+    priority: Opt(&Int32);
+};
 
 /// `PodGroupTemplateReference`, nested as shipped or flat as proposed.
-pub(in crate::validate) const TEMPLATE_REF: Type = Opt(&Object(TEMPLATE_REF_FIELDS));
-static TEMPLATE_REF_FIELDS: &[Field] = &[
-    field("workload", Opt(&Object(WORKLOAD_TEMPLATE))),
-    proposed("workloadName", Text),
-    proposed("podGroupTemplateName", Text),
-];
-static WORKLOAD_TEMPLATE: &[Field] = &[field("workloadName", Text), field("podGroupTemplateName", Text)];
+pub(in crate::validate) const TEMPLATE_REF: Type = Opt(&TEMPLATE_REF_FIELDS);
+const TEMPLATE_REF_FIELDS: Type = object! {
+    workload: Opt(&WORKLOAD_TEMPLATE);
+    workloadName @proposed, podGroupTemplateName @proposed: Text;
+};
+const WORKLOAD_TEMPLATE: Type = object! { workloadName, podGroupTemplateName: Text };
 
-static POD_GROUP_BETA1_SPEC: &[Field] = &[
-    field("workloadRef", WORKLOAD_REF),
-    field("parentCompositePodGroupName", Opt(&Text)),
-    field("schedulingPolicy", POLICY),
-    field("schedulingConstraints", CONSTRAINTS),
-    field("resourceClaims", GROUP_CLAIMS),
-    field("disruptionMode", DISRUPTION),
-    field("priorityClassName", Text),
-    field("priority", Opt(&Int32)),
-    field("preemptionPolicy", Opt(&Text)),
-];
+const POD_GROUP_BETA1_SPEC: Type = object! {
+    workloadRef: WORKLOAD_REF;
+    parentCompositePodGroupName: Opt(&Text);
+    schedulingPolicy: POLICY;
+    schedulingConstraints: CONSTRAINTS;
+    resourceClaims: GROUP_CLAIMS;
+    disruptionMode: DISRUPTION;
+    priorityClassName: Text;
+    priority: Opt(&Int32);
+    preemptionPolicy: Opt(&Text);
+};
 
 /// `WorkloadReference`.
-pub(in crate::validate) const WORKLOAD_REF: Type = Opt(&Object(WORKLOAD_REF_FIELDS));
-static WORKLOAD_REF_FIELDS: &[Field] = &[field("workloadName", Text), field("templateName", Text)];
+pub(in crate::validate) const WORKLOAD_REF: Type = Opt(&WORKLOAD_REF_FIELDS);
+const WORKLOAD_REF_FIELDS: Type = object! { workloadName, templateName: Text };
 
-static POD_GROUP_STATUS: &[Field] =
-    &[field("conditions", List(&Object(CONDITION))), field("resourceClaimStatuses", List(&Object(CLAIM_STATUS_ENTRY)))];
+const POD_GROUP_STATUS: Type = object! {
+    conditions: List(&CONDITION);
+    resourceClaimStatuses: List(&CLAIM_STATUS_ENTRY);
+};
 
 /// The claim made for an entry of `spec.resourceClaims`.
-pub(super) static CLAIM_STATUS_ENTRY: &[Field] = &[field("name", Text), field("resourceClaimName", Opt(&Text))];
+pub(super) const CLAIM_STATUS_ENTRY: Type = object! { name: Text; resourceClaimName: Opt(&Text) };

@@ -1,56 +1,35 @@
 //! `apportion.dev`.
 
-use super::meta::{CONDITION, META};
+use super::Type;
+use super::meta::{CONDITION, LABEL_SELECTOR, META};
 use super::resource::TEMPLATE_SPEC;
-use super::{Field, Type, field};
-use Type::{Flag, Int32, Int64, List, Map, Object, Opt, Text};
+use Type::{Flag, Int32, Int64, List, Opt, Text};
 
 /// ClusterResourceClaimTemplate.
-pub(in crate::validate) static TEMPLATE_SOURCE: &[Field] = &[
-    field("apiVersion", Text),
-    field("kind", Text),
-    field("metadata", Object(META)),
-    field("spec", Opt(&Object(SPEC))),
-    field("status", Object(STATUS)),
-];
+pub(in crate::validate) const TEMPLATE_SOURCE: Type = kind! { spec: Opt(&SPEC); status: STATUS };
 
-static SPEC: &[Field] = &[
-    field("template", Opt(&Object(TEMPLATE_SPEC))),
-    field("source", Opt(&Object(MASTER))),
-    field("templateName", Opt(&Text)),
-    field("targets", List(&Object(TARGET))),
-    field("conflictPolicy", Opt(&Text)),
-    field("deletionPolicy", Opt(&Text)),
-    field("updateStrategy", Opt(&Text)),
-    field("maxUnavailable", Opt(&Int32)),
-    field("paused", Flag),
-];
+const SPEC: Type = object! {
+    template: Opt(&TEMPLATE_SPEC);
+    source: Opt(&MASTER);
+    templateName: Opt(&Text);
+    targets: List(&TARGET);
+    conflictPolicy, deletionPolicy, updateStrategy: Opt(&Text);
+    maxUnavailable: Opt(&Int32);
+    paused: Flag;
+};
 
-static MASTER: &[Field] = &[field("name", Text)];
+const MASTER: Type = object! { name: Text };
 
-static TARGET: &[Field] = &[
-    field("namespaceSelector", Opt(&Object(LABEL_SELECTOR))),
-    field("names", List(&Text)),
-    field("excludeNames", List(&Text)),
-];
+const TARGET: Type = object! { namespaceSelector: Opt(&LABEL_SELECTOR); names, excludeNames: List(&Text) };
 
-static LABEL_SELECTOR: &[Field] =
-    &[field("matchLabels", Map(&Text)), field("matchExpressions", List(&Object(LABEL_REQUIREMENT)))];
+const STATUS: Type = object! {
+    observedGeneration: Int64;
+    templateHash: Text;
+    matched, current, updating, conflicting, refused: Int64;
+    skipped: List(&Text);
+    failing: Int64;
+    failures: List(&FAILURE);
+    conditions: List(&CONDITION);
+};
 
-static LABEL_REQUIREMENT: &[Field] = &[field("key", Text), field("operator", Text), field("values", List(&Text))];
-
-static STATUS: &[Field] = &[
-    field("observedGeneration", Int64),
-    field("templateHash", Text),
-    field("matched", Int64),
-    field("current", Int64),
-    field("updating", Int64),
-    field("conflicting", Int64),
-    field("refused", Int64),
-    field("skipped", List(&Text)),
-    field("failing", Int64),
-    field("failures", List(&Object(FAILURE))),
-    field("conditions", List(&Object(CONDITION))),
-];
-
-static FAILURE: &[Field] = &[field("namespace", Text), field("reason", Text), field("message", Text)];
+const FAILURE: Type = object! { namespace, reason, message: Text };

@@ -7,7 +7,7 @@ mod table;
 use std::io;
 
 use anyhow::{Context, Result, bail};
-use apportion::{Error, HostLimits, NativePlay, Runner};
+use apportion::{HostLimits, Runner};
 use apportion_core::allocate::Limits;
 use apportion_core::ask::Report;
 use apportion_core::control_plane::script::{self, Step, duration, is_namespaced};
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::args::{RunArguments, RunOutput};
 use super::diagnose::diagnose;
-use super::input::{self, Input};
+use super::input::{self, Input, Taken};
 use super::pen::Pen;
 use super::{Shown, ask, files, machine, show_run};
 use crate::api_server::READ;
@@ -60,9 +60,16 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
         None => steps.last().map_or(0, |step| step.at_millis).saturating_add(USUAL),
     };
     let input = input::gather(&arguments.input.files, &arguments.input.cluster, &READ)?;
-    let mut plays = plays(arguments, &input)?;
-    let taken = input.taken(plays.submit(&input.texts)?);
-    let played = play(plays.as_mut(), &steps, until, arguments.life.step)?;
+    let profile = ask::profile(&arguments.engine.kubernetes, arguments.engine.mode.into())?;
+    let limits = Limits { max_steps: arguments.engine.max_steps };
+    let values: Vec<Value> = input.objects().collect();
+    let now = Simulation::start_of(&values);
+    let steps = Steps { steps, until, keeps_stages: arguments.life.step };
+    let (taken, played) = if arguments.engine.kubernetes.native {
+        steps.play(Simulation::new(profile, limits, now), &input)?
+    } else {
+        steps.play(Runner::new()?.play(&profile, limits, HostLimits::default(), Some(now), &[])?, &input)?
+    };
     let look = &arguments.look;
     let pen = Pen::new(look, &io::stdout());
     let words = ask::in_words(&arguments.engine);
@@ -86,17 +93,6 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
     let is_satisfied = played.settled == Settled::Quiet && super::run::is_satisfied(&played.report);
     let verdict = taken.verdict(is_satisfied);
     Ok(Shown { stdout: stdout.into(), stderr, verdict })
-}
-
-fn plays(arguments: &RunArguments, input: &Input) -> Result<Box<dyn Plays<Error = Error>>> {
-    let profile = ask::profile(&arguments.engine.kubernetes, arguments.engine.mode.into())?;
-    let limits = Limits { max_steps: arguments.engine.max_steps };
-    let values: Vec<Value> = input.objects().collect();
-    let now = Simulation::start_of(&values);
-    if arguments.engine.kubernetes.native {
-        return Ok(Box::new(NativePlay(Simulation::new(profile, limits, now))));
-    }
-    Ok(Box::new(Runner::new()?.play(&profile, limits, HostLimits::default(), Some(now), &[])?))
 }
 
 fn read_script(path: &str) -> Result<Vec<Step>> {
@@ -123,13 +119,34 @@ fn read_script(path: &str) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-fn play(plays: &mut dyn Plays<Error = Error>, steps: &[Step], until: i64, keeps_stages: bool) -> Result<Played> {
+/// What happens to the cluster.
+struct Steps {
+    steps: Vec<Step>,
+    until: i64,
+    /// Whether the cluster is shown after each step.
+    keeps_stages: bool,
+}
+
+impl Steps {
+    fn play<P: Plays>(&self, mut plays: P, input: &Input) -> Result<(Taken, Played)>
+    where
+        P::Error: std::error::Error + Send + Sync + 'static,
+    {
+        let taken = input.taken(plays.submit(&input.texts)?);
+        Ok((taken, play(&mut plays, self)?))
+    }
+}
+
+fn play<P: Plays>(plays: &mut P, Steps { steps, until, keeps_stages }: &Steps) -> Result<Played>
+where
+    P::Error: std::error::Error + Send + Sync + 'static,
+{
     plays.begin()?;
     let start = plays.now()?;
     let mut settled = Settled::Quiet;
     let mut stages = Vec::new();
     let millis = |now: Time| u64::try_from(now.millis().saturating_sub(start.millis())).unwrap_or_default();
-    for step in steps.iter().filter(|step| step.at_millis <= until) {
+    for step in steps.iter().filter(|step| step.at_millis <= *until) {
         let at = start.plus_millis(step.at_millis);
         // What is due before the step happens before it, and so does what is due at its time.
         settled = worse(settled, plays.run_until(at)?);
@@ -139,12 +156,12 @@ fn play(plays: &mut dyn Plays<Error = Error>, steps: &[Step], until: i64, keeps_
         if let Err(refused) = plays.perform(command)? {
             plays.tell(&object, &format!("refused: {}", refused.message))?;
         }
-        if keeps_stages {
+        if *keeps_stages {
             settled = worse(settled, plays.run_until(at)?);
             stages.push(Stage { at_millis: millis(at), says: step.says.clone(), report: plays.report()? });
         }
     }
-    settled = worse(settled, plays.run_until(start.plus_millis(until))?);
+    settled = worse(settled, plays.run_until(start.plus_millis(*until))?);
     let end = plays.now()?;
     Ok(Played {
         start,
@@ -162,7 +179,7 @@ fn worse(one: Settled, other: Settled) -> Settled {
 }
 
 /// The object with its namespace: the one that is written, the only one that has such an object, or `default`.
-fn placed(plays: &mut dyn Plays<Error = Error>, object: &ObjectRef) -> Result<ObjectRef> {
+fn placed<P: Plays>(plays: &mut P, object: &ObjectRef) -> Result<ObjectRef, P::Error> {
     if !object.namespace.is_empty() || !is_namespaced(&object.kind) {
         return Ok(object.clone());
     }

@@ -1,8 +1,10 @@
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests look at what must be there")]
+//! What `check` finds in a dump.
 
 use serde_json::{Value, json};
 
-use super::*;
+use apportion_core::check::inspect;
+use apportion_core::decision::{CLAIM_FINALIZER, Time};
+use apportion_core::profile::Profile;
 
 fn codes(mut objects: Vec<Value>) -> Vec<(&'static str, String)> {
     if objects.iter().any(|object| object["kind"] == "ResourceSlice") {
@@ -22,7 +24,7 @@ fn claim(name: &str, devices: &[&str], reserved: &[&str]) -> Value {
         reserved.iter().map(|pod| json!({ "resource": "pods", "name": pod, "uid": format!("uid-{pod}") })).collect();
     json!({
         "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
-        "metadata": { "name": name, "namespace": "ns", "uid": format!("uid-{name}"), "finalizers": [crate::decision::CLAIM_FINALIZER] },
+        "metadata": { "name": name, "namespace": "ns", "uid": format!("uid-{name}"), "finalizers": [CLAIM_FINALIZER] },
         "spec": { "devices": { "requests": [{ "name": "r", "exactly": { "deviceClassName": "c" } }] } },
         "status": { "allocation": { "devices": { "results": results } }, "reservedFor": reserved },
     })
@@ -128,7 +130,7 @@ fn generated_claims_without_owner_and_doubles_are_told() {
 fn finalizers_that_nobody_will_remove_are_told() {
     let mut going = claim("one", &["a"], &[]);
     going["metadata"]["deletionTimestamp"] = json!("2026-03-01T11:00:00Z");
-    going["metadata"]["finalizers"] = json!([crate::decision::CLAIM_FINALIZER, "example.com/mine"]);
+    going["metadata"]["finalizers"] = json!([CLAIM_FINALIZER, "example.com/mine"]);
     let found = codes(vec![going, pod("p", "other"), claim("other", &["x"], &["p"]), slice()]);
     let stuck = ("check/finalizer-stuck", "one".to_owned());
     assert_eq!(found, [("check/idle-devices", "one".to_owned()), stuck.clone(), stuck]);
