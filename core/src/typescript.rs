@@ -3,7 +3,7 @@
 use ts_rs::{Config, TS};
 
 use crate::allocate::json::{Allocated, Failed, GaveUp, Refusal, Refused as Failure, Unsatisfied, Written as Decision};
-use crate::allocate::{DeviceId, RequestFunnel};
+use crate::allocate::{DeviceId, Inability, RequestFunnel, Unable};
 use crate::ask::snapshot::Snapshot;
 use crate::ask::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use crate::ask::{
@@ -63,6 +63,8 @@ pub fn declarations() -> String {
         Snapshot,
         DeviceId,
         RequestFunnel,
+        Unable,
+        Inability,
         Report,
         NodeReport,
         PodReport,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, RequestFunnel};
+use apportion_core::allocate::{Answer, Failure, Inability, NodeRefusal, Outcome, RequestFunnel, Unable};
 use apportion_core::api::claim::{AllocationResult, DeviceRequestAllocationResult, GrantedDevice};
 use apportion_core::api::node::NodeSelector;
 use apportion_core::api::read::{Json, Path};
@@ -181,8 +181,21 @@ fn failure(failure: wit::Failure) -> Failure {
 }
 
 fn funnel(funnel: wit::RequestFunnel) -> RequestFunnel {
-    let wit::RequestFunnel { claim, request, needed, devices, matching, tolerated, free } = funnel;
-    RequestFunnel { claim, request, needed, devices, matching, tolerated, free }
+    let wit::RequestFunnel { claim, request, needed, devices, matching, able, tolerated, free, unable } = funnel;
+    let unable = unable.into_iter().map(self::unable).collect();
+    RequestFunnel { claim, request, needed, devices, matching, able, tolerated, free, unable }
+}
+
+fn unable(wit::Unable { why, detail, devices }: wit::Unable) -> Unable {
+    let why = match why {
+        wit::Inability::PoolIncomplete => Inability::PoolIncomplete,
+        wit::Inability::PoolInvalid => Inability::PoolInvalid,
+        wit::Inability::FeatureOff => Inability::FeatureOff,
+        wit::Inability::NeedsDriver => Inability::NeedsDriver,
+        wit::Inability::CounterNever => Inability::CounterNever,
+        wit::Inability::CapacityNever => Inability::CapacityNever,
+    };
+    Unable { why, detail, devices }
 }
 
 pub(crate) fn report(report: wit::Report) -> Report {

@@ -309,11 +309,31 @@ export type RequestFunnel = {
   devices: Integer,
   /** Of these, devices that the class and the request's selectors accept. */
   matching: Integer,
+  /** Of these, devices that could serve the request if nobody used them: their features are on, their capacity and counters suffice. */
+  able: Integer,
   /** Of these, devices without taints that the request does not tolerate. */
   tolerated: Integer,
   /** Of these, devices that are not in use and have enough capacity and counters left. */
   free: Integer,
+  /**
+   * Where too few are free: devices that match and could not serve the request whoever uses them, by reason. Those of pools that
+   * cannot be used are not among `devices`.
+   */
+  unable: Array<Unable>,
 };
+
+/** Devices that cannot serve a request whoever uses them. */
+export type Unable = {
+  /** The kind of reason. */
+  why: Inability,
+  /** The rest of it, to be read behind the kind: the pool, the gate, the amounts. */
+  detail: string,
+  /** Devices with this reason and none that comes before it. */
+  devices: Integer,
+};
+
+/** Why a device cannot serve a request whoever uses it; what is hardest to remove first. */
+export type Inability = "poolIncomplete" | "poolInvalid" | "featureOff" | "needsDriver" | "counterNever" | "capacityNever";
 
 /** What DRA did with the objects of a cluster. */
 export type Report = {

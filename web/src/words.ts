@@ -126,8 +126,8 @@ export function users(claim: ClaimView): string {
   return `${plural(claim.devices.length, "device")}${claim.pods.length === 0 ? "" : `, ${usedBy(claim)}`}`;
 }
 
-export function usedBy({ pods, podGroups }: ClaimView): string {
-  const groups = podGroups.length === 0 ? "" : ` of PodGroup ${some(podGroups, 2).join(", ")}`;
+export function usedBy({ pods, podGroups, groupOf }: ClaimView): string {
+  const groups = podGroups.length === 0 || pods.some((pod) => groupOf[pod] === undefined) ? "" : ` of PodGroup ${some(podGroups, 2).join(", ")}`;
   return pods.length === 1 && podGroups.length === 0 ? `Pod ${pods[0]?.split("/")[1] ?? ""}` : `${plural(pods.length, "Pod")}${groups}`;
 }
 

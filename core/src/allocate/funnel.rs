@@ -1,18 +1,21 @@
-//! Why a node was refused: how many devices survive each test of each request.
+//! Why a node was refused: how many devices survive each test of each request, and why those that match cannot serve it.
+
+use std::collections::BTreeMap;
 
 use super::counters::{Counters, has_counters};
 use super::failure::invalid_pools;
+use super::inspect::{Inspection, Obstacle};
 use super::node::Asking;
-use super::plan::{Plan, Unit};
+use super::plan::Unit;
 use super::pools::{NodeDevice, NodeView, PoolView, gather};
 use super::precheck::{Need, check};
 use super::quirks::Quirks;
-use super::select::{Verdict, Verdicts};
+use super::select::{Verdict, Verdicts, must_wait};
 use super::taints::tolerated;
-use super::{Budget, Failure, NodeRefusal, RequestFunnel, capacity};
+use super::{Budget, Failure, Inability, NodeRefusal, RequestFunnel, Unable, capacity};
 use crate::api::node::Node;
-use crate::cluster::PoolState;
-use crate::profile::Profile;
+use crate::api::quantity::Quantity;
+use crate::cluster::{PoolState, SliceEntry, hides_slices, incomplete, is_for, missing_gate};
 
 /// A refusal without reasons.
 pub(super) fn empty(node: &Node) -> NodeRefusal {
@@ -28,22 +31,23 @@ pub(super) fn refusal(asking: &mut Asking<'_, '_>, node: &Node) -> NodeRefusal {
     let Ok(view) = gather(asking.cluster, asking.pools, asking.overlay, node, asking.judge.selectors()) else {
         return refusal;
     };
+    let inspection = Inspection { cluster: asking.cluster, plan, overlay: asking.overlay };
     let mut verdicts = Verdicts::new(plan, &view, node, profile, asking.judge);
     let needs = check(plan, &view, profile, &mut verdicts, &mut Budget::unlimited()).unwrap_or_default();
-    fill(&mut refusal, profile, plan, &view, &mut verdicts, &needs);
+    fill(&mut refusal, &inspection, &view, &mut verdicts, &needs);
     refusal
 }
 
 /// Fills in the reasons.
 pub(super) fn fill<'c>(
     refusal: &mut NodeRefusal,
-    profile: &Profile,
-    plan: &Plan<'c>,
+    inspection: &Inspection<'_, 'c>,
     view: &NodeView<'c>,
     verdicts: &mut Verdicts<'_, 'c>,
     needs: &[Need],
 ) {
     refusal.failure = failure(view);
+    let plan = inspection.plan;
     let mut counters = Counters::new(view, Quirks::default());
     for unit in &plan.units {
         let claim = plan.claims.get(unit.claim).map(|claim| claim.claim.metadata.name.clone());
@@ -54,21 +58,147 @@ pub(super) fn fill<'c>(
             needed: needs.get(unit.index).map_or(unit.count, |need| need.count.max(u64::from(need.all.is_some()))),
             devices: u64::try_from(view.devices.len()).unwrap_or(u64::MAX),
             matching: 0,
+            able: 0,
             tolerated: 0,
             free: 0,
+            unable: Vec::new(),
         };
+        let mut kept = Vec::new();
         for (position, device) in view.devices.iter().enumerate() {
-            if verdicts.verdict(unit, position) != Verdict::Accepted {
-                continue;
-            }
-            funnel.matching += 1;
-            if tolerated(unit, device) {
-                funnel.tolerated += 1;
-                funnel.free += u64::from(is_free(profile, view, &mut counters, unit, device));
+            match verdicts.verdict(unit, position) {
+                Verdict::Accepted
+                    if tolerated(unit, device) && is_free(inspection, view, &mut counters, unit, device) =>
+                {
+                    funnel.matching += 1;
+                    funnel.free += 1;
+                }
+                Verdict::Accepted => kept.push(device),
+                Verdict::Refused if must_wait(inspection.cluster.profile(), device) => {
+                    kept.extend(verdicts.would_accept(unit, device).then_some(device));
+                }
+                Verdict::Refused | Verdict::Failed | Verdict::Unknown => {}
             }
         }
+        funnel.matching += u64::try_from(kept.len()).unwrap_or(u64::MAX);
+        let (mut unable, mut tainted) = (Reasons::default(), 0);
+        for device in kept {
+            match unable.of_device(inspection, view, unit, device) {
+                true => {}
+                false if tolerated(unit, device) => funnel.tolerated += 1,
+                false => tainted += 1,
+            }
+        }
+        funnel.tolerated += funnel.free;
+        funnel.able = funnel.tolerated + tainted;
+        if funnel.matching < funnel.needed.max(1) {
+            unable.of_slices(inspection, view, unit, verdicts);
+        }
+        funnel.unable = unable.told();
         refusal.requests.push(funnel);
     }
+}
+
+/// Devices that cannot serve a request, by reason and what it is about, with the most that one of them has where that is too little.
+#[derive(Default)]
+struct Reasons(BTreeMap<(Inability, String), (u64, Option<Quantity>, Option<Quantity>)>);
+
+impl Reasons {
+    fn add(&mut self, why: Inability, what: String, needs: Option<Quantity>, has: Option<Quantity>) {
+        let entry = self.0.entry((why, what)).or_default();
+        entry.0 = entry.0.saturating_add(1);
+        entry.1 = entry.1.take().or(needs);
+        entry.2 = entry.2.take().max(has);
+    }
+
+    /// Counts a device that cannot serve the unit whoever uses it. False where it could.
+    fn of_device<'c>(
+        &mut self,
+        inspection: &Inspection<'_, 'c>,
+        view: &NodeView<'c>,
+        unit: &Unit<'c>,
+        device: &NodeDevice<'c>,
+    ) -> bool {
+        let reasons = inspection.of_itself(unit, device, view).into_iter().filter_map(|obstacle| match obstacle {
+            Obstacle::FeatureOff { gate } => Some((Inability::FeatureOff, gate.to_owned(), None, None)),
+            Obstacle::NeedsDriver => {
+                let is_barred = device.usage.is_some_and(|usage| usage.is_barred);
+                (!is_barred).then(|| (Inability::NeedsDriver, String::new(), None, None))
+            }
+            Obstacle::CounterNever { counter, needs, total, .. } => {
+                Some((Inability::CounterNever, counter, Some(needs), Some(total)))
+            }
+            Obstacle::CapacityNever { name, needs, has } => Some((Inability::CapacityNever, name, needs, has)),
+            _ => None,
+        });
+        let hardest = reasons.min_by_key(|(why, ..)| *why);
+        hardest.map(|(why, what, needs, has)| self.add(why, what, needs, has)).is_some()
+    }
+
+    fn told(self) -> Vec<Unable> {
+        let told = self.0.into_iter().map(|((why, what), (devices, needs, has))| {
+            let detail = match (why, needs, has) {
+                (Inability::CapacityNever | Inability::CounterNever, Some(needs), Some(has)) if needs > has => {
+                    format!("{needs} of `{what}`, the most that one has is {has}")
+                }
+                (Inability::CapacityNever, Some(needs), Some(_)) => {
+                    format!("{needs} of `{what}`, which the request policies do not allow")
+                }
+                (Inability::CapacityNever, ..) => format!("there is no `{what}`"),
+                (Inability::FeatureOff | Inability::CounterNever, ..) => format!("`{what}`"),
+                (Inability::PoolIncomplete | Inability::PoolInvalid | Inability::NeedsDriver, ..) => what,
+            };
+            Unable { why, detail, devices }
+        });
+        told.collect()
+    }
+
+    /// Counts the devices of slices for the node that give it none: of pools that cannot be used, and what a feature gate keeps away.
+    fn of_slices<'c>(
+        &mut self,
+        inspection: &Inspection<'_, 'c>,
+        view: &NodeView<'c>,
+        unit: &Unit<'c>,
+        verdicts: &mut Verdicts<'_, 'c>,
+    ) {
+        let (cluster, node) = (inspection.cluster, verdicts.node());
+        let inventory = cluster.inventory();
+        let is_usual =
+            view.pools.iter().all(|pool| pool.state == PoolState::Usable) && !hides_slices(cluster.profile());
+        let of_all = inventory.slices_without_node().filter(|_| !is_usual);
+        for entry in inventory.slices_of_node(&node.metadata.name).chain(of_all) {
+            let Some((why, detail)) = of_slice(inspection, view, entry) else { continue };
+            for position in 0..entry.devices.len() {
+                let Some(device) = NodeDevice::unused(entry, position) else { continue };
+                if is_for(node, &entry.slice, device.device) && verdicts.would_accept(unit, &device) {
+                    self.add(why, detail.clone(), None, None);
+                }
+            }
+        }
+    }
+}
+
+/// Why a slice gives a node no devices; nothing where it gives some, or is only a left-over of an older generation.
+fn of_slice(inspection: &Inspection<'_, '_>, view: &NodeView<'_>, entry: &SliceEntry) -> Option<(Inability, String)> {
+    if let Some(gate) = missing_gate(inspection.cluster.profile(), &entry.slice) {
+        return Some((Inability::FeatureOff, gate.to_owned()));
+    }
+    let (spec, pool) = (&entry.slice.spec, &entry.slice.spec.pool);
+    let seen = view.pools.iter().find(|seen| seen.name == pool.name && seen.driver == spec.driver);
+    let name = &pool.name;
+    match seen.map(|seen| &seen.state) {
+        Some(PoolState::Usable) => return None,
+        Some(PoolState::Invalid(reason)) => return Some((Inability::PoolInvalid, format!("pool `{name}`: {reason}"))),
+        Some(PoolState::Incomplete) | None => {}
+    }
+    let slices = inspection.cluster.inventory().slices_of_pool(entry.pool);
+    let newest = slices.map(|entry| entry.slice.spec.pool.generation).max().unwrap_or(pool.generation);
+    let detail = match newest == pool.generation {
+        // The node sees slices of the newest generation, too.
+        false if seen.is_some() => return None,
+        false => format!("pool `{name}` is at generation {newest}, its slice for the node at {}", pool.generation),
+        true => incomplete(inspection.cluster, entry.pool),
+    };
+    Some((Inability::PoolIncomplete, detail))
 }
 
 /// The reference names invalid pools, of whatever driver, when nothing fits.
@@ -83,12 +213,13 @@ fn failure(view: &NodeView<'_>) -> Option<Failure> {
 
 /// Whether nothing that claims in the cluster hold keeps the device from the unit.
 fn is_free<'c>(
-    profile: &Profile,
+    inspection: &Inspection<'_, 'c>,
     view: &NodeView<'c>,
     counters: &mut Counters<'c>,
     unit: &Unit<'c>,
     device: &NodeDevice<'c>,
 ) -> bool {
+    let profile = inspection.cluster.profile();
     let features = &profile.features;
     let is_reachable = !device.is_out_of_reach && (unit.has_admin_access() || !device.is_taken());
     let capacities = &device.device.capacity;

@@ -11,7 +11,7 @@ use super::judge::Judge;
 use super::plan::{Plan, Unit};
 use super::pools::{NodeDevice, NodeView, Overlay, gather};
 use super::precheck::{Need, Needs, Stop, check};
-use super::select::Verdicts;
+use super::select::{Verdicts, must_wait};
 use super::taints::blocks;
 use super::{Budget, Failure, Question, constraints, nodes};
 use crate::api::claim::{AllocationMode, ResourceClaim};
@@ -160,10 +160,11 @@ pub(crate) fn inspect(cluster: &mut Cluster, question: &Question, observer: &mut
     cluster.return_memory(memory);
 }
 
-struct Inspection<'s, 'c> {
-    cluster: &'c Cluster,
-    plan: &'s Plan<'c>,
-    overlay: &'c Overlay,
+/// A question's facts.
+pub(super) struct Inspection<'s, 'c> {
+    pub(super) cluster: &'c Cluster,
+    pub(super) plan: &'s Plan<'c>,
+    pub(super) overlay: &'c Overlay,
 }
 
 impl<'c> Inspection<'_, 'c> {
@@ -232,8 +233,6 @@ impl<'c> Inspection<'_, 'c> {
         groups: &mut Option<Groups<'c>>,
         found: &mut Vec<Obstacle<'c>>,
     ) {
-        let features = &self.cluster.profile().features;
-        let waits = device.device.binding_conditions.as_ref().is_some_and(|conditions| !conditions.is_empty());
         judge.ask_each((unit.class_number, unit.selection), device, |of_class, index, answer| match answer {
             Ok(true) => {}
             Ok(false) => found.push(Obstacle::SelectorFalse { of_class, index }),
@@ -243,12 +242,7 @@ impl<'c> Inspection<'_, 'c> {
         if device.slice.spec.per_device_node_selection == Some(true) && is_elsewhere() {
             found.push(Obstacle::OtherNode);
         }
-        if waits && !features.device_binding_and_status {
-            found.push(Obstacle::FeatureOff { gate: "DRADeviceBindingConditions" });
-        }
-        if device.is_out_of_reach {
-            found.push(Obstacle::NeedsDriver);
-        }
+        self.features(device, found);
         for ((constraint, attribute), held) in covering.iter().zip(held) {
             let is_derived = || unit.derived.iter().any(|derived| derived.name == *attribute);
             if held.is_none() && !is_derived() {
@@ -261,6 +255,24 @@ impl<'c> Inspection<'_, 'c> {
             found.push(Obstacle::InUse);
         }
         self.counters(unit, device, view, groups, found);
+    }
+
+    /// What keeps the device from the unit and lies in what it is and what is asked of it.
+    pub(super) fn of_itself(&self, unit: &Unit<'c>, device: &NodeDevice<'c>, view: &NodeView<'c>) -> Vec<Obstacle<'c>> {
+        let mut found = Vec::new();
+        self.features(device, &mut found);
+        capacities(self.cluster.profile(), unit, device, &mut found);
+        self.counters(unit, device, view, &mut None, &mut found);
+        found
+    }
+
+    fn features(&self, device: &NodeDevice<'c>, found: &mut Vec<Obstacle<'c>>) {
+        if must_wait(self.cluster.profile(), device) {
+            found.push(Obstacle::FeatureOff { gate: "DRADeviceBindingConditions" });
+        }
+        if device.is_out_of_reach {
+            found.push(Obstacle::NeedsDriver);
+        }
     }
 
     fn counters(

@@ -205,10 +205,67 @@ pub struct RequestFunnel {
     pub devices: u64,
     /// Of these, devices that the class and the request's selectors accept.
     pub matching: u64,
+    /// Of these, devices that could serve the request if nobody used them: their features are on, their capacity and counters suffice.
+    pub able: u64,
     /// Of these, devices without taints that the request does not tolerate.
     pub tolerated: u64,
     /// Of these, devices that are not in use and have enough capacity and counters left.
     pub free: u64,
+    /// Where too few are free: devices that match and could not serve the request whoever uses them, by reason. Those of pools that
+    /// cannot be used are not among `devices`.
+    pub unable: Vec<Unable>,
+}
+
+/// Devices that cannot serve a request whoever uses them.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct Unable {
+    /// The kind of reason.
+    pub why: Inability,
+    /// The rest of it, to be read behind the kind: the pool, the gate, the amounts.
+    pub detail: String,
+    /// Devices with this reason and none that comes before it.
+    pub devices: u64,
+}
+
+/// Why a device cannot serve a request whoever uses it; what is hardest to remove first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub enum Inability {
+    /// Its pool is being updated, or counts its slices wrongly.
+    PoolIncomplete,
+    /// Its pool contradicts itself.
+    PoolInvalid,
+    /// It needs a feature that is off.
+    FeatureOff,
+    /// Its node must be able to do without the driver.
+    NeedsDriver,
+    /// A shared counter is smaller than what it draws.
+    CounterNever,
+    /// It does not have the capacity, or could never grant that much.
+    CapacityNever,
+}
+
+impl Inability {
+    /// The reason, to be read behind the number of devices.
+    pub fn text(self, devices: u64) -> &'static str {
+        let is_one = devices == 1;
+        match self {
+            Self::PoolIncomplete if is_one => "is in an incomplete pool",
+            Self::PoolIncomplete => "are in an incomplete pool",
+            Self::PoolInvalid if is_one => "is in a pool that contradicts itself",
+            Self::PoolInvalid => "are in a pool that contradicts itself",
+            Self::FeatureOff if is_one => "needs a feature gate that is off",
+            Self::FeatureOff => "need a feature gate that is off",
+            Self::NeedsDriver if is_one => "needs a node that declares the feature `DRAOptionalNodeOperations`",
+            Self::NeedsDriver => "need a node that declares the feature `DRAOptionalNodeOperations`",
+            Self::CounterNever if is_one => "draws more of a shared counter than there is",
+            Self::CounterNever => "draw more of a shared counter than there is",
+            Self::CapacityNever => "can never grant the capacity asked for",
+        }
+    }
 }
 
 /// Steps taken, and how many may be.

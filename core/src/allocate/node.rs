@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::failure::Fatal;
 use super::funnel;
 use super::guide::{Prospect, prospect};
+use super::inspect::Inspection;
 use super::judge::Judge;
 use super::pick::State;
 use super::plan::Plan;
@@ -88,7 +89,8 @@ impl<'c> Asking<'_, 'c> {
             }
             End::Exhausted | End::Tired => Ok(Reply::Refuses(wants_reasons.then(|| {
                 let mut refusal = funnel::empty(node);
-                funnel::fill(&mut refusal, profile, plan, &view, verdicts, &needs);
+                let inspection = Inspection { cluster: self.cluster, plan, overlay: self.overlay };
+                funnel::fill(&mut refusal, &inspection, &view, verdicts, &needs);
                 Box::new(refusal)
             }))),
         }

@@ -53,6 +53,14 @@ pub(super) struct NodeDevice<'c> {
 }
 
 impl NodeDevice<'_> {
+    /// A device that no node was asked about: nothing is known of it but what it is.
+    pub(super) fn unused(entry: &SliceEntry, position: usize) -> Option<NodeDevice<'_>> {
+        let device = entry.slice.spec.devices.get(position)?;
+        let slice = &entry.slice;
+        let (taints, usage, is_shared, is_out_of_reach) = (Vec::new(), None, false, false);
+        Some(NodeDevice { pool: usize::MAX, entry, position, slice, device, usage, taints, is_shared, is_out_of_reach })
+    }
+
     /// Driver, pool and name, as the reference prints them.
     pub(super) fn label(&self) -> String {
         format!("{}/{}/{}", self.slice.spec.driver, self.slice.spec.pool.name, self.device.name)

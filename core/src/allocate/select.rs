@@ -120,6 +120,17 @@ impl<'s, 'c> Verdicts<'s, 'c> {
         }
     }
 
+    /// The node.
+    pub(super) fn node(&self) -> &'s Node {
+        self.node
+    }
+
+    /// Whether class and selectors accept a device that the node need not have.
+    pub(super) fn would_accept(&mut self, unit: &Unit<'_>, device: &NodeDevice<'c>) -> bool {
+        let refused = self.judge.class_refuses(unit.class_number, device);
+        refused == Ok(None) && self.judge.selection_refuses(unit.selection, device) == Ok(None)
+    }
+
     /// For another search, which takes the steps of one that knows nothing: no device is known to be refused. Verdicts are kept.
     pub(super) fn start_over(&mut self) {
         if std::mem::take(&mut self.has_closed) {
@@ -259,9 +270,9 @@ impl<'s, 'c> Verdicts<'s, 'c> {
 }
 
 /// Whether a device would have to be waited for where nobody does; it is never accepted.
-fn must_wait(profile: &Profile, device: &NodeDevice<'_>) -> bool {
-    let waits = device.device.binding_conditions.as_ref().is_some_and(|conditions| !conditions.is_empty());
-    waits && !profile.features.device_binding_and_status
+pub(super) fn must_wait(profile: &Profile, device: &NodeDevice<'_>) -> bool {
+    let waits = || device.device.binding_conditions.as_ref().is_some_and(|conditions| !conditions.is_empty());
+    !profile.features.device_binding_and_status && waits()
 }
 
 impl SelectorError {

@@ -39,7 +39,7 @@ use crate::profile::Profile;
 pub(crate) use counters::{Draws, Ledger};
 pub(crate) use inventory::{Inventory, Relief, SliceEntry, node_of};
 pub(crate) use links::Links;
-pub(crate) use pools::{NodePools, PoolState, device_matches};
+pub(crate) use pools::{NodePools, PoolState, device_matches, hides_slices, incomplete, is_for, missing_gate};
 use selectors::Selectors;
 pub(crate) use slots::{DeviceIdx, Slot};
 pub(crate) use usage::Usage;

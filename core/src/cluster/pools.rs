@@ -261,11 +261,7 @@ fn is_relevant(cluster: &Cluster, slice: &ResourceSlice, node: &Node) -> Result<
         device: device.map(|device| device.name.clone()),
         error,
     };
-    let has_counters = !spec.shared_counters.is_empty();
-    if !cluster.profile().features.partitionable_devices && (spec.per_device_node_selection.is_some() || has_counters) {
-        return Ok(false);
-    }
-    if is_left_out(cluster.profile(), slice) {
+    if missing_gate(cluster.profile(), slice).is_some() {
         return Ok(false);
     }
     if is_for_every_node(cluster, slice) {
@@ -286,6 +282,32 @@ fn is_relevant(cluster: &Cluster, slice: &ResourceSlice, node: &Node) -> Result<
     Ok(false)
 }
 
+/// How many slices of a pool's newest generation are there and how many should be.
+pub(crate) fn incomplete(cluster: &Cluster, pool: PoolIdx) -> String {
+    let slices = || cluster.inventory().slices_of_pool(pool).map(|entry| &entry.slice.spec.pool);
+    let newest = slices().map(|pool| pool.generation).max().unwrap_or_default();
+    let current = || slices().filter(|pool| pool.generation == newest);
+    let Some(last) = current().last() else { return String::new() };
+    let (name, wanted, there) = (&last.name, last.resource_slice_count, current().count());
+    format!("pool `{name}` says it has {wanted} slices, {there} of generation {newest} are there")
+}
+
+/// The feature gate without which a slice is as good as absent, where it is off.
+pub(crate) fn missing_gate(profile: &Profile, slice: &ResourceSlice) -> Option<&'static str> {
+    let spec = &slice.spec;
+    let is_partitioned = spec.per_device_node_selection.is_some() || !spec.shared_counters.is_empty();
+    match is_partitioned && !profile.features.partitionable_devices {
+        true => Some("DRAPartitionableDevices"),
+        false => is_left_out(profile, slice).then_some("DRADeviceCompatibilityGroups"),
+    }
+}
+
+/// Whether a Kubernetes may leave slices out because of its gates.
+pub(crate) fn hides_slices(profile: &Profile) -> bool {
+    let features = &profile.features;
+    !features.partitionable_devices || (profile.version >= Version::V1_37 && !features.device_compatibility_groups)
+}
+
 /// From 1.37 on, slices with compatibility groups are as good as absent without the feature.
 fn is_left_out(profile: &Profile, slice: &ResourceSlice) -> bool {
     let uses_groups = |device: &Device| device.consumes_counters.iter().any(|own| !own.compatibility_groups.is_empty());
@@ -298,6 +320,17 @@ fn is_left_out(profile: &Profile, slice: &ResourceSlice) -> bool {
 pub(crate) fn device_matches(node: &Node, device: &Device) -> Result<bool, BadNodeSelector> {
     let name = device.node_name.as_deref().unwrap_or_default();
     node_matches(node, name, device.all_nodes, device.node_selector.as_ref())
+}
+
+/// Whether a device of a slice is there for a node.
+pub(crate) fn is_for(node: &Node, slice: &ResourceSlice, device: &Device) -> bool {
+    let spec = &slice.spec;
+    let name = spec.node_name.as_deref().unwrap_or_default();
+    let matches = match spec.per_device_node_selection {
+        Some(true) => device_matches(node, device),
+        _ => node_matches(node, name, spec.all_nodes, spec.node_selector.as_ref()),
+    };
+    matches.unwrap_or_default()
 }
 
 fn node_matches(

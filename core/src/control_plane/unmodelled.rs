@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::priority;
 use crate::api::others::Bystander;
-use crate::api::pod::{Container, Pod};
+use crate::api::pod::Pod;
 use crate::api::workload::WorkloadSpec;
 use crate::cluster::Cluster;
 use crate::controllers::workloads::reference;
@@ -31,17 +31,13 @@ impl Notes {
     }
 }
 
-/// What is not looked at: host ports that clash, volumes, PodDisruptionBudgets, affinity to and spread over other Pods, Pods of other
+/// What is not looked at: volumes, PodDisruptionBudgets, affinity to and spread over other Pods, Pods of other
 /// schedulers, classes of priority that are not given.
 pub fn unmodelled(cluster: &Cluster) -> Vec<Finding> {
     let mut notes = Notes::default();
-    let ports = ports(cluster);
     for pod in cluster.pods().values().filter(|pod| !pod.is_finished()) {
         let object = || reference_of("Pod", &pod.metadata.namespace, &pod.metadata.name);
         about_pod(cluster, pod, &object, &mut notes);
-        if let Some(port) = host_ports(pod).into_iter().find(|port| ports.get(port).is_some_and(|users| *users > 1)) {
-            notes.add("spec.containers", "host ports that several Pods ask for", object, || format!("port {port}"));
-        }
     }
     for ((kind, namespace, name), _) in cluster.bystanders().iter().filter(|(key, _)| key.0 == "PodDisruptionBudget") {
         let effect = || "Pods are taken away whatever it says".to_owned();
@@ -122,38 +118,6 @@ fn volumes(cluster: &Cluster, pod: &Pod) -> Option<String> {
         let pins = volume.rest.get("spec").is_some_and(|spec| spec.get("nodeAffinity").is_some());
         pins.then(|| format!("PersistentVolume `{name}` belongs to some nodes"))
     })
-}
-
-/// Host ports with the number of Pods that ask for them.
-fn ports(cluster: &Cluster) -> BTreeMap<String, u64> {
-    let mut ports: BTreeMap<String, u64> = BTreeMap::new();
-    for pod in cluster.pods().values().filter(|pod| !pod.is_finished()) {
-        for port in host_ports(pod) {
-            let users = ports.entry(port).or_default();
-            *users = users.saturating_add(1);
-        }
-    }
-    ports
-}
-
-/// The host ports that a Pod asks for, each once.
-fn host_ports(pod: &Pod) -> Vec<String> {
-    let on_host = pod.spec.rest.get("hostNetwork") == Some(&Value::Bool(true));
-    let of_container = |container: &Container| {
-        let ports = container.rest.get("ports").and_then(Value::as_array).cloned().unwrap_or_default();
-        let ports = ports.into_iter().filter_map(|port| {
-            let number = |name: &str| port.get(name).and_then(Value::as_i64).filter(|number| *number > 0);
-            let host = number("hostPort").or_else(|| number("containerPort").filter(|_| on_host))?;
-            let protocol = port.get("protocol").and_then(Value::as_str).unwrap_or("TCP");
-            Some(format!("{host}/{protocol}"))
-        });
-        ports.collect::<Vec<_>>()
-    };
-    let mut ports: Vec<String> =
-        pod.spec.containers.iter().chain(&pod.spec.init_containers).flat_map(of_container).collect();
-    ports.sort();
-    ports.dedup();
-    ports
 }
 
 /// Workloads whose Pods are not made, by kind.

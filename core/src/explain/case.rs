@@ -181,6 +181,7 @@ fn is_about_devices(finding: &Finding) -> bool {
         finding.code,
         Code::RunTooFewDevices
             | Code::RunTooFewMatching
+            | Code::RunDevicesUnusable
             | Code::RunDevicesTainted
             | Code::RunDevicesInUse
             | Code::RunDevicesTogether

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::case::{Case, names};
-use super::requests::{incomplete, selector_ref, selectors};
+use super::requests::{selector_ref, selectors};
 use super::shape::mark;
 use super::statistics::{self, Subject, fields, written};
 use super::{
@@ -12,7 +12,7 @@ use super::{
 use crate::allocate::DeviceId;
 use crate::allocate::inspect::{DeviceSeen, NodeSeen, Observer, Obstacle, UnitSeen, inspect, units};
 use crate::cel::Field;
-use crate::cluster::{Cluster, PoolState};
+use crate::cluster::{Cluster, PoolState, incomplete};
 
 /// The devices of the nodes asked for; of all nodes where only a device is.
 pub(crate) fn details(cluster: &mut Cluster, case: &Case, request: &Request) -> Vec<NodeDetail> {
@@ -366,14 +366,11 @@ fn without_partner(
 
 fn name_pools(cluster: &Cluster, node: &mut NodeAtWork) {
     for (driver, pool, state) in &node.pools {
-        let of_pool = |slice: &&std::sync::Arc<crate::api::slice::ResourceSlice>| {
-            slice.spec.driver == *driver && slice.spec.pool.name == *pool
-        };
-        let generation = cluster.slices().values().filter(of_pool).map(|slice| slice.spec.pool.generation).max();
         node.detail.pools.push(match state {
             PoolState::Usable => continue,
             PoolState::Incomplete => {
-                format!("driver `{driver}`: {}", incomplete(cluster, driver, pool, generation.unwrap_or_default()))
+                let index = cluster.inventory().pool_index(driver, pool);
+                format!("driver `{driver}`: {}", index.map(|index| incomplete(cluster, index)).unwrap_or_default())
             }
             PoolState::Invalid(reason) => format!("pool `{pool}` of `{driver}` contradicts itself: {reason}"),
         });

@@ -162,7 +162,7 @@ fn changes(mut pod: Pod, mut requests: Resources, mut state: NodeState) -> Optio
                     changes.push(Change::LowerResource { resource: resource.clone(), from, to });
                 }
             }
-            Refusal::Devices(_) => return None,
+            Refusal::HostPort { .. } | Refusal::Devices(_) => return None,
         }
     }
 }

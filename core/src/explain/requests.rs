@@ -12,7 +12,7 @@ use crate::api::claim::{DeviceSelector, ResourceClaim};
 use crate::api::slice::{Device, ResourceSlice};
 use crate::cel::Field;
 use crate::cluster::selectors::{Compiled, Selectors};
-use crate::cluster::{Cluster, DeviceIdx, PoolState, SliceEntry};
+use crate::cluster::{Cluster, DeviceIdx, PoolState, SliceEntry, incomplete, missing_gate};
 
 /// All requests of a case.
 pub(crate) fn requests(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Vec<RequestExplanation> {
@@ -164,18 +164,17 @@ fn unseen_kind(
     let bad = BadPool { driver: driver.clone(), pool: pool.name.clone() };
     match survey.bad_pools.get(&bad) {
         Some(PoolState::Incomplete) => {
-            return Some((ReasonKind::PoolIncomplete, incomplete(cluster, driver, &pool.name, latest)));
+            let index = cluster.inventory().pool_index(driver, &pool.name);
+            let why = index.map(|index| incomplete(cluster, index)).unwrap_or_default();
+            return Some((ReasonKind::PoolIncomplete, why));
         }
         Some(PoolState::Invalid(reason)) => {
             return Some((ReasonKind::PoolInvalid, format!("pool `{}`: {reason}", pool.name)));
         }
         Some(PoolState::Usable) | None => {}
     }
-    let features = &cluster.profile().features;
-    let is_left_out = !features.partitionable_devices
-        && (slice.spec.per_device_node_selection.is_some() || !slice.spec.shared_counters.is_empty());
-    if is_left_out {
-        return Some((ReasonKind::FeatureOff, "feature gate `DRAPartitionableDevices` is off".to_owned()));
+    if let Some(gate) = missing_gate(cluster.profile(), slice) {
+        return Some((ReasonKind::FeatureOff, format!("feature gate `{gate}` is off")));
     }
     let name = slice.spec.node_name.as_ref().or(device.node_name.as_ref());
     let is_there = name.is_none_or(|name| cluster.nodes().contains_key(name));
@@ -187,19 +186,6 @@ fn unseen_kind(
         None => "no node matches the node selector".to_owned(),
     };
     Some((ReasonKind::NoNode, why))
-}
-
-/// How many slices of a pool are there and how many should be.
-pub(crate) fn incomplete(cluster: &Cluster, driver: &str, pool: &str, generation: i64) -> String {
-    let slices = cluster.slices().values().filter(|slice| {
-        slice.spec.driver == driver && slice.spec.pool.name == pool && slice.spec.pool.generation == generation
-    });
-    let (mut there, mut wanted) = (0u64, 0);
-    for slice in slices {
-        there = there.saturating_add(1);
-        wanted = slice.spec.pool.resource_slice_count;
-    }
-    format!("pool `{pool}` says it has {wanted} slices, {there} of generation {generation} are there")
 }
 
 /// The hardest reason of selectors against a device that no node sees.

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use super::attempt::{Attempt, Failure, Scheduler};
 use super::bind::{self, Placement};
-use super::node_fit::{self, Resources, Room};
+use super::node_fit::{self, Resources, Room, without_ports};
 use super::write::{self, Outcome};
 use super::{Examination, Examined, Scheduled, Verdict, message, race};
 use crate::allocate::DeviceId;
@@ -430,7 +430,7 @@ impl<'c, 's> Cycle<'c, 's> {
 /// What some Pods ask for together.
 fn room_for_all(members: &[Pod]) -> Room {
     let mut all = Resources::new();
-    members.iter().for_each(|pod| node_fit::add(&mut all, &node_fit::requests(pod)));
+    members.iter().for_each(|pod| node_fit::add(&mut all, &without_ports(node_fit::requests(pod))));
     Room::of(all)
 }
 

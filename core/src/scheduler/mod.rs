@@ -4,9 +4,9 @@
 //! one go, so nothing is "in flight" between two decisions: what was written is in the facts, and a decision that was
 //! carried out in part is continued from there.
 //!
-//! Modelled: readiness to be tried, node taints, selectors, affinity and resources, devices, prioritised lists, gangs, binding
+//! Modelled: readiness to be tried, node taints, selectors, affinity, host ports and resources, devices, prioritised lists, gangs, binding
 //! conditions, extended resources that devices serve, deallocation of claims that stand in the way. Not modelled: affinity between Pods, topology spread, volumes,
-//! ports, images, preemption, scores other than that of prioritised lists (the first fitting node by name is taken).
+//! images, preemption, scores other than that of prioritised lists (the first fitting node by name is taken).
 //!
 //! Source: `pkg/scheduler`, KEP-4381, KEP-4671, KEP-5007, KEP-5729, KEP-5832.
 

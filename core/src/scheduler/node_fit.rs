@@ -1,15 +1,17 @@
 //! What an ordinary scheduler asks of a node before anybody thinks of devices.
 //!
-//! Looked at: `unschedulable`, taints, node selector and required node affinity, resource requests, number of Pods.
-//! Not looked at: affinity to other Pods, topology spread, host ports, volumes, images.
+//! Looked at: `unschedulable`, taints, node selector and required node affinity, host ports, resource requests, number of Pods.
+//! Not looked at: affinity to other Pods, topology spread, volumes, images.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::{classes, node_allocatable};
 use crate::api::node::{Node, NodeSelector, NodeSelectorTerm, NodeTaint};
-use crate::api::pod::{Container, NodeToleration, Pod, ResourceRequirements};
+use crate::api::pod::{Container, NodeToleration, Pod, PodSpec, ResourceRequirements};
 use crate::api::quantity::{Format, Quantity};
 use crate::cluster::node_selector;
 
@@ -18,6 +20,15 @@ const ORDINARY: [&str; 4] = ["cpu", "memory", "ephemeral-storage", PODS];
 
 /// The resource that counts Pods.
 const PODS: &str = "pods";
+
+/// In front of a port and protocol: what every node has [`ADDRESSES`] of. No resource can have such a name.
+const HOST_PORT: &str = "host port ";
+
+/// Between a host port and the address that is asked for: every node has one of that.
+const AT: &str = " at ";
+
+/// What a host port on all addresses of a node takes; one on a single address takes one.
+const ADDRESSES: i64 = 1 << 32;
 
 /// Annotation of a node that is not of the input but was taken from what slices say.
 pub(crate) const INFERRED: &str = "apportion/inferred";
@@ -100,6 +111,11 @@ pub(crate) enum Refusal {
     },
     /// Node selector or required node affinity.
     Affinity,
+    /// A host port is taken.
+    HostPort {
+        /// Port and protocol.
+        port: String,
+    },
     /// Too little of a resource is left.
     Insufficient {
         /// The resource.
@@ -125,7 +141,7 @@ pub(crate) enum Lack {
 impl Refusal {
     /// Whether the Pod would fit if other Pods left.
     pub(crate) fn is_curable(&self) -> bool {
-        matches!(self, Self::Insufficient { lack: Lack::InUse, .. })
+        matches!(self, Self::HostPort { .. } | Self::Insufficient { lack: Lack::InUse, .. })
     }
 }
 
@@ -136,6 +152,7 @@ impl fmt::Display for Refusal {
             Self::Unschedulable => f.write_str("node(s) were unschedulable"),
             Self::Taint { key, value } => write!(f, "node(s) had untolerated taint {{{key}: {value}}}"),
             Self::Affinity => f.write_str("node(s) didn't match Pod's node affinity/selector"),
+            Self::HostPort { .. } => f.write_str("node(s) didn't have free ports for the requested pod ports"),
             Self::Insufficient { resource, .. } if resource == PODS => f.write_str("Too many pods"),
             Self::Insufficient { resource, .. } => write!(f, "Insufficient {resource}"),
             Self::Devices(text) => f.write_str(text),
@@ -248,8 +265,14 @@ impl NodeState {
         if status.allocatable.is_empty() { &status.capacity } else { &status.allocatable }
     }
 
-    /// The resources of which the node has not enough left.
+    /// The resources of which the node has not enough left; a host port alone where one is taken.
     pub(super) fn insufficient(&self, requests: &Resources) -> Vec<Refusal> {
+        let ports = requests.iter().filter(|(name, _)| name.starts_with(HOST_PORT));
+        let taken = ports.filter(|(name, asked)| self.lack(name, asked).is_some());
+        let port = taken.filter_map(|(name, _)| name.strip_prefix(HOST_PORT)?.split(AT).next()).next();
+        if let Some(port) = port {
+            return vec![Refusal::HostPort { port: port.to_owned() }];
+        }
         let lacks = requests.iter().filter_map(|(resource, asked)| Some((resource, self.lack(resource, asked)?)));
         lacks.map(|(resource, lack)| Refusal::Insufficient { resource: resource.clone(), lack }).collect()
     }
@@ -259,7 +282,8 @@ impl NodeState {
         if asked.signum() <= 0 {
             return None;
         }
-        let Some(total) = self.allocatable().get(resource) else {
+        let ports = resource.starts_with(HOST_PORT).then(|| ports(resource));
+        let Some(total) = ports.as_ref().or_else(|| self.allocatable().get(resource)) else {
             return (!ORDINARY.contains(&resource)).then_some(Lack::Absent);
         };
         let is_enough = match self.used.get(resource) {
@@ -304,7 +328,41 @@ pub(crate) fn requests(pod: &Pod) -> Resources {
     }
     add(&mut peak, &spec.overhead);
     peak.insert(PODS.to_owned(), Quantity::from_i64(1, Format::DecimalSi));
+    let sidecars = spec.init_containers.iter().filter(|container| container.restart_policy == "Always");
+    sidecars.chain(&spec.containers).for_each(|container| add_host_ports(container, spec, &mut peak));
     peak
+}
+
+/// How much every node has of a host port, by its name as a resource.
+fn ports(name: &str) -> Quantity {
+    Quantity::from_i64(if name.contains(AT) { 1 } else { ADDRESSES }, Format::DecimalSi)
+}
+
+/// The host ports that a container asks for.
+fn add_host_ports(container: &Container, spec: &PodSpec, all: &mut Resources) {
+    let on_host = spec.rest.get("hostNetwork") == Some(&Value::Bool(true));
+    for port in container.rest.get("ports").and_then(Value::as_array).into_iter().flatten() {
+        let number = |name: &str| port.get(name).and_then(Value::as_i64).filter(|number| *number > 0);
+        let text = |name: &str| port.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let Some(host) = number("hostPort").or_else(|| number("containerPort").filter(|_| on_host)) else { continue };
+        let name = format!("{HOST_PORT}{host}/{}", text("protocol").unwrap_or("TCP"));
+        match text("hostIP").filter(|address| *address != "0.0.0.0") {
+            Some(address) => {
+                let on_address = format!("{name}{AT}{address}");
+                let one = ports(&on_address);
+                let all_addresses = all.entry(name).or_default();
+                *all_addresses = all_addresses.saturating_add(&one);
+                all.insert(on_address, one);
+            }
+            None => drop(all.insert(name.clone(), ports(&name))),
+        }
+    }
+}
+
+/// Leaves out host ports: Pods on different nodes do not share them.
+pub(super) fn without_ports(mut requests: Resources) -> Resources {
+    requests.retain(|name, _| !name.starts_with(HOST_PORT));
+    requests
 }
 
 fn container_requests(container: &Container) -> Resources {

@@ -334,27 +334,21 @@ fn a_class_that_is_not_given_is_named_where_no_class_is_given() {
 #[test]
 fn what_is_not_looked_at_is_named_once_with_an_example() {
     let mut play = Play::new();
-    let fields = "hostNetwork: true, schedulerName: other, topologySpreadConstraints: [{maxSkew: 1}], affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: x}]}}, volumes: [{name: v, persistentVolumeClaim: {claimName: data}}],";
+    let fields = "schedulerName: other, topologySpreadConstraints: [{maxSkew: 1}], affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: x}]}}, volumes: [{name: v, persistentVolumeClaim: {claimName: data}}],";
     for name in ["a", "b"] {
-        let mut pod = pod_of_class(name, fields);
-        pod["spec"]["containers"][0]["ports"] = json!([{ "containerPort": 80 }]);
+        let pod = pod_of_class(name, fields);
         play.simulation.apply([pod.to_string().as_str()]);
     }
     let budget = "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: keep, namespace: default}, spec: {minAvailable: 1}}";
     play.simulation.apply([crate::play::documents(budget).remove(0).to_string().as_str()]);
     let findings = unmodelled(play.simulation.server().cluster());
     let named = |text: &str| findings.iter().filter(|finding| finding.message.contains(text)).count();
-    for text in [
-        "host ports",
-        "`podAntiAffinity`",
-        "`topologySpreadConstraints`",
-        "other schedulers",
-        "volumes that",
-        "PodDisruptionBudgets",
-    ] {
+    for text in
+        ["`podAntiAffinity`", "`topologySpreadConstraints`", "other schedulers", "volumes that", "PodDisruptionBudgets"]
+    {
         assert_eq!(named(text), 1, "{text}: {findings:?}");
     }
-    assert_eq!(findings.len(), 6);
+    assert_eq!(findings.len(), 5);
     assert!(findings.iter().all(|finding| finding.object.is_some()));
 }
 

@@ -248,3 +248,55 @@ spec: { template: { spec: { nodeSelector: { kubernetes.io/hostname: nowhere }, c
     assert_eq!(reason.object.as_ref().unwrap().to_string(), "Deployment default/d");
     assert_eq!(reason.path, "spec.template.spec");
 }
+
+/// Two nodes, and Pods that ask for host ports.
+fn with_ports(ports: &[(&str, &str)]) -> String {
+    let node = |name: &str| {
+        format!(
+            "apiVersion: v1\nkind: Node\nmetadata: {{ name: {name} }}\nstatus: {{ allocatable: {{ cpu: 8, memory: 8Gi, pods: 9 }} }}\n---\n"
+        )
+    };
+    let pods = ports
+        .iter()
+        .map(|(name, ports)| pod(name, "").replace("{ name: c }", &format!("{{ name: c, ports: [{ports}] }}")));
+    format!("{}{}{}", node("a"), node("b"), pods.collect::<String>())
+}
+
+#[test]
+fn a_host_port_is_given_once_on_each_node() {
+    let port = "{ containerPort: 80, hostPort: 8080 }";
+    let ran = run(&with_ports(&[("first", port), ("second", port), ("third", port)]));
+    assert_eq!([ran.pod("first").node.as_deref(), ran.pod("second").node.as_deref()], [Some("a"), Some("b")]);
+    let reasons = &ran.pod("third").reasons;
+    assert_eq!(codes(reasons), [Code::RunNodeUnsuitable, Code::RunSchedulerMessage]);
+    assert_eq!(reasons[0].message, "all 2 nodes have host port `8080/TCP` in use already");
+    let said = "0/2 nodes are available: 2 node(s) didn't have free ports for the requested pod ports. ";
+    assert!(reasons[1].message.starts_with(said), "{}", reasons[1].message);
+}
+
+#[test]
+fn host_ports_of_other_protocols_and_addresses_do_not_clash() {
+    let of = |address: &str, protocol: &str| {
+        format!("{{ containerPort: 53, hostPort: 53, hostIP: {address}, protocol: {protocol} }}")
+    };
+    let one = of("10.0.0.1", "TCP");
+    let ran = run(&with_ports(&[
+        ("one", &one),
+        ("other-address", &of("10.0.0.2", "TCP")),
+        ("other-protocol", &of("10.0.0.1", "UDP")),
+        ("same", &one),
+        ("everywhere", &of("0.0.0.0", "TCP")),
+    ]));
+    let node = |name: &str| ran.pod(name).node.as_deref();
+    assert_eq!([node("one"), node("other-address"), node("other-protocol")], [Some("a"); 3]);
+    assert_eq!([node("same"), node("everywhere")], [Some("b"), None]);
+}
+
+#[test]
+fn a_pod_on_the_network_of_its_host_takes_the_ports_of_its_containers() {
+    let on_host =
+        pod("on-host", "  hostNetwork: true").replace("{ name: c }", "{ name: c, ports: [{ containerPort: 9100 }] }");
+    let manifests = with_ports(&[("with-port", "{ containerPort: 1, hostPort: 9100 }")]);
+    let ran = run(&format!("{manifests}{on_host}"));
+    assert_eq!([ran.pod("with-port").node.as_deref(), ran.pod("on-host").node.as_deref()], [Some("a"), Some("b")]);
+}

@@ -63,6 +63,96 @@ fn devices_of_another_driver_do_not_match() {
     );
 }
 
+/// The first reason of Pod `p` that asks for one device in front of some slices.
+fn reason_of(slices: &str, request: &str) -> (Code, String) {
+    let ran = run(&format!("{CLASS}{slices}{}", wanting(request, "")));
+    let reason = ran.reason("p");
+    (reason.code, reason.message.clone())
+}
+
+const ONE: &str = "{ name: gpu, exactly: { deviceClassName: gpu.example.com } }";
+
+#[test]
+fn a_device_of_a_pool_that_lacks_slices_is_in_an_incomplete_pool() {
+    let part = slice("a", 1).replace("resourceSliceCount: 1", "resourceSliceCount: 3");
+    let (code, message) = reason_of(&part, ONE);
+    assert_eq!(code, Code::RunDevicesUnusable);
+    assert_eq!(
+        message,
+        "request `gpu` of claim `want` needs 1 device; `a` offers 0, 0 match class and selectors, 1 is in an incomplete pool: pool `a` says it has 3 slices, 1 of generation 1 are there"
+    );
+}
+
+#[test]
+fn slices_of_two_generations_leave_the_older_one_without_devices() {
+    let newer = slice("a", 1).replace("generation: 1", "generation: 2").replace("name: a-gpu", "name: newer-gpu");
+    let newer = newer.replace("resourceSliceCount: 1", "resourceSliceCount: 2");
+    let (code, message) = reason_of(&format!("{}{newer}", slice("a", 2)), ONE);
+    assert_eq!(code, Code::RunDevicesUnusable);
+    assert!(message.contains("pool `a` says it has 2 slices, 1 of generation 2 are there"), "{message}");
+}
+
+#[test]
+fn a_device_that_is_published_twice_spoils_its_pool_and_no_other() {
+    let first = slice("a", 2).replace("resourceSliceCount: 1", "resourceSliceCount: 2");
+    let second = first.replace("name: a-gpu", "name: second-gpu");
+    let pools = format!("{first}{second}");
+    let (code, message) = reason_of(&pools, ONE);
+    assert_eq!(code, Code::AllocInvalidPool);
+    assert!(message.contains("pool `a`: device `gpu-0` is published twice"), "{message}");
+    // A request that wants other devices is short of those.
+    let other = "{ name: gpu, exactly: { deviceClassName: gpu.example.com, selectors: [{ cel: { expression: 'device.attributes[\"x\"].?y.orValue(1) == 2' } }] } }";
+    assert_eq!(reason_of(&pools, other).0, Code::RunTooFewDevices);
+}
+
+#[test]
+fn capacity_that_no_device_can_grant_is_not_in_use() {
+    let shared = slice("a", 1).replace(
+        "{ name: gpu-0 }",
+        "{ name: gpu-0, allowMultipleAllocations: true, capacity: { memory: { value: 80Gi, requestPolicy: { default: 10Gi, validRange: { min: 10Gi, step: 10Gi, max: 40Gi } } } } }, { name: gpu-1, capacity: { memory: { value: 60Gi } } }",
+    );
+    let ask = |what: &str| {
+        reason_of(
+            &shared,
+            &ONE.replace("gpu.example.com", &format!("gpu.example.com, capacity: {{ requests: {{ {what} }} }}")),
+        )
+    };
+    let of = |message: &str| message.rsplit_once("capacity asked for: ").map(|(_, rest)| rest.to_owned());
+    let (code, message) = ask("memory: 100Gi");
+    assert_eq!(code, Code::RunDevicesUnusable);
+    assert_eq!(of(&message).as_deref(), Some("100Gi of `memory`, the most that one has is 80Gi"), "{message}");
+    assert_eq!(
+        of(&ask("memory: 70Gi").1).as_deref(),
+        Some("70Gi of `memory`, which the request policies do not allow")
+    );
+    assert_eq!(of(&ask("cores: 1").1).as_deref(), Some("there is no `cores`"));
+}
+
+#[test]
+fn a_device_that_draws_more_than_its_counters_have_is_never_free() {
+    let counters = "apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: { name: counters }
+spec:
+  driver: gpu.example.com
+  nodeName: a
+  pool: { name: a, generation: 1, resourceSliceCount: 2 }
+  sharedCounters: [{ name: all, counters: { memory: { value: 40Gi } } }]
+---
+";
+    let draws = "{ name: gpu-0, consumesCounters: [{ counterSet: all, counters: { memory: { value: 50Gi } } }] }";
+    let devices =
+        slice("a", 1).replace("resourceSliceCount: 1", "resourceSliceCount: 2").replace("{ name: gpu-0 }", draws);
+    let (code, message) = reason_of(&format!("{counters}{devices}"), ONE);
+    assert_eq!(code, Code::RunDevicesUnusable);
+    assert!(
+        message.ends_with(
+            "1 of these draws more of a shared counter than there is: 50Gi of `memory`, the most that one has is 40Gi"
+        ),
+        "{message}"
+    );
+}
+
 #[test]
 fn tainted_devices_are_named() {
     let slices =

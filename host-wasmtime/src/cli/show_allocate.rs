@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, Question, RequestFunnel};
+use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, Question, RequestFunnel, Unable};
 use apportion_core::api::claim::AllocationResult;
 use apportion_core::api::read::Json;
 use apportion_core::ask::AllocatedDevice;
@@ -165,7 +165,7 @@ fn refusals(nodes: &[NodeRefusal], pen: Pen) -> Vec<String> {
             None => groups.push((refusal, vec![&refusal.node])),
         }
     }
-    let head = ["NODE", "REQUEST", "NEEDED", "DEVICES", "MATCHING", "TOLERATED", "FREE", ""];
+    let head = ["NODE", "REQUEST", "NEEDED", "DEVICES", "MATCHING", "ABLE", "TOLERATED", "FREE", ""];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let mut failures = Vec::new();
     for (refusal, names) in groups {
@@ -180,6 +180,14 @@ fn refusals(nodes: &[NodeRefusal], pen: Pen) -> Vec<String> {
             failures.push(pen.paint(Ink::Strong, &format!("node {name}")));
             failures.extend(failure_lines(failure));
         }
+        for funnel in &refusal.requests {
+            for Unable { why, detail, devices } in &funnel.unable {
+                let because = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+                let text =
+                    format!("{name}, {} {}: {devices} {}{because}", funnel.claim, funnel.request, why.text(*devices));
+                failures.extend(wrap(&clean(&text), WIDTH));
+            }
+        }
         let fits_alone = each_fits_alone(&refusal.requests);
         for (index, funnel) in refusal.requests.iter().enumerate() {
             rows.push(row(if index == 0 { &name } else { "" }, funnel, fits_alone));
@@ -188,13 +196,13 @@ fn refusals(nodes: &[NodeRefusal], pen: Pen) -> Vec<String> {
     let mut lines = Vec::new();
     if rows.len() > 1 {
         lines.push(String::new());
-        let mut table = table(&rows, &[2, 3, 4, 5, 6]);
+        let mut table = table(&rows, &[2, 3, 4, 5, 6, 7]);
         if let Some(head) = table.first_mut() {
             *head = pen.paint(Ink::Strong, head);
         }
         lines.extend(table);
         let legend = "Every column counts those of the column before that pass one test more: the node reaches them; \
-                      class and selectors match; their taints are tolerated; they are free, with enough capacity left.";
+                      class and selectors match; they could serve the request at all; their taints are tolerated; they are free, with enough capacity left.";
         lines.push(String::new());
         lines.extend(wrap(legend, WIDTH).iter().map(|line| pen.paint(Ink::Faint, line)));
     }
@@ -220,6 +228,7 @@ fn row(node: &str, funnel: &RequestFunnel, fits_alone: bool) -> Vec<String> {
     let tests = [
         (funnel.devices, "too few here"),
         (funnel.matching, "too few match"),
+        (funnel.able, "too few able"),
         (funnel.tolerated, "too few without taints"),
         (funnel.free, "too few free"),
     ];

@@ -216,20 +216,14 @@ impl<'r> Tree<'r> {
             self.report.claims.iter().find(|claim| claim.namespace == pod.namespace && claim.name == *name)
         });
         let Some(claim) = claim else {
-            return vec![format!("{} needs no claim", clean(&entry.name))];
+            let verb = if pod.reasons.is_empty() { "needs" } else { "has" };
+            return vec![format!("{} {verb} no claim", clean(&entry.name))];
         };
         let mut remarks = Vec::new();
         if let Some(template) = &claim.template {
             remarks.push(format!("from template {template}"));
         }
-        let group = claim.reserved_for.iter().find_map(|consumer| consumer.strip_prefix("podgroups "));
-        if let Some(group) = group {
-            remarks.push(format!("of PodGroup {}", group.split_once('/').map_or(group, |(_, name)| name)));
-        }
-        let shared = claim.reserved_for.len();
-        if shared > 1 && group.is_none() {
-            remarks.push(format!("shared by {shared} Pods"));
-        }
+        remarks.extend(users(claim));
         let known = self.told.get(&(claim.namespace.as_str(), claim.name.as_str())).copied();
         if let Some(first) = known {
             remarks.push(format!("devices: see {first}"));
@@ -324,4 +318,19 @@ pub(crate) fn device_lines<'d>(devices: impl Iterator<Item = &'d AllocatedDevice
             line
         })
         .collect()
+}
+/// Who uses a claim, where it is more than its Pod: the PodGroup that a claim was made for, or all that share it.
+fn users(claim: &ClaimReport) -> Option<String> {
+    let name = |group: &str| group.split_once('/').map_or(group, |(_, name)| name).to_owned();
+    let groups = claim.reserved_for.iter().filter_map(|consumer| consumer.strip_prefix("podgroups "));
+    let groups: Vec<String> = groups.map(name).collect();
+    let pods = claim.reserved_for.len().saturating_sub(groups.len());
+    if let ([group], 0, Some(_)) = (groups.as_slice(), pods, &claim.template) {
+        return Some(format!("of PodGroup {group}"));
+    }
+    let mut users: Vec<String> = groups.iter().map(|group| format!("PodGroup {group}")).collect();
+    if pods > 0 {
+        users.push(count(pods, "Pod"));
+    }
+    (claim.reserved_for.len() > 1 || !groups.is_empty()).then(|| format!("shared by {}", users.join(" and ")))
 }

@@ -1,6 +1,6 @@
 //! The core's types to records of the contract.
 
-use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, RequestFunnel};
+use apportion_core::allocate::{Answer, Failure, Inability, NodeRefusal, Outcome, RequestFunnel, Unable};
 use apportion_core::api::claim::{AllocationResult, DeviceRequestAllocationResult, GrantedDevice};
 use apportion_core::api::quantity::Quantity;
 use apportion_core::api::read::Json;
@@ -105,15 +105,21 @@ fn failure(failure: Failure) -> wit::Failure {
 }
 
 fn funnel(funnel: RequestFunnel) -> wit::RequestFunnel {
-    wit::RequestFunnel {
-        claim: funnel.claim,
-        request: funnel.request,
-        needed: funnel.needed,
-        devices: funnel.devices,
-        matching: funnel.matching,
-        tolerated: funnel.tolerated,
-        free: funnel.free,
-    }
+    let RequestFunnel { claim, request, needed, devices, matching, able, tolerated, free, unable } = funnel;
+    let unable = unable.into_iter().map(self::unable).collect();
+    wit::RequestFunnel { claim, request, needed, devices, matching, able, tolerated, free, unable }
+}
+
+fn unable(Unable { why, detail, devices }: Unable) -> wit::Unable {
+    let why = match why {
+        Inability::PoolIncomplete => wit::Inability::PoolIncomplete,
+        Inability::PoolInvalid => wit::Inability::PoolInvalid,
+        Inability::FeatureOff => wit::Inability::FeatureOff,
+        Inability::NeedsDriver => wit::Inability::NeedsDriver,
+        Inability::CounterNever => wit::Inability::CounterNever,
+        Inability::CapacityNever => wit::Inability::CapacityNever,
+    };
+    wit::Unable { why, detail, devices }
 }
 
 pub(crate) fn report(report: Report) -> wit::Report {

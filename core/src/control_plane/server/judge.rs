@@ -125,6 +125,7 @@ fn problem(object: &Value, finding: &Finding) -> String {
     let Finding { path, message, kind, .. } = finding;
     let value = value_at(object, path).unwrap_or(&Value::Null);
     match kind.unwrap_or(ErrorKind::Internal) {
+        ErrorKind::Forbidden if path.is_empty() => format!("Forbidden: {message}"),
         ErrorKind::Required => format!("{path}: Required value: {message}"),
         ErrorKind::Invalid | ErrorKind::TypeInvalid => format!("{path}: Invalid value: {value}: {message}"),
         ErrorKind::NotSupported => format!("{path}: Unsupported value: {value}: {message}"),

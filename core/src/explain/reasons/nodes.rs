@@ -74,6 +74,10 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
             let does = subject("does", "do");
             finding("spec", format!("{does} not match the Pod's node selector or required node affinity"))
         }
+        Refusal::HostPort { port } => {
+            finding("spec.containers", format!("{} host port `{port}` in use already", has()))
+                .with_hint("another Pod there asks for it: leave out `hostPort`, or have fewer Pods than nodes")
+        }
         Refusal::Devices(text) => finding("spec.resourceClaims", format!("{} no place for the devices: {text}", has())),
         Refusal::Insufficient { resource, lack } => {
             let message = match lack {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::allocate::{NodeRefusal, RequestFunnel};
+use crate::allocate::{Inability, NodeRefusal, RequestFunnel, Unable};
 use crate::api::claim::ResourceClaim;
 use crate::finding::{Code, Finding, list};
 
-use super::nodes::{Asked, of_template};
+use super::nodes::Asked;
 use crate::explain::origin::about_claim;
 
 /// The first test that leaves too few devices; a later one is nearer to fitting.
@@ -14,6 +14,7 @@ use crate::explain::origin::about_claim;
 enum Stage {
     Access,
     Matching,
+    Able,
     Tolerated,
     Free,
     Together,
@@ -22,16 +23,8 @@ enum Stage {
 /// What nodes without enough devices lack, nodes that lack the same together.
 pub(crate) fn too_few(asked: &Asked<'_>, nodes: &[NodeRefusal]) -> Vec<Finding> {
     let mut reasons = Vec::new();
-    let mut failed: Vec<(Finding, Vec<String>)> = Vec::new();
     let mut groups: BTreeMap<(Stage, String, String), Vec<&NodeRefusal>> = BTreeMap::new();
     for refusal in nodes {
-        if let Some(failure) = &refusal.failure {
-            match failed.iter_mut().find(|(finding, _)| *finding == failure.finding) {
-                Some((_, nodes)) => nodes.push(refusal.node.clone()),
-                None => failed.push((failure.finding.clone(), vec![refusal.node.clone()])),
-            }
-            continue;
-        }
         let (stage, claim, request) = bottleneck(&refusal.requests);
         groups.entry((stage, claim, request)).or_default().push(refusal);
     }
@@ -44,10 +37,6 @@ pub(crate) fn too_few(asked: &Asked<'_>, nodes: &[NodeRefusal]) -> Vec<Finding> 
             Some(known) => about_claim(asked.cluster, known, located(known, &request, finding)),
             None => finding.about(asked.origin.object.clone()),
         });
-    }
-    for (finding, nodes) in failed {
-        let message = format!("{} (on {})", finding.message, list(nodes.iter()));
-        reasons.push(of_template(asked, Finding { message, ..finding }));
     }
     reasons
 }
@@ -86,12 +75,21 @@ fn stage(funnel: &RequestFunnel) -> Stage {
     let counts = [
         (funnel.devices, Stage::Access),
         (funnel.matching, Stage::Matching),
+        (funnel.able, Stage::Able),
         (funnel.tolerated, Stage::Tolerated),
         (funnel.free, Stage::Free),
     ];
     // `All` may need nothing that is counted, but at least one device.
     let needed = funnel.needed.max(1);
-    counts.into_iter().find(|(count, _)| *count < needed).map_or(Stage::Together, |(_, stage)| stage)
+    let stage = counts.into_iter().find(|(count, _)| *count < needed).map_or(Stage::Together, |(_, stage)| stage);
+    // Devices that the node does not reach and that would match come nearer than those that do not match.
+    if stage < Stage::Able && hidden(funnel) > 0 { Stage::Able } else { stage }
+}
+
+/// Devices that match and that the node does not reach, because of their pools or a feature gate.
+fn hidden(funnel: &RequestFunnel) -> u64 {
+    let unable = funnel.unable.iter().map(|unable| unable.devices).fold(0u64, u64::saturating_add);
+    unable.saturating_sub(funnel.matching.saturating_sub(funnel.able))
 }
 
 fn describe(stage: Stage, claim: &str, request: &str, refusals: &[&NodeRefusal]) -> Finding {
@@ -140,6 +138,14 @@ fn describe(stage: Stage, claim: &str, request: &str, refusals: &[&NodeRefusal])
         Stage::Matching => {
             (Code::RunTooFewMatching, "compare class and selectors with the devices' attributes and capacity")
         }
+        Stage::Able => {
+            let funnels = refusals.iter().flat_map(|refusal| &refusal.requests);
+            let asked = funnels.filter(|funnel| funnel.claim == claim && main(&funnel.request) == request);
+            match unable(asked).first() {
+                Some(first) => (code_of(first.why), hint_of(first.why)),
+                None => (Code::RunDevicesUnusable, hint_of(Inability::PoolIncomplete)),
+            }
+        }
         Stage::Tolerated => (Code::RunDevicesTainted, "add a toleration to the request, or remove the taint"),
         Stage::Free | Stage::Together => {
             (Code::RunDevicesInUse, "ask for less, let Pods share a claim, or add devices")
@@ -148,13 +154,52 @@ fn describe(stage: Stage, claim: &str, request: &str, refusals: &[&NodeRefusal])
     Finding::new(code, "", message).with_hint(hint)
 }
 
+const fn code_of(why: Inability) -> Code {
+    match why {
+        Inability::PoolInvalid => Code::AllocInvalidPool,
+        _ => Code::RunDevicesUnusable,
+    }
+}
+
+const fn hint_of(why: Inability) -> &'static str {
+    match why {
+        Inability::PoolIncomplete => "the driver has to publish the other slices, or to correct `resourceSliceCount`",
+        Inability::PoolInvalid => "the driver has to publish the pool again without the contradiction",
+        Inability::FeatureOff => "turn the feature gate on",
+        Inability::NeedsDriver => "use a node that declares the feature",
+        Inability::CounterNever => "the driver has to publish devices that its counters can bear",
+        Inability::CapacityNever => "ask for less, or for a capacity that the devices have",
+    }
+}
+
+/// Why devices cannot serve a request, most devices first; of details that differ the one of most devices.
+fn unable<'f>(funnels: impl Iterator<Item = &'f RequestFunnel>) -> Vec<Unable> {
+    let mut all: BTreeMap<(Inability, &String), u64> = BTreeMap::new();
+    for Unable { why, detail, devices } in funnels.flat_map(|funnel| &funnel.unable) {
+        let count = all.entry((*why, detail)).or_default();
+        *count = count.saturating_add(*devices);
+    }
+    let mut sorted: Vec<_> = all.into_iter().collect();
+    sorted.sort_by_key(|(_, devices)| std::cmp::Reverse(*devices));
+    let mut told: Vec<Unable> = Vec::new();
+    for ((why, detail), devices) in sorted {
+        match told.iter_mut().find(|known| known.why == why) {
+            Some(known) => known.devices = known.devices.saturating_add(devices),
+            None => told.push(Unable { why, detail: detail.clone(), devices }),
+        }
+    }
+    told
+}
+
 /// `needs 2 devices; each of 3 nodes offers 2, 2 match class and selectors, 1 is free`.
 ///
 /// Nodes that differ are summed up, so that a device that several of them reach counts several times.
 fn counts(funnels: &[&RequestFunnel], place: &str) -> String {
     let Some(first) = funnels.first() else { return String::new() };
-    let numbers =
-        |funnel: &RequestFunnel| [funnel.needed.max(1), funnel.devices, funnel.matching, funnel.tolerated, funnel.free];
+    let numbers = |funnel: &RequestFunnel| {
+        let RequestFunnel { needed, devices, matching, able, tolerated, free, .. } = funnel;
+        ([*needed.max(&1), *devices, *matching, *able, *tolerated, *free], funnel.unable.clone())
+    };
     let alike = funnels.iter().all(|funnel| numbers(funnel) == numbers(first));
     let sum = |field: fn(&RequestFunnel) -> u64| match alike {
         true => field(first),
@@ -174,12 +219,19 @@ fn counts(funnels: &[&RequestFunnel], place: &str) -> String {
         (_, false) if needed > 1 => format!(" on one node; {place} offer {devices}"),
         (_, false) => format!("; {place} offer {devices}"),
     });
-    let (matching, tolerated) = (sum(|funnel| funnel.matching), sum(|funnel| funnel.tolerated));
+    let (matching, able) = (sum(|funnel| funnel.matching), sum(|funnel| funnel.able));
+    let tolerated = sum(|funnel| funnel.tolerated);
     let free = sum(|funnel| funnel.free);
     if worst >= Stage::Matching {
         text.push_str(&format!(", {matching} match{} class and selectors", if matching == 1 { "es" } else { "" }));
     }
-    if worst >= Stage::Tolerated && tolerated < matching {
+    let of_these = if able < matching { " of these" } else { "" };
+    let unable = unable(if alike { &funnels[..1] } else { funnels }.iter().copied());
+    for Unable { why, detail, devices } in unable.into_iter().filter(|_| worst >= Stage::Able) {
+        let because = if detail.is_empty() { detail } else { format!(": {detail}") };
+        text.push_str(&format!(", {devices}{of_these} {}{because}", why.text(devices)));
+    }
+    if worst >= Stage::Tolerated && tolerated < able {
         text.push_str(&format!(", {tolerated} of these without untolerated taints"));
     }
     if worst >= Stage::Free {
@@ -188,6 +240,7 @@ fn counts(funnels: &[&RequestFunnel], place: &str) -> String {
     let left = |funnel: &&RequestFunnel| match worst {
         Stage::Access => funnel.devices,
         Stage::Matching => funnel.matching,
+        Stage::Able => funnel.able,
         Stage::Tolerated => funnel.tolerated,
         Stage::Free | Stage::Together => funnel.free,
     };

@@ -55,6 +55,7 @@ fn is_about_devices(code: Code) -> bool {
         || [
             "run/too-few-devices",
             "run/too-few-matching",
+            "run/devices-unusable",
             "run/devices-tainted",
             "run/devices-in-use",
             "run/devices-together",
