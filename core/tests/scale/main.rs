@@ -1,4 +1,5 @@
-//! How long large clusters take to settle. Ignored: they are for `cargo test --release -p apportion-core --test scale -- --ignored --nocapture`.
+//! How long large clusters take from YAML to the report. Ignored: they are for
+//! `cargo test --release -p apportion-core --test scale -- --ignored --nocapture --test-threads 1`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -11,48 +12,72 @@ mod worlds;
 use std::time::Instant;
 
 use apportion_core::allocate::Limits;
-use apportion_core::control_plane::{Settled, Simulation};
-use apportion_core::decision::Time;
+use apportion_core::ask::Report;
+use apportion_core::engine::Engine;
 use apportion_core::profile::Profile;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// Settles a cluster and says what that costs; how many Pods have a node.
-pub(crate) fn settle(title: &str, objects: &[Value]) -> usize {
-    let texts: Vec<String> = objects.iter().map(Value::to_string).collect();
-    let start = Instant::now();
-    let mut simulation = Simulation::new(Profile::default(), Limits::default(), Time::from_seconds(1_750_000_000));
-    let findings = simulation.apply(texts.iter().map(String::as_str));
-    let read = start.elapsed().as_secs_f64();
-    assert!(findings.iter().all(Vec::is_empty));
-    let start = Instant::now();
-    assert_eq!(simulation.run(), Settled::Quiet);
-    let settled = start.elapsed().as_secs_f64();
-    let pods = simulation.server().cluster().pods();
-    let placed = pods.values().filter(|pod| !pod.spec.node_name.is_empty()).count();
-    let (looks, writes) = (simulation.looks_at_nodes(), simulation.writes());
-    println!(
-        "{title}: read in {read:.2} s, settled in {settled:.2} s, {placed} of {} Pods placed, {looks} looks at nodes, {writes} writes",
-        pods.len()
-    );
-    placed
+/// Runs a cluster as `apportion run` does and says what each step costs.
+fn run(title: &str, objects: &[Value]) -> (Engine, Report) {
+    let yaml = objects.iter().map(apportion_yaml::write).collect::<Vec<_>>().join("---\n");
+    let mut clock = Instant::now();
+    let mut steps = String::new();
+    let mut lap = |step: &str| {
+        steps += &format!(", {step} {:.2} s", clock.elapsed().as_secs_f64());
+        clock = Instant::now();
+    };
+    let reading = apportion_yaml::read(yaml.as_bytes(), &apportion_yaml::Limits::default());
+    let texts: Vec<String> = reading.documents.iter().map(|document| document.value.to_string()).collect();
+    lap("read");
+    let mut engine = Engine::new(Profile::default(), Limits::default());
+    let findings = engine.submit(texts.iter().map(String::as_str));
+    assert!(findings.iter().all(Vec::is_empty), "{:?}", findings.iter().flatten().next());
+    lap("admitted");
+    let report = engine.run();
+    lap("settled");
+    let answer = serde_json::to_string(&report).unwrap();
+    lap("written");
+    let (placed, pods) = (report.pods.iter().filter(|pod| pod.node.is_some()).count(), report.pods.len());
+    println!("{title}, {} MB{steps}: {placed} of {pods} Pods placed, {} MB", yaml.len() >> 20, answer.len() >> 20);
+    (engine, report)
+}
+
+fn placed(report: &Report) -> usize {
+    report.pods.iter().filter(|pod| pod.node.is_some()).count()
 }
 
 #[test]
 #[ignore = "takes seconds and is of use in release mode only"]
 fn a_trace_settles() {
-    assert!(settle("trace", &worlds::trace(1)) > 7_500);
+    let (_, report) = run("trace", &worlds::trace(1));
+    assert!(placed(&report) > 7_500);
 }
 
 #[test]
 #[ignore = "takes seconds and is of use in release mode only"]
 fn a_batch_settles_at_a_cost_that_grows_with_its_pods() {
-    for pods in [5_000, 10_000, 20_000, 40_000] {
-        assert_eq!(settle("batch", &worlds::batch(pods, 5_000)), pods);
+    for pods in [12_500, 25_000, 50_000] {
+        let (_, report) = run("batch", &worlds::batch(pods, 5_000));
+        assert_eq!(placed(&report), pods);
     }
 }
 
 #[test]
 #[ignore = "takes seconds and is of use in release mode only"]
 fn gangs_settle() {
-    assert_eq!(settle("gangs", &worlds::gangs(1_000, 1_000)), 10_000);
+    let (_, report) = run("gangs", &worlds::gangs(1_000, 1_000));
+    assert_eq!(placed(&report), 10_000);
+}
+
+#[test]
+#[ignore = "takes seconds and is of use in release mode only"]
+fn one_pod_is_explained() {
+    let mut objects = worlds::batch(1, 5_000);
+    if let Some(pod) = objects.last_mut() {
+        pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!("65");
+    }
+    let (engine, _) = run("one Pod", &objects);
+    let start = Instant::now();
+    let answer = engine.inquire(json!({ "kind": "explain" })).unwrap();
+    println!("explained in {:.2} s: {} bytes", start.elapsed().as_secs_f64(), answer.to_string().len());
 }

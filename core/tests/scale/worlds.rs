@@ -28,32 +28,34 @@ impl Numbers {
 pub(crate) fn trace(seed: u64) -> Vec<Value> {
     let mut numbers = Numbers(seed);
     let mut objects = vec![class()];
-    // Number of nodes, CPUs, GiB of memory, GPUs.
+    // Number of nodes, CPUs, GiB of memory, GPUs, and their model.
     let kinds = [
-        (549, 96, 384, 8),
-        (387, 104, 512, 2),
-        (107, 16, 120, 2),
-        (39, 128, 768, 8),
-        (130, 64, 256, 4),
-        (1, 64, 256, 0),
+        (549, 96, 384, 8, 1),
+        (387, 104, 512, 2, 2),
+        (107, 16, 120, 2, 3),
+        (39, 128, 768, 8, 4),
+        (28, 32, 128, 4, 5),
+        (29, 64, 256, 8, 6),
+        (25, 96, 384, 4, 2),
+        (24, 64, 256, 2, 3),
+        (19, 8, 32, 1, 5),
+        (3, 8, 60, 2, 7),
+        (3, 8, 60, 1, 7),
     ];
-    let mut nodes: Vec<_> =
-        kinds.iter().flat_map(|(count, cpu, memory, gpus)| vec![(*cpu, *memory, *gpus); *count]).collect();
+    let kinds = kinds.iter().flat_map(|(count, cpu, memory, gpus, model)| vec![(*cpu, *memory, *gpus, *model); *count]);
+    let mut nodes: Vec<_> = kinds.collect();
     numbers.shuffle(&mut nodes);
-    for (index, (cpu, memory, gpus)) in nodes.into_iter().enumerate() {
+    for (index, (cpu, memory, gpus, model)) in nodes.into_iter().enumerate() {
         let name = format!("node-{index:04}");
-        let model = format!("model-{}", numbers.between(1, 7));
         let device = |gpu: u64| {
             json!({
                 "name": format!("gpu-{gpu}"), "allowMultipleAllocations": true,
-                "attributes": { "uuid": { "string": format!("{name}-{gpu}") }, "model": { "string": model } },
+                "attributes": { "uuid": { "string": format!("{name}-{gpu}") }, "model": { "string": format!("model-{model}") } },
                 "capacity": { "milli": { "value": "1000" } },
             })
         };
         objects.push(node(&name, cpu, memory));
-        if gpus > 0 {
-            objects.push(slice(&name, (0..gpus).map(device).collect()));
-        }
+        objects.push(slice(&name, (0..gpus).map(device).collect()));
     }
     // Number of Pods, GPUs of each, and whether it asks for a share.
     let asks = [(1088, 0, false), (3078, 1, true), (3911, 1, false), (16, 2, false), (15, 4, false), (44, 8, false)];
@@ -79,9 +81,9 @@ pub(crate) fn trace(seed: u64) -> Vec<Value> {
     objects
 }
 
-/// Pods that all use one template, on nodes with 16 devices each; they ask for one to four CPUs.
+/// Pods that all use one template, on nodes with 16 devices each; they ask for one to eight CPUs.
 pub(crate) fn batch(pods: usize, nodes: usize) -> Vec<Value> {
-    let mut objects = vec![class(), template()];
+    let (mut numbers, mut objects) = (Numbers(1), vec![class(), template()]);
     for index in 0..nodes {
         let name = format!("node-{index:05}");
         objects.push(node(&name, 64, 512));
@@ -89,7 +91,7 @@ pub(crate) fn batch(pods: usize, nodes: usize) -> Vec<Value> {
     }
     for index in 0..pods {
         let own = json!({ "name": "gpu", "resourceClaimTemplateName": "one" });
-        let cpu = (index % 4 + 1).to_string();
+        let cpu = numbers.between(1, 8).to_string();
         objects.push(pod(&format!("pod-{index:05}"), &cpu, "1Gi", Some(&own), None));
     }
     objects
