@@ -7,12 +7,15 @@ use std::collections::BTreeSet;
 
 use super::case;
 use super::change::Change;
+use super::relax::to_write;
 use super::settled::{Settled, settle};
 use super::trial::{ADDED, added, freed};
 use super::words::list;
 use super::{Explanation, Request, State, Suggestion, explain_case};
 use crate::allocate::Limits;
+use crate::api::claim::ResourceClaim;
 use crate::api::object::Object;
+use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::admission::admit_value;
 use crate::controllers::workloads::{controller, reference, root_of};
@@ -50,7 +53,7 @@ impl<'t> Trials<'t> {
             if !suggestion.deletes.is_empty() {
                 let names = suggestion.deletes.iter().map(|object| format!("{} `{}`", object.kind, object.name));
                 let names: Vec<String> = names.collect();
-                let text = format!("; delete {} first: their specs cannot be changed", names.join(", "));
+                let text = format!("; first delete {}, which cannot be changed in place", names.join(", "));
                 suggestion.text.push_str(&text);
             }
         }
@@ -61,45 +64,35 @@ impl<'t> Trials<'t> {
     /// made again by their controllers or from the manifests, claims from their templates.
     fn deletes(&self, subject: &ObjectRef, suggestion: &mut Suggestion) -> Vec<ObjectRef> {
         let mut deletes = BTreeSet::new();
+        let written: Vec<ObjectRef> = suggestion.manifests.iter().map(reference_of).collect();
+        let is_immutable = |object: &&ObjectRef| matches!(object.kind.as_str(), "Pod" | "ResourceClaim");
+        deletes.extend(written.iter().filter(is_immutable).filter(|object| self.is_stored(object)).cloned());
         let pod = (subject.kind == "Pod").then(|| self.given.pods().get(&key_of(subject))).flatten();
-        let is_stored = |object: &ObjectRef, uid: &str| {
-            !uid.is_empty() && uid != derive::uid(&object.kind, &object.namespace, &object.name)
-        };
-        let pod = pod.filter(|pod| is_stored(subject, &pod.metadata.uid));
-        for manifest in &suggestion.manifests {
-            let object = reference_of(manifest);
-            if object.kind == "ResourceClaim" {
-                let claim = self.given.claims().get(&key_of(&object));
-                if claim.is_some_and(|claim| is_stored(&object, &claim.metadata.uid)) {
-                    deletes.insert(object);
-                }
-                continue;
-            }
-            let Some(pod) = pod else { continue };
+        if let Some(pod) = pod.filter(|_| self.is_stored(subject)) {
             let of_pod = self.given.claims().values().filter(|claim| {
                 claim.metadata.namespace == pod.metadata.namespace
                     && controller(&claim.metadata).is_some_and(|owner| owner.uid == pod.metadata.uid)
             });
-            let stale: Vec<ObjectRef> = of_pod
-                .filter(|claim| template_of(self.given, claim).as_ref() == Some(&object))
-                .map(claim_reference)
-                .collect();
-            let is_own = object.kind == "Pod" && object.name == subject.name;
-            if is_own || !stale.is_empty() {
-                deletes.insert(pod_reference(pod));
+            let is_changed = |claim: &&ResourceClaim| {
+                template_of(self.given, claim).is_some_and(|template| written.contains(&template))
+            };
+            let stale: Vec<ObjectRef> = of_pod.filter(is_changed).map(claim_reference).collect();
+            if !stale.is_empty() {
                 deletes.extend(stale);
+                deletes.insert(subject.clone());
+                if pod.metadata.controller().is_none() && !written.contains(subject) {
+                    let again = Pod { metadata: to_write(&pod.metadata), spec: pod.spec.clone(), ..Pod::default() };
+                    suggestion.manifests.push(Object::Pod(Box::new(again)).write());
+                }
             }
         }
-        let makes_pod = |manifest: &serde_json::Value| reference_of(manifest) == *subject;
-        if let Some(pod) =
-            pod.filter(|pod| deletes.contains(&pod_reference(pod)) && pod.metadata.controller().is_none())
-            && !suggestion.manifests.iter().any(makes_pod)
-        {
-            let metadata = super::relax::to_write(&pod.metadata);
-            let again = crate::api::pod::Pod { metadata, spec: pod.spec.clone(), ..Default::default() };
-            suggestion.manifests.push(Object::Pod(Box::new(again)).write());
-        }
         deletes.into_iter().collect()
+    }
+
+    /// Whether an object of the input is one of a real cluster, which gave it a UID.
+    fn is_stored(&self, object: &ObjectRef) -> bool {
+        let uid = self.given.metadata(object).map(|metadata| metadata.uid.as_str()).unwrap_or_default();
+        !uid.is_empty() && uid != derive::uid(&object.kind, &object.namespace, &object.name)
     }
 
     /// Whether a suggestion has its effect. Says of whom it takes the place.

@@ -12,7 +12,7 @@ use crate::api::workload::Workload;
 use crate::cluster::Cluster;
 use crate::controllers::workloads::{root_of, template_path};
 
-/// The manifests to write: of what makes the Pod, or of the Pod and the members of its group that are written alike. None where
+/// The manifests to write: of what makes the Pod, or of the Pod and the waiting members of its group to which the changes apply. None where
 /// what makes the Pod is not here.
 pub(crate) fn written(cluster: &Cluster, pod: &Pod, changes: &[Change]) -> Vec<Value> {
     if let Some(root) = root_of(cluster, pod) {
@@ -29,7 +29,7 @@ pub(crate) fn written(cluster: &Cluster, pod: &Pod, changes: &[Change]) -> Vec<V
         let names = cluster.links().pods_of_group(&key);
         let others = names.filter(|name| **name != pod.metadata.name);
         let members = others.filter_map(|name| cluster.pods().get(&(namespace.clone(), name.clone())));
-        pods.extend(members.filter(|other| other.metadata.controller().is_none() && other.spec == pod.spec));
+        pods.extend(members.filter(|other| other.metadata.controller().is_none() && other.spec.node_name.is_empty()));
     }
     pods.into_iter().filter_map(|pod| single(pod, changes)).collect()
 }

@@ -136,8 +136,13 @@ fn held(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry]) -> Vec
         let finding = origin.finding(Code::RunNotModelled, "spec.schedulerName", message);
         return vec![finding.with_hint("leave `schedulerName` out to see what kube-scheduler would do")];
     }
-    let problems = entries.iter().filter_map(|entry| entry.problem.clone());
-    group::holds(cluster, pod).into_iter().chain(problems).collect()
+    let mut problems: Vec<Finding> = entries.iter().filter_map(|entry| entry.problem.clone()).collect();
+    if let Some(hold) = group::holds(cluster, pod) {
+        // What was refused is not mended by Pods to come.
+        problems.retain(|problem| matches!(problem.code, Code::RunRefused | Code::RunAdminNamespace));
+        problems.insert(0, hold);
+    }
+    problems
 }
 
 /// Why the scheduler has no place for a Pod.

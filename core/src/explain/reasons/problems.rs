@@ -15,15 +15,18 @@ pub(crate) fn missing_claim(cluster: &Cluster, namespace: &str, name: &str) -> F
     if let Some(why) = cluster.refused("ResourceClaim", namespace, name) {
         return was_refused("claim", name, why);
     }
-    if cluster.is_not_given("ResourceClaim") {
-        return not_given("ResourceClaim", "claim", name);
-    }
     let message = format!("there is no claim `{name}` in namespace `{namespace}`");
     let finding = Finding::new(Code::RunMissingClaim, "", message);
     let names = cluster.claims().keys().filter(|key| key.0 == namespace).map(|key| &key.1);
     let key = (namespace.to_owned(), name.to_owned());
-    if cluster.templates().contains_key(&key) {
-        return finding.with_hint(format!("`{name}` is a template: use `resourceClaimTemplateName`"));
+    let is_template = cluster.templates().contains_key(&key);
+    let hint = format!("`{name}` is a template: use `resourceClaimTemplateName`");
+    if cluster.is_not_given("ResourceClaim") {
+        let unknown = not_given("ResourceClaim", "claim", name);
+        return if is_template { unknown.with_hint(hint) } else { unknown };
+    }
+    if is_template {
+        return finding.with_hint(hint);
     }
     if let Some(near) = nearest(name, names) {
         return finding.with_hint(format!("did you mean `{near}`?"));
@@ -167,8 +170,9 @@ fn class_problem(cluster: &Cluster, claim: &str, label: &str, class: &str, path:
     }
     if cluster.is_not_given("DeviceClass") {
         let unknown = not_given("DeviceClass", "device class", class);
-        let message =
-            format!("request `{label}` of claim `{claim}` needs a class that is not given: {}", unknown.message);
+        let message = format!(
+            "request `{label}` of claim `{claim}` needs device class `{class}`, and the dump holds no DeviceClass"
+        );
         return Some(Finding { path: path.to_owned(), message, ..unknown });
     }
     let message = format!("request `{label}` of claim `{claim}` needs device class `{class}`, which does not exist");
