@@ -88,6 +88,12 @@ pub(crate) fn generated_name(prefix: &str, belongs_to: &[&str]) -> String {
     format!("{}{}", cut(prefix, MAX_NAME - SUFFIX), letters(SUFFIX, belongs_to))
 }
 
+/// The first of the names made of a prefix and of letters that nobody has; with so many letters one is found soon.
+pub(crate) fn free_name(prefix: &str, belongs_to: &[&str], mut is_taken: impl FnMut(&str) -> bool) -> String {
+    let name = |attempt: u16| generated_name(prefix, &[belongs_to, &[&attempt.to_string()]].concat());
+    (0..u16::MAX).map(name).find(|name| !is_taken(name)).unwrap_or_default()
+}
+
 /// Letters as in generated names.
 pub(crate) fn letters(count: usize, belongs_to: &[&str]) -> String {
     let mut left = digest(belongs_to);

@@ -167,13 +167,6 @@ impl Finding {
                 ))
     }
 
-    /// The same with the one certain correction.
-    #[must_use]
-    pub fn with_fix(mut self, fix: Fix) -> Self {
-        self.fix = Some(fix);
-        self
-    }
-
     /// The same with a way out.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {

@@ -62,6 +62,18 @@ impl ObjectMeta {
         ObjectRef::new(kind, &*self.namespace, &*self.name)
     }
 
+    /// The object as the owner that manages another one.
+    pub fn as_controller(&self, api_version: &str, kind: &str) -> OwnerReference {
+        OwnerReference {
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+            name: self.name.clone(),
+            uid: self.uid.clone(),
+            controller: Some(true),
+            ..OwnerReference::default()
+        }
+    }
+
     /// The owner that manages the object.
     pub fn controller(&self) -> Option<&OwnerReference> {
         self.owner_references.iter().find(|owner| owner.controller == Some(true))

@@ -89,21 +89,19 @@ fn standard(overload: &str) -> Rule {
         "starts_with_string" | "ends_with_string" | "string_to_bytes" | "bytes_to_string" | "strings_quote"
         | "string_format" => Rule::Tenths(1),
         "in_list" => Rule::Elements,
-        "less_string"
-        | "greater_string"
-        | "less_equals_string"
-        | "greater_equals_string"
-        | "less_bytes"
-        | "greater_bytes"
-        | "less_equals_bytes"
-        | "greater_equals_bytes"
-        | "equals"
-        | "not_equals" => Rule::Smaller,
+        overload if compares_texts(overload) => Rule::Smaller,
         "add_string" | "add_bytes" => Rule::Sum,
         "matches_string" => Rule::Pattern,
         "contains_string" => Rule::Search,
         _ => Rule::Fixed(1),
     }
+}
+
+/// Whether an overload compares values that may be long, up to the end of the shorter one.
+pub(super) fn compares_texts(overload: &str) -> bool {
+    let orders = ["less_", "greater_"].iter().any(|order| overload.starts_with(order));
+    orders && ["_string", "_bytes"].iter().any(|of| overload.ends_with(of))
+        || matches!(overload, "equals" | "not_equals")
 }
 
 /// `ceil(size * tenths * 0.1)`, in floating point as the reference computes it.

@@ -126,24 +126,32 @@ pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len().saturating_add(2));
     quoted.push('"');
     for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\u{7}' => quoted.push_str("\\a"),
-            '\u{8}' => quoted.push_str("\\b"),
-            '\u{c}' => quoted.push_str("\\f"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            '\u{b}' => quoted.push_str("\\v"),
-            c if c.is_ascii_control() => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c if !is_printable(c) && u32::from(c) > 0xffff => quoted.push_str(&format!("\\U{:08x}", u32::from(c))),
-            c if !is_printable(c) => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => quoted.push(c),
+        match escape(c) {
+            Some(escape) => quoted.push_str(escape),
+            None if c.is_ascii_control() => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
+            None if !is_printable(c) && u32::from(c) > 0xffff => quoted.push_str(&format!("\\U{:08x}", u32::from(c))),
+            None if !is_printable(c) => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
+            None => quoted.push(c),
         }
     }
     quoted.push('"');
     quoted
+}
+
+/// How a text in double quotes writes a character that cannot stand for itself.
+pub(super) fn escape(c: char) -> Option<&'static str> {
+    Some(match c {
+        '"' => "\\\"",
+        '\\' => "\\\\",
+        '\u{7}' => "\\a",
+        '\u{8}' => "\\b",
+        '\u{c}' => "\\f",
+        '\n' => "\\n",
+        '\r' => "\\r",
+        '\t' => "\\t",
+        '\u{b}' => "\\v",
+        _ => return None,
+    })
 }
 
 /// Letters, marks, digits, punctuation and symbols; of the spaces only the one of ASCII.

@@ -179,15 +179,9 @@ impl<'c> Waiter<'c> {
     }
 
     fn event(&self, explanation: &Explanation, note: &str) -> EventRecord {
-        EventRecord {
-            regarding: self.reference.clone(),
-            uid: self.metadata.uid.clone(),
-            is_warning: true,
-            reason: reason(explanation).to_owned(),
-            note: note.to_owned(),
-            controller: EXPLAINER.to_owned(),
-            action: "Explain".to_owned(),
-        }
+        let (reference, reason) = (self.reference.clone(), reason(explanation));
+        let warning = EventRecord::warning(EXPLAINER, reference, self.metadata, reason, note.to_owned());
+        EventRecord { action: "Explain".to_owned(), ..warning }
     }
 
     /// The same in the status, where that is asked for.

@@ -46,12 +46,8 @@ pub fn reconcile(cluster: &Cluster, profile: &Profile, name: &str, now: Time) ->
         None => created.plus_seconds(PENDING_SECONDS),
     };
     if ends <= now {
-        let object = Object::ResourcePoolStatusRequest(Box::new(request.clone())).reference();
-        return Decision::of(vec![Action::Delete {
-            object,
-            uid: request.metadata.uid.clone(),
-            resource_version: String::new(),
-        }]);
+        let object = request.metadata.reference("ResourcePoolStatusRequest");
+        return Decision::of(vec![Action::delete(object, &request.metadata)]);
     }
     let mut decision = Decision::none();
     decision.wake_at(ends);

@@ -131,6 +131,13 @@ pub enum Action<O = Box<Object>> {
     Record(EventRecord),
 }
 
+impl<O> Action<O> {
+    /// Asks for the object with this metadata to be deleted, whatever has changed in it.
+    pub fn delete(object: ObjectRef, metadata: &ObjectMeta) -> Self {
+        Self::Delete { object, uid: metadata.uid.clone(), resource_version: String::new() }
+    }
+}
+
 /// Some fields of an object.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -196,6 +203,14 @@ pub struct EventRecord {
     pub controller: String,
     /// What was being done; may be empty.
     pub action: String,
+}
+
+impl EventRecord {
+    /// A warning about the object with this metadata.
+    pub fn warning(controller: &str, regarding: ObjectRef, metadata: &ObjectMeta, reason: &str, note: String) -> Self {
+        let (uid, reason, controller) = (metadata.uid.clone(), reason.to_owned(), controller.to_owned());
+        Self { regarding, uid, is_warning: true, reason, note, controller, action: String::new() }
+    }
 }
 
 /// Something that happened to an object.

@@ -58,11 +58,7 @@ pub(super) fn remove(claim: &ResourceClaim) -> Failure {
         actions.push(Action::Update(Box::new(Object::ResourceClaim(Box::new(free)))));
     }
     if !claim.metadata.is_deleting() {
-        actions.push(Action::Delete {
-            object: reference,
-            uid: claim.metadata.uid.clone(),
-            resource_version: String::new(),
-        });
+        actions.push(Action::delete(reference, &claim.metadata));
     }
     Failure { relief: Decision::of(actions), ..Failure::error("deletion of ResourceClaim completed".to_owned()) }
 }

@@ -37,14 +37,8 @@ pub(crate) fn claim(pod: &Pod, extended: &ExtendedResources) -> ResourceClaim {
     metadata.name = NAME.to_owned();
     metadata.generate_name = format!("{}-extended-resources-", pod.metadata.name);
     metadata.annotations.insert(ANNOTATION.to_owned(), "true".to_owned());
-    metadata.owner_references.push(OwnerReference {
-        api_version: "v1".to_owned(),
-        kind: "Pod".to_owned(),
-        name: pod.metadata.name.clone(),
-        uid: uid_of("Pod", &pod.metadata),
-        controller: Some(true),
-        ..OwnerReference::default()
-    });
+    let owner = pod.metadata.as_controller("v1", "Pod");
+    metadata.owner_references.push(OwnerReference { uid: uid_of("Pod", &pod.metadata), ..owner });
     claim.devices_mut().requests.clone_from(&extended.requests);
     claim
 }
@@ -53,14 +47,9 @@ pub(crate) fn claim(pod: &Pod, extended: &ExtendedResources) -> ResourceClaim {
 pub(crate) fn named(cluster: &Cluster, pod: &Pod, mut claim: ResourceClaim) -> ResourceClaim {
     let owner = uid_of("Pod", &pod.metadata);
     let metadata = &mut claim.metadata;
-    // A name that is taken is tried again with other letters; with so many of them that ends soon.
-    for attempt in 0..u16::MAX {
-        let name = derive::generated_name(&metadata.generate_name, &[&owner, NAME, &attempt.to_string()]);
-        if !cluster.claims().contains_key(&(metadata.namespace.clone(), name.clone())) {
-            metadata.name = name;
-            break;
-        }
-    }
+    metadata.name = derive::free_name(&metadata.generate_name, &[&owner, NAME], |name| {
+        cluster.claims().contains_key(&(metadata.namespace.clone(), name.to_owned()))
+    });
     metadata.uid = derive::uid("ResourceClaim", &metadata.namespace, &metadata.name);
     claim
 }

@@ -42,15 +42,8 @@ pub(super) fn extended(pod: &Pod, status: PodExtendedResourceClaimStatus, decisi
 
 /// An Event about a Pod.
 pub(super) fn event(pod: &Pod, is_warning: bool, reason: &str, action: &str, note: String) -> EventRecord {
-    EventRecord {
-        regarding: pod.metadata.reference("Pod"),
-        uid: pod.metadata.uid.clone(),
-        is_warning,
-        reason: reason.to_owned(),
-        note,
-        controller: NAME.to_owned(),
-        action: action.to_owned(),
-    }
+    let warning = EventRecord::warning(NAME, pod.metadata.reference("Pod"), &pod.metadata, reason, note);
+    EventRecord { is_warning, action: action.to_owned(), ..warning }
 }
 
 /// The condition and the Event of a Pod that has no node. Nothing is written where the Pod says so already.

@@ -27,79 +27,46 @@ pub(super) enum Kind {
     Pod,
 }
 
+/// Each kind with its group, its name, where its objects live, and whether its status is changed by requests of their own.
+const KINDS: [(Kind, &str, &str, Scope, bool); 12] = [
+    (Kind::ResourceClaim, "resource.k8s.io", "ResourceClaim", Scope::Namespace, true),
+    (Kind::ResourceClaimTemplate, "resource.k8s.io", "ResourceClaimTemplate", Scope::Namespace, false),
+    (Kind::TemplateSource, "apportion.dev", SOURCE_KIND, Scope::Cluster, true),
+    // The proposal left its group open.
+    (Kind::ClusterResourceClaimTemplate, "", "ClusterResourceClaimTemplate", Scope::Cluster, false),
+    (Kind::DeviceClass, "resource.k8s.io", "DeviceClass", Scope::Cluster, false),
+    (Kind::ResourceSlice, "resource.k8s.io", "ResourceSlice", Scope::Cluster, false),
+    (Kind::DeviceTaintRule, "resource.k8s.io", "DeviceTaintRule", Scope::Cluster, true),
+    (Kind::ResourcePoolStatusRequest, "resource.k8s.io", "ResourcePoolStatusRequest", Scope::Cluster, true),
+    (Kind::Workload, "scheduling.k8s.io", "Workload", Scope::Namespace, false),
+    (Kind::PodGroup, "scheduling.k8s.io", "PodGroup", Scope::Namespace, true),
+    (Kind::CompositePodGroup, "scheduling.k8s.io", "CompositePodGroup", Scope::Namespace, true),
+    (Kind::Pod, "", "Pod", Scope::Namespace, true),
+];
+
 impl Kind {
     /// The kind of a name in a group.
     pub(super) fn of(group: &str, kind: &str) -> Option<Self> {
-        Some(match (group, kind) {
-            ("resource.k8s.io", "ResourceClaim") => Self::ResourceClaim,
-            ("resource.k8s.io", "ResourceClaimTemplate") => Self::ResourceClaimTemplate,
-            ("apportion.dev", "ClusterResourceClaimTemplate") => Self::TemplateSource,
-            // The proposal left its group open.
-            (_, "ClusterResourceClaimTemplate") => Self::ClusterResourceClaimTemplate,
-            ("resource.k8s.io", "DeviceClass") => Self::DeviceClass,
-            ("resource.k8s.io", "ResourceSlice") => Self::ResourceSlice,
-            ("resource.k8s.io", "DeviceTaintRule") => Self::DeviceTaintRule,
-            ("resource.k8s.io", "ResourcePoolStatusRequest") => Self::ResourcePoolStatusRequest,
-            ("scheduling.k8s.io", "Workload") => Self::Workload,
-            ("scheduling.k8s.io", "PodGroup") => Self::PodGroup,
-            ("scheduling.k8s.io", "CompositePodGroup") => Self::CompositePodGroup,
-            ("", "Pod") => Self::Pod,
-            _ => return None,
-        })
+        let is_it = |(known, of, name, ..): &&(Self, &str, &str, Scope, bool)| {
+            let written = if *known == Self::TemplateSource { "ClusterResourceClaimTemplate" } else { *name };
+            written == kind && (*of == group || *known == Self::ClusterResourceClaimTemplate)
+        };
+        KINDS.iter().find(is_it).map(|row| row.0)
     }
 
     /// Its name.
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::ResourceClaim => "ResourceClaim",
-            Self::ResourceClaimTemplate => "ResourceClaimTemplate",
-            Self::ClusterResourceClaimTemplate => "ClusterResourceClaimTemplate",
-            Self::TemplateSource => SOURCE_KIND,
-            Self::DeviceClass => "DeviceClass",
-            Self::ResourceSlice => "ResourceSlice",
-            Self::DeviceTaintRule => "DeviceTaintRule",
-            Self::ResourcePoolStatusRequest => "ResourcePoolStatusRequest",
-            Self::Workload => "Workload",
-            Self::PodGroup => "PodGroup",
-            Self::CompositePodGroup => "CompositePodGroup",
-            Self::Pod => "Pod",
-        }
+        KINDS.iter().find(|row| row.0 == self).map_or("", |row| row.2)
     }
 
     /// Where its objects live.
     pub(super) fn scope(self) -> Scope {
-        match self {
-            Self::ResourceClaim
-            | Self::ResourceClaimTemplate
-            | Self::Workload
-            | Self::PodGroup
-            | Self::CompositePodGroup
-            | Self::Pod => Scope::Namespace,
-            Self::ClusterResourceClaimTemplate
-            | Self::TemplateSource
-            | Self::DeviceClass
-            | Self::ResourceSlice
-            | Self::DeviceTaintRule
-            | Self::ResourcePoolStatusRequest => Scope::Cluster,
-        }
+        KINDS.iter().find(|row| row.0 == self).map_or(Scope::Cluster, |row| row.3)
     }
 
     /// Whether its status is changed by requests of their own.
     pub(super) fn has_status(self) -> bool {
-        match self {
-            Self::ResourceClaim
-            | Self::DeviceTaintRule
-            | Self::ResourcePoolStatusRequest
-            | Self::PodGroup
-            | Self::CompositePodGroup
-            | Self::TemplateSource
-            | Self::Pod => true,
-            Self::ResourceClaimTemplate
-            | Self::ClusterResourceClaimTemplate
-            | Self::DeviceClass
-            | Self::ResourceSlice
-            | Self::Workload => false,
-        }
+        KINDS.iter().any(|row| row.0 == self && row.4)
     }
 
     /// Its shape in a version. An unknown version is taken for the newest.

@@ -5,6 +5,7 @@ use super::range::{Range, UNKNOWN, ZERO, exactly, quotient};
 use super::{EntrySize, Estimator, ONE, Operand};
 use crate::cel::ast::{Ast, Kind, Literal, NodeId};
 use crate::cel::check::Reference;
+use crate::cel::cost::compares_texts;
 use crate::cel::types::Type;
 
 /// The cost of a call without its arguments, and how large its result can be.
@@ -152,20 +153,7 @@ impl Estimator<'_> {
                 }
                 with(if call.overload == "add_list" { ONE } else { size.scale(STRING_FACTOR) }, size)
             }
-            (
-                "less_string"
-                | "greater_string"
-                | "less_equals_string"
-                | "greater_equals_string"
-                | "less_bytes"
-                | "greater_bytes"
-                | "less_equals_bytes"
-                | "greater_equals_bytes"
-                | "equals"
-                | "not_equals",
-                _,
-                _,
-            ) => {
+            (overload, ..) if compares_texts(overload) => {
                 let max = arg(0).max.min(arg(1).max);
                 plain(Range { min: u64::from(max > 0), max }.scale(STRING_FACTOR))
             }

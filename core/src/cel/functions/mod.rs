@@ -29,6 +29,22 @@ pub(super) fn call<'a>(func: Func, call: &Call, args: &[Value<'a>]) -> Eval<Valu
     }
 }
 
+fn is_part_of_time(func: Func) -> bool {
+    matches!(
+        func,
+        Func::FullYear
+            | Func::Month
+            | Func::DayOfYear
+            | Func::DayOfMonth
+            | Func::Date
+            | Func::DayOfWeek
+            | Func::Hours
+            | Func::Minutes
+            | Func::Seconds
+            | Func::Milliseconds
+    )
+}
+
 fn unary<'a>(func: Func, a: &Value<'a>, call: &Call) -> Eval<Value<'a>> {
     match func {
         Func::Identity => Ok(a.clone()),
@@ -41,16 +57,7 @@ fn unary<'a>(func: Func, a: &Value<'a>, call: &Call) -> Eval<Value<'a>> {
         | Func::ToStr
         | Func::ToTimestamp
         | Func::ToUint => convert::convert(func, a),
-        Func::FullYear
-        | Func::Month
-        | Func::DayOfYear
-        | Func::DayOfMonth
-        | Func::Date
-        | Func::DayOfWeek
-        | Func::Hours
-        | Func::Minutes
-        | Func::Seconds
-        | Func::Milliseconds => time::part(func, a, None),
+        _ if is_part_of_time(func) => time::part(func, a, None),
         Func::OptionalOf => Ok(Value::some(a.clone())),
         Func::OptionalOfNonZero if a.is_zero() => Ok(Value::Optional(None)),
         Func::OptionalOfNonZero => Ok(Value::some(a.clone())),
@@ -102,16 +109,7 @@ fn binary<'a>(func: Func, a: &Value<'a>, b: &Value<'a>, call: &Call) -> Eval<Val
         | Func::Substring => strings::binary(func, a, b),
         Func::Matches | Func::Find | Func::FindAll => strings::pattern(func, a, b, None, call.regex.as_ref()),
         Func::Format => format::format(a, b),
-        Func::FullYear
-        | Func::Month
-        | Func::DayOfYear
-        | Func::DayOfMonth
-        | Func::Date
-        | Func::DayOfWeek
-        | Func::Hours
-        | Func::Minutes
-        | Func::Seconds
-        | Func::Milliseconds => time::part(func, a, Some(b)),
+        _ if is_part_of_time(func) => time::part(func, a, Some(b)),
         Func::ListIndexOf
         | Func::ListLastIndexOf
         | Func::SetsContains

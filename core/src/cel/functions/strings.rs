@@ -2,6 +2,7 @@
 
 use crate::cel::call::Func;
 use crate::cel::eval::{LARGEST, too_large};
+use crate::cel::number::escape;
 use crate::cel::regex::Regex;
 use crate::cel::value::{Eval, Value, fail, no_overload};
 
@@ -27,17 +28,9 @@ fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len().saturating_add(2));
     quoted.push('"');
     for c in text.chars() {
-        match c {
-            '\u{7}' => quoted.push_str("\\a"),
-            '\u{8}' => quoted.push_str("\\b"),
-            '\u{c}' => quoted.push_str("\\f"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            '\u{b}' => quoted.push_str("\\v"),
-            '\\' => quoted.push_str("\\\\"),
-            '"' => quoted.push_str("\\\""),
-            c => quoted.push(c),
+        match escape(c) {
+            Some(escape) => quoted.push_str(escape),
+            None => quoted.push(c),
         }
     }
     quoted.push('"');

@@ -153,15 +153,8 @@ impl<'m> Maker<'m> {
 
     fn failed(&self, entry: &str, cause: &str) -> EventRecord {
         let kind = self.owner.kind;
-        EventRecord {
-            regarding: self.owner.metadata.reference(kind),
-            uid: self.owner.metadata.uid.clone(),
-            is_warning: true,
-            reason: "FailedResourceClaimCreation".to_owned(),
-            note: format!("{kind}ResourceClaim {entry}: {cause}"),
-            controller: "resource_claim".to_owned(),
-            action: String::new(),
-        }
+        let (owner, note) = (self.owner.metadata, format!("{kind}ResourceClaim {entry}: {cause}"));
+        EventRecord::warning("resource_claim", owner.reference(kind), owner, "FailedResourceClaimCreation", note)
     }
 
     fn claim(&self, name: &str) -> Option<&'m ResourceClaim> {

@@ -42,11 +42,7 @@ pub(super) fn claim(cluster: &Cluster, profile: &Profile, key: &Key) -> Decision
         decision.actions.push(Action::UpdateStatus(object(after)));
     }
     if is_unused && !claim.metadata.is_deleting() && owner_has_ended(cluster, claim) {
-        decision.actions.push(Action::Delete {
-            object: claim.metadata.reference("ResourceClaim"),
-            uid: claim.metadata.uid.clone(),
-            resource_version: String::new(),
-        });
+        decision.actions.push(Action::delete(claim.metadata.reference("ResourceClaim"), &claim.metadata));
     }
     decision
 }

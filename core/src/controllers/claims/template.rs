@@ -1,7 +1,7 @@
 //! From a template to the claim that is made of it.
 
 use crate::api::claim::{DeviceRequest, ResourceClaim, ResourceClaimTemplate};
-use crate::api::meta::{ObjectMeta, OwnerReference};
+use crate::api::meta::ObjectMeta;
 use crate::cluster::Cluster;
 use crate::cluster::entries::{ENTRY_ANNOTATION, Source};
 use crate::derive;
@@ -80,23 +80,10 @@ pub(super) fn instantiate(
     metadata.labels.clone_from(&template.spec.metadata.labels);
     metadata.annotations.clone_from(&template.spec.metadata.annotations);
     metadata.annotations.insert(ENTRY_ANNOTATION.to_owned(), entry.to_owned());
-    metadata.owner_references.push(OwnerReference {
-        api_version: owner.api_version.to_owned(),
-        kind: owner.kind.to_owned(),
-        name: owner.metadata.name.clone(),
-        uid: owner.metadata.uid.clone(),
-        controller: Some(true),
-        ..OwnerReference::default()
+    metadata.owner_references.push(owner.metadata.as_controller(owner.api_version, owner.kind));
+    metadata.name = derive::free_name(&prefix, &[&owner.metadata.uid, entry, before], |name| {
+        cluster.claims().contains_key(&(owner.metadata.namespace.clone(), name.to_owned()))
     });
-    // With so many letters a free name is found soon; a taken one is somebody else's.
-    for attempt in 0..u16::MAX {
-        let belongs_to = [owner.metadata.uid.as_str(), entry, before, &attempt.to_string()];
-        let name = derive::generated_name(&prefix, &belongs_to);
-        if !cluster.claims().contains_key(&(owner.metadata.namespace.clone(), name.clone())) {
-            metadata.name = name;
-            break;
-        }
-    }
     metadata.generate_name = prefix;
     claim
 }

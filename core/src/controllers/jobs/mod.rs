@@ -90,15 +90,9 @@ impl<'c> Job<'c> {
     }
 
     fn event(&self, is_warning: bool, reason: &str, note: String) -> Action {
-        Action::Record(EventRecord {
-            regarding: self.reference(),
-            uid: self.workload.metadata.uid.clone(),
-            is_warning,
-            reason: reason.to_owned(),
-            note,
-            controller: "job-controller".to_owned(),
-            action: String::new(),
-        })
+        let metadata = &self.workload.metadata;
+        let warning = EventRecord::warning("job-controller", self.reference(), metadata, reason, note);
+        Action::Record(EventRecord { is_warning, ..warning })
     }
 
     /// Whether a Pod counts as one that ended: unless the Job replaces failed Pods only, one that is being deleted does.

@@ -68,16 +68,9 @@ fn made(cluster: &Cluster, job: &Job<'_>, number: u64, group: Option<&String>, n
         metadata.labels.insert(label.to_owned(), value.clone());
         metadata.labels.insert(format!("batch.kubernetes.io/{label}"), value.clone());
     }
-    // A name that is taken is tried again with other letters; with so many of them that ends soon.
-    for attempt in 0..u16::MAX {
-        let which = number.to_string();
-        let name = derive::generated_name(&metadata.generate_name, &[&uid, &which, &attempt.to_string()]);
-        let is_taken = cluster.pods().contains_key(&(metadata.namespace.clone(), name.clone()));
-        if !is_taken && names.insert(name.clone()) {
-            metadata.name = name;
-            break;
-        }
-    }
+    metadata.name = derive::free_name(&metadata.generate_name, &[&uid, &number.to_string()], |name| {
+        cluster.pods().contains_key(&(metadata.namespace.clone(), name.to_owned())) || !names.insert(name.to_owned())
+    });
     let mut spec = template.spec.clone();
     if let Some(index) = index {
         metadata.labels.insert(COMPLETION_INDEX.to_owned(), index.to_string());
@@ -96,15 +89,8 @@ fn made(cluster: &Cluster, job: &Job<'_>, number: u64, group: Option<&String>, n
 
 /// A reference to the Job as the owner that manages an object.
 pub(super) fn owner_reference(job: &Job<'_>) -> OwnerReference {
-    OwnerReference {
-        api_version: job.workload.api_version.clone(),
-        kind: "Job".to_owned(),
-        name: job.workload.metadata.name.clone(),
-        uid: job.uid(),
-        controller: Some(true),
-        block_owner_deletion: Some(true),
-        ..OwnerReference::default()
-    }
+    let owner = job.workload.metadata.as_controller(&job.workload.api_version, "Job");
+    OwnerReference { uid: job.uid(), block_owner_deletion: Some(true), ..owner }
 }
 
 /// Tells a container the Pod's number, unless the template does.

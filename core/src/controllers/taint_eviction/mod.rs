@@ -178,23 +178,12 @@ fn evict(pod: &Pod, now: Time, decision: &mut Decision) {
     });
     let fields = json!({ "status": { "conditions": [condition] } });
     decision.actions.push(Action::Patch(Patch::of(reference(pod), &pod.metadata, true, Merging::Strategic, fields)));
-    decision.actions.push(Action::Delete {
-        object: reference(pod),
-        uid: pod.metadata.uid.clone(),
-        resource_version: String::new(),
-    });
+    decision.actions.push(Action::delete(reference(pod), &pod.metadata));
 }
 
 fn event(pod: &Pod, note: &str) -> EventRecord {
-    EventRecord {
-        regarding: reference(pod),
-        uid: pod.metadata.uid.clone(),
-        is_warning: false,
-        reason: "DeviceTaintManagerEviction".to_owned(),
-        note: note.to_owned(),
-        controller: CONTROLLER.to_owned(),
-        action: String::new(),
-    }
+    let (reason, note) = ("DeviceTaintManagerEviction", note.to_owned());
+    EventRecord { is_warning: false, ..EventRecord::warning(CONTROLLER, reference(pod), &pod.metadata, reason, note) }
 }
 
 fn reference(pod: &Pod) -> ObjectRef {

@@ -389,13 +389,6 @@ pub fn repaired(cluster: &Cluster, settings: &Settings, key: &Key, was_gone: boo
 }
 
 fn report(source: Source<'_>, reason: &str, note: &str) -> EventRecord {
-    EventRecord {
-        regarding: source.reference(),
-        uid: source.metadata.uid.clone(),
-        is_warning: true,
-        reason: reason.to_owned(),
-        note: note.to_owned(),
-        controller: MANAGER.to_owned(),
-        action: "Synchronize".to_owned(),
-    }
+    let warning = EventRecord::warning(MANAGER, source.reference(), source.metadata, reason, note.to_owned());
+    EventRecord { action: "Synchronize".to_owned(), ..warning }
 }

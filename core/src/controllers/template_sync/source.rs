@@ -83,14 +83,8 @@ impl<'s> Source<'s> {
             Form::Proposed => "resource.k8s.io/v1",
             Form::Master => return None,
         };
-        (self.deletion_policy() == DeletionPolicy::Delete).then(|| OwnerReference {
-            api_version: api_version.to_owned(),
-            kind: "ClusterResourceClaimTemplate".to_owned(),
-            name: self.metadata.name.clone(),
-            uid: self.metadata.uid.clone(),
-            controller: Some(true),
-            ..OwnerReference::default()
-        })
+        (self.deletion_policy() == DeletionPolicy::Delete)
+            .then(|| self.metadata.as_controller(api_version, "ClusterResourceClaimTemplate"))
     }
 
     /// Whether its author needs no right to the controller's namespace, and so must not gain from what the controller may do.

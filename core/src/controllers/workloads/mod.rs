@@ -167,25 +167,15 @@ fn children<'c>(cluster: &'c Cluster, workload: &Workload) -> Vec<&'c Workload> 
 
 /// Makes an object for a workload, and tells if that is refused.
 pub(crate) fn create(workload: &Workload, object: Object) -> Action {
-    let event = EventRecord {
-        regarding: reference(workload),
-        uid: workload.metadata.uid.clone(),
-        is_warning: true,
-        reason: "FailedCreate".to_owned(),
-        note: "Error creating: ".to_owned(),
-        controller: format!("{}-controller", workload.kind.to_lowercase()),
-        action: String::new(),
-    };
+    let (metadata, controller) = (&workload.metadata, format!("{}-controller", workload.kind.to_lowercase()));
+    let note = "Error creating: ".to_owned();
+    let event = EventRecord::warning(&controller, reference(workload), metadata, "FailedCreate", note);
     Action::Create { object: Box::new(object), refused: Some(event) }
 }
 
 /// Asks for a Pod to go.
 pub(crate) fn delete(pod: &Pod) -> Action {
-    Action::Delete {
-        object: pod.metadata.reference("Pod"),
-        uid: pod.metadata.uid.clone(),
-        resource_version: String::new(),
-    }
+    Action::delete(pod.metadata.reference("Pod"), &pod.metadata)
 }
 
 /// The workload of the input that a Pod comes from.
@@ -252,13 +242,9 @@ pub(crate) fn controller(metadata: &ObjectMeta) -> Option<&OwnerReference> {
 /// A reference to the managing owner.
 fn owner_reference(api_version: &str, kind: &str, metadata: &ObjectMeta) -> OwnerReference {
     OwnerReference {
-        api_version: api_version.to_owned(),
-        kind: kind.to_owned(),
-        name: metadata.name.clone(),
         uid: uid_of(kind, metadata),
-        controller: Some(true),
         block_owner_deletion: Some(true),
-        ..OwnerReference::default()
+        ..metadata.as_controller(api_version, kind)
     }
 }
 

@@ -23,9 +23,6 @@ use super::{Look, MAX_PODS, create, delete, is_active, is_available, owner_refer
 /// Annotation by which users say which Pods go first.
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
-/// Most names that are tried for one Pod.
-const MAX_TRIES: u64 = 1000;
-
 /// A ReplicaSet replaces Pods at once, whether they fail or are about to go.
 pub(super) fn replica_set(cluster: &Cluster, workload: &Workload, spec: &ReplicaSetSpec, most: u64) -> Vec<Action> {
     let active: Vec<&Pod> = pods_of(cluster, workload).filter(|pod| is_active(pod)).collect();
@@ -250,14 +247,10 @@ impl Names {
     fn give(&mut self, cluster: &Cluster, workload: &Workload, pod: &mut Pod, prefix: &str, index: u64) {
         pod.metadata.generate_name = prefix.to_owned();
         let owner = uid_of(&workload.kind, &workload.metadata);
-        for attempt in 0..MAX_TRIES {
-            let name = derive::generated_name(prefix, &[&owner, &index.to_string(), &attempt.to_string()]);
-            let is_taken = cluster.pods().contains_key(&(pod.metadata.namespace.clone(), name.clone()));
-            if !is_taken && self.0.insert(name.clone()) {
-                pod.metadata.name = name;
-                return;
-            }
-        }
+        let namespace = &pod.metadata.namespace;
+        pod.metadata.name = derive::free_name(prefix, &[&owner, &index.to_string()], |name| {
+            cluster.pods().contains_key(&(namespace.clone(), name.to_owned())) || !self.0.insert(name.to_owned())
+        });
     }
 }
 
