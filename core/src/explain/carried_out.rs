@@ -4,6 +4,7 @@
 //! what is written.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::case;
 use super::change::Change;
@@ -82,7 +83,7 @@ impl<'t> Trials<'t> {
             });
             let stale: Vec<ObjectRef> = of_pod
                 .filter(|claim| template_of(self.given, claim).as_ref() == Some(&object))
-                .map(claim_reference)
+                .map(|claim| claim_reference(claim))
                 .collect();
             let is_own = object.kind == "Pod" && object.name == subject.name;
             if is_own || !stale.is_empty() {
@@ -97,7 +98,7 @@ impl<'t> Trials<'t> {
         {
             let metadata = super::relax::to_write(&pod.metadata);
             let again = crate::api::pod::Pod { metadata, spec: pod.spec.clone(), ..Default::default() };
-            suggestion.manifests.push(Object::Pod(Box::new(again)).write());
+            suggestion.manifests.push(Object::Pod(Arc::new(again)).write());
         }
         deletes.into_iter().collect()
     }
@@ -206,14 +207,14 @@ fn carry_out(cluster: &mut Cluster, change: &Change, pool: &str) -> Option<bool>
                 return Some(false);
             };
             node.spec.unschedulable = false;
-            cluster.apply(Object::Node(Box::new(node)));
+            cluster.apply(Object::Node(Arc::new(node)));
             Some(true)
         }
         Change::FreeClaim { claim, consumers, .. } => Some(free(cluster, claim, consumers).is_some()),
         Change::AddDevices { count, like, node, .. } => {
             let slice = added(cluster, *count, like, node, pool);
             let is_made = slice.is_some();
-            slice.into_iter().for_each(|slice| cluster.apply(Object::ResourceSlice(Box::new(slice))));
+            slice.into_iter().for_each(|slice| cluster.apply(Object::ResourceSlice(Arc::new(slice))));
             Some(is_made)
         }
         Change::EnableGate { .. } | Change::UseNodes { .. } => Some(false),
@@ -232,7 +233,7 @@ fn free(cluster: &mut Cluster, claim: &str, consumers: &[String]) -> Option<()> 
             .values()
             .filter(|claim| claim.metadata.namespace == namespace)
             .filter(|claim| controller(&claim.metadata).is_some_and(is_own))
-            .map(claim_reference)
+            .map(|claim| claim_reference(claim))
             .collect();
         cluster.delete(&pod_reference(&pod));
         for object in of_pod {
@@ -241,7 +242,7 @@ fn free(cluster: &mut Cluster, claim: &str, consumers: &[String]) -> Option<()> 
     }
     let (namespace, name) = claim.split_once('/')?;
     if let Some(claim) = cluster.claims().get(&(namespace.to_owned(), name.to_owned())).cloned() {
-        cluster.apply(Object::ResourceClaim(Box::new(freed(claim))));
+        cluster.apply(Object::ResourceClaim(Arc::new(freed(&claim))));
     }
     Some(())
 }
