@@ -1,5 +1,7 @@
 //! The one door through which every host asks: events in, questions answered.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::allocate::{Answer, KnownQuestion, Limits, Question, allocate, allocate_each, allocate_known};
@@ -160,7 +162,7 @@ pub fn read_claim_value(value: Value) -> Result<ResourceClaim, Vec<Finding>> {
     let reading = read_object(value);
     let usable = reading.is_usable();
     match reading.object {
-        Some(Object::ResourceClaim(claim)) if usable => Ok(*claim),
+        Some(Object::ResourceClaim(claim)) if usable => Ok(Arc::unwrap_or_clone(claim)),
         Some(_) if usable => Err(vec![Finding::new(Code::ReadWrongType, "kind", "the object is not a ResourceClaim")]),
         _ => Err(reading.findings),
     }

@@ -9,6 +9,7 @@
 )]
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use apportion_core::allocate::{Answer, Outcome};
@@ -124,7 +125,7 @@ fn place_all(cluster: &mut Cluster, scenario: &Value) -> (u64, u64) {
         };
         let mut claim = question.claims[0].clone();
         claim.status.allocation = allocations.into_iter().next();
-        cluster.apply(Object::ResourceClaim(Box::new(claim)));
+        cluster.apply(Object::ResourceClaim(Arc::new(claim)));
         placed += 1;
     }
 }

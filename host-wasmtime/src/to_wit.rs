@@ -1,6 +1,7 @@
 //! The core's types to records of the contract.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use apportion_core::allocate::{ClaimNames, DeviceId, InUse, KnownQuestion, Question};
 use apportion_core::api::claim::ResourceClaim;
@@ -72,7 +73,7 @@ fn in_use(in_use: &InUse) -> wit::InUse {
 }
 
 fn claim(claim: &ResourceClaim) -> String {
-    Object::ResourceClaim(Box::new(claim.clone())).write().to_string()
+    Object::ResourceClaim(Arc::new(claim.clone())).write().to_string()
 }
 
 fn device_id(id: &DeviceId) -> wit::DeviceId {

@@ -208,7 +208,7 @@ mod tests {
             "spec": { "initContainers": init, "containers": containers },
         });
         match read_object(value).object {
-            Some(Object::Pod(pod)) => *pod,
+            Some(Object::Pod(pod)) => Pod::clone(&pod),
             other => panic!("{other:?}"),
         }
     }

@@ -1,6 +1,7 @@
 //! Laws of the search, on generated questions that are short of devices.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -316,7 +317,7 @@ fn a_warm_cluster_answers_as_a_fresh_one() {
                 let mut claim = question.claims[0].clone();
                 claim.metadata.name = format!("taken-{turn}");
                 claim.status.allocation = allocations.first().cloned();
-                taken = Some(Object::ResourceClaim(Box::new(claim)).write());
+                taken = Some(Object::ResourceClaim(Arc::new(claim)).write());
             }
         }
     }
@@ -392,7 +393,7 @@ fn devices_that_agree_with_a_refused_one_are_not_tried_and_errors_are_not_skippe
 fn a_claim_of_the_cluster_gets_the_same_answer_and_takes_it() {
     let (mut cluster, question) = world(5, Mode::Sound);
     for claim in &question.claims {
-        cluster.apply(Object::ResourceClaim(Box::new(claim.clone())));
+        cluster.apply(Object::ResourceClaim(Arc::new(claim.clone())));
     }
     let keys: Vec<Key> = question.claims.iter().map(|claim| ("d".to_owned(), claim.metadata.name.clone())).collect();
     let claims = ClaimNames::of(keys.clone());
@@ -421,14 +422,14 @@ fn claims_asked_about_in_one_go_get_the_answers_of_one_after_another() {
                 let mut claim = claim.clone();
                 claim.metadata.name = format!("{}-{copy}", claim.metadata.name);
                 claims.push(("d".to_owned(), claim.metadata.name.clone()));
-                cluster.apply(Object::ResourceClaim(Box::new(claim)));
+                cluster.apply(Object::ResourceClaim(Arc::new(claim)));
             }
         }
         // Sometimes one of them twice.
         claims.extend(claims.get(2).filter(|_| seed % 3 == 0).cloned());
         let mut memory = cluster.lend_memory();
         let all = KnownQuestion { in_use: asked.in_use.clone(), ..Default::default() };
-        let row: Vec<&ResourceClaim> = claims[..4].iter().map(|key| &cluster.claims()[key]).collect();
+        let row: Vec<&ResourceClaim> = claims[..4].iter().map(|key| &*cluster.claims()[key]).collect();
         together += super::row::answers(&cluster, &mut memory, &row, &all, &Limits::default()).len();
         cluster.return_memory(memory);
         let question = KnownQuestion {

@@ -1,5 +1,7 @@
 //! One API object of any kind, and the reading of it.
 
+use std::sync::Arc;
+
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -20,12 +22,12 @@ use crate::finding::{Code, Finding, Fix, ObjectRef, Severity};
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $variant:ident($ty:ty) = $kind:literal in $group:literal;)*) => {
-        /// One API object.
+        /// One API object; copies share it until one of them changes.
         #[derive(Clone, PartialEq, Debug)]
         pub enum Object {
-            $($(#[$doc])* $variant(Box<$ty>),)*
+            $($(#[$doc])* $variant(Arc<$ty>),)*
             /// A workload controller, which makes Pods.
-            Workload(Box<Workload>),
+            Workload(Arc<Workload>),
         }
 
         impl Object {
@@ -48,8 +50,8 @@ macro_rules! kinds {
             /// Metadata, to be changed.
             pub fn metadata_mut(&mut self) -> &mut ObjectMeta {
                 match self {
-                    $(Self::$variant(object) => &mut object.metadata,)*
-                    Self::Workload(workload) => &mut workload.metadata,
+                    $(Self::$variant(object) => &mut Arc::make_mut(object).metadata,)*
+                    Self::Workload(workload) => &mut Arc::make_mut(workload).metadata,
                 }
             }
         }
@@ -82,8 +84,8 @@ macro_rules! kinds {
 
         fn read_kind(kind: &str, api_version: &str, group: &str, value: Value, findings: &mut Vec<Finding>) -> Option<Object> {
             match kind {
-                $($kind if group == $group => <$ty>::read(value, &Path::ROOT, findings).ok().map(|object| Object::$variant(Box::new(object))),)*
-                _ => Workload::read(kind, api_version, value, findings).map(|workload| Object::Workload(Box::new(workload))),
+                $($kind if group == $group => <$ty>::read(value, &Path::ROOT, findings).ok().map(|object| Object::$variant(Arc::new(object))),)*
+                _ => Workload::read(kind, api_version, value, findings).map(|workload| Object::Workload(Arc::new(workload))),
             }
         }
     };
@@ -222,8 +224,8 @@ pub fn read_object(mut value: Value) -> Reading {
     }
     let mut object = read_kind(&kind, &api_version, group, value, &mut findings);
     match &mut object {
-        Some(Object::PodGroup(group)) => group.api_version.clone_from(&api_version),
-        Some(Object::SchedulingWorkload(workload)) => workload.api_version.clone_from(&api_version),
+        Some(Object::PodGroup(group)) => Arc::make_mut(group).api_version.clone_from(&api_version),
+        Some(Object::SchedulingWorkload(workload)) => Arc::make_mut(workload).api_version.clone_from(&api_version),
         _ => {}
     }
     match &object {

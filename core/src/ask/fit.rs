@@ -5,6 +5,7 @@
 //! after the other is placed, which gives what surely fits, and the sum over the nodes gives what surely does not.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -293,7 +294,7 @@ fn place_all(cluster: &mut Cluster, claim: &ResourceClaim, nodes: &[String], lim
         next.status.allocation = allocations.into_iter().next();
         let results = next.status.allocation.iter().flat_map(|allocation| &allocation.devices.results);
         pools.extend(results.map(|result| (result.driver.clone(), result.pool.clone())));
-        cluster.apply(Object::ResourceClaim(Box::new(next)));
+        cluster.apply(Object::ResourceClaim(Arc::new(next)));
         placed = placed.saturating_add(1);
     }
     (placed, pools)

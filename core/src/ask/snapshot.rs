@@ -1,6 +1,7 @@
 //! A cluster in one file: the objects that decisions look at, without secrets, and the settings that answered.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -92,7 +93,7 @@ pub fn snapshot(cluster: &Cluster, limits: &Limits, is_anonymous: bool) -> Value
         .collect();
     let mode = if profile.mode == Mode::Reference { "reference" } else { "sound" };
     let objects = cluster.objects().into_iter().map(|object| match object {
-        Object::TemplateSource(source) if is_anonymous => with_names(*source, cluster).write(),
+        Object::TemplateSource(source) if is_anonymous => with_names(Arc::unwrap_or_clone(source), cluster).write(),
         object => as_served(object.write(), profile.version),
     });
     let is_referred_to = |object: &&Value| {
@@ -119,7 +120,7 @@ fn with_names(mut source: TemplateSource, cluster: &Cluster) -> Object {
         let names = cluster.namespaces().values().filter(selects).map(|namespace| namespace.metadata.name.clone());
         source.spec.targets = vec![Target { names: names.collect(), ..Target::default() }];
     }
-    Object::TemplateSource(Box::new(source))
+    Object::TemplateSource(Arc::new(source))
 }
 
 /// An object without what nobody looks at, and without what may be secret.

@@ -1,5 +1,7 @@
 //! Who would be evicted, and when.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::what_if::unknown;
@@ -61,7 +63,7 @@ pub(crate) fn taint(cluster: &mut Cluster, taints: &[TaintSpec]) -> Result<(), V
                 count = count.saturating_add(1);
             }
             if count > before {
-                cluster.apply(Object::ResourceSlice(Box::new(slice)));
+                cluster.apply(Object::ResourceSlice(Arc::new(slice)));
             }
         }
         if count == 0 {

@@ -1,5 +1,7 @@
 //! Objects that are to go and cannot.
 
+use std::sync::Arc;
+
 use super::{Facts, Presence, finding};
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
@@ -10,9 +12,9 @@ use crate::finding::{Code, Finding, ObjectRef};
 const PATIENCE: i64 = 300;
 
 pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
-    let claims = facts.cluster.claims().values().map(|claim| Object::ResourceClaim(Box::new(claim.clone())));
-    let groups = facts.cluster.pod_groups().values().map(|group| Object::PodGroup(Box::new(group.clone())));
-    let pods = facts.cluster.pods().values().map(|pod| Object::Pod(Box::new(pod.clone())));
+    let claims = facts.cluster.claims().values().cloned().map(Object::ResourceClaim);
+    let groups = facts.cluster.pod_groups().values().map(|group| Object::PodGroup(Arc::new(group.clone())));
+    let pods = facts.cluster.pods().values().cloned().map(Object::Pod);
     for object in claims.chain(groups).chain(pods) {
         let key = object.reference();
         if object.metadata().is_deleting() {

@@ -5,6 +5,8 @@
 //!
 //! Source: `dynamic-resource-allocation/resourceclaim`; KEP-5729.
 
+use std::sync::Arc;
+
 use crate::api::claim::{ResourceClaim, ResourceClaimConsumerReference};
 use crate::api::group::PodGroup;
 use crate::api::meta::ObjectMeta;
@@ -182,7 +184,7 @@ pub(crate) fn consumer(
 /// The claim that an object controls and that was made for one of its entries; the first by name where there are several.
 pub(crate) fn generated_for<'c>(cluster: &'c Cluster, owner: &ObjectMeta, entry: &str) -> Option<&'c ResourceClaim> {
     let keys = cluster.links().claims_of_owner(&owner.uid);
-    keys.filter_map(|key| cluster.claims().get(key))
+    keys.filter_map(|key| cluster.claims().get(key).map(Arc::as_ref))
         .find(|claim| claim.metadata.namespace == owner.namespace && entry_of(claim) == Some(entry))
 }
 

@@ -452,7 +452,7 @@ mod tests {
             "spec": { "driver": "d", "nodeName": node, "devices": devices,
                 "pool": { "name": "p", "generation": 1, "resourceSliceCount": 1 } } });
         match read_object(value).object {
-            Some(Object::ResourceSlice(slice)) => Arc::new(*slice),
+            Some(Object::ResourceSlice(slice)) => slice,
             other => panic!("{other:?}"),
         }
     }
@@ -463,7 +463,7 @@ mod tests {
         let value = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "c" },
             "status": { "allocation": { "devices": { "results": results } } } });
         match read_object(value).object {
-            Some(Object::ResourceClaim(claim)) => *claim,
+            Some(Object::ResourceClaim(claim)) => ResourceClaim::clone(&claim),
             other => panic!("{other:?}"),
         }
     }

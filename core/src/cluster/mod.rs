@@ -66,11 +66,11 @@ pub struct Cluster {
     evicting_slices: BTreeSet<String>,
     taint_rules: BTreeMap<String, DeviceTaintRule>,
     pool_status_requests: BTreeMap<String, ResourcePoolStatusRequest>,
-    claims: Arc<BTreeMap<Key, ResourceClaim>>,
+    claims: Arc<BTreeMap<Key, Arc<ResourceClaim>>>,
     templates: BTreeMap<Key, ResourceClaimTemplate>,
     cluster_templates: BTreeMap<String, ResourceClaimTemplate>,
     template_sources: BTreeMap<String, TemplateSource>,
-    pods: Arc<BTreeMap<Key, Pod>>,
+    pods: Arc<BTreeMap<Key, Arc<Pod>>>,
     pod_groups: BTreeMap<Key, PodGroup>,
     scheduling_workloads: BTreeMap<Key, SchedulingWorkload>,
     workloads: BTreeMap<(String, String, String), Workload>,
@@ -167,7 +167,7 @@ impl Cluster {
         /// Questions about pools by name.
         pool_status_requests: String => ResourcePoolStatusRequest;
         /// Claims by namespace and name.
-        claims: Key => ResourceClaim;
+        claims: Key => Arc<ResourceClaim>;
         /// Claim templates by namespace and name.
         templates: Key => ResourceClaimTemplate;
         /// Cluster-wide claim templates by name.
@@ -175,7 +175,7 @@ impl Cluster {
         /// Claim templates for several namespaces, by name.
         template_sources: String => TemplateSource;
         /// Pods by namespace and name.
-        pods: Key => Pod;
+        pods: Key => Arc<Pod>;
         /// PodGroups by namespace and name.
         pod_groups: Key => PodGroup;
         /// Workloads, which PodGroups are made from, by namespace and name.
@@ -286,29 +286,35 @@ impl Cluster {
         match object {
             Object::Node(node) => {
                 self.memory.pools.forget_node(&name);
-                Arc::make_mut(&mut self.nodes).insert(name, Arc::from(node));
+                Arc::make_mut(&mut self.nodes).insert(name, node);
             }
-            Object::Namespace(namespace) => drop(self.namespaces.insert(name, *namespace)),
+            Object::Namespace(namespace) => drop(self.namespaces.insert(name, Arc::unwrap_or_clone(namespace))),
             Object::DeviceClass(class) => {
                 self.relieve_by_rules();
-                self.classes.insert(name, *class);
+                self.classes.insert(name, Arc::unwrap_or_clone(class));
             }
             Object::ResourceSlice(mut slice) => {
-                self.twins.share(&mut slice.spec);
-                self.apply_slice(Arc::new(*slice));
+                self.twins.share(&mut Arc::make_mut(&mut slice).spec);
+                self.apply_slice(slice);
             }
             Object::DeviceTaintRule(rule) => {
                 self.relieve_by_rules();
-                self.taint_rules.insert(name, *rule);
+                self.taint_rules.insert(name, Arc::unwrap_or_clone(rule));
             }
-            Object::ResourcePoolStatusRequest(request) => drop(self.pool_status_requests.insert(name, *request)),
+            Object::ResourcePoolStatusRequest(request) => {
+                drop(self.pool_status_requests.insert(name, Arc::unwrap_or_clone(request)))
+            }
             Object::ResourceClaim(claim) => drop(self.apply_claim(claim)),
-            Object::ResourceClaimTemplate(template) => drop(self.templates.insert(key, *template)),
-            Object::ClusterResourceClaimTemplate(template) => drop(self.cluster_templates.insert(name, *template)),
-            Object::TemplateSource(source) => drop(self.template_sources.insert(name, *source)),
+            Object::ResourceClaimTemplate(template) => drop(self.templates.insert(key, Arc::unwrap_or_clone(template))),
+            Object::ClusterResourceClaimTemplate(template) => {
+                drop(self.cluster_templates.insert(name, Arc::unwrap_or_clone(template)))
+            }
+            Object::TemplateSource(source) => drop(self.template_sources.insert(name, Arc::unwrap_or_clone(source))),
             Object::Pod(pod) => drop(self.apply_pod(pod)),
-            Object::PodGroup(group) => drop(self.pod_groups.insert(key, *group)),
-            Object::SchedulingWorkload(workload) => drop(self.scheduling_workloads.insert(key, *workload)),
+            Object::PodGroup(group) => drop(self.pod_groups.insert(key, Arc::unwrap_or_clone(group))),
+            Object::SchedulingWorkload(workload) => {
+                drop(self.scheduling_workloads.insert(key, Arc::unwrap_or_clone(workload)))
+            }
             Object::Workload(workload) => {
                 self.arrive(&workload.kind, &key);
                 let key = (workload.kind.clone(), key.0, key.1);
@@ -317,12 +323,14 @@ impl Cluster {
                     links.remove_workload(&key, old);
                 }
                 links.add_workload(&key, &workload);
-                drop(self.workloads.insert(key, *workload));
+                drop(self.workloads.insert(key, Arc::unwrap_or_clone(workload)));
             }
-            Object::PriorityClass(class) => drop(self.priority_classes.insert(name, *class)),
+            Object::PriorityClass(class) => drop(self.priority_classes.insert(name, Arc::unwrap_or_clone(class))),
             Object::PodDisruptionBudget(object)
             | Object::PersistentVolumeClaim(object)
-            | Object::PersistentVolume(object) => drop(self.bystanders.insert((kind, key.0, key.1), *object)),
+            | Object::PersistentVolume(object) => {
+                drop(self.bystanders.insert((kind, key.0, key.1), Arc::unwrap_or_clone(object)))
+            }
         }
     }
 
@@ -336,7 +344,7 @@ impl Cluster {
     }
 
     /// Adds a Pod, and gives the one that it replaces.
-    fn apply_pod(&mut self, pod: Box<Pod>) -> Option<Pod> {
+    fn apply_pod(&mut self, pod: Arc<Pod>) -> Option<Arc<Pod>> {
         let key = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
         match self.pods.get(&key) {
             Some(old) if Links::are_alike(old, &pod) => {}
@@ -350,17 +358,19 @@ impl Cluster {
                 Arc::make_mut(&mut self.links).add_pod(&key, &pod);
             }
         }
-        Arc::make_mut(&mut self.pods).insert(key, *pod)
+        Arc::make_mut(&mut self.pods).insert(key, pod)
     }
 
     /// Adds a claim, and gives the one that it replaces.
-    fn apply_claim(&mut self, mut claim: Box<ResourceClaim>) -> Option<ResourceClaim> {
+    fn apply_claim(&mut self, mut claim: Arc<ResourceClaim>) -> Option<Arc<ResourceClaim>> {
         let key = (claim.metadata.namespace.clone(), claim.metadata.name.clone());
         // Claims of one template follow one another.
-        if Arc::ptr_eq(&self.latest_spec, &claim.spec) || self.latest_spec == claim.spec {
-            claim.spec = Arc::clone(&self.latest_spec);
-        } else {
-            self.latest_spec = Arc::clone(&claim.spec);
+        if !Arc::ptr_eq(&self.latest_spec, &claim.spec) {
+            if self.latest_spec == claim.spec {
+                Arc::make_mut(&mut claim).spec = Arc::clone(&self.latest_spec);
+            } else {
+                self.latest_spec = Arc::clone(&claim.spec);
+            }
         }
         let old = self.claims.get(&key);
         if old.is_none_or(|old| old.metadata.owner_references != claim.metadata.owner_references) {
@@ -374,7 +384,7 @@ impl Cluster {
             old.into_iter().for_each(|old| count_claim(&mut self.inventory, &self.profile, old, false));
             count_claim(&mut self.inventory, &self.profile, &claim, true);
         }
-        Arc::make_mut(&mut self.claims).insert(key, *claim)
+        Arc::make_mut(&mut self.claims).insert(key, claim)
     }
 
     fn apply_slice(&mut self, written: Arc<ResourceSlice>) {
@@ -434,7 +444,7 @@ impl Cluster {
                     }
                 }
             };
-            claims.push(claim);
+            claims.push(&**claim);
         }
         Ok(claims)
     }
@@ -464,6 +474,7 @@ impl Cluster {
                 count_claim(&mut self.inventory, &self.profile, claim, false);
                 latest = None;
             }
+            let claim = Arc::make_mut(claim);
             claim.status.allocation = Some(Arc::clone(allocation));
             if usage::results(claim).next().is_some() {
                 Arc::make_mut(&mut self.inventory).take_claim(claim, has_shares, &mut latest);
@@ -540,36 +551,36 @@ impl Cluster {
     pub fn get(&self, object: &ObjectRef) -> Option<Object> {
         let (name, key) = (&object.name, (object.namespace.clone(), object.name.clone()));
         Some(match object.kind.as_str() {
-            "Node" => Object::Node(Box::new(Node::clone(self.nodes.get(name)?))),
-            "Namespace" => Object::Namespace(Box::new(self.namespaces.get(name)?.clone())),
-            "DeviceClass" => Object::DeviceClass(Box::new(self.classes.get(name)?.clone())),
+            "Node" => Object::Node(Arc::clone(self.nodes.get(name)?)),
+            "Namespace" => Object::Namespace(Arc::new(self.namespaces.get(name)?.clone())),
+            "DeviceClass" => Object::DeviceClass(Arc::new(self.classes.get(name)?.clone())),
             "ResourceSlice" => {
                 let slice = self.short_slices.get(name).or_else(|| self.slices.get(name))?;
-                Object::ResourceSlice(Box::new(slice.as_ref().clone()))
+                Object::ResourceSlice(Arc::clone(slice))
             }
-            "DeviceTaintRule" => Object::DeviceTaintRule(Box::new(self.taint_rules.get(name)?.clone())),
+            "DeviceTaintRule" => Object::DeviceTaintRule(Arc::new(self.taint_rules.get(name)?.clone())),
             "ResourcePoolStatusRequest" => {
-                Object::ResourcePoolStatusRequest(Box::new(self.pool_status_requests.get(name)?.clone()))
+                Object::ResourcePoolStatusRequest(Arc::new(self.pool_status_requests.get(name)?.clone()))
             }
-            "ResourceClaim" => Object::ResourceClaim(Box::new(self.claims.get(&key)?.clone())),
-            "ResourceClaimTemplate" => Object::ResourceClaimTemplate(Box::new(self.templates.get(&key)?.clone())),
+            "ResourceClaim" => Object::ResourceClaim(Arc::clone(self.claims.get(&key)?)),
+            "ResourceClaimTemplate" => Object::ResourceClaimTemplate(Arc::new(self.templates.get(&key)?.clone())),
             "ClusterResourceClaimTemplate" => {
-                Object::ClusterResourceClaimTemplate(Box::new(self.cluster_templates.get(name)?.clone()))
+                Object::ClusterResourceClaimTemplate(Arc::new(self.cluster_templates.get(name)?.clone()))
             }
-            SOURCE_KIND => Object::TemplateSource(Box::new(self.template_sources.get(name)?.clone())),
-            "Pod" => Object::Pod(Box::new(self.pods.get(&key)?.clone())),
-            "PodGroup" => Object::PodGroup(Box::new(self.pod_groups.get(&key)?.clone())),
-            "Workload" => Object::SchedulingWorkload(Box::new(self.scheduling_workloads.get(&key)?.clone())),
-            "PriorityClass" => Object::PriorityClass(Box::new(self.priority_classes.get(name)?.clone())),
+            SOURCE_KIND => Object::TemplateSource(Arc::new(self.template_sources.get(name)?.clone())),
+            "Pod" => Object::Pod(Arc::clone(self.pods.get(&key)?)),
+            "PodGroup" => Object::PodGroup(Arc::new(self.pod_groups.get(&key)?.clone())),
+            "Workload" => Object::SchedulingWorkload(Arc::new(self.scheduling_workloads.get(&key)?.clone())),
+            "PriorityClass" => Object::PriorityClass(Arc::new(self.priority_classes.get(name)?.clone())),
             kind @ ("PodDisruptionBudget" | "PersistentVolumeClaim" | "PersistentVolume") => {
-                let object = Box::new(self.bystanders.get(&(kind.to_owned(), key.0, key.1))?.clone());
+                let object = Arc::new(self.bystanders.get(&(kind.to_owned(), key.0, key.1))?.clone());
                 match kind {
                     "PodDisruptionBudget" => Object::PodDisruptionBudget(object),
                     "PersistentVolumeClaim" => Object::PersistentVolumeClaim(object),
                     _ => Object::PersistentVolume(object),
                 }
             }
-            kind => Object::Workload(Box::new(self.workloads.get(&(kind.to_owned(), key.0, key.1))?.clone())),
+            kind => Object::Workload(Arc::new(self.workloads.get(&(kind.to_owned(), key.0, key.1))?.clone())),
         })
     }
 }

@@ -11,28 +11,30 @@ impl Cluster {
     pub fn objects(&self) -> Vec<Object> {
         fn all<'c, T: Clone + 'c>(
             objects: impl IntoIterator<Item = &'c T> + 'c,
-            make: fn(Box<T>) -> Object,
+            make: fn(Arc<T>) -> Object,
         ) -> impl Iterator<Item = Object> + 'c {
-            objects.into_iter().map(move |object| make(Box::new(object.clone())))
+            objects.into_iter().map(move |object| make(Arc::new(object.clone())))
         }
-        let slices = self.slices.iter().map(|(name, slice)| self.short_slices.get(name).unwrap_or(slice).as_ref());
+        let slices = self.slices.iter().map(|(name, slice)| self.short_slices.get(name).unwrap_or(slice));
         let bystanders = self.bystanders.keys().filter_map(|(kind, namespace, name)| {
             self.get(&ObjectRef { kind: kind.clone(), namespace: namespace.clone(), name: name.clone() })
         });
         let mut ordered: Vec<(u64, Object)> = Vec::new();
         ordered.extend(self.workloads.iter().map(|((kind, namespace, name), workload)| {
-            (self.arrival(kind, namespace, name), Object::Workload(Box::new(workload.clone())))
+            (self.arrival(kind, namespace, name), Object::Workload(Arc::new(workload.clone())))
         }));
-        ordered.extend(self.pods.iter().map(|((namespace, name), pod)| {
-            (self.arrival("Pod", namespace, name), Object::Pod(Box::new(pod.clone())))
-        }));
+        ordered.extend(
+            self.pods
+                .iter()
+                .map(|((namespace, name), pod)| (self.arrival("Pod", namespace, name), Object::Pod(Arc::clone(pod)))),
+        );
         ordered.sort_by_key(|(arrival, _)| *arrival);
         all(self.namespaces.values(), Object::Namespace)
-            .chain(all(self.nodes.values().map(Arc::as_ref), Object::Node))
+            .chain(self.nodes.values().cloned().map(Object::Node))
             .chain(all(self.priority_classes.values(), Object::PriorityClass))
             .chain(bystanders)
             .chain(all(self.classes.values(), Object::DeviceClass))
-            .chain(all(slices, Object::ResourceSlice))
+            .chain(slices.cloned().map(Object::ResourceSlice))
             .chain(all(self.taint_rules.values(), Object::DeviceTaintRule))
             .chain(all(self.pool_status_requests.values(), Object::ResourcePoolStatusRequest))
             .chain(all(self.cluster_templates.values(), Object::ClusterResourceClaimTemplate))
@@ -40,7 +42,7 @@ impl Cluster {
             .chain(all(self.templates.values(), Object::ResourceClaimTemplate))
             .chain(all(self.scheduling_workloads.values(), Object::SchedulingWorkload))
             .chain(all(self.pod_groups.values(), Object::PodGroup))
-            .chain(all(self.claims.values(), Object::ResourceClaim))
+            .chain(self.claims.values().cloned().map(Object::ResourceClaim))
             .chain(ordered.into_iter().map(|(_, object)| object))
             .collect()
     }
@@ -50,12 +52,14 @@ impl Cluster {
     pub(crate) fn take_over(&mut self, other: Self) {
         self.share_refused(&other);
         let is_kept = |object: &Object| !matches!(object, Object::Namespace(_) | Object::ResourceSlice(_));
-        let gone: Vec<ObjectRef> = self.objects().iter().map(Object::reference).collect();
-        let gone = gone.into_iter().filter(|object| object.kind != "ResourceSlice" && other.get(object).is_none());
-        for object in gone.collect::<Vec<_>>() {
-            self.delete(&object);
+        for object in self.objects().iter().map(Object::reference) {
+            if object.kind != "ResourceSlice" && other.get(&object).is_none() {
+                self.delete(&object);
+            }
         }
-        for mut object in other.objects().into_iter().filter(is_kept) {
+        let objects = other.objects();
+        drop(other);
+        for mut object in objects.into_iter().filter(is_kept) {
             let before = self.get(&object.reference());
             let version = before.as_ref().map(|before| before.metadata().resource_version.clone());
             object.metadata_mut().resource_version = version.unwrap_or_default();

@@ -70,8 +70,8 @@ impl Cluster {
     /// Adds an object or replaces the one with the same key, which comes back.
     pub(crate) fn replace(&mut self, object: Object) -> Option<Object> {
         match object {
-            Object::Pod(pod) => self.apply_pod(pod).map(|old| Object::Pod(Box::new(old))),
-            Object::ResourceClaim(claim) => self.apply_claim(claim).map(|old| Object::ResourceClaim(Box::new(old))),
+            Object::Pod(pod) => self.apply_pod(pod).map(Object::Pod),
+            Object::ResourceClaim(claim) => self.apply_claim(claim).map(Object::ResourceClaim),
             other => {
                 let before = self.get(&other.reference());
                 self.apply(other);

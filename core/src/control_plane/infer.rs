@@ -1,6 +1,7 @@
 //! Nodes where nobody wrote any: taken from what slices and Pods say about nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::api::node::{NAME_FIELD, Node, NodeSelector, NodeSelectorOperator, NodeSelectorTerm};
 use crate::api::object::Object;
@@ -53,7 +54,7 @@ pub(crate) fn infer_nodes(cluster: &mut Cluster, findings: &mut Vec<Finding>) {
         if known.is_some_and(|node| node.metadata.labels == labels) {
             continue;
         }
-        cluster.apply(Object::Node(Box::new(node(&name, &labels))));
+        cluster.apply(Object::Node(Arc::new(node(&name, &labels))));
     }
 }
 

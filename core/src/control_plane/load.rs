@@ -1,5 +1,7 @@
 //! Manifests and dumps into a simulated cluster, and what stands at its end for people.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::admission::admit;
@@ -134,7 +136,7 @@ impl Simulation {
         let gone: Vec<String> =
             before.nodes().keys().filter(|name| !cluster.nodes().contains_key(*name)).cloned().collect();
         let new = cluster.nodes().values().filter(|node| before.nodes().get(&node.metadata.name) != Some(node));
-        let new: Vec<Object> = new.map(|node| Object::Node(Box::new(Node::clone(node)))).collect();
+        let new: Vec<Object> = new.map(|node| Object::Node(Arc::new(Node::clone(node)))).collect();
         for name in gone {
             self.server.forget(&ObjectRef { kind: "Node".to_owned(), name, ..ObjectRef::default() });
         }
@@ -148,19 +150,20 @@ impl Simulation {
     fn give_priorities(&mut self, findings: &mut Vec<Finding>) {
         let cluster = self.server.cluster();
         let are_known = !cluster.priority_classes().is_empty();
-        let lacks = |pod: &&Pod| pod.spec.priority.is_none() && pod.spec.node_name.is_empty() && !pod.is_finished();
-        let names_class = |pod: &&Pod| are_known || pod.spec.rest.get("priorityClassName").is_some();
-        let pods: Vec<Pod> = cluster.pods().values().filter(lacks).filter(names_class).cloned().collect();
+        let lacks =
+            |pod: &&Arc<Pod>| pod.spec.priority.is_none() && pod.spec.node_name.is_empty() && !pod.is_finished();
+        let names_class = |pod: &&Arc<Pod>| are_known || pod.spec.rest.get("priorityClassName").is_some();
+        let pods: Vec<Arc<Pod>> = cluster.pods().values().filter(lacks).filter(names_class).cloned().collect();
         for mut pod in pods {
-            let object = Object::Pod(Box::new(pod.clone())).reference();
-            match priority::admit(self.server.cluster(), &mut pod) {
-                Ok(()) => self.server.seed_object(Object::Pod(Box::new(pod)), self.now),
+            let object = Object::Pod(Arc::clone(&pod)).reference();
+            match priority::admit(self.server.cluster(), Arc::make_mut(&mut pod)) {
+                Ok(()) => self.server.seed_object(Object::Pod(pod), self.now),
                 Err(problem) => {
                     let message = format!("refused: pods \"{}\" is forbidden: {problem}", object.name);
                     let finding =
                         Finding::new(Code::RunRefused, "spec.priorityClassName", message).about(object.clone());
                     self.server.forget(&object);
-                    let written = Object::Pod(Box::new(pod)).write();
+                    let written = Object::Pod(pod).write();
                     self.server.cluster_mut().note_refused(written, std::slice::from_ref(&finding));
                     findings.push(finding);
                 }
@@ -243,8 +246,9 @@ pub(crate) fn not_given(cluster: &Cluster) -> Vec<(&'static str, bool)> {
     let has_pods = pods().next().is_some() || !cluster.workloads().is_empty();
     let have_claims = pods().any(|pod| !pod.spec.resource_claims.is_empty());
     // What controllers made here says nothing about what there is in the cluster.
-    let made =
-        |claim: &ResourceClaim| claim.metadata.controller().is_some() && !is_foreign("ResourceClaim", &claim.metadata);
+    let made = |claim: &Arc<ResourceClaim>| {
+        claim.metadata.controller().is_some() && !is_foreign("ResourceClaim", &claim.metadata)
+    };
     let copied = |template: &ResourceClaimTemplate| {
         template.metadata.labels.contains_key(MANAGED_BY) && !is_foreign("ResourceClaimTemplate", &template.metadata)
     };
@@ -255,7 +259,11 @@ pub(crate) fn not_given(cluster: &Cluster) -> Vec<(&'static str, bool)> {
         ("DeviceClass", cluster.classes().is_empty(), have_requests),
         ("ResourceClaim", cluster.claims().values().all(made), have_claims),
         ("ResourceClaimTemplate", cluster.templates().values().all(copied), have_claims),
-        ("ClusterResourceClaimTemplate", cluster.cluster_templates().is_empty(), pods().any(needs_cluster_wide)),
+        (
+            "ClusterResourceClaimTemplate",
+            cluster.cluster_templates().is_empty(),
+            pods().any(|pod| needs_cluster_wide(pod)),
+        ),
         ("PodGroup", cluster.pod_groups().is_empty(), pods().any(|pod| pod.group_name().is_some())),
     ];
     let features = &cluster.profile().features;
@@ -291,8 +299,8 @@ pub(crate) fn refused_admin_access(cluster: &Cluster) -> Vec<(Object, Finding)> 
     let templates = cluster.templates().values().filter(|template| {
         is_refused("ResourceClaimTemplate", &template.metadata, &template.spec.spec.devices.requests)
     });
-    let claims = claims.map(|claim| Object::ResourceClaim(Box::new(claim.clone())));
-    let templates = templates.map(|template| Object::ResourceClaimTemplate(Box::new(template.clone())));
+    let claims = claims.cloned().map(Object::ResourceClaim);
+    let templates = templates.map(|template| Object::ResourceClaimTemplate(Arc::new(template.clone())));
     let with_error = |object: Object| {
         let key = object.reference();
         let (kind, name, namespace) = (&key.kind, &key.name, &key.namespace);

@@ -1,6 +1,7 @@
 //! Template-sync as a controller of the simulated cluster, where the input has something to copy.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::Simulation;
 use super::queue::Queue;
@@ -81,7 +82,7 @@ impl Simulation {
             let mut namespace = known.cloned().unwrap_or_default();
             namespace.metadata.labels.insert(NAME_LABEL.to_owned(), name.clone());
             namespace.metadata.name = name;
-            self.server.seed(Object::Namespace(Box::new(namespace)).write(), self.now);
+            self.server.seed(Object::Namespace(Arc::new(namespace)).write(), self.now);
         }
     }
 

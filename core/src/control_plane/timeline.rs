@@ -1,5 +1,7 @@
 //! What happened in a simulated cluster, in the words of users: one line for each thing that matters.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -291,6 +293,7 @@ fn same_apart_from_version(before: &Object, after: &Object) -> bool {
     before.metadata_mut().resource_version.clone_from(&after.metadata().resource_version);
     let nominated = |object: &mut Object| {
         if let Object::Pod(pod) = object {
+            let pod = Arc::make_mut(pod);
             pod.status.nominated_node_name.clear();
             pod.status.conditions.clear();
         }

@@ -65,7 +65,7 @@ impl Waiting {
             if let Some(entry) = self.entries.get_mut(&key) {
                 entry.ready = None;
                 self.asleep.insert(key.clone());
-                if cluster.pods().get(&key).is_some_and(is_waiting) {
+                if cluster.pods().get(&key).is_some_and(|pod| is_waiting(pod)) {
                     return Some(key);
                 }
             }

@@ -6,6 +6,7 @@
 //! write is refused.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::flight::ECHO;
 use super::{Lane, Task};
@@ -41,7 +42,7 @@ impl Echoes {
             let users = cluster.links().pods_of_claim(key).map(|name| (key.0.clone(), name.clone()));
             let mut users = users.filter_map(|user| cluster.pods().get(&user)).peekable();
             let is_free = users.peek().is_none();
-            if may_get_devices(claim) && (is_free || users.any(&is_ours)) {
+            if may_get_devices(claim) && (is_free || users.any(|pod| is_ours(pod))) {
                 self.versions.insert(key.clone(), claim.metadata.resource_version.clone());
             }
         }
@@ -74,7 +75,7 @@ impl Echoes {
         let Some(known) = known else { return Decision::none() };
         let mut claim = ResourceClaim::clone(known);
         claim.metadata.finalizers.retain(|finalizer| finalizer != CLAIM_FINALIZER);
-        let action = Action::Update(Box::new(Object::ResourceClaim(Box::new(claim))));
+        let action = Action::Update(Box::new(Object::ResourceClaim(Arc::new(claim))));
         Decision { wake_up: self.end, ..Decision::of(vec![action]) }
     }
 

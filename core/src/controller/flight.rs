@@ -3,6 +3,7 @@
 //! What is told of an object in the meantime is kept aside. It counts again once it is known what became of the writes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -220,7 +221,7 @@ fn left_of_claim(action: &Action, wanted: &ResourceClaim, known: &ResourceClaim)
             return Left::Nothing;
         }
         next.metadata.finalizers.clone_from(&wanted.metadata.finalizers);
-        return Left::All(Box::new(Action::Update(Box::new(Object::ResourceClaim(Box::new(next))))));
+        return Left::All(Box::new(Action::Update(Box::new(Object::ResourceClaim(Arc::new(next))))));
     }
     let devices = |claim: &ResourceClaim| claim.status.allocation.as_ref().map(|one| one.devices.results.clone());
     let has_all = wanted.status.reserved_for.iter().all(|consumer| known.status.reserved_for.contains(consumer));
@@ -228,11 +229,11 @@ fn left_of_claim(action: &Action, wanted: &ResourceClaim, known: &ResourceClaim)
         found if found == devices(wanted) && has_all => Left::Nothing,
         None if known.status.reserved_for.is_empty() => {
             next.status.clone_from(&wanted.status);
-            Left::All(Box::new(Action::UpdateStatus(Box::new(Object::ResourceClaim(Box::new(next))))))
+            Left::All(Box::new(Action::UpdateStatus(Box::new(Object::ResourceClaim(Arc::new(next))))))
         }
         found if found == devices(wanted) => {
             next.status.reserved_for.clone_from(&wanted.status.reserved_for);
-            Left::All(Box::new(Action::UpdateStatus(Box::new(Object::ResourceClaim(Box::new(next))))))
+            Left::All(Box::new(Action::UpdateStatus(Box::new(Object::ResourceClaim(Arc::new(next))))))
         }
         _ => Left::Unclear,
     }
@@ -247,13 +248,13 @@ fn outlook(cluster: &Cluster, action: &Action) -> Option<Object> {
         },
         Action::Bind { pod, node, .. } => {
             let Object::Pod(mut pod) = cluster.get(pod)? else { return None };
-            pod.spec.node_name.clone_from(node);
+            Arc::make_mut(&mut pod).spec.node_name.clone_from(node);
             Some(Object::Pod(pod))
         }
         Action::Patch(patch) => {
             let node = patch.fields.pointer("/status/nominatedNodeName").and_then(Value::as_str)?;
             let Object::Pod(mut pod) = cluster.get(&patch.object)? else { return None };
-            node.clone_into(&mut pod.status.nominated_node_name);
+            node.clone_into(&mut Arc::make_mut(&mut pod).status.nominated_node_name);
             Some(Object::Pod(pod))
         }
         Action::Delete { .. } | Action::Record(_) => None,

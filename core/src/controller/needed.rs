@@ -1,5 +1,7 @@
 //! What of a Pod a part keeps: a cluster has many, and most of them neither wait nor hold devices.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::State;
@@ -24,9 +26,9 @@ pub(super) fn needed(state: &State, object: Object) -> Option<Object> {
             kept.status.conditions.extend(pod.status.conditions.iter().find(is_own).cloned());
             kept
         }
-        State::Explainer(_) | State::Scheduler(_) | State::TemplateSync(_) => *pod,
+        State::Explainer(_) | State::Scheduler(_) | State::TemplateSync(_) => return Some(Object::Pod(pod)),
     };
-    Some(Object::Pod(Box::new(kept)))
+    Some(Object::Pod(Arc::new(kept)))
 }
 
 /// Of a Pod who it is, where it stands, its group and its claims; where asked for, what it takes of its node.

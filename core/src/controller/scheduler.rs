@@ -349,7 +349,8 @@ impl Scheduler {
             _ => cluster.links().pods_of_group(&key).cloned().collect(),
         };
         let keys = names.into_iter().map(move |name| (key.0.clone(), name));
-        keys.filter_map(|key| cluster.pods().get(&key).map(|pod| (key, pod))).filter(|(_, pod)| self.book.serves(pod))
+        keys.filter_map(|key| cluster.pods().get(&key).map(|pod| (key, &**pod)))
+            .filter(|(_, pod)| self.book.serves(pod))
     }
 
     /// Whether a claim is being allocated or reserved by another decision: what is not written yet must not be relied on.

@@ -2,6 +2,8 @@
 //!
 //! Source: KEP-5832, "Deletion protection".
 
+use std::sync::Arc;
+
 use crate::api::group::PodGroup;
 use crate::api::object::Object;
 use crate::cluster::{Cluster, Key};
@@ -25,7 +27,7 @@ pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key) -> Decision {
         }
         _ => return Decision::none(),
     }
-    Decision::of(vec![Action::Update(Box::new(Object::PodGroup(Box::new(after))))])
+    Decision::of(vec![Action::Update(Box::new(Object::PodGroup(Arc::new(after))))])
 }
 
 /// PodGroups that a change concerns.

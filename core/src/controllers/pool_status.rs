@@ -10,6 +10,7 @@
 //! Source: KEP-5677; `pkg/controller/resourcepoolstatusrequest`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -67,7 +68,7 @@ pub fn reconcile(cluster: &Cluster, profile: &Profile, name: &str, now: Time) ->
     }
     let mut answered = request.clone();
     answered.status = status(cluster, profile, request, &pools, now);
-    decision.actions.push(Action::UpdateStatus(Box::new(Object::ResourcePoolStatusRequest(Box::new(answered)))));
+    decision.actions.push(Action::UpdateStatus(Box::new(Object::ResourcePoolStatusRequest(Arc::new(answered)))));
     decision
 }
 

@@ -4,6 +4,7 @@
 //! what is written.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::case;
 use super::change::Change;
@@ -73,16 +74,16 @@ impl<'t> Trials<'t> {
                 claim.metadata.namespace == pod.metadata.namespace
                     && controller(&claim.metadata).is_some_and(|owner| owner.uid == pod.metadata.uid)
             });
-            let is_changed = |claim: &&ResourceClaim| {
+            let is_changed = |claim: &&Arc<ResourceClaim>| {
                 template_of(self.given, claim).is_some_and(|template| written.contains(&template))
             };
-            let stale: Vec<ObjectRef> = of_pod.filter(is_changed).map(claim_reference).collect();
+            let stale: Vec<ObjectRef> = of_pod.filter(is_changed).map(|claim| claim_reference(claim)).collect();
             if !stale.is_empty() {
                 deletes.extend(stale);
                 deletes.insert(subject.clone());
                 if pod.metadata.controller().is_none() && !written.contains(subject) {
                     let again = Pod { metadata: to_write(&pod.metadata), spec: pod.spec.clone(), ..Pod::default() };
-                    suggestion.manifests.push(Object::Pod(Box::new(again)).write());
+                    suggestion.manifests.push(Object::Pod(Arc::new(again)).write());
                 }
             }
         }
@@ -199,14 +200,14 @@ fn carry_out(cluster: &mut Cluster, change: &Change, pool: &str) -> Option<bool>
                 return Some(false);
             };
             node.spec.unschedulable = false;
-            cluster.apply(Object::Node(Box::new(node)));
+            cluster.apply(Object::Node(Arc::new(node)));
             Some(true)
         }
         Change::FreeClaim { claim, consumers, .. } => Some(free(cluster, claim, consumers).is_some()),
         Change::AddDevices { count, like, node, .. } => {
             let slice = added(cluster, *count, like, node, pool);
             let is_made = slice.is_some();
-            slice.into_iter().for_each(|slice| cluster.apply(Object::ResourceSlice(Box::new(slice))));
+            slice.into_iter().for_each(|slice| cluster.apply(Object::ResourceSlice(Arc::new(slice))));
             Some(is_made)
         }
         Change::EnableGate { .. } | Change::UseNodes { .. } => Some(false),
@@ -225,7 +226,7 @@ fn free(cluster: &mut Cluster, claim: &str, consumers: &[String]) -> Option<()> 
             .values()
             .filter(|claim| claim.metadata.namespace == namespace)
             .filter(|claim| controller(&claim.metadata).is_some_and(is_own))
-            .map(claim_reference)
+            .map(|claim| claim_reference(claim))
             .collect();
         cluster.delete(&pod_reference(&pod));
         for object in of_pod {
@@ -234,7 +235,7 @@ fn free(cluster: &mut Cluster, claim: &str, consumers: &[String]) -> Option<()> 
     }
     let (namespace, name) = claim.split_once('/')?;
     if let Some(claim) = cluster.claims().get(&(namespace.to_owned(), name.to_owned())).cloned() {
-        cluster.apply(Object::ResourceClaim(Box::new(freed(claim))));
+        cluster.apply(Object::ResourceClaim(Arc::new(freed(&claim))));
     }
     Some(())
 }

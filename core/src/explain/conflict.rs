@@ -1,6 +1,8 @@
 //! The smallest set of things that cannot hold together, found by taking away one after the other as long as the rest still
 //! cannot.
 
+use std::sync::Arc;
+
 use super::case::Case;
 use super::change::parts;
 use super::survey::Survey;
@@ -33,7 +35,8 @@ pub(crate) fn smallest(cluster: &mut Cluster, case: &Case, survey: &Survey, limi
     if nodes.len() > MOST_NODES {
         return Vec::new();
     }
-    let has_devices = |(key, claim): (&Key, &ResourceClaim)| claim.status.allocation.is_some().then(|| key.clone());
+    let has_devices =
+        |(key, claim): (&Key, &Arc<ResourceClaim>)| claim.status.allocation.is_some().then(|| key.clone());
     let mut holders: Vec<Key> = cluster.claims().iter().filter_map(has_devices).take(MOST_HOLDERS + 1).collect();
     let mut kept = parts_of(case, survey);
     if holders.len() > MOST_HOLDERS {
@@ -99,21 +102,21 @@ struct Search<'s> {
     case: &'s Case,
     nodes: Vec<String>,
     limits: &'s Limits,
-    freed: Vec<ResourceClaim>,
+    freed: Vec<Arc<ResourceClaim>>,
 }
 
 impl Search<'_> {
     fn free_all(&mut self, holders: &[Key]) {
         for key in holders {
             let Some(claim) = self.cluster.claims().get(key).cloned() else { continue };
-            self.freed.push(claim.clone());
-            self.cluster.apply(Object::ResourceClaim(Box::new(freed(claim))));
+            self.cluster.apply(Object::ResourceClaim(Arc::new(freed(&claim))));
+            self.freed.push(claim);
         }
     }
 
     fn restore(&mut self) {
         for claim in std::mem::take(&mut self.freed) {
-            self.cluster.apply(Object::ResourceClaim(Box::new(claim)));
+            self.cluster.apply(Object::ResourceClaim(claim));
         }
     }
 
@@ -133,9 +136,9 @@ impl Search<'_> {
         let mut needed = Vec::new();
         for key in holders {
             let Some(claim) = self.cluster.claims().get(key).cloned() else { continue };
-            self.cluster.apply(Object::ResourceClaim(Box::new(freed(claim.clone()))));
+            self.cluster.apply(Object::ResourceClaim(Arc::new(freed(&claim))));
             if self.fits(kept) {
-                self.cluster.apply(Object::ResourceClaim(Box::new(claim)));
+                self.cluster.apply(Object::ResourceClaim(claim));
                 needed.push(key.clone());
             }
         }

@@ -1,5 +1,7 @@
 //! A Pod as it is to be written once it has changed, or the workload that makes it.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::change::{Change, node_toleration};
@@ -28,7 +30,7 @@ pub(crate) fn written(cluster: &Cluster, pod: &Pod, changes: &[Change]) -> Vec<V
         let key = (namespace.clone(), group.to_owned());
         let names = cluster.links().pods_of_group(&key);
         let others = names.filter(|name| **name != pod.metadata.name);
-        let members = others.filter_map(|name| cluster.pods().get(&(namespace.clone(), name.clone())));
+        let members = others.filter_map(|name| cluster.pods().get(&(namespace.clone(), name.clone())).map(Arc::as_ref));
         pods.extend(members.filter(|other| other.metadata.controller().is_none() && other.spec.node_name.is_empty()));
     }
     pods.into_iter().filter_map(|pod| single(pod, changes)).collect()
@@ -38,7 +40,7 @@ pub(crate) fn written(cluster: &Cluster, pod: &Pod, changes: &[Change]) -> Vec<V
 fn single(pod: &Pod, changes: &[Change]) -> Option<Value> {
     let mut pod = Pod { metadata: to_write(&pod.metadata), status: PodStatus::default(), ..pod.clone() };
     change_spec(&mut pod.spec, changes)?;
-    Some(Object::Pod(Box::new(pod)).write())
+    Some(Object::Pod(Arc::new(pod)).write())
 }
 
 /// A workload with another template of the Pod.
@@ -48,7 +50,7 @@ fn template(root: &Workload, pod: &Pod, changes: &[Change]) -> Option<Value> {
     root.status = Value::Null;
     // `spec.jobs[0].template.` is `/spec/jobs/0/template/` as a pointer.
     let path = template_path(&root, pod).replace('[', "/").replace(']', "").replace('.', "/");
-    let mut object = Object::Workload(Box::new(root)).write();
+    let mut object = Object::Workload(Arc::new(root)).write();
     let spec = object.pointer_mut(&format!("/{path}spec"))?;
     let mut changed = PodSpec::read(spec.take(), &Path::ROOT, &mut Vec::new()).ok()?;
     change_spec(&mut changed, changes)?;

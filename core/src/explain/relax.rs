@@ -1,6 +1,7 @@
 //! Changes that help: each tried with the allocator, none larger than needed, the smallest first.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -288,7 +289,7 @@ fn manifests(cluster: &Cluster, case: &Case, changes: &[Change]) -> Vec<Value> {
             cel.expression.clone_from(to);
         }
         class.metadata = to_write(&class.metadata);
-        objects.push(Object::DeviceClass(Box::new(class)).write());
+        objects.push(Object::DeviceClass(Arc::new(class)).write());
     }
     objects
 }
@@ -307,12 +308,12 @@ fn written(cluster: &Cluster, case: &Case, claim: ResourceClaim) -> Value {
             template.metadata = to_write(&template.metadata);
             template.spec.spec = claim.spec;
             let object = if is_cluster { Object::ClusterResourceClaimTemplate } else { Object::ResourceClaimTemplate };
-            object(Box::new(template)).write()
+            object(Arc::new(template)).write()
         }
         None => {
             let metadata = to_write(&claim.metadata);
             let claim = ResourceClaim { metadata, status: ResourceClaimStatus::default(), ..claim };
-            Object::ResourceClaim(Box::new(claim)).write()
+            Object::ResourceClaim(Arc::new(claim)).write()
         }
     }
 }

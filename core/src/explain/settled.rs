@@ -1,6 +1,7 @@
 //! A control plane at rest, as explanations and reports see it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::origin::Origin;
 use super::reasons::{self, Entry, Verdict, entries};
@@ -11,8 +12,8 @@ use crate::cluster::entries::key_of;
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::{Simulation, scheduling_order, unmodelled};
 use crate::finding::{Code, Finding, Severity, list};
+use crate::scheduler::Examination;
 use crate::scheduler::node_fit::{is_inferred, unknown_labels};
-use crate::scheduler::{Examination, NodeCache};
 
 /// What became of a cluster's Pods.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +47,10 @@ pub(crate) fn look(simulation: &mut Simulation) -> Settled {
     let order = scheduling_order(cluster);
     let waiting = |pod: &&Pod| !simulation.had_node(pod) && !pod.is_finished();
     findings.extend(unmodelled(cluster));
-    findings.extend(remarks(cluster, order.iter().filter_map(|key| cluster.pods().get(key)).filter(waiting)));
+    findings.extend(remarks(
+        cluster,
+        order.iter().filter_map(|key| cluster.pods().get(key).map(Arc::as_ref)).filter(waiting),
+    ));
     let of_pod = |key: &Key| Some((key.clone(), entries(cluster, cluster.pods().get(key)?)));
     let with_claims = order.iter().filter_map(of_pod).filter(|(_, entries)| !entries.is_empty());
     let entries: BTreeMap<Key, Vec<Entry>> = with_claims.collect();
@@ -86,10 +90,8 @@ impl Settled {
 
 /// What is not looked at, and what is assumed; each once for each object.
 fn remarks<'c>(cluster: &Cluster, pods: impl Iterator<Item = &'c Pod>) -> Vec<Finding> {
-    let book = NodeCache::new(cluster);
-    let nodes: Vec<_> = book.nodes().collect();
     let has_groups = cluster.profile().features.generic_workload;
-    let has_inferred = nodes.iter().any(|state| is_inferred(&state.node));
+    let has_inferred = cluster.nodes().values().any(|node| is_inferred(node));
     let mut said = BTreeSet::new();
     let mut findings = Vec::new();
     for pod in pods {
@@ -100,7 +102,7 @@ fn remarks<'c>(cluster: &Cluster, pods: impl Iterator<Item = &'c Pod>) -> Vec<Fi
             let finding = origin.finding(Code::RunNotModelled, "spec.schedulingGroup", message);
             all.push(Finding { severity: Severity::Warning, ..finding });
         }
-        let unknown = if has_inferred { unknown_labels(pod, &nodes) } else { Vec::new() };
+        let unknown = if has_inferred { unknown_labels(cluster, pod) } else { Vec::new() };
         if !unknown.is_empty() {
             let message = format!("inferred nodes are taken to have the labels asked for: {}", list(unknown.iter()));
             all.push(origin.finding(Code::RunLabelsAssumed, "spec", message));

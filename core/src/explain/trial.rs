@@ -17,7 +17,7 @@ struct Undo {
     restore: Vec<Object>,
     remove: Vec<ObjectRef>,
     /// Claims whose devices were given back.
-    freed: Vec<ResourceClaim>,
+    freed: Vec<Arc<ResourceClaim>>,
 }
 
 /// Where the claims fit once some changes are made; the cluster afterwards is as before.
@@ -70,7 +70,8 @@ fn free(cluster: &mut Cluster, name: &str, undo: &mut Undo) {
 }
 
 /// A claim without its devices.
-pub(crate) fn freed(mut claim: ResourceClaim) -> ResourceClaim {
+pub(crate) fn freed(claim: &ResourceClaim) -> ResourceClaim {
+    let mut claim = claim.clone();
     claim.status.allocation = None;
     claim.status.reserved_for.clear();
     claim.status.devices.clear();
@@ -79,12 +80,12 @@ pub(crate) fn freed(mut claim: ResourceClaim) -> ResourceClaim {
 
 fn change_class(cluster: &mut Cluster, name: &str, index: u64, to: &str, undo: &mut Undo) {
     let Some(class) = cluster.classes().get(name).cloned() else { return };
-    undo.restore.push(Object::DeviceClass(Box::new(class.clone())));
+    undo.restore.push(Object::DeviceClass(Arc::new(class.clone())));
     let mut class = class;
     if let Some(cel) = class.spec.selectors.get_mut(position(index)).and_then(|selector| selector.cel.as_mut()) {
         to.clone_into(&mut cel.expression);
     }
-    cluster.apply(Object::DeviceClass(Box::new(class)));
+    cluster.apply(Object::DeviceClass(Arc::new(class)));
 }
 
 /// Name of the slice and pool in which added devices are tried.
@@ -94,7 +95,7 @@ pub(crate) const ADDED: &str = "apportion-added";
 fn add_devices(cluster: &mut Cluster, count: u64, like: &DeviceId, node: &str, undo: &mut Undo) {
     let Some(slice) = added(cluster, count, like, node, ADDED) else { return };
     undo.remove.push(ObjectRef { kind: "ResourceSlice".to_owned(), name: ADDED.to_owned(), ..ObjectRef::default() });
-    cluster.apply(Object::ResourceSlice(Box::new(slice)));
+    cluster.apply(Object::ResourceSlice(Arc::new(slice)));
 }
 
 /// A slice of a name with copies of a device, in a pool of its own.

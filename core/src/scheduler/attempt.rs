@@ -1,6 +1,7 @@
 //! One attempt to find a place for a Pod: whether it is to be tried at all, and what it needs.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::bind::Placement;
 use super::conditions::{self, Readiness};
@@ -99,7 +100,7 @@ impl<'s> Scheduler<'s> {
     }
 
     /// The Pod, if it waits for a node.
-    pub(super) fn waiting(&self, key: &Key) -> Option<Pod> {
+    pub(super) fn waiting(&self, key: &Key) -> Option<Arc<Pod>> {
         self.cluster.pods().get(key).filter(|pod| self.book.serves(pod)).cloned()
     }
 

@@ -211,5 +211,5 @@ fn too_many(claim: &ResourceClaim) -> String {
 }
 
 fn object(claim: ResourceClaim) -> Box<Object> {
-    Box::new(Object::ResourceClaim(Box::new(claim)))
+    Box::new(Object::ResourceClaim(Arc::new(claim)))
 }

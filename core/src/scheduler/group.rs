@@ -4,6 +4,7 @@
 //! Source: KEP-4671, KEP-5832; `schedule_one_podgroup.go`.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use super::attempt::{Attempt, Failure, Scheduler};
 use super::bind::{self, Placement};
@@ -65,9 +66,9 @@ pub(super) fn examine(scheduler: &mut Scheduler<'_>, group: &Key) -> Examined {
         let examination = match found {
             Ok(placement) => {
                 let claims = placement.claims(cycle.scheduler);
-                examined.assumed.extend(claims.into_iter().map(|claim| Object::ResourceClaim(Box::new(claim))));
-                pod.spec.node_name.clone_from(&placement.node);
-                examined.assumed.push(Object::Pod(Box::new(pod)));
+                examined.assumed.extend(claims.into_iter().map(|claim| Object::ResourceClaim(Arc::new(claim))));
+                Arc::make_mut(&mut pod).spec.node_name.clone_from(&placement.node);
+                examined.assumed.push(Object::Pod(pod));
                 cycle.scheduler.fits(&placement)
             }
             Err(failure) => failure.examined(),
@@ -78,10 +79,10 @@ pub(super) fn examine(scheduler: &mut Scheduler<'_>, group: &Key) -> Examined {
 }
 
 /// Waiting members by priority, then in the order of their arrival.
-fn members(scheduler: &Scheduler<'_>, group: &Key) -> Vec<Pod> {
+fn members(scheduler: &Scheduler<'_>, group: &Key) -> Vec<Arc<Pod>> {
     let cluster = &*scheduler.cluster;
     let keys = cluster.links().pods_of_group(group).map(|name| (group.0.clone(), name.clone()));
-    let mut members: Vec<Pod> = keys.filter_map(|key| scheduler.waiting(&key)).collect();
+    let mut members: Vec<Arc<Pod>> = keys.filter_map(|key| scheduler.waiting(&key)).collect();
     members.sort_by_key(|pod| {
         let arrival = cluster.arrival("Pod", &pod.metadata.namespace, &pod.metadata.name);
         (pod.spec.priority.unwrap_or_default().saturating_neg(), arrival)
@@ -102,7 +103,7 @@ struct Cycle<'c, 's> {
     scheduler: &'c mut Scheduler<'s>,
     group: &'c PodGroup,
     /// What each member found, in the order of trying.
-    found: Vec<(Pod, Result<Placement, Failure>)>,
+    found: Vec<(Arc<Pod>, Result<Placement, Failure>)>,
     held: Vec<Key>,
     /// How many members had a place before.
     placed: usize,
@@ -122,7 +123,7 @@ impl<'c, 's> Cycle<'c, 's> {
     }
 
     /// Gives each member the first place that fits it.
-    fn try_all(&mut self, members: &[Pod]) {
+    fn try_all(&mut self, members: &[Arc<Pod>]) {
         for pod in members {
             if !self.try_one(pod) {
                 break;
@@ -131,7 +132,7 @@ impl<'c, 's> Cycle<'c, 's> {
     }
 
     /// The same, but not beyond a member without which there are not enough. False when it came to that; then nothing is left of it.
-    fn try_for_enough(&mut self, members: &[Pod]) -> bool {
+    fn try_for_enough(&mut self, members: &[Arc<Pod>]) -> bool {
         let mut others = members.len();
         for pod in members {
             others = others.saturating_sub(1);
@@ -164,7 +165,7 @@ impl<'c, 's> Cycle<'c, 's> {
     }
 
     /// Tries a member. False when something is wrong, so that the whole group fails.
-    fn try_one(&mut self, pod: &Pod) -> bool {
+    fn try_one(&mut self, pod: &Arc<Pod>) -> bool {
         let attempt = self.scheduler.attempt(pod);
         self.take(pod, attempt)
     }
@@ -177,7 +178,7 @@ impl<'c, 's> Cycle<'c, 's> {
         attempt
     }
 
-    fn take(&mut self, pod: &Pod, attempt: Attempt) -> bool {
+    fn take(&mut self, pod: &Arc<Pod>, attempt: Attempt) -> bool {
         match attempt {
             Attempt::Held => self.held.push(key_of(&pod.metadata)),
             Attempt::Fits(placement) => {
@@ -198,9 +199,10 @@ impl<'c, 's> Cycle<'c, 's> {
     /// enough either, other devices on each node, too. False when nothing helps.
     ///
     /// DIFFERENCE: the reference tries one combination only, so that a gang can wait although it fits.
-    fn try_other_places(&mut self, members: &[Pod]) -> bool {
-        let (held, ready): (Vec<&Pod>, Vec<&Pod>) = members.iter().partition(|pod| self.scheduler.is_held(pod));
-        let ready: Vec<Pod> = ready.into_iter().cloned().collect();
+    fn try_other_places(&mut self, members: &[Arc<Pod>]) -> bool {
+        let (held, ready): (Vec<&Arc<Pod>>, Vec<&Arc<Pod>>) =
+            members.iter().partition(|pod| self.scheduler.is_held(pod));
+        let ready: Vec<Arc<Pod>> = ready.into_iter().cloned().collect();
         let wants_devices = ready.iter().any(|pod| self.scheduler.wants_devices(pod));
         let room = room_for_all(&ready);
         for (keeps_out, varies_devices) in [(true, false), (false, false), (false, true)] {
@@ -223,7 +225,7 @@ impl<'c, 's> Cycle<'c, 's> {
     }
 
     /// Finds places for enough of the members from here on. Bounded by the number of members and of tries.
-    fn search(&mut self, members: &[Pod], varies_devices: bool, tries: &mut u32) -> bool {
+    fn search(&mut self, members: &[Arc<Pod>], varies_devices: bool, tries: &mut u32) -> bool {
         let Some((pod, others)) = members.split_first() else { return self.is_enough() };
         let mut tried = BTreeSet::new();
         loop {
@@ -266,9 +268,9 @@ impl<'c, 's> Cycle<'c, 's> {
     /// Whether enough of the others find a place when a Pod has this one.
     fn goes_on(
         &mut self,
-        pod: &Pod,
+        pod: &Arc<Pod>,
         placement: &Placement,
-        others: &[Pod],
+        others: &[Arc<Pod>],
         varies_devices: bool,
         tries: &mut u32,
     ) -> bool {
@@ -284,7 +286,13 @@ impl<'c, 's> Cycle<'c, 's> {
     }
 
     /// The same with other devices on the node: every other choice lacks one of those that were chosen.
-    fn goes_on_with_other_devices(&mut self, pod: &Pod, first: &Placement, others: &[Pod], tries: &mut u32) -> bool {
+    fn goes_on_with_other_devices(
+        &mut self,
+        pod: &Arc<Pod>,
+        first: &Placement,
+        others: &[Arc<Pod>],
+        tries: &mut u32,
+    ) -> bool {
         let mut seen = BTreeSet::from([devices(first)]);
         let mut queue: VecDeque<BTreeSet<DeviceId>> =
             devices(first).into_iter().map(|device| BTreeSet::from([device])).collect();
@@ -322,22 +330,22 @@ impl<'c, 's> Cycle<'c, 's> {
     }
 
     /// Lets the following members see a place as taken.
-    fn assume(&mut self, pod: &Pod, placement: &Placement) {
+    fn assume(&mut self, pod: &Arc<Pod>, placement: &Placement) {
         for claim in placement.claims(self.scheduler) {
             let before = self.scheduler.cluster.claims().get(&key_of(&claim.metadata)).cloned();
-            let claim = Object::ResourceClaim(Box::new(claim));
+            let claim = Object::ResourceClaim(Arc::new(claim));
             self.before.push(match before {
-                Some(before) => Before::Was(Object::ResourceClaim(Box::new(before))),
+                Some(before) => Before::Was(Object::ResourceClaim(before)),
                 None => Before::WasNot(claim.reference()),
             });
             self.scheduler.cluster.apply(claim);
         }
-        let mut placed = pod.clone();
+        let mut placed = Pod::clone(pod);
         placed.spec.node_name.clone_from(&placement.node);
         placed.status.node_allocatable_resource_claim_statuses.clone_from(&placement.taken);
         self.scheduler.book.place(&placed);
-        self.before.push(Before::Was(Object::Pod(Box::new(pod.clone()))));
-        self.scheduler.cluster.apply(Object::Pod(Box::new(placed)));
+        self.before.push(Before::Was(Object::Pod(Arc::clone(pod))));
+        self.scheduler.cluster.apply(Object::Pod(Arc::new(placed)));
     }
 
     /// Takes places back until so many changes are left.
@@ -428,7 +436,7 @@ impl<'c, 's> Cycle<'c, 's> {
 }
 
 /// What some Pods ask for together.
-fn room_for_all(members: &[Pod]) -> Room {
+fn room_for_all(members: &[Arc<Pod>]) -> Room {
     let mut all = Resources::new();
     members.iter().for_each(|pod| node_fit::add(&mut all, &without_ports(node_fit::requests(pod))));
     Room::of(all)

@@ -33,6 +33,8 @@ mod write;
 pub use node_cache::NodeCache;
 pub use queue::{Concern, concern, is_waiting, waits_for};
 
+use std::sync::Arc;
+
 use crate::allocate::Limits;
 use crate::api::class::{DeviceTaintRule, DeviceTaintSelector};
 use crate::api::object::Object;
@@ -146,11 +148,11 @@ fn with_rules_of_reference<A>(cluster: &mut Cluster, profile: &Profile, ask: imp
     for rule in &rules {
         let mut all = rule.clone();
         all.spec.device_selector = Some(DeviceTaintSelector::default());
-        cluster.apply(Object::DeviceTaintRule(Box::new(all)));
+        cluster.apply(Object::DeviceTaintRule(Arc::new(all)));
     }
     let answer = ask(cluster);
     for rule in rules {
-        cluster.apply(Object::DeviceTaintRule(Box::new(rule)));
+        cluster.apply(Object::DeviceTaintRule(Arc::new(rule)));
     }
     answer
 }

@@ -71,7 +71,7 @@ pub(super) fn needs(cluster: &Cluster, features: &Features, pod: &Pod) -> Result
                 is_reserved: entries::is_reserved_for_pod(pod, found, groups),
                 is_shared: entries::binding(entry, group) == Binding::Group,
                 is_new: false,
-                claim: found.clone(),
+                claim: ResourceClaim::clone(found),
             });
         }
     }

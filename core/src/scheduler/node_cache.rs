@@ -176,8 +176,8 @@ impl NodeCache {
 
     /// Whether a node is left out for lack of room.
     pub(super) fn is_crowded(&self, node: &str) -> bool {
-        let roomy = self.roomy.as_ref().zip(self.position(node));
-        roomy.is_some_and(|(roomy, position)| !roomy.contains(position))
+        let is_roomy = |roomy: &Bits| self.position(node).is_none_or(|position| roomy.contains(position));
+        self.roomy.as_ref().is_some_and(|roomy| !is_roomy(roomy))
     }
 
     /// Whether a node's devices may serve a class.

@@ -13,7 +13,7 @@ use super::{classes, node_allocatable};
 use crate::api::node::{Node, NodeSelector, NodeSelectorTerm, NodeTaint};
 use crate::api::pod::{Container, NodeToleration, Pod, PodSpec, ResourceRequirements};
 use crate::api::quantity::{Format, Quantity};
-use crate::cluster::node_selector;
+use crate::cluster::{Cluster, node_selector};
 
 /// Resources that a node which does not state them is taken to have enough of.
 const ORDINARY: [&str; 4] = ["cpu", "memory", "ephemeral-storage", PODS];
@@ -456,12 +456,12 @@ pub(crate) fn selects(selector: &NodeSelector, node: &Node) -> bool {
 }
 
 /// Labels that a Pod's node selector or affinity asks for and that no node has.
-pub(crate) fn unknown_labels(pod: &Pod, nodes: &[&NodeState]) -> Vec<String> {
+pub(crate) fn unknown_labels(cluster: &Cluster, pod: &Pod) -> Vec<String> {
     let terms = required(pod).map(|selector| selector.terms.as_slice()).unwrap_or_default();
     let expressions = terms.iter().flat_map(|term| &term.match_expressions).map(|requirement| &requirement.key);
     let mut keys: Vec<String> = pod.spec.node_selector.keys().chain(expressions).cloned().collect();
     keys.sort();
     keys.dedup();
-    keys.retain(|key| nodes.iter().all(|state| !state.node.metadata.labels.contains_key(key)));
+    keys.retain(|key| cluster.nodes().values().all(|node| !node.metadata.labels.contains_key(key)));
     keys
 }

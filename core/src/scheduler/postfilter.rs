@@ -1,6 +1,7 @@
 //! After a Pod fitted nowhere: an allocation that nobody uses and that stands in its way is given up.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::attempt::{Failure, Scheduler};
 use super::bind;
@@ -39,7 +40,7 @@ pub(super) fn relieve(
         claim.status.allocation = None;
         claim.status.reserved_for.clear();
         claim.status.devices.clear();
-        let action = Action::UpdateStatus(Box::new(Object::ResourceClaim(Box::new(claim))));
+        let action = Action::UpdateStatus(Box::new(Object::ResourceClaim(Arc::new(claim))));
         return ("deallocation of ResourceClaim completed", Decision::of(vec![action]), false);
     }
     match release_group_claim(scheduler, pod, needs) {
@@ -55,7 +56,7 @@ pub(super) fn remove(claim: &ResourceClaim) -> Failure {
     if claim.metadata.finalizers.iter().any(|finalizer| finalizer == CLAIM_FINALIZER) {
         let mut free = claim.clone();
         free.metadata.finalizers.retain(|finalizer| finalizer != CLAIM_FINALIZER);
-        actions.push(Action::Update(Box::new(Object::ResourceClaim(Box::new(free)))));
+        actions.push(Action::Update(Box::new(Object::ResourceClaim(Arc::new(free)))));
     }
     if !claim.metadata.is_deleting() {
         actions.push(Action::delete(reference, &claim.metadata));
@@ -84,5 +85,5 @@ fn release_group_claim(scheduler: &Scheduler<'_>, pod: &Pod, needs: &[Need]) -> 
     };
     let mut claim = needs.iter().find(holds)?.claim.clone();
     bind::release(&mut claim, &group.metadata.uid, scheduler.settings.profile.mode);
-    Some(Action::UpdateStatus(Box::new(Object::ResourceClaim(Box::new(claim)))))
+    Some(Action::UpdateStatus(Box::new(Object::ResourceClaim(Arc::new(claim)))))
 }

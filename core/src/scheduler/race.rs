@@ -18,12 +18,12 @@ use crate::decision::Decision;
 /// Binds the members that fit.
 pub(super) fn bind_side_by_side(
     scheduler: &Scheduler<'_>,
-    members: Vec<(Pod, Placement)>,
+    members: Vec<(Arc<Pod>, Placement)>,
     decision: &mut Decision,
 ) -> Vec<(Key, Verdict)> {
     let pending = pending(&members);
     let fastest = |uid: &String| {
-        let uses = |(_, (_, place)): &(usize, &(Pod, Placement))| {
+        let uses = |(_, (_, place)): &(usize, &(Arc<Pod>, Placement))| {
             place.needs.iter().any(|need| need.claim.metadata.uid == *uid)
         };
         members.iter().enumerate().rfind(uses).map(|(index, _)| index)
@@ -45,7 +45,7 @@ pub(super) fn bind_side_by_side(
 }
 
 /// Shared claims without devices, each with what the first member found for it, by UID.
-fn pending(members: &[(Pod, Placement)]) -> BTreeMap<String, (super::needs::Need, Arc<AllocationResult>)> {
+fn pending(members: &[(Arc<Pod>, Placement)]) -> BTreeMap<String, (super::needs::Need, Arc<AllocationResult>)> {
     let mut users: BTreeMap<String, usize> = BTreeMap::new();
     for (_, placement) in members {
         for need in &placement.needs {

@@ -1,5 +1,7 @@
 //! The claim that the scheduler makes for a Pod's extended resources (KEP-5004).
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use crate::allocate::extended::{ANNOTATION, ExtendedResources, class_for};
@@ -24,7 +26,7 @@ pub(crate) fn is_asked(cluster: &Cluster, pod: &Pod) -> bool {
 /// The claim that was made for a Pod earlier.
 pub(crate) fn existing<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c ResourceClaim> {
     let uid = &pod.metadata.uid;
-    let claims = cluster.links().claims_of_owner(uid).filter_map(|key| cluster.claims().get(key));
+    let claims = cluster.links().claims_of_owner(uid).filter_map(|key| cluster.claims().get(key).map(Arc::as_ref));
     let is_own = |claim: &&ResourceClaim| claim.metadata.controller().is_some_and(|owner| owner.uid == *uid);
     claims.filter(is_own).find(|claim| claim.metadata.annotations.get(ANNOTATION).is_some_and(|value| value == "true"))
 }

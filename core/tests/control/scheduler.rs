@@ -1,6 +1,7 @@
 //! The scheduler: what several decisions take at a time, and what becomes of them when nobody answers.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use apportion_core::api::object::Object;
 use apportion_core::controller::{Conclusion, Part};
@@ -338,7 +339,7 @@ fn with_late_write() -> (World, Action) {
     world.carry_out(finalizer).unwrap();
     let Action::UpdateStatus(mut object) = late else { panic!("{late:?}") };
     if let Object::ResourceClaim(claim) = &mut *object {
-        claim.metadata.resource_version = version(&world, "c-1");
+        Arc::make_mut(claim).metadata.resource_version = version(&world, "c-1");
     }
     world.remove(&subject);
     world.put(claim("c-2", 1));

@@ -1,6 +1,7 @@
 //! An API server of a few lines, and a controller that hears of everything in it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use apportion_core::allocate::Limits;
 use apportion_core::api::object::Object;
@@ -232,7 +233,7 @@ impl World {
         let mut object = object.clone();
         let version = self.objects[&key]["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
         if let Object::ResourceClaim(claim) = &mut *object {
-            claim.metadata.resource_version = version;
+            Arc::make_mut(claim).metadata.resource_version = version;
         }
         match action {
             Action::Update(_) => Action::Update(object),

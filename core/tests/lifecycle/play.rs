@@ -122,7 +122,7 @@ impl Play {
     }
 
     pub(crate) fn claims(&self) -> Vec<&ResourceClaim> {
-        self.simulation.server().cluster().claims().values().collect()
+        self.simulation.server().cluster().claims().values().map(|claim| &**claim).collect()
     }
 
     /// The only claim.

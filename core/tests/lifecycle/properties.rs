@@ -392,7 +392,7 @@ impl History {
                 self.fail(&format!("nobody asked for claim {}", claim.metadata.name));
             }
         }
-        let is_broken = |claim: &&ResourceClaim| {
+        let is_broken = |claim: &ResourceClaim| {
             let results = claim.status.allocation.iter().flat_map(|allocation| &allocation.devices.results);
             results.into_iter().any(|result| result.pool == "a" && self.broken.contains(&result.device))
         };
@@ -400,7 +400,7 @@ impl History {
         let going = cluster.pods().values().filter(|pod| pod.metadata.is_deleting() && !pod.is_finished());
         for pod in going {
             let mut claims = cluster.claims().values().filter(|claim| is_reserved_for_pod(pod, claim, true));
-            if !self.asked_to_go.contains(&pod.metadata.uid) && !claims.any(|claim| is_broken(&claim)) {
+            if !self.asked_to_go.contains(&pod.metadata.uid) && !claims.any(|claim| is_broken(claim)) {
                 self.fail(&format!("nobody asked for {} to go", pod.metadata.name));
             }
         }

@@ -17,6 +17,10 @@ use apportion_core::engine::Engine;
 use apportion_core::profile::Profile;
 use serde_json::{Value, json};
 
+/// The one of the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Runs a cluster as `apportion run` does and says what each step costs.
 fn run(title: &str, objects: &[Value]) -> (Engine, Report) {
     let yaml = objects.iter().map(apportion_yaml::write).collect::<Vec<_>>().join("---\n");

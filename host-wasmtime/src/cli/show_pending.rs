@@ -1,5 +1,7 @@
 //! Why Pods stay Pending, and what is worth knowing about a run.
 
+use std::collections::BTreeMap;
+
 use apportion_core::ask::PodReport;
 use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
 
@@ -13,19 +15,17 @@ const MAX_NAMES: usize = 5;
 
 /// Pods with the same reasons together.
 pub(crate) fn show(pods: &[&PodReport], places: &Places<'_>, sources: &[Source], pen: Pen) -> Vec<String> {
-    let mut groups: Vec<(Vec<String>, Vec<&PodReport>)> = Vec::new();
+    let mut groups: Vec<Vec<&PodReport>> = Vec::new();
+    let mut known: BTreeMap<(Vec<String>, Option<&ObjectRef>), usize> = BTreeMap::new();
     for pod in pods {
-        let likeness = likeness(pod);
-        let is_alike = |(known, members): &(Vec<String>, Vec<&PodReport>)| {
-            *known == likeness && members.first().is_some_and(|first| first.owner == pod.owner)
-        };
-        match groups.iter().position(is_alike).and_then(|index| groups.get_mut(index)) {
-            Some((_, members)) => members.push(pod),
-            None => groups.push((likeness, vec![pod])),
+        let place = *known.entry((likeness(pod), pod.owner.as_ref())).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some(members) => members.push(pod),
+            None => groups.push(vec![pod]),
         }
     }
     let mut lines = Vec::new();
-    for (_, members) in groups {
+    for members in groups {
         let Some(first) = members.first() else { continue };
         lines.extend(title(&members, pen));
         if first.reasons.is_empty() {

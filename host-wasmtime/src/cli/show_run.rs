@@ -1,7 +1,7 @@
 //! What DRA did, for people: the verdict, nodes, Pods with their devices, and at the end, where a terminal stops
 //! scrolling, what stays Pending.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use apportion_core::ask::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
@@ -41,17 +41,22 @@ pub(crate) fn show(
         out.push(String::new());
         out.extend(nodes(&report.nodes, pen, is_verbose));
     }
+    let claims = report.claims.iter().map(|claim| ((claim.namespace.as_str(), claim.name.as_str()), claim)).collect();
+    let mut tree = Tree { claims, pen, is_verbose, told: BTreeMap::new() };
     let placed: Vec<&PodReport> = report.pods.iter().filter(|pod| pod.node.is_some()).collect();
     if !placed.is_empty() {
         out.push(String::new());
         out.push(pen.paint(Ink::Strong, "PODS"));
-        out.extend(Tree { report, pen, is_verbose, told: BTreeMap::new() }.pods(&placed));
+        out.extend(tree.pods(&placed));
     }
-    let idle: Vec<&ClaimReport> = report.claims.iter().filter(|claim| !is_used(claim, report)).collect();
+    let used = report.pods.iter().flat_map(|pod| pod.claims.iter().map(|entry| (&pod.namespace, entry.claim.as_ref())));
+    let used: BTreeSet<(&String, Option<&String>)> = used.collect();
+    let is_idle = |claim: &&ClaimReport| !used.contains(&(&claim.namespace, Some(&claim.name)));
+    let idle: Vec<&ClaimReport> = report.claims.iter().filter(is_idle).collect();
     if !idle.is_empty() {
         out.push(String::new());
         out.push(pen.paint(Ink::Strong, "CLAIMS THAT NO POD USES"));
-        out.extend(Tree { report, pen, is_verbose, told: BTreeMap::new() }.idle_claims(&idle));
+        out.extend(tree.idle_claims(&idle));
     }
     let places = Places::new(input);
     let told_above = |finding: &&Finding| finding.code == Code::RunNodesInferred && !is_verbose;
@@ -73,13 +78,6 @@ pub(crate) fn show(
     }
     out.push(String::new());
     out.join("\n")
-}
-
-/// Whether a Pod names the claim.
-fn is_used(claim: &ClaimReport, report: &Report) -> bool {
-    report.pods.iter().any(|pod| {
-        pod.namespace == claim.namespace && pod.claims.iter().any(|entry| entry.claim.as_ref() == Some(&claim.name))
-    })
 }
 
 /// Whether a Pod has a node and something keeps it from starting there.
@@ -161,7 +159,7 @@ fn nodes(nodes: &[NodeReport], pen: Pen, is_verbose: bool) -> Vec<String> {
 
 /// Pods with their claims and devices.
 struct Tree<'r> {
-    report: &'r Report,
+    claims: BTreeMap<(&'r str, &'r str), &'r ClaimReport>,
     pen: Pen,
     is_verbose: bool,
     /// Claims whose devices were listed, with the Pod they stand under.
@@ -172,9 +170,11 @@ impl<'r> Tree<'r> {
     /// Pods of one owner together, in the order of their first.
     fn pods(&mut self, pods: &[&'r PodReport]) -> Vec<String> {
         let mut groups: Vec<(Option<&ObjectRef>, Vec<&'r PodReport>)> = Vec::new();
+        let mut places: BTreeMap<&ObjectRef, usize> = BTreeMap::new();
         for pod in pods {
             let owner = pod.owner.as_ref();
-            match groups.iter_mut().find(|(known, _)| owner.is_some() && *known == owner) {
+            let place = owner.map_or(groups.len(), |owner| *places.entry(owner).or_insert(groups.len()));
+            match groups.get_mut(place) {
                 Some((_, members)) => members.push(pod),
                 None => groups.push((owner, vec![pod])),
             }
@@ -212,9 +212,8 @@ impl<'r> Tree<'r> {
     }
 
     fn entry(&mut self, pod: &'r PodReport, entry: &'r PodClaimReport) -> Vec<String> {
-        let claim = entry.claim.as_ref().and_then(|name| {
-            self.report.claims.iter().find(|claim| claim.namespace == pod.namespace && claim.name == *name)
-        });
+        let claim =
+            entry.claim.as_ref().and_then(|name| self.claims.get(&(pod.namespace.as_str(), name.as_str())).copied());
         let Some(claim) = claim else {
             let verb = if pod.reasons.is_empty() { "needs" } else { "has" };
             return vec![format!("{} {verb} no claim", clean(&entry.name))];

@@ -1,4 +1,4 @@
-//! Many gangs at once: the life of their claims and Pods from the first write until nothing changes any more.
+//! Many Pods at once, from reading YAML to the report.
 
 use std::env;
 use std::process::{Command, Stdio};
@@ -9,30 +9,34 @@ use apportion::{Door, HostLimits, Native, Runner};
 use apportion_core::allocate::Limits;
 use apportion_core::profile::Profile;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-/// Members of a gang, which share a claim for one device.
-const MEMBERS: u64 = 10;
+use super::scale::peak_memory;
 
-/// Gangs, and nodes with eight devices each.
-const GANGS: u64 = 1_000;
-const NODES: u64 = 1_000;
+#[path = "../../../core/tests/scale/worlds.rs"]
+mod worlds;
+
+/// The clusters, by name; each with its Pods and what it may take natively and through the component, in seconds.
+pub const WORLDS: [(&str, &str, f64, f64); 3] = [
+    ("gangs", "10,000 Pods in 1,000 gangs, which ask for CPU, on 1,000 nodes with 8 devices", 5.0, 5.0),
+    ("trace", "8,152 Pods on 1,213 nodes with 6,212 GPUs that can be shared, as in a published trace", 1.0, 1.6),
+    ("batch", "50,000 Pods with a claim each, which ask for CPU, on 5,000 nodes with 16 devices", 15.0, 25.0),
+];
 
 /// What was measured; times in seconds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Life {
-    /// Pods.
-    pub pods: u64,
-    /// PodGroups.
-    pub gangs: u64,
-    /// Nodes.
-    pub nodes: u64,
-    /// Whether Pods ask for CPU, of which six gangs leave too little on a node for a seventh, but enough for some of its members.
-    pub has_cpu: bool,
-    /// Reading everything.
+    /// Which cluster.
+    pub world: String,
+    /// Pods, and how many of them have a node.
+    pub pods: (u64, u64),
+    /// Reading YAML, in one thread.
     pub read: f64,
+    /// Having the API server admit everything.
+    pub admit: f64,
     /// Playing it.
     pub play: f64,
+    /// Peak resident memory of the process after that, in bytes; 0 where the system does not tell.
+    pub peak: u64,
 }
 
 /// Measures in a child process.
@@ -40,11 +44,11 @@ pub struct Life {
 /// # Errors
 ///
 /// When the process breaks.
-pub fn in_child(engine: &str, has_cpu: bool) -> Result<Life> {
+pub fn in_child(engine: &str, world: &str) -> Result<Life> {
     let mut child = Command::new(env::current_exe()?);
-    child.args(["--life", engine]).args(has_cpu.then_some("--cpu"));
+    child.args(["--life", engine, "--world", world]);
     let output = child.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
-    ensure!(output.status.success(), "playing gangs through the {engine} failed");
+    ensure!(output.status.success(), "playing the {world} through the {engine} failed");
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
@@ -52,73 +56,42 @@ pub fn in_child(engine: &str, has_cpu: bool) -> Result<Life> {
 ///
 /// # Errors
 ///
-/// When the engine is unknown or breaks, or when a Pod has no node in the end.
-pub fn measure(engine: &str, has_cpu: bool) -> Result<Life> {
+/// When the engine or the cluster is unknown, or the engine breaks.
+pub fn measure(engine: &str, world: &str) -> Result<Life> {
     let (profile, limits) = (Profile::default(), Limits::default());
     let mut door: Box<dyn Door> = match engine {
         "native" => Box::new(Native::new(profile, limits)),
         "component" => Box::new(Runner::new()?.cluster(&profile, limits, HostLimits::default())?),
         other => bail!("no engine `{other}`: choose native or component"),
     };
-    let texts: Vec<String> = objects(has_cpu).iter().map(Value::to_string).collect();
-    let start = Instant::now();
-    door.apply(&texts)?;
-    let read = start.elapsed().as_secs_f64();
-    let start = Instant::now();
+    let yaml = yaml(world)?;
+    let mut start = Instant::now();
+    let mut lap = || std::mem::replace(&mut start, Instant::now()).elapsed().as_secs_f64();
+    let mut texts = Vec::new();
+    apportion_yaml::read_each(yaml.as_bytes(), &apportion_yaml::Limits::default(), |document| {
+        texts.push(document.value.to_string());
+    });
+    let read = lap();
+    door.submit(&texts)?;
+    let admit = lap();
     let report = door.run()?;
-    let play = start.elapsed().as_secs_f64();
+    let play = lap();
     let placed = report.pods.iter().filter(|pod| pod.node.is_some()).count() as u64;
-    ensure!(placed == GANGS * MEMBERS, "{placed} Pods have a node");
-    Ok(Life { pods: placed, gangs: GANGS, nodes: NODES, has_cpu, read, play })
+    let pods = (report.pods.len() as u64, placed);
+    Ok(Life { world: world.to_owned(), pods, read, admit, play, peak: peak_memory().unwrap_or(0) })
 }
 
-fn objects(has_cpu: bool) -> Vec<Value> {
-    let gpu = json!({ "name": "gpu", "resourceClaimTemplateName": "one" });
-    let mut objects = vec![
-        json!({
-            "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": { "name": "gpu" },
-            "spec": { "selectors": [{ "cel": { "expression": "device.driver == 'gpu.example.com'" } }] },
-        }),
-        json!({
-            "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate",
-            "metadata": { "name": "one", "namespace": "ml" },
-            "spec": { "spec": { "devices": { "requests": [{ "name": "gpu", "exactly": { "deviceClassName": "gpu" } }] } } },
-        }),
-    ];
-    for index in 0..NODES {
-        let name = format!("node-{index:04}");
-        let devices: Vec<Value> = (0..8).map(|device| json!({ "name": format!("gpu-{device}") })).collect();
-        objects.push(json!({
-            "apiVersion": "v1", "kind": "Node", "metadata": { "name": name },
-            "status": { "allocatable": { "cpu": "64", "memory": "512Gi", "pods": "110" } },
-        }));
-        objects.push(json!({
-            "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": format!("{name}-gpu") },
-            "spec": {
-                "driver": "gpu.example.com", "nodeName": name, "devices": devices,
-                "pool": { "name": name, "generation": 1, "resourceSliceCount": 1 },
-            },
-        }));
-    }
-    for index in 0..GANGS {
-        let name = format!("gang-{index:04}");
-        objects.push(json!({
-            "apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup",
-            "metadata": { "name": name, "namespace": "ml" },
-            "spec": { "schedulingPolicy": { "gang": { "minCount": MEMBERS } }, "resourceClaims": [gpu] },
-        }));
-        for member in 0..MEMBERS {
-            let requests = if has_cpu { json!({ "cpu": "1" }) } else { json!({}) };
-            let resources = json!({ "claims": [{ "name": "gpu" }], "requests": requests });
-            objects.push(json!({
-                "apiVersion": "v1", "kind": "Pod",
-                "metadata": { "name": format!("{name}-{member}"), "namespace": "ml" },
-                "spec": {
-                    "schedulingGroup": { "podGroupName": name }, "resourceClaims": [gpu],
-                    "containers": [{ "name": "main", "image": "registry.example/train:1", "resources": resources }],
-                },
-            }));
-        }
-    }
-    objects
+/// A cluster as one file; the same for the same name.
+///
+/// # Errors
+///
+/// When the cluster is unknown.
+pub fn yaml(world: &str) -> Result<String> {
+    let objects = match world {
+        "gangs" => worlds::gangs(1_000, 1_000),
+        "trace" => worlds::trace(1),
+        "batch" => worlds::batch(50_000, 5_000),
+        other => bail!("no cluster `{other}`: choose gangs, trace or batch"),
+    };
+    Ok(objects.iter().map(apportion_yaml::write).collect::<Vec<_>>().join("---\n"))
 }

@@ -283,7 +283,7 @@ impl Template {
 }
 
 /// The most memory that this process ever had, in bytes.
-fn peak_memory() -> Option<u64> {
+pub(super) fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string(Path::new("/proc/self/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;

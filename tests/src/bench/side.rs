@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
@@ -107,7 +108,7 @@ impl Native {
         }
         let claims = named(&workload.claims);
         for claim in &claims {
-            cluster.apply(Object::ResourceClaim(Box::new(claim.clone())));
+            cluster.apply(Object::ResourceClaim(Arc::new(claim.clone())));
         }
         let sequence = sequence_question(workload, &claims);
         Ok(Self { limits: workload.limits, cluster, question: workload.question.clone(), sequence, claims })
@@ -129,7 +130,7 @@ impl Side for Native {
 
     fn reset(&mut self) -> Result<()> {
         for claim in &self.claims {
-            self.cluster.apply(Object::ResourceClaim(Box::new(claim.clone())));
+            self.cluster.apply(Object::ResourceClaim(Arc::new(claim.clone())));
         }
         Ok(())
     }
@@ -155,7 +156,7 @@ impl Component {
     /// When an object is refused or the component stops.
     pub fn new(runner: &Runner, workload: &Workload) -> Result<Self> {
         let mut cluster = runner.cluster(&workload.profile, workload.limits, HostLimits::default())?;
-        let write = |claim: &ResourceClaim| Object::ResourceClaim(Box::new(claim.clone())).write().to_string();
+        let write = |claim: &ResourceClaim| Object::ResourceClaim(Arc::new(claim.clone())).write().to_string();
         let (asked, sequence) = (named(&workload.question.claims), named(&workload.claims));
         let claims: Vec<String> = sequence.iter().map(write).collect();
         let objects = workload.objects.iter().cloned().chain(asked.iter().map(write)).chain(claims.iter().cloned());

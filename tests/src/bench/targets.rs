@@ -14,9 +14,6 @@ pub const COMPONENT_RATE: f64 = 10_000.0;
 /// Reading and indexing at scale, in seconds.
 pub const READ_SECONDS: f64 = 3.0;
 
-/// Reading and playing many gangs, in seconds, through the component as well.
-pub const LIFE_SECONDS: f64 = 5.0;
-
 /// Memory at scale, in bytes.
 pub const PEAK_BYTES: u64 = 1 << 30;
 

@@ -53,12 +53,15 @@ struct Arguments {
     /// Claims on the large cluster.
     #[arg(long, default_value_t = 20_000, hide = true)]
     claims: u64,
-    /// Play many gangs in this process and print the numbers as JSON.
+    /// Write the YAML of a large cluster (gangs, trace or batch), which any version of the program can be given, to a file.
+    #[arg(long, value_name = "CLUSTER", requires = "output")]
+    write: Option<String>,
+    /// Play a large cluster in this process and print the numbers as JSON.
     #[arg(long, value_name = "ENGINE", hide = true)]
     life: Option<String>,
-    /// Whether their Pods ask for CPU.
-    #[arg(long, hide = true)]
-    cpu: bool,
+    /// Which one.
+    #[arg(long, default_value = "gangs", hide = true)]
+    world: String,
 }
 
 fn main() -> Result<ExitCode> {
@@ -69,7 +72,11 @@ fn main() -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(engine) = &arguments.life {
-        println!("{}", serde_json::to_string(&life::measure(engine, arguments.cpu)?)?);
+        println!("{}", serde_json::to_string(&life::measure(engine, &arguments.world)?)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let (Some(world), Some(file)) = (&arguments.write, &arguments.output) {
+        fs::write(file, life::yaml(world)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
@@ -185,10 +192,10 @@ fn scales(effort: Effort) -> Result<Vec<(String, scale::Scale)>> {
 
 fn lives() -> Result<Vec<(String, Life)>> {
     let mut lives = Vec::new();
-    for has_cpu in [false, true] {
+    for (world, ..) in life::WORLDS {
         for engine in ["native", "component"] {
-            eprintln!("gangs through {engine}");
-            lives.push((engine.to_owned(), life::in_child(engine, has_cpu)?));
+            eprintln!("{world} through {engine}");
+            lives.push((engine.to_owned(), life::in_child(engine, world)?));
         }
     }
     Ok(lives)

@@ -1,5 +1,7 @@
 //! The rules that a write can break: the few of validation and admission that the life of claims and groups depends on.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::item::Item;
@@ -65,7 +67,7 @@ impl Server {
     /// A Pod's priority is that of its class.
     pub(super) fn give_priority(&self, key: &ObjectRef, item: &mut Item) -> Result<(), Refused> {
         let Item::Known(Object::Pod(pod)) = item else { return Ok(()) };
-        priority::admit(&self.cluster, pod).map_err(|problem| Refused::forbidden(key, &problem))
+        priority::admit(&self.cluster, Arc::make_mut(pod)).map_err(|problem| Refused::forbidden(key, &problem))
     }
 
     /// Admin access needs a label of the namespace.

@@ -1,5 +1,7 @@
 //! What the server fills in, and keeps in order, before it looks at the rules.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::Server;
@@ -21,19 +23,22 @@ impl Server {
         let Item::Known(object) = item else { return };
         match object {
             Object::Pod(pod) => {
+                let pod = Arc::make_mut(pod);
                 new_pod(pod);
                 if !features.generic_workload {
                     pod.spec.scheduling_group = None;
                 }
             }
             Object::ResourceClaim(claim) => {
+                let claim = Arc::make_mut(claim);
                 set_defaults(&mut claim.spec);
                 claim.status = Default::default();
             }
             Object::ResourceClaimTemplate(template) | Object::ClusterResourceClaimTemplate(template) => {
-                set_defaults(&mut template.spec.spec);
+                set_defaults(&mut Arc::make_mut(template).spec.spec);
             }
             Object::PodGroup(group) => {
+                let group = Arc::make_mut(group);
                 // Admission gives every PodGroup the finalizer.
                 let finalizers = &mut group.metadata.finalizers;
                 if finalizers.iter().all(|finalizer| finalizer != GROUP_FINALIZER) {
@@ -48,11 +53,13 @@ impl Server {
                 group.status = Default::default();
             }
             Object::ResourcePoolStatusRequest(request) => {
+                let request = Arc::make_mut(request);
                 request.status = Value::Null;
                 request.spec.limit.get_or_insert(100);
             }
-            Object::ResourceSlice(slice) => slice_taints(slice, now),
+            Object::ResourceSlice(slice) => slice_taints(Arc::make_mut(slice), now),
             Object::DeviceTaintRule(rule) => {
+                let rule = Arc::make_mut(rule);
                 time_added(&mut rule.spec.taint, now);
                 rule.status = Value::Null;
             }
@@ -77,11 +84,11 @@ impl Server {
         let (Item::Known(before), Item::Known(object)) = (old, &mut *item) else { return };
         let differs = match (before, object) {
             (Object::ResourceSlice(old), Object::ResourceSlice(slice)) => {
-                slice_taints(slice, now);
+                slice_taints(Arc::make_mut(slice), now);
                 old.spec != slice.spec
             }
             (Object::DeviceTaintRule(old), Object::DeviceTaintRule(rule)) => {
-                let (before, taint) = (&old.spec.taint, &mut rule.spec.taint);
+                let (before, taint) = (&old.spec.taint, &mut Arc::make_mut(rule).spec.taint);
                 if before.effect != taint.effect && before.time_added == taint.time_added {
                     taint.time_added = now.to_string();
                 }
@@ -90,7 +97,7 @@ impl Server {
             }
             (Object::DeviceClass(old), Object::DeviceClass(class)) => old.spec != class.spec,
             (Object::ResourceClaim(old), Object::ResourceClaim(claim)) => {
-                drop_deallocated_devices(old, claim);
+                drop_deallocated_devices(old, Arc::make_mut(claim));
                 false
             }
             _ => false,

@@ -1,5 +1,7 @@
 //! One stored object, of a kind with a type or without.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use crate::api::meta::ObjectMeta;
@@ -48,17 +50,17 @@ macro_rules! statuses {
         fn set_status(object: &mut Object, status: Value) {
             match object {
                 $(Object::$variant(object) => {
-                    object.status = Json::read(status, &Path::ROOT, &mut Vec::new()).unwrap_or_default();
+                    Arc::make_mut(object).status = Json::read(status, &Path::ROOT, &mut Vec::new()).unwrap_or_default();
                 })*
                 _ => {}
             }
         }
 
-        fn take_status(object: &mut Object, old: &mut Object) {
+        fn take_status(object: &mut Object, old: &Object) {
             match (object, old) {
-                $((Object::$variant(object), Object::$variant(old)) => std::mem::swap(&mut object.status, &mut old.status),)*
-                (Object::Namespace(object), Object::Namespace(old)) => keep(&mut object.rest, &old.rest),
-                (Object::SchedulingWorkload(object), Object::SchedulingWorkload(old)) => keep(&mut object.rest, &old.rest),
+                $((Object::$variant(object), Object::$variant(old)) => Arc::make_mut(object).status.clone_from(&old.status),)*
+                (Object::Namespace(object), Object::Namespace(old)) => keep(&mut Arc::make_mut(object).rest, &old.rest),
+                (Object::SchedulingWorkload(object), Object::SchedulingWorkload(old)) => keep(&mut Arc::make_mut(object).rest, &old.rest),
                 _ => {}
             }
         }
@@ -89,7 +91,7 @@ impl Item {
             Some(mut object) => {
                 // The type is that of all versions: the one that was sent is kept beside it.
                 if let (Object::DeviceTaintRule(rule), Some(version)) = (&mut object, value.get("apiVersion")) {
-                    rule.rest.set("apiVersion", version.clone());
+                    Arc::make_mut(rule).rest.set("apiVersion", version.clone());
                 }
                 Self::Known(object)
             }
@@ -150,10 +152,10 @@ impl Item {
     }
 
     /// Takes the status of another version of the object.
-    pub(super) fn take_status(&mut self, mut old: Self) {
-        match (self, &mut old) {
+    pub(super) fn take_status(&mut self, old: &Self) {
+        match (self, old) {
             (Self::Known(object), Self::Known(old)) => take_status(object, old),
-            (Self::Other(object), Self::Other(old)) => std::mem::swap(&mut object.status, &mut old.status),
+            (Self::Other(object), Self::Other(old)) => object.status.clone_from(&old.status),
             _ => {}
         }
     }

@@ -55,7 +55,7 @@ impl Server {
         let operation = if status { Operation::StatusUpdate } else { Operation::Update };
         let mut changed = if status {
             let mut changed = old.clone();
-            changed.take_status(item);
+            changed.take_status(&item);
             changed
         } else {
             with_what_stays(item, old)

@@ -1,5 +1,7 @@
 //! The requests: create, update, patch, delete, bind.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -186,7 +188,7 @@ impl Server {
         let old = self.current(&key, &item.metadata().uid, &item.metadata().resource_version)?;
         if status {
             let mut changed = old.clone();
-            changed.take_status(item);
+            changed.take_status(&item);
             self.store(&key, &old, changed, now)
         } else {
             self.store(&key, &old, with_what_stays(item, &old), now)
@@ -310,6 +312,7 @@ impl Server {
         if !pod.spec.node_name.is_empty() || pod.metadata.is_deleting() {
             return Err(Refused::conflict(key));
         }
+        let pod = Arc::make_mut(pod);
         node.clone_into(&mut pod.spec.node_name);
         pod.status.nominated_node_name.clear();
         let condition = json!({
@@ -335,7 +338,7 @@ pub(super) fn with_what_stays(mut item: Item, old: &Item) -> Item {
         }
     }
     if !matches!(item, Item::Known(Object::Node(_))) {
-        item.take_status(old.clone());
+        item.take_status(old);
     }
     item
 }

@@ -3,6 +3,8 @@
 //! A name is recorded once its claim is there. So a claim is made in one step and recorded in the next, and whoever is
 //! stopped between the two finds the claim again by owner and annotation.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::template::{self, Owner};
@@ -141,7 +143,7 @@ impl<'m> Maker<'m> {
                     // The reference does not wait for its claim to appear.
                     self.found.push((entry.to_owned(), claim.metadata.name.clone()));
                 }
-                let object = Box::new(Object::ResourceClaim(Box::new(claim)));
+                let object = Box::new(Object::ResourceClaim(Arc::new(claim)));
                 self.decision.actions.push(Action::Create { object, refused });
             }
             Err(cause) => {
@@ -158,7 +160,7 @@ impl<'m> Maker<'m> {
     }
 
     fn claim(&self, name: &str) -> Option<&'m ResourceClaim> {
-        self.cluster.claims().get(&(self.owner.metadata.namespace.clone(), name.to_owned()))
+        self.cluster.claims().get(&(self.owner.metadata.namespace.clone(), name.to_owned())).map(Arc::as_ref)
     }
 
     fn generated_for(&self, owner: &ObjectMeta, entry: &str) -> Option<&'m ResourceClaim> {

@@ -1,5 +1,7 @@
 //! Reservations of consumers that are gone, devices nobody uses any more, claims whose Pod has ended.
 
+use std::sync::Arc;
+
 use crate::api::claim::{ResourceClaim, ResourceClaimConsumerReference};
 use crate::api::object::Object;
 use crate::api::pod::Pod;
@@ -16,7 +18,7 @@ use crate::profile::Profile;
 pub(super) fn claim(cluster: &Cluster, profile: &Profile, key: &Key) -> Decision {
     let Some(claim) = cluster.claims().get(key) else { return Decision::none() };
     let mut decision = Decision::none();
-    let mut after = claim.clone();
+    let mut after = ResourceClaim::clone(claim);
     let mut kept = Vec::new();
     for consumer in &claim.status.reserved_for {
         match fate(cluster, profile, claim, consumer) {
@@ -98,5 +100,5 @@ fn owner_has_ended(cluster: &Cluster, claim: &ResourceClaim) -> bool {
 }
 
 fn object(claim: ResourceClaim) -> Box<Object> {
-    Box::new(Object::ResourceClaim(Box::new(claim)))
+    Box::new(Object::ResourceClaim(Arc::new(claim)))
 }

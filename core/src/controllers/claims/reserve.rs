@@ -1,6 +1,10 @@
 //! Reservations for Pods that have a node although the scheduler did not reserve their claims.
 
+use std::sync::Arc;
+
+use crate::api::claim::ResourceClaim;
 use crate::api::object::Object;
+use crate::api::pod::Pod;
 use crate::cluster::entries::{self, Resolved};
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, MAX_RESERVATIONS};
@@ -11,9 +15,7 @@ use crate::profile::Profile;
 /// One claim that is missing or has no devices stops them all: the Pod could not start anyway. Claims that are being
 /// deleted and full ones take no new consumers. Whether the node has access to the devices is not looked at.
 pub(super) fn for_placed(cluster: &Cluster, profile: &Profile, key: &Key, decision: &mut Decision) {
-    let placed = |pod: &&crate::api::pod::Pod| {
-        !pod.spec.node_name.is_empty() && !pod.metadata.is_deleting() && !pod.is_finished()
-    };
+    let placed = |pod: &&Arc<Pod>| !pod.spec.node_name.is_empty() && !pod.metadata.is_deleting() && !pod.is_finished();
     let Some(pod) = cluster.pods().get(key).filter(placed) else { return };
     let groups = profile.features.workload_resource_claims;
     let group = entries::group_of(cluster, pod).filter(|_| groups);
@@ -40,8 +42,8 @@ pub(super) fn for_placed(cluster: &Cluster, profile: &Profile, key: &Key, decisi
         }
     }
     for (claim, consumer) in missing {
-        let mut claim = claim.clone();
+        let mut claim = ResourceClaim::clone(claim);
         claim.status.reserved_for.push(consumer);
-        decision.actions.push(Action::UpdateStatus(Box::new(Object::ResourceClaim(Box::new(claim)))));
+        decision.actions.push(Action::UpdateStatus(Box::new(Object::ResourceClaim(Arc::new(claim)))));
     }
 }

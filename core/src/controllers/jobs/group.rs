@@ -3,6 +3,8 @@
 //!
 //! Not modelled: PodGroups that the Job's own manager has made for it, and a gang that grows with `parallelism`.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::{Job, pods};
@@ -62,7 +64,7 @@ pub(super) fn ensure(cluster: &Cluster, profile: &Profile, job: &Job<'_>, has_no
         [] if is_new || shape == Shape::Alpha => {
             let group = group(job, workload, template, shape);
             let note = format!("Created PodGroup {} for Job {}", group.metadata.name, metadata.name);
-            let object = Box::new(Object::PodGroup(Box::new(group)));
+            let object = Box::new(Object::PodGroup(Arc::new(group)));
             let mut actions = vec![Action::Create { object, refused: None }];
             if shape == Shape::Beta {
                 actions.push(job.event(false, "PodGroupCreated", note));
@@ -174,7 +176,7 @@ fn make_workload(job: &Job<'_>, shape: Shape) -> Vec<Action> {
         }),
         ..SchedulingWorkload::default()
     };
-    let object = Box::new(Object::SchedulingWorkload(Box::new(workload)));
+    let object = Box::new(Object::SchedulingWorkload(Arc::new(workload)));
     let note = format!("Created Workload {name} for Job {}", metadata.name);
     vec![Action::Create { object, refused: None }, job.event(false, "WorkloadCreated", note)]
 }

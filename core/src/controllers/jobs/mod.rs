@@ -9,6 +9,8 @@ mod count;
 mod group;
 mod pods;
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use crate::api::object::Object;
@@ -114,7 +116,7 @@ pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key, most: Option<u
     let Some(job) = Job::find(cluster, key) else {
         let names = cluster.links().pods_of_controller(&("Job".to_owned(), key.0.clone(), key.1.clone()));
         let pods = names.filter_map(|name| cluster.pods().get(&(key.0.clone(), name.clone())));
-        return Decision::of(pods.filter_map(released).collect());
+        return Decision::of(pods.filter_map(|pod| released(pod)).collect());
     };
     let pods = job.pods(cluster);
     let has_ended = job.says("Complete") || job.says("Failed");
@@ -145,7 +147,7 @@ pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key, most: Option<u
         let number = wanted.min(most).saturating_sub(count.active);
         for pod in pods::missing(cluster, &job, &pods, &count, number, group.as_ref()) {
             let note = format!("Created pod: {}", pod.metadata.name);
-            actions.push(workloads::create(job.workload, Object::Pod(Box::new(pod))));
+            actions.push(workloads::create(job.workload, Object::Pod(Arc::new(pod))));
             actions.push(job.event(false, "SuccessfulCreate", note));
             count.active = count.active.saturating_add(1);
         }
@@ -154,7 +156,7 @@ pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key, most: Option<u
     if status != tidy(&job.workload.status) {
         let mut changed = job.workload.clone();
         changed.status = status;
-        actions.push(Action::UpdateStatus(Box::new(Object::Workload(Box::new(changed)))));
+        actions.push(Action::UpdateStatus(Box::new(Object::Workload(Arc::new(changed)))));
         actions.extend(
             count.ending(&job).map(|(is_warning, reason, note)| job.event(is_warning, reason, note.to_owned())),
         );
@@ -191,7 +193,7 @@ fn released(pod: &Pod) -> Option<Action> {
     pod.metadata.finalizers.iter().any(is_tracked).then(|| {
         let mut free = pod.clone();
         free.metadata.finalizers.retain(|finalizer| !is_tracked(finalizer));
-        Action::Update(Box::new(Object::Pod(Box::new(free))))
+        Action::Update(Box::new(Object::Pod(Arc::new(free))))
     })
 }
 

@@ -9,6 +9,7 @@ mod rules;
 mod taints;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::json;
 
@@ -94,7 +95,7 @@ pub fn preview(cluster: &Cluster, profile: &Profile, now: Time) -> Vec<(Key, Tim
     let taints = Taints::of(cluster, profile);
     let of_pod = |key: &Key| -> Vec<Key> {
         let Some(pod) = cluster.pods().get(key) else { return Vec::new() };
-        let is_tainted = |(_, claim): &(&Key, &ResourceClaim)| of_claim(claim, &taints, profile, now).is_some();
+        let is_tainted = |(_, claim): &(&Key, &Arc<ResourceClaim>)| of_claim(claim, &taints, profile, now).is_some();
         let claims = cluster.claims().iter().filter(|(claim, _)| claim.0 == key.0).filter(is_tainted);
         claims.filter(|(_, claim)| uses(cluster, profile, pod, claim)).map(|(key, _)| key.clone()).collect()
     };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -81,7 +82,7 @@ impl Memory {
 
 /// The first rule that a source breaks, in the words of `validate`.
 fn flaw(source: &TemplateSource, profile: &Profile) -> Option<String> {
-    let mut object = Object::TemplateSource(Box::new(source.clone())).write();
+    let mut object = Object::TemplateSource(Arc::new(source.clone())).write();
     // That is ours.
     object.as_object_mut()?.remove("status");
     // A claim that asks for nothing is written as nothing.

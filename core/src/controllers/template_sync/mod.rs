@@ -18,6 +18,7 @@ mod usage;
 mod work;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::api::claim::{ResourceClaimTemplate, ResourceClaimTemplateSpec};
 use crate::api::object::Object;
@@ -252,7 +253,7 @@ fn decide_for(
     let (decision, state) = match found {
         None => {
             let refused = Some(report(source, "CopyRefused", &format!("namespace {namespace}: ")));
-            let object = Box::new(Object::ResourceClaimTemplate(Box::new(mould.copy(namespace))));
+            let object = Box::new(Object::ResourceClaimTemplate(Arc::new(mould.copy(namespace))));
             (Decision::of(vec![Action::Create { object, refused }]), State::Changing)
         }
         Some(copy) if copy.metadata.is_deleting() => (Decision::none(), State::Changing),

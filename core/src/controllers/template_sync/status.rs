@@ -1,6 +1,7 @@
 //! What a source's status says about its copies: numbers, conditions, and the first failures.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -110,7 +111,7 @@ pub fn status(
     }
     let mut changed = object.clone();
     changed.status = Some(new);
-    Decision::of(vec![Action::UpdateStatus(Box::new(Object::TemplateSource(Box::new(changed))))])
+    Decision::of(vec![Action::UpdateStatus(Box::new(Object::TemplateSource(Arc::new(changed))))])
 }
 
 /// What the API server had refused when the status was written, by namespace.

@@ -1,5 +1,7 @@
 //! When a copy goes, and who uses it: Pods that have not ended, and PodGroups, by the templates that they name.
 
+use std::sync::Arc;
+
 use super::source::sources;
 use super::{DELETION_POLICY, SOURCE_UID, Settings, is_copy};
 use crate::api::claim::ResourceClaimTemplate;
@@ -37,17 +39,17 @@ pub fn needed(object: Object) -> Option<Object> {
         Object::Pod(pod) => {
             let mut slim = Pod { metadata: identity(&pod.metadata), ..Pod::default() };
             slim.spec.resource_claims.clone_from(&pod.spec.resource_claims);
-            (!pod.is_finished(), Object::Pod(Box::new(slim)))
+            (!pod.is_finished(), Object::Pod(Arc::new(slim)))
         }
         Object::PodGroup(group) => {
             let (metadata, api_version) = (identity(&group.metadata), group.api_version.clone());
             let mut slim = PodGroup { metadata, api_version, ..PodGroup::default() };
             slim.spec.resource_claims.clone_from(&group.spec.resource_claims);
-            (true, Object::PodGroup(Box::new(slim)))
+            (true, Object::PodGroup(Arc::new(slim)))
         }
         Object::DeviceClass(class) => {
             let slim = DeviceClass { metadata: identity(&class.metadata), ..DeviceClass::default() };
-            return Some(Object::DeviceClass(Box::new(slim)));
+            return Some(Object::DeviceClass(Arc::new(slim)));
         }
         other => return Some(other),
     };

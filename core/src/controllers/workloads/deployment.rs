@@ -2,6 +2,8 @@
 //!
 //! Source: `pkg/controller/deployment`.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::makers::{child, count};
@@ -73,7 +75,7 @@ pub(super) fn deployment(cluster: &Cluster, workload: &Workload, spec: &ReplicaS
     match current {
         None => {
             let set = replica_set(workload, spec, full(next));
-            return Look::of(vec![create(workload, Object::Workload(Box::new(set)))], is_rolling);
+            return Look::of(vec![create(workload, Object::Workload(Arc::new(set)))], is_rolling);
         }
         Some(set) if next != size || (old_total == 0 && count(set.spec.replicas) != wanted) => {
             return Look::of(vec![scaled(set, full(next))], is_rolling);
@@ -193,5 +195,5 @@ fn scaled(set: &Set<'_>, size: u64) -> Action {
     let mut workload = set.workload.clone();
     let replicas = Some(i64::try_from(size).unwrap_or(i64::MAX));
     workload.spec = WorkloadSpec::ReplicaSet(Box::new(ReplicaSetSpec { replicas, ..set.spec.clone() }));
-    Action::Update(Box::new(Object::Workload(Box::new(workload))))
+    Action::Update(Box::new(Object::Workload(Arc::new(workload))))
 }

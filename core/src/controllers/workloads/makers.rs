@@ -1,6 +1,7 @@
 //! Controllers that make further workloads: CronJob, JobSet, LeaderWorkerSet.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -37,7 +38,7 @@ impl Children<'_> {
 }
 
 fn made(owner: &Workload, child: Workload) -> Action {
-    create(owner, Object::Workload(Box::new(child)))
+    create(owner, Object::Workload(Arc::new(child)))
 }
 
 /// A CronJob is shown with one run.
@@ -122,7 +123,7 @@ pub(super) fn leader_worker_set(cluster: &Cluster, workload: &Workload, spec: &L
             let mut leaders = Workload::clone(leaders);
             let own = StatefulSetSpec { replicas: signed(groups), ..(**own).clone() };
             leaders.spec = WorkloadSpec::StatefulSet(Box::new(own));
-            actions.push(Action::Update(Box::new(Object::Workload(Box::new(leaders)))));
+            actions.push(Action::Update(Box::new(Object::Workload(Arc::new(leaders)))));
         }
         Some(_) => {}
         None => {

@@ -13,6 +13,7 @@ mod pods;
 mod shown;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -145,7 +146,7 @@ pub(crate) fn owner_key(metadata: &ObjectMeta) -> Option<WorkloadKey> {
 pub(crate) fn pods_of<'c>(cluster: &'c Cluster, workload: &Workload) -> impl Iterator<Item = &'c Pod> {
     let (kind, namespace, name) = key(workload);
     let names = cluster.links().pods_of_controller(&(kind, namespace.clone(), name));
-    names.filter_map(move |name| cluster.pods().get(&(namespace.clone(), name.clone())))
+    names.filter_map(move |name| cluster.pods().get(&(namespace.clone(), name.clone())).map(Arc::as_ref))
 }
 
 /// Workloads that a workload manages, in the order of their arrival.

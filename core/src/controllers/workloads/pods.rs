@@ -36,7 +36,7 @@ pub(super) fn replica_set(cluster: &Cluster, workload: &Workload, spec: &Replica
     let pods = missing.map(|index| {
         let mut pod = made(workload, &spec.template);
         names.give(cluster, workload, &mut pod, &prefix, index);
-        create(workload, Object::Pod(Box::new(pod)))
+        create(workload, Object::Pod(Arc::new(pod)))
     });
     pods.collect()
 }
@@ -117,7 +117,7 @@ pub(super) fn stateful_set(cluster: &Cluster, workload: &Workload, spec: &Statef
                 labels.insert("statefulset.kubernetes.io/pod-name".to_owned(), name.clone());
                 labels.insert("apps.kubernetes.io/pod-index".to_owned(), number);
                 pod.metadata.name = name;
-                actions.push(create(workload, Object::Pod(Box::new(pod))));
+                actions.push(create(workload, Object::Pod(Arc::new(pod))));
             }
         }
     }
@@ -174,7 +174,7 @@ pub(super) fn daemon_set(cluster: &Cluster, workload: &Workload, spec: &DaemonSe
                 let mut pod = made(workload, &template);
                 names.give(cluster, workload, &mut pod, &prefix, index as u64);
                 pin(&mut pod.spec, node.clone());
-                actions.push(create(workload, Object::Pod(Box::new(pod))));
+                actions.push(create(workload, Object::Pod(Arc::new(pod))));
             }
             None => {}
         }
@@ -232,7 +232,7 @@ pub(super) fn other(cluster: &Cluster, workload: &Workload, spec: &OtherSpec, mo
         }
         let mut pod = made(workload, &part.template);
         pod.metadata.name = name;
-        actions.push(create(workload, Object::Pod(Box::new(pod))));
+        actions.push(create(workload, Object::Pod(Arc::new(pod))));
     }
     actions
 }

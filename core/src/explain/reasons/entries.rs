@@ -1,5 +1,7 @@
 //! The claims of a Pod's entries, and why there is none.
 
+use std::sync::Arc;
+
 use super::problems;
 use crate::api::claim::{ResourceClaim, ResourceClaimTemplate};
 use crate::api::pod::{Pod, PodResourceClaim};
@@ -163,7 +165,7 @@ impl Look<'_> {
 pub(crate) fn claims_of<'c>(cluster: &'c Cluster, namespace: &str, entries: &[Entry]) -> Vec<&'c ResourceClaim> {
     let mut claims: Vec<&ResourceClaim> = Vec::new();
     for name in entries.iter().filter_map(|entry| entry.claim.as_ref()) {
-        let claim = cluster.claims().get(&(namespace.to_owned(), name.clone()));
+        let claim = cluster.claims().get(&(namespace.to_owned(), name.clone())).map(Arc::as_ref);
         claims.extend(claim.filter(|claim| claims.iter().all(|known| known.metadata.name != claim.metadata.name)));
     }
     claims
