@@ -63,7 +63,7 @@ pub(crate) fn show(
         out.extend(show_pending::notes(&notes, pen, is_verbose));
     }
     let pending: Vec<&PodReport> = report.pods.iter().filter(|pod| pod.node.is_none()).collect();
-    let stuck: Vec<&PodReport> = report.pods.iter().filter(|pod| is_stuck(pod)).collect();
+    let stuck: Vec<&PodReport> = report.pods.iter().filter(|pod| pod.node.is_some() && pod.is_stuck()).collect();
     for (title, pods) in [("PENDING", pending), ("ON A NODE, NOT STARTED", stuck)] {
         if !pods.is_empty() {
             out.push(String::new());
@@ -82,13 +82,8 @@ fn is_used(claim: &ClaimReport, report: &Report) -> bool {
     })
 }
 
-/// Whether a Pod has a node and something keeps it from starting there.
-fn is_stuck(pod: &PodReport) -> bool {
-    pod.node.is_some() && pod.reasons.iter().any(|reason| reason.severity == Severity::Error)
-}
-
 fn verdict(report: &Report, pen: Pen) -> String {
-    let stuck = report.pods.iter().filter(|pod| is_stuck(pod)).count();
+    let stuck = report.pods.iter().filter(|pod| pod.node.is_some() && pod.is_stuck()).count();
     let verdict = places(report, pen);
     match stuck {
         0 => verdict,
