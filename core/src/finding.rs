@@ -466,6 +466,8 @@ codes! {
         "Two claims were made for one entry of one Pod or PodGroup. Only one of them is used.";
     CheckPodWithoutClaim = "check/pod-without-claim", Error,
         "A Pod has a node and may not use a claim that it needs: the claim is missing, has no devices, or is not reserved for the Pod.";
+    CheckPodWithoutNode = "check/pod-without-node", Error,
+        "A Pod is on a node that does not exist, so that nothing runs it. The garbage collector of Pods takes it away; until then its claims stay reserved.";
     CheckPodElsewhere = "check/pod-elsewhere", Error,
         "A Pod is on a node that has no access to the devices of its claim, so it cannot use them there.";
     CheckUnprotected = "check/unprotected", Warning,

@@ -25,8 +25,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::allocate::Limits;
+use crate::api::pod::Pod;
 use crate::cluster::Cluster;
-use crate::explain;
+use crate::control_plane::unmodelled;
+use crate::explain::{self, settled::settle};
 use crate::finding::{Code, Finding};
 
 /// What is asked.
@@ -55,6 +57,8 @@ pub enum Inquiry {
     },
     /// What an expression comes to on devices; the answer is a list of [`ExpressionAnswer`].
     Expression(ExpressionRequest),
+    /// What matters to where Pods land and is not looked at; the answer is a list of [`Finding`].
+    Unmodelled,
     /// The cluster in one file; see [`snapshot()`] for its shape.
     Snapshot {
         /// Whether nodes, namespaces and objects get other names.
@@ -75,12 +79,24 @@ pub fn inquire(cluster: &Cluster, inquiry: Value, limits: &Limits) -> Result<Val
     match inquiry {
         Inquiry::Explain(request) => explain::explain(&mut copy, &request, limits).map(|found| json(&found)),
         Inquiry::WhatIf(request) => what_if(cluster, &request, limits).map(|found| json(&found)),
-        Inquiry::Compare { objects } => compare_with(cluster, &objects, limits).map(|found| json(&found)),
+        Inquiry::Compare { objects } => Ok(json(&compare_with(cluster, &objects, limits))),
         Inquiry::Fit(request) => fit(&mut copy, &request, limits).map(|found| json(&found)),
         Inquiry::Evictions { taints, now } => preview(&mut copy, &taints, &now, limits).map(|found| json(&found)),
         Inquiry::Expression(request) => expression(cluster, &request).map(|found| json(&found)),
+        Inquiry::Unmodelled => Ok(json(&not_looked_at(copy, limits))),
         Inquiry::Snapshot { anonymize } => Ok(snapshot(cluster, limits, anonymize)),
     }
+}
+
+/// What is not looked at, as [`run`] says it. Only what workloads make and priorities decide takes a settled cluster to tell.
+fn not_looked_at(mut cluster: Cluster, limits: &Limits) -> Vec<Finding> {
+    let is_prior = |pod: &Pod| pod.spec.priority.is_some() || pod.spec.rest.get("priorityClassName").is_some();
+    if cluster.workloads().is_empty() && !cluster.pods().values().any(|pod| is_prior(pod)) {
+        return unmodelled(&cluster, &|pod| !pod.spec.node_name.is_empty());
+    }
+    let mut findings = settle(&mut cluster, limits).findings;
+    findings.retain(|finding| matches!(finding.code, Code::RunNotModelled | Code::RunNotExpanded));
+    findings
 }
 
 /// The JSON of an answer. All keys of our maps are text, so writing cannot fail.

@@ -10,7 +10,7 @@ use crate::cluster::Cluster;
 use crate::controllers::workloads::{reference, root_of};
 use crate::explain::origin::template_of;
 use crate::explain::settled::Settled;
-use crate::finding::{Finding, ObjectRef};
+use crate::finding::{Code, Finding, ObjectRef};
 use crate::scheduler::node_fit::is_inferred;
 use crate::scheduler::special::NAME;
 
@@ -69,6 +69,16 @@ pub struct PodReport {
     /// Its claims in the order of `spec.resourceClaims`; last the one for extended resources that devices serve, as
     /// `<extended-resources>`.
     pub claims: Vec<PodClaimReport>,
+}
+
+impl PodReport {
+    /// Whether something keeps the Pod from running: it has no node, or does not start on the one that it has.
+    pub fn is_stuck(&self) -> bool {
+        match self.reasons.first() {
+            Some(first) => first.code != Code::RunFinished,
+            None => self.node.is_none(),
+        }
+    }
 }
 
 /// One entry of a Pod's `spec.resourceClaims`.

@@ -13,7 +13,7 @@ use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
 use crate::control_plane::{Command, Simulation};
 use crate::decision::Time;
-use crate::finding::{Code, Finding, ObjectRef, Severity};
+use crate::finding::{Code, Finding, ObjectRef};
 
 /// What is changed, in this order.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -58,6 +58,10 @@ pub struct Difference {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub evictions: Vec<Eviction>,
+    /// What the API server has against objects of the change; those with an error are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    pub findings: Vec<Finding>,
 }
 
 /// One Pod.
@@ -120,29 +124,29 @@ pub fn what_if(cluster: &Cluster, supposition: &Supposition, limits: &Limits) ->
             evictions(&tainted, Time::parse(&supposition.now).unwrap_or_default())
         }
     };
-    let mut simulation = suppose(cluster, supposition, limits)?;
+    let (mut simulation, findings) = suppose(cluster, supposition, limits)?;
     simulation.settle();
     let other = report_of(&mut simulation);
-    Ok(Difference { evictions, ..compare((&before, &report), (simulation.server().cluster(), &other)) })
+    Ok(Difference { evictions, findings, ..compare((&before, &report), (simulation.server().cluster(), &other)) })
 }
 
 /// Runs two clusters and compares: the one at hand, and one of these objects.
-///
-/// # Errors
-///
-/// Findings, when an object cannot be read.
-pub fn compare_with(cluster: &Cluster, objects: &[Value], limits: &Limits) -> Result<Difference, Vec<Finding>> {
+pub fn compare_with(cluster: &Cluster, objects: &[Value], limits: &Limits) -> Difference {
     let mut before = cluster.clone();
     let report = run(&mut before, limits);
     let mut after = Cluster::new(cluster.profile().clone());
-    objects.iter().try_for_each(|object| add(&mut after, object))?;
+    let findings = objects.iter().flat_map(|object| add(&mut after, object)).collect();
     let other = run(&mut after, limits);
-    Ok(compare((&before, &report), (&after, &other)))
+    Difference { findings, ..compare((&before, &report), (&after, &other)) }
 }
 
 /// The control plane of the cluster with the changes: what is written differently is so from the start, Pods and nodes go as they do in a
 /// cluster.
-fn suppose(cluster: &Cluster, supposition: &Supposition, limits: &Limits) -> Result<Simulation, Vec<Finding>> {
+fn suppose(
+    cluster: &Cluster,
+    supposition: &Supposition,
+    limits: &Limits,
+) -> Result<(Simulation, Vec<Finding>), Vec<Finding>> {
     let mut changed = cluster.clone();
     let goes = |object: &&ObjectRef| matches!(object.kind.as_str(), "Pod" | "Node");
     for object in supposition.without.iter().filter(|object| !goes(object)) {
@@ -151,9 +155,7 @@ fn suppose(cluster: &Cluster, supposition: &Supposition, limits: &Limits) -> Res
             return Err(vec![unknown(&object.kind, &object.name)]);
         }
     }
-    for object in &supposition.with {
-        add(&mut changed, object)?;
-    }
+    let findings = supposition.with.iter().flat_map(|object| add(&mut changed, object)).collect();
     taint(&mut changed, &supposition.taints)?;
     let mut simulation = Simulation::of(&changed, *limits);
     for object in supposition.without.iter().filter(goes) {
@@ -170,14 +172,15 @@ fn suppose(cluster: &Cluster, supposition: &Supposition, limits: &Limits) -> Res
         let command = Command::Patch { object: node, fields, status: false };
         simulation.perform(command).map_err(|_| vec![unknown("Node", name)])?;
     }
-    Ok(simulation)
+    Ok((simulation, findings))
 }
 
 pub(crate) fn unknown(kind: &str, name: &str) -> Finding {
     Finding::new(Code::ReadBadSettings, "", format!("there is no {kind} `{name}`"))
 }
 
-fn add(cluster: &mut Cluster, value: &Value) -> Result<(), Vec<Finding>> {
+/// Adds an object as the API server admits it; what that refuses is remembered.
+fn add(cluster: &mut Cluster, value: &Value) -> Vec<Finding> {
     let (object, findings) = admit_value(value.clone(), cluster.profile());
     match object {
         Some(mut object) => {
@@ -185,11 +188,10 @@ fn add(cluster: &mut Cluster, value: &Value) -> Result<(), Vec<Finding>> {
                 "default".clone_into(&mut object.metadata_mut().namespace);
             }
             cluster.apply(object);
-            Ok(())
         }
-        None if findings.iter().any(|finding| finding.severity == Severity::Error) => Err(findings),
-        None => Ok(()),
+        None => cluster.note_refused(value.clone(), &findings),
     }
+    findings
 }
 
 /// The object with its namespace, where the name alone says which one is meant.
@@ -235,6 +237,7 @@ fn compare(before: (&Cluster, &Report), after: (&Cluster, &Report)) -> Differenc
         pods: pods(before.1, after.1),
         claims: claims(before.1, after.1),
         evictions: Vec::new(),
+        findings: Vec::new(),
     }
 }
 

@@ -31,13 +31,23 @@ impl Notes {
     }
 }
 
-/// What is not looked at: volumes, PodDisruptionBudgets, affinity to and spread over other Pods, Pods of other
+/// What is not looked at: preemption, volumes, PodDisruptionBudgets, affinity to and spread over other Pods, Pods of other
 /// schedulers, classes of priority that are not given.
-pub fn unmodelled(cluster: &Cluster) -> Vec<Finding> {
+///
+/// `had_node` says which Pods were given with a node: where they land is nobody's question.
+pub fn unmodelled(cluster: &Cluster, had_node: &dyn Fn(&Pod) -> bool) -> Vec<Finding> {
     let mut notes = Notes::default();
+    let priority = |pod: &Pod| pod.spec.priority.unwrap_or_default();
+    let placed = cluster.pods().values().filter(|pod| !pod.spec.node_name.is_empty() && !pod.is_finished());
+    let lowest = placed.map(|pod| priority(pod)).min();
     for pod in cluster.pods().values().filter(|pod| !pod.is_finished()) {
         let object = || reference_of("Pod", &pod.metadata.namespace, &pod.metadata.name);
-        about_pod(cluster, pod, &object, &mut notes);
+        about_pod(cluster, pod, had_node(pod), &object, &mut notes);
+        let yields = pod.spec.rest.get("preemptionPolicy").and_then(Value::as_str) == Some("Never");
+        if pod.spec.node_name.is_empty() && !yields && lowest.is_some_and(|lowest| lowest < priority(pod)) {
+            let effect = || "Pods of lower priority keep their nodes".to_owned();
+            notes.add("spec.priority", "preemption", object, effect);
+        }
     }
     for ((kind, namespace, name), _) in cluster.bystanders().iter().filter(|(key, _)| key.0 == "PodDisruptionBudget") {
         let effect = || "Pods are taken away whatever it says".to_owned();
@@ -60,7 +70,7 @@ fn finding(path: &str, what: &str, (count, object, detail): (u64, Option<ObjectR
     }
 }
 
-fn about_pod(cluster: &Cluster, pod: &Pod, object: &dyn Fn() -> ObjectRef, notes: &mut Notes) {
+fn about_pod(cluster: &Cluster, pod: &Pod, had_node: bool, object: &dyn Fn() -> ObjectRef, notes: &mut Notes) {
     let spec = &pod.spec;
     let affinity = spec.affinity.as_ref();
     for name in ["podAffinity", "podAntiAffinity"] {
@@ -82,9 +92,7 @@ fn about_pod(cluster: &Cluster, pod: &Pod, object: &dyn Fn() -> ObjectRef, notes
         let detail = || format!("`{class}`, taken as priority 0; `kubectl get priorityclasses -o yaml` brings them");
         notes.add("spec.priorityClassName", "PriorityClasses that are not given", object, detail);
     }
-    if pod.spec.node_name.is_empty()
-        && let Some(problem) = volumes(cluster, pod)
-    {
+    if !had_node && let Some(problem) = volumes(cluster, pod) {
         notes.add("spec.volumes", "volumes that may decide about the node", object, || problem);
     }
 }

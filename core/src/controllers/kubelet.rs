@@ -6,6 +6,7 @@ use crate::api::claim::ResourceClaim;
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::cluster::entries::{self, Resolved};
+use crate::scheduler::node_fit::{is_inferred, selects};
 
 /// What the kubelet does about one entry of a Pod.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,6 +55,14 @@ pub enum Refusal {
         /// The claim.
         claim: String,
     },
+    /// The node has no access to the devices of the claim: none of its drivers knows them.
+    #[error("failed to prepare ResourceClaim {claim}: its devices are not available on node {node}")]
+    Elsewhere {
+        /// The claim.
+        claim: String,
+        /// The Pod's node.
+        node: String,
+    },
     /// No reservation lets the Pod use the claim.
     #[error("pod {pod} ({uid}) is not allowed to use ResourceClaim {claim} ({claim_uid})")]
     NotReserved {
@@ -99,10 +108,10 @@ fn permission(cluster: &Cluster, pod: &Pod, resolved: Resolved<'_>, groups: bool
     if is_generated && found.metadata.controller().is_some() && !entries::is_for_pod(pod, found, groups) {
         return Permission::Refused(Refusal::Foreign { namespace, pod: name, claim: claim.to_owned() });
     }
-    granted(pod, found, groups)
+    granted(cluster, pod, found, groups)
 }
 
-fn granted(pod: &Pod, claim: &ResourceClaim, groups: bool) -> Permission {
+fn granted(cluster: &Cluster, pod: &Pod, claim: &ResourceClaim, groups: bool) -> Permission {
     let name = claim.metadata.name.clone();
     if !entries::is_reserved_for_pod(pod, claim, groups) {
         return Permission::Refused(Refusal::NotReserved {
@@ -112,8 +121,13 @@ fn granted(pod: &Pod, claim: &ResourceClaim, groups: bool) -> Permission {
             claim_uid: claim.metadata.uid.clone(),
         });
     }
-    if claim.status.allocation.is_none() {
+    let Some(allocation) = &claim.status.allocation else {
         return Permission::Refused(Refusal::NotAllocated { claim: name });
+    };
+    let node = cluster.nodes().get(&pod.spec.node_name).filter(|node| !is_inferred(node));
+    let selector = allocation.node_selector.as_ref();
+    if node.zip(selector).is_some_and(|(node, selector)| !selects(selector, node)) {
+        return Permission::Refused(Refusal::Elsewhere { claim: name, node: pod.spec.node_name.clone() });
     }
     let through_group = !entries::is_reserved_for_pod(pod, claim, false);
     Permission::Granted { claim: name, through_group }

@@ -46,7 +46,7 @@ pub(crate) fn look(simulation: &mut Simulation) -> Settled {
     let cluster = simulation.server().cluster();
     let order = scheduling_order(cluster);
     let waiting = |pod: &&Pod| !simulation.had_node(pod) && !pod.is_finished();
-    findings.extend(unmodelled(cluster));
+    findings.extend(unmodelled(cluster, &|pod| simulation.had_node(pod)));
     findings.extend(remarks(
         cluster,
         order.iter().filter_map(|key| cluster.pods().get(key).map(Arc::as_ref)).filter(waiting),
@@ -108,7 +108,9 @@ fn remarks<'c>(cluster: &Cluster, pods: impl Iterator<Item = &'c Pod>) -> Vec<Fi
             all.push(origin.finding(Code::RunLabelsAssumed, "spec", message));
         }
         for finding in all {
-            let object = finding.object.as_ref().map(ToString::to_string).unwrap_or_default();
+            // A PodGroup without effect is told once, with its first Pod.
+            let own = finding.object.as_ref().filter(|_| finding.code != Code::RunNotModelled);
+            let object = own.map(ToString::to_string).unwrap_or_default();
             if said.insert((finding.code, object, finding.message.clone())) {
                 findings.push(finding);
             }

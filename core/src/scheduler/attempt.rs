@@ -176,7 +176,7 @@ impl<'s> Scheduler<'s> {
         let unallocated = || needs.iter().filter(|need| !need.is_allocated());
         let problem = unallocated().find_map(|need| needs::request_problem(self.cluster, features, &need.claim));
         if let Some(problem) = problem {
-            return Attempt::Unfit(self.bad_request(problem));
+            return Attempt::Unfit(self.bad_request(pod, problem));
         }
         // Where it was to go before does not count against it.
         self.book.forget(&key_of(&pod.metadata));

@@ -3,9 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::message;
 use super::node_fit::Refusal;
 use crate::allocate::{Failure, NodeRefusal};
+use crate::api::pod::Pod;
 use crate::profile::Features;
 
 /// What stops a Pod.
@@ -68,12 +71,18 @@ impl Nodes {
 }
 
 /// kube-scheduler's sentence about a Pod that fits nowhere: what the filters said, what came after, and what preemption would do.
-pub(super) fn sentence(count: usize, filters: &str, after: &str, curable: usize, features: &Features) -> String {
-    let mut message = message::unschedulable(count, filters, after, curable);
-    if features.workload_aware_preemption {
-        let frame = message.find(", preemption: ").unwrap_or(message.len());
-        message.truncate(frame);
-        message.push_str(", preemption: not eligible due to workload aware preemption enabled");
-    }
-    message
+pub(super) fn sentence(
+    count: usize,
+    filters: &str,
+    after: &str,
+    curable: usize,
+    (features, pod): (&Features, &Pod),
+) -> String {
+    let policy = pod.spec.rest.get("preemptionPolicy").and_then(Value::as_str).unwrap_or_default();
+    let why = match (features.workload_aware_preemption, policy) {
+        (true, _) => "workload aware preemption enabled",
+        (false, "Never") => "preemptionPolicy=Never.",
+        (false, _) => return message::unschedulable(count, filters, after, curable),
+    };
+    format!("0/{count} nodes are available: {filters}. {after}, preemption: not eligible due to {why}")
 }

@@ -7,6 +7,7 @@ use super::filter::{Asked, Candidate, Full, Standing};
 use super::needs::Need;
 use super::postfilter::{self, Obstacles};
 use super::refusal::{Cause, Nodes, sentence};
+use crate::api::pod::Pod;
 use crate::decision::Decision;
 use crate::profile::Mode;
 
@@ -53,7 +54,7 @@ impl Scheduler<'_> {
         let message = if ends {
             format!("0/{} nodes are available: {filters}. {after}", nodes.count)
         } else {
-            sentence(nodes.count, &filters, after, nodes.curable, &self.settings.profile.features)
+            sentence(nodes.count, &filters, after, nodes.curable, (&self.settings.profile.features, asked.pod))
         };
         Failure { is_error: false, message, relief, cause: Cause::Nodes(Box::new(nodes)) }
     }
@@ -65,9 +66,9 @@ impl Scheduler<'_> {
     }
 
     /// The failure of a Pod one of whose requests is wrong in itself.
-    pub(super) fn bad_request(&self, problem: String) -> Failure {
+    pub(super) fn bad_request(&self, pod: &Pod, problem: String) -> Failure {
         let after = "no new claims to deallocate";
-        let message = sentence(self.book.len(), &problem, after, 0, &self.settings.profile.features);
+        let message = sentence(self.book.len(), &problem, after, 0, (&self.settings.profile.features, pod));
         Failure { is_error: false, message, relief: Decision::none(), cause: Cause::Request(problem) }
     }
 }

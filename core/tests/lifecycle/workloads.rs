@@ -279,7 +279,7 @@ fn pod_templates_of_kinds_that_are_not_known_are_found_with_their_numbers() {
     play.simulation.begin();
     play.run(5);
     assert_eq!(names(&play), ["f-chief-0", "f-worker-0", "f-worker-1", "s-big-0", "s-big-1"]);
-    let findings = unmodelled(play.simulation.server().cluster());
+    let findings = unmodelled(play.simulation.server().cluster(), &|pod| !pod.spec.node_name.is_empty());
     let messages: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
     assert_eq!(messages, ["Waits `default/w` is not expanded: it is suspended"]);
     play.delete("Pod", "f-worker-0");
@@ -326,7 +326,7 @@ fn a_class_that_is_not_given_is_named_where_no_class_is_given() {
     let mut play = Play::new();
     play.simulation.apply([pod_of_class("p", "priorityClassName: high,").to_string().as_str()]);
     assert_eq!(play.simulation.begin(), []);
-    let findings = unmodelled(play.simulation.server().cluster());
+    let findings = unmodelled(play.simulation.server().cluster(), &|pod| !pod.spec.node_name.is_empty());
     assert_eq!(findings.len(), 1);
     assert!(findings[0].message.contains("`high`, taken as priority 0"), "{}", findings[0].message);
 }
@@ -341,7 +341,7 @@ fn what_is_not_looked_at_is_named_once_with_an_example() {
     }
     let budget = "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: keep, namespace: default}, spec: {minAvailable: 1}}";
     play.simulation.apply([crate::play::documents(budget).remove(0).to_string().as_str()]);
-    let findings = unmodelled(play.simulation.server().cluster());
+    let findings = unmodelled(play.simulation.server().cluster(), &|pod| !pod.spec.node_name.is_empty());
     let named = |text: &str| findings.iter().filter(|finding| finding.message.contains(text)).count();
     for text in
         ["`podAntiAffinity`", "`topologySpreadConstraints`", "other schedulers", "volumes that", "PodDisruptionBudgets"]

@@ -283,3 +283,33 @@ fn long_names_are_cut_as_kubernetes_cuts_them() {
     // 60*57/65 = 52 and 3*57/65 = 2 letters, a hyphen between them and none behind.
     assert!(name.len() == 60 && name.starts_with(&format!("{}-gp", "a".repeat(52))), "{name}");
 }
+
+/// A claim that has the only device of node `a`, and a Pod with a node that names it.
+fn on_node(node: &str) -> crate::support::Ran {
+    let node_of = |name: &str| format!("apiVersion: v1\nkind: Node\nmetadata: {{ name: {name} }}\n---\n");
+    let claim = "apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: { namespace: default, name: held, uid: u }
+spec: { devices: { requests: [{ name: gpu, exactly: { deviceClassName: gpu.example.com } }] } }
+status:
+  allocation:
+    devices: { results: [{ request: gpu, driver: gpu.example.com, pool: a, device: gpu-0 }] }
+    nodeSelector: { nodeSelectorTerms: [{ matchFields: [{ key: metadata.name, operator: In, values: [a] }] }] }
+---
+";
+    let placed = pod("p", &format!("  nodeName: {node}\n  resourceClaims: [{{ name: gpu, resourceClaimName: held }}]"));
+    run(&format!("{CLASS}{}{}{}{claim}{placed}", node_of("a"), node_of("b"), slice("a", 1)))
+}
+
+#[test]
+fn a_pod_that_was_given_a_node_runs_only_where_its_devices_are() {
+    assert_eq!(on_node("a").pod("p").reasons, []);
+    let away = on_node("b");
+    let reasons = &away.pod("p").reasons;
+    assert_eq!(reasons[0].code, Code::RunNotStarted);
+    assert_eq!(
+        reasons[0].message,
+        "node `b` has no access to the devices of claim `held`, so the Pod does not start there"
+    );
+    assert!(away.pod("p").is_stuck());
+}

@@ -1,6 +1,7 @@
 //! Why Pods stay Pending, in words.
 
 use apportion_core::finding::Code;
+use serde_json::json;
 
 use crate::support::{CLASS, codes, gpu_pod, pod, run, slice};
 
@@ -281,4 +282,24 @@ spec: {{ spec: {{ devices: {{
     assert_eq!(reason.object.as_ref().unwrap().to_string(), "ResourceClaimTemplate default/broken");
     assert!(reason.path.starts_with("spec.spec.devices.requests[0].exactly.selectors[0]"), "{}", reason.path);
     assert!(ran.pod("p").reasons[1].message.starts_with("running \"DynamicResources\" filter plugin: "));
+}
+
+#[test]
+fn what_if_names_what_is_refused_and_what_depends_on_it() {
+    let engine = run(&format!("{CLASS}{}", slice("a", 1))).engine;
+    let with = json!([
+        { "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "bad" },
+          "spec": { "devices": { "requests": [{ "name": "gpu", "exactly": { "deviceClassName": "gpu.example.com", "count": -3 } }] } } },
+        { "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p" },
+          "spec": { "containers": [{ "name": "c", "image": "x" }], "resourceClaims": [{ "name": "gpu", "resourceClaimName": "bad" }] } },
+    ]);
+    for (inquiry, name) in [
+        (json!({ "kind": "whatIf", "with": with }), "what-if"),
+        (json!({ "kind": "compare", "objects": with }), "compare"),
+    ] {
+        let found = engine.inquire(inquiry).unwrap();
+        assert_eq!(found["findings"][0]["path"], "spec.devices.requests[0].exactly.count", "{name}: {found}");
+        let why = found["pods"][0]["why"].as_str().unwrap();
+        assert!(why.starts_with("refers to claim `bad`, which was refused: "), "{name}: {why}");
+    }
 }

@@ -6,12 +6,13 @@ use anyhow::{Result, anyhow, bail};
 use apportion_core::allocate::{Outcome, Question};
 use apportion_core::api::claim::ResourceClaim;
 use apportion_core::engine::read_claim_value;
-use apportion_core::finding::ObjectRef;
+use apportion_core::finding::{ObjectRef, Severity};
 use serde_json::json;
 
 use super::args::{AllocateArguments, Output};
 use super::diagnose::diagnose;
-use super::input::Input;
+use super::input::{Input, Taken};
+use super::note::Note;
 use super::pen::Pen;
 use super::{Shown, ask, input, machine, show_allocate};
 use crate::api_server::READ;
@@ -20,8 +21,12 @@ pub(crate) fn allocate(arguments: &AllocateArguments) -> Result<Shown> {
     let view = &arguments.view;
     let mut door = ask::cluster(&arguments.engine)?;
     let input = input::gather(&arguments.input.files, &arguments.input.cluster, &READ)?;
-    let claims = arguments.claims.iter().map(|name| claim(&input, name)).collect::<Result<Vec<ResourceClaim>>>()?;
     let taken = input.apply(door.as_mut())?;
+    let claims = arguments.claims.iter().map(|name| claim(&input, &taken, name)).collect::<Result<Vec<_>>>();
+    let claims = match ask::or_input(claims, (&input, &taken), &view.look)? {
+        Ok(claims) => claims,
+        Err(shown) => return Ok(shown),
+    };
     let question = Question { claims, nodes: arguments.nodes.clone(), ..Question::default() };
     let answer = door.allocate(&question)?;
     let stdout = match view.output {
@@ -41,7 +46,7 @@ pub(crate) fn allocate(arguments: &AllocateArguments) -> Result<Shown> {
 }
 
 /// The claim that the user named.
-fn claim(input: &Input, name: &str) -> Result<ResourceClaim> {
+fn claim(input: &Input, taken: &Taken, name: &str) -> Result<ResourceClaim> {
     let (namespace, bare) = match name.split_once('/') {
         Some((namespace, bare)) => (Some(namespace), bare),
         None => (None, name),
@@ -79,6 +84,10 @@ fn claim(input: &Input, name: &str) -> Result<ResourceClaim> {
             bail!("`{name}` could be {}: name one with its namespace", names.join(" or "));
         }
     };
+    let is_refusal = |note: &Note| note.severity == Severity::Error && note.object.as_ref() == Some(object);
+    if taken.notes.iter().any(is_refusal) {
+        bail!("{object} was refused");
+    }
     let mut claim = read_claim_value(input.object(index)).map_err(|findings| {
         let first = findings.first().map(|finding| format!(": {}: {}", finding.path, finding.message));
         anyhow!("{object} cannot be used{}", first.unwrap_or_default())

@@ -8,6 +8,7 @@ use apportion::{Door, HostLimits, Native, Runner};
 use apportion_core::allocate::Limits;
 use apportion_core::ask::Inquiry;
 use apportion_core::decision::Time;
+use apportion_core::finding::Finding;
 use apportion_core::profile::{Mode, Profile};
 use apportion_core::wire;
 use serde_json::Value;
@@ -17,6 +18,7 @@ use super::diagnose::diagnose;
 use super::explain::refused;
 use super::input::{Input, Taken};
 use super::pen::Pen;
+use super::text::clean;
 use super::{Shown, Verdict};
 
 /// The profile that the arguments describe.
@@ -43,23 +45,40 @@ pub(crate) fn cluster(arguments: &EngineArguments) -> Result<Box<dyn Door>> {
     Ok(Box::new(Runner::new()?.cluster(&profile, limits, HostLimits::default())?))
 }
 
-/// Asks an inquiry. Where the input has errors and the inquiry names what is not there, the errors are the answer.
+/// Asks an inquiry; see [`or_input`].
 pub(crate) fn inquire(
     door: &mut dyn Door,
     inquiry: &Inquiry,
-    (input, taken): (&Input, &Taken),
+    of: (&Input, &Taken),
     look: &LookArguments,
 ) -> Result<Result<Value, Shown>> {
-    match door.inquire(&serde_json::to_value(inquiry)?) {
-        Ok(answer) => Ok(Ok(answer)),
+    or_input(door.inquire(&serde_json::to_value(inquiry)?).map_err(refused), of, look)
+}
+
+/// Where the input has errors and something that is not there is named, the errors are the answer.
+pub(crate) fn or_input<T>(
+    found: Result<T>,
+    (input, taken): (&Input, &Taken),
+    look: &LookArguments,
+) -> Result<Result<T, Shown>> {
+    match found {
+        Ok(found) => Ok(Ok(found)),
         Err(error) if taken.has_errors() => {
             let pen = Pen::new(look, &io::stderr());
             let stderr = diagnose(&taken.notes, &input.sources, pen, look.verbose);
-            let stderr = format!("{stderr}error: {}\n", refused(error));
+            let stderr = format!("{stderr}error: {error}\n");
             Ok(Err(Shown { stdout: String::new().into(), stderr, verdict: Verdict::No }))
         }
-        Err(error) => Err(refused(error)),
+        Err(error) => Err(error),
     }
+}
+
+/// Adds what is not looked at and matters to the answer.
+pub(crate) fn with_remarks(mut shown: Shown, door: &mut dyn Door) -> Result<Shown> {
+    let answer = door.inquire(&serde_json::to_value(Inquiry::Unmodelled)?).map_err(refused)?;
+    let findings: Vec<Finding> = serde_json::from_value(answer)?;
+    shown.stderr.extend(findings.iter().map(|finding| format!("note: {}\n", clean(&finding.message))));
+    Ok(shown)
 }
 
 /// The time of this machine, in whole seconds.

@@ -9,10 +9,9 @@ use serde_json::json;
 
 use super::args::{CelArguments, Output};
 use super::diagnose::diagnose;
-use super::explain::refused;
 use super::pen::{Ink, Pen};
 use super::text::{clean, columns, pad};
-use super::{Shown, Verdict, ask, input, machine};
+use super::{Shown, ask, input, machine};
 use crate::api_server::READ;
 
 pub(crate) fn cel(arguments: &CelArguments) -> Result<Shown> {
@@ -21,7 +20,11 @@ pub(crate) fn cel(arguments: &CelArguments) -> Result<Shown> {
     let input = input::gather(&arguments.input.files, &arguments.input.cluster, &READ)?;
     let taken = input.apply(door.as_mut())?;
     let request = ExpressionRequest { expression: arguments.expression.clone(), device: arguments.device.clone() };
-    let answer = door.inquire(&serde_json::to_value(Inquiry::Expression(request))?).map_err(refused)?;
+    let asked = ask::inquire(door.as_mut(), &Inquiry::Expression(request), (&input, &taken), &view.look)?;
+    let answer = match asked {
+        Ok(answer) => answer,
+        Err(shown) => return Ok(shown),
+    };
     let found: Vec<ExpressionAnswer> = serde_json::from_value(answer.clone())?;
     let stdout = match view.output {
         Output::Table => {
@@ -36,7 +39,7 @@ pub(crate) fn cel(arguments: &CelArguments) -> Result<Shown> {
     };
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
     let is_false = |answer: &ExpressionAnswer| answer.parts.first().is_none_or(|whole| whole.is_cause);
-    let verdict = if found.iter().all(is_false) { Verdict::No } else { Verdict::Yes };
+    let verdict = taken.verdict(!found.iter().all(is_false));
     Ok(Shown { stdout: stdout.into(), stderr, verdict })
 }
 

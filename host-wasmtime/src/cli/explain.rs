@@ -62,7 +62,7 @@ fn cluster(arguments: &ExplainArguments) -> Result<Shown> {
     };
     let is_fine = |one: &Explanation| matches!(one.state, State::Placed | State::Fits);
     let verdict = taken.verdict(explanations.iter().all(is_fine));
-    Ok(Shown { stdout: stdout.into(), stderr, verdict })
+    ask::with_remarks(Shown { stdout: stdout.into(), stderr, verdict }, door.as_mut())
 }
 
 /// What the user named.

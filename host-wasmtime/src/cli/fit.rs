@@ -46,7 +46,7 @@ pub(crate) fn fit(arguments: &FitArguments) -> Result<Shown> {
     };
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(&view.look, &io::stderr()), view.look.verbose);
     let verdict = taken.verdict(found.total.at_most > 0);
-    Ok(Shown { stdout: stdout.into(), stderr, verdict })
+    ask::with_remarks(Shown { stdout: stdout.into(), stderr, verdict }, door.as_mut())
 }
 
 /// How many counters and capacities are told.

@@ -154,15 +154,6 @@ impl Input {
         Ok(self.taken(door.submit(&self.texts)?))
     }
 
-    /// The objects of the documents that a cluster takes, and what became of all.
-    pub(crate) fn admitted(&self, door: &mut dyn Door) -> Result<(Vec<Value>, Taken)> {
-        let findings = door.submit(&self.texts)?;
-        let is_taken = |found: &[Finding]| found.iter().all(|finding| finding.severity != Severity::Error);
-        let taken = findings.iter().enumerate().filter(|(_, found)| is_taken(found));
-        let objects = taken.map(|(index, _)| self.object(index)).collect();
-        Ok((objects, self.taken(findings)))
-    }
-
     /// The object of a document.
     pub(crate) fn object(&self, document: usize) -> Value {
         // The text was made of a value.

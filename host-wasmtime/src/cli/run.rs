@@ -3,7 +3,7 @@
 use std::io;
 
 use anyhow::Result;
-use apportion_core::ask::Report;
+use apportion_core::ask::{PodReport, Report};
 use apportion_core::finding::{Finding, Severity};
 use serde_json::json;
 
@@ -40,5 +40,6 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
 /// Whether every Pod has a node, nothing keeps it from running there, and nothing is wrong with the run as a whole.
 pub(super) fn is_satisfied(report: &Report) -> bool {
     let is_fine = |findings: &[Finding]| findings.iter().all(|finding| finding.severity != Severity::Error);
-    report.pods.iter().all(|pod| pod.node.is_some() && is_fine(&pod.reasons)) && is_fine(&report.findings)
+    let is_placed = |pod: &PodReport| pod.node.is_some() && !pod.is_stuck() && is_fine(&pod.reasons);
+    report.pods.iter().all(is_placed) && is_fine(&report.findings)
 }

@@ -68,7 +68,7 @@ pub(crate) fn show(
         out.extend(show_pending::notes(&notes, pen, is_verbose));
     }
     let pending: Vec<&PodReport> = report.pods.iter().filter(|pod| pod.node.is_none()).collect();
-    let stuck: Vec<&PodReport> = report.pods.iter().filter(|pod| is_stuck(pod)).collect();
+    let stuck: Vec<&PodReport> = report.pods.iter().filter(|pod| pod.node.is_some() && pod.is_stuck()).collect();
     for (title, pods) in [("PENDING", pending), ("ON A NODE, NOT STARTED", stuck)] {
         if !pods.is_empty() {
             out.push(String::new());
@@ -80,13 +80,15 @@ pub(crate) fn show(
     out.join("\n")
 }
 
-/// Whether a Pod has a node and something keeps it from starting there.
-fn is_stuck(pod: &PodReport) -> bool {
-    pod.node.is_some() && pod.reasons.iter().any(|reason| reason.severity == Severity::Error)
+/// Whether a Pod names the claim.
+fn is_used(claim: &ClaimReport, report: &Report) -> bool {
+    report.pods.iter().any(|pod| {
+        pod.namespace == claim.namespace && pod.claims.iter().any(|entry| entry.claim.as_ref() == Some(&claim.name))
+    })
 }
 
 fn verdict(report: &Report, pen: Pen) -> String {
-    let stuck = report.pods.iter().filter(|pod| is_stuck(pod)).count();
+    let stuck = report.pods.iter().filter(|pod| pod.node.is_some() && pod.is_stuck()).count();
     let verdict = places(report, pen);
     match stuck {
         0 => verdict,

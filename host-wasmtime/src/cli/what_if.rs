@@ -21,13 +21,13 @@ pub(crate) fn what_if(arguments: &WhatIfArguments) -> Result<Shown> {
     let mut door = ask::cluster(&arguments.engine)?;
     let input = input::gather(&arguments.input.files, &arguments.input.cluster, &READ)?;
     let taken = input.apply(door.as_mut())?;
-    let with = match arguments.with.is_empty() {
-        true => Vec::new(),
-        false => input::load(&arguments.with)?.objects().collect(),
-    };
+    let with = if arguments.with.is_empty() { None } else { Some(input::load(&arguments.with)?) };
+    // A cluster of its own tells the findings apart by document.
+    let mut other = ask::cluster(&arguments.engine)?;
+    let with_taken = with.as_ref().map(|with| with.apply(other.as_mut())).transpose()?.unwrap_or_default();
     let supposition = Supposition {
         without: arguments.without.iter().map(|text| object(text)).collect::<Result<_>>()?,
-        with,
+        with: with.iter().flat_map(Input::objects).collect(),
         taints: taints(&arguments.taint),
         cordon: arguments.cordon.clone(),
         now: ask::now().to_string(),
@@ -37,7 +37,17 @@ pub(crate) fn what_if(arguments: &WhatIfArguments) -> Result<Shown> {
         Ok(answer) => answer,
         Err(shown) => return Ok(shown),
     };
-    difference(&answer, (&input, &taken), &arguments.engine, &arguments.view)
+    let shown = difference(&answer, (&input, &taken), &arguments.engine, &arguments.view)?;
+    ask::with_remarks(beside(shown, with.as_ref(), &with_taken, &arguments.view), door.as_mut())
+}
+
+/// The same with what is to be said of a second input.
+fn beside(mut shown: Shown, input: Option<&Input>, taken: &Taken, view: &ViewArguments) -> Shown {
+    shown.stderr.extend(input.map(|input| said(input, taken, view)));
+    if taken.has_errors() {
+        shown.verdict = Verdict::No;
+    }
+    shown
 }
 
 pub(crate) fn diff(arguments: &DiffArguments) -> Result<Shown> {
@@ -45,14 +55,11 @@ pub(crate) fn diff(arguments: &DiffArguments) -> Result<Shown> {
     let input = input::load(std::slice::from_ref(&arguments.before))?;
     let taken = input.apply(door.as_mut())?;
     let after = input::gather(arguments.after.as_slice(), &arguments.cluster, &READ)?;
-    let (objects, after_taken) = after.admitted(ask::cluster(&arguments.engine)?.as_mut())?;
+    let after_taken = after.apply(ask::cluster(&arguments.engine)?.as_mut())?;
+    let objects = after.objects().collect();
     let answer = door.inquire(&serde_json::to_value(Inquiry::Compare { objects })?).map_err(refused)?;
-    let mut shown = difference(&answer, (&input, &taken), &arguments.engine, &arguments.view)?;
-    shown.stderr.push_str(&said(&after, &after_taken, &arguments.view));
-    if after_taken.has_errors() {
-        shown.verdict = Verdict::No;
-    }
-    Ok(shown)
+    let shown = difference(&answer, (&input, &taken), &arguments.engine, &arguments.view)?;
+    ask::with_remarks(beside(shown, Some(&after), &after_taken, &arguments.view), door.as_mut())
 }
 
 const NOBODY: &str = "\
@@ -84,7 +91,8 @@ pub(crate) fn taint(arguments: &TaintArguments) -> Result<Shown> {
         }
     };
     let verdict = taken.verdict(evictions.is_empty());
-    Ok(Shown { stdout: stdout.into(), stderr: said(&input, &taken, &arguments.view), verdict })
+    let stderr = said(&input, &taken, &arguments.view);
+    ask::with_remarks(Shown { stdout: stdout.into(), stderr, verdict }, door.as_mut())
 }
 
 fn said(input: &Input, taken: &Taken, view: &ViewArguments) -> String {

@@ -8,6 +8,7 @@ use crate::api::pod::{Pod, PodResourceClaim};
 use crate::cluster::Cluster;
 use crate::cluster::entries::{Resolved, group_of, resolve};
 use crate::control_plane::asks_for_admin_access;
+use crate::explain::group;
 use crate::explain::origin::Origin;
 use crate::finding::{Code, Finding, list};
 use crate::validate::allows_admin_access;
@@ -90,6 +91,9 @@ impl Look<'_> {
         }
         if let Err(problem) = self.template(made_from, path) {
             return problem;
+        }
+        if let Some(hold) = group::holds(self.cluster, self.pod).filter(|_| found.is_none()) {
+            return hold;
         }
         let message = format!("the claim of entry `{}` was not made yet", source.name);
         self.origin.finding(Code::RunClaimNotMade, path, message)

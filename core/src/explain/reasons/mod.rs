@@ -101,6 +101,13 @@ fn not_started(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry])
                     ),
                 }
             }
+            Refusal::Elsewhere { claim, node } => (
+                Code::RunNotStarted,
+                format!(
+                    "node `{node}` has no access to the devices of claim `{claim}`, so the Pod does not start there"
+                ),
+                "leave out `nodeName`, so that the scheduler chooses a node that has access",
+            ),
             Refusal::Foreign { claim, .. } => (
                 Code::RunNotStarted,
                 format!("claim `{claim}` was made for another Pod, so the kubelet does not start this one"),

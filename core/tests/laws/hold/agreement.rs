@@ -64,19 +64,11 @@ fn is_about_devices(code: Code) -> bool {
         .contains(&text)
 }
 
-/// Whether a Pod has no node, or is kept from running on it; not one that has ended.
-fn is_stuck(pod: &PodReport) -> bool {
-    match pod.reasons.first() {
-        Some(first) => first.code != Code::RunFinished,
-        None => pod.node.is_none(),
-    }
-}
-
 fn agrees(pod: &PodReport, explanation: &Explanation) -> Result<(), Contradiction> {
     let of = format!("{}/{}", pod.namespace, pod.name);
     let first = pod.reasons.first();
     let is_placed = explanation.state == State::Placed;
-    if is_placed == is_stuck(pod) {
+    if is_placed == pod.is_stuck() {
         let why = first.map(|reason| (reason.code, &reason.message));
         return Err(format!(
             "whether a Pod is Pending | {of}: run {:?} {why:?}, explain {:?} {:?}",
@@ -125,8 +117,12 @@ pub(super) fn explain(case: &Case) -> Result<(), Contradiction> {
         .filter(|one| one.subject.kind == "Pod")
         .map(|one| (one.subject.namespace.as_str(), one.subject.name.as_str()))
         .collect();
-    let pending: BTreeSet<(&str, &str)> =
-        report.pods.iter().filter(|pod| is_stuck(pod)).map(|pod| (pod.namespace.as_str(), pod.name.as_str())).collect();
+    let pending: BTreeSet<(&str, &str)> = report
+        .pods
+        .iter()
+        .filter(|pod| pod.is_stuck())
+        .map(|pod| (pod.namespace.as_str(), pod.name.as_str()))
+        .collect();
     if !explained.is_superset(&pending) {
         let missing: Vec<_> = pending.difference(&explained).collect();
         return Err(format!("which Pods are Pending (explain leaves some out) | {missing:?}"));
