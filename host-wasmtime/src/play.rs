@@ -5,7 +5,7 @@ use std::fmt;
 use apportion_core::allocate::Limits;
 use apportion_core::ask::Report;
 use apportion_core::control_plane::server::{Entry, Happened, Refused};
-use apportion_core::control_plane::{Command, Component, DevicePath, Happening, Moment, Settled, Simulation};
+use apportion_core::control_plane::{Command, Component, DevicePath, Happening, Moment, Settled};
 use apportion_core::decision::{EventRecord, Time};
 use apportion_core::finding::{Finding, ObjectRef};
 use apportion_core::profile::Profile;
