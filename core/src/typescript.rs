@@ -1,5 +1,6 @@
 //! The types that cross borders as JSON, declared in TypeScript.
 
+use serde_json::Value;
 use ts_rs::{Config, TS};
 
 use crate::allocate::json::{Allocated, Failed, GaveUp, Refusal, Refused as Failure, Unsatisfied, Written as Decision};
@@ -14,7 +15,7 @@ use crate::control_plane::server::Refused;
 use crate::control_plane::{Build, Command, Component, DevicePath, Happening, Moment, Settled};
 use crate::controller::{Conclusion, Lane, Part as ControllerPart, Task};
 use crate::controllers::template_sync::{Counts as CopyCounts, Place as CopyStanding, Stands};
-use crate::decision::EventRecord;
+use crate::decision::{Action, Cause, Decision as Reconciliation, EventRecord, Identified, Merging};
 use crate::evaluate::{Costs, Written as Evaluation};
 use crate::explain::{
     AttributeStatistic, Change, ClosestNode, ConflictPart, DeviceDetail, Explanation, Holder, NodeDetail, Reason,
@@ -23,9 +24,7 @@ use crate::explain::{
 use crate::finding::{ErrorKind, Finding, Fix, ObjectRef, Severity};
 use crate::profile::{Mode, Version};
 use crate::validate::Operation;
-use crate::wire::controller::{
-    Identified, Merging, Reconciliation, WireCause, WireSettings as ControllerSettings, Write,
-};
+use crate::wire::controller::WireSettings as ControllerSettings;
 use crate::wire::simulation::RecordedEvent;
 use crate::wire::{Settings, Stage, WireDevice, WireEvaluation, WireFeatures, WireInUse, WireQuestion, WireSubmission};
 
@@ -118,11 +117,11 @@ pub fn declarations() -> String {
         ControllerSettings,
         Lane,
         Task,
-        Reconciliation,
-        Write,
+        Reconciliation<Value>,
+        Action<Value>,
         Merging,
         Identified,
-        WireCause,
+        Cause,
         Conclusion,
         Stands,
         CopyCounts,

@@ -641,6 +641,8 @@ export type Suggestion = {
   node?: string,
   /** The changed objects, as they are to be written: claims, claim templates, classes. Empty where nothing is written. */
   manifests?: Array<Json>,
+  /** Objects of a real cluster to delete before the manifests are applied, as they cannot be changed. */
+  deletes?: Array<ObjectRef>,
 };
 
 /** One change. Claims are named without their namespace; requests as `request` or `request/subrequest`. */
@@ -1127,33 +1129,42 @@ export type ControllerTask = {
   afterMillis: number,
 };
 
-/** What is to happen about one thing. */
+/** What a controller wants to happen, and when to ask it again. Across a border `O`, an object, is JSON. */
 export type Reconciliation = {
   /**
-   * Writes, in order. When one fails, those after it must not happen. A later write to the same object carries the version
-   * that the earlier one gave.
+   * Writes, in order. When one fails, those after it must not happen; only bindings that follow one another do not build on
+   * each other. A later write to the same object carries the version that the earlier one gave.
    */
   writes: Array<Write>,
-  /** When to ask again although nothing changed, in milliseconds since 1970. */
+  /** When to ask again although no fact has changed, in milliseconds since 1970. */
   wakeUpMillis?: number,
-  /** Whether asking again with growing pauses makes sense. */
+  /** Whether something is missing or was refused, so that asking again with growing pauses makes sense. */
   retry: boolean,
-  /** What to tell users, however often it was told before. */
+  /** What to tell users, however often it was told before: whoever records it counts repetitions. */
   events: Array<EventRecord>,
-  /** Objects that the writes take to be gone: whoever finds one still there writes nothing. */
+  /**
+   * Objects that the writes take to be gone. A host whose facts may lag behind looks again before the first write, and
+   * writes nothing if one is there.
+   */
   gone: Array<Identified>,
-  /** Why, for whoever counts. */
+  /** Why, for metrics. */
   cause: Cause,
 };
 
-/** One write to the API server. */
+/**
+ * One write to the API server.
+ *
+ * Updates and patches, and deletions that depend on what the object says, carry the `resourceVersion` of the facts that they were decided on, in their object or beside it:
+ * when somebody else was faster they must fail. A later write of the same decision to the same object builds on the
+ * earlier one and carries the version that this gave.
+ */
 export type Write = {
   "create": {
-    /** The object. Its name is given. */
+    /** The object. Its name is given: it is derived from what the object belongs to. */
     object: Json,
     /**
-     * What to tell when the server refuses it, with the server's words at the end of the note; the writes after it do not
-     * build on the object and happen all the same.
+     * What to record when the server refuses the object, with the server's words at the end of the note. The writes
+     * after it do not build on the object and happen all the same.
      */
     refused?: EventRecord,
   }
@@ -1180,9 +1191,9 @@ export type Write = {
   "delete": {
     /** The object. */
     object: ObjectRef,
-    /** The UID that it must have. */
+    /** Its UID, so that a later object of that name is spared. */
     uid: string,
-    /** The `resourceVersion` that it must have; empty where any will do. */
+    /** Its `resourceVersion`, where it is to be spared as well if somebody changed it meanwhile; else empty. */
     resourceVersion: string,
   }
 } | {
@@ -1198,7 +1209,7 @@ export type Write = {
   "record": EventRecord
 };
 
-/** How fields are merged into an object. */
+/** How the fields of a [`Patch`] are merged into the object. */
 export type Merging = "merge" | "strategic" | {
   "apply": string
 };
