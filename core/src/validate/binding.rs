@@ -14,7 +14,7 @@ pub(super) fn check(out: &mut Report<'_>, object: &Node<'_, '_>) {
     let (conditions, failures) = (object.field("bindingConditions"), object.field("bindingFailureConditions"));
     for list in [&conditions, &failures] {
         out.list(list, MOST, |out, condition| {
-            out.text(&condition, names::label_key);
+            out.text(condition, names::label_key);
         });
     }
     let text = |condition: &Node<'_, '_>| condition.text().to_owned();

@@ -73,7 +73,7 @@ pub(super) fn check(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node
     let on = out.features().workload_aware_preemption || shape.is_latest();
     let class = spec.field("priorityClassName");
     gated(out, &class, before("priorityClassName"), &Type::Text, on, |out, class| {
-        out.some_text(&class, names::subdomain);
+        out.some_text(class, names::subdomain);
     });
     let priority = spec.field("priority");
     gated(out, &priority, before("priority"), &Type::Opt(&Type::Int32), on, |out, priority| {

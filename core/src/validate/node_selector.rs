@@ -79,5 +79,5 @@ fn field_requirement(out: &mut Report<'_>, requirement: &Node<'_, '_>) {
 
 /// The name of a node.
 pub(super) fn name(out: &mut Report<'_>, node: &Node<'_, '_>) {
-    out.text(&node, names::subdomain);
+    out.text(node, names::subdomain);
 }
