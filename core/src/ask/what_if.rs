@@ -178,7 +178,7 @@ pub(crate) fn unknown(kind: &str, name: &str) -> Finding {
 }
 
 fn add(cluster: &mut Cluster, value: &Value) -> Result<(), Vec<Finding>> {
-    let (object, findings) = admit_value(value.clone(), cluster.profile());
+    let (object, findings) = admit_value(value, cluster.profile());
     match object {
         Some(mut object) => {
             if object.is_namespaced() && object.metadata().namespace.is_empty() {
