@@ -100,7 +100,10 @@ pub(super) fn fill<'c>(
 
 /// Devices that cannot serve a request, by reason and what it is about, with the most that one of them has where that is too little.
 #[derive(Default)]
-struct Reasons(BTreeMap<(Inability, String), (u64, Option<Quantity>, Option<Quantity>)>);
+struct Reasons(BTreeMap<(Inability, String), Amounts>);
+
+/// Number of devices, and two amounts.
+type Amounts = (u64, Option<Quantity>, Option<Quantity>);
 
 impl Reasons {
     fn add(&mut self, why: Inability, what: String, needs: Option<Quantity>, has: Option<Quantity>) {

@@ -181,7 +181,7 @@ pub(crate) fn unknown(kind: &str, name: &str) -> Finding {
 
 /// Adds an object as the API server admits it; what that refuses is remembered.
 fn add(cluster: &mut Cluster, value: &Value) -> Vec<Finding> {
-    let (object, findings) = admit_value(value.clone(), cluster.profile());
+    let (object, findings) = admit_value(value, cluster.profile());
     match object {
         Some(mut object) => {
             if object.is_namespaced() && object.metadata().namespace.is_empty() {

@@ -37,7 +37,7 @@ pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec
     let mut cluster = Cluster::new(profile.clone());
     let mut refused = Vec::new();
     for object in objects {
-        let (object, found) = admit_value(object, profile);
+        let (object, found) = admit_value(&object, profile);
         match object {
             Some(object) => cluster.apply(object),
             None => {

@@ -13,15 +13,19 @@ use crate::validate::{Submission, in_default_namespace, submit};
 /// The findings are those of reading, the errors of the API server, and fields that it drops.
 pub(crate) fn admit(text: &str, profile: &Profile) -> (Option<Object>, Vec<Finding>) {
     match parse(text) {
-        Ok(value) => admit_value(value, profile),
+        Ok(value) => judge(value, || parse(text).unwrap_or_default(), profile),
         Err(finding) => (None, vec![finding]),
     }
 }
 
 /// The same for an object that was parsed.
-pub(crate) fn admit_value(value: Value, profile: &Profile) -> (Option<Object>, Vec<Finding>) {
-    let value = in_default_namespace(value);
-    let admission = submit(Submission::create(value.clone()), profile);
+pub(crate) fn admit_value(value: &Value, profile: &Profile) -> (Option<Object>, Vec<Finding>) {
+    judge(value.clone(), || value.clone(), profile)
+}
+
+/// Judges an object; `again` gives it once more.
+fn judge(value: Value, again: impl FnOnce() -> Value, profile: &Profile) -> (Option<Object>, Vec<Finding>) {
+    let admission = submit(Submission::create(in_default_namespace(value)), profile);
     let matters = |finding: &Finding| {
         finding.refuses()
             || matches!(finding.code, Code::ValidateDroppedField | Code::ReadUnknownField | Code::ReadUnknownValue)
@@ -29,7 +33,7 @@ pub(crate) fn admit_value(value: Value, profile: &Profile) -> (Option<Object>, V
     let judged: Vec<Finding> = admission.findings.into_iter().filter(matters).collect();
     let is_refused = judged.iter().any(Finding::refuses);
     // Of a refused object everything is said that reading says of it.
-    let reading = read_object(if is_refused { value } else { admission.object });
+    let reading = read_object(if is_refused { in_default_namespace(again()) } else { admission.object });
     let is_usable = reading.is_usable() && !is_refused;
     let mut findings = reading.findings;
     for finding in judged {

@@ -180,7 +180,7 @@ fn carried_out(given: &Cluster, suggestion: &Suggestion, pool: &str) -> Attempt 
         cluster.delete(object);
     }
     for manifest in &suggestion.manifests {
-        match admit_value(manifest.clone(), given.profile()).0 {
+        match admit_value(manifest, given.profile()).0 {
             Some(object) => cluster.apply(object),
             None => return Attempt::Refused,
         }

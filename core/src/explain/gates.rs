@@ -108,7 +108,7 @@ impl<'l> OtherGates<'l> {
             cluster.set_profile(profile.clone());
             // What is dropped or refused now may not be then.
             for written in given.dropped().map(|(written, _)| written).chain(given.all_refused()) {
-                let (object, _) = admit_value(written.clone(), &profile);
+                let (object, _) = admit_value(written, &profile);
                 object.into_iter().for_each(|object| cluster.apply(object));
             }
             let settled = settle(&mut cluster, limits);

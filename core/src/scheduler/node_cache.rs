@@ -76,7 +76,7 @@ impl NodeCache {
         match (trigger.latest(), &trigger.after) {
             (Some(Object::Pod(pod)), Some(_)) => self.place(pod),
             (Some(Object::Pod(pod)), None) => self.forget(&key_of(&pod.metadata)),
-            (Some(Object::Node(node)), Some(_)) => self.add(Arc::from(node.clone())),
+            (Some(Object::Node(node)), Some(_)) => self.add(node.clone()),
             (Some(Object::Node(node)), None) => self.remove(&node.metadata.name),
             _ => {}
         }

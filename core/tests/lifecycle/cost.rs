@@ -81,3 +81,21 @@ fn nodes_that_refused_a_pod_are_looked_at_again_when_something_may_have_helped()
         assert_eq!((play.pod("late").spec.node_name.as_str(), looks), ("n-000", 1));
     }
 }
+
+/// Pods that ask for five to eight CPUs, of which two to four fit on a node.
+#[test]
+fn the_cost_of_a_pod_does_not_grow_with_the_number_of_full_nodes() {
+    for nodes in [10, 20, 40] {
+        let (mut play, pods, last) = (world(nodes), 3 * nodes, 8);
+        let mut before = 0;
+        for index in 0..pods {
+            if index == pods - last {
+                before = play.simulation.looks_at_nodes();
+            }
+            let resources = format!("resources: {{requests: {{cpu: \"{}\"}}, claims", 5 + index % 4);
+            play.apply(&pod(&format!("p-{index:03}"), TEMPLATE, "").replace("resources: {claims", &resources));
+        }
+        let looks = play.simulation.looks_at_nodes() - before;
+        assert!(looks <= 3 * last as u64, "{looks} looks of {last} Pods beside {nodes} nodes");
+    }
+}

@@ -218,6 +218,9 @@ fn scale_verdict(engine: &str, scale: &Scale) -> String {
 }
 
 fn life(text: &mut String, lives: &[(String, Life)]) {
+    if lives.is_empty() {
+        return;
+    }
     line(text, "## Many Pods\n");
     line(
         text,

@@ -12,7 +12,7 @@ use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::Simulation;
 use crate::controllers::kubelet::{Permission, Refusal, may_use};
-use crate::decision::MAX_RESERVATIONS;
+use crate::decision::{MAX_RESERVATIONS, Time};
 use crate::explain::group;
 use crate::explain::origin::{Origin, about_claim};
 use crate::finding::{Code, Finding, list};
@@ -166,18 +166,18 @@ fn unscheduled(
     let said = |message: String| Finding::new(Code::RunSchedulerMessage, "", message);
     match examination {
         Examination::Held => vec![waits(cluster, pod, origin)],
-        Examination::Fits { node, waits: drivers } if !drivers.is_empty() => {
-            let mut reasons = Vec::new();
-            for (name, deadline) in drivers {
-                if let Some(claim) = claims.iter().find(|claim| claim.metadata.name == name) {
-                    reasons.push(waits_for_drivers(cluster, claim, &node, deadline.map(|time| time.to_string())));
-                }
+        Examination::Fits { node, waits: drivers } => {
+            // Of a gang that does not fit no claim has devices.
+            let waiting = |(name, deadline): (String, Option<Time>)| {
+                let claim = claims.iter().find(|claim| claim.metadata.name == name);
+                let claim = claim.filter(|claim| claim.status.allocation.is_some())?;
+                Some(waits_for_drivers(cluster, claim, &node, deadline.map(|time| time.to_string())))
+            };
+            let mut reasons: Vec<Finding> = drivers.into_iter().filter_map(waiting).collect();
+            if reasons.is_empty() {
+                reasons.push(waits(cluster, pod, origin));
+                reasons.extend(said_before(pod).map(said));
             }
-            reasons
-        }
-        Examination::Fits { .. } => {
-            let mut reasons = vec![waits(cluster, pod, origin)];
-            reasons.extend(said_before(pod).map(said));
             reasons
         }
         Examination::Unfit { message, cause } => {

@@ -226,7 +226,7 @@ fn counts(funnels: &[&RequestFunnel], place: &str) -> String {
         text.push_str(&format!(", {matching} match{} class and selectors", if matching == 1 { "es" } else { "" }));
     }
     let of_these = if able < matching { " of these" } else { "" };
-    let unable = unable(if alike { &funnels[..1] } else { funnels }.iter().copied());
+    let unable = unable(if alike { funnels.get(..1).unwrap_or_default() } else { funnels }.iter().copied());
     for Unable { why, detail, devices } in unable.into_iter().filter(|_| worst >= Stage::Able) {
         let because = if detail.is_empty() { detail } else { format!(": {detail}") };
         text.push_str(&format!(", {devices}{of_these} {}{because}", why.text(devices)));
