@@ -814,6 +814,8 @@ export type Difference = {
   claims: Array<ClaimDifference>,
   /** Pods that a `NoExecute` taint drives out, by time. */
   evictions?: Array<Eviction>,
+  /** Why objects of the change were refused and left out. */
+  findings?: Array<Finding>,
 };
 
 /** One Pod. */

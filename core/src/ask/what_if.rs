@@ -13,7 +13,7 @@ use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
 use crate::control_plane::{Command, Simulation};
 use crate::decision::Time;
-use crate::finding::{Code, Finding, ObjectRef};
+use crate::finding::{Code, Finding, ObjectRef, Severity};
 
 /// What is changed, in this order.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ pub struct Difference {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub evictions: Vec<Eviction>,
-    /// What the API server has against objects of the change; those with an error are left out.
+    /// Why objects of the change were refused and left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub findings: Vec<Finding>,
@@ -181,7 +181,8 @@ pub(crate) fn unknown(kind: &str, name: &str) -> Finding {
 
 /// Adds an object as the API server admits it; what that refuses is remembered.
 fn add(cluster: &mut Cluster, value: &Value) -> Vec<Finding> {
-    let (object, findings) = admit_value(value, cluster.profile());
+    let (object, mut findings) = admit_value(value, cluster.profile());
+    findings.retain(|finding| finding.severity == Severity::Error);
     match object {
         Some(mut object) => {
             if object.is_namespaced() && object.metadata().namespace.is_empty() {

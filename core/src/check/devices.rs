@@ -6,6 +6,7 @@ use super::{Facts, finding};
 use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
 use crate::api::quantity::Quantity;
 use crate::api::slice::{Device, ResourceSlice};
+use crate::cluster::incomplete;
 use crate::finding::{Code, Finding};
 
 /// Driver, pool and device.
@@ -17,6 +18,7 @@ type Held<'c> = (&'c ResourceClaim, &'c DeviceRequestAllocationResult);
 pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
     let held = held(facts);
     let published = published(facts);
+    pools(facts, findings);
     twice(&held, findings);
     gone(facts, &held, &published, findings);
     capacity(&held, &published, findings);
@@ -59,6 +61,41 @@ fn newest(facts: &Facts) -> Vec<&ResourceSlice> {
             generations.get(&(slice.spec.driver.as_str(), pool.name.as_str())) == Some(&pool.generation)
         })
         .collect()
+}
+
+/// Pools of which slices are missing, or that publish a device twice: their devices are not given out.
+fn pools(facts: &Facts, findings: &mut Vec<Finding>) {
+    let mut pools: BTreeMap<(&str, &str), Vec<&ResourceSlice>> = BTreeMap::new();
+    for slice in newest(facts) {
+        pools.entry((&slice.spec.driver, &slice.spec.pool.name)).or_default().push(slice);
+    }
+    for ((driver, pool), slices) in pools {
+        let Some(first) = slices.first() else { continue };
+        let mut tell = |code, path: &str, message: String, hint: &str| {
+            let object = first.metadata.reference("ResourceSlice");
+            findings.push(finding(code, object, path, message, hint.to_owned()));
+        };
+        let is_whole = i64::try_from(slices.len()).is_ok_and(|count| count == first.spec.pool.resource_slice_count);
+        if let Some(index) = facts.cluster.inventory().pool_index(driver, pool).filter(|_| !is_whole) {
+            let message = format!("{}, so its devices are not given out", incomplete(&facts.cluster, index));
+            let hint = "the driver has to publish the other slices, or to correct `resourceSliceCount`";
+            tell(Code::LinkPoolIncomplete, "spec.pool.resourceSliceCount", message, hint);
+        }
+        let mut names = BTreeSet::new();
+        let mut devices = slices.iter().flat_map(|slice| &slice.spec.devices);
+        if let Some(device) = devices.find(|device| !names.insert(&device.name)) {
+            let message = format!(
+                "device `{}` of pool `{pool}` is published twice, so none of the pool is given out",
+                device.name
+            );
+            tell(
+                Code::LinkPoolDisagrees,
+                "spec.devices",
+                message,
+                "the driver has to publish the pool again without the contradiction",
+            );
+        }
+    }
 }
 
 /// A claim as a message names it.

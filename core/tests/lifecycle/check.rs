@@ -141,3 +141,24 @@ fn devices_that_are_gone_are_told() {
     let found = codes(vec![claim("one", &["lost"], &["p"]), pod("p", "one"), slice()]);
     assert_eq!(found, [("check/device-gone", "one".to_owned())]);
 }
+
+#[test]
+fn pools_that_give_nothing_and_pods_on_nodes_that_are_gone_are_told() {
+    let mut part = slice();
+    part["spec"]["pool"]["resourceSliceCount"] = json!(3);
+    assert_eq!(codes(vec![part]), [("link/pool-incomplete", "devices".to_owned())]);
+    let mut twice = slice();
+    let first = twice["spec"]["devices"][0].clone();
+    let mut second = twice.clone();
+    second["metadata"]["name"] = json!("t");
+    second["spec"]["devices"] = json!([first]);
+    for one in [&mut twice, &mut second] {
+        one["spec"]["pool"]["resourceSliceCount"] = json!(3);
+    }
+    assert_eq!(codes(vec![twice, second]), [("link/pool-disagrees", "devices".to_owned())]);
+    let node = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "other" } });
+    let mut lost = pod("p", "x");
+    lost["spec"]["resourceClaims"] = json!([]);
+    lost["spec"]["containers"][0]["resources"] = json!({});
+    assert_eq!(codes(vec![node, lost]), [("check/pod-without-node", "p".to_owned())]);
+}
