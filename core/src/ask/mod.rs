@@ -88,7 +88,7 @@ pub fn inquire(cluster: &Cluster, inquiry: Value, limits: &Limits) -> Result<Val
     }
 }
 
-/// What is not looked at, as [`run`] says it. Only what workloads make and priorities decide takes a settled cluster to tell.
+/// What is not looked at, as [`run()`] says it. Only what workloads make and priorities decide takes a settled cluster to tell.
 fn not_looked_at(mut cluster: Cluster, limits: &Limits) -> Vec<Finding> {
     let is_prior = |pod: &Pod| pod.spec.priority.is_some() || pod.spec.rest.get("priorityClassName").is_some();
     if cluster.workloads().is_empty() && !cluster.pods().values().any(|pod| is_prior(pod)) {
