@@ -165,15 +165,13 @@ fn claim(name: &str, count: u64, milli: u64) -> Value {
 fn pod(name: &str, cpu: &str, memory: &str, claim: Option<&Value>, group: Option<&str>) -> Value {
     let claims: Vec<Value> = claim.iter().map(|_| json!({ "name": "gpu" })).collect();
     let resources = json!({ "claims": claims, "requests": { "cpu": cpu, "memory": memory } });
-    let mut pod = json!({
+    // What is null counts as left out.
+    let group = group.map(|group| json!({ "podGroupName": group }));
+    json!({
         "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name, "namespace": "ml" },
         "spec": {
             "containers": [{ "name": "main", "image": "registry.example/train:1", "resources": resources }],
-            "resourceClaims": claim.into_iter().collect::<Vec<_>>(),
+            "resourceClaims": claim.into_iter().collect::<Vec<_>>(), "schedulingGroup": group,
         },
-    });
-    if let Some(group) = group {
-        pod["spec"]["schedulingGroup"] = json!({ "podGroupName": group });
-    }
-    pod
+    })
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use apportion_core::ask::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
-use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
+use apportion_core::finding::{Code, Finding, ObjectRef};
 
 use super::input::{Input, Taken};
 use super::note::{Note, Places};
@@ -78,13 +78,6 @@ pub(crate) fn show(
     }
     out.push(String::new());
     out.join("\n")
-}
-
-/// Whether a Pod names the claim.
-fn is_used(claim: &ClaimReport, report: &Report) -> bool {
-    report.pods.iter().any(|pod| {
-        pod.namespace == claim.namespace && pod.claims.iter().any(|entry| entry.claim.as_ref() == Some(&claim.name))
-    })
 }
 
 fn verdict(report: &Report, pen: Pen) -> String {
