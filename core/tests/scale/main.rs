@@ -4,7 +4,6 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
-    clippy::indexing_slicing,
     reason = "a measurement needs a clock, a test may panic"
 )]
 
