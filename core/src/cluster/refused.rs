@@ -1,0 +1,61 @@
+//! What is known of objects that are not among the facts: refused, written with fields that were dropped, or not given.
+
+use serde_json::Value;
+
+use super::Cluster;
+use crate::finding::{Code, Finding, ObjectRef, Severity};
+
+impl Cluster {
+    /// Remembers of which kinds a dump holds nothing.
+    pub(crate) fn note_not_given(&mut self, kinds: impl IntoIterator<Item = &'static str>) {
+        self.not_given = kinds.into_iter().collect();
+    }
+
+    /// Whether nothing is known about the objects of a kind.
+    pub(crate) fn is_not_given(&self, kind: &str) -> bool {
+        self.not_given.contains(kind)
+    }
+
+    /// Remembers an object that was refused, as it was written, and what was found in it.
+    pub(crate) fn note_refused(&mut self, written: Value, findings: &[Finding]) {
+        let error = findings.iter().find(|finding| finding.severity == Severity::Error);
+        if let Some((object, error)) = error.and_then(|error| Some((error.object.clone()?, error))) {
+            self.refused.insert(object, (written, error.clone()));
+        }
+    }
+
+    /// Objects that were refused, as they were written, unless there is one of that name now.
+    pub(crate) fn all_refused(&self) -> impl Iterator<Item = &Value> {
+        self.refused.iter().filter(|(object, _)| self.metadata(object).is_none()).map(|(_, (written, _))| written)
+    }
+
+    /// Remembers an object as it was written, if fields of it were dropped.
+    pub(crate) fn note_dropped(&mut self, object: ObjectRef, written: Value, findings: &[Finding]) {
+        let dropped = findings.iter().filter(|finding| finding.code == Code::ValidateDroppedField);
+        let messages: Vec<String> = dropped.map(|finding| finding.message.clone()).collect();
+        if !messages.is_empty() {
+            self.dropped.insert(object, (written, messages));
+        }
+    }
+
+    /// Objects of which fields were dropped, as they were written, and what was said of them.
+    pub(crate) fn dropped(&self) -> impl Iterator<Item = &(Value, Vec<String>)> {
+        self.dropped.values()
+    }
+
+    /// Why an object was refused, if it was.
+    pub(crate) fn refused(&self, kind: &str, namespace: &str, name: &str) -> Option<&Finding> {
+        if self.refused.is_empty() {
+            return None;
+        }
+        let (kind, namespace, name) = (kind.to_owned(), namespace.to_owned(), name.to_owned());
+        self.refused.get(&ObjectRef { kind, namespace, name }).map(|(_, why)| why)
+    }
+
+    /// Knows what another cluster knows of objects that are refused or not given.
+    pub(crate) fn share_refused(&mut self, other: &Self) {
+        self.refused.clone_from(&other.refused);
+        self.dropped.clone_from(&other.dropped);
+        self.not_given.clone_from(&other.not_given);
+    }
+}
