@@ -1,9 +1,14 @@
+import { existsSync } from "node:fs";
+
 import { defineConfig } from "@playwright/test";
 
 const PORT = 4173;
 
 /** The browser: the system's own, none is downloaded. */
 export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+if (!existsSync(CHROMIUM)) {
+  throw new Error(`there is no browser at ${CHROMIUM}: install Chromium or name one in CHROMIUM`);
+}
 
 export default defineConfig({
   testDir: "e2e",

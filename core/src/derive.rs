@@ -17,6 +17,11 @@ pub(crate) fn uid(kind: &str, namespace: &str, name: &str) -> String {
     uuid(digest(&[kind, namespace, name]))
 }
 
+/// Whether a UID was given by a real API server, not derived here: those are of another version of UUIDs.
+pub(crate) fn is_foreign(uid: &str) -> bool {
+    !uid.is_empty() && uid.get(14..15) != Some("8")
+}
+
 /// The UUID that an object has, or the one that it gets in a run.
 pub(crate) fn uid_of(kind: &str, metadata: &ObjectMeta) -> String {
     match metadata.uid.as_str() {

@@ -50,8 +50,7 @@ impl Written {
     }
 }
 
-/// What can be asked about manifests, whoever answers: the component, or the same code without a border around it. Every call fails when
-/// the component stops in the middle of it.
+/// Questions about manifests, answered by the component or by the core linked natively. A call fails when the component traps.
 pub trait Validate {
     /// What the API server answers, per submission in the order given.
     fn validate(&mut self, submissions: Vec<Written>) -> Result<Vec<Vec<Finding>>, Error>;

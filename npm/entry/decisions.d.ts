@@ -316,13 +316,13 @@ export type RequestFunnel = {
   /** Of these, devices that are not in use and have enough capacity and counters left. */
   free: Integer,
   /**
-   * Where too few are free: devices that match and could not serve the request whoever uses them, by reason. Those of pools that
+   * Where too few are free: devices that match and could not serve the request even if they were free, by reason. Devices in pools that
    * cannot be used are not among `devices`.
    */
   unable: Array<Unable>,
 };
 
-/** Devices that cannot serve a request whoever uses them. */
+/** Devices that cannot serve a request even if they are free. */
 export type Unable = {
   /** The kind of reason. */
   why: Inability,
@@ -332,7 +332,7 @@ export type Unable = {
   devices: Integer,
 };
 
-/** Why a device cannot serve a request whoever uses it; what is hardest to remove first. */
+/** Why a device cannot serve a request even if it is free. The reasons that are hardest to remove come first. */
 export type Inability = "poolIncomplete" | "poolInvalid" | "featureOff" | "needsDriver" | "counterNever" | "capacityNever";
 
 /** What DRA did with the objects of a cluster. */

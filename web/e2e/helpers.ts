@@ -1,11 +1,9 @@
 // What the tests of the page share.
 
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 
 import { type Page, expect, test as base } from "@playwright/test";
-
-import { CHROMIUM } from "../playwright.config";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -21,8 +19,6 @@ export const test = base.extend<{ noErrors: void }>({
     { auto: true },
   ],
 });
-
-test.skip(!existsSync(CHROMIUM), `there is no browser at ${CHROMIUM}: install Chromium or name one in CHROMIUM`);
 
 const EXAMPLES = new URL("../../examples/", import.meta.url);
 

@@ -113,7 +113,7 @@ impl Reasons {
         entry.2 = entry.2.take().max(has);
     }
 
-    /// Counts a device that cannot serve the unit whoever uses it. False where it could.
+    /// Counts a device that could not serve the unit even if it were free. False where it could.
     fn of_device<'c>(
         &mut self,
         inspection: &Inspection<'_, 'c>,

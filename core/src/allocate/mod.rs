@@ -211,12 +211,12 @@ pub struct RequestFunnel {
     pub tolerated: u64,
     /// Of these, devices that are not in use and have enough capacity and counters left.
     pub free: u64,
-    /// Where too few are free: devices that match and could not serve the request whoever uses them, by reason. Those of pools that
+    /// Where too few are free: devices that match and could not serve the request even if they were free, by reason. Devices in pools that
     /// cannot be used are not among `devices`.
     pub unable: Vec<Unable>,
 }
 
-/// Devices that cannot serve a request whoever uses them.
+/// Devices that cannot serve a request even if they are free.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
@@ -229,7 +229,7 @@ pub struct Unable {
     pub devices: u64,
 }
 
-/// Why a device cannot serve a request whoever uses it; what is hardest to remove first.
+/// Why a device cannot serve a request even if it is free. The reasons that are hardest to remove come first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]

@@ -79,8 +79,9 @@ pub(crate) struct Snapshot {
 }
 
 /// The snapshot: `{"format", "settings", "objects"}`. Objects are in the order of their arrival where that counts, else by kind and
-/// name; those that the API server refused come last, without Pods and workloads, to which nothing refers. Opaque parameters of drivers, environments, volumes and managed fields are left out. Names of Pods that a run makes for a
-/// Deployment hang on its whole Pod template, so they differ from those of the cluster that the snapshot is of.
+/// name. Refused objects that others can refer to come last. Opaque parameters of drivers, environments, volumes and managed fields are
+/// left out. Names of Pods that a run makes for a Deployment depend on its whole Pod template: they differ from those of the original
+/// cluster where something of the template is left out.
 ///
 /// With `is_anonymous` nodes, pools, namespaces and all namespaced objects get other names, in the order of the old ones, and labels that no
 /// decision looks at are left out.

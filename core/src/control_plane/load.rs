@@ -232,25 +232,20 @@ impl Simulation {
 
 /// Kinds of which a dump holds nothing, each with whether its objects need some: what is not given is not known, other than in manifests.
 pub(crate) fn not_given(cluster: &Cluster) -> Vec<(&'static str, bool)> {
-    // What has a derived UID was made here.
-    let is_foreign = |kind: &str, metadata: &ObjectMeta| {
-        !metadata.uid.is_empty() && metadata.uid != derive::uid(kind, &metadata.namespace, &metadata.name)
-    };
     let pods = || cluster.pods().values();
     let mut claims = cluster.claims().values();
-    if !pods().any(|pod| is_foreign("Pod", &pod.metadata))
-        && !claims.any(|claim| is_foreign("ResourceClaim", &claim.metadata))
+    if !pods().any(|pod| derive::is_foreign(&pod.metadata.uid))
+        && !claims.any(|claim| derive::is_foreign(&claim.metadata.uid))
     {
         return Vec::new();
     }
     let has_pods = pods().next().is_some() || !cluster.workloads().is_empty();
     let have_claims = pods().any(|pod| !pod.spec.resource_claims.is_empty());
     // What controllers made here says nothing about what there is in the cluster.
-    let made = |claim: &Arc<ResourceClaim>| {
-        claim.metadata.controller().is_some() && !is_foreign("ResourceClaim", &claim.metadata)
-    };
+    let made =
+        |claim: &Arc<ResourceClaim>| claim.metadata.controller().is_some() && !derive::is_foreign(&claim.metadata.uid);
     let copied = |template: &ResourceClaimTemplate| {
-        template.metadata.labels.contains_key(MANAGED_BY) && !is_foreign("ResourceClaimTemplate", &template.metadata)
+        template.metadata.labels.contains_key(MANAGED_BY) && !derive::is_foreign(&template.metadata.uid)
     };
     let have_requests = !(cluster.claims().is_empty() && cluster.templates().is_empty());
     let kinds = [
@@ -286,19 +281,20 @@ pub(crate) fn refused_admin_access(cluster: &Cluster) -> Vec<(Object, Finding)> 
     if !cluster.profile().features.admin_access {
         return Vec::new();
     }
-    let is_refused = |kind: &str, metadata: &ObjectMeta, requests: &[DeviceRequest]| {
-        let is_new = metadata.uid.is_empty() || metadata.uid == derive::uid(kind, &metadata.namespace, &metadata.name);
+    let is_refused = |metadata: &ObjectMeta, requests: &[DeviceRequest]| {
         let namespace = cluster.namespaces().get(&metadata.namespace);
-        is_new
+        !derive::is_foreign(&metadata.uid)
             && asks_for_admin_access(requests)
             && namespace.is_some_and(|namespace| !allows_admin_access(&namespace.metadata.labels))
     };
-    let claims = cluster.claims().values().filter(|claim| {
-        claim.status.allocation.is_none() && is_refused("ResourceClaim", &claim.metadata, &claim.spec.devices.requests)
-    });
-    let templates = cluster.templates().values().filter(|template| {
-        is_refused("ResourceClaimTemplate", &template.metadata, &template.spec.spec.devices.requests)
-    });
+    let claims = cluster
+        .claims()
+        .values()
+        .filter(|claim| claim.status.allocation.is_none() && is_refused(&claim.metadata, &claim.spec.devices.requests));
+    let templates = cluster
+        .templates()
+        .values()
+        .filter(|template| is_refused(&template.metadata, &template.spec.spec.devices.requests));
     let claims = claims.cloned().map(Object::ResourceClaim);
     let templates = templates.map(|template| Object::ResourceClaimTemplate(Arc::new(template.clone())));
     let with_error = |object: Object| {

@@ -24,7 +24,8 @@ use crate::derive;
 use crate::explain::origin::{claim_reference, pod_reference, template_of};
 use crate::finding::{Code, ObjectRef};
 
-/// Most objects that are looked at again for the suggestions of one question, over all trials.
+/// Most objects that are looked at again for the suggestions of one question, over all trials. A suggestion that is not tried for that
+/// says so.
 const MOST_OBJECTS: usize = 60_000;
 
 /// Name of an added pool that comes after most others.
@@ -70,14 +71,11 @@ impl<'t> Trials<'t> {
         deletes.extend(written.iter().filter(is_immutable).filter(|object| self.is_stored(object)).cloned());
         let pod = (subject.kind == "Pod").then(|| self.given.pods().get(&key_of(subject))).flatten();
         if let Some(pod) = pod.filter(|_| self.is_stored(subject)) {
-            let of_pod = self.given.claims().values().filter(|claim| {
-                claim.metadata.namespace == pod.metadata.namespace
-                    && controller(&claim.metadata).is_some_and(|owner| owner.uid == pod.metadata.uid)
-            });
             let is_changed = |claim: &&Arc<ResourceClaim>| {
                 template_of(self.given, claim).is_some_and(|template| written.contains(&template))
             };
-            let stale: Vec<ObjectRef> = of_pod.filter(is_changed).map(|claim| claim_reference(claim)).collect();
+            let stale = made_for(self.given, pod).filter(is_changed).map(|claim| claim_reference(claim));
+            let stale: Vec<ObjectRef> = stale.collect();
             if !stale.is_empty() {
                 deletes.extend(stale);
                 deletes.insert(subject.clone());
@@ -92,17 +90,20 @@ impl<'t> Trials<'t> {
 
     /// Whether an object of the input is one of a real cluster, which gave it a UID.
     fn is_stored(&self, object: &ObjectRef) -> bool {
-        let uid = self.given.metadata(object).map(|metadata| metadata.uid.as_str()).unwrap_or_default();
-        !uid.is_empty() && uid != derive::uid(&object.kind, &object.namespace, &object.name)
+        self.given.metadata(object).is_some_and(|metadata| derive::is_foreign(&metadata.uid))
     }
 
-    /// Whether a suggestion has its effect. Says of whom it takes the place.
+    /// Whether a suggestion has its effect. Adds to its text which Pods it displaces.
     fn helps(&mut self, subject: &ObjectRef, suggestion: &mut Suggestion) -> bool {
         let adds = suggestion.changes.iter().any(|change| matches!(change, Change::AddDevices { .. }));
         // Whether the new pool is looked at first or last is not known.
         let pools: &[&str] = if adds { &[LAST, ADDED] } else { &[ADDED] };
         let mut displaced = Vec::new();
         for pool in pools {
+            if !self.has_budget() {
+                suggestion.text.push_str("; tried without the other Pods, of which there are too many");
+                return true;
+            }
             match self.try_out(subject, suggestion, pool) {
                 Some(Ok(others)) => displaced = others,
                 Some(Err(())) => return false,
@@ -115,11 +116,17 @@ impl<'t> Trials<'t> {
         true
     }
 
+    /// Takes the objects of one more trial from those that may still be looked at. False where they are too many.
+    fn has_budget(&mut self) -> bool {
+        let given = self.given;
+        let sizes = [given.pods().len(), given.claims().len(), given.nodes().len(), given.slices().len()];
+        let left = self.left.checked_sub(sizes.iter().sum());
+        self.left = left.unwrap_or(self.left);
+        left.is_some()
+    }
+
     /// Who has no place any more once a suggestion is carried out, or an error where it does not help. `None` where it cannot be tried.
-    fn try_out(&mut self, subject: &ObjectRef, suggestion: &Suggestion, pool: &str) -> Option<Result<Vec<String>, ()>> {
-        let size = self.given.pods().len().saturating_add(self.given.claims().len());
-        let size = size.saturating_add(self.given.nodes().len()).saturating_add(self.given.slices().len());
-        self.left = self.left.checked_sub(size)?;
+    fn try_out(&self, subject: &ObjectRef, suggestion: &Suggestion, pool: &str) -> Option<Result<Vec<String>, ()>> {
         let mut cluster = match carried_out(self.given, suggestion, pool) {
             Attempt::Made(cluster) => *cluster,
             Attempt::Refused => return Some(Err(())),
@@ -220,14 +227,7 @@ fn free(cluster: &mut Cluster, claim: &str, consumers: &[String]) -> Option<()> 
     for consumer in consumers {
         let (namespace, name) = consumer.split_once('/')?;
         let pod = cluster.pods().get(&(namespace.to_owned(), name.to_owned()))?.clone();
-        let is_own = |owner: &crate::api::meta::OwnerReference| owner.kind == "Pod" && owner.name == name;
-        let of_pod: Vec<ObjectRef> = cluster
-            .claims()
-            .values()
-            .filter(|claim| claim.metadata.namespace == namespace)
-            .filter(|claim| controller(&claim.metadata).is_some_and(is_own))
-            .map(|claim| claim_reference(claim))
-            .collect();
+        let of_pod: Vec<ObjectRef> = made_for(cluster, &pod).map(|claim| claim_reference(claim)).collect();
         cluster.delete(&pod_reference(&pod));
         for object in of_pod {
             cluster.delete(&object);
@@ -238,6 +238,15 @@ fn free(cluster: &mut Cluster, claim: &str, consumers: &[String]) -> Option<()> 
         cluster.apply(Object::ResourceClaim(Arc::new(freed(&claim))));
     }
     Some(())
+}
+
+/// Claims that were made for a Pod.
+fn made_for<'c>(cluster: &'c Cluster, pod: &Pod) -> impl Iterator<Item = &'c Arc<ResourceClaim>> {
+    let (namespace, name) = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
+    cluster.claims().values().filter(move |claim| {
+        let owner = controller(&claim.metadata).filter(|owner| owner.kind == "Pod" && owner.name == name);
+        claim.metadata.namespace == namespace && owner.is_some()
+    })
 }
 
 fn key_of(object: &ObjectRef) -> Key {

@@ -108,7 +108,7 @@ fn remarks<'c>(cluster: &Cluster, pods: impl Iterator<Item = &'c Pod>) -> Vec<Fi
             all.push(origin.finding(Code::RunLabelsAssumed, "spec", message));
         }
         for finding in all {
-            // A PodGroup without effect is told once, with its first Pod.
+            // A PodGroup without effect is reported once, at its first Pod.
             let own = finding.object.as_ref().filter(|_| finding.code != Code::RunNotModelled);
             let object = own.map(ToString::to_string).unwrap_or_default();
             if said.insert((finding.code, object, finding.message.clone())) {
