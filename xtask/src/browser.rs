@@ -15,7 +15,7 @@ const PLACES: [&str; 5] = [
 ];
 
 /// The browser named by the variable `CHROMIUM`, or the system's, or Debian's, installed where that is possible without
-/// asking. With `None` the page's tests are skipped, visibly.
+/// asking. With `None` the tests of the page fail and say what is missing.
 #[must_use]
 pub fn find(workspace: &Workspace) -> Option<PathBuf> {
     if let Some(named) = env::var_os("CHROMIUM") {

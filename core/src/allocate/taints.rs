@@ -7,7 +7,7 @@ use crate::api::class::DeviceTaintRule;
 use crate::api::slice::{Device, DeviceTaint, ResourceSlice, TaintEffect};
 use crate::cluster::Cluster;
 use crate::cluster::selectors::Selectors;
-use crate::profile::Version;
+use crate::profile::{Mode, Version};
 
 /// Whether a toleration covers a taint.
 ///
@@ -36,16 +36,17 @@ pub(super) fn blocks<'c>(unit: &Unit<'_>, device: &NodeDevice<'c>) -> impl Itera
     device.taints.iter().copied().filter(move |taint| !is_tolerated(taint))
 }
 
-/// Taints that block, of the driver and of taint rules.
+/// Taints that block, of the driver and of taint rules. The reference takes a rule without a selector for one about all devices.
 pub(crate) fn blocking<'c>(
     cluster: &'c Cluster,
     selectors: &mut Selectors,
     slice: &ResourceSlice,
     device: &'c Device,
 ) -> Vec<&'c DeviceTaint> {
-    let has_rules = cluster.profile().features.device_taint_rules;
-    let rules = cluster.taint_rules().values().filter(|_| has_rules);
-    let rules = rules.filter(|rule| applies(cluster, selectors, rule, slice, device));
+    let profile = cluster.profile();
+    let rules = cluster.taint_rules().values().filter(|_| profile.features.device_taint_rules);
+    let is_of_all = |rule: &DeviceTaintRule| profile.mode == Mode::Reference && rule.spec.device_selector.is_none();
+    let rules = rules.filter(|rule| is_of_all(rule) || applies(cluster, selectors, rule, slice, device));
     let all = device.taints.iter().chain(rules.map(|rule| &rule.spec.taint));
     all.filter(|taint| matches!(taint.effect, TaintEffect::NoSchedule | TaintEffect::NoExecute)).collect()
 }

@@ -36,17 +36,19 @@ pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec
     let now = now.unwrap_or_else(|| Simulation::start_of(&objects));
     let mut cluster = Cluster::new(profile.clone());
     let mut refused = Vec::new();
-    for object in objects {
-        let (object, found) = admit_value(&object, profile);
+    for written in objects {
+        let (object, found) = admit_value(&written, profile);
         match object {
             Some(object) => cluster.apply(object),
             None => {
-                refused.extend(found.into_iter().filter(|finding| finding.severity == Severity::Error).map(refusal))
+                cluster.note_refused(written, &found);
+                refused.extend(found.into_iter().filter(|finding| finding.severity == Severity::Error).map(refusal));
             }
         }
     }
     for (object, finding) in refused_admin_access(&cluster) {
         cluster.delete(&object.reference());
+        cluster.note_refused(object.write(), std::slice::from_ref(&finding));
         refused.push(finding);
     }
     let missing = not_given(&cluster);

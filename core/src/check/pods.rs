@@ -25,10 +25,12 @@ fn permissions(facts: &Facts, pod: &Pod, findings: &mut Vec<Finding>) {
     let groups = facts.cluster.profile().features.workload_resource_claims;
     let object = || pod.metadata.reference("Pod");
     let is_running = pod.status.phase == "Running";
+    let refused = |claim: &str| facts.cluster.refused("ResourceClaim", &pod.metadata.namespace, claim);
     for (index, permission) in may_use(&facts.cluster, pod, groups).into_iter().enumerate() {
         let path = format!("spec.resourceClaims[{index}]");
         match permission {
-            Permission::Refused(Refusal::Missing { .. }) if facts.cluster.is_not_given("ResourceClaim") => {}
+            Permission::Refused(Refusal::Missing { claim, .. })
+                if facts.cluster.is_not_given("ResourceClaim") && refused(&claim).is_none() => {}
             Permission::NotNeeded | Permission::Granted { .. } => {}
             Permission::Refused(Refusal::Elsewhere { claim, node }) => {
                 let message =
@@ -38,15 +40,21 @@ fn permissions(facts: &Facts, pod: &Pod, findings: &mut Vec<Finding>) {
                 findings.push(finding(Code::CheckPodElsewhere, object(), &path, message, hint));
             }
             Permission::Refused(refusal) => {
-                let (message, hint) = words(&refusal, is_running);
+                let what = match &refusal {
+                    Refusal::Missing { claim, .. } if refused(claim).is_some() => {
+                        format!("claim `{claim}` was refused")
+                    }
+                    refusal => what_is_wrong(refusal),
+                };
+                let (message, hint) = words(&what, is_running);
                 findings.push(finding(Code::CheckPodWithoutClaim, object(), &path, message, hint));
             }
         }
     }
 }
 
-fn words(refusal: &Refusal, is_running: bool) -> (String, String) {
-    let what = match refusal {
+fn what_is_wrong(refusal: &Refusal) -> String {
+    match refusal {
         Refusal::NotCreated { .. } => "no claim was made for the entry".to_owned(),
         Refusal::Missing { claim, .. } => format!("claim `{claim}` does not exist"),
         Refusal::Foreign { claim, .. } => format!("claim `{claim}` was made for somebody else"),
@@ -54,7 +62,10 @@ fn words(refusal: &Refusal, is_running: bool) -> (String, String) {
         Refusal::NotAllocated { claim } | Refusal::Elsewhere { claim, .. } => {
             format!("claim `{claim}` has no devices there")
         }
-    };
+    }
+}
+
+fn words(what: &str, is_running: bool) -> (String, String) {
     match is_running {
         true => (
             format!("the Pod runs, and {what}: its devices may be given to others"),

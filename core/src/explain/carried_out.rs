@@ -127,7 +127,7 @@ impl<'t> Trials<'t> {
 
     /// Who has no place any more once a suggestion is carried out, or an error where it does not help. `None` where it cannot be tried.
     fn try_out(&self, subject: &ObjectRef, suggestion: &Suggestion, pool: &str) -> Option<Result<Vec<String>, ()>> {
-        let mut cluster = match carried_out(self.given, suggestion, pool) {
+        let mut cluster = match carried_out(self.given, self.cluster, suggestion, pool) {
             Attempt::Made(cluster) => *cluster,
             Attempt::Refused => return Some(Err(())),
             Attempt::Unknown => return None,
@@ -145,7 +145,7 @@ impl<'t> Trials<'t> {
     }
 
     /// Whether a Pod has a place; of the Pods of a workload, which get other names, whether more have one.
-    fn are_fewer_pending(&self, subject: &ObjectRef, cluster: &Cluster, settled: &Settled) -> bool {
+    pub(crate) fn are_fewer_pending(&self, subject: &ObjectRef, cluster: &Cluster, settled: &Settled) -> bool {
         let key = key_of(subject);
         match self.cluster.pods().get(&key).and_then(|pod| root_of(self.cluster, pod)).map(reference) {
             Some(owner) => pending(cluster, settled, &owner) < pending(self.cluster, self.settled, &owner),
@@ -181,7 +181,7 @@ enum Attempt {
     Unknown,
 }
 
-fn carried_out(given: &Cluster, suggestion: &Suggestion, pool: &str) -> Attempt {
+fn carried_out(given: &Cluster, settled: &Cluster, suggestion: &Suggestion, pool: &str) -> Attempt {
     let mut cluster = given.clone();
     for object in &suggestion.deletes {
         cluster.delete(object);
@@ -193,14 +193,15 @@ fn carried_out(given: &Cluster, suggestion: &Suggestion, pool: &str) -> Attempt 
         }
     }
     let has_manifests = !suggestion.manifests.is_empty();
-    match suggestion.changes.iter().all(|change| carry_out(&mut cluster, change, pool).unwrap_or(has_manifests)) {
+    let changes = &mut suggestion.changes.iter();
+    match changes.all(|change| carry_out(&mut cluster, settled, change, pool).unwrap_or(has_manifests)) {
         true => Attempt::Made(Box::new(cluster)),
         false => Attempt::Unknown,
     }
 }
 
 /// Makes a change of which there is no manifest; whether it was made. `None` where the manifests make it.
-fn carry_out(cluster: &mut Cluster, change: &Change, pool: &str) -> Option<bool> {
+fn carry_out(cluster: &mut Cluster, settled: &Cluster, change: &Change, pool: &str) -> Option<bool> {
     match change {
         Change::Uncordon { node } => {
             let Some(mut node) = cluster.nodes().get(node).map(|node| node.as_ref().clone()) else {
@@ -210,7 +211,7 @@ fn carry_out(cluster: &mut Cluster, change: &Change, pool: &str) -> Option<bool>
             cluster.apply(Object::Node(Arc::new(node)));
             Some(true)
         }
-        Change::FreeClaim { claim, consumers, .. } => Some(free(cluster, claim, consumers).is_some()),
+        Change::FreeClaim { claim, consumers, .. } => Some(free(cluster, settled, claim, consumers).is_some()),
         Change::AddDevices { count, like, node, .. } => {
             let slice = added(cluster, *count, like, node, pool);
             let is_made = slice.is_some();
@@ -223,10 +224,17 @@ fn carry_out(cluster: &mut Cluster, change: &Change, pool: &str) -> Option<bool>
 }
 
 /// Deletes the Pods that use a claim, with the claims that were made for them. `None` where a workload makes one of them again.
-fn free(cluster: &mut Cluster, claim: &str, consumers: &[String]) -> Option<()> {
+fn free(cluster: &mut Cluster, settled: &Cluster, claim: &str, consumers: &[String]) -> Option<()> {
     for consumer in consumers {
         let (namespace, name) = consumer.split_once('/')?;
-        let pod = cluster.pods().get(&(namespace.to_owned(), name.to_owned()))?.clone();
+        let key = (namespace.to_owned(), name.to_owned());
+        let Some(pod) = cluster.pods().get(&key).cloned() else {
+            // Either a workload made it, or it is not given.
+            match settled.pods().contains_key(&key) {
+                true => return None,
+                false => continue,
+            }
+        };
         let of_pod: Vec<ObjectRef> = made_for(cluster, &pod).map(|claim| claim_reference(claim)).collect();
         cluster.delete(&pod_reference(&pod));
         for object in of_pod {

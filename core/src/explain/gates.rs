@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::carried_out::Trials;
 use super::case;
 use super::change::Change;
 use super::relax::{Suggestion, ranked};
@@ -20,14 +21,15 @@ type Gates = BTreeSet<&'static str>;
 /// The cluster under other gates, played once for each set of them.
 pub(crate) struct OtherGates<'l> {
     given: &'l Cluster,
+    trials: &'l Trials<'l>,
     limits: &'l Limits,
     settled: BTreeMap<Gates, (Cluster, Settled)>,
 }
 
 impl<'l> OtherGates<'l> {
-    /// Other gates for a cluster as it was given.
-    pub(crate) fn of(given: &'l Cluster, limits: &'l Limits) -> Self {
-        Self { given, limits, settled: BTreeMap::new() }
+    /// Other gates for a cluster as it was given, whose trials say what helps.
+    pub(crate) fn of(given: &'l Cluster, trials: &'l Trials<'l>, limits: &'l Limits) -> Self {
+        Self { given, trials, limits, settled: BTreeMap::new() }
     }
 
     /// Adds the gates that help to the suggestions of an explanation: one alone where that is enough, else the smallest set found.
@@ -119,9 +121,11 @@ impl<'l> OtherGates<'l> {
         let cases = case::cases(cluster, settled, &request).unwrap_or_default();
         let Some(case) = cases.into_iter().next() else { return Err(Gates::new()) };
         let other = explain_case(cluster, case, &request, limits);
-        match other.state {
-            State::Placed | State::Fits => Ok(other.node),
-            State::Blocked | State::NoDevices | State::GaveUp => Err(self.named(&other)),
+        let fits = matches!(other.state, State::Placed | State::Fits);
+        let is_pod = explanation.subject.kind == "Pod";
+        match fits && !(is_pod && !self.trials.are_fewer_pending(&explanation.subject, cluster, settled)) {
+            true => Ok(other.node),
+            false => Err(self.named(&other)),
         }
     }
 

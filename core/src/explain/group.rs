@@ -69,9 +69,14 @@ pub(crate) fn members(cluster: &Cluster, pod: &Pod) -> Vec<String> {
     members
 }
 
+/// How many Pods of a group must have a place at once, where it is a gang.
+fn least(cluster: &Cluster, group: &PodGroup) -> Option<i64> {
+    group.min_count().filter(|_| cluster.profile().features.gang_scheduling)
+}
+
 /// A gang of which not enough Pods exist.
 fn too_few(cluster: &Cluster, group: &PodGroup) -> Option<Finding> {
-    let wanted = group.min_count().filter(|_| cluster.profile().features.gang_scheduling)?;
+    let wanted = least(cluster, group)?;
     let key = entries::key_of(&group.metadata);
     let there = cluster.links().pods_of_group(&key).count();
     if i64::try_from(there).unwrap_or(i64::MAX) >= wanted {
@@ -153,9 +158,8 @@ pub(crate) fn case(cluster: &Cluster, settled: &Settled, key: &Key) -> Result<Ca
         found.contains(&pod.1) || settled.verdicts.get(**pod).is_some_and(|verdict| verdict.node.is_some())
     };
     let placed = members.iter().filter(has_place).count();
-    let wanted = group.min_count().and_then(|count| usize::try_from(count).ok()).unwrap_or(members.len());
     let is_bound = |pod: &&&Key| settled.verdicts.get(**pod).is_some_and(|verdict| verdict.node.is_some());
-    if !members.is_empty() && members.iter().all(|pod| is_bound(&pod)) && placed >= wanted && case.stage.is_empty() {
+    if !members.is_empty() && members.iter().all(|pod| is_bound(&pod)) {
         let text = format!("{placed} of {} have a place", super::case::count(members.len(), "Pod"));
         case.placed = Some(Placed { node: None, text });
         return Ok(case);
@@ -177,7 +181,9 @@ pub(crate) fn case(cluster: &Cluster, settled: &Settled, key: &Key) -> Result<Ca
     let message = if has_place(&first) {
         format!("{placed} of {all} have a place; Pod `{name}` is the first that is not bound to it yet")
     } else {
-        format!("{placed} of {all} find a place, {wanted} are needed at once; Pod `{name}` is the first without one")
+        let least = least(cluster, group).map(|least| format!(", {least} are needed at once"));
+        let least = least.unwrap_or_default();
+        format!("{placed} of {all} find a place{least}; Pod `{name}` is the first without one")
     };
     let note = Finding::new(Code::RunGroupShort, "", message).about(reference(key));
     let mut stage = member.stage;

@@ -66,12 +66,10 @@ pub fn explain(cluster: &mut Cluster, request: &Request, limits: &Limits) -> Res
         explanations.push(explain_case(cluster, case, request, limits));
     }
     if let Some(given) = given {
-        let mut gates = OtherGates::of(&given, limits);
         let mut trials = Trials::of(&given, cluster, &settled, limits);
-        for explanation in &mut explanations {
-            trials.keep_what_helps(explanation);
-            gates.suggest(explanation, &request.nodes);
-        }
+        explanations.iter_mut().for_each(|explanation| trials.keep_what_helps(explanation));
+        let mut gates = OtherGates::of(&given, &trials, limits);
+        explanations.iter_mut().for_each(|explanation| gates.suggest(explanation, &request.nodes));
     }
     Ok(explanations)
 }

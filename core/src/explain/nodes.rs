@@ -182,7 +182,11 @@ fn select(pod: &mut Pod, state: &NodeState) -> Option<Vec<Change>> {
         is_matched
     });
     if changes.is_empty() {
-        // Then it is the affinity.
+        // Then it is the affinity. That of a Pod of a DaemonSet is the node that the Pod is for.
+        let is_for_node = pod.metadata.controller().is_some_and(|owner| owner.kind == "DaemonSet");
+        if is_for_node {
+            return None;
+        }
         pod.spec.affinity.as_mut()?.node_affinity.as_mut()?.required.take()?;
         changes.push(Change::DropNodeAffinity {});
     }

@@ -33,14 +33,11 @@ mod write;
 pub use node_cache::NodeCache;
 pub use queue::{Concern, concern, is_waiting, waits_for};
 
-use std::sync::Arc;
-
 use crate::allocate::Limits;
-use crate::api::class::{DeviceTaintRule, DeviceTaintSelector};
 use crate::api::object::Object;
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Decision, Time};
-use crate::profile::{Mode, Profile};
+use crate::profile::Profile;
 use attempt::Scheduler;
 
 /// Name of the scheduler that Pods get which name none.
@@ -110,13 +107,11 @@ pub(crate) enum Examination {
 /// The cluster is the same afterwards; it is changed in between to try things out. `book` must know the cluster's nodes and
 /// Pods; it says whose Pods are scheduled.
 pub fn schedule(cluster: &mut Cluster, book: &mut NodeCache, settings: Settings<'_>, pod: &Key) -> Scheduled {
-    with_rules_of_reference(cluster, settings.profile, |cluster| {
-        let mut scheduler = Scheduler::new(cluster, book, settings);
-        match scheduler.group_of(pod) {
-            Some(group) => group::schedule(&mut scheduler, &group),
-            None => scheduler.schedule_alone(pod),
-        }
-    })
+    let mut scheduler = Scheduler::new(cluster, book, settings);
+    match scheduler.group_of(pod) {
+        Some(group) => group::schedule(&mut scheduler, &group),
+        None => scheduler.schedule_alone(pod),
+    }
 }
 
 /// What one look at Pods gives.
@@ -131,28 +126,9 @@ pub(crate) struct Examined {
 
 /// Looks at one Pod, or at all waiting Pods of its PodGroup, as [`schedule`] does, without deciding anything.
 pub(crate) fn examine(cluster: &mut Cluster, book: &mut NodeCache, settings: Settings<'_>, pod: &Key) -> Examined {
-    with_rules_of_reference(cluster, settings.profile, |cluster| {
-        let mut scheduler = Scheduler::new(cluster, book, Settings { records_failures: true, ..settings });
-        match scheduler.group_of(pod) {
-            Some(group) => group::examine(&mut scheduler, &group),
-            None => Examined { pods: vec![(pod.clone(), scheduler.examine(pod))], assumed: Vec::new() },
-        }
-    })
-}
-
-/// Asks with the rules without a selector as they are to the scheduler of the reference: it takes them for rules about all devices, its
-/// eviction controller for rules about none, as the API says.
-fn with_rules_of_reference<A>(cluster: &mut Cluster, profile: &Profile, ask: impl FnOnce(&mut Cluster) -> A) -> A {
-    let rules = cluster.taint_rules().values().filter(|rule| rule.spec.device_selector.is_none());
-    let rules: Vec<DeviceTaintRule> = rules.filter(|_| profile.mode == Mode::Reference).cloned().collect();
-    for rule in &rules {
-        let mut all = rule.clone();
-        all.spec.device_selector = Some(DeviceTaintSelector::default());
-        cluster.apply(Object::DeviceTaintRule(Arc::new(all)));
+    let mut scheduler = Scheduler::new(cluster, book, Settings { records_failures: true, ..settings });
+    match scheduler.group_of(pod) {
+        Some(group) => group::examine(&mut scheduler, &group),
+        None => Examined { pods: vec![(pod.clone(), scheduler.examine(pod))], assumed: Vec::new() },
     }
-    let answer = ask(cluster);
-    for rule in rules {
-        cluster.apply(Object::DeviceTaintRule(Arc::new(rule)));
-    }
-    answer
 }

@@ -217,10 +217,6 @@ fn run_templates(
             walk(out, object, path, &Path::ROOT, kind);
         }
     }
-    if !by_server {
-        // The API server does not know custom resources: the error comes when Pods are made.
-        out.findings.iter_mut().for_each(|finding| finding.kind = None);
-    }
 }
 
 /// Bounded: as deep as the longest path of a Pod template.

@@ -1,7 +1,7 @@
 //! Where workload kinds keep their Pod templates.
 
-/// The kinds: their group, their name, the paths of their Pod templates, and whether the API server itself checks them
-/// (for custom resources only their controller would, when it makes Pods).
+/// The kinds: their group, their name, the paths of their Pod templates, and whether they are the API server's own. What is wrong in a
+/// custom resource is refused by its webhook, or at the latest when its Pods are made; either way it comes to nothing.
 static WORKLOADS: &[(&str, &str, &[&str], bool)] = &[
     ("apps", "Deployment", &["spec.template"], true),
     ("apps", "ReplicaSet", &["spec.template"], true),
@@ -24,7 +24,7 @@ static WORKLOADS: &[(&str, &str, &[&str], bool)] = &[
     ("serving.knative.dev", "Service", &["spec.template"], false),
 ];
 
-/// The paths of the Pod templates of a kind, and whether the API server checks them.
+/// The paths of the Pod templates of a kind, and whether it is one of the API server's own.
 pub(super) fn of(group: &str, kind: &str) -> Option<(&'static [&'static str], bool)> {
     let found = WORKLOADS.iter().find(|(of_group, of_kind, _, _)| *of_group == group && *of_kind == kind)?;
     Some((found.2, found.3))

@@ -106,7 +106,8 @@ fn shape(profile: &Profile, job: &Job<'_>) -> Option<Shape> {
     match profile.version {
         Version::V1_37 => is_root.then_some(Shape::Beta),
         Version::All if states_policy && is_root => Some(Shape::Beta),
-        Version::V1_34 | Version::V1_35 | Version::V1_36 | Version::All => is_gang.then_some(Shape::Alpha),
+        Version::V1_36 | Version::All => is_gang.then_some(Shape::Alpha),
+        Version::V1_34 | Version::V1_35 => None,
     }
 }
 

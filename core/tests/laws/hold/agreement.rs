@@ -6,7 +6,7 @@ use crate::ask::{PodReport, Report};
 use apportion_core::ask::{Difference, Fit, Place};
 use apportion_core::check::inspect;
 use apportion_core::explain::{Explanation, State};
-use apportion_core::finding::Code;
+use apportion_core::finding::{Code, Finding};
 use serde_json::{Value, json};
 
 use crate::Contradiction;
@@ -261,8 +261,11 @@ pub(super) fn check(case: &Case) -> Result<(), Contradiction> {
     };
     for pod in report.pods.iter().filter(|pod| pod.node.is_some() && !runs(pod)) {
         let subject = ask::reference("Pod", &pod.namespace, &pod.name);
-        let of_pod = |code| findings.iter().find(|one| one.code == code && one.object.as_ref() == Some(&subject));
-        let checked = of_pod(Code::CheckPodWithoutClaim);
+        let is_it = |one: &&Finding| {
+            [Code::CheckPodWithoutClaim, Code::CheckPodElsewhere].contains(&one.code)
+                && one.object.as_ref() == Some(&subject)
+        };
+        let checked = findings.iter().find(is_it);
         let kept = pod.reasons.iter().find(|reason| reason.path.contains("resourceClaims["));
         // What a dump does not hold is not known.
         if kept.is_some_and(|reason| reason.code == Code::RunNotGiven) {

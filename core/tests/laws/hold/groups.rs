@@ -52,8 +52,9 @@ pub(super) fn explain(case: &Case) -> Result<(), Contradiction> {
             .find_map(|field| stored["spec"][field]["gang"]["minCount"].as_u64())
             .filter(|_| is_gang)
             .unwrap_or(0);
-        // Pods of a gang that was scheduled have no node yet while their drivers prepare the devices.
-        let waits = super::agreement::says(case, "bindingConditions");
+        // Pods of a gang that was scheduled have no node yet while their drivers prepare the devices, and none any more once a taint
+        // has evicted them.
+        let waits = ["bindingConditions", "NoExecute"].iter().any(|text| super::agreement::says(case, text));
         if !waits && conditions.iter().find(says).is_some() && (then as u64) < least {
             return Err(format!(
                 "the condition of a PodGroup | {subject}: scheduled, and {then} of at least {least} Pods have a node"

@@ -98,14 +98,38 @@ pub(super) fn running(case: &Case) -> Result<(), Contradiction> {
     Ok(())
 }
 
+/// Whether what is left does not tell what was given. A template that is adopted has the labels of a copy afterwards, and copies say
+/// nothing about what a dump holds. And the reference evicts without end what tolerates a taint by an empty effect.
+fn is_left_open(case: &Case) -> bool {
+    (says(case, "\"Adopt\"") && says(case, "\"uid\""))
+        || (case.settings["mode"] == "reference" && says(case, "NoExecute"))
+}
+
+/// How far the answers about a cluster and about what is left of it are compared. A dump that holds nothing of a kind any more that was
+/// given does not know that kind, and gives that as the reason.
+fn as_far_as(given: &Case, left: &Case) -> Depth {
+    let names = |case: &Case| -> Vec<(Value, String)> {
+        let refused: Vec<usize> = ask::refused(case).into_iter().map(|(index, _)| index).collect();
+        let taken = case.objects.iter().enumerate().filter(|(index, _)| !refused.contains(index));
+        taken.map(|(_, object)| (object["kind"].clone(), ask::meta(object, "name").to_owned())).collect()
+    };
+    let (given, left) = (names(given), names(left));
+    let is_kept = |kind: &Value| given.iter().any(|name| name.0 == *kind && left.contains(name));
+    if given.iter().all(|(kind, _)| is_kept(kind)) { Depth::All } else { Depth::Facts }
+}
+
 /// What `run` leaves, read in as a dump, settles to the same report.
 pub(super) fn settled(case: &Case) -> Result<(), Contradiction> {
+    if is_left_open(case) {
+        return Ok(());
+    }
     let (engine, report) = ask::run(case);
     let snapshot = engine
         .inquire(json!({ "kind": "snapshot" }))
         .map_err(|findings| format!("no snapshot | {}", ask::said(&findings)))?;
-    let (_, again) = ask::run(&replayed(&snapshot, case.seed));
-    same(&report, &again, Depth::All)
+    let left = replayed(&snapshot, case.seed);
+    let (_, again) = ask::run(&left);
+    same(&report, &again, as_far_as(case, &left))
 }
 
 const KINDS: [&str; 22] = [
@@ -135,7 +159,7 @@ const KINDS: [&str; 22] = [
 
 /// What a simulated cluster stores after half an hour, taken out as a dump, settles to the same report.
 pub(super) fn simulated(case: &Case) -> Result<(), Contradiction> {
-    if says(case, "bindingConditions") || says(case, "deletionTimestamp") {
+    if says(case, "bindingConditions") || says(case, "deletionTimestamp") || is_left_open(case) {
         return Ok(());
     }
     // A cluster does not hold what its API server refused.
@@ -157,7 +181,7 @@ pub(super) fn simulated(case: &Case) -> Result<(), Contradiction> {
     objects.sort_by_key(turn);
     let dump = Case { seed: case.seed, settings: case.settings.clone(), objects };
     let (_, again) = ask::until(&dump, Some(simulation.now()));
-    same(&report, &again, Depth::All)
+    same(&report, &again, as_far_as(&case, &dump))
 }
 
 /// Kinds that make Pods, and Pods: in which order they are given decides who is scheduled first.

@@ -159,7 +159,12 @@ pub(super) fn told(case: &Case) -> Result<(), Contradiction> {
         // An object of the same name that is taken stands for it.
         let object = &case.objects[*index];
         let is_same = |other: &&Value| name_of(other) == name_of(object);
-        if case.objects.iter().filter(is_same).count() > 1 {
+        let is_copied = kind_of(object) == "ResourceClaimTemplate"
+            && case.objects.iter().any(|other| {
+                kind_of(other) == "ClusterResourceClaimTemplate"
+                    && other["spec"]["templateName"] == object["metadata"]["name"]
+            });
+        if is_copied || case.objects.iter().filter(is_same).count() > 1 {
             continue;
         }
         let is_refused =

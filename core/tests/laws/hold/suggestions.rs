@@ -13,7 +13,10 @@ use crate::generate::Case;
 const MOST: usize = 6;
 
 fn is_named(object: &Value, kind: &str, namespace: &str, name: &str) -> bool {
-    object["kind"] == kind && ask::meta(object, "namespace") == namespace && ask::meta(object, "name") == name
+    let full = |namespace: &str| if namespace.is_empty() { "default".to_owned() } else { namespace.to_owned() };
+    object["kind"] == kind
+        && full(ask::meta(object, "namespace")) == full(namespace)
+        && ask::meta(object, "name") == name
 }
 
 /// Deletes a Pod and the claims that were made for it.
@@ -112,16 +115,24 @@ fn carried_out(case: &Case, suggestion: &Suggestion) -> Option<Case> {
     Some(other)
 }
 
-/// How many Pods like the subject are Pending: itself, or those of its workload, whose names change with the template.
-fn pending(report: &Report, subject: &Explanation, owner: Option<&apportion_core::finding::ObjectRef>) -> usize {
+/// Whether a Pod has devices that are being prepared for it.
+fn waits(pod: &crate::ask::PodReport) -> bool {
+    pod.reasons.first().is_some_and(|one| one.code == Code::RunBindingConditions)
+}
+
+/// How many Pods like the subject are Pending: itself, or those of its workload, whose names change with the template. Devices that are
+/// being prepared are a place, unless the suggestion is about waiting for them.
+fn pending(
+    report: &Report,
+    subject: &Explanation,
+    owner: Option<&apportion_core::finding::ObjectRef>,
+    is_waiting_a_place: bool,
+) -> usize {
     let is_meant = |pod: &&crate::ask::PodReport| match owner {
         Some(owner) => pod.owner.as_ref() == Some(owner),
         None => pod.namespace == subject.subject.namespace && pod.name == subject.subject.name,
     };
-    // Devices that are being prepared are a place.
-    let waits =
-        |pod: &&crate::ask::PodReport| pod.reasons.first().is_some_and(|one| one.code == Code::RunBindingConditions);
-    report.pods.iter().filter(is_meant).filter(|pod| pod.node.is_none() && !waits(pod)).count()
+    report.pods.iter().filter(is_meant).filter(|pod| pod.node.is_none() && !(is_waiting_a_place && waits(pod))).count()
 }
 
 fn kinds(changes: &[Change]) -> String {
@@ -149,7 +160,14 @@ pub(super) fn help(case: &Case) -> Result<(), Contradiction> {
             let Some(other) = carried_out(case, suggestion) else { continue };
             let what = format!("a suggestion to {} does not help a {}", kinds(&suggestion.changes), subject.kind);
             let particulars = format!("{subject}: {}", suggestion.text);
-            let new = ask::refused(&other).into_iter().find(|(index, _)| !was_refused(&other.objects[*index]));
+            // What a gate admits is another object's, and may be wrong in other ways.
+            let is_own = |object: &Value| {
+                suggestion.manifests.contains(object)
+                    || is_named(object, &subject.kind, &subject.namespace, &subject.name)
+            };
+            let new = ask::refused(&other)
+                .into_iter()
+                .find(|(index, _)| is_own(&other.objects[*index]) && !was_refused(&other.objects[*index]));
             if let Some((_, why)) = new {
                 return Err(format!(
                     "a suggestion to {} is refused | {particulars}: {why}",
@@ -158,8 +176,9 @@ pub(super) fn help(case: &Case) -> Result<(), Contradiction> {
             }
             let (_, then) = ask::run(&other);
             if subject.kind == "Pod" {
-                let (before, after) =
-                    (pending(&report, explanation, owner.as_ref()), pending(&then, explanation, owner.as_ref()));
+                let is_place = !found.is_some_and(waits);
+                let count = |report: &Report| pending(report, explanation, owner.as_ref(), is_place);
+                let (before, after) = (count(&report), count(&then));
                 if after >= before {
                     let is_it =
                         |pod: &&crate::ask::PodReport| pod.namespace == subject.namespace && pod.name == subject.name;
