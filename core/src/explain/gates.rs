@@ -123,7 +123,7 @@ impl<'l> OtherGates<'l> {
         let other = explain_case(cluster, case, &request, limits);
         let fits = matches!(other.state, State::Placed | State::Fits);
         let is_pod = explanation.subject.kind == "Pod";
-        match fits && !(is_pod && !self.trials.are_fewer_pending(&explanation.subject, cluster, settled)) {
+        match fits && (!is_pod || self.trials.are_fewer_pending(&explanation.subject, cluster, settled)) {
             true => Ok(other.node),
             false => Err(self.named(&other)),
         }
