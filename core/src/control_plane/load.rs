@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::admission::admit;
 use super::{Simulation, Timeline, infer, priority};
 use crate::allocate::Limits;
-use crate::api::claim::{DeviceRequest, ResourceClaim, ResourceClaimTemplate};
+use crate::api::claim::DeviceRequest;
 use crate::api::meta::ObjectMeta;
 use crate::api::node::Node;
 use crate::api::object::{Object, parse, read_text};
@@ -23,15 +23,20 @@ use crate::validate::{ADMIN_LABEL, allows_admin_access};
 /// When a cluster starts whose objects say nothing about the time.
 const FIRST: Time = Time::from_seconds(1_767_225_600);
 
+/// The latest time of creation or allocation that objects state.
+fn latest_in<'v>(objects: impl IntoIterator<Item = &'v Value>) -> Option<Time> {
+    let times = objects.into_iter().flat_map(|object| {
+        ["/metadata/creationTimestamp", "/status/allocation/allocationTimestamp"]
+            .map(|path| object.pointer(path).and_then(Value::as_str).and_then(Time::parse))
+    });
+    times.flatten().max()
+}
+
 impl Simulation {
     /// When a simulation of these objects may start, so that nothing in them lies in the future: the latest time of creation or
     /// allocation, or 2026-01-01 where they say none.
     pub fn start_of<'v>(objects: impl IntoIterator<Item = &'v Value>) -> Time {
-        let times = objects.into_iter().flat_map(|object| {
-            ["/metadata/creationTimestamp", "/status/allocation/allocationTimestamp"]
-                .map(|path| object.pointer(path).and_then(Value::as_str).and_then(Time::parse))
-        });
-        times.flatten().max().unwrap_or(FIRST)
+        latest_in(objects).unwrap_or(FIRST)
     }
 
     /// Takes objects in as they are, each one JSON text; no rule of the API server is applied. Those with the same key are
@@ -85,7 +90,7 @@ impl Simulation {
             };
             [created, allocated.and_then(|allocation| Time::parse(&allocation.allocation_timestamp))]
         });
-        let now = times.flatten().max().unwrap_or(FIRST);
+        let now = times.flatten().chain(latest_in(cluster.all_refused())).max().unwrap_or(FIRST);
         let mut simulation = Self::new(cluster.profile().clone(), limits, now);
         simulation.records_failures = false;
         simulation.server.cluster_mut().share_refused(cluster);
@@ -242,24 +247,25 @@ pub(crate) fn not_given(cluster: &Cluster) -> Vec<(&'static str, bool)> {
     let has_pods = pods().next().is_some() || !cluster.workloads().is_empty();
     let have_claims = pods().any(|pod| !pod.spec.resource_claims.is_empty());
     // What controllers made here says nothing about what there is in the cluster.
-    let made =
-        |claim: &Arc<ResourceClaim>| claim.metadata.controller().is_some() && !derive::is_foreign(&claim.metadata.uid);
-    let copied = |template: &ResourceClaimTemplate| {
-        template.metadata.labels.contains_key(MANAGED_BY) && !derive::is_foreign(&template.metadata.uid)
-    };
+    let made = |of: &ObjectMeta| of.controller().is_some() && !derive::is_foreign(&of.uid);
+    let copied = |of: &ObjectMeta| of.labels.contains_key(MANAGED_BY) && !derive::is_foreign(&of.uid);
     let have_requests = !(cluster.claims().is_empty() && cluster.templates().is_empty());
     let kinds = [
         ("Node", cluster.nodes().is_empty(), has_pods),
         ("ResourceSlice", cluster.slices().is_empty(), have_claims),
         ("DeviceClass", cluster.classes().is_empty(), have_requests),
-        ("ResourceClaim", cluster.claims().values().all(made), have_claims),
-        ("ResourceClaimTemplate", cluster.templates().values().all(copied), have_claims),
+        ("ResourceClaim", cluster.claims().values().all(|claim| made(&claim.metadata)), have_claims),
+        ("ResourceClaimTemplate", cluster.templates().values().all(|template| copied(&template.metadata)), have_claims),
         (
             "ClusterResourceClaimTemplate",
             cluster.cluster_templates().is_empty(),
             pods().any(|pod| needs_cluster_wide(pod)),
         ),
-        ("PodGroup", cluster.pod_groups().is_empty(), pods().any(|pod| pod.group_name().is_some())),
+        (
+            "PodGroup",
+            cluster.pod_groups().values().all(|group| made(&group.metadata)),
+            pods().any(|pod| pod.group_name().is_some()),
+        ),
     ];
     let features = &cluster.profile().features;
     let is_served = |kind: &str| match kind {

@@ -110,8 +110,15 @@ impl<'l> OtherGates<'l> {
             cluster.set_profile(profile.clone());
             // What is dropped or refused now may not be then.
             for written in given.dropped().map(|(written, _)| written).chain(given.all_refused()) {
-                let (object, _) = admit_value(written, &profile);
-                object.into_iter().for_each(|object| cluster.apply(object));
+                match admit_value(written, &profile) {
+                    (Some(object), _) => cluster.apply(object),
+                    (None, findings) => {
+                        if let Some(object) = findings.first().and_then(|finding| finding.object.as_ref()) {
+                            cluster.delete(object);
+                        }
+                        cluster.note_refused(written.clone(), &findings);
+                    }
+                }
             }
             let settled = settle(&mut cluster, limits);
             (cluster, settled)

@@ -129,3 +129,13 @@ pub(crate) fn reference(kind: &str, namespace: &str, name: &str) -> ObjectRef {
 pub(crate) fn meta<'v>(object: &'v Value, field: &str) -> &'v str {
     object["metadata"][field].as_str().unwrap_or_default()
 }
+
+/// Whether the objects show that they were taken from a cluster: UIDs of version 8 are given by a simulation.
+pub(crate) fn is_dump(case: &Case) -> bool {
+    let shows = |object: &Value| {
+        let uid = object["metadata"]["uid"].as_str();
+        (object["kind"] == "Pod" || object["kind"] == "ResourceClaim")
+            && uid.is_some_and(|uid| uid.get(14..15) != Some("8"))
+    };
+    case.objects.iter().any(shows)
+}

@@ -252,6 +252,12 @@ pub(super) fn check(case: &Case) -> Result<(), Contradiction> {
     let snapshot = engine
         .inquire(json!({ "kind": "snapshot" }))
         .map_err(|findings| format!("no snapshot | {}", ask::said(&findings)))?;
+    let left = replayed(&snapshot, case.seed);
+    let is_refused = |position: usize| ask::refused(&left).iter().any(|(index, _)| *index == position);
+    let is_made = |object: &Value| object["metadata"]["ownerReferences"].is_array();
+    let is_claim = |object: &Value| object["kind"] == "ResourceClaim" && !is_made(object);
+    let mut objects = left.objects.iter().enumerate();
+    let knows_claims = objects.any(|(position, object)| is_claim(object) && !is_refused(position));
     let (profile, _) = ask::settings(case);
     let findings = inspect(snapshot["objects"].as_array().unwrap().clone(), &profile, None);
     // Of Pods that run `check` says what may happen to them; `run` says nothing.
@@ -267,8 +273,8 @@ pub(super) fn check(case: &Case) -> Result<(), Contradiction> {
         };
         let checked = findings.iter().find(is_it);
         let kept = pod.reasons.iter().find(|reason| reason.path.contains("resourceClaims["));
-        // What a dump does not hold is not known.
-        if kept.is_some_and(|reason| reason.code == Code::RunNotGiven) {
+        // What a dump does not hold is not known, nor is a kind of which nothing is left.
+        if kept.is_some_and(|reason| reason.code == Code::RunNotGiven) || (!knows_claims && checked.is_none()) {
             continue;
         }
         if checked.is_some() != kept.is_some() {

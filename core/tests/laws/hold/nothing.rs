@@ -106,13 +106,16 @@ fn is_left_open(case: &Case) -> bool {
 }
 
 /// How far the answers about a cluster and about what is left of it are compared. A dump that holds nothing of a kind any more that was
-/// given does not know that kind, and gives that as the reason.
+/// given does not know that kind, and gives that as the reason; where nothing of the dump is left, nothing says that it is one.
 fn as_far_as(given: &Case, left: &Case) -> Depth {
     let names = |case: &Case| -> Vec<(Value, String)> {
         let refused: Vec<usize> = ask::refused(case).into_iter().map(|(index, _)| index).collect();
         let taken = case.objects.iter().enumerate().filter(|(index, _)| !refused.contains(index));
         taken.map(|(_, object)| (object["kind"].clone(), ask::meta(object, "name").to_owned())).collect()
     };
+    if ask::is_dump(given) != ask::is_dump(left) {
+        return Depth::Facts;
+    }
     let (given, left) = (names(given), names(left));
     let is_kept = |kind: &Value| given.iter().any(|name| name.0 == *kind && left.contains(name));
     if given.iter().all(|(kind, _)| is_kept(kind)) { Depth::All } else { Depth::Facts }

@@ -3,7 +3,6 @@
 use crate::ask::Report;
 use apportion_core::check::inspect;
 use apportion_core::finding::{Code, Finding};
-use serde_json::Value;
 
 use crate::Contradiction;
 use crate::ask;
@@ -22,14 +21,6 @@ const KINDS: [(&str, &[Code]); 7] = [
 
 /// Words that deny. Each is looked for only where the object that is not given is named.
 const DENIALS: [&str; 4] = ["does not exist", "there is no ", "create the ", "do not exist"];
-
-/// Whether the objects show that they were taken from a cluster.
-fn is_dump(case: &Case) -> bool {
-    let shows = |object: &Value| {
-        (object["kind"] == "Pod" || object["kind"] == "ResourceClaim") && object["metadata"]["uid"].is_string()
-    };
-    case.objects.iter().any(shows)
-}
 
 fn denies(kind: &str, codes: &[Code], finding: &Finding) -> bool {
     // It names the claim whose request has no class.
@@ -68,7 +59,7 @@ pub(super) fn not_denied(case: &Case) -> Result<(), Contradiction> {
         for (index, _) in ask::refused(&part).into_iter().rev() {
             part.objects.remove(index);
         }
-        if !is_dump(&part) {
+        if !ask::is_dump(&part) {
             continue;
         }
         let lost_name = if lost.len() > 1 { "all but Pods".to_owned() } else { lost[0].to_owned() };

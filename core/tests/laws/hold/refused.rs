@@ -187,8 +187,16 @@ pub(super) fn told(case: &Case) -> Result<(), Contradiction> {
             ));
         }
         // What the devices are of is looked at when the Pod is tried.
-        let group = [Code::RunGroupMissing, Code::RunGroupShort, Code::RunGroupClaim];
-        let is_held = found.reasons.first().is_some_and(|reason| group.contains(&reason.code));
+        let before = [
+            Code::RunGroupMissing,
+            Code::RunGroupShort,
+            Code::RunGroupClaim,
+            Code::RunNotGiven,
+            Code::RunMissingClaim,
+            Code::RunMissingTemplate,
+            Code::RunAdminNamespace,
+        ];
+        let is_held = found.reasons.first().is_some_and(|reason| before.contains(&reason.code));
         if kind == "DeviceClass" && is_held {
             continue;
         }

@@ -132,7 +132,12 @@ fn pending(
         Some(owner) => pod.owner.as_ref() == Some(owner),
         None => pod.namespace == subject.subject.namespace && pod.name == subject.subject.name,
     };
-    report.pods.iter().filter(is_meant).filter(|pod| pod.node.is_none() && !(is_waiting_a_place && waits(pod))).count()
+    let is_stuck = |pod: &&crate::ask::PodReport| match pod.node {
+        // A Pod that was put on its node waits there for its claims.
+        Some(_) => owner.is_none() && !pod.reasons.is_empty(),
+        None => !(is_waiting_a_place && waits(pod)),
+    };
+    report.pods.iter().filter(is_meant).filter(is_stuck).count()
 }
 
 fn kinds(changes: &[Change]) -> String {
