@@ -1,6 +1,6 @@
 //! From files to objects in a cluster, with everything there is to say about them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Result;
 use apportion::Door;
@@ -192,7 +192,7 @@ impl Input {
 impl Input {
     /// Objects that replace an earlier one. Equal ones, as Namespaces that stand in every file, are worth no warning.
     pub(crate) fn repeated(&self, places: &Places<'_>) -> Vec<Note> {
-        let mut known: BTreeMap<[&str; 4], (&Document, &String)> = BTreeMap::new();
+        let mut known: HashMap<[&str; 4], (&Document, &String)> = HashMap::with_capacity(self.documents.len());
         let mut notes = Vec::new();
         for (index, (document, text)) in self.documents.iter().zip(&self.texts).enumerate() {
             let Document { group, written: object, .. } = document;

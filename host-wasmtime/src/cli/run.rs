@@ -34,6 +34,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Shown> {
     };
     let stderr = diagnose(&taken.notes, &input.sources, Pen::new(look, &io::stderr()), look.verbose);
     let verdict = taken.verdict(is_satisfied(&report));
+    // The process ends now and gives everything back at once.
+    std::mem::forget((door, input, report));
     Ok(Shown { stdout: stdout.into(), stderr, verdict })
 }
 
