@@ -162,30 +162,3 @@ fn is_set(value: &Value) -> bool {
         Value::Bool(_) | Value::Array(_) | Value::Object(_) => true,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn there_and_back_loses_nothing() {
-        let claim = json!({ "spec": { "devices": { "requests": [
-            { "name": "a", "deviceClassName": "c", "count": 2, "selectors": [] },
-            { "name": "b", "firstAvailable": [{ "name": "x", "deviceClassName": "c" }] },
-        ] } } });
-        let mut object = claim.clone();
-        raise("ResourceClaim", "v1beta1", &mut object);
-        assert_eq!(object["spec"]["devices"]["requests"][0]["exactly"]["count"], 2);
-        lower("ResourceClaim", "v1beta1", &mut object);
-        assert_eq!(object, claim);
-        let slice = json!({ "spec": { "devices": [
-            { "name": "d", "basic": { "capacity": { "m": "1Gi" }, "attributes": { "a": { "int": 1 } } } },
-            { "name": "bare" },
-        ] } });
-        let mut object = slice.clone();
-        raise("ResourceSlice", "v1alpha3", &mut object);
-        assert_eq!(object["spec"]["devices"][0]["capacity"]["m"]["value"], "1Gi");
-        lower("ResourceSlice", "v1alpha3", &mut object);
-        assert_eq!(object, slice);
-    }
-}
