@@ -51,7 +51,7 @@ pub(crate) fn raise(kind: &str, version: &str, object: &mut Value) {
         if request.contains_key("exactly") {
             // Both forms: left as written, for the reader to report.
             request.append(&mut exactly);
-        } else if exactly.values().any(is_set) {
+        } else if exactly.values().any(is_given) {
             request.insert("exactly".to_owned(), Value::Object(exactly));
         }
     }
@@ -153,8 +153,8 @@ pub(crate) fn flat_path(kind: &str, path: &str) -> String {
     path.replacen("].exactly.", "].", 1)
 }
 
-/// Whether a value makes a flat request an exact one: lists and pointers do even when they are empty.
-fn is_set(value: &Value) -> bool {
+/// Whether a value is more than the zero of its type: lists and pointers are even when they are empty.
+pub(crate) fn is_given(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::String(text) => !text.is_empty(),

@@ -10,10 +10,10 @@ use super::derived::{self, Compared};
 use super::meta::{self, Scope};
 use super::names;
 use super::node::Node;
-use super::report::Report;
+use super::report::{Report, shown};
 use super::schema::{CLAIM_SPEC, same};
 use super::selectors;
-use super::{ADMIN_LABEL, claim_status, taints};
+use super::{ADMIN_LABEL, taints};
 
 /// Requests, constraints, configurations, selectors, and requests in a reference.
 const MOST: usize = 32;
@@ -22,29 +22,21 @@ const MOST_ALTERNATIVES: usize = 8;
 /// Opaque parameters, in bytes of compact JSON.
 const LONGEST_PARAMETERS: usize = 10 * 1024;
 
-/// A claim that is created.
-pub(super) fn create(out: &mut Report<'_>, claim: &Node<'_, '_>) {
-    meta::check(out, claim, Scope::Namespace);
+/// A claim that is created, or changed: its spec cannot be.
+pub(super) fn check(out: &mut Report<'_>, claim: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
+    meta::check_whole(out, claim, old, Scope::Namespace);
     let spec = claim.field("spec");
-    check_spec(out, &spec);
-    admin_access(out, claim, &spec);
-}
-
-/// A claim that is changed: its spec cannot be.
-pub(super) fn update(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &Node<'_, '_>) {
-    meta::check(out, claim, Scope::Namespace);
-    meta::update(out, claim, old);
-    let spec = claim.field("spec");
-    if !same(&CLAIM_SPEC, spec.value, old.peek("spec")) {
-        out.immutable(spec.at);
-        out.hint("delete the claim and create it anew");
+    match old {
+        None => {
+            check_spec(out, &spec);
+            admin_access(out, claim, &spec);
+        }
+        Some(old) if !same(&CLAIM_SPEC, spec.value, old.peek("spec")) => {
+            out.immutable(spec.at);
+            out.hint("delete the claim and create it anew");
+        }
+        Some(_) => {}
     }
-}
-
-/// A claim whose status is changed.
-pub(super) fn update_status(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &Node<'_, '_>) {
-    meta::update(out, claim, old);
-    claim_status::update(out, claim, old);
 }
 
 /// The spec of a claim, also in templates.
@@ -52,8 +44,7 @@ pub(super) fn check_spec(out: &mut Report<'_>, spec: &Node<'_, '_>) {
     let devices = spec.field("devices");
     let names = Requests::of(&devices);
     let compared = Compared::of(&devices);
-    let key = |request: &Node<'_, '_>| request.text_of("name").to_owned();
-    out.set(&devices.field("requests"), MOST, key, |out, node| request(out, node, &compared));
+    out.set(&devices.field("requests"), MOST, "name", |out, node| request(out, node, &compared));
     out.list(&devices.field("constraints"), MOST, |out, constraint| check_constraint(out, constraint, &names));
     out.list(&devices.field("config"), MOST, |out, config| {
         names.check_all(out, &config.field("requests"));
@@ -83,16 +74,11 @@ fn request(out: &mut Report<'_>, request: &Node<'_, '_>, compared: &Compared<'_>
     out.text(&name, names::label);
     let (exactly, alternatives) = (request.field("exactly"), request.field("firstAvailable"));
     match (exactly.is_set(), alternatives.len() > 0) {
-        (false, false) => {
-            out.required(request.at, "a request needs either `exactly` or `firstAvailable`");
-        }
-        (true, true) => {
-            out.invalid(request.at, "a request has either `exactly` or `firstAvailable`, not both");
-        }
+        (false, false) => out.required(request.at, "a request needs either `exactly` or `firstAvailable`"),
+        (true, true) => out.invalid(request.at, "a request has either `exactly` or `firstAvailable`, not both"),
         (true, false) => asked(out, &exactly, name.text(), compared),
         (false, true) => {
-            let key = |alternative: &Node<'_, '_>| alternative.text_of("name").to_owned();
-            out.set(&alternatives, MOST_ALTERNATIVES, key, |out, alternative| {
+            out.set(&alternatives, MOST_ALTERNATIVES, "name", |out, alternative| {
                 let alternative_name = alternative.field("name");
                 out.text(&alternative_name, names::label);
                 asked(out, alternative, &format!("{}/{}", name.text(), alternative_name.text()), compared);
@@ -210,7 +196,7 @@ impl<'v> Requests<'v> {
 
     /// A list of references.
     pub(super) fn check_all(&self, out: &mut Report<'_>, references: &Node<'_, '_>) {
-        out.set(references, MOST, |reference| reference.text().to_owned(), |out, reference| self.check(out, reference));
+        out.set(references, MOST, "", |out, reference| self.check(out, reference));
     }
 
     /// A reference: `request` or `request/subrequest`.
@@ -219,18 +205,15 @@ impl<'v> Requests<'v> {
         let mut parts = text.splitn(3, '/');
         let (main, sub, more) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
         if more.is_some() {
-            out.invalid(
-                reference.at,
-                format!("`{}` is neither `request` nor `request/subrequest`", super::report::shown(text)),
-            );
-            return;
+            let message = format!("`{}` is neither `request` nor `request/subrequest`", shown(text));
+            return out.invalid(reference.at, message);
         }
         for part in std::iter::once(main).chain(sub) {
             out.invalid_each(reference.at, part, &names::label(part));
         }
         let known = self.0.get(main).is_some_and(|alternatives| sub.is_none_or(|sub| alternatives.contains(sub)));
         if !known {
-            out.invalid(reference.at, format!("the claim has no request `{}`", super::report::shown(text)));
+            out.invalid(reference.at, format!("the claim has no request `{}`", shown(text)));
             let names: Vec<&str> = self.0.keys().copied().take(8).collect();
             if !names.is_empty() {
                 out.hint(format!("its requests are {}", names.join(", ")));

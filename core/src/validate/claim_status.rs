@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::claim::{Requests, configuration, parameters};
 use super::names;
 use super::node::Node;
-use super::report::Report;
+use super::report::{Report, shown};
 use super::schema::{ALLOCATION, DEVICE_STATUS, Type, same};
 use super::{binding, meta, node_selector, taints};
 
@@ -23,32 +23,26 @@ const LONGEST_INTERFACE: usize = 256;
 const LONGEST_HARDWARE_ADDRESS: usize = 128;
 
 /// A changed status.
-pub(super) fn update(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &Node<'_, '_>) {
+pub(super) fn check(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &Node<'_, '_>) {
     let (status, before) = (claim.field("status"), old.field("status"));
     let (spec, allocation, reserved) = (claim.field("spec"), status.field("allocation"), status.field("reservedFor"));
     let devices = spec.field("devices");
     let requests = Requests::of(&devices);
 
-    out.set(
-        &reserved,
-        MOST_CONSUMERS,
-        |consumer| consumer.text_of("uid").to_owned(),
-        |out, consumer| {
-            for name in ["resource", "name", "uid"] {
-                if consumer.text_of(name).is_empty() {
-                    out.required(consumer.at.field(name), format!("a consumer needs `{name}`"));
-                }
+    out.set(&reserved, MOST_CONSUMERS, "uid", |out, consumer| {
+        for name in ["resource", "name", "uid"] {
+            if consumer.text_of(name).is_empty() {
+                out.required(consumer.at.field(name), format!("a consumer needs `{name}`"));
             }
-        },
-    );
+        }
+    });
     let results = allocation.field("devices");
     let allocated: BTreeSet<DeviceKey<'_>> = results.field("results").list().iter().map(DeviceKey::of).collect();
     let reported = status.field("devices");
     for device in reported.items() {
         device_status(out, &device, &allocated);
     }
-    let key = |device: &Node<'_, '_>| DeviceKey::of(device.value).to_string();
-    out.unique(&reported, key);
+    out.unique(&reported, |device| DeviceKey::of(device.value).to_string());
 
     if reserved.len() > 0 {
         if !allocation.is_set() {
@@ -90,11 +84,10 @@ fn check_allocation(out: &mut Report<'_>, allocation: &Node<'_, '_>, requests: &
     });
     out.list(&devices.field("config"), MOST_CONFIGURATIONS, |out, config| {
         let source = config.field("source");
-        match source.text() {
-            "" => out.required(source.at, "the source of the configuration is needed"),
-            "FromClaim" | "FromClass" => {}
-            other => out.not_supported(source.at, other, &["FromClaim", "FromClass"]),
+        if source.text().is_empty() {
+            out.required(source.at, "the source of the configuration is needed");
         }
+        out.one_of(&source, &["FromClaim", "FromClass"]);
         requests.check_all(out, &config.field("requests"));
         configuration(out, config, false);
     });
@@ -106,7 +99,7 @@ fn check_allocation(out: &mut Report<'_>, allocation: &Node<'_, '_>, requests: &
 
 fn share(out: &mut Report<'_>, share: &Node<'_, '_>) {
     if share.is_set() && !names::is_uuid(share.text()) {
-        out.invalid(share.at, format!("`{}` is not a UUID in lower case", super::report::shown(share.text())));
+        out.invalid(share.at, format!("`{}` is not a UUID in lower case", shown(share.text())));
     }
 }
 
@@ -120,35 +113,22 @@ fn device_status(out: &mut Report<'_>, device: &Node<'_, '_>, allocated: &BTreeS
         out.invalid(device.at, "the device is not allocated to the claim");
     }
     let conditions = device.field("conditions");
-    if conditions.len() > MOST_CONDITIONS {
-        out.too_many(conditions.at, conditions.len(), MOST_CONDITIONS);
-    }
+    out.most(&conditions, MOST_CONDITIONS);
     meta::conditions(out, &conditions);
     let data = device.field("data");
     if data.is_set() {
         parameters(out, &data, false);
     }
     let network = device.field("networkData");
-    for (name, longest) in [("interfaceName", LONGEST_INTERFACE), ("hardwareAddress", LONGEST_HARDWARE_ADDRESS)] {
-        let length = network.text_of(name).len();
-        if length > longest {
-            out.too_long(network.at.field(name), length, longest);
+    out.longest(&network.field("interfaceName"), LONGEST_INTERFACE);
+    out.longest(&network.field("hardwareAddress"), LONGEST_HARDWARE_ADDRESS);
+    out.set(&network.field("ips"), MOST_ADDRESSES, "", |out, address| {
+        if !names::is_interface_address(address.text()) {
+            let text = shown(address.text());
+            let message = format!("`{text}` is not an address with a prefix length, such as `192.168.1.2/24`");
+            out.invalid(address.at, message);
         }
-    }
-    out.set(
-        &network.field("ips"),
-        MOST_ADDRESSES,
-        |address| address.text().to_owned(),
-        |out, address| {
-            if !names::is_interface_address(address.text()) {
-                let text = super::report::shown(address.text());
-                out.invalid(
-                    address.at,
-                    format!("`{text}` is not an address with a prefix length, such as `192.168.1.2/24`"),
-                );
-            }
-        },
-    );
+    });
 }
 
 /// Results with admin access need a labelled namespace, unless the claim had such results before.

@@ -37,11 +37,10 @@ fn composites(out: &mut Report<'_>, list: &Node<'_, '_>, depth: usize) {
     if depth > DEEPEST {
         return;
     }
-    let key = |template: &Node<'_, '_>| template.text_of("name").to_owned();
-    out.set(list, MOST_TEMPLATES, key, |out, template| {
+    out.set(list, MOST_TEMPLATES, "name", |out, template| {
         name(out, template);
         group::check(out, template, None, Shape::CompositeTemplate);
-        out.set(&template.field(GROUPS), MOST_TEMPLATES, key, |out, template| {
+        out.set(&template.field(GROUPS), MOST_TEMPLATES, "name", |out, template| {
             name(out, template);
             group::check(out, template, None, Shape::Beta1);
         });

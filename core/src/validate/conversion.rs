@@ -6,7 +6,8 @@
 use serde_json::{Map, Value, json};
 
 use super::kind::{Kind, split};
-use super::pod_templates;
+use super::{places, pod_templates};
+use crate::api::read::Path;
 use crate::api::versions::{is_flat, lower, raise};
 use crate::finding::{Code, Finding};
 
@@ -32,11 +33,11 @@ pub(super) fn convert(mut object: Value, to: &str) -> Result<Value, Vec<Finding>
         (Some(of), "resource.k8s.io") if serves(of, to) => resource(of, from, to, &mut object),
         (Some(of @ (Kind::Workload | Kind::PodGroup)), _) if serves(of, to) => scheduling(of, from, to, &mut object),
         _ => {
-            let Some((paths, _)) = pod_templates::of(group, &kind).filter(|_| to == from) else {
+            let Some(row) = pod_templates::of(group, &kind).filter(|_| to == from) else {
                 return Err(vec![no_way(&kind, &api_version, to)]);
             };
-            for path in paths {
-                templates(&mut object, path);
+            for path in row.paths {
+                places::each(&mut object, &format!("{path}.spec"), &Path::ROOT, &mut |spec, _| pod_claims(spec));
             }
             return Ok(object);
         }
@@ -80,26 +81,6 @@ fn pod_claims(spec: &mut Value) {
             Some(other) => drop(claim.insert("source".to_owned(), other)),
             None => {}
         }
-    }
-}
-
-/// Bounded: as deep as the longest path of a Pod template.
-fn templates(value: &mut Value, path: &str) {
-    if path.is_empty() {
-        if let Some(spec) = value.get_mut("spec") {
-            pod_claims(spec);
-        }
-        return;
-    }
-    let (step, rest) = path.split_once('.').unwrap_or((path, ""));
-    if let Some(name) = step.strip_suffix("[]") {
-        let items = value.get_mut(name).and_then(Value::as_array_mut);
-        items.into_iter().flatten().for_each(|item| templates(item, rest));
-    } else if let Some(name) = step.strip_suffix("{}") {
-        let entries = value.get_mut(name).and_then(Value::as_object_mut);
-        entries.into_iter().flatten().for_each(|(_, item)| templates(item, rest));
-    } else if let Some(inner) = value.get_mut(step) {
-        templates(inner, rest);
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) fn check(out: &mut Report<'_>, attributes: &Node<'_, '_>, reference: 
         }
         check_expression(out, &expression);
     }
-    out.unique(attributes, |attribute| attribute.text_of("name").to_owned());
+    out.unique_by(attributes, "name");
 }
 
 fn check_expression(out: &mut Report<'_>, expression: &Node<'_, '_>) {

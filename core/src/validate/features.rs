@@ -5,8 +5,9 @@
 
 use serde_json::Value;
 
-use super::Operation;
 use super::report::Report;
+use super::{Operation, places};
+use crate::api::read::Path;
 use crate::api::source::SOURCE_KIND;
 use crate::finding::{Code, Finding};
 use crate::profile::Features;
@@ -182,82 +183,31 @@ pub(super) fn drop_disabled(
             continue;
         }
         let uses = |fields: &[&str]| {
-            old.is_some_and(|old| fields.iter().any(|field| is_used(old, &format!("{prefix}{field}"))))
+            let is_used =
+                |old| fields.iter().any(|field| places::any(old, &format!("{prefix}{field}"), |at| !is_empty(at)));
+            old.is_some_and(is_used)
         };
         if uses(feature.fields) || uses(feature.also_used_by) {
             continue;
         }
         for field in feature.fields {
-            let mut dropped = Dropped::default();
-            remove(object, &format!("{prefix}{field}"), String::new(), &mut dropped);
-            let Some(first) = dropped.first else { continue };
-            let more = match dropped.count {
-                0 | 1 => String::new(),
-                count => format!(" here and in {} other places", count.saturating_sub(1)),
-            };
-            let name = field.rsplit('.').next().unwrap_or_default();
+            let path = format!("{prefix}{field}");
+            let (parent, name) = path.rsplit_once('.').unwrap_or(("", &path));
+            let (mut first, mut others) = (None, 0_usize);
+            places::each(object, parent, &Path::ROOT, &mut |parent, at| {
+                if parent.as_object_mut().and_then(|map| map.remove(name)).is_some_and(|value| !is_empty(&value)) {
+                    others = others.saturating_add(usize::from(first.is_some()));
+                    first.get_or_insert_with(|| at.field(name).to_string());
+                }
+            });
+            let Some(first) = first else { continue };
+            let more = if others > 0 { format!(" here and in {others} other places") } else { String::new() };
             let message = format!(
                 "`{name}` is dropped{more}: the feature gate `{}` is off in Kubernetes {}",
                 feature.gate, out.profile.version
             );
             out.note(Finding::new(Code::ValidateDroppedField, first, message));
         }
-    }
-}
-
-#[derive(Default)]
-struct Dropped {
-    first: Option<String>,
-    count: usize,
-}
-
-/// One step of a path and the rest of it.
-fn split(path: &str) -> (&str, &str, Option<&str>) {
-    let (step, rest) = path.split_once('.').map_or((path, None), |(step, rest)| (step, Some(rest)));
-    match step.strip_suffix("[]").map(|name| (name, "[]")).or_else(|| step.strip_suffix("{}").map(|name| (name, "{}")))
-    {
-        Some((name, inside)) => (name, inside, rest),
-        None => (step, "", rest),
-    }
-}
-
-/// Bounded: as deep as the longest path above.
-fn remove(object: &mut Value, path: &str, at: String, dropped: &mut Dropped) {
-    let (name, inside, rest) = split(path);
-    let Some(map) = object.as_object_mut() else { return };
-    let at = if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
-    let Some(rest) = rest else {
-        if map.remove(name).is_some_and(|value| !is_empty(&value)) {
-            dropped.count = dropped.count.saturating_add(1);
-            dropped.first.get_or_insert(at);
-        }
-        return;
-    };
-    match (map.get_mut(name), inside) {
-        (Some(Value::Array(items)), "[]") => {
-            for (index, item) in items.iter_mut().enumerate() {
-                remove(item, rest, format!("{at}[{index}]"), dropped);
-            }
-        }
-        (Some(Value::Object(entries)), "{}") => {
-            for (key, item) in entries {
-                remove(item, rest, format!("{at}[{key}]"), dropped);
-            }
-        }
-        (Some(inner), "") => remove(inner, rest, at, dropped),
-        _ => {}
-    }
-}
-
-fn is_used(object: &Value, path: &str) -> bool {
-    let (name, inside, rest) = split(path);
-    let Some(value) = object.get(name) else { return false };
-    let Some(rest) = rest else { return !is_empty(value) };
-    match (value, inside) {
-        (Value::Array(items), "[]") => items.iter().any(|item| is_used(item, rest)),
-        (Value::Object(entries), "{}") => entries.values().any(|item| is_used(item, rest)),
-        (inner, "") => is_used(inner, rest),
-        _ => false,
     }
 }
 

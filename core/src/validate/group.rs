@@ -84,9 +84,7 @@ pub(super) fn check(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node
     let preemption = spec.field("preemptionPolicy");
     let on = out.features().pod_group_preemption_policy;
     gated(out, &preemption, before("preemptionPolicy"), &Type::Opt(&Type::Text), on, |out, preemption| {
-        if !matches!(preemption.text(), "Never" | "PreemptLowerPriority") {
-            out.not_supported(preemption.at, preemption.text(), &["Never", "PreemptLowerPriority"]);
-        }
+        out.known(preemption, &["Never", "PreemptLowerPriority"]);
     });
 }
 
@@ -183,14 +181,11 @@ fn gang(out: &mut Report<'_>, policy: &Node<'_, '_>, count_field: &str) {
 
 /// Exactly one of the members must be set.
 pub(super) fn union(out: &mut Report<'_>, object: &Node<'_, '_>, members: &[&str]) {
+    let listed = members.join("`, `");
     match members.iter().filter(|member| object.has(member)).count() {
         1 => {}
-        0 => {
-            out.invalid(object.at, format!("one of `{}` is needed", members.join("`, `")));
-        }
-        _ => {
-            out.invalid(object.at, format!("only one of `{}` can be set", members.join("`, `")));
-        }
+        0 => out.invalid(object.at, format!("one of `{listed}` is needed")),
+        _ => out.invalid(object.at, format!("only one of `{listed}` can be set")),
     }
 }
 
@@ -214,23 +209,18 @@ fn claims(out: &mut Report<'_>, claims: &Node<'_, '_>) {
     } else {
         &["resourceClaimName", "resourceClaimTemplateName"]
     };
-    out.set(
-        claims,
-        MOST_CLAIMS,
-        |claim| claim.text_of("name").to_owned(),
-        |out, claim| {
-            out.needed_text(&claim.field("name"), "a name is needed", names::label);
-            let cluster = claim.field("clusterResourceClaimTemplateName");
-            if cluster.is_set() && !out.features().cluster_resource_claim_templates {
-                out.forbidden(cluster.at, "the feature gate `ClusterResourceClaimTemplates` is off");
-            } else {
-                union(out, claim, sources);
-            }
-            for source in sources {
-                out.set_text(&claim.field(source), names::subdomain);
-            }
-        },
-    );
+    out.set(claims, MOST_CLAIMS, "name", |out, claim| {
+        out.needed_text(&claim.field("name"), "a name is needed", names::label);
+        let cluster = claim.field("clusterResourceClaimTemplateName");
+        if cluster.is_set() && !out.features().cluster_resource_claim_templates {
+            out.forbidden(cluster.at, "the feature gate `ClusterResourceClaimTemplates` is off");
+        } else {
+            union(out, claim, sources);
+        }
+        for source in sources {
+            out.set_text(&claim.field(source), names::subdomain);
+        }
+    });
 }
 
 fn disruption(out: &mut Report<'_>, spec: &Node<'_, '_>, before: Option<&Value>, shape: Shape) {
@@ -242,9 +232,5 @@ fn disruption(out: &mut Report<'_>, spec: &Node<'_, '_>, before: Option<&Value>,
         return;
     }
     let on = out.features().workload_aware_preemption;
-    gated(out, &mode, before, &Type::Opt(&Type::Text), on, |out, mode| {
-        if !matches!(mode.text(), "Pod" | "PodGroup") {
-            out.not_supported(mode.at, mode.text(), &["Pod", "PodGroup"]);
-        }
-    });
+    gated(out, &mode, before, &Type::Opt(&Type::Text), on, |out, mode| out.known(mode, &["Pod", "PodGroup"]));
 }

@@ -4,23 +4,16 @@
 
 use serde_json::Value;
 
-use super::names;
 use super::node::Node;
 use super::report::{Report, shown};
+use super::{meta, names};
 
 /// A label selector. False where it selects by no rule that can be understood.
 pub(super) fn check(out: &mut Report<'_>, selector: &Node<'_, '_>) -> bool {
-    let labels = selector.field("matchLabels");
-    let mut is_good = true;
-    for (key, value) in labels.entries() {
-        let problems = [names::label_key(key), names::label_value(value.as_str().unwrap_or_default())];
-        is_good &= problems.iter().all(Vec::is_empty);
-        out.invalid_each(labels.at, key, &problems[0]);
-        out.invalid_each(labels.at, value.as_str().unwrap_or_default(), &problems[1]);
-    }
+    let before = out.findings.len();
+    meta::labels(out, &selector.field("matchLabels"));
     for expression in selector.field("matchExpressions").items() {
         let (key, values) = (expression.field("key"), expression.field("values"));
-        let before = out.findings.len();
         match expression.text_of("operator") {
             "In" | "NotIn" if values.len() == 0 => {
                 out.required(values.at, "must be specified when `operator` is 'In' or 'NotIn'");
@@ -41,9 +34,8 @@ pub(super) fn check(out: &mut Report<'_>, selector: &Node<'_, '_>) -> bool {
         for value in values.items() {
             out.text(&value, names::label_value);
         }
-        is_good &= out.findings.len() == before;
     }
-    is_good
+    out.findings.len() == before
 }
 
 /// Whether a selector selects nothing by name: neither labels nor expressions.

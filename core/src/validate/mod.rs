@@ -29,6 +29,7 @@ mod node;
 mod node_allocatable;
 mod node_selector;
 mod pipeline;
+mod places;
 mod pod;
 mod pod_group;
 mod pod_spec;

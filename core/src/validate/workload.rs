@@ -12,44 +12,36 @@ use super::schema::{CONTROLLER_REF, GROUP_TEMPLATES, TEMPLATE_BETA1, Type, same}
 
 pub(super) const MOST_TEMPLATES: usize = 8;
 
-/// A Workload that is created.
-pub(super) fn create(out: &mut Report<'_>, workload: &Node<'_, '_>, shape: Shape) {
-    meta::check(out, workload, Scope::Namespace);
+/// A Workload that is created or changed.
+pub(super) fn check(out: &mut Report<'_>, workload: &Node<'_, '_>, old: Option<&Node<'_, '_>>, shape: Shape) {
+    meta::check_parts(out, workload, old, Scope::Namespace);
     let spec = workload.field("spec");
-    controller(out, &spec.field("controllerRef"));
-    let list = templates(&spec, shape);
+    let (reference, list) = (spec.field("controllerRef"), templates(&spec, shape));
+    if let Some(old) = old {
+        let before = old.field("spec");
+        changed(out, &reference, Some(before.peek("controllerRef")), &CONTROLLER_REF);
+        let list_before = templates(&before, shape);
+        if shape == Shape::Beta1 {
+            update_beta(out, &list, &list_before);
+            composite::update(out, &spec, &before);
+        } else if !same(&GROUP_TEMPLATES, list.value, list_before.value)
+            || list.value != list_before.value && shape == Shape::Alpha1
+        {
+            out.immutable(list.at);
+            sized(out, &list, &spec, shape);
+        }
+        return;
+    }
+    controller(out, &reference);
     if shape == Shape::Beta1 {
         composite::check(out, &spec);
     }
-    if !sized(out, &list, &spec, shape) {
-        return;
-    }
-    let key = |template: &Node<'_, '_>| template.text_of("name").to_owned();
-    for template in list.items() {
-        name(out, &template);
-        group::check(out, &template, None, shape);
-    }
-    out.unique(&list, key);
-}
-
-/// A Workload that is changed.
-pub(super) fn update(out: &mut Report<'_>, workload: &Node<'_, '_>, old: &Node<'_, '_>, shape: Shape) {
-    meta::update(out, workload, old);
-    meta::recheck(out, workload);
-    let (spec, before) = (workload.field("spec"), old.field("spec"));
-    let reference = spec.field("controllerRef");
-    changed(out, &reference, Some(before.peek("controllerRef")), &CONTROLLER_REF);
-    let (list, list_before) = (templates(&spec, shape), templates(&before, shape));
-    if shape == Shape::Beta1 {
-        update_beta(out, &list, &list_before);
-        composite::update(out, &spec, &before);
-        return;
-    }
-    if !same(&GROUP_TEMPLATES, list.value, list_before.value)
-        || list.value != list_before.value && shape == Shape::Alpha1
-    {
-        out.immutable(list.at);
-        sized(out, &list, &spec, shape);
+    if sized(out, &list, &spec, shape) {
+        for template in list.items() {
+            name(out, &template);
+            group::check(out, &template, None, shape);
+        }
+        out.unique_by(&list, "name");
     }
 }
 
@@ -108,11 +100,7 @@ fn sized(out: &mut Report<'_>, list: &Node<'_, '_>, spec: &Node<'_, '_>, shape: 
         }
         return false;
     }
-    if list.len() > MOST_TEMPLATES {
-        out.too_many(list.at, list.len(), MOST_TEMPLATES);
-        return false;
-    }
-    true
+    out.most(list, MOST_TEMPLATES)
 }
 
 /// The name of a template.

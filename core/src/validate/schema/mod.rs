@@ -39,7 +39,7 @@ mod suggest;
 pub(super) use self::core::{
     POD, POD_CLAIMS, POD_SPEC, POD_TEMPLATE, SCHEDULING_GROUP, WORKLOAD_REF as WORKLOAD_REFERENCE,
 };
-pub(super) use controllers::of_controller;
+pub(super) use controllers::*;
 pub(super) use fit::fit;
 pub(super) use meta::META;
 pub(super) use resource::*;

@@ -5,16 +5,16 @@ use super::meta::{CONDITION, META, NODE_SELECTOR, TOLERATION};
 use Type::{Any, Flag, Int32, Int64, List, Map, Opt, Quantity, Text, Time};
 
 /// ResourceClaim, since `v1beta2`.
-pub(in crate::validate) const CLAIM: Type = kind! { spec: CLAIM_SPEC; status: CLAIM_STATUS };
+pub(in crate::validate) static CLAIM: Type = kind! { spec: CLAIM_SPEC; status: CLAIM_STATUS };
 
 /// ResourceClaim up to `v1beta1`.
-pub(in crate::validate) const FLAT_CLAIM: Type = kind! { spec: FLAT_CLAIM_SPEC; status: CLAIM_STATUS };
+pub(in crate::validate) static FLAT_CLAIM: Type = kind! { spec: FLAT_CLAIM_SPEC; status: CLAIM_STATUS };
 
 /// ResourceClaimTemplate, since `v1beta2`.
-pub(in crate::validate) const TEMPLATE: Type = kind! { spec: TEMPLATE_SPEC };
+pub(in crate::validate) static TEMPLATE: Type = kind! { spec: TEMPLATE_SPEC };
 
 /// ResourceClaimTemplate up to `v1beta1`.
-pub(in crate::validate) const FLAT_TEMPLATE: Type = kind! { spec: FLAT_TEMPLATE_SPEC };
+pub(in crate::validate) static FLAT_TEMPLATE: Type = kind! { spec: FLAT_TEMPLATE_SPEC };
 
 /// `ResourceClaimTemplateSpec`.
 pub(in crate::validate) const TEMPLATE_SPEC: Type = object! { metadata: META; spec: CLAIM_SPEC };
@@ -126,7 +126,7 @@ pub(in crate::validate) const DEVICE_STATUS: Type = object! {
 const NETWORK_DATA: Type = object! { interfaceName: Text; ips: List(&Text); hardwareAddress: Text };
 
 /// DeviceClass.
-pub(in crate::validate) const CLASS: Type = kind! { spec: CLASS_SPEC };
+pub(in crate::validate) static CLASS: Type = kind! { spec: CLASS_SPEC };
 
 const CLASS_SPEC: Type = object! {
     selectors: SELECTORS;
@@ -142,13 +142,13 @@ pub(in crate::validate) const CLASS_CONFIGS: Type = List(&CLASS_CONFIG);
 const CLASS_CONFIG: Type = object! { opaque: Opt(&OPAQUE) };
 
 /// ResourceSlice, since `v1beta2`.
-pub(in crate::validate) const SLICE: Type = kind! { spec: SLICE_SPEC };
+pub(in crate::validate) static SLICE: Type = kind! { spec: SLICE_SPEC };
 
 /// ResourceSlice of `v1beta1`.
-pub(in crate::validate) const BASIC_SLICE: Type = kind! { spec: BASIC_SLICE_SPEC };
+pub(in crate::validate) static BASIC_SLICE: Type = kind! { spec: BASIC_SLICE_SPEC };
 
 /// ResourceSlice of `v1alpha3`.
-pub(in crate::validate) const BARE_SLICE: Type = kind! { spec: BARE_SLICE_SPEC };
+pub(in crate::validate) static BARE_SLICE: Type = kind! { spec: BARE_SLICE_SPEC };
 
 const SLICE_SPEC: Type = object! {
     driver: Text;
@@ -274,7 +274,7 @@ const NODE_RESOURCE_MAPPING: Type = object! {
 const NODE_OVERHEAD: Type = object! { perPod, perContainer: Opt(&Quantity) };
 
 /// DeviceTaintRule.
-pub(in crate::validate) const TAINT_RULE: Type = kind! { spec: TAINT_RULE_SPEC; status: TAINT_RULE_STATUS };
+pub(in crate::validate) static TAINT_RULE: Type = kind! { spec: TAINT_RULE_SPEC; status: TAINT_RULE_STATUS };
 
 const TAINT_RULE_SPEC: Type = object! { deviceSelector: Opt(&TAINT_SELECTOR); taint: TAINT };
 
@@ -286,7 +286,7 @@ const TAINT_SELECTOR: Type = object! {
 const TAINT_RULE_STATUS: Type = object! { conditions: List(&CONDITION) };
 
 /// ResourcePoolStatusRequest.
-pub(in crate::validate) const POOL_STATUS: Type = kind! { spec: POOL_STATUS_SPEC; status: POOL_STATUS_STATUS };
+pub(in crate::validate) static POOL_STATUS: Type = kind! { spec: POOL_STATUS_SPEC; status: POOL_STATUS_STATUS };
 
 /// `ResourcePoolStatusRequestSpec`.
 pub(in crate::validate) const POOL_STATUS_SPEC: Type = object! {

@@ -5,25 +5,25 @@ use super::meta::{CONDITION, META};
 use Type::{Int32, List, Object, Opt, Text};
 
 /// Workload of `v1alpha1`: shipped with 1.35, and as first proposed in KEP-5729.
-pub(in crate::validate) const WORKLOAD_ALPHA1: Type = kind! { spec: WORKLOAD_ALPHA1_SPEC };
+pub(in crate::validate) static WORKLOAD_ALPHA1: Type = kind! { spec: WORKLOAD_ALPHA1_SPEC };
 /// Workload of `v1alpha2`.
-pub(in crate::validate) const WORKLOAD_ALPHA2: Type = kind! { spec: WORKLOAD_ALPHA2_SPEC };
+pub(in crate::validate) static WORKLOAD_ALPHA2: Type = kind! { spec: WORKLOAD_ALPHA2_SPEC };
 /// Workload of `v1alpha3` and `v1beta1`.
-pub(in crate::validate) const WORKLOAD_BETA1: Type = kind! { spec: WORKLOAD_BETA1_SPEC };
+pub(in crate::validate) static WORKLOAD_BETA1: Type = kind! { spec: WORKLOAD_BETA1_SPEC };
 /// PodGroup as first proposed in KEP-5729.
-pub(in crate::validate) const POD_GROUP_ALPHA1: Type = kind! {
+pub(in crate::validate) static POD_GROUP_ALPHA1: Type = kind! {
     spec: POD_GROUP_ALPHA1_SPEC;
     status: POD_GROUP_STATUS;
 };
 /// PodGroup of `v1alpha2`.
-pub(in crate::validate) const POD_GROUP_ALPHA2: Type = kind! {
+pub(in crate::validate) static POD_GROUP_ALPHA2: Type = kind! {
     spec: POD_GROUP_ALPHA2_SPEC;
     status: POD_GROUP_STATUS;
 };
 /// PodGroup of `v1alpha3` and `v1beta1`.
-pub(in crate::validate) const POD_GROUP_BETA1: Type = kind! { spec: POD_GROUP_BETA1_SPEC; status: POD_GROUP_STATUS };
+pub(in crate::validate) static POD_GROUP_BETA1: Type = kind! { spec: POD_GROUP_BETA1_SPEC; status: POD_GROUP_STATUS };
 /// CompositePodGroup of `v1alpha3`.
-pub(in crate::validate) const COMPOSITE_POD_GROUP: Type = kind! { spec: COMPOSITE_SPEC; status: COMPOSITE_STATUS };
+pub(in crate::validate) static COMPOSITE_POD_GROUP: Type = kind! { spec: COMPOSITE_SPEC; status: COMPOSITE_STATUS };
 
 const WORKLOAD_ALPHA1_SPEC: Type = object! {
     controllerRef: CONTROLLER_REF;

@@ -27,8 +27,8 @@ pub(super) fn pod_specs<'v>(object: &'v Json<'v>) -> Vec<PodSpec<'v>> {
     let mut found = Vec::new();
     if (group, kind(object)) == ("", "Pod") {
         found.extend(field(object, "spec").map(|spec| PodSpec { at: "spec".to_owned(), spec, count: 1 }));
-    } else if let Some((paths, _)) = pod_templates::of(group, kind(object)) {
-        for path in paths {
+    } else if let Some(row) = pod_templates::of(group, kind(object)) {
+        for path in row.paths {
             walk(object, path, String::new(), 1, &mut found);
         }
     }

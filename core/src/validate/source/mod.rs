@@ -22,8 +22,8 @@ use rows::{Bound, Format, row};
 /// The only version there is.
 const VERSION: &str = "v1alpha1";
 
-/// A source that is created.
-pub(super) fn create(out: &mut Report<'_>, source: &Node<'_, '_>) {
+/// A source that is created or changed. The controller follows every change, so nothing in it is immutable.
+pub(super) fn check(out: &mut Report<'_>, source: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
     meta::check(out, source, Scope::Cluster);
     rules(out, source, Kind::TemplateSource.schema(VERSION), "");
     let spec = source.field("spec");
@@ -32,18 +32,9 @@ pub(super) fn create(out: &mut Report<'_>, source: &Node<'_, '_>) {
         template::check_spec(out, &inner);
     }
     idle(out, &spec);
-}
-
-/// A source that is changed. The controller follows every change, so nothing in it is immutable.
-pub(super) fn update(out: &mut Report<'_>, source: &Node<'_, '_>, old: &Node<'_, '_>) {
-    create(out, source);
-    meta::update(out, source, old);
-}
-
-/// A source whose status is changed.
-pub(super) fn update_status(out: &mut Report<'_>, source: &Node<'_, '_>, old: &Node<'_, '_>) {
-    meta::update(out, source, old);
-    meta::conditions(out, &source.field("status").field("conditions"));
+    if let Some(old) = old {
+        meta::update(out, source, old);
+    }
 }
 
 /// A value held against the table. The rules of claims, and those of metadata and status, are elsewhere.
@@ -102,11 +93,7 @@ fn element(of: &'static Type) -> Option<(&'static Type, &'static str)> {
 /// Reports what breaks a bound; false where what is inside is not to be looked at.
 fn holds(out: &mut Report<'_>, node: &Node<'_, '_>, bound: &Bound) -> bool {
     match bound {
-        Bound::OneOf(known) => {
-            if !known.contains(&node.text()) {
-                out.not_supported(node.at, node.text(), known);
-            }
-        }
+        Bound::OneOf(known) => out.known(node, known),
         Bound::Between(least, most) => {
             if node.int() < *least {
                 out.invalid(node.at, format!("must be at least {least}, is {}", node.int()));
@@ -114,17 +101,14 @@ fn holds(out: &mut Report<'_>, node: &Node<'_, '_>, bound: &Bound) -> bool {
                 out.invalid(node.at, format!("must be at most {most}, is {}", node.int()));
             }
         }
-        Bound::Most(most) if node.len() > *most => {
-            out.too_many(node.at, node.len(), *most);
-            return false;
-        }
+        Bound::Most(most) => return out.most(node, *most),
         Bound::Is(format) => out.invalid_each(node.at, node.text(), &format.problems(node.text())),
         Bound::Keys(format) => {
             for (key, _) in node.entries() {
                 out.invalid_each(node.at, key, &format.problems(key));
             }
         }
-        Bound::Set => out.unique(node, |item| item.text().to_owned()),
+        Bound::Set => out.unique_by(node, ""),
         Bound::Rule(rule) if !(rule.holds)(node) => {
             let (kind, code) = rule.kind.of();
             match rule.at {
@@ -135,7 +119,6 @@ fn holds(out: &mut Report<'_>, node: &Node<'_, '_>, bound: &Bound) -> bool {
         }
         Bound::Required
         | Bound::Default(_)
-        | Bound::Most(_)
         | Bound::Rule(_)
         | Bound::MapBy(_)
         | Bound::OneValue
