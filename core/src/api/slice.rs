@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::meta::ObjectMeta;
 use super::node::NodeSelector;
@@ -233,64 +233,52 @@ pub enum AttributeValue {
     Unsupported,
 }
 
-impl Json for Attribute {
-    fn read(value: Value, at: &Path<'_>, findings: &mut Vec<Finding>) -> Result<Self, Value> {
-        let mut map = match value {
-            Value::Object(map) => map,
-            Value::Null => return Ok(Self::default()),
-            other => return wrong_type(other, "an object such as `{string: ...}`", at, findings),
-        };
-        let mut misfits = Map::new();
-        let mut found = AttributeValue::Unsupported;
-        macro_rules! alternatives {
-            ($($name:literal $variant:ident: $ty:ty,)*) => {
+/// The values of attributes by their fields, in the order in which they count.
+macro_rules! attribute_values {
+    ($($name:literal $variant:ident: $ty:ty,)*) => {
+        impl Json for Attribute {
+            fn read(value: Value, at: &Path<'_>, findings: &mut Vec<Finding>) -> Result<Self, Value> {
+                let mut map = match value {
+                    Value::Object(map) => map,
+                    Value::Null => return Ok(Self::default()),
+                    other => return wrong_type(other, "an object such as `{string: ...}`", at, findings),
+                };
+                let mut misfits = Map::new();
+                let mut found = AttributeValue::Unsupported;
                 $(if let AttributeValue::Unsupported = found {
                     let mut slot: Option<$ty> = None;
                     take(&mut map, $name, &mut slot, &mut misfits, at, findings);
-                    if let Some(value) = slot {
-                        found = AttributeValue::$variant(value);
-                    }
+                    found = slot.map_or(found, AttributeValue::$variant);
                 })*
-            };
-        }
-        alternatives! {
-            "ints" Ints: Vec<i64>,
-            "bools" Bools: Vec<bool>,
-            "strings" Strings: Vec<String>,
-            "versions" Versions: Vec<String>,
-            "int" Int: i64,
-            "bool" Bool: bool,
-            "string" String: String,
-            "version" Version: String,
-        }
-        // A second value is not unknown, only surplus: validation speaks of it.
-        let unknown = map.iter().filter(|(name, _)| !ATTRIBUTE_FIELDS.contains(&name.as_str()));
-        report_unknown(&unknown.map(|(name, value)| (name.clone(), value.clone())).collect(), at, findings);
-        map.extend(misfits);
-        Ok(Self { value: found, rest: Rest::new(map) })
-    }
+                // A second value is not unknown, only surplus: validation speaks of it.
+                let unknown = map.iter().filter(|(name, _)| ![$($name),*].contains(&name.as_str()));
+                report_unknown(&unknown.map(|(name, value)| (name.clone(), value.clone())).collect(), at, findings);
+                map.extend(misfits);
+                Ok(Self { value: found, rest: Rest::new(map) })
+            }
 
-    fn write(&self) -> Option<Value> {
-        let mut map = self.rest.to_map();
-        let known = match &self.value {
-            AttributeValue::Int(value) => Some(("int", Value::from(*value))),
-            AttributeValue::Bool(value) => Some(("bool", Value::from(*value))),
-            AttributeValue::String(value) => Some(("string", Value::from(value.clone()))),
-            AttributeValue::Version(value) => Some(("version", Value::from(value.clone()))),
-            AttributeValue::Ints(values) => Some(("ints", Value::from(values.clone()))),
-            AttributeValue::Bools(values) => Some(("bools", Value::from(values.clone()))),
-            AttributeValue::Strings(values) => Some(("strings", Value::from(values.clone()))),
-            AttributeValue::Versions(values) => Some(("versions", Value::from(values.clone()))),
-            AttributeValue::Unsupported => None,
-        };
-        if let Some((name, value)) = known {
-            map.insert(name.to_owned(), value);
+            fn write(&self) -> Option<Value> {
+                let mut map = self.rest.to_map();
+                match &self.value {
+                    $(AttributeValue::$variant(value) => drop(map.insert($name.to_owned(), json!(value))),)*
+                    AttributeValue::Unsupported => {}
+                }
+                Some(Value::Object(map))
+            }
         }
-        Some(Value::Object(map))
-    }
+    };
 }
 
-const ATTRIBUTE_FIELDS: [&str; 8] = ["ints", "bools", "strings", "versions", "int", "bool", "string", "version"];
+attribute_values! {
+    "ints" Ints: Vec<i64>,
+    "bools" Bools: Vec<bool>,
+    "strings" Strings: Vec<String>,
+    "versions" Versions: Vec<String>,
+    "int" Int: i64,
+    "bool" Bool: bool,
+    "string" String: String,
+    "version" Version: String,
+}
 
 api_struct! {
     /// `DeviceCapacity`.
@@ -414,8 +402,6 @@ api_enum! {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::api::read::Path;
 

@@ -31,7 +31,7 @@ macro_rules! features {
     (@used $used:expr) => { $used };
 }
 
-static CLAIM: &[Feature] = features! {
+const CLAIM: &[Feature] = features! {
     "DRAPrioritizedList", |on| on.prioritized_list, ["spec.devices.requests[].firstAvailable"];
     "DRADeviceTaints", |on| on.device_taints,
         ["spec.devices.requests[].exactly.tolerations", "spec.devices.requests[].firstAvailable[].tolerations"];
@@ -45,7 +45,7 @@ static CLAIM: &[Feature] = features! {
         ["spec.devices.requests[].exactly.derivedAttributes", "spec.devices.requests[].firstAvailable[].derivedAttributes"];
 };
 
-static CLAIM_STATUS: &[Feature] = features! {
+const CLAIM_STATUS: &[Feature] = features! {
     "DRAResourceClaimDeviceStatus", |on| on.resource_claim_device_status, ["status.devices"];
     "DRAAdminAccess", |on| on.admin_access, ["status.allocation.devices.results[].adminAccess"],
         &["spec.devices.requests[].exactly.adminAccess"];
@@ -63,11 +63,11 @@ static CLAIM_STATUS: &[Feature] = features! {
         ["status.allocation.devices.results[].skipNodeOperations"];
 };
 
-static CLASS: &[Feature] = features! {
+const CLASS: &[Feature] = features! {
     "DRAExtendedResource", |on| on.extended_resource, ["spec.extendedResourceName"];
 };
 
-static SLICE: &[Feature] = features! {
+const SLICE: &[Feature] = features! {
     "DRADeviceTaints", |on| on.device_taints, ["spec.devices[].taints"];
     "DRAPartitionableDevices", |on| on.partitionable_devices, [
         "spec.sharedCounters",
@@ -106,7 +106,7 @@ static SLICE: &[Feature] = features! {
     ];
 };
 
-static POD: &[Feature] = features! {
+const POD: &[Feature] = features! {
     "DynamicResourceAllocation", |on| on.dynamic_resource_allocation, [
         "spec.resourceClaims",
         "spec.containers[].resources.claims",
@@ -115,58 +115,47 @@ static POD: &[Feature] = features! {
     "GenericWorkload", |on| on.generic_workload, ["spec.schedulingGroup", "spec.workloadRef"];
 };
 
-static POD_STATUS: &[Feature] = features! {
+const POD_STATUS: &[Feature] = features! {
     "DynamicResourceAllocation", |on| on.dynamic_resource_allocation, ["status.resourceClaimStatuses"],
         &["spec.resourceClaims"];
     "DRAExtendedResource", |on| on.extended_resource, ["status.extendedResourceClaimStatus"];
     "DRANodeAllocatableResources", |on| on.node_allocatable_resources, ["status.nodeAllocatableResourceClaimStatuses"];
 };
 
-static GROUP: &[Feature] = features! {
-    "DRAWorkloadResourceClaims", |on| on.workload_resource_claims, ["spec.resourceClaims"];
-    "TopologyAwareWorkloadScheduling", |on| on.topology_aware_scheduling, ["spec.schedulingConstraints"];
-    "WorkloadAwarePreemption", |on| on.workload_aware_preemption,
-        ["spec.disruptionMode", "spec.priorityClassName", "spec.priority"];
-    "PodGroupPreemptionPolicy", |on| on.pod_group_preemption_policy, ["spec.preemptionPolicy"];
+/// Of a PodGroup or of a template of one.
+const GROUP: &[Feature] = features! {
+    "DRAWorkloadResourceClaims", |on| on.workload_resource_claims, ["resourceClaims"];
+    "TopologyAwareWorkloadScheduling", |on| on.topology_aware_scheduling, ["schedulingConstraints"];
+    "WorkloadAwarePreemption", |on| on.workload_aware_preemption, ["disruptionMode", "priorityClassName", "priority"];
+    "PodGroupPreemptionPolicy", |on| on.pod_group_preemption_policy, ["preemptionPolicy"];
 };
 
-static GROUP_STATUS: &[Feature] = features! {
+const GROUP_STATUS: &[Feature] = features! {
     "DRAWorkloadResourceClaims", |on| on.workload_resource_claims, ["status.resourceClaimStatuses"],
         &["spec.resourceClaims"];
 };
 
-static WORKLOAD: &[Feature] = features! {
-    "DRAWorkloadResourceClaims", |on| on.workload_resource_claims, ["spec.podGroupTemplates[].resourceClaims"];
-    "TopologyAwareWorkloadScheduling", |on| on.topology_aware_scheduling,
-        ["spec.podGroupTemplates[].schedulingConstraints"];
-    "WorkloadAwarePreemption", |on| on.workload_aware_preemption, [
-        "spec.podGroupTemplates[].disruptionMode",
-        "spec.podGroupTemplates[].priorityClassName",
-        "spec.podGroupTemplates[].priority",
-    ];
-    "PodGroupPreemptionPolicy", |on| on.pod_group_preemption_policy, ["spec.podGroupTemplates[].preemptionPolicy"];
+const WORKLOAD: &[Feature] = features! {
     "CompositePodGroup", |on| on.composite_pod_group, ["spec.compositePodGroupTemplates"];
 };
 
 /// The features of a kind that an operation looks at, and what their paths begin with.
-fn of(kind: &str, operation: Operation) -> (&'static str, &'static [Feature]) {
-    let status = operation == Operation::StatusUpdate;
-    let features = match kind {
-        "ResourceClaim" if status => CLAIM_STATUS,
-        "PodGroup" if status => GROUP_STATUS,
-        "Pod" if status => POD_STATUS,
-        _ if status => &[],
-        "ResourceClaim" => CLAIM,
-        "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => return ("spec.", CLAIM),
-        SOURCE_KIND => return ("spec.template.", CLAIM),
-        "DeviceClass" => CLASS,
-        "ResourceSlice" => SLICE,
-        "Pod" => POD,
-        "PodGroup" => GROUP,
-        "Workload" => WORKLOAD,
+fn of(kind: &str, operation: Operation) -> &'static [(&'static str, &'static [Feature])] {
+    match (kind, operation) {
+        ("ResourceClaim", Operation::StatusUpdate) => &[("", CLAIM_STATUS)],
+        ("PodGroup", Operation::StatusUpdate) => &[("", GROUP_STATUS)],
+        ("Pod", Operation::StatusUpdate) => &[("", POD_STATUS)],
+        (_, Operation::StatusUpdate) => &[],
+        ("ResourceClaim", _) => &[("", CLAIM)],
+        ("ResourceClaimTemplate" | "ClusterResourceClaimTemplate", _) => &[("spec.", CLAIM)],
+        (SOURCE_KIND, _) => &[("spec.template.", CLAIM)],
+        ("DeviceClass", _) => &[("", CLASS)],
+        ("ResourceSlice", _) => &[("", SLICE)],
+        ("Pod", _) => &[("", POD)],
+        ("PodGroup", _) => &[("spec.", GROUP)],
+        ("Workload", _) => &[("spec.podGroupTemplates[].", GROUP), ("", WORKLOAD)],
         _ => &[],
-    };
-    ("", features)
+    }
 }
 
 /// Drops the fields of features that are off and says so, once per kind of field.
@@ -177,8 +166,9 @@ pub(super) fn drop_disabled(
     old: Option<&Value>,
     operation: Operation,
 ) {
-    let (prefix, features) = of(kind, operation);
-    for feature in features {
+    let parts = of(kind, operation).iter();
+    for (prefix, feature) in parts.flat_map(|(prefix, features)| features.iter().map(move |feature| (prefix, feature)))
+    {
         if (feature.is_on)(out.features()) {
             continue;
         }

@@ -7,6 +7,8 @@ use serde_json::Value;
 use super::node::Node;
 use super::report::{Report, shown};
 use super::{meta, names};
+use crate::api::read::{Json, Path};
+use crate::api::source::LabelSelector;
 
 /// A label selector. False where it selects by no rule that can be understood.
 pub(super) fn check(out: &mut Report<'_>, selector: &Node<'_, '_>) -> bool {
@@ -45,18 +47,7 @@ pub(super) fn is_empty(selector: &Node<'_, '_>) -> bool {
 
 /// Whether a selector selects these labels.
 pub(super) fn matches(selector: &Node<'_, '_>, labels: &Value) -> bool {
-    let label = |key: &str| labels.get(key).and_then(Value::as_str);
-    let by_label =
-        selector.field("matchLabels").entries().all(|(key, value)| label(key) == Some(value.as_str().unwrap_or("")));
-    let by_expression = selector.field("matchExpressions").items().all(|expression| {
-        let found = label(expression.text_of("key"));
-        let listed = || found.is_some_and(|found| expression.field("values").list().iter().any(|value| value == found));
-        match expression.text_of("operator") {
-            "In" => listed(),
-            "NotIn" => !listed(),
-            "Exists" => found.is_some(),
-            _ => found.is_none(),
-        }
-    });
-    by_label && by_expression
+    let labels = labels.as_object().into_iter().flatten();
+    let labels = labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect();
+    LabelSelector::read(selector.value.clone(), &Path::ROOT, &mut Vec::new()).is_ok_and(|read| read.matches(&labels))
 }
