@@ -64,9 +64,6 @@ macro_rules! error_kinds {
         }
 
         impl ErrorKind {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
             /// The name that the API server puts into the causes of a `Status`.
             pub const fn reference(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }

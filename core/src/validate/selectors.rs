@@ -55,30 +55,28 @@ fn check(out: &mut Report<'_>, expression: &Node<'_, '_>, stored: bool) {
 }
 
 fn explain(lint: Lint, at: &Node<'_, '_>) -> Finding {
-    match lint {
-        Lint::Unguarded { access, guarded } => Finding::new(
+    let (code, message, hint) = match lint {
+        Lint::Unguarded { access, guarded } => (
             Code::LintUnguarded,
-            at.at,
             format!("`{access}` fails on devices without it, and then no Pod that asks for this is scheduled"),
-        )
-        .with_hint(format!("test for it: `{guarded}`, or test `device.driver` first")),
-        Lint::Unqualified { name, meant } => {
-            Finding::new(Code::LintUnqualified, at.at, format!("`{name}` stands where the domain of a driver belongs"))
-                .with_hint(format!("write `{meant}`"))
-        }
-        Lint::WireMember { member, meant } => Finding::new(
-            Code::LintWireMember,
-            at.at,
-            format!("`.{member}` is a member of the API object; in a selector the value stands for itself"),
-        )
-        .with_hint(format!("write `{meant}`")),
-        Lint::NeverEqual { access, other } => Finding::new(
-            Code::LintNeverEqual,
-            at.at,
-            format!("`{access}` can never be equal to a value of type `{other}`"),
-        )
-        .with_hint(
-            "attributes are integers, booleans, texts, versions, or lists of these; amounts stand in `device.capacity`",
+            format!("test for it: `{guarded}`, or test `device.driver` first"),
         ),
-    }
+        Lint::Unqualified { name, meant } => (
+            Code::LintUnqualified,
+            format!("`{name}` stands where the domain of a driver belongs"),
+            format!("write `{meant}`"),
+        ),
+        Lint::WireMember { member, meant } => (
+            Code::LintWireMember,
+            format!("`.{member}` is a member of the API object; in a selector the value stands for itself"),
+            format!("write `{meant}`"),
+        ),
+        Lint::NeverEqual { access, other } => (
+            Code::LintNeverEqual,
+            format!("`{access}` can never be equal to a value of type `{other}`"),
+            "attributes are integers, booleans, texts, versions, or lists of these; amounts stand in `device.capacity`"
+                .to_owned(),
+        ),
+    };
+    Finding::new(code, at.at, message).with_hint(hint)
 }

@@ -77,9 +77,8 @@ pub(super) fn check_rule(out: &mut Report<'_>, rule: &Node<'_, '_>, old: Option<
 fn reach(out: &mut Report<'_>, selector: &Node<'_, '_>) {
     if !selector.is_set() {
         let message = "without `deviceSelector` the rule selects no device";
-        out.note(
-            Finding::new(Code::LintTaintsNothing, selector.at, message).with_hint("name a driver, a pool or a device"),
-        );
+        let finding = Finding::new(Code::LintTaintsNothing, selector.at, message);
+        out.note(finding.with_hint("name a driver, a pool or a device"));
     } else if selector.len() == 0 {
         let at = selector.at.to_string();
         let inside = |finding: &Finding| finding.path.strip_prefix(&at).is_some_and(|rest| rest.starts_with('.'));
@@ -97,8 +96,7 @@ fn reach(out: &mut Report<'_>, selector: &Node<'_, '_>) {
                 out.profile.version
             ),
         };
-        out.note(
-            Finding::new(Code::SecurityTaintsEverything, selector.at, message).with_hint("name at least a driver"),
-        );
+        let finding = Finding::new(Code::SecurityTaintsEverything, selector.at, message);
+        out.note(finding.with_hint("name at least a driver"));
     }
 }

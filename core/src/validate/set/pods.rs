@@ -145,10 +145,8 @@ fn group_claim(at: &str, claim: &Json<'_>, group: &Json<'_>, found: &mut Vec<Fin
             (false, false) => continue,
         };
         let message = format!("{why}, so this one is made for the Pod alone");
-        found.push(
-            Finding::new(Code::LinkNearGroupClaim, at, message)
-                .with_hint("give both the same name and the same source to share the claim of the PodGroup"),
-        );
+        let hint = "give both the same name and the same source to share the claim of the PodGroup";
+        found.push(Finding::new(Code::LinkNearGroupClaim, at, message).with_hint(hint));
     }
 }
 

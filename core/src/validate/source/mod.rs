@@ -176,9 +176,8 @@ fn idle(out: &mut Report<'_>, spec: &Node<'_, '_>) {
             if names.list().contains(excluded.value) {
                 let name = shown(excluded.text());
                 let message = format!("`{name}` is in `names` and in `excludeNames`: it gets no copy by this target");
-                out.note(
-                    Finding::new(Code::LinkNoNamespace, excluded.at, message).with_hint("take it out of one of them"),
-                );
+                let finding = Finding::new(Code::LinkNoNamespace, excluded.at, message);
+                out.note(finding.with_hint("take it out of one of them"));
             }
         }
     }
