@@ -55,70 +55,67 @@ impl Shape {
 
 /// The fields of a PodGroup's spec or of a template. `old` is what they were, where they cannot be changed.
 pub(super) fn check(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node<'_, '_>>, shape: Shape) {
-    let before = |name: &str| old.map(|old| old.peek(name));
     policy(out, spec, old, shape);
-    let constraints = spec.field("schedulingConstraints");
     let on = out.features().topology_aware_scheduling || shape.is_composite();
-    gated(out, &constraints, before("schedulingConstraints"), &CONSTRAINTS, on, |out, constraints| {
-        let topology = constraints.field("topology");
-        out.list(&topology, MOST_TOPOLOGIES, |out, topology| {
+    gated(out, spec, old, "schedulingConstraints", &CONSTRAINTS, on, |out, constraints| {
+        out.list(&constraints.field("topology"), MOST_TOPOLOGIES, |out, topology| {
             out.needed_text(&topology.field("key"), "the key of a node label is needed", names::label_key);
         });
     });
-    let claims_node = spec.field("resourceClaims");
-    if !shape.is_composite() && changed(out, &claims_node, before("resourceClaims"), &GROUP_CLAIMS) {
-        claims(out, &claims_node);
+    if !shape.is_composite()
+        && let Some(list) = fresh(out, spec, old, "resourceClaims", &GROUP_CLAIMS)
+    {
+        claims(out, &list);
     }
-    disruption(out, spec, before("disruptionMode"), shape);
+    disruption(out, spec, old, shape);
     let on = out.features().workload_aware_preemption || shape.is_latest();
-    let class = spec.field("priorityClassName");
-    gated(out, &class, before("priorityClassName"), &Type::Text, on, |out, class| {
-        out.some_text(class, names::subdomain);
-    });
-    let priority = spec.field("priority");
-    gated(out, &priority, before("priority"), &Type::Opt(&Type::Int32), on, |out, priority| {
+    gated(out, spec, old, "priorityClassName", &Type::Text, on, |out, class| out.some_text(class, names::subdomain));
+    gated(out, spec, old, "priority", &Type::Opt(&Type::Int32), on, |out, priority| {
         if priority.int() > HIGHEST_PRIORITY {
             out.invalid(priority.at, format!("must be at most {HIGHEST_PRIORITY}"));
         }
     });
-    let preemption = spec.field("preemptionPolicy");
     let on = out.features().pod_group_preemption_policy;
-    gated(out, &preemption, before("preemptionPolicy"), &Type::Opt(&Type::Text), on, |out, preemption| {
+    gated(out, spec, old, "preemptionPolicy", &Type::Opt(&Type::Text), on, |out, preemption| {
         out.known(preemption, &["Never", "PreemptLowerPriority"]);
     });
 }
 
-/// Whether a field's rules are to be asked: it is new, or there was none before. A field that changed is reported.
-pub(super) fn changed(out: &mut Report<'_>, field: &Node<'_, '_>, before: Option<&Value>, of: &Type) -> bool {
-    match before {
-        None => true,
-        Some(before) => {
-            if !same(of, field.value, before) {
-                out.immutable(field.at);
-            }
-            false
-        }
+/// A field whose rules are to be asked, because there was no object before. One that changed is reported.
+pub(super) fn fresh<'v, 's>(
+    out: &mut Report<'_>,
+    spec: &'s Node<'v, '_>,
+    old: Option<&Node<'_, '_>>,
+    name: &'s str,
+    of: &Type,
+) -> Option<Node<'v, 's>> {
+    let field = spec.field(name);
+    if old.is_some_and(|old| !same(of, field.value, old.peek(name))) {
+        out.immutable(field.at);
     }
+    old.is_none().then_some(field)
 }
 
 /// A field behind a feature gate: with the gate off it may not be there at all.
 fn gated(
     out: &mut Report<'_>,
-    field: &Node<'_, '_>,
-    before: Option<&Value>,
+    spec: &Node<'_, '_>,
+    old: Option<&Node<'_, '_>>,
+    name: &str,
     of: &Type,
     on: bool,
     rule: impl FnOnce(&mut Report<'_>, &Node<'_, '_>),
 ) {
-    if before.is_some_and(|before| same(of, field.value, before)) {
+    let field = spec.field(name);
+    if old.is_some_and(|old| same(of, field.value, old.peek(name))) {
         return;
     }
     if !on {
         if !is_zero(field.value) {
             out.forbidden(field.at, "the feature gate of the field is off");
         }
-    } else if changed(out, field, before, of) && field.is_set() {
-        rule(out, field);
+    } else if let Some(field) = fresh(out, spec, old, name, of).filter(Node::is_set) {
+        rule(out, &field);
     }
 }
 
@@ -152,9 +149,7 @@ fn policy(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node<'_, '_>>,
                 gang(out, &policy, count);
             }
         }
-        Some(old) => {
-            changed(out, &policy, Some(old.peek(name)), of);
-        }
+        Some(_) => drop(fresh(out, spec, old, name, of)),
         None => {
             union(out, &policy, &["basic", "gang"]);
             gang(out, &policy, count);
@@ -223,14 +218,15 @@ fn claims(out: &mut Report<'_>, claims: &Node<'_, '_>) {
     });
 }
 
-fn disruption(out: &mut Report<'_>, spec: &Node<'_, '_>, before: Option<&Value>, shape: Shape) {
-    let mode = spec.field("disruptionMode");
+fn disruption(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node<'_, '_>>, shape: Shape) {
     if shape.is_latest() {
-        if changed(out, &mode, before, &DISRUPTION) && mode.is_set() {
+        if let Some(mode) = fresh(out, spec, old, "disruptionMode", &DISRUPTION).filter(Node::is_set) {
             union(out, &mode, &["single", "all"]);
         }
         return;
     }
     let on = out.features().workload_aware_preemption;
-    gated(out, &mode, before, &Type::Opt(&Type::Text), on, |out, mode| out.known(mode, &["Pod", "PodGroup"]));
+    gated(out, spec, old, "disruptionMode", &Type::Opt(&Type::Text), on, |out, mode| {
+        out.known(mode, &["Pod", "PodGroup"]);
+    });
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::group::{self, Shape, changed, union};
+use super::group::{self, Shape, fresh, union};
 use super::meta::{self, Scope};
 use super::names;
 use super::node::Node;
@@ -10,6 +10,7 @@ use super::report::{Report, shown};
 use super::schema::{TEMPLATE_REF, Type, WORKLOAD_REF};
 
 const MOST_CLAIM_STATUSES: usize = 4;
+const PARENT: &str = "parentCompositePodGroupName";
 
 /// A PodGroup that is created, or changed: most of its spec cannot be.
 pub(super) fn check(out: &mut Report<'_>, object: &Node<'_, '_>, old: Option<&Node<'_, '_>>, shape: Shape) {
@@ -28,13 +29,10 @@ pub(super) fn check_composite(out: &mut Report<'_>, object: &Node<'_, '_>, old: 
     meta::check_parts(out, object, old, Scope::Namespace);
     let spec = object.field("spec");
     let before = old.map(|old| Node::root(old.peek("spec")));
-    let was = |name: &str| before.map(|before| before.peek(name));
-    let parent = spec.field("parentCompositePodGroupName");
-    if changed(out, &parent, was("parentCompositePodGroupName"), &Type::Opt(&Type::Text)) {
+    if let Some(parent) = fresh(out, &spec, before.as_ref(), PARENT, &Type::Opt(&Type::Text)) {
         out.set_text(&parent, names::subdomain);
     }
-    let reference = spec.field("workloadRef");
-    if changed(out, &reference, was("workloadRef"), &WORKLOAD_REF) {
+    if let Some(reference) = fresh(out, &spec, before.as_ref(), "workloadRef", &WORKLOAD_REF) {
         if reference.is_set() {
             template(out, &reference, "templateName");
         } else {
@@ -72,21 +70,17 @@ pub(super) fn known_claim(out: &mut Report<'_>, name: &Node<'_, '_>, known: &BTr
 
 /// Where the group comes from, in the spelling of its version.
 fn origin(out: &mut Report<'_>, spec: &Node<'_, '_>, before: Option<&Node<'_, '_>>, shape: Shape) {
-    let old = |name: &str| before.map(|before| before.peek(name));
     match shape {
         Shape::Alpha1 => {
             for name in ["workloadRef", "podGroupTemplateRef"] {
-                let reference = spec.field(name);
-                if changed(out, &reference, old(name), &Type::Opt(&Type::Any)) && reference.is_set() {
+                if let Some(reference) = fresh(out, spec, before, name, &Type::Opt(&Type::Any)).filter(Node::is_set) {
                     named(out, &reference.field("name"), name == "podGroupTemplateRef");
                 }
             }
         }
         Shape::Alpha2 => {
-            let reference = spec.field("podGroupTemplateRef");
-            if !changed(out, &reference, old("podGroupTemplateRef"), &TEMPLATE_REF) || !reference.is_set() {
-                return;
-            }
+            let reference = fresh(out, spec, before, "podGroupTemplateRef", &TEMPLATE_REF);
+            let Some(reference) = reference.filter(Node::is_set) else { return };
             // Flat as in the examples of KEP-5729, or nested as shipped.
             let is_flat = reference.has("workloadName") || reference.has("podGroupTemplateName");
             if is_flat && !reference.has("workload") {
@@ -100,20 +94,17 @@ fn origin(out: &mut Report<'_>, spec: &Node<'_, '_>, before: Option<&Node<'_, '_
             }
         }
         Shape::Beta1 | Shape::Composite | Shape::CompositeTemplate => {
-            let reference = spec.field("workloadRef");
-            if changed(out, &reference, old("workloadRef"), &WORKLOAD_REF) && reference.is_set() {
+            if let Some(reference) = fresh(out, spec, before, "workloadRef", &WORKLOAD_REF).filter(Node::is_set) {
                 template(out, &reference, "templateName");
             }
-            parent(out, spec, old("parentCompositePodGroupName"));
+            parent(out, spec, before);
         }
     }
 }
 
-fn parent(out: &mut Report<'_>, spec: &Node<'_, '_>, before: Option<&serde_json::Value>) {
-    let parent = spec.field("parentCompositePodGroupName");
-    if !changed(out, &parent, before, &Type::Opt(&Type::Text)) || !parent.is_set() {
-        return;
-    }
+fn parent(out: &mut Report<'_>, spec: &Node<'_, '_>, before: Option<&Node<'_, '_>>) {
+    let parent = fresh(out, spec, before, PARENT, &Type::Opt(&Type::Text));
+    let Some(parent) = parent.filter(Node::is_set) else { return };
     if !out.features().composite_pod_group {
         out.forbidden(parent.at, "the feature gate `CompositePodGroup` is off");
         return;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::composite;
-use super::group::{self, Shape, changed};
+use super::group::{self, Shape, fresh};
 use super::meta::{self, Scope};
 use super::names;
 use super::node::Node;
@@ -16,10 +16,10 @@ pub(super) const MOST_TEMPLATES: usize = 8;
 pub(super) fn check(out: &mut Report<'_>, workload: &Node<'_, '_>, old: Option<&Node<'_, '_>>, shape: Shape) {
     meta::check_parts(out, workload, old, Scope::Namespace);
     let spec = workload.field("spec");
-    let (reference, list) = (spec.field("controllerRef"), templates(&spec, shape));
+    let list = templates(&spec, shape);
     if let Some(old) = old {
         let before = old.field("spec");
-        changed(out, &reference, Some(before.peek("controllerRef")), &CONTROLLER_REF);
+        fresh(out, &spec, Some(&before), "controllerRef", &CONTROLLER_REF);
         let list_before = templates(&before, shape);
         if shape == Shape::Beta1 {
             update_beta(out, &list, &list_before);
@@ -32,7 +32,7 @@ pub(super) fn check(out: &mut Report<'_>, workload: &Node<'_, '_>, old: Option<&
         }
         return;
     }
-    controller(out, &reference);
+    controller(out, &spec.field("controllerRef"));
     if shape == Shape::Beta1 {
         composite::check(out, &spec);
     }
