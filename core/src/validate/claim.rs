@@ -60,13 +60,15 @@ pub(super) fn admin_access(out: &mut Report<'_>, object: &Node<'_, '_>, spec: &N
     let requests = spec.peek("devices").get("requests").and_then(Value::as_array);
     let asks = |request: &Value| request.pointer("/exactly/adminAccess") == Some(&Value::Bool(true));
     if let Some(index) = requests.into_iter().flatten().position(asks) {
-        let namespace = object.field("metadata").text_of("namespace");
-        out.forbidden(
-            format_args!("spec.devices.requests[{index}].adminAccess"),
-            format!("admin access is not allowed in namespace `{namespace}`"),
-        );
+        no_admin_access(out, object, format!("spec.devices.requests[{index}].adminAccess"));
         out.hint(format!("label the namespace `{ADMIN_LABEL}: \"true\"`, or use another one"));
     }
+}
+
+/// Admin access at a place of an object whose namespace does not allow it.
+pub(super) fn no_admin_access(out: &mut Report<'_>, object: &Node<'_, '_>, at: String) {
+    let namespace = object.field("metadata").text_of("namespace");
+    out.forbidden(at, format!("admin access is not allowed in namespace `{namespace}`"));
 }
 
 fn request(out: &mut Report<'_>, request: &Node<'_, '_>, compared: &Compared<'_>) {
@@ -174,15 +176,11 @@ impl<'v> Requests<'v> {
     pub(super) fn of(devices: &Node<'v, '_>) -> Self {
         let name = |value: &'v Value| value.get("name").and_then(Value::as_str).unwrap_or_default();
         let requests = devices.peek("requests").as_array().map(Vec::as_slice).unwrap_or_default();
-        Self(
-            requests
-                .iter()
-                .map(|request| {
-                    let alternatives = request.get("firstAvailable").and_then(Value::as_array);
-                    (name(request), alternatives.into_iter().flatten().map(name).collect())
-                })
-                .collect(),
-        )
+        let names = requests.iter().map(|request| {
+            let alternatives = request.get("firstAvailable").and_then(Value::as_array);
+            (name(request), alternatives.into_iter().flatten().map(name).collect())
+        });
+        Self(names.collect())
     }
 
     /// A list of references.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::claim::{Requests, configuration, parameters};
+use super::claim::{self, Requests, configuration, parameters};
 use super::names;
 use super::node::Node;
 use super::report::{Report, shown};
@@ -133,19 +133,16 @@ fn device_status(out: &mut Report<'_>, device: &Node<'_, '_>, allocated: &BTreeS
 
 /// Results with admin access need a labelled namespace, unless the claim had such results before.
 fn admin_access(out: &mut Report<'_>, claim: &Node<'_, '_>, allocation: &Node<'_, '_>, before: &Node<'_, '_>) {
-    let is_admin = |result: &Value| result.get("adminAccess") == Some(&Value::Bool(true));
-    let results = |allocation: &Value| {
-        allocation.pointer("/devices/results").and_then(Value::as_array).cloned().unwrap_or_default()
+    let first = |allocation: &Value| {
+        let is_admin = |result: &Value| result.get("adminAccess") == Some(&Value::Bool(true));
+        allocation.pointer("/devices/results").and_then(Value::as_array)?.iter().position(is_admin)
     };
-    if out.circumstances.admin_namespace != Some(false) || results(before.peek("allocation")).iter().any(is_admin) {
-        return;
-    }
-    if let Some(index) = results(allocation.value).iter().position(is_admin) {
-        let namespace = claim.field("metadata").text_of("namespace");
-        out.forbidden(
-            format_args!("status.allocation.devices.results[{index}].adminAccess"),
-            format!("admin access is not allowed in namespace `{namespace}`"),
-        );
+    if out.circumstances.admin_namespace == Some(false)
+        && first(before.peek("allocation")).is_none()
+        && let Some(index) = first(allocation.value)
+    {
+        let at = format!("status.allocation.devices.results[{index}].adminAccess");
+        claim::no_admin_access(out, claim, at);
     }
 }
 
@@ -155,40 +152,28 @@ fn permissions(out: &mut Report<'_>, status: &Node<'_, '_>, before: &Node<'_, '_
         return;
     }
     let allocation = Type::Opt(&ALLOCATION);
-    let binds = !same(&allocation, status.peek("allocation"), before.peek("allocation"))
-        || status.field("reservedFor").list() != before.field("reservedFor").list();
-    if binds {
-        out.forbidden(
-            status.at.field("allocation"),
-            "changing allocation or reservations needs the permission `resourceclaims/binding`",
-        );
+    if !same(&allocation, status.peek("allocation"), before.peek("allocation"))
+        || status.field("reservedFor").list() != before.field("reservedFor").list()
+    {
+        let message = "changing allocation or reservations needs the permission `resourceclaims/binding`";
+        out.forbidden(status.at.field("allocation"), message);
     }
     if !status.has("allocation") {
         return;
     }
-    let by_key = |status: &Node<'_, '_>| -> BTreeMap<String, (String, Value)> {
-        let devices = status.field("devices");
-        devices
-            .list()
-            .iter()
-            .map(|device| {
-                let driver = device.get("driver").and_then(Value::as_str).unwrap_or_default().to_owned();
-                (DeviceKey::of(device).to_string(), (driver, device.clone()))
-            })
-            .collect()
+    let by_key = |devices: &'_ Value| -> BTreeMap<String, Value> {
+        let devices = devices.as_array().into_iter().flatten();
+        devices.map(|device| (DeviceKey::of(device).to_string(), device.clone())).collect()
     };
-    let (now, then) = (by_key(status), by_key(before));
-    let differs = |key: &String| match (now.get(key), then.get(key)) {
-        (Some((_, now)), Some((_, then))) => !same(&DEVICE_STATUS, now, then),
-        _ => true,
-    };
-    let drivers: BTreeSet<&String> =
-        now.iter().chain(&then).filter(|(key, _)| differs(key)).map(|(_, (driver, _))| driver).collect();
-    for driver in drivers {
-        out.forbidden(
-            status.at.field("devices"),
-            format!("changing the status of devices of `{driver}` needs the permission `resourceclaims/driver`"),
-        );
+    let (now, then) = (by_key(status.peek("devices")), by_key(before.peek("devices")));
+    let is_same =
+        |key| matches!((now.get(key), then.get(key)), (Some(now), Some(then)) if same(&DEVICE_STATUS, now, then));
+    let changed = now.iter().chain(&then).filter(|(key, _)| !is_same(*key)).map(|(_, device)| device);
+    let drivers = changed.map(|device| device.get("driver").and_then(Value::as_str).unwrap_or_default());
+    for driver in drivers.collect::<BTreeSet<&str>>() {
+        let message =
+            format!("changing the status of devices of `{driver}` needs the permission `resourceclaims/driver`");
+        out.forbidden(status.at.field("devices"), message);
     }
 }
 

@@ -10,9 +10,11 @@ use serde_json::Value;
 use super::names;
 use super::node::Node;
 use super::report::Report;
-use super::schema::{COMPOSITE_POLICY, CONSTRAINTS, DISRUPTION, GROUP_CLAIMS, POLICY, Type, same};
+use super::schema::{COMPOSITE_POLICY, CONSTRAINTS, DISRUPTION, GROUP_CLAIMS, POLICY, TEMPLATE_BETA1, Type, same};
 use crate::profile::Version;
 
+/// Templates in one list.
+pub(super) const MOST_TEMPLATES: usize = 8;
 const MOST_CLAIMS: usize = 4;
 const MOST_TOPOLOGIES: usize = 1;
 const HIGHEST_PRIORITY: i64 = 1_000_000_000;
@@ -229,4 +231,44 @@ fn disruption(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node<'_, '
     gated(out, spec, old, "disruptionMode", &Type::Opt(&Type::Text), on, |out, mode| {
         out.known(mode, &["Pod", "PodGroup"]);
     });
+}
+
+/// The name of a template.
+pub(super) fn name(out: &mut Report<'_>, template: &Node<'_, '_>) {
+    out.needed_text(&template.field("name"), "a name is needed", names::label);
+}
+
+/// Since 1.37 entries cannot be added or removed, and each field is looked at by itself.
+pub(super) fn update_beta(out: &mut Report<'_>, list: &Node<'_, '_>, before: &Node<'_, '_>) {
+    update_each(out, list, before, &TEMPLATE_BETA1, |out, template, old| {
+        check(out, template, Some(old), Shape::Beta1);
+    });
+}
+
+/// Templates that are changed, each beside the one of its name as it was. Those that stay as they were are not looked at.
+pub(super) fn update_each(
+    out: &mut Report<'_>,
+    list: &Node<'_, '_>,
+    before: &Node<'_, '_>,
+    of: &Type,
+    mut rule: impl FnMut(&mut Report<'_>, &Node<'_, '_>, &Node<'_, '_>),
+) {
+    if list.len() > MOST_TEMPLATES || before.len() > MOST_TEMPLATES {
+        out.too_many(list.at, list.len(), MOST_TEMPLATES);
+        return;
+    }
+    let named = |list: &[Value], name: &str| {
+        list.iter().position(|template| template.get("name").and_then(Value::as_str).unwrap_or_default() == name)
+    };
+    for template in list.items() {
+        match named(before.list(), template.text_of("name")).and_then(|index| before.list().get(index)) {
+            None => out.forbidden(template.at, "no template can be added"),
+            Some(old) if same(of, template.value, old) => {}
+            Some(old) => rule(out, &template, &Node::root(old)),
+        }
+    }
+    let gone = |old: &Value| named(list.list(), old.get("name").and_then(Value::as_str).unwrap_or_default()).is_none();
+    if before.list().iter().any(gone) {
+        out.forbidden(list.at, "no template can be removed");
+    }
 }

@@ -25,10 +25,8 @@ pub(super) fn check(out: &mut Report<'_>, selector: &Node<'_, '_>) -> bool {
             }
             "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
             other => {
-                out.invalid(
-                    expression.at.field("operator"),
-                    format!("`{}` is not a valid selector operator", shown(other)),
-                );
+                let message = format!("`{}` is not a valid selector operator", shown(other));
+                out.invalid(expression.at.field("operator"), message);
                 out.hint("one of In, NotIn, Exists, DoesNotExist");
             }
         }

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::device::{MOST_ENTRIES, attribute, drawn, published};
 use super::names;
 use super::node::{Node, shown_key};
 use super::report::{Report, shown};
-use super::slice::{MOST_ENTRIES, attribute, drawn, published};
 
 /// References in one `includes`.
 const MOST_INCLUDES: usize = 8;

@@ -17,6 +17,7 @@ mod controllers;
 mod conversion;
 mod defaults;
 mod derived;
+mod device;
 mod features;
 mod given;
 mod group;

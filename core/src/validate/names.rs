@@ -5,10 +5,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::node::Node;
-use super::report::{Report, shown};
-
-/// What is wrong with a name; empty if nothing is.
-pub(super) type Problems = Vec<&'static str>;
+use super::report::{Problems, Report, shown};
 
 const LABEL: &str =
     "is not a DNS label: lower-case letters, digits and `-`, starting and ending with a letter or digit";
@@ -244,39 +241,5 @@ pub(super) fn is_interface_address(text: &str) -> bool {
     match address.parse::<Ipv6Addr>() {
         Ok(v6) => v6.to_ipv4_mapped().is_none() && v6.to_string() == address && is_plain(128),
         Err(_) => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_empty_key_breaks_two_rules() {
-        assert_eq!(label_key("").len(), 2);
-        assert_eq!(label_key("a/b/c").len(), 1);
-        assert!(label_key("example.com/Some_name").is_empty());
-    }
-
-    #[test]
-    fn versions_follow_semver() {
-        for good in ["1.2.3", "0.0.0", "1.2.3-alpha.1+b.007", "1.0.0--", "1.0.0-0a"] {
-            assert!(is_semver(good), "{good}");
-        }
-        for bad in ["v1.2.3", "1.2", "1.2.3.4", "01.2.3", "1.2.3-", "1.2.3-01", "1.2.3+", "1.2.3-a..b", ""] {
-            assert!(!is_semver(bad), "{bad}");
-        }
-    }
-
-    #[test]
-    fn interface_addresses_are_canonical() {
-        for good in ["192.168.1.2/24", "10.0.0.0/8", "2001:db8::1/64", "::1/128"] {
-            assert!(is_interface_address(good), "{good}");
-        }
-        for bad in
-            ["192.168.1.2", "192.168.01.2/24", "192.168.1.2/33", "2001:DB8::1/64", "::ffff:1.2.3.4/96", "1.2.3.4/024"]
-        {
-            assert!(!is_interface_address(bad), "{bad}");
-        }
     }
 }

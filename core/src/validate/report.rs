@@ -5,11 +5,13 @@ use std::fmt::Display;
 use serde_json::Value;
 
 use super::Circumstances;
-use super::names::Problems;
 use super::node::Node;
 use crate::finding::{Code, ErrorKind, Finding, Fix};
 use crate::near::{distance, nearest};
 use crate::profile::{Features, Profile};
+
+/// What is wrong with a text; empty if nothing is.
+pub(super) type Problems = Vec<&'static str>;
 
 /// The findings so far, and what the rules need to know beside the object.
 pub(super) struct Report<'a> {

@@ -5,7 +5,7 @@ use super::meta::{self, Scope};
 use super::node::Node;
 use super::report::Report;
 use super::schema::{META, TEMPLATE_SPEC, fields, same};
-use super::source;
+use super::source::annotations;
 use crate::api::versions::is_given;
 
 /// A template that is created, or changed: its spec cannot be, and yet all rules are applied again.
@@ -13,7 +13,7 @@ pub(super) fn check(out: &mut Report<'_>, template: &Node<'_, '_>, old: Option<&
     meta::check(out, template, scope);
     let spec = template.field("spec");
     check_spec(out, &spec);
-    source::annotations(out, template);
+    annotations::check(out, template);
     if scope == Scope::Cluster && !out.features().cluster_resource_claim_templates {
         out.forbidden("", "the feature gate `ClusterResourceClaimTemplates` is off");
     }

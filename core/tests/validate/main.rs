@@ -9,6 +9,7 @@
 )]
 
 mod cost;
+mod names;
 mod parts;
 mod pods;
 mod profiles;

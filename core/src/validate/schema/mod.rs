@@ -128,14 +128,6 @@ pub(super) fn fields(of: &'static Type) -> &'static [Field] {
     match of {
         Type::Object(fields) | Type::Open(fields) => fields,
         Type::Opt(inner) => fields(inner),
-        Type::Text
-        | Type::Flag
-        | Type::Int32
-        | Type::Int64
-        | Type::Quantity
-        | Type::Time
-        | Type::Any
-        | Type::List(_)
-        | Type::Map(_) => &[],
+        _ => &[],
     }
 }

@@ -3,6 +3,7 @@
 //! The CustomResourceDefinition is generated from the same table, so that an API server refuses what is refused here. What no
 //! definition can say, such as whether an expression compiles, is said here alone; template-sync asks before it makes copies.
 
+pub(super) mod annotations;
 mod definition;
 mod rows;
 
@@ -14,10 +15,8 @@ use super::node::Node;
 use super::report::{Report, shown};
 use super::schema::{Type, fields};
 use super::template;
-use crate::api::source::{EXCLUDED_NAMESPACES, NAMESPACE_SELECTOR, NAMESPACES, TEMPLATE_NAME};
 use crate::finding::{Code, ErrorKind, Finding};
-use crate::near::nearest_name;
-use rows::{Bound, Format, row};
+use rows::{Bound, row};
 
 /// The only version there is.
 const VERSION: &str = "v1alpha1";
@@ -78,15 +77,7 @@ fn element(of: &'static Type) -> Option<(&'static Type, &'static str)> {
         Type::List(inner) => Some((inner, "[]")),
         Type::Map(inner) => Some((inner, "{}")),
         Type::Opt(inner) => element(inner),
-        Type::Text
-        | Type::Flag
-        | Type::Int32
-        | Type::Int64
-        | Type::Quantity
-        | Type::Time
-        | Type::Any
-        | Type::Object(_)
-        | Type::Open(_) => None,
+        _ => None,
     }
 }
 
@@ -127,40 +118,6 @@ fn holds(out: &mut Report<'_>, node: &Node<'_, '_>, bound: &Bound) -> bool {
         | Bound::Claim(..) => {}
     }
     true
-}
-
-/// Annotations by which templates of other kinds say which namespaces they are for. No API server looks at them, and what is wrong
-/// in them selects nothing.
-pub(super) fn annotations(out: &mut Report<'_>, template: &Node<'_, '_>) {
-    let metadata = template.field("metadata");
-    let annotations = metadata.field("annotations");
-    for (name, value) in annotations.entries().filter(|(name, _)| name.starts_with("apportion.dev/")) {
-        let at = annotations.at.key(name);
-        let words = value.as_str().unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty());
-        let problems = |word: &str| match name {
-            NAMESPACES => Format::Namespace.problems(word),
-            EXCLUDED_NAMESPACES => Format::Label.problems(word),
-            TEMPLATE_NAME => Format::Subdomain.problems(word),
-            NAMESPACE_SELECTOR => {
-                let (key, value) = word.split_once('=').unwrap_or((word, ""));
-                [Format::LabelKey.problems(key), Format::LabelValue.problems(value)].concat()
-            }
-            _ => Vec::new(),
-        };
-        for word in words {
-            for problem in problems(word) {
-                out.note(Finding::new(Code::LinkNoNamespace, at, format!("`{}` {problem}", shown(word))));
-                if name == NAMESPACE_SELECTOR {
-                    out.hint("write `key=value` or `key`, separated by commas");
-                }
-            }
-        }
-        let known = [NAMESPACES, NAMESPACE_SELECTOR, EXCLUDED_NAMESPACES, TEMPLATE_NAME];
-        if let Some(meant) = nearest_name(name, known.map(str::to_owned).iter()).filter(|meant| *meant != name) {
-            let message = format!("no annotation of a source is named `{}`", shown(name));
-            out.note(Finding::new(Code::LinkNoNamespace, at, message).with_hint(format!("did you mean `{meant}`?")));
-        }
-    }
 }
 
 /// Targets that can select nothing.

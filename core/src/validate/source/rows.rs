@@ -2,6 +2,7 @@
 
 use super::super::names;
 use super::super::node::Node;
+use super::super::report::Problems;
 use crate::finding::{Code, ErrorKind};
 
 /// A field.
@@ -108,7 +109,7 @@ pub(super) enum Format {
 
 impl Format {
     /// What is wrong with a text.
-    pub(super) fn problems(self, text: &str) -> names::Problems {
+    pub(super) fn problems(self, text: &str) -> Problems {
         match self {
             Self::Subdomain => names::subdomain(text),
             Self::Label => names::label(text),
