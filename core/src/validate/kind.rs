@@ -35,10 +35,13 @@ struct Row {
     /// Whether its status is changed by requests of their own.
     has_status: bool,
     /// The gate that serves it, where there is one.
-    gate: Option<(&'static str, fn(&Features) -> bool)>,
+    gate: Option<Gate>,
     /// Every version that ever had it, newest first: its shape, the first and the last release that serve it.
     versions: &'static [(&'static str, &'static Type, Served)],
 }
+
+/// The name of a gate, and whether it is on.
+type Gate = (&'static str, fn(&Features) -> bool);
 
 /// A range that no release is in stands for versions that came and went earlier, or never came.
 type Served = (Version, Version);
