@@ -10,9 +10,9 @@ use crate::api::slice::{Attribute, DeviceCapacity};
 use crate::cel::{COST_LIMIT, CompileError, DeviceView, Environment, compile};
 use crate::finding::{Finding, Severity};
 
-api_struct! { closed
+api_struct! {
     /// A device as selectors see it.
-    DeviceSample {
+    closed DeviceSample {
         /// DNS name of the driver; the domain of names without one.
         "driver" driver: String,
         /// Attributes by qualified name.

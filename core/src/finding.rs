@@ -51,65 +51,48 @@ impl fmt::Display for ObjectRef {
     }
 }
 
-/// The API server's own class of an error about a field.
-///
-/// Source: apimachinery `pkg/util/validation/field/errors.go`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
-#[serde(rename_all = "camelCase")]
-pub enum ErrorKind {
-    /// `FieldValueRequired`: a value is missing.
-    Required,
-    /// `FieldValueInvalid`: the value breaks a rule.
-    Invalid,
-    /// `FieldValueNotSupported`: not one of the values of a closed set.
-    NotSupported,
-    /// `FieldValueDuplicate`: an earlier entry has the same key.
-    Duplicate,
-    /// `FieldValueTooMany`: a list or map with too many entries.
-    TooMany,
-    /// `FieldValueTooLong`: a text with too many bytes.
-    TooLong,
-    /// `FieldValueForbidden`: the field may not be set or changed here.
-    Forbidden,
-    /// `FieldValueNotFound`: it names something that is not there.
-    NotFound,
-    /// `FieldValueTypeInvalid`: the JSON does not fit the type of the field, and nothing else was looked at.
-    TypeInvalid,
-    /// `InternalError`: the API server could not decide.
-    Internal,
+macro_rules! error_kinds {
+    ($($(#[$doc:meta])* $variant:ident = $text:literal,)*) => {
+        /// The API server's own class of an error about a field.
+        ///
+        /// Source: apimachinery `pkg/util/validation/field/errors.go`.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+        #[cfg_attr(feature = "types", derive(ts_rs::TS))]
+        #[serde(rename_all = "camelCase")]
+        pub enum ErrorKind {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl ErrorKind {
+            /// The name that the API server puts into the causes of a `Status`.
+            pub const fn reference(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+    };
 }
 
-impl ErrorKind {
-    /// All of them.
-    pub const ALL: [Self; 10] = [
-        Self::Required,
-        Self::Invalid,
-        Self::NotSupported,
-        Self::Duplicate,
-        Self::TooMany,
-        Self::TooLong,
-        Self::Forbidden,
-        Self::NotFound,
-        Self::TypeInvalid,
-        Self::Internal,
-    ];
-
-    /// The name that the API server puts into the causes of a `Status`.
-    pub const fn reference(self) -> &'static str {
-        match self {
-            Self::Required => "FieldValueRequired",
-            Self::Invalid => "FieldValueInvalid",
-            Self::NotSupported => "FieldValueNotSupported",
-            Self::Duplicate => "FieldValueDuplicate",
-            Self::TooMany => "FieldValueTooMany",
-            Self::TooLong => "FieldValueTooLong",
-            Self::Forbidden => "FieldValueForbidden",
-            Self::NotFound => "FieldValueNotFound",
-            Self::TypeInvalid => "FieldValueTypeInvalid",
-            Self::Internal => "InternalError",
-        }
-    }
+error_kinds! {
+    /// `FieldValueRequired`: a value is missing.
+    Required = "FieldValueRequired",
+    /// `FieldValueInvalid`: the value breaks a rule.
+    Invalid = "FieldValueInvalid",
+    /// `FieldValueNotSupported`: not one of the values of a closed set.
+    NotSupported = "FieldValueNotSupported",
+    /// `FieldValueDuplicate`: an earlier entry has the same key.
+    Duplicate = "FieldValueDuplicate",
+    /// `FieldValueTooMany`: a list or map with too many entries.
+    TooMany = "FieldValueTooMany",
+    /// `FieldValueTooLong`: a text with too many bytes.
+    TooLong = "FieldValueTooLong",
+    /// `FieldValueForbidden`: the field may not be set or changed here.
+    Forbidden = "FieldValueForbidden",
+    /// `FieldValueNotFound`: it names something that is not there.
+    NotFound = "FieldValueNotFound",
+    /// `FieldValueTypeInvalid`: the JSON does not fit the type of the field, and nothing else was looked at.
+    TypeInvalid = "FieldValueTypeInvalid",
+    /// `InternalError`: the API server could not decide.
+    Internal = "InternalError",
 }
 
 /// A problem in the input.
@@ -171,6 +154,13 @@ impl Finding {
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same with another severity than is usual.
+    #[must_use]
+    pub(crate) fn with_severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
         self
     }
 

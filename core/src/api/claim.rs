@@ -12,9 +12,9 @@ use super::quantity::Quantity;
 use super::read::{Json, Path, api_enum, api_struct, take};
 use crate::finding::Finding;
 
-api_struct! { closed
+api_struct! {
     /// `resource.k8s.io/v1` ResourceClaim.
-    ResourceClaim {
+    closed ResourceClaim {
         /// Metadata.
         "metadata" metadata: ObjectMeta,
         /// What is asked for; immutable.
@@ -22,39 +22,31 @@ api_struct! { closed
         /// What was given.
         "status" status: ResourceClaimStatus,
     }
-}
 
-api_struct! { closed
     /// ResourceClaimTemplate, and the cluster-wide form of KEP-5978.
-    ResourceClaimTemplate {
+    closed ResourceClaimTemplate {
         /// Metadata.
         "metadata" metadata: ObjectMeta,
         /// What generated claims look like.
         "spec" spec: ResourceClaimTemplateSpec,
     }
-}
 
-api_struct! { closed
     /// `ResourceClaimTemplateSpec`.
-    ResourceClaimTemplateSpec {
+    closed ResourceClaimTemplateSpec {
         /// Labels and annotations for the claim.
         "metadata" metadata: ObjectMeta,
         /// The claim's spec, copied unchanged.
         "spec" spec: Arc<ResourceClaimSpec>,
     }
-}
 
-api_struct! { closed
     /// `ResourceClaimSpec`.
-    ResourceClaimSpec {
+    closed ResourceClaimSpec {
         /// What is asked for.
         "devices" devices: DeviceClaim,
     }
-}
 
-api_struct! { closed
     /// `DeviceClaim`.
-    DeviceClaim {
+    closed DeviceClaim {
         /// Requests; all must be satisfied.
         "requests" requests: Vec<DeviceRequest>,
         /// What the chosen devices must have in common or must not.
@@ -62,11 +54,9 @@ api_struct! { closed
         /// Parameters for drivers.
         "config" config: Vec<DeviceClaimConfiguration>,
     }
-}
 
-api_struct! { closed
     /// `DeviceRequest`: exactly one of its two forms is set in a valid request.
-    DeviceRequest {
+    closed DeviceRequest {
         /// Name, unique in the claim.
         "name" name: String,
         /// One kind of device.
@@ -74,11 +64,9 @@ api_struct! { closed
         /// Alternatives, best first (KEP-4816).
         "firstAvailable" first_available: Vec<DeviceSubRequest>,
     }
-}
 
-api_struct! { closed
     /// `ExactDeviceRequest`.
-    ExactDeviceRequest {
+    closed ExactDeviceRequest {
         /// The class that devices must belong to.
         "deviceClassName" device_class_name: String,
         /// CEL expressions that devices must satisfy.
@@ -96,11 +84,9 @@ api_struct! { closed
         /// Attributes computed from the device (KEP-6080).
         "derivedAttributes" derived_attributes: Vec<DeviceDerivedAttribute>,
     }
-}
 
-api_struct! { closed
     /// `DeviceSubRequest`: one alternative of a request.
-    DeviceSubRequest {
+    closed DeviceSubRequest {
         /// Name, unique in the request.
         "name" name: String,
         /// The class that devices must belong to.
@@ -118,11 +104,9 @@ api_struct! { closed
         /// Attributes computed from the device (KEP-6080).
         "derivedAttributes" derived_attributes: Vec<DeviceDerivedAttribute>,
     }
-}
 
-api_struct! { closed
     /// `DeviceDerivedAttribute`: a value computed from each device, for constraints (KEP-6080).
-    DeviceDerivedAttribute {
+    closed DeviceDerivedAttribute {
         /// Fully qualified name by which constraints refer to it; hides a device's own attribute of that name.
         "name" name: String,
         /// A CEL expression over `device`; must give a single value or a list of values.
@@ -140,33 +124,27 @@ api_enum! {
     } default ExactCount
 }
 
-api_struct! { closed
+api_struct! {
     /// `DeviceSelector`.
-    DeviceSelector {
+    closed DeviceSelector {
         /// A CEL expression over `device`.
         "cel" cel: Option<CelDeviceSelector>,
     }
-}
 
-api_struct! { closed
     /// `CELDeviceSelector`.
-    CelDeviceSelector {
+    closed CelDeviceSelector {
         /// The expression; must give a boolean.
         "expression" expression: String,
     }
-}
 
-api_struct! { closed
     /// `CapacityRequirements`.
-    CapacityRequirements {
+    closed CapacityRequirements {
         /// Amounts by qualified capacity name.
         "requests" requests: BTreeMap<String, Quantity>,
     }
-}
 
-api_struct! { closed
     /// `DeviceToleration`.
-    DeviceToleration {
+    closed DeviceToleration {
         /// Key; empty for every key.
         "key" key: String,
         /// How the value is compared; absent for `Equal`.
@@ -190,9 +168,9 @@ api_enum! {
     } default Equal
 }
 
-api_struct! { closed
+api_struct! {
     /// `DeviceConstraint`: exactly one of the two attributes is set in a valid constraint.
-    DeviceConstraint {
+    closed DeviceConstraint {
         /// Requests (or `request/subrequest`) that it covers; empty for all.
         "requests" requests: Vec<String>,
         /// Attribute of which all devices must have the same value.
@@ -200,31 +178,25 @@ api_struct! { closed
         /// Attribute of which all devices must have different values (KEP-5075).
         "distinctAttribute" distinct_attribute: Option<String>,
     }
-}
 
-api_struct! { closed
     /// `DeviceClaimConfiguration`.
-    DeviceClaimConfiguration {
+    closed DeviceClaimConfiguration {
         /// Requests (or `request/subrequest`) that it is meant for; empty for all.
         "requests" requests: Vec<String>,
         /// Parameters for one driver.
         "opaque" opaque: Option<OpaqueDeviceConfiguration>,
     }
-}
 
-api_struct! { closed
     /// `OpaqueDeviceConfiguration`.
-    OpaqueDeviceConfiguration {
+    closed OpaqueDeviceConfiguration {
         /// The driver that reads the parameters.
         "driver" driver: String,
         /// An object that only the driver understands.
         "parameters" parameters: Value,
     }
-}
 
-api_struct! { closed
     /// `ResourceClaimStatus`.
-    ResourceClaimStatus {
+    closed ResourceClaimStatus {
         /// The devices given; absent while pending.
         "allocation" allocation: Option<Arc<AllocationResult>>,
         /// Who may use the claim.
@@ -232,11 +204,9 @@ api_struct! { closed
         /// What drivers report about the devices.
         "devices" devices: Vec<Value>,
     }
-}
 
-api_struct! { closed
     /// `ResourceClaimConsumerReference`.
-    ResourceClaimConsumerReference {
+    closed ResourceClaimConsumerReference {
         /// API group; empty for the core group.
         "apiGroup" api_group: String,
         /// Resource in plural, for instance `pods`.
@@ -246,11 +216,9 @@ api_struct! { closed
         /// UID of the consumer.
         "uid" uid: String,
     }
-}
 
-api_struct! { closed
     /// `AllocationResult`.
-    AllocationResult {
+    closed AllocationResult {
         /// The devices and their configuration.
         "devices" devices: DeviceAllocationResult,
         /// Nodes where the devices can be used; absent for all.
@@ -258,11 +226,9 @@ api_struct! { closed
         /// RFC 3339 time of the allocation, where a device has binding conditions.
         "allocationTimestamp" allocation_timestamp: String,
     }
-}
 
-api_struct! { closed
     /// `DeviceAllocationResult`.
-    DeviceAllocationResult {
+    closed DeviceAllocationResult {
         /// Devices in the order of picking.
         "results" results: Vec<DeviceRequestAllocationResult>,
         /// Configuration: of classes first, then of the claim.
@@ -309,9 +275,9 @@ impl Json for DeviceRequestAllocationResult {
     }
 }
 
-api_struct! { closed
+api_struct! {
     /// A [`DeviceRequestAllocationResult`] without its share.
-    GrantedDevice {
+    closed GrantedDevice {
         /// `request` or `request/subrequest`.
         "request" request: String,
         /// Driver of the device.
@@ -333,11 +299,9 @@ api_struct! { closed
         /// Steps on the node that the driver does not need.
         "skipNodeOperations" skip_node_operations: Vec<String>,
     }
-}
 
-api_struct! { closed
     /// `DeviceAllocationConfiguration`.
-    DeviceAllocationConfiguration {
+    closed DeviceAllocationConfiguration {
         /// Where it comes from.
         "source" source: AllocationConfigSource,
         /// Requests (or `request/subrequest`) that it is meant for; empty for all.

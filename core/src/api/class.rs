@@ -7,19 +7,17 @@ use super::meta::ObjectMeta;
 use super::read::api_struct;
 use super::slice::DeviceTaint;
 
-api_struct! { closed
+api_struct! {
     /// `resource.k8s.io/v1` DeviceClass.
-    DeviceClass {
+    closed DeviceClass {
         /// Metadata.
         "metadata" metadata: ObjectMeta,
         /// Which devices belong, and their configuration.
         "spec" spec: DeviceClassSpec,
     }
-}
 
-api_struct! { closed
     /// `DeviceClassSpec`.
-    DeviceClassSpec {
+    closed DeviceClassSpec {
         /// CEL expressions that a device must satisfy.
         "selectors" selectors: Vec<DeviceSelector>,
         /// Configuration for every device allocated through the class; `requests` is not used here.
@@ -27,11 +25,9 @@ api_struct! { closed
         /// Extended resource that the class serves (KEP-5004).
         "extendedResourceName" extended_resource_name: Option<String>,
     }
-}
 
-api_struct! { closed
     /// DeviceTaintRule (KEP-5055).
-    DeviceTaintRule {
+    closed DeviceTaintRule {
         /// Metadata.
         "metadata" metadata: ObjectMeta,
         /// Which devices get which taint.
@@ -39,21 +35,17 @@ api_struct! { closed
         /// What the eviction controller reports.
         "status" status: Value,
     }
-}
 
-api_struct! { closed
     /// `DeviceTaintRuleSpec`.
-    DeviceTaintRuleSpec {
+    closed DeviceTaintRuleSpec {
         /// Which devices; without a selector the rule taints nothing.
         "deviceSelector" device_selector: Option<DeviceTaintSelector>,
         /// The taint.
         "taint" taint: DeviceTaint,
     }
-}
 
-api_struct! { closed
     /// `DeviceTaintSelector`: every field that is set must be equal.
-    DeviceTaintSelector {
+    closed DeviceTaintSelector {
         /// Driver.
         "driver" driver: Option<String>,
         /// Pool, of any driver unless that is set.

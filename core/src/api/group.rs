@@ -6,9 +6,9 @@ use super::meta::ObjectMeta;
 use super::pod::{PodResourceClaim, PodResourceClaimStatus};
 use super::read::api_struct;
 
-api_struct! { open
+api_struct! {
     /// `scheduling.k8s.io` PodGroup. The versions spell a few fields differently; the accessors know all spellings.
-    PodGroup {
+    open PodGroup {
         /// API version as in the manifest: owner references repeat it.
         "apiVersion" api_version: String,
         /// Metadata.
@@ -18,11 +18,9 @@ api_struct! { open
         /// Observed state.
         "status" status: PodGroupStatus,
     }
-}
 
-api_struct! { open
     /// `scheduling.k8s.io` Workload: what a workload controller wants to be scheduled together.
-    SchedulingWorkload {
+    open SchedulingWorkload {
         /// API version as in the manifest: owner references repeat it.
         "apiVersion" api_version: String,
         /// Metadata.
@@ -30,11 +28,9 @@ api_struct! { open
         /// Desired state, as the version spells it.
         "spec" spec: Value,
     }
-}
 
-api_struct! { open
     /// `PodGroupSpec`.
-    PodGroupSpec {
+    open PodGroupSpec {
         /// How the Pods of the group are scheduled.
         "schedulingPolicy" scheduling_policy: Option<SchedulingPolicy>,
         /// The same in `v1alpha1`.
@@ -42,29 +38,23 @@ api_struct! { open
         /// Claims that the Pods of the group may share.
         "resourceClaims" resource_claims: Vec<PodResourceClaim>,
     }
-}
 
-api_struct! { open
     /// `PodGroupSchedulingPolicy`: exactly one member is set in a valid policy.
-    SchedulingPolicy {
+    open SchedulingPolicy {
         /// Pods are scheduled one by one.
         "basic" basic: Option<Value>,
         /// All or nothing.
         "gang" gang: Option<GangPolicy>,
     }
-}
 
-api_struct! { open
     /// `GangSchedulingPolicy`.
-    GangPolicy {
+    open GangPolicy {
         /// How many Pods must find a place together.
         "minCount" min_count: i64,
     }
-}
 
-api_struct! { open
     /// `PodGroupStatus`.
-    PodGroupStatus {
+    open PodGroupStatus {
         /// Conditions, written by the scheduler.
         "conditions" conditions: Vec<Value>,
         /// Names of the claims made for the group.

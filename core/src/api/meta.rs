@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::read::api_struct;
 use crate::finding::ObjectRef;
 
-api_struct! { open
+api_struct! {
     /// `ObjectMeta`; only what decisions need is typed, the rest is kept.
-    ObjectMeta {
+    open ObjectMeta {
         /// Name, unique for the kind in its namespace.
         "name" name: String,
         /// Prefix from which the server makes a name.
@@ -31,11 +31,9 @@ api_struct! { open
         /// What must happen before the object may go.
         "finalizers" finalizers: Vec<String>,
     }
-}
 
-api_struct! { closed
     /// `OwnerReference`.
-    OwnerReference {
+    closed OwnerReference {
         /// API version of the owner.
         "apiVersion" api_version: String,
         /// Kind of the owner.

@@ -6,9 +6,9 @@ use super::meta::ObjectMeta;
 use super::quantity::Quantity;
 use super::read::{api_enum, api_struct};
 
-api_struct! { open
+api_struct! {
     /// `v1` Node.
-    Node {
+    open Node {
         /// Metadata; selectors look at the labels and the name.
         "metadata" metadata: ObjectMeta,
         /// Desired state.
@@ -16,21 +16,17 @@ api_struct! { open
         /// Observed state.
         "status" status: NodeStatus,
     }
-}
 
-api_struct! { open
     /// `NodeSpec`.
-    NodeSpec {
+    open NodeSpec {
         /// Whether new Pods are kept off the node.
         "unschedulable" unschedulable: bool,
         /// Taints of the node.
         "taints" taints: Vec<NodeTaint>,
     }
-}
 
-api_struct! { open
     /// A taint of a node.
-    NodeTaint {
+    open NodeTaint {
         /// Key.
         "key" key: String,
         /// Value.
@@ -47,9 +43,9 @@ impl NodeTaint {
     }
 }
 
-api_struct! { open
+api_struct! {
     /// `NodeStatus`.
-    NodeStatus {
+    open NodeStatus {
         /// What Pods can use, by resource name.
         "allocatable" allocatable: BTreeMap<String, Quantity>,
         /// What the node has, by resource name.
@@ -57,11 +53,9 @@ api_struct! { open
         /// Features that the node says it has.
         "declaredFeatures" declared_features: Option<Vec<String>>,
     }
-}
 
-api_struct! { closed
     /// `v1` NodeSelector: a node matches if any term does.
-    NodeSelector {
+    closed NodeSelector {
         /// Alternatives.
         "nodeSelectorTerms" terms: Vec<NodeSelectorTerm>,
     }
@@ -82,19 +76,17 @@ impl NodeSelector {
     }
 }
 
-api_struct! { closed
+api_struct! {
     /// One alternative of a [`NodeSelector`]: all its requirements must hold; one without any matches nothing.
-    NodeSelectorTerm {
+    closed NodeSelectorTerm {
         /// Requirements on labels.
         "matchExpressions" match_expressions: Vec<NodeSelectorRequirement>,
         /// Requirements on fields; only `metadata.name` exists.
         "matchFields" match_fields: Vec<NodeSelectorRequirement>,
     }
-}
 
-api_struct! { closed
     /// One requirement of a [`NodeSelectorTerm`].
-    NodeSelectorRequirement {
+    closed NodeSelectorRequirement {
         /// Label or field.
         "key" key: String,
         /// How the values are compared.
@@ -146,38 +138,5 @@ impl NodeSelectorRequirement {
         };
         let value = value.and_then(|value| value.parse::<i64>().ok());
         matches!((value, bound), (Some(value), Some(bound)) if test(value, bound))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn requirement(key: &str, operator: NodeSelectorOperator, values: &[&str]) -> NodeSelectorRequirement {
-        let values = values.iter().map(|value| (*value).to_owned()).collect();
-        NodeSelectorRequirement { key: key.to_owned(), operator, values, ..Default::default() }
-    }
-
-    #[test]
-    fn requirements_compare_labels() {
-        use NodeSelectorOperator as Op;
-        let labels = BTreeMap::from([("zone".to_owned(), "a".to_owned()), ("slots".to_owned(), "8".to_owned())]);
-        let cases = [
-            (requirement("zone", Op::In, &["a", "b"]), true),
-            (requirement("zone", Op::In, &[]), false),
-            (requirement("zone", Op::NotIn, &["a"]), false),
-            (requirement("none", Op::NotIn, &["a"]), true),
-            (requirement("zone", Op::Exists, &[]), true),
-            (requirement("zone", Op::DoesNotExist, &[]), false),
-            (requirement("none", Op::DoesNotExist, &[]), true),
-            (requirement("slots", Op::Gt, &["7"]), true),
-            (requirement("slots", Op::Gt, &["8"]), false),
-            (requirement("slots", Op::Lt, &["9"]), true),
-            (requirement("zone", Op::Lt, &["9"]), false),
-            (requirement("zone", Op::Unknown("Like".to_owned()), &["a"]), false),
-        ];
-        for (requirement, expected) in cases {
-            assert_eq!(requirement.holds(labels.get(&requirement.key)), expected, "{requirement:?}");
-        }
     }
 }

@@ -21,7 +21,7 @@ use super::workload::Workload;
 use crate::finding::{Code, Finding, Fix, ObjectRef, Severity};
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $variant:ident($ty:ty) = $kind:literal in $group:literal;)*) => {
+    ($($(#[$doc:meta])* $variant:ident($ty:ty) = $kind:literal in $group:literal, $is_namespaced:literal;)*) => {
         /// One API object; copies share it until one of them changes.
         #[derive(Clone, PartialEq, Debug)]
         pub enum Object {
@@ -57,6 +57,14 @@ macro_rules! kinds {
         }
 
         impl Object {
+            /// Whether objects of this kind live in a namespace.
+            pub fn is_namespaced(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => $is_namespaced,)*
+                    Self::Workload(_) => true,
+                }
+            }
+
             /// The object as JSON in the `v1` form.
             pub fn write(&self) -> Value {
                 let (api_version, written) = match self {
@@ -93,39 +101,39 @@ macro_rules! kinds {
 
 kinds! {
     /// A node.
-    Node(Node) = "Node" in "";
+    Node(Node) = "Node" in "", false;
     /// A namespace.
-    Namespace(Namespace) = "Namespace" in "";
+    Namespace(Namespace) = "Namespace" in "", false;
     /// A Pod.
-    Pod(Pod) = "Pod" in "";
+    Pod(Pod) = "Pod" in "", true;
     /// A claim.
-    ResourceClaim(ResourceClaim) = "ResourceClaim" in "resource.k8s.io";
+    ResourceClaim(ResourceClaim) = "ResourceClaim" in "resource.k8s.io", true;
     /// A claim template.
-    ResourceClaimTemplate(ResourceClaimTemplate) = "ResourceClaimTemplate" in "resource.k8s.io";
+    ResourceClaimTemplate(ResourceClaimTemplate) = "ResourceClaimTemplate" in "resource.k8s.io", true;
     /// A cluster-wide claim template (KEP-5978).
-    ClusterResourceClaimTemplate(ResourceClaimTemplate) = "ClusterResourceClaimTemplate" in "resource.k8s.io";
+    ClusterResourceClaimTemplate(ResourceClaimTemplate) = "ClusterResourceClaimTemplate" in "resource.k8s.io", false;
     /// A claim template for several namespaces.
-    TemplateSource(TemplateSource) = "ClusterResourceClaimTemplate" in "apportion.dev";
+    TemplateSource(TemplateSource) = "ClusterResourceClaimTemplate" in "apportion.dev", false;
     /// A device class.
-    DeviceClass(DeviceClass) = "DeviceClass" in "resource.k8s.io";
+    DeviceClass(DeviceClass) = "DeviceClass" in "resource.k8s.io", false;
     /// A slice of a pool of devices.
-    ResourceSlice(ResourceSlice) = "ResourceSlice" in "resource.k8s.io";
+    ResourceSlice(ResourceSlice) = "ResourceSlice" in "resource.k8s.io", false;
     /// A rule that taints devices.
-    DeviceTaintRule(DeviceTaintRule) = "DeviceTaintRule" in "resource.k8s.io";
+    DeviceTaintRule(DeviceTaintRule) = "DeviceTaintRule" in "resource.k8s.io", false;
     /// A question about pools.
-    ResourcePoolStatusRequest(ResourcePoolStatusRequest) = "ResourcePoolStatusRequest" in "resource.k8s.io";
+    ResourcePoolStatusRequest(ResourcePoolStatusRequest) = "ResourcePoolStatusRequest" in "resource.k8s.io", false;
     /// A group of Pods.
-    PodGroup(PodGroup) = "PodGroup" in "scheduling.k8s.io";
+    PodGroup(PodGroup) = "PodGroup" in "scheduling.k8s.io", true;
     /// A Workload, which PodGroups are made from.
-    SchedulingWorkload(SchedulingWorkload) = "Workload" in "scheduling.k8s.io";
+    SchedulingWorkload(SchedulingWorkload) = "Workload" in "scheduling.k8s.io", true;
     /// A priority for Pods.
-    PriorityClass(PriorityClass) = "PriorityClass" in "scheduling.k8s.io";
+    PriorityClass(PriorityClass) = "PriorityClass" in "scheduling.k8s.io", false;
     /// How many Pods may go at a time.
-    PodDisruptionBudget(Bystander) = "PodDisruptionBudget" in "policy";
+    PodDisruptionBudget(Bystander) = "PodDisruptionBudget" in "policy", true;
     /// A volume that Pods ask for.
-    PersistentVolumeClaim(Bystander) = "PersistentVolumeClaim" in "";
+    PersistentVolumeClaim(Bystander) = "PersistentVolumeClaim" in "", true;
     /// A volume.
-    PersistentVolume(Bystander) = "PersistentVolume" in "";
+    PersistentVolume(Bystander) = "PersistentVolume" in "", false;
 }
 
 impl Serialize for Object {
@@ -141,21 +149,6 @@ impl Object {
         let name = if metadata.name.is_empty() { &metadata.generate_name } else { &metadata.name };
         let kind = if matches!(self, Self::TemplateSource(_)) { SOURCE_KIND } else { self.kind() };
         ObjectRef::new(kind, &*metadata.namespace, &**name)
-    }
-
-    /// Whether objects of this kind live in a namespace.
-    pub fn is_namespaced(&self) -> bool {
-        matches!(
-            self,
-            Self::Pod(_)
-                | Self::ResourceClaim(_)
-                | Self::ResourceClaimTemplate(_)
-                | Self::PodGroup(_)
-                | Self::SchedulingWorkload(_)
-                | Self::Workload(_)
-                | Self::PodDisruptionBudget(_)
-                | Self::PersistentVolumeClaim(_)
-        )
     }
 }
 

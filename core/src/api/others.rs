@@ -3,9 +3,9 @@
 use super::meta::ObjectMeta;
 use super::read::api_struct;
 
-api_struct! { open
+api_struct! {
     /// `scheduling.k8s.io/v1` PriorityClass.
-    PriorityClass {
+    open PriorityClass {
         /// Metadata.
         "metadata" metadata: ObjectMeta,
         /// The priority of Pods that name it.
@@ -15,11 +15,9 @@ api_struct! { open
         /// `Never` for Pods that take no place from others.
         "preemptionPolicy" preemption_policy: String,
     }
-}
 
-api_struct! { open
     /// An object that is kept to be named as not looked at.
-    Bystander {
+    open Bystander {
         /// Metadata.
         "metadata" metadata: ObjectMeta,
     }

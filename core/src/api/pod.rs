@@ -9,9 +9,9 @@ use super::node::NodeSelector;
 use super::quantity::Quantity;
 use super::read::api_struct;
 
-api_struct! { open
+api_struct! {
     /// `v1` Pod.
-    Pod {
+    open Pod {
         /// Metadata.
         "metadata" metadata: ObjectMeta,
         /// Desired state.
@@ -19,21 +19,17 @@ api_struct! { open
         /// Observed state.
         "status" status: PodStatus,
     }
-}
 
-api_struct! { open
     /// `v1` PodTemplateSpec.
-    PodTemplateSpec {
+    open PodTemplateSpec {
         /// Metadata of the Pods.
         "metadata" metadata: ObjectMeta,
         /// Spec of the Pods.
         "spec" spec: PodSpec,
     }
-}
 
-api_struct! { open
     /// `PodSpec`.
-    PodSpec {
+    open PodSpec {
         /// The node it runs on; empty until it is scheduled.
         "nodeName" node_name: String,
         /// Labels that the node must have.
@@ -63,27 +59,21 @@ api_struct! { open
         /// Resources of the Pod as a whole, which win over those of its containers.
         "resources" resources: Option<ResourceRequirements>,
     }
-}
 
-api_struct! { open
     /// `Affinity`; affinity to other Pods is kept, but not looked at.
-    Affinity {
+    open Affinity {
         /// Affinity to nodes.
         "nodeAffinity" node_affinity: Option<NodeAffinity>,
     }
-}
 
-api_struct! { open
     /// `NodeAffinity`; preferences are kept, but not looked at.
-    NodeAffinity {
+    open NodeAffinity {
         /// Which nodes are allowed.
         "requiredDuringSchedulingIgnoredDuringExecution" required: Option<NodeSelector>,
     }
-}
 
-api_struct! { open
     /// A toleration of node taints.
-    NodeToleration {
+    open NodeToleration {
         /// Key; empty for every key.
         "key" key: String,
         /// `Equal` or `Exists`; empty for `Equal`.
@@ -93,11 +83,9 @@ api_struct! { open
         /// Effect; empty for every effect.
         "effect" effect: String,
     }
-}
 
-api_struct! { open
     /// `Container`.
-    Container {
+    open Container {
         /// Name, unique in the Pod.
         "name" name: String,
         /// Resources.
@@ -105,11 +93,9 @@ api_struct! { open
         /// `Always` makes an init container a sidecar.
         "restartPolicy" restart_policy: String,
     }
-}
 
-api_struct! { closed
     /// `ResourceRequirements`.
-    ResourceRequirements {
+    closed ResourceRequirements {
         /// Upper bounds, by resource name.
         "limits" limits: BTreeMap<String, Quantity>,
         /// What is set aside, by resource name.
@@ -117,21 +103,17 @@ api_struct! { closed
         /// Claims of the Pod that the container uses.
         "claims" claims: Vec<ContainerClaim>,
     }
-}
 
-api_struct! { closed
     /// `ResourceClaim` of a container: which claim of the Pod it uses.
-    ContainerClaim {
+    closed ContainerClaim {
         /// Name of the entry in the Pod's `resourceClaims`.
         "name" name: String,
         /// One request of the claim; empty for all.
         "request" request: String,
     }
-}
 
-api_struct! { closed
     /// `PodResourceClaim`: exactly one source is set in a valid entry.
-    PodResourceClaim {
+    closed PodResourceClaim {
         /// Name by which containers refer to it.
         "name" name: String,
         /// A claim that exists.
@@ -143,19 +125,15 @@ api_struct! { closed
         /// A cluster-wide template (KEP-5978).
         "clusterResourceClaimTemplateName" cluster_resource_claim_template_name: Option<String>,
     }
-}
 
-api_struct! { open
     /// `PodSchedulingGroup`.
-    PodSchedulingGroup {
+    open PodSchedulingGroup {
         /// Name of the PodGroup, in the Pod's namespace.
         "podGroupName" pod_group_name: String,
     }
-}
 
-api_struct! { open
     /// `PodStatus`.
-    PodStatus {
+    open PodStatus {
         /// `Pending`, `Running`, `Succeeded`, `Failed`; empty for `Pending`.
         "phase" phase: String,
         /// Conditions.
@@ -169,11 +147,9 @@ api_struct! { open
         /// What devices of the Pod take of its node's own resources (KEP-5517), by name of the claim.
         "nodeAllocatableResourceClaimStatuses" node_allocatable_resource_claim_statuses: Vec<NodeAllocatableClaimStatus>,
     }
-}
 
-api_struct! { closed
     /// `NodeAllocatableResourceClaimStatus`: what the devices of one claim take of the Pod's node.
-    NodeAllocatableClaimStatus {
+    closed NodeAllocatableClaimStatus {
         /// The claim.
         "resourceClaimName" resource_claim_name: String,
         /// Containers that refer to it.
@@ -185,21 +161,17 @@ api_struct! { closed
         /// What using them costs, by name, in the shape of 1.37.
         "overhead" overhead: Vec<NodeAllocatableCost>,
     }
-}
 
-api_struct! { closed
     /// `NodeAllocatableMappedResources`.
-    NodeAllocatableMapped {
+    closed NodeAllocatableMapped {
         /// The resource.
         "name" name: String,
         /// The amount.
         "quantity" quantity: Option<Quantity>,
     }
-}
 
-api_struct! { closed
     /// `NodeAllocatableOverheadResources`.
-    NodeAllocatableCost {
+    closed NodeAllocatableCost {
         /// The resource.
         "name" name: String,
         /// For the Pod.
@@ -207,31 +179,25 @@ api_struct! { closed
         /// For each container that refers to the claim.
         "perContainer" per_container: Option<Quantity>,
     }
-}
 
-api_struct! { closed
     /// `PodResourceClaimStatus`.
-    PodResourceClaimStatus {
+    closed PodResourceClaimStatus {
         /// Name of the entry in the Pod's `resourceClaims`.
         "name" name: String,
         /// The claim made for it; absent where none is needed.
         "resourceClaimName" resource_claim_name: Option<String>,
     }
-}
 
-api_struct! { open
     /// `PodExtendedResourceClaimStatus`.
-    PodExtendedResourceClaimStatus {
+    open PodExtendedResourceClaimStatus {
         /// The claim.
         "resourceClaimName" resource_claim_name: String,
         /// Which request of the claim serves which resource of which container.
         "requestMappings" request_mappings: Vec<Value>,
     }
-}
 
-api_struct! { open
     /// `v1` Namespace; its labels permit admin access.
-    Namespace {
+    open Namespace {
         /// Metadata.
         "metadata" metadata: ObjectMeta,
     }

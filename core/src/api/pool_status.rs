@@ -8,9 +8,9 @@ use super::read::api_struct;
 /// API version of [`ResourcePoolStatusRequest`].
 pub const POOL_STATUS_API_VERSION: &str = "resource.k8s.io/v1alpha3";
 
-api_struct! { closed
+api_struct! {
     /// `resource.k8s.io/v1alpha3` ResourcePoolStatusRequest.
-    ResourcePoolStatusRequest {
+    closed ResourcePoolStatusRequest {
         /// Metadata.
         "metadata" metadata: ObjectMeta,
         /// Which pools.
@@ -18,11 +18,9 @@ api_struct! { closed
         /// The answer, once there is one.
         "status" status: Value,
     }
-}
 
-api_struct! { closed
     /// `ResourcePoolStatusRequestSpec`.
-    ResourcePoolStatusRequestSpec {
+    closed ResourcePoolStatusRequestSpec {
         /// Driver of the pools.
         "driver" driver: String,
         /// One pool of it; all where left out.

@@ -254,29 +254,24 @@ impl<T: Json> Json for Option<T> {
     }
 }
 
-impl<T: Json> Json for Box<T> {
-    fn read(value: Value, at: &Path<'_>, findings: &mut Vec<Finding>) -> Result<Self, Value> {
-        T::read(value, at, findings).map(Self::new)
-    }
+macro_rules! pointers {
+    ($($pointer:ident)*) => {$(
+        impl<T: Json> Json for $pointer<T> {
+            fn read(value: Value, at: &Path<'_>, findings: &mut Vec<Finding>) -> Result<Self, Value> {
+                T::read(value, at, findings).map(Self::new)
+            }
 
-    fn write(&self) -> Option<Value> {
-        (**self).write()
-    }
+            fn write(&self) -> Option<Value> {
+                self.as_ref().write()
+            }
+
+            fn write_field(&self) -> Option<Value> {
+                self.as_ref().write_field()
+            }
+        }
+    )*};
 }
-
-impl<T: Json> Json for Arc<T> {
-    fn read(value: Value, at: &Path<'_>, findings: &mut Vec<Finding>) -> Result<Self, Value> {
-        T::read(value, at, findings).map(Self::new)
-    }
-
-    fn write(&self) -> Option<Value> {
-        self.as_ref().write()
-    }
-
-    fn write_field(&self) -> Option<Value> {
-        self.as_ref().write_field()
-    }
-}
+pointers! { Box Arc }
 
 impl<T: Json> Json for Vec<T> {
     fn read(value: Value, at: &Path<'_>, findings: &mut Vec<Finding>) -> Result<Self, Value> {
@@ -352,14 +347,14 @@ pub fn take<T: Json>(
     }
 }
 
-/// Declares an API object's type together with its reader and writer.
+/// Declares the types of API objects together with their readers and writers.
 ///
 /// `closed` types report fields they do not have; `open` types keep them silently, because the real kind
 /// has many more fields than matter here.
 macro_rules! api_struct {
-    (closed $($rest:tt)*) => { $crate::api::read::api_struct!(@build [$crate::api::read::report_unknown] $($rest)*); };
-    (open $($rest:tt)*) => { $crate::api::read::api_struct!(@build [|_, _, _| {}] $($rest)*); };
-    (@build [$unknown:expr] $(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $json:literal $field:ident: $ty:ty,)* }) => {
+    (@is_closed closed) => { true };
+    (@is_closed open) => { false };
+    ($($(#[$meta:meta])* $mode:ident $name:ident { $($(#[$doc:meta])* $json:literal $field:ident: $ty:ty,)* })*) => {$(
         $(#[$meta])*
         #[derive(Clone, PartialEq, Debug, Default)]
         pub struct $name {
@@ -384,8 +379,9 @@ macro_rules! api_struct {
                 #[allow(unused_mut, reason = "not every type has a field that can misfit")]
                 let mut misfits = serde_json::Map::new();
                 $($crate::api::read::take(&mut map, $json, &mut object.$field, &mut misfits, at, findings);)*
-                let report: fn(&serde_json::Map<String, serde_json::Value>, &$crate::api::read::Path<'_>, &mut Vec<$crate::finding::Finding>) = $unknown;
-                report(&map, at, findings);
+                if $crate::api::read::api_struct!(@is_closed $mode) {
+                    $crate::api::read::report_unknown(&map, at, findings);
+                }
                 map.extend(misfits);
                 object.rest = $crate::api::read::Rest::new(map);
                 Ok(object)
@@ -403,13 +399,13 @@ macro_rules! api_struct {
                 self.write().filter(|value| value.as_object().is_none_or(|map| !map.is_empty()))
             }
         }
-    };
+    )*};
 }
 pub(crate) use api_struct;
 
-/// Declares a closed set of texts; a text outside it is kept in `Unknown` and reported.
+/// Declares closed sets of texts; a text outside it is kept in `Unknown` and reported.
 macro_rules! api_enum {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)* } default $default:ident) => {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)* } default $default:ident)*) => {$(
         $(#[$meta])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
         pub enum $name {
@@ -470,6 +466,6 @@ macro_rules! api_enum {
                 Some(serde_json::Value::String(self.text().to_owned()))
             }
         }
-    };
+    )*};
 }
 pub(crate) use api_enum;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::meta::ObjectMeta;
 use super::node::NodeSelector;
@@ -11,19 +11,17 @@ use super::quantity::Quantity;
 use super::read::{Json, Path, Rest, api_enum, api_struct, report_unknown, take, wrong_type};
 use crate::finding::Finding;
 
-api_struct! { closed
+api_struct! {
     /// `resource.k8s.io/v1` ResourceSlice.
-    ResourceSlice {
+    closed ResourceSlice {
         /// Metadata; the name decides the order of slices in a pool.
         "metadata" metadata: ObjectMeta,
         /// What the driver publishes.
         "spec" spec: ResourceSliceSpec,
     }
-}
 
-api_struct! { closed
     /// `ResourceSliceSpec`. Exactly one of the four node fields is set in a valid slice.
-    ResourceSliceSpec {
+    closed ResourceSliceSpec {
         /// DNS name of the driver.
         "driver" driver: String,
         /// The pool that the slice is part of.
@@ -47,11 +45,9 @@ api_struct! { closed
         /// Steps on the node that the driver does not need.
         "skipNodeOperations" skip_node_operations: Vec<String>,
     }
-}
 
-api_struct! { closed
     /// `ResourcePool`. A pool is identified by driver and name.
-    ResourcePool {
+    closed ResourcePool {
         /// Name, unique for the driver.
         "name" name: String,
         /// Slices of an older generation than the newest are outdated.
@@ -59,11 +55,9 @@ api_struct! { closed
         /// How many slices of this generation make the pool complete.
         "resourceSliceCount" resource_slice_count: i64,
     }
-}
 
-api_struct! { closed
     /// `Device`.
-    Device {
+    closed Device {
         /// Name, unique in the pool.
         "name" name: String,
         /// Device mixins of the slice, later ones before earlier ones, all of them behind what the device itself says (KEP-5234).
@@ -96,31 +90,25 @@ api_struct! { closed
         /// The same in the shape of 1.36.
         "nodeAllocatableResourceMappings" node_allocatable_resource_mappings: BTreeMap<String, NodeAllocatableMapping>,
     }
-}
 
-api_struct! { closed
     /// How much of one resource of its node a device takes, in the shape of 1.36.
-    NodeAllocatableMapping {
+    closed NodeAllocatableMapping {
         /// The capacity of which the consumed amount counts; absent where each device counts.
         "capacityKey" capacity_key: Option<String>,
         /// What one unit of that capacity, or one device, takes; 1 where absent.
         "allocationMultiplier" allocation_multiplier: Option<Quantity>,
     }
-}
 
-api_struct! { closed
     /// The same in the shape of 1.37.
-    NodeAllocatableResource {
+    closed NodeAllocatableResource {
         /// What the device stands for, once for all who use it.
         "mapping" mapping: Option<NodeAllocatableResourceMapping>,
         /// What using the device costs beside that.
         "overhead" overhead: Option<NodeAllocatableOverhead>,
     }
-}
 
-api_struct! { closed
     /// What a device stands for: a capacity, or itself.
-    NodeAllocatableResourceMapping {
+    closed NodeAllocatableResourceMapping {
         /// The capacity of which the consumed amount counts.
         "capacityKey" capacity_key: Option<String>,
         /// What one unit of that capacity takes.
@@ -128,11 +116,9 @@ api_struct! { closed
         /// What the device takes.
         "deviceMultiplier" device_multiplier: Option<Quantity>,
     }
-}
 
-api_struct! { closed
     /// What using a device costs.
-    NodeAllocatableOverhead {
+    closed NodeAllocatableOverhead {
         /// For each Pod.
         "perPod" per_pod: Option<Quantity>,
         /// For each container that refers to the claim.
@@ -247,78 +233,64 @@ pub enum AttributeValue {
     Unsupported,
 }
 
-impl Json for Attribute {
-    fn read(value: Value, at: &Path<'_>, findings: &mut Vec<Finding>) -> Result<Self, Value> {
-        let mut map = match value {
-            Value::Object(map) => map,
-            Value::Null => return Ok(Self::default()),
-            other => return wrong_type(other, "an object such as `{string: ...}`", at, findings),
-        };
-        let mut misfits = Map::new();
-        let mut found = AttributeValue::Unsupported;
-        macro_rules! alternatives {
-            ($($name:literal $variant:ident: $ty:ty,)*) => {
+/// The values of attributes by their fields, in the order in which they count.
+macro_rules! attribute_values {
+    ($($name:literal $variant:ident: $ty:ty,)*) => {
+        impl Json for Attribute {
+            fn read(value: Value, at: &Path<'_>, findings: &mut Vec<Finding>) -> Result<Self, Value> {
+                let mut map = match value {
+                    Value::Object(map) => map,
+                    Value::Null => return Ok(Self::default()),
+                    other => return wrong_type(other, "an object such as `{string: ...}`", at, findings),
+                };
+                let mut misfits = Map::new();
+                let mut found = AttributeValue::Unsupported;
                 $(if let AttributeValue::Unsupported = found {
                     let mut slot: Option<$ty> = None;
                     take(&mut map, $name, &mut slot, &mut misfits, at, findings);
-                    if let Some(value) = slot {
-                        found = AttributeValue::$variant(value);
-                    }
+                    found = slot.map_or(found, AttributeValue::$variant);
                 })*
-            };
-        }
-        alternatives! {
-            "ints" Ints: Vec<i64>,
-            "bools" Bools: Vec<bool>,
-            "strings" Strings: Vec<String>,
-            "versions" Versions: Vec<String>,
-            "int" Int: i64,
-            "bool" Bool: bool,
-            "string" String: String,
-            "version" Version: String,
-        }
-        // A second value is not unknown, only surplus: validation speaks of it.
-        let unknown = map.iter().filter(|(name, _)| !ATTRIBUTE_FIELDS.contains(&name.as_str()));
-        report_unknown(&unknown.map(|(name, value)| (name.clone(), value.clone())).collect(), at, findings);
-        map.extend(misfits);
-        Ok(Self { value: found, rest: Rest::new(map) })
-    }
+                // A second value is not unknown, only surplus: validation speaks of it.
+                let unknown = map.iter().filter(|(name, _)| ![$($name),*].contains(&name.as_str()));
+                report_unknown(&unknown.map(|(name, value)| (name.clone(), value.clone())).collect(), at, findings);
+                map.extend(misfits);
+                Ok(Self { value: found, rest: Rest::new(map) })
+            }
 
-    fn write(&self) -> Option<Value> {
-        let mut map = self.rest.to_map();
-        let known = match &self.value {
-            AttributeValue::Int(value) => Some(("int", Value::from(*value))),
-            AttributeValue::Bool(value) => Some(("bool", Value::from(*value))),
-            AttributeValue::String(value) => Some(("string", Value::from(value.clone()))),
-            AttributeValue::Version(value) => Some(("version", Value::from(value.clone()))),
-            AttributeValue::Ints(values) => Some(("ints", Value::from(values.clone()))),
-            AttributeValue::Bools(values) => Some(("bools", Value::from(values.clone()))),
-            AttributeValue::Strings(values) => Some(("strings", Value::from(values.clone()))),
-            AttributeValue::Versions(values) => Some(("versions", Value::from(values.clone()))),
-            AttributeValue::Unsupported => None,
-        };
-        if let Some((name, value)) = known {
-            map.insert(name.to_owned(), value);
+            fn write(&self) -> Option<Value> {
+                let mut map = self.rest.to_map();
+                match &self.value {
+                    $(AttributeValue::$variant(value) => drop(map.insert($name.to_owned(), json!(value))),)*
+                    AttributeValue::Unsupported => {}
+                }
+                Some(Value::Object(map))
+            }
         }
-        Some(Value::Object(map))
-    }
+    };
 }
 
-const ATTRIBUTE_FIELDS: [&str; 8] = ["ints", "bools", "strings", "versions", "int", "bool", "string", "version"];
+attribute_values! {
+    "ints" Ints: Vec<i64>,
+    "bools" Bools: Vec<bool>,
+    "strings" Strings: Vec<String>,
+    "versions" Versions: Vec<String>,
+    "int" Int: i64,
+    "bool" Bool: bool,
+    "string" String: String,
+    "version" Version: String,
+}
 
-api_struct! { closed
+api_struct! {
     /// `DeviceCapacity`.
-    DeviceCapacity {
+    closed DeviceCapacity {
         /// How much there is.
         "value" value: Quantity,
         /// How requests are rounded and bounded (KEP-5075).
         "requestPolicy" request_policy: Option<Box<CapacityRequestPolicy>>,
     }
-}
 
-api_struct! { closed
     /// `CapacityRequestPolicy`.
-    CapacityRequestPolicy {
+    closed CapacityRequestPolicy {
         /// What a request that names no amount consumes.
         "default" default: Option<Quantity>,
         /// The amounts allowed, ascending.
@@ -326,11 +298,9 @@ api_struct! { closed
         /// The range of amounts allowed.
         "validRange" valid_range: Option<CapacityRequestPolicyRange>,
     }
-}
 
-api_struct! { closed
     /// `CapacityRequestPolicyRange`.
-    CapacityRequestPolicyRange {
+    closed CapacityRequestPolicyRange {
         /// Smallest amount; smaller requests are rounded up to it.
         "min" min: Option<Quantity>,
         /// Largest amount.
@@ -338,11 +308,9 @@ api_struct! { closed
         /// Amounts are `min` plus a multiple of this.
         "step" step: Option<Quantity>,
     }
-}
 
-api_struct! { closed
     /// `CounterSet`.
-    CounterSet {
+    closed CounterSet {
         /// Name, unique in the pool.
         "name" name: String,
         /// Counter set mixins of the slice, as a device includes its mixins (KEP-5234).
@@ -350,11 +318,9 @@ api_struct! { closed
         /// Counters by name.
         "counters" counters: BTreeMap<String, Counter>,
     }
-}
 
-api_struct! { closed
     /// `Counter`.
-    Counter {
+    closed Counter {
         /// How much there is, or how much a device takes.
         "value" value: Quantity,
         /// In a counter set: how an amount that comes from a request is rounded and bounded (KEP-5941).
@@ -362,19 +328,15 @@ api_struct! { closed
         /// In what a device draws: where the amount comes from, in place of `value` (KEP-5941).
         "valueFrom" value_from: Option<Box<CounterValueFrom>>,
     }
-}
 
-api_struct! { closed
     /// Where an amount that a device draws comes from (KEP-5941).
-    CounterValueFrom {
+    closed CounterValueFrom {
         /// The capacity that the request asks for, by qualified name.
         "capacityKey" capacity_key: String,
     }
-}
 
-api_struct! { closed
     /// `ResourceSliceMixins` (KEP-5234).
-    ResourceSliceMixins {
+    closed ResourceSliceMixins {
         /// What devices can include.
         "device" device: Vec<DeviceMixin>,
         /// What counter sets can include.
@@ -382,11 +344,9 @@ api_struct! { closed
         /// What the draws of devices can include.
         "deviceCounterConsumption" device_counter_consumption: Vec<CounterMixin>,
     }
-}
 
-api_struct! { closed
     /// `DeviceMixin`: attributes and capacities that several devices have in common.
-    DeviceMixin {
+    closed DeviceMixin {
         /// Name, unique among the device mixins of the slice.
         "name" name: String,
         /// Attributes by qualified name.
@@ -394,21 +354,17 @@ api_struct! { closed
         /// Capacities by qualified name.
         "capacity" capacity: Arc<BTreeMap<String, DeviceCapacity>>,
     }
-}
 
-api_struct! { closed
     /// `CounterSetMixin` and `DeviceCounterConsumptionMixin`: counters that several sets or draws have in common.
-    CounterMixin {
+    closed CounterMixin {
         /// Name, unique among the mixins of its kind in the slice.
         "name" name: String,
         /// Counters by name.
         "counters" counters: BTreeMap<String, Counter>,
     }
-}
 
-api_struct! { closed
     /// `DeviceCounterConsumption`.
-    DeviceCounterConsumption {
+    closed DeviceCounterConsumption {
         /// Name of the counter set in the same pool.
         "counterSet" counter_set: String,
         /// Counter consumption mixins of the slice, as a device includes its mixins (KEP-5234).
@@ -418,11 +374,9 @@ api_struct! { closed
         /// Devices of one counter set must share a group (KEP-5963).
         "compatibilityGroups" compatibility_groups: Vec<String>,
     }
-}
 
-api_struct! { closed
     /// `DeviceTaint`.
-    DeviceTaint {
+    closed DeviceTaint {
         /// Key.
         "key" key: String,
         /// Value.
@@ -448,8 +402,6 @@ api_enum! {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::api::read::Path;
 

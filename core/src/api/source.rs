@@ -35,9 +35,9 @@ const SYSTEM: &str = "kube-";
 /// How references name its kind, apart from the kind of the same name that was proposed for `resource.k8s.io`.
 pub const SOURCE_KIND: &str = "ClusterResourceClaimTemplate.apportion.dev";
 
-api_struct! { closed
+api_struct! {
     /// `apportion.dev/v1alpha1` ClusterResourceClaimTemplate.
-    TemplateSource {
+    closed TemplateSource {
         /// Metadata.
         "metadata" metadata: ObjectMeta,
         /// What is copied where.
@@ -45,11 +45,9 @@ api_struct! { closed
         /// How the copies stand, as the controller wrote it last.
         "status" status: Option<Value>,
     }
-}
 
-api_struct! { closed
     /// What is copied where, and what happens when something is in the way.
-    TemplateSourceSpec {
+    closed TemplateSourceSpec {
         /// What the copies are made of.
         "template" template: Option<ResourceClaimTemplateSpec>,
         /// The same, as a template in the controller's namespace.
@@ -70,19 +68,15 @@ api_struct! { closed
         /// Whether nothing is written for now.
         "paused" is_paused: bool,
     }
-}
 
-api_struct! { closed
     /// A ResourceClaimTemplate in the controller's namespace.
-    MasterReference {
+    closed MasterReference {
         /// Its name.
         "name" name: String,
     }
-}
 
-api_struct! { closed
     /// Namespaces by label and by name. One that says nothing selects nothing.
-    Target {
+    closed Target {
         /// Labels that a namespace must have; without any it selects nothing.
         "namespaceSelector" namespace_selector: Option<LabelSelector>,
         /// Names; `*` for all but system namespaces.
@@ -90,21 +84,17 @@ api_struct! { closed
         /// Names that are left out.
         "excludeNames" exclude_names: Vec<String>,
     }
-}
 
-api_struct! { closed
     /// `meta/v1` LabelSelector.
-    LabelSelector {
+    closed LabelSelector {
         /// Labels and their values.
         "matchLabels" match_labels: BTreeMap<String, String>,
         /// Conditions on labels; all must hold.
         "matchExpressions" match_expressions: Vec<LabelSelectorRequirement>,
     }
-}
 
-api_struct! { closed
     /// `meta/v1` LabelSelectorRequirement.
-    LabelSelectorRequirement {
+    closed LabelSelectorRequirement {
         /// Label.
         "key" key: String,
         /// How it is compared.
@@ -126,9 +116,7 @@ api_enum! {
         /// It is missing.
         DoesNotExist = "DoesNotExist",
     } default In
-}
 
-api_enum! {
     /// What happens where a template of that name belongs to somebody else.
     ConflictPolicy {
         /// It stays as it is, and that is reported.
@@ -138,9 +126,7 @@ api_enum! {
         /// It is taken over whatever its spec is, and from then on treated as a copy.
         Adopt = "Adopt",
     } default Fail
-}
 
-api_enum! {
     /// What happens to the copies when their source is deleted.
     DeletionPolicy {
         /// They go, too.
@@ -150,9 +136,7 @@ api_enum! {
         /// They go once no Pod and no PodGroup of their namespace names them any more.
         DeleteWhenUnused = "DeleteWhenUnused",
     } default Delete
-}
 
-api_enum! {
     /// What happens to the copies when their source is changed.
     UpdateStrategy {
         /// They are deleted and made again.
@@ -263,32 +247,5 @@ impl LabelSelector {
                     LabelOperator::Unknown(_) => false,
                 }
             })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::api::read::{Json, Path};
-
-    #[test]
-    fn labels_satisfy_a_selector_as_in_the_reference() {
-        let labels = BTreeMap::from([("team".to_owned(), "ml".to_owned())]);
-        for (expression, holds) in [
-            (json!({ "key": "team", "operator": "In", "values": ["ml", "x"] }), true),
-            (json!({ "key": "team", "operator": "In", "values": ["x"] }), false),
-            (json!({ "key": "team", "operator": "NotIn", "values": ["ml"] }), false),
-            (json!({ "key": "other", "operator": "NotIn", "values": ["ml"] }), true),
-            (json!({ "key": "team", "operator": "Exists" }), true),
-            (json!({ "key": "team", "operator": "DoesNotExist" }), false),
-            (json!({ "key": "other", "operator": "DoesNotExist" }), true),
-            (json!({ "key": "team", "operator": "Near" }), false),
-        ] {
-            let value = json!({ "matchLabels": { "team": "ml" }, "matchExpressions": [expression.clone()] });
-            let selector = LabelSelector::read(value, &Path::ROOT, &mut Vec::new()).unwrap();
-            assert_eq!(selector.matches(&labels), holds, "{expression}");
-        }
     }
 }

@@ -90,19 +90,17 @@ impl Default for WorkloadSpec {
     }
 }
 
-api_struct! { open
+api_struct! {
     /// What Deployments and ReplicaSets have in common.
-    ReplicaSetSpec {
+    open ReplicaSetSpec {
         /// Number of Pods; 1 where left out.
         "replicas" replicas: Option<i64>,
         /// What the Pods look like.
         "template" template: PodTemplateSpec,
     }
-}
 
-api_struct! { open
     /// `StatefulSetSpec`.
-    StatefulSetSpec {
+    open StatefulSetSpec {
         /// Number of Pods; 1 where left out.
         "replicas" replicas: Option<i64>,
         /// Where the numbering starts.
@@ -110,27 +108,21 @@ api_struct! { open
         /// What the Pods look like.
         "template" template: PodTemplateSpec,
     }
-}
 
-api_struct! { open
     /// `StatefulSetOrdinals`.
-    StatefulSetOrdinals {
+    open StatefulSetOrdinals {
         /// Number of the first Pod.
         "start" start: i64,
     }
-}
 
-api_struct! { open
     /// `DaemonSetSpec`.
-    DaemonSetSpec {
+    open DaemonSetSpec {
         /// What the Pods look like.
         "template" template: PodTemplateSpec,
     }
-}
 
-api_struct! { open
     /// `JobSpec`.
-    JobSpec {
+    open JobSpec {
         /// How many Pods run at a time; 1 where left out.
         "parallelism" parallelism: Option<i64>,
         /// How many Pods must succeed; where left out, as many as run at a time.
@@ -142,41 +134,33 @@ api_struct! { open
         /// What the Pods look like.
         "template" template: PodTemplateSpec,
     }
-}
 
-api_struct! { open
     /// `JobTemplateSpec`.
-    JobTemplateSpec {
+    open JobTemplateSpec {
         /// Metadata of the Jobs.
         "metadata" metadata: ObjectMeta,
         /// Spec of the Jobs.
         "spec" spec: JobSpec,
     }
-}
 
-api_struct! { open
     /// `CronJobSpec`.
-    CronJobSpec {
+    open CronJobSpec {
         /// Whether no more Jobs are started.
         "suspend" suspend: Option<bool>,
         /// What the Jobs look like.
         "jobTemplate" job_template: JobTemplateSpec,
     }
-}
 
-api_struct! { open
     /// `JobSetSpec`.
-    JobSetSpec {
+    open JobSetSpec {
         /// The groups of Jobs.
         "replicatedJobs" replicated_jobs: Vec<ReplicatedJob>,
         /// Whether the JobSet waits to be resumed.
         "suspend" suspend: Option<bool>,
     }
-}
 
-api_struct! { open
     /// One group of equal Jobs of a JobSet.
-    ReplicatedJob {
+    open ReplicatedJob {
         /// Name, unique in the JobSet.
         "name" name: String,
         /// Number of Jobs; 1 where left out.
@@ -184,21 +168,17 @@ api_struct! { open
         /// What the Jobs look like.
         "template" template: JobTemplateSpec,
     }
-}
 
-api_struct! { open
     /// `LeaderWorkerSetSpec`.
-    LeaderWorkerSetSpec {
+    open LeaderWorkerSetSpec {
         /// Number of groups, each a leader with its workers; 1 where left out.
         "replicas" replicas: Option<i64>,
         /// What a group looks like.
         "leaderWorkerTemplate" leader_worker_template: LeaderWorkerTemplate,
     }
-}
 
-api_struct! { open
     /// `LeaderWorkerTemplate`.
-    LeaderWorkerTemplate {
+    open LeaderWorkerTemplate {
         /// What leaders look like; as workers where left out.
         "leaderTemplate" leader_template: Option<PodTemplateSpec>,
         /// What workers look like.

@@ -105,39 +105,3 @@ fn steps(path: &str) -> impl Iterator<Item = &str> {
         Some(step)
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_fix_changes_the_field_of_its_path_and_nothing_else() {
-        let object = json!({ "spec": { "devices": [{ "a.b/c": { "cuont": 1 } }], "list": ["x"] } });
-        let fixed = |fix: Fix, path: &str| {
-            let mut object = object.clone();
-            fix.apply(&mut object, path).then_some(object)
-        };
-        let renamed = fixed(Fix::Rename("count".to_owned()), "spec.devices[0][a.b/c].cuont").unwrap();
-        assert_eq!(renamed, json!({ "spec": { "devices": [{ "a.b/c": { "count": 1 } }], "list": ["x"] } }));
-        let set = fixed(Fix::Set(json!(2)), "spec.list[0]").unwrap();
-        assert_eq!(set.pointer("/spec/list"), Some(&json!([2])));
-        for path in ["", "spec.none", "spec.list[1]", "spec.list.x", "kind", "spec[", "[]]"] {
-            assert_eq!(fixed(Fix::Set(json!(2)), path), None, "{path}");
-        }
-        assert_eq!(fixed(Fix::Rename("list".to_owned()), "spec.devices"), None);
-        let nested = fixed(Fix::Nest("inner".to_owned()), "spec.list").unwrap();
-        assert_eq!(nested.pointer("/spec/inner/list/0"), Some(&json!("x")));
-        assert_eq!(fixed(Fix::Nest("devices".to_owned()), "spec.list"), None);
-        assert_eq!(fixed(Fix::Nest("inner".to_owned()), "spec.none"), None);
-        let mut back = nested;
-        assert!(Fix::Unnest.apply(&mut back, "spec.inner"));
-        assert_eq!(back, object);
-        assert!(!Fix::Unnest.apply(&mut back, "spec.list"));
-        let mut taken = json!({ "a": { "b": 1 }, "b": 2 });
-        assert!(!Fix::Unnest.apply(&mut taken, "a"));
-        assert_eq!(value_at(&object, "spec.devices[0][a.b/c].cuont"), Some(&json!(1)));
-        assert_eq!(value_at(&object, "spec.list[1]"), None);
-    }
-}

@@ -13,12 +13,9 @@ const MOST: usize = 4;
 pub(super) fn check(out: &mut Report<'_>, object: &Node<'_, '_>) {
     let (conditions, failures) = (object.field("bindingConditions"), object.field("bindingFailureConditions"));
     for list in [&conditions, &failures] {
-        out.list(list, MOST, |out, condition| {
-            out.text(condition, names::label_key);
-        });
+        out.list(list, MOST, |out, condition| out.text(condition, names::label_key));
     }
-    let text = |condition: &Node<'_, '_>| condition.text().to_owned();
-    out.unique(&conditions, text);
+    out.unique_by(&conditions, "");
     let known: BTreeSet<&str> = conditions.list().iter().filter_map(serde_json::Value::as_str).collect();
     let mut seen = BTreeSet::new();
     for failure in failures.items() {

@@ -10,10 +10,10 @@ use super::derived::{self, Compared};
 use super::meta::{self, Scope};
 use super::names;
 use super::node::Node;
-use super::report::Report;
+use super::report::{Report, shown};
 use super::schema::{CLAIM_SPEC, same};
 use super::selectors;
-use super::{ADMIN_LABEL, claim_status, taints};
+use super::{ADMIN_LABEL, taints};
 
 /// Requests, constraints, configurations, selectors, and requests in a reference.
 const MOST: usize = 32;
@@ -22,29 +22,21 @@ const MOST_ALTERNATIVES: usize = 8;
 /// Opaque parameters, in bytes of compact JSON.
 const LONGEST_PARAMETERS: usize = 10 * 1024;
 
-/// A claim that is created.
-pub(super) fn create(out: &mut Report<'_>, claim: &Node<'_, '_>) {
-    meta::check(out, claim, Scope::Namespace);
+/// A claim that is created, or changed: its spec cannot be.
+pub(super) fn check(out: &mut Report<'_>, claim: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
+    meta::check_whole(out, claim, old, Scope::Namespace);
     let spec = claim.field("spec");
-    check_spec(out, &spec);
-    admin_access(out, claim, &spec);
-}
-
-/// A claim that is changed: its spec cannot be.
-pub(super) fn update(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &Node<'_, '_>) {
-    meta::check(out, claim, Scope::Namespace);
-    meta::update(out, claim, old);
-    let spec = claim.field("spec");
-    if !same(&CLAIM_SPEC, spec.value, old.peek("spec")) {
-        out.immutable(spec.at);
-        out.hint("delete the claim and create it anew");
+    match old {
+        None => {
+            check_spec(out, &spec);
+            admin_access(out, claim, &spec);
+        }
+        Some(old) if !same(&CLAIM_SPEC, spec.value, old.peek("spec")) => {
+            out.immutable(spec.at);
+            out.hint("delete the claim and create it anew");
+        }
+        Some(_) => {}
     }
-}
-
-/// A claim whose status is changed.
-pub(super) fn update_status(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &Node<'_, '_>) {
-    meta::update(out, claim, old);
-    claim_status::update(out, claim, old);
 }
 
 /// The spec of a claim, also in templates.
@@ -52,8 +44,7 @@ pub(super) fn check_spec(out: &mut Report<'_>, spec: &Node<'_, '_>) {
     let devices = spec.field("devices");
     let names = Requests::of(&devices);
     let compared = Compared::of(&devices);
-    let key = |request: &Node<'_, '_>| request.text_of("name").to_owned();
-    out.set(&devices.field("requests"), MOST, key, |out, node| request(out, node, &compared));
+    out.set(&devices.field("requests"), MOST, "name", |out, node| request(out, node, &compared));
     out.list(&devices.field("constraints"), MOST, |out, constraint| check_constraint(out, constraint, &names));
     out.list(&devices.field("config"), MOST, |out, config| {
         names.check_all(out, &config.field("requests"));
@@ -69,13 +60,15 @@ pub(super) fn admin_access(out: &mut Report<'_>, object: &Node<'_, '_>, spec: &N
     let requests = spec.peek("devices").get("requests").and_then(Value::as_array);
     let asks = |request: &Value| request.pointer("/exactly/adminAccess") == Some(&Value::Bool(true));
     if let Some(index) = requests.into_iter().flatten().position(asks) {
-        let namespace = object.field("metadata").text_of("namespace");
-        out.forbidden(
-            format_args!("spec.devices.requests[{index}].adminAccess"),
-            format!("admin access is not allowed in namespace `{namespace}`"),
-        );
+        no_admin_access(out, object, format!("spec.devices.requests[{index}].adminAccess"));
         out.hint(format!("label the namespace `{ADMIN_LABEL}: \"true\"`, or use another one"));
     }
+}
+
+/// Admin access at a place of an object whose namespace does not allow it.
+pub(super) fn no_admin_access(out: &mut Report<'_>, object: &Node<'_, '_>, at: String) {
+    let namespace = object.field("metadata").text_of("namespace");
+    out.forbidden(at, format!("admin access is not allowed in namespace `{namespace}`"));
 }
 
 fn request(out: &mut Report<'_>, request: &Node<'_, '_>, compared: &Compared<'_>) {
@@ -83,16 +76,11 @@ fn request(out: &mut Report<'_>, request: &Node<'_, '_>, compared: &Compared<'_>
     out.text(&name, names::label);
     let (exactly, alternatives) = (request.field("exactly"), request.field("firstAvailable"));
     match (exactly.is_set(), alternatives.len() > 0) {
-        (false, false) => {
-            out.required(request.at, "a request needs either `exactly` or `firstAvailable`");
-        }
-        (true, true) => {
-            out.invalid(request.at, "a request has either `exactly` or `firstAvailable`, not both");
-        }
+        (false, false) => out.required(request.at, "a request needs either `exactly` or `firstAvailable`"),
+        (true, true) => out.invalid(request.at, "a request has either `exactly` or `firstAvailable`, not both"),
         (true, false) => asked(out, &exactly, name.text(), compared),
         (false, true) => {
-            let key = |alternative: &Node<'_, '_>| alternative.text_of("name").to_owned();
-            out.set(&alternatives, MOST_ALTERNATIVES, key, |out, alternative| {
+            out.set(&alternatives, MOST_ALTERNATIVES, "name", |out, alternative| {
                 let alternative_name = alternative.field("name");
                 out.text(&alternative_name, names::label);
                 asked(out, alternative, &format!("{}/{}", name.text(), alternative_name.text()), compared);
@@ -162,31 +150,22 @@ pub(super) fn parameters(out: &mut Report<'_>, parameters: &Node<'_, '_>, stored
     }
 }
 
-/// The length of a value as compact JSON, in bytes. Counted without writing it: every object is measured.
+/// The length of a value as compact JSON, in bytes. Counted without keeping it: every object is measured.
 pub(super) fn length(value: &Value) -> usize {
-    let separators = |number: usize| number.saturating_sub(1);
-    match value {
-        Value::Null | Value::Bool(true) => 4,
-        Value::Bool(false) => 5,
-        Value::Number(number) => number.to_string().len(),
-        Value::String(text) => text_length(text),
-        Value::Array(items) => items.iter().map(length).fold(2 + separators(items.len()), usize::saturating_add),
-        Value::Object(fields) => {
-            let field =
-                |(name, value): (&String, &Value)| text_length(name).saturating_add(1).saturating_add(length(value));
-            fields.iter().map(field).fold(2 + separators(fields.len()), usize::saturating_add)
+    struct Counted(usize);
+    impl std::io::Write for Counted {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self.0.saturating_add(bytes.len());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
         }
     }
-}
-
-/// The length of a text in quotes, with what is escaped.
-fn text_length(text: &str) -> usize {
-    let extra = |byte: u8| match byte {
-        b'"' | b'\\' | 0x08 | 0x09 | 0x0a | 0x0c | 0x0d => 1,
-        0..0x20 => 5,
-        _ => 0,
-    };
-    text.bytes().map(extra).fold(text.len().saturating_add(2), usize::saturating_add)
+    let mut counted = Counted(0);
+    // Neither the counter nor a value can fail.
+    serde_json::to_writer(&mut counted, value).map_or(usize::MAX, |()| counted.0)
 }
 
 /// The names that constraints, configurations and results can refer to.
@@ -197,20 +176,16 @@ impl<'v> Requests<'v> {
     pub(super) fn of(devices: &Node<'v, '_>) -> Self {
         let name = |value: &'v Value| value.get("name").and_then(Value::as_str).unwrap_or_default();
         let requests = devices.peek("requests").as_array().map(Vec::as_slice).unwrap_or_default();
-        Self(
-            requests
-                .iter()
-                .map(|request| {
-                    let alternatives = request.get("firstAvailable").and_then(Value::as_array);
-                    (name(request), alternatives.into_iter().flatten().map(name).collect())
-                })
-                .collect(),
-        )
+        let names = requests.iter().map(|request| {
+            let alternatives = request.get("firstAvailable").and_then(Value::as_array);
+            (name(request), alternatives.into_iter().flatten().map(name).collect())
+        });
+        Self(names.collect())
     }
 
     /// A list of references.
     pub(super) fn check_all(&self, out: &mut Report<'_>, references: &Node<'_, '_>) {
-        out.set(references, MOST, |reference| reference.text().to_owned(), |out, reference| self.check(out, reference));
+        out.set(references, MOST, "", |out, reference| self.check(out, reference));
     }
 
     /// A reference: `request` or `request/subrequest`.
@@ -219,39 +194,19 @@ impl<'v> Requests<'v> {
         let mut parts = text.splitn(3, '/');
         let (main, sub, more) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
         if more.is_some() {
-            out.invalid(
-                reference.at,
-                format!("`{}` is neither `request` nor `request/subrequest`", super::report::shown(text)),
-            );
-            return;
+            let message = format!("`{}` is neither `request` nor `request/subrequest`", shown(text));
+            return out.invalid(reference.at, message);
         }
         for part in std::iter::once(main).chain(sub) {
             out.invalid_each(reference.at, part, &names::label(part));
         }
         let known = self.0.get(main).is_some_and(|alternatives| sub.is_none_or(|sub| alternatives.contains(sub)));
         if !known {
-            out.invalid(reference.at, format!("the claim has no request `{}`", super::report::shown(text)));
+            out.invalid(reference.at, format!("the claim has no request `{}`", shown(text)));
             let names: Vec<&str> = self.0.keys().copied().take(8).collect();
             if !names.is_empty() {
                 out.hint(format!("its requests are {}", names.join(", ")));
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::length;
-
-    #[test]
-    fn a_length_is_that_of_the_compact_text() {
-        let every: String = (0..0x250_u32).filter_map(char::from_u32).chain("日本🎉".chars()).collect();
-        let numbers = json!([0, -1, i64::MIN, u64::MAX, 0.5, -1e300, 1e-7, 100.0]);
-        let nested = json!({ &*every: every, "none": null, "yes": true, "no": false, "numbers": numbers, "empty": [{}, [], ""] });
-        for value in [nested, numbers, json!({}), json!([]), Value::Null, json!("a\"b\\c\u{7f}")] {
-            assert_eq!(length(&value), value.to_string().len(), "{value}");
         }
     }
 }

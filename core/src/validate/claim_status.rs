@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::claim::{Requests, configuration, parameters};
+use super::claim::{self, Requests, configuration, parameters};
 use super::names;
 use super::node::Node;
-use super::report::Report;
+use super::report::{Report, shown};
 use super::schema::{ALLOCATION, DEVICE_STATUS, Type, same};
 use super::{binding, meta, node_selector, taints};
 
@@ -23,32 +23,26 @@ const LONGEST_INTERFACE: usize = 256;
 const LONGEST_HARDWARE_ADDRESS: usize = 128;
 
 /// A changed status.
-pub(super) fn update(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &Node<'_, '_>) {
+pub(super) fn check(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &Node<'_, '_>) {
     let (status, before) = (claim.field("status"), old.field("status"));
     let (spec, allocation, reserved) = (claim.field("spec"), status.field("allocation"), status.field("reservedFor"));
     let devices = spec.field("devices");
     let requests = Requests::of(&devices);
 
-    out.set(
-        &reserved,
-        MOST_CONSUMERS,
-        |consumer| consumer.text_of("uid").to_owned(),
-        |out, consumer| {
-            for name in ["resource", "name", "uid"] {
-                if consumer.text_of(name).is_empty() {
-                    out.required(consumer.at.field(name), format!("a consumer needs `{name}`"));
-                }
+    out.set(&reserved, MOST_CONSUMERS, "uid", |out, consumer| {
+        for name in ["resource", "name", "uid"] {
+            if consumer.text_of(name).is_empty() {
+                out.required(consumer.at.field(name), format!("a consumer needs `{name}`"));
             }
-        },
-    );
+        }
+    });
     let results = allocation.field("devices");
     let allocated: BTreeSet<DeviceKey<'_>> = results.field("results").list().iter().map(DeviceKey::of).collect();
     let reported = status.field("devices");
     for device in reported.items() {
         device_status(out, &device, &allocated);
     }
-    let key = |device: &Node<'_, '_>| DeviceKey::of(device.value).to_string();
-    out.unique(&reported, key);
+    out.unique(&reported, |device| DeviceKey::of(device.value).to_string());
 
     if reserved.len() > 0 {
         if !allocation.is_set() {
@@ -90,11 +84,10 @@ fn check_allocation(out: &mut Report<'_>, allocation: &Node<'_, '_>, requests: &
     });
     out.list(&devices.field("config"), MOST_CONFIGURATIONS, |out, config| {
         let source = config.field("source");
-        match source.text() {
-            "" => out.required(source.at, "the source of the configuration is needed"),
-            "FromClaim" | "FromClass" => {}
-            other => out.not_supported(source.at, other, &["FromClaim", "FromClass"]),
+        if source.text().is_empty() {
+            out.required(source.at, "the source of the configuration is needed");
         }
+        out.one_of(&source, &["FromClaim", "FromClass"]);
         requests.check_all(out, &config.field("requests"));
         configuration(out, config, false);
     });
@@ -106,7 +99,7 @@ fn check_allocation(out: &mut Report<'_>, allocation: &Node<'_, '_>, requests: &
 
 fn share(out: &mut Report<'_>, share: &Node<'_, '_>) {
     if share.is_set() && !names::is_uuid(share.text()) {
-        out.invalid(share.at, format!("`{}` is not a UUID in lower case", super::report::shown(share.text())));
+        out.invalid(share.at, format!("`{}` is not a UUID in lower case", shown(share.text())));
     }
 }
 
@@ -120,52 +113,36 @@ fn device_status(out: &mut Report<'_>, device: &Node<'_, '_>, allocated: &BTreeS
         out.invalid(device.at, "the device is not allocated to the claim");
     }
     let conditions = device.field("conditions");
-    if conditions.len() > MOST_CONDITIONS {
-        out.too_many(conditions.at, conditions.len(), MOST_CONDITIONS);
-    }
+    out.most(&conditions, MOST_CONDITIONS);
     meta::conditions(out, &conditions);
     let data = device.field("data");
     if data.is_set() {
         parameters(out, &data, false);
     }
     let network = device.field("networkData");
-    for (name, longest) in [("interfaceName", LONGEST_INTERFACE), ("hardwareAddress", LONGEST_HARDWARE_ADDRESS)] {
-        let length = network.text_of(name).len();
-        if length > longest {
-            out.too_long(network.at.field(name), length, longest);
+    out.longest(&network.field("interfaceName"), LONGEST_INTERFACE);
+    out.longest(&network.field("hardwareAddress"), LONGEST_HARDWARE_ADDRESS);
+    out.set(&network.field("ips"), MOST_ADDRESSES, "", |out, address| {
+        if !names::is_interface_address(address.text()) {
+            let text = shown(address.text());
+            let message = format!("`{text}` is not an address with a prefix length, such as `192.168.1.2/24`");
+            out.invalid(address.at, message);
         }
-    }
-    out.set(
-        &network.field("ips"),
-        MOST_ADDRESSES,
-        |address| address.text().to_owned(),
-        |out, address| {
-            if !names::is_interface_address(address.text()) {
-                let text = super::report::shown(address.text());
-                out.invalid(
-                    address.at,
-                    format!("`{text}` is not an address with a prefix length, such as `192.168.1.2/24`"),
-                );
-            }
-        },
-    );
+    });
 }
 
 /// Results with admin access need a labelled namespace, unless the claim had such results before.
 fn admin_access(out: &mut Report<'_>, claim: &Node<'_, '_>, allocation: &Node<'_, '_>, before: &Node<'_, '_>) {
-    let is_admin = |result: &Value| result.get("adminAccess") == Some(&Value::Bool(true));
-    let results = |allocation: &Value| {
-        allocation.pointer("/devices/results").and_then(Value::as_array).cloned().unwrap_or_default()
+    let first = |allocation: &Value| {
+        let is_admin = |result: &Value| result.get("adminAccess") == Some(&Value::Bool(true));
+        allocation.pointer("/devices/results").and_then(Value::as_array)?.iter().position(is_admin)
     };
-    if out.circumstances.admin_namespace != Some(false) || results(before.peek("allocation")).iter().any(is_admin) {
-        return;
-    }
-    if let Some(index) = results(allocation.value).iter().position(is_admin) {
-        let namespace = claim.field("metadata").text_of("namespace");
-        out.forbidden(
-            format_args!("status.allocation.devices.results[{index}].adminAccess"),
-            format!("admin access is not allowed in namespace `{namespace}`"),
-        );
+    if out.circumstances.admin_namespace == Some(false)
+        && first(before.peek("allocation")).is_none()
+        && let Some(index) = first(allocation.value)
+    {
+        let at = format!("status.allocation.devices.results[{index}].adminAccess");
+        claim::no_admin_access(out, claim, at);
     }
 }
 
@@ -175,40 +152,28 @@ fn permissions(out: &mut Report<'_>, status: &Node<'_, '_>, before: &Node<'_, '_
         return;
     }
     let allocation = Type::Opt(&ALLOCATION);
-    let binds = !same(&allocation, status.peek("allocation"), before.peek("allocation"))
-        || status.field("reservedFor").list() != before.field("reservedFor").list();
-    if binds {
-        out.forbidden(
-            status.at.field("allocation"),
-            "changing allocation or reservations needs the permission `resourceclaims/binding`",
-        );
+    if !same(&allocation, status.peek("allocation"), before.peek("allocation"))
+        || status.field("reservedFor").list() != before.field("reservedFor").list()
+    {
+        let message = "changing allocation or reservations needs the permission `resourceclaims/binding`";
+        out.forbidden(status.at.field("allocation"), message);
     }
     if !status.has("allocation") {
         return;
     }
-    let by_key = |status: &Node<'_, '_>| -> BTreeMap<String, (String, Value)> {
-        let devices = status.field("devices");
-        devices
-            .list()
-            .iter()
-            .map(|device| {
-                let driver = device.get("driver").and_then(Value::as_str).unwrap_or_default().to_owned();
-                (DeviceKey::of(device).to_string(), (driver, device.clone()))
-            })
-            .collect()
+    let by_key = |devices: &'_ Value| -> BTreeMap<String, Value> {
+        let devices = devices.as_array().into_iter().flatten();
+        devices.map(|device| (DeviceKey::of(device).to_string(), device.clone())).collect()
     };
-    let (now, then) = (by_key(status), by_key(before));
-    let differs = |key: &String| match (now.get(key), then.get(key)) {
-        (Some((_, now)), Some((_, then))) => !same(&DEVICE_STATUS, now, then),
-        _ => true,
-    };
-    let drivers: BTreeSet<&String> =
-        now.iter().chain(&then).filter(|(key, _)| differs(key)).map(|(_, (driver, _))| driver).collect();
-    for driver in drivers {
-        out.forbidden(
-            status.at.field("devices"),
-            format!("changing the status of devices of `{driver}` needs the permission `resourceclaims/driver`"),
-        );
+    let (now, then) = (by_key(status.peek("devices")), by_key(before.peek("devices")));
+    let is_same =
+        |key| matches!((now.get(key), then.get(key)), (Some(now), Some(then)) if same(&DEVICE_STATUS, now, then));
+    let changed = now.iter().chain(&then).filter(|(key, _)| !is_same(*key)).map(|(_, device)| device);
+    let drivers = changed.map(|device| device.get("driver").and_then(Value::as_str).unwrap_or_default());
+    for driver in drivers.collect::<BTreeSet<&str>>() {
+        let message =
+            format!("changing the status of devices of `{driver}` needs the permission `resourceclaims/driver`");
+        out.forbidden(status.at.field("devices"), message);
     }
 }
 

@@ -10,20 +10,12 @@ use super::selectors;
 
 const MOST_CONFIGURATIONS: usize = 32;
 
-/// A class that is created.
-pub(super) fn create(out: &mut Report<'_>, class: &Node<'_, '_>) {
+/// A class. In a changed one a list that stays as it is counts as stored, any change makes all of it new.
+pub(super) fn check(out: &mut Report<'_>, class: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
     meta::check_without_prefix(out, class, Scope::Cluster);
-    check(out, class, None);
-}
-
-/// A class that is changed. A list that stays as it is counts as stored, any change makes all of it new.
-pub(super) fn update(out: &mut Report<'_>, class: &Node<'_, '_>, old: &Node<'_, '_>) {
-    meta::check_without_prefix(out, class, Scope::Cluster);
-    meta::update(out, class, old);
-    check(out, class, Some(old));
-}
-
-fn check(out: &mut Report<'_>, class: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
+    if let Some(old) = old {
+        meta::update(out, class, old);
+    }
     let spec = class.field("spec");
     let before = |name: &str| old.and_then(|old| old.peek("spec").get(name)).unwrap_or(&serde_json::Value::Null);
     let selectors = spec.field("selectors");

@@ -6,11 +6,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::group::{self, Shape};
+use super::group::{self, MOST_TEMPLATES, Shape, name, update_beta, update_each};
 use super::node::Node;
-use super::report::Report;
+use super::report::{Report, shown};
 use super::schema::{COMPOSITE_TEMPLATES, Type};
-use super::workload::{MOST_TEMPLATES, name, update_beta, update_each};
 use crate::profile::Version;
 
 const COMPOSITE: &str = "compositePodGroupTemplates";
@@ -37,11 +36,10 @@ fn composites(out: &mut Report<'_>, list: &Node<'_, '_>, depth: usize) {
     if depth > DEEPEST {
         return;
     }
-    let key = |template: &Node<'_, '_>| template.text_of("name").to_owned();
-    out.set(list, MOST_TEMPLATES, key, |out, template| {
+    out.set(list, MOST_TEMPLATES, "name", |out, template| {
         name(out, template);
         group::check(out, template, None, Shape::CompositeTemplate);
-        out.set(&template.field(GROUPS), MOST_TEMPLATES, key, |out, template| {
+        out.set(&template.field(GROUPS), MOST_TEMPLATES, "name", |out, template| {
             name(out, template);
             group::check(out, template, None, Shape::Beta1);
         });
@@ -98,7 +96,7 @@ fn across(out: &mut Report<'_>, list: &Node<'_, '_>, known: &mut BTreeSet<String
     for template in list.items() {
         let name = template.field("name");
         if known.contains(name.text()) {
-            out.duplicate(name.at, &super::report::shown(name.text()));
+            out.duplicate(name.at, &shown(name.text()));
         }
     }
     known.extend(list.items().map(|template| template.text_of("name").to_owned()));

@@ -19,25 +19,25 @@ pub(super) fn check(out: &mut Report<'_>, kind: &str, object: &Node<'_, '_>, old
     let spec = object.field("spec");
     match kind {
         "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" => {
-            metadata(out, object, old);
+            meta::check_whole(out, object, old, Scope::AnyNamespace);
             replicated(out, kind, &spec);
         }
         "ReplicationController" => {
-            metadata(out, object, old);
+            meta::check_whole(out, object, old, Scope::AnyNamespace);
             non_negative(out, &spec, &["replicas", "minReadySeconds"]);
             restarts_always(out, kind, &spec);
         }
         "Job" => {
-            metadata(out, object, old);
+            meta::check_whole(out, object, old, Scope::AnyNamespace);
             generated_selector(out, object, &spec);
             job(out, &spec, true);
             pod_names(out, object, &spec);
         }
         "CronJob" => {
-            metadata(out, object, old);
+            meta::check_whole(out, object, old, Scope::AnyNamespace);
             cron(out, &spec);
         }
-        "PodTemplate" => metadata(out, object, old),
+        "PodTemplate" => meta::check_whole(out, object, old, Scope::AnyNamespace),
         "JobSet" => {
             for replicated in spec.field("replicatedJobs").items() {
                 let (name, template) = (replicated.field("name"), replicated.field("template"));
@@ -46,7 +46,7 @@ pub(super) fn check(out: &mut Report<'_>, kind: &str, object: &Node<'_, '_>, old
                 // JobSet makes its Jobs Indexed and restarts their Pods on failure.
                 job(out, &template.field("spec"), false);
             }
-            out.unique(&spec.field("replicatedJobs"), |replicated| replicated.text_of("name").to_owned());
+            out.unique_by(&spec.field("replicatedJobs"), "name");
         }
         "LeaderWorkerSet" => {
             non_negative(out, &spec, &["replicas"]);
@@ -60,13 +60,6 @@ pub(super) fn check(out: &mut Report<'_>, kind: &str, object: &Node<'_, '_>, old
     }
     if let Some(old) = old {
         unchanged(out, kind, &spec, &old.field("spec"));
-    }
-}
-
-fn metadata(out: &mut Report<'_>, object: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
-    meta::check(out, object, Scope::AnyNamespace);
-    if let Some(old) = old {
-        meta::update(out, object, old);
     }
 }
 
@@ -125,9 +118,7 @@ fn replicated(out: &mut Report<'_>, kind: &str, spec: &Node<'_, '_>) {
 
 fn strategy(out: &mut Report<'_>, strategy: &Node<'_, '_>, known: &[&str]) {
     let kind = strategy.field("type");
-    if !kind.text().is_empty() && !known.contains(&kind.text()) {
-        out.not_supported(kind.at, kind.text(), known);
-    }
+    out.one_of(&kind, known);
     if matches!(kind.text(), "Recreate") && strategy.has("rollingUpdate") {
         let message = "may not be specified when strategy `type` is 'Recreate'";
         out.forbidden(strategy.at.field("rollingUpdate"), message);
@@ -173,21 +164,13 @@ fn cron(out: &mut Report<'_>, spec: &Node<'_, '_>) {
         out.hint("write five fields, for instance `0 3 * * *`");
     }
     non_negative(out, spec, &["startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"]);
-    let policy = spec.field("concurrencyPolicy");
-    const POLICIES: [&str; 3] = ["Allow", "Forbid", "Replace"];
-    if !policy.text().is_empty() && !POLICIES.contains(&policy.text()) {
-        out.not_supported(policy.at, policy.text(), &POLICIES);
-    }
+    out.one_of(&spec.field("concurrencyPolicy"), &["Allow", "Forbid", "Replace"]);
     let template = spec.field("jobTemplate");
     let job_spec = template.field("spec");
     let manual = job_spec.field("manualSelector");
     if manual.is_true() {
-        out.error(
-            ErrorKind::NotSupported,
-            Code::ValidateNotSupported,
-            manual.at,
-            "a CronJob makes the selector itself",
-        );
+        let message = "a CronJob makes the selector itself";
+        out.error(ErrorKind::NotSupported, Code::ValidateNotSupported, manual.at, message);
     }
     job(out, &job_spec, true);
 }

@@ -6,7 +6,8 @@
 use serde_json::{Map, Value, json};
 
 use super::kind::{Kind, split};
-use super::pod_templates;
+use super::{places, pod_templates};
+use crate::api::read::Path;
 use crate::api::versions::{is_flat, lower, raise};
 use crate::finding::{Code, Finding};
 
@@ -32,11 +33,11 @@ pub(super) fn convert(mut object: Value, to: &str) -> Result<Value, Vec<Finding>
         (Some(of), "resource.k8s.io") if serves(of, to) => resource(of, from, to, &mut object),
         (Some(of @ (Kind::Workload | Kind::PodGroup)), _) if serves(of, to) => scheduling(of, from, to, &mut object),
         _ => {
-            let Some((paths, _)) = pod_templates::of(group, &kind).filter(|_| to == from) else {
+            let Some(row) = pod_templates::of(group, &kind).filter(|_| to == from) else {
                 return Err(vec![no_way(&kind, &api_version, to)]);
             };
-            for path in paths {
-                templates(&mut object, path);
+            for path in row.paths {
+                places::each(&mut object, &format!("{path}.spec"), &Path::ROOT, &mut |spec, _| pod_claims(spec));
             }
             return Ok(object);
         }
@@ -80,26 +81,6 @@ fn pod_claims(spec: &mut Value) {
             Some(other) => drop(claim.insert("source".to_owned(), other)),
             None => {}
         }
-    }
-}
-
-/// Bounded: as deep as the longest path of a Pod template.
-fn templates(value: &mut Value, path: &str) {
-    if path.is_empty() {
-        if let Some(spec) = value.get_mut("spec") {
-            pod_claims(spec);
-        }
-        return;
-    }
-    let (step, rest) = path.split_once('.').unwrap_or((path, ""));
-    if let Some(name) = step.strip_suffix("[]") {
-        let items = value.get_mut(name).and_then(Value::as_array_mut);
-        items.into_iter().flatten().for_each(|item| templates(item, rest));
-    } else if let Some(name) = step.strip_suffix("{}") {
-        let entries = value.get_mut(name).and_then(Value::as_object_mut);
-        entries.into_iter().flatten().for_each(|(_, item)| templates(item, rest));
-    } else if let Some(inner) = value.get_mut(step) {
-        templates(inner, rest);
     }
 }
 
@@ -233,54 +214,5 @@ impl Origin {
                 spec.insert("workloadRef".to_owned(), object(parts, self.rest));
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn object(api_version: &str, kind: &str, spec: Value) -> Value {
-        json!({ "apiVersion": api_version, "kind": kind, "metadata": { "name": "o" }, "spec": spec })
-    }
-
-    #[test]
-    fn every_spelling_of_a_group_becomes_the_newest() {
-        let newest =
-            json!({ "workloadRef": { "workloadName": "w", "templateName": "t" }, "schedulingPolicy": { "basic": {} } });
-        for (version, spec) in [
-            (
-                "v1alpha1",
-                json!({ "workloadRef": { "name": "w" }, "podGroupTemplateRef": { "name": "t" }, "policy": { "basic": {} } }),
-            ),
-            (
-                "v1alpha2",
-                json!({ "podGroupTemplateRef": { "workloadName": "w", "podGroupTemplateName": "t" }, "schedulingPolicy": { "basic": {} } }),
-            ),
-            (
-                "v1alpha2",
-                json!({ "podGroupTemplateRef": { "workload": { "workloadName": "w", "podGroupTemplateName": "t" } }, "schedulingPolicy": { "basic": {} } }),
-            ),
-        ] {
-            let group = object(&format!("scheduling.k8s.io/{version}"), "PodGroup", spec);
-            let raised = convert(group.clone(), "v1beta1").unwrap();
-            assert_eq!(raised["spec"], newest);
-            let back = convert(raised, version).unwrap();
-            assert_eq!(convert(back, "v1beta1").unwrap()["spec"], newest);
-        }
-    }
-
-    #[test]
-    fn the_source_of_pod_claims_goes() {
-        let pod =
-            object("v1", "Pod", json!({ "resourceClaims": [{ "name": "a", "source": { "resourceClaimName": "c" } }] }));
-        let converted = convert(pod, "v1").unwrap();
-        assert_eq!(converted["spec"]["resourceClaims"], json!([{ "name": "a", "resourceClaimName": "c" }]));
-    }
-
-    #[test]
-    fn there_is_no_way_to_a_version_that_never_was() {
-        assert!(convert(object("resource.k8s.io/v1beta1", "ResourceClaim", json!({})), "v2").is_err());
-        assert!(convert(object("v1", "Pod", json!({})), "v2").is_err());
     }
 }

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::places;
+use crate::api::read::Path;
 use crate::api::source::SOURCE_KIND;
 
 /// Sets the defaults of a kind, which is in its internal form.
@@ -12,13 +14,14 @@ pub(super) fn set(kind: &str, object: &mut Value, flat: bool) {
             claim_spec(object.pointer_mut("/spec/spec"), flat);
         }
         SOURCE_KIND => claim_spec(object.pointer_mut("/spec/template/spec"), flat),
-        "ResourceSlice" => each(object.pointer_mut("/spec/devices"), |device| {
-            if let Some(Value::Object(mappings)) = device.get_mut("nodeAllocatableResourceMappings") {
-                for mapping in mappings.values_mut().filter_map(Value::as_object_mut) {
+        "ResourceSlice" => {
+            let path = "spec.devices[].nodeAllocatableResourceMappings{}";
+            places::each(object, path, &Path::ROOT, &mut |mapping, _| {
+                if let Some(mapping) = mapping.as_object_mut() {
                     mapping.entry("allocationMultiplier").or_insert_with(|| json!("1"));
                 }
-            }
-        }),
+            });
+        }
         "ResourcePoolStatusRequest" => {
             if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
                 spec.entry("limit").or_insert_with(|| json!(100));
@@ -113,20 +116,16 @@ fn claim_spec(spec: Option<&mut Value>, flat: bool) {
 }
 
 fn asked(request: &mut Map<String, Value>) {
-    let mode = request.entry("allocationMode").or_insert_with(|| json!("ExactCount"));
-    if mode == "" {
-        *mode = json!("ExactCount");
+    fill(request, "allocationMode", json!("ExactCount"));
+    if request.get("allocationMode").is_some_and(|mode| mode == "ExactCount") {
+        fill(request, "count", json!(1));
     }
-    if mode == "ExactCount" {
-        let count = request.entry("count").or_insert_with(|| json!(1));
-        if count == 0 {
-            *count = json!(1);
-        }
+    each(request.get_mut("tolerations"), |toleration| fill(toleration, "operator", json!("Equal")));
+}
+
+/// Sets a field that is left out, or has the zero of its type.
+fn fill(map: &mut Map<String, Value>, name: &str, default: Value) {
+    if map.get(name).is_none_or(|value| value == "" || *value == 0) {
+        map.insert(name.to_owned(), default);
     }
-    each(request.get_mut("tolerations"), |toleration| {
-        let operator = toleration.entry("operator").or_insert_with(|| json!("Equal"));
-        if operator == "" {
-            *operator = json!("Equal");
-        }
-    });
 }

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::names;
 use super::node::Node;
 use super::report::{Report, shown};
-use crate::cel::{COST_LIMIT, CompileErrorKind, Environment, MOST_BYTES, compile_derived};
-use crate::finding::{Code, ErrorKind};
+use super::{names, selectors};
+use crate::cel::{Environment, MOST_BYTES, compile_derived};
 
 /// Which attributes the constraints of a claim compare, by the requests that they cover.
 pub(super) struct Compared<'v>(Vec<(BTreeSet<&'v str>, &'v str)>);
@@ -48,27 +47,19 @@ pub(super) fn check(out: &mut Report<'_>, attributes: &Node<'_, '_>, reference: 
         }
         check_expression(out, &expression);
     }
-    out.unique(attributes, |attribute| attribute.text_of("name").to_owned());
+    out.unique_by(attributes, "name");
 }
 
 fn check_expression(out: &mut Report<'_>, expression: &Node<'_, '_>) {
     let text = expression.text();
     if text.is_empty() {
-        out.required(expression.at, "an expression is needed");
-        return;
+        return out.required(expression.at, "an expression is needed");
     }
     if text.len() > MOST_BYTES {
-        out.too_long(expression.at, text.len(), MOST_BYTES);
-        return;
+        return out.too_long(expression.at, text.len(), MOST_BYTES);
     }
     match compile_derived(text, &Environment::new_expressions(out.profile.version, out.features())) {
-        Ok(program) if program.max_cost() > COST_LIMIT => {
-            let message =
-                format!("the expression may cost {} units, at most {COST_LIMIT} are allowed", program.max_cost());
-            out.error(ErrorKind::Forbidden, Code::ValidateSelectorCost, expression.at, message);
-        }
-        Ok(_) => {}
-        Err(error) if error.kind == CompileErrorKind::NotSupportedHere => {}
-        Err(error) => out.error(ErrorKind::Invalid, Code::ValidateSelector, expression.at, error.message),
+        Ok(program) => drop(selectors::limit(out, expression, program.max_cost())),
+        Err(error) => selectors::refuse(out, expression, error),
     }
 }

@@ -5,8 +5,9 @@
 
 use serde_json::Value;
 
-use super::Operation;
 use super::report::Report;
+use super::{Operation, places};
+use crate::api::read::Path;
 use crate::api::source::SOURCE_KIND;
 use crate::finding::{Code, Finding};
 use crate::profile::Features;
@@ -30,7 +31,7 @@ macro_rules! features {
     (@used $used:expr) => { $used };
 }
 
-static CLAIM: &[Feature] = features! {
+const CLAIM: &[Feature] = features! {
     "DRAPrioritizedList", |on| on.prioritized_list, ["spec.devices.requests[].firstAvailable"];
     "DRADeviceTaints", |on| on.device_taints,
         ["spec.devices.requests[].exactly.tolerations", "spec.devices.requests[].firstAvailable[].tolerations"];
@@ -44,7 +45,7 @@ static CLAIM: &[Feature] = features! {
         ["spec.devices.requests[].exactly.derivedAttributes", "spec.devices.requests[].firstAvailable[].derivedAttributes"];
 };
 
-static CLAIM_STATUS: &[Feature] = features! {
+const CLAIM_STATUS: &[Feature] = features! {
     "DRAResourceClaimDeviceStatus", |on| on.resource_claim_device_status, ["status.devices"];
     "DRAAdminAccess", |on| on.admin_access, ["status.allocation.devices.results[].adminAccess"],
         &["spec.devices.requests[].exactly.adminAccess"];
@@ -62,11 +63,11 @@ static CLAIM_STATUS: &[Feature] = features! {
         ["status.allocation.devices.results[].skipNodeOperations"];
 };
 
-static CLASS: &[Feature] = features! {
+const CLASS: &[Feature] = features! {
     "DRAExtendedResource", |on| on.extended_resource, ["spec.extendedResourceName"];
 };
 
-static SLICE: &[Feature] = features! {
+const SLICE: &[Feature] = features! {
     "DRADeviceTaints", |on| on.device_taints, ["spec.devices[].taints"];
     "DRAPartitionableDevices", |on| on.partitionable_devices, [
         "spec.sharedCounters",
@@ -105,7 +106,7 @@ static SLICE: &[Feature] = features! {
     ];
 };
 
-static POD: &[Feature] = features! {
+const POD: &[Feature] = features! {
     "DynamicResourceAllocation", |on| on.dynamic_resource_allocation, [
         "spec.resourceClaims",
         "spec.containers[].resources.claims",
@@ -114,58 +115,47 @@ static POD: &[Feature] = features! {
     "GenericWorkload", |on| on.generic_workload, ["spec.schedulingGroup", "spec.workloadRef"];
 };
 
-static POD_STATUS: &[Feature] = features! {
+const POD_STATUS: &[Feature] = features! {
     "DynamicResourceAllocation", |on| on.dynamic_resource_allocation, ["status.resourceClaimStatuses"],
         &["spec.resourceClaims"];
     "DRAExtendedResource", |on| on.extended_resource, ["status.extendedResourceClaimStatus"];
     "DRANodeAllocatableResources", |on| on.node_allocatable_resources, ["status.nodeAllocatableResourceClaimStatuses"];
 };
 
-static GROUP: &[Feature] = features! {
-    "DRAWorkloadResourceClaims", |on| on.workload_resource_claims, ["spec.resourceClaims"];
-    "TopologyAwareWorkloadScheduling", |on| on.topology_aware_scheduling, ["spec.schedulingConstraints"];
-    "WorkloadAwarePreemption", |on| on.workload_aware_preemption,
-        ["spec.disruptionMode", "spec.priorityClassName", "spec.priority"];
-    "PodGroupPreemptionPolicy", |on| on.pod_group_preemption_policy, ["spec.preemptionPolicy"];
+/// Of a PodGroup or of a template of one.
+const GROUP: &[Feature] = features! {
+    "DRAWorkloadResourceClaims", |on| on.workload_resource_claims, ["resourceClaims"];
+    "TopologyAwareWorkloadScheduling", |on| on.topology_aware_scheduling, ["schedulingConstraints"];
+    "WorkloadAwarePreemption", |on| on.workload_aware_preemption, ["disruptionMode", "priorityClassName", "priority"];
+    "PodGroupPreemptionPolicy", |on| on.pod_group_preemption_policy, ["preemptionPolicy"];
 };
 
-static GROUP_STATUS: &[Feature] = features! {
+const GROUP_STATUS: &[Feature] = features! {
     "DRAWorkloadResourceClaims", |on| on.workload_resource_claims, ["status.resourceClaimStatuses"],
         &["spec.resourceClaims"];
 };
 
-static WORKLOAD: &[Feature] = features! {
-    "DRAWorkloadResourceClaims", |on| on.workload_resource_claims, ["spec.podGroupTemplates[].resourceClaims"];
-    "TopologyAwareWorkloadScheduling", |on| on.topology_aware_scheduling,
-        ["spec.podGroupTemplates[].schedulingConstraints"];
-    "WorkloadAwarePreemption", |on| on.workload_aware_preemption, [
-        "spec.podGroupTemplates[].disruptionMode",
-        "spec.podGroupTemplates[].priorityClassName",
-        "spec.podGroupTemplates[].priority",
-    ];
-    "PodGroupPreemptionPolicy", |on| on.pod_group_preemption_policy, ["spec.podGroupTemplates[].preemptionPolicy"];
+const WORKLOAD: &[Feature] = features! {
     "CompositePodGroup", |on| on.composite_pod_group, ["spec.compositePodGroupTemplates"];
 };
 
 /// The features of a kind that an operation looks at, and what their paths begin with.
-fn of(kind: &str, operation: Operation) -> (&'static str, &'static [Feature]) {
-    let status = operation == Operation::StatusUpdate;
-    let features = match kind {
-        "ResourceClaim" if status => CLAIM_STATUS,
-        "PodGroup" if status => GROUP_STATUS,
-        "Pod" if status => POD_STATUS,
-        _ if status => &[],
-        "ResourceClaim" => CLAIM,
-        "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => return ("spec.", CLAIM),
-        SOURCE_KIND => return ("spec.template.", CLAIM),
-        "DeviceClass" => CLASS,
-        "ResourceSlice" => SLICE,
-        "Pod" => POD,
-        "PodGroup" => GROUP,
-        "Workload" => WORKLOAD,
+fn of(kind: &str, operation: Operation) -> &'static [(&'static str, &'static [Feature])] {
+    match (kind, operation) {
+        ("ResourceClaim", Operation::StatusUpdate) => &[("", CLAIM_STATUS)],
+        ("PodGroup", Operation::StatusUpdate) => &[("", GROUP_STATUS)],
+        ("Pod", Operation::StatusUpdate) => &[("", POD_STATUS)],
+        (_, Operation::StatusUpdate) => &[],
+        ("ResourceClaim", _) => &[("", CLAIM)],
+        ("ResourceClaimTemplate" | "ClusterResourceClaimTemplate", _) => &[("spec.", CLAIM)],
+        (SOURCE_KIND, _) => &[("spec.template.", CLAIM)],
+        ("DeviceClass", _) => &[("", CLASS)],
+        ("ResourceSlice", _) => &[("", SLICE)],
+        ("Pod", _) => &[("", POD)],
+        ("PodGroup", _) => &[("spec.", GROUP)],
+        ("Workload", _) => &[("spec.podGroupTemplates[].", GROUP), ("", WORKLOAD)],
         _ => &[],
-    };
-    ("", features)
+    }
 }
 
 /// Drops the fields of features that are off and says so, once per kind of field.
@@ -176,88 +166,38 @@ pub(super) fn drop_disabled(
     old: Option<&Value>,
     operation: Operation,
 ) {
-    let (prefix, features) = of(kind, operation);
-    for feature in features {
+    let parts = of(kind, operation).iter();
+    for (prefix, feature) in parts.flat_map(|(prefix, features)| features.iter().map(move |feature| (prefix, feature)))
+    {
         if (feature.is_on)(out.features()) {
             continue;
         }
         let uses = |fields: &[&str]| {
-            old.is_some_and(|old| fields.iter().any(|field| is_used(old, &format!("{prefix}{field}"))))
+            let is_used =
+                |old| fields.iter().any(|field| places::any(old, &format!("{prefix}{field}"), |at| !is_empty(at)));
+            old.is_some_and(is_used)
         };
         if uses(feature.fields) || uses(feature.also_used_by) {
             continue;
         }
         for field in feature.fields {
-            let mut dropped = Dropped::default();
-            remove(object, &format!("{prefix}{field}"), String::new(), &mut dropped);
-            let Some(first) = dropped.first else { continue };
-            let more = match dropped.count {
-                0 | 1 => String::new(),
-                count => format!(" here and in {} other places", count.saturating_sub(1)),
-            };
-            let name = field.rsplit('.').next().unwrap_or_default();
+            let path = format!("{prefix}{field}");
+            let (parent, name) = path.rsplit_once('.').unwrap_or(("", &path));
+            let (mut first, mut others) = (None, 0_usize);
+            places::each(object, parent, &Path::ROOT, &mut |parent, at| {
+                if parent.as_object_mut().and_then(|map| map.remove(name)).is_some_and(|value| !is_empty(&value)) {
+                    others = others.saturating_add(usize::from(first.is_some()));
+                    first.get_or_insert_with(|| at.field(name).to_string());
+                }
+            });
+            let Some(first) = first else { continue };
+            let more = if others > 0 { format!(" here and in {others} other places") } else { String::new() };
             let message = format!(
                 "`{name}` is dropped{more}: the feature gate `{}` is off in Kubernetes {}",
                 feature.gate, out.profile.version
             );
             out.note(Finding::new(Code::ValidateDroppedField, first, message));
         }
-    }
-}
-
-#[derive(Default)]
-struct Dropped {
-    first: Option<String>,
-    count: usize,
-}
-
-/// One step of a path and the rest of it.
-fn split(path: &str) -> (&str, &str, Option<&str>) {
-    let (step, rest) = path.split_once('.').map_or((path, None), |(step, rest)| (step, Some(rest)));
-    match step.strip_suffix("[]").map(|name| (name, "[]")).or_else(|| step.strip_suffix("{}").map(|name| (name, "{}")))
-    {
-        Some((name, inside)) => (name, inside, rest),
-        None => (step, "", rest),
-    }
-}
-
-/// Bounded: as deep as the longest path above.
-fn remove(object: &mut Value, path: &str, at: String, dropped: &mut Dropped) {
-    let (name, inside, rest) = split(path);
-    let Some(map) = object.as_object_mut() else { return };
-    let at = if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
-    let Some(rest) = rest else {
-        if map.remove(name).is_some_and(|value| !is_empty(&value)) {
-            dropped.count = dropped.count.saturating_add(1);
-            dropped.first.get_or_insert(at);
-        }
-        return;
-    };
-    match (map.get_mut(name), inside) {
-        (Some(Value::Array(items)), "[]") => {
-            for (index, item) in items.iter_mut().enumerate() {
-                remove(item, rest, format!("{at}[{index}]"), dropped);
-            }
-        }
-        (Some(Value::Object(entries)), "{}") => {
-            for (key, item) in entries {
-                remove(item, rest, format!("{at}[{key}]"), dropped);
-            }
-        }
-        (Some(inner), "") => remove(inner, rest, at, dropped),
-        _ => {}
-    }
-}
-
-fn is_used(object: &Value, path: &str) -> bool {
-    let (name, inside, rest) = split(path);
-    let Some(value) = object.get(name) else { return false };
-    let Some(rest) = rest else { return !is_empty(value) };
-    match (value, inside) {
-        (Value::Array(items), "[]") => items.iter().any(|item| is_used(item, rest)),
-        (Value::Object(entries), "{}") => entries.values().any(|item| is_used(item, rest)),
-        (inner, "") => is_used(inner, rest),
-        _ => false,
     }
 }
 

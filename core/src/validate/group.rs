@@ -10,9 +10,11 @@ use serde_json::Value;
 use super::names;
 use super::node::Node;
 use super::report::Report;
-use super::schema::{COMPOSITE_POLICY, CONSTRAINTS, DISRUPTION, GROUP_CLAIMS, POLICY, Type, same};
+use super::schema::{COMPOSITE_POLICY, CONSTRAINTS, DISRUPTION, GROUP_CLAIMS, POLICY, TEMPLATE_BETA1, Type, same};
 use crate::profile::Version;
 
+/// Templates in one list.
+pub(super) const MOST_TEMPLATES: usize = 8;
 const MOST_CLAIMS: usize = 4;
 const MOST_TOPOLOGIES: usize = 1;
 const HIGHEST_PRIORITY: i64 = 1_000_000_000;
@@ -55,72 +57,67 @@ impl Shape {
 
 /// The fields of a PodGroup's spec or of a template. `old` is what they were, where they cannot be changed.
 pub(super) fn check(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node<'_, '_>>, shape: Shape) {
-    let before = |name: &str| old.map(|old| old.peek(name));
     policy(out, spec, old, shape);
-    let constraints = spec.field("schedulingConstraints");
     let on = out.features().topology_aware_scheduling || shape.is_composite();
-    gated(out, &constraints, before("schedulingConstraints"), &CONSTRAINTS, on, |out, constraints| {
-        let topology = constraints.field("topology");
-        out.list(&topology, MOST_TOPOLOGIES, |out, topology| {
+    gated(out, spec, old, "schedulingConstraints", &CONSTRAINTS, on, |out, constraints| {
+        out.list(&constraints.field("topology"), MOST_TOPOLOGIES, |out, topology| {
             out.needed_text(&topology.field("key"), "the key of a node label is needed", names::label_key);
         });
     });
-    let claims_node = spec.field("resourceClaims");
-    if !shape.is_composite() && changed(out, &claims_node, before("resourceClaims"), &GROUP_CLAIMS) {
-        claims(out, &claims_node);
+    if !shape.is_composite()
+        && let Some(list) = fresh(out, spec, old, "resourceClaims", &GROUP_CLAIMS)
+    {
+        claims(out, &list);
     }
-    disruption(out, spec, before("disruptionMode"), shape);
+    disruption(out, spec, old, shape);
     let on = out.features().workload_aware_preemption || shape.is_latest();
-    let class = spec.field("priorityClassName");
-    gated(out, &class, before("priorityClassName"), &Type::Text, on, |out, class| {
-        out.some_text(class, names::subdomain);
-    });
-    let priority = spec.field("priority");
-    gated(out, &priority, before("priority"), &Type::Opt(&Type::Int32), on, |out, priority| {
+    gated(out, spec, old, "priorityClassName", &Type::Text, on, |out, class| out.some_text(class, names::subdomain));
+    gated(out, spec, old, "priority", &Type::Opt(&Type::Int32), on, |out, priority| {
         if priority.int() > HIGHEST_PRIORITY {
             out.invalid(priority.at, format!("must be at most {HIGHEST_PRIORITY}"));
         }
     });
-    let preemption = spec.field("preemptionPolicy");
     let on = out.features().pod_group_preemption_policy;
-    gated(out, &preemption, before("preemptionPolicy"), &Type::Opt(&Type::Text), on, |out, preemption| {
-        if !matches!(preemption.text(), "Never" | "PreemptLowerPriority") {
-            out.not_supported(preemption.at, preemption.text(), &["Never", "PreemptLowerPriority"]);
-        }
+    gated(out, spec, old, "preemptionPolicy", &Type::Opt(&Type::Text), on, |out, preemption| {
+        out.known(preemption, &["Never", "PreemptLowerPriority"]);
     });
 }
 
-/// Whether a field's rules are to be asked: it is new, or there was none before. A field that changed is reported.
-pub(super) fn changed(out: &mut Report<'_>, field: &Node<'_, '_>, before: Option<&Value>, of: &Type) -> bool {
-    match before {
-        None => true,
-        Some(before) => {
-            if !same(of, field.value, before) {
-                out.immutable(field.at);
-            }
-            false
-        }
+/// A field whose rules are to be asked, because there was no object before. One that changed is reported.
+pub(super) fn fresh<'v, 's>(
+    out: &mut Report<'_>,
+    spec: &'s Node<'v, '_>,
+    old: Option<&Node<'_, '_>>,
+    name: &'s str,
+    of: &Type,
+) -> Option<Node<'v, 's>> {
+    let field = spec.field(name);
+    if old.is_some_and(|old| !same(of, field.value, old.peek(name))) {
+        out.immutable(field.at);
     }
+    old.is_none().then_some(field)
 }
 
 /// A field behind a feature gate: with the gate off it may not be there at all.
 fn gated(
     out: &mut Report<'_>,
-    field: &Node<'_, '_>,
-    before: Option<&Value>,
+    spec: &Node<'_, '_>,
+    old: Option<&Node<'_, '_>>,
+    name: &str,
     of: &Type,
     on: bool,
     rule: impl FnOnce(&mut Report<'_>, &Node<'_, '_>),
 ) {
-    if before.is_some_and(|before| same(of, field.value, before)) {
+    let field = spec.field(name);
+    if old.is_some_and(|old| same(of, field.value, old.peek(name))) {
         return;
     }
     if !on {
         if !is_zero(field.value) {
             out.forbidden(field.at, "the feature gate of the field is off");
         }
-    } else if changed(out, field, before, of) && field.is_set() {
-        rule(out, field);
+    } else if let Some(field) = fresh(out, spec, old, name, of).filter(Node::is_set) {
+        rule(out, &field);
     }
 }
 
@@ -154,9 +151,7 @@ fn policy(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node<'_, '_>>,
                 gang(out, &policy, count);
             }
         }
-        Some(old) => {
-            changed(out, &policy, Some(old.peek(name)), of);
-        }
+        Some(_) => drop(fresh(out, spec, old, name, of)),
         None => {
             union(out, &policy, &["basic", "gang"]);
             gang(out, &policy, count);
@@ -183,14 +178,11 @@ fn gang(out: &mut Report<'_>, policy: &Node<'_, '_>, count_field: &str) {
 
 /// Exactly one of the members must be set.
 pub(super) fn union(out: &mut Report<'_>, object: &Node<'_, '_>, members: &[&str]) {
+    let listed = members.join("`, `");
     match members.iter().filter(|member| object.has(member)).count() {
         1 => {}
-        0 => {
-            out.invalid(object.at, format!("one of `{}` is needed", members.join("`, `")));
-        }
-        _ => {
-            out.invalid(object.at, format!("only one of `{}` can be set", members.join("`, `")));
-        }
+        0 => out.invalid(object.at, format!("one of `{listed}` is needed")),
+        _ => out.invalid(object.at, format!("only one of `{listed}` can be set")),
     }
 }
 
@@ -214,37 +206,69 @@ fn claims(out: &mut Report<'_>, claims: &Node<'_, '_>) {
     } else {
         &["resourceClaimName", "resourceClaimTemplateName"]
     };
-    out.set(
-        claims,
-        MOST_CLAIMS,
-        |claim| claim.text_of("name").to_owned(),
-        |out, claim| {
-            out.needed_text(&claim.field("name"), "a name is needed", names::label);
-            let cluster = claim.field("clusterResourceClaimTemplateName");
-            if cluster.is_set() && !out.features().cluster_resource_claim_templates {
-                out.forbidden(cluster.at, "the feature gate `ClusterResourceClaimTemplates` is off");
-            } else {
-                union(out, claim, sources);
-            }
-            for source in sources {
-                out.set_text(&claim.field(source), names::subdomain);
-            }
-        },
-    );
+    out.set(claims, MOST_CLAIMS, "name", |out, claim| {
+        out.needed_text(&claim.field("name"), "a name is needed", names::label);
+        let cluster = claim.field("clusterResourceClaimTemplateName");
+        if cluster.is_set() && !out.features().cluster_resource_claim_templates {
+            out.forbidden(cluster.at, "the feature gate `ClusterResourceClaimTemplates` is off");
+        } else {
+            union(out, claim, sources);
+        }
+        for source in sources {
+            out.set_text(&claim.field(source), names::subdomain);
+        }
+    });
 }
 
-fn disruption(out: &mut Report<'_>, spec: &Node<'_, '_>, before: Option<&Value>, shape: Shape) {
-    let mode = spec.field("disruptionMode");
+fn disruption(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node<'_, '_>>, shape: Shape) {
     if shape.is_latest() {
-        if changed(out, &mode, before, &DISRUPTION) && mode.is_set() {
+        if let Some(mode) = fresh(out, spec, old, "disruptionMode", &DISRUPTION).filter(Node::is_set) {
             union(out, &mode, &["single", "all"]);
         }
         return;
     }
     let on = out.features().workload_aware_preemption;
-    gated(out, &mode, before, &Type::Opt(&Type::Text), on, |out, mode| {
-        if !matches!(mode.text(), "Pod" | "PodGroup") {
-            out.not_supported(mode.at, mode.text(), &["Pod", "PodGroup"]);
-        }
+    gated(out, spec, old, "disruptionMode", &Type::Opt(&Type::Text), on, |out, mode| {
+        out.known(mode, &["Pod", "PodGroup"]);
     });
+}
+
+/// The name of a template.
+pub(super) fn name(out: &mut Report<'_>, template: &Node<'_, '_>) {
+    out.needed_text(&template.field("name"), "a name is needed", names::label);
+}
+
+/// Since 1.37 entries cannot be added or removed, and each field is looked at by itself.
+pub(super) fn update_beta(out: &mut Report<'_>, list: &Node<'_, '_>, before: &Node<'_, '_>) {
+    update_each(out, list, before, &TEMPLATE_BETA1, |out, template, old| {
+        check(out, template, Some(old), Shape::Beta1);
+    });
+}
+
+/// Templates that are changed, each beside the one of its name as it was. Those that stay as they were are not looked at.
+pub(super) fn update_each(
+    out: &mut Report<'_>,
+    list: &Node<'_, '_>,
+    before: &Node<'_, '_>,
+    of: &Type,
+    mut rule: impl FnMut(&mut Report<'_>, &Node<'_, '_>, &Node<'_, '_>),
+) {
+    if list.len() > MOST_TEMPLATES || before.len() > MOST_TEMPLATES {
+        out.too_many(list.at, list.len(), MOST_TEMPLATES);
+        return;
+    }
+    let named = |list: &[Value], name: &str| {
+        list.iter().position(|template| template.get("name").and_then(Value::as_str).unwrap_or_default() == name)
+    };
+    for template in list.items() {
+        match named(before.list(), template.text_of("name")).and_then(|index| before.list().get(index)) {
+            None => out.forbidden(template.at, "no template can be added"),
+            Some(old) if same(of, template.value, old) => {}
+            Some(old) => rule(out, &template, &Node::root(old)),
+        }
+    }
+    let gone = |old: &Value| named(list.list(), old.get("name").and_then(Value::as_str).unwrap_or_default()).is_none();
+    if before.list().iter().any(gone) {
+        out.forbidden(list.at, "no template can be removed");
+    }
 }

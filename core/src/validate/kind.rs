@@ -1,10 +1,8 @@
 //! Kinds and versions: what there is, where it lives, and which Kubernetes serves it.
 
-use super::group::Shape;
 use super::meta::Scope;
 use super::schema::{self, Type};
 use crate::api::source::SOURCE_KIND;
-use crate::api::versions;
 use serde_json::Value;
 
 use crate::profile::{Features, Version};
@@ -27,173 +25,150 @@ pub(super) enum Kind {
     Pod,
 }
 
-/// Each kind with its group, its name, where its objects live, and whether its status is changed by requests of their own.
-const KINDS: [(Kind, &str, &str, Scope, bool); 12] = [
-    (Kind::ResourceClaim, "resource.k8s.io", "ResourceClaim", Scope::Namespace, true),
-    (Kind::ResourceClaimTemplate, "resource.k8s.io", "ResourceClaimTemplate", Scope::Namespace, false),
-    (Kind::TemplateSource, "apportion.dev", SOURCE_KIND, Scope::Cluster, true),
-    // The proposal left its group open.
-    (Kind::ClusterResourceClaimTemplate, "", "ClusterResourceClaimTemplate", Scope::Cluster, false),
-    (Kind::DeviceClass, "resource.k8s.io", "DeviceClass", Scope::Cluster, false),
-    (Kind::ResourceSlice, "resource.k8s.io", "ResourceSlice", Scope::Cluster, false),
-    (Kind::DeviceTaintRule, "resource.k8s.io", "DeviceTaintRule", Scope::Cluster, true),
-    (Kind::ResourcePoolStatusRequest, "resource.k8s.io", "ResourcePoolStatusRequest", Scope::Cluster, true),
-    (Kind::Workload, "scheduling.k8s.io", "Workload", Scope::Namespace, false),
-    (Kind::PodGroup, "scheduling.k8s.io", "PodGroup", Scope::Namespace, true),
-    (Kind::CompositePodGroup, "scheduling.k8s.io", "CompositePodGroup", Scope::Namespace, true),
-    (Kind::Pod, "", "Pod", Scope::Namespace, true),
-];
+/// What there is of a kind.
+struct Row {
+    kind: Kind,
+    group: &'static str,
+    /// How findings name it.
+    name: &'static str,
+    scope: Scope,
+    /// Whether its status is changed by requests of their own.
+    has_status: bool,
+    /// The gate that serves it, where there is one.
+    gate: Option<Gate>,
+    /// Every version that ever had it, newest first: its shape, the first and the last release that serve it.
+    versions: &'static [(&'static str, &'static Type, Served)],
+}
+
+/// The name of a gate, and whether it is on.
+type Gate = (&'static str, fn(&Features) -> bool);
+
+/// A range that no release is in stands for versions that came and went earlier, or never came.
+type Served = (Version, Version);
+const NEVER: Served = (Version::All, Version::V1_34);
+const ALWAYS: Served = (Version::V1_34, Version::All);
+const SINCE_1_36: Served = (Version::V1_36, Version::All);
+const SINCE_1_37: Served = (Version::V1_37, Version::All);
+const IN_1_35: Served = (Version::V1_35, Version::V1_35);
+const IN_1_36: Served = (Version::V1_36, Version::V1_36);
+
+macro_rules! kinds {
+    ($($kind:ident $name:tt in $group:literal, $scope:ident, $has_status:literal, $gate:expr,
+        [$($version:literal $schema:ident $served:ident),*];)*) => {
+        static KINDS: &[Row] = &[$(Row {
+            kind: Kind::$kind, group: $group, name: $name, scope: Scope::$scope, has_status: $has_status, gate: $gate,
+            versions: &[$(($version, &schema::$schema, $served)),*],
+        }),*];
+    };
+}
+
+kinds! {
+    ResourceClaim "ResourceClaim" in "resource.k8s.io", Namespace, true, None,
+        ["v1" CLAIM ALWAYS, "v1beta2" CLAIM ALWAYS, "v1beta1" FLAT_CLAIM ALWAYS, "v1alpha3" FLAT_CLAIM NEVER];
+    ResourceClaimTemplate "ResourceClaimTemplate" in "resource.k8s.io", Namespace, false, None,
+        ["v1" TEMPLATE ALWAYS, "v1beta2" TEMPLATE ALWAYS, "v1beta1" FLAT_TEMPLATE ALWAYS, "v1alpha3" FLAT_TEMPLATE NEVER];
+    TemplateSource SOURCE_KIND in "apportion.dev", Cluster, true, None, ["v1alpha1" TEMPLATE_SOURCE ALWAYS];
+    // The proposal left its group and its version open; its requests are those of `v1`.
+    ClusterResourceClaimTemplate "ClusterResourceClaimTemplate" in "", Cluster, false, None,
+        ["v1" TEMPLATE NEVER, "v1beta2" TEMPLATE NEVER, "v1beta1" TEMPLATE NEVER, "v1alpha3" TEMPLATE NEVER,
+            "v1alpha1" TEMPLATE NEVER];
+    DeviceClass "DeviceClass" in "resource.k8s.io", Cluster, false, None,
+        ["v1" CLASS ALWAYS, "v1beta2" CLASS ALWAYS, "v1beta1" CLASS ALWAYS, "v1alpha3" CLASS NEVER];
+    ResourceSlice "ResourceSlice" in "resource.k8s.io", Cluster, false, None,
+        ["v1" SLICE ALWAYS, "v1beta2" SLICE ALWAYS, "v1beta1" BASIC_SLICE ALWAYS, "v1alpha3" BARE_SLICE NEVER];
+    DeviceTaintRule "DeviceTaintRule" in "resource.k8s.io", Cluster, true,
+        Some(("DRADeviceTaintRules", |on| on.device_taint_rules)),
+        ["v1" TAINT_RULE SINCE_1_37, "v1beta2" TAINT_RULE SINCE_1_36, "v1alpha3" TAINT_RULE ALWAYS];
+    ResourcePoolStatusRequest "ResourcePoolStatusRequest" in "resource.k8s.io", Cluster, true,
+        Some(("DRAResourcePoolStatus", |on| on.resource_pool_status)), ["v1alpha3" POOL_STATUS SINCE_1_36];
+    Workload "Workload" in "scheduling.k8s.io", Namespace, false,
+        Some(("GenericWorkload", |on| on.generic_workload)),
+        ["v1beta1" WORKLOAD_BETA1 SINCE_1_37, "v1alpha3" WORKLOAD_BETA1 SINCE_1_37, "v1alpha2" WORKLOAD_ALPHA2 IN_1_36,
+            "v1alpha1" WORKLOAD_ALPHA1 IN_1_35];
+    PodGroup "PodGroup" in "scheduling.k8s.io", Namespace, true,
+        Some(("GenericWorkload", |on| on.generic_workload)),
+        ["v1beta1" POD_GROUP_BETA1 SINCE_1_37, "v1alpha3" POD_GROUP_BETA1 SINCE_1_37, "v1alpha2" POD_GROUP_ALPHA2 IN_1_36,
+            "v1alpha1" POD_GROUP_ALPHA1 NEVER];
+    CompositePodGroup "CompositePodGroup" in "scheduling.k8s.io", Namespace, true,
+        Some(("CompositePodGroup", |on| on.composite_pod_group)), ["v1alpha3" COMPOSITE_POD_GROUP SINCE_1_37];
+    Pod "Pod" in "", Namespace, true, None, ["v1" POD ALWAYS];
+}
 
 impl Kind {
     /// The kind of a name in a group.
     pub(super) fn of(group: &str, kind: &str) -> Option<Self> {
-        let is_it = |(known, of, name, ..): &&(Self, &str, &str, Scope, bool)| {
-            let written = if *known == Self::TemplateSource { "ClusterResourceClaimTemplate" } else { *name };
-            written == kind && (*of == group || *known == Self::ClusterResourceClaimTemplate)
+        let is_it = |row: &&Row| {
+            let written = if row.kind == Self::TemplateSource { "ClusterResourceClaimTemplate" } else { row.name };
+            written == kind && (row.group == group || row.kind == Self::ClusterResourceClaimTemplate)
         };
-        KINDS.iter().find(is_it).map(|row| row.0)
+        KINDS.iter().find(is_it).map(|row| row.kind)
+    }
+
+    fn row(self) -> Option<&'static Row> {
+        KINDS.iter().find(|row| row.kind == self)
     }
 
     /// Its name.
     pub(super) fn name(self) -> &'static str {
-        KINDS.iter().find(|row| row.0 == self).map_or("", |row| row.2)
+        self.row().map_or("", |row| row.name)
     }
 
     /// Where its objects live.
     pub(super) fn scope(self) -> Scope {
-        KINDS.iter().find(|row| row.0 == self).map_or(Scope::Cluster, |row| row.3)
+        self.row().map_or(Scope::Cluster, |row| row.scope)
     }
 
     /// Whether its status is changed by requests of their own.
     pub(super) fn has_status(self) -> bool {
-        KINDS.iter().any(|row| row.0 == self && row.4)
+        self.row().is_some_and(|row| row.has_status)
+    }
+
+    fn versions(self) -> &'static [(&'static str, &'static Type, Served)] {
+        self.row().map_or(&[], |row| row.versions)
+    }
+
+    fn version(self, version: &str) -> Option<(&'static Type, Served)> {
+        self.versions().iter().find(|(name, ..)| *name == version).map(|(_, schema, served)| (*schema, *served))
     }
 
     /// Its shape in a version. An unknown version is taken for the newest.
     pub(super) fn schema(self, version: &str) -> &'static Type {
-        let flat = versions::is_flat(version);
-        match self {
-            Self::ResourceClaim if flat => &schema::FLAT_CLAIM,
-            Self::ResourceClaim => &schema::CLAIM,
-            // The proposal names no version; its requests are those of `v1`.
-            Self::ResourceClaimTemplate if flat => &schema::FLAT_TEMPLATE,
-            Self::ResourceClaimTemplate | Self::ClusterResourceClaimTemplate => &schema::TEMPLATE,
-            Self::TemplateSource => &schema::TEMPLATE_SOURCE,
-            Self::DeviceClass => &schema::CLASS,
-            Self::ResourceSlice => match version {
-                "v1alpha3" => &schema::BARE_SLICE,
-                "v1beta1" => &schema::BASIC_SLICE,
-                _ => &schema::SLICE,
-            },
-            Self::DeviceTaintRule => &schema::TAINT_RULE,
-            Self::ResourcePoolStatusRequest => &schema::POOL_STATUS,
-            Self::Workload => match Shape::of(version) {
-                Shape::Alpha1 => &schema::WORKLOAD_ALPHA1,
-                Shape::Alpha2 => &schema::WORKLOAD_ALPHA2,
-                Shape::Beta1 | Shape::Composite | Shape::CompositeTemplate => &schema::WORKLOAD_BETA1,
-            },
-            Self::PodGroup => match Shape::of(version) {
-                Shape::Alpha1 => &schema::POD_GROUP_ALPHA1,
-                Shape::Alpha2 => &schema::POD_GROUP_ALPHA2,
-                Shape::Beta1 | Shape::Composite | Shape::CompositeTemplate => &schema::POD_GROUP_BETA1,
-            },
-            Self::CompositePodGroup => &schema::COMPOSITE_POD_GROUP,
-            Self::Pod => &schema::POD,
-        }
+        let newest = || self.versions().first().map(|(_, schema, _)| *schema);
+        self.version(version).map(|(schema, _)| schema).or_else(newest).unwrap_or(&Type::Any)
     }
 
     /// The newest version in which a Kubernetes can serve the kind, its gates apart; `None` if it has none.
     pub(super) fn newest(self, kubernetes: Version) -> Option<&'static str> {
-        let is_served = |version: &str| match self.served(version) {
-            None => true,
-            Some((since, until)) => kubernetes >= since && kubernetes <= until,
-        };
-        self.versions().iter().copied().find(|version| is_served(version))
+        self.versions().iter().find(|(.., served)| is_served(kubernetes, *served)).map(|(name, ..)| *name)
     }
 
     /// The version in which a Kubernetes serves an object that is written in one: another one only where that is not served and both have
     /// the same shape.
     fn readable(self, version: &str, kubernetes: Version) -> Option<&'static str> {
-        let (since, until) = self.served(version)?;
+        let (schema, served) = self.version(version)?;
         let newest = self.newest(kubernetes)?;
-        let is_served = kubernetes >= since && kubernetes <= until;
-        (!is_served && std::ptr::eq(self.schema(version), self.schema(newest))).then_some(newest)
-    }
-
-    /// Every version that ever had the kind, newest first.
-    fn versions(self) -> &'static [&'static str] {
-        match self {
-            Self::ResourceClaim | Self::ResourceClaimTemplate | Self::DeviceClass | Self::ResourceSlice => {
-                &["v1", "v1beta2", "v1beta1", "v1alpha3"]
-            }
-            Self::ClusterResourceClaimTemplate => &["v1", "v1beta2", "v1beta1", "v1alpha3", "v1alpha1"],
-            Self::TemplateSource => &["v1alpha1"],
-            Self::DeviceTaintRule => &["v1", "v1beta2", "v1alpha3"],
-            Self::ResourcePoolStatusRequest => &["v1alpha3"],
-            Self::Workload | Self::PodGroup => &["v1beta1", "v1alpha3", "v1alpha2", "v1alpha1"],
-            Self::CompositePodGroup => &["v1alpha3"],
-            Self::Pod => &["v1"],
-        }
+        (!is_served(kubernetes, served) && std::ptr::eq(schema, self.schema(newest))).then_some(newest)
     }
 
     /// Why a Kubernetes does not serve the kind in a version; `None` if it does. The newest serves whatever any version or proposal
     /// has, unless its gate is off.
     pub(super) fn not_served(self, version: &str, kubernetes: Version, features: &Features) -> Option<String> {
-        if !self.versions().contains(&version) {
+        let Some((_, served)) = self.version(version) else {
             return Some(match self {
                 Self::TemplateSource => format!("its CustomResourceDefinition has no version `{version}`"),
                 _ => format!("no Kubernetes has it in `{version}`"),
             });
-        }
-        let (since, until) = self.served(version)?;
-        if kubernetes != Version::All && (kubernetes < since || kubernetes > until) {
+        };
+        if kubernetes != Version::All && !is_served(kubernetes, served) {
             return Some(format!("Kubernetes {kubernetes} does not serve it in `{version}`"));
         }
-        let (gate, on) = match self {
-            Self::Workload | Self::PodGroup => ("GenericWorkload", features.generic_workload),
-            Self::CompositePodGroup => ("CompositePodGroup", features.composite_pod_group),
-            Self::ResourcePoolStatusRequest => ("DRAResourcePoolStatus", features.resource_pool_status),
-            Self::DeviceTaintRule => ("DRADeviceTaintRules", features.device_taint_rules),
-            Self::ResourceClaim
-            | Self::ResourceClaimTemplate
-            | Self::ClusterResourceClaimTemplate
-            | Self::TemplateSource
-            | Self::DeviceClass
-            | Self::ResourceSlice
-            | Self::Pod => return None,
-        };
-        (!on).then(|| format!("the feature gate `{gate}` is off in Kubernetes {kubernetes}"))
+        let (gate, is_on) = self.row()?.gate?;
+        (!is_on(features)).then(|| format!("the feature gate `{gate}` is off in Kubernetes {kubernetes}"))
     }
+}
 
-    /// The first and the last release that serve a version; `None` where every one does. A range that no release is in
-    /// stands for versions that came and went earlier, or never came.
-    fn served(self, version: &str) -> Option<(Version, Version)> {
-        const NEVER: (Version, Version) = (Version::All, Version::V1_34);
-        match self {
-            Self::ResourceClaim | Self::ResourceClaimTemplate | Self::DeviceClass | Self::ResourceSlice => {
-                (version == "v1alpha3").then_some(NEVER)
-            }
-            Self::ClusterResourceClaimTemplate => Some(NEVER),
-            Self::DeviceTaintRule => Some(match version {
-                "v1" => (Version::V1_37, Version::All),
-                "v1beta2" => (Version::V1_36, Version::All),
-                _ => (Version::V1_34, Version::All),
-            }),
-            Self::ResourcePoolStatusRequest => Some((Version::V1_36, Version::All)),
-            Self::Workload => Some(match version {
-                "v1alpha1" => (Version::V1_35, Version::V1_35),
-                "v1alpha2" => (Version::V1_36, Version::V1_36),
-                _ => (Version::V1_37, Version::All),
-            }),
-            Self::PodGroup => Some(match version {
-                "v1alpha1" => NEVER,
-                "v1alpha2" => (Version::V1_36, Version::V1_36),
-                _ => (Version::V1_37, Version::All),
-            }),
-            Self::CompositePodGroup => Some((Version::V1_37, Version::All)),
-            Self::TemplateSource | Self::Pod => None,
-        }
-    }
+fn is_served(kubernetes: Version, (since, until): Served) -> bool {
+    (since..=until).contains(&kubernetes)
 }
 
 /// Group and version of an API version.

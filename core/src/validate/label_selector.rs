@@ -4,23 +4,18 @@
 
 use serde_json::Value;
 
-use super::names;
 use super::node::Node;
 use super::report::{Report, shown};
+use super::{meta, names};
+use crate::api::read::{Json, Path};
+use crate::api::source::LabelSelector;
 
 /// A label selector. False where it selects by no rule that can be understood.
 pub(super) fn check(out: &mut Report<'_>, selector: &Node<'_, '_>) -> bool {
-    let labels = selector.field("matchLabels");
-    let mut is_good = true;
-    for (key, value) in labels.entries() {
-        let problems = [names::label_key(key), names::label_value(value.as_str().unwrap_or_default())];
-        is_good &= problems.iter().all(Vec::is_empty);
-        out.invalid_each(labels.at, key, &problems[0]);
-        out.invalid_each(labels.at, value.as_str().unwrap_or_default(), &problems[1]);
-    }
+    let before = out.findings.len();
+    meta::labels(out, &selector.field("matchLabels"));
     for expression in selector.field("matchExpressions").items() {
         let (key, values) = (expression.field("key"), expression.field("values"));
-        let before = out.findings.len();
         match expression.text_of("operator") {
             "In" | "NotIn" if values.len() == 0 => {
                 out.required(values.at, "must be specified when `operator` is 'In' or 'NotIn'");
@@ -30,10 +25,8 @@ pub(super) fn check(out: &mut Report<'_>, selector: &Node<'_, '_>) -> bool {
             }
             "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
             other => {
-                out.invalid(
-                    expression.at.field("operator"),
-                    format!("`{}` is not a valid selector operator", shown(other)),
-                );
+                let message = format!("`{}` is not a valid selector operator", shown(other));
+                out.invalid(expression.at.field("operator"), message);
                 out.hint("one of In, NotIn, Exists, DoesNotExist");
             }
         }
@@ -41,9 +34,8 @@ pub(super) fn check(out: &mut Report<'_>, selector: &Node<'_, '_>) -> bool {
         for value in values.items() {
             out.text(&value, names::label_value);
         }
-        is_good &= out.findings.len() == before;
     }
-    is_good
+    out.findings.len() == before
 }
 
 /// Whether a selector selects nothing by name: neither labels nor expressions.
@@ -53,18 +45,7 @@ pub(super) fn is_empty(selector: &Node<'_, '_>) -> bool {
 
 /// Whether a selector selects these labels.
 pub(super) fn matches(selector: &Node<'_, '_>, labels: &Value) -> bool {
-    let label = |key: &str| labels.get(key).and_then(Value::as_str);
-    let by_label =
-        selector.field("matchLabels").entries().all(|(key, value)| label(key) == Some(value.as_str().unwrap_or("")));
-    let by_expression = selector.field("matchExpressions").items().all(|expression| {
-        let found = label(expression.text_of("key"));
-        let listed = || found.is_some_and(|found| expression.field("values").list().iter().any(|value| value == found));
-        match expression.text_of("operator") {
-            "In" => listed(),
-            "NotIn" => !listed(),
-            "Exists" => found.is_some(),
-            _ => found.is_none(),
-        }
-    });
-    by_label && by_expression
+    let labels = labels.as_object().into_iter().flatten();
+    let labels = labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect();
+    LabelSelector::read(selector.value.clone(), &Path::ROOT, &mut Vec::new()).is_ok_and(|read| read.matches(&labels))
 }

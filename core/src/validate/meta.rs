@@ -36,6 +36,21 @@ pub(super) fn check(out: &mut Report<'_>, object: &Node<'_, '_>, scope: Scope) {
     check_without_prefix(out, object, scope);
 }
 
+/// Metadata of an object that is created or changed, all of it each time.
+pub(super) fn check_whole(out: &mut Report<'_>, object: &Node<'_, '_>, old: Option<&Node<'_, '_>>, scope: Scope) {
+    check(out, object, scope);
+    if let Some(old) = old {
+        update(out, object, old);
+    }
+}
+
+/// The same for kinds of which an update looks at parts.
+pub(super) fn check_parts(out: &mut Report<'_>, object: &Node<'_, '_>, old: Option<&Node<'_, '_>>, scope: Scope) {
+    let Some(old) = old else { return check(out, object, scope) };
+    update(out, object, old);
+    recheck(out, object);
+}
+
 /// The same for kinds whose `generateName` is not looked at by itself.
 pub(super) fn check_without_prefix(out: &mut Report<'_>, object: &Node<'_, '_>, scope: Scope) {
     let meta = object.field("metadata");
@@ -62,10 +77,7 @@ pub(super) fn check_without_prefix(out: &mut Report<'_>, object: &Node<'_, '_>, 
         }
         Scope::Cluster => {}
     }
-    let generation = meta.field("generation");
-    if generation.int() < 0 {
-        out.invalid(generation.at, "must not be negative");
-    }
+    out.not_negative(&meta.field("generation"));
     maps(out, &meta);
     owners(out, &meta.field("ownerReferences"));
     finalizers(out, &meta.field("finalizers"));
@@ -127,12 +139,7 @@ fn generated(prefix: &str) -> String {
 
 /// Labels and annotations.
 pub(super) fn maps(out: &mut Report<'_>, meta: &Node<'_, '_>) {
-    let labels = meta.field("labels");
-    for (key, value) in labels.entries() {
-        out.invalid_each(labels.at, key, &names::label_key(key));
-        let value = value.as_str().unwrap_or_default();
-        out.invalid_each(labels.at, value, &names::label_value(value));
-    }
+    labels(out, &meta.field("labels"));
     let annotations = meta.field("annotations");
     let mut size = 0_usize;
     for (key, value) in annotations.entries() {
@@ -141,6 +148,15 @@ pub(super) fn maps(out: &mut Report<'_>, meta: &Node<'_, '_>) {
     }
     if size > MOST_ANNOTATIONS {
         out.too_long(annotations.at, size, MOST_ANNOTATIONS);
+    }
+}
+
+/// Keys and values of labels.
+pub(super) fn labels(out: &mut Report<'_>, labels: &Node<'_, '_>) {
+    for (key, value) in labels.entries() {
+        out.invalid_each(labels.at, key, &names::label_key(key));
+        let value = value.as_str().unwrap_or_default();
+        out.invalid_each(labels.at, value, &names::label_value(value));
     }
 }
 
@@ -198,17 +214,12 @@ fn managers(out: &mut Report<'_>, fields: &Node<'_, '_>) {
         if !matches!(entry.text_of("fieldsType"), "" | "FieldsV1") {
             out.invalid(entry.at.field("fieldsType"), "must be `FieldsV1`");
         }
-        let manager = entry.text_of("manager");
-        if manager.len() > 128 {
-            out.too_long(entry.at.field("manager"), manager.len(), 128);
+        let manager = entry.field("manager");
+        out.longest(&manager, 128);
+        if manager.text().chars().any(char::is_control) {
+            out.invalid(manager.at, "must be printable");
         }
-        if manager.chars().any(char::is_control) {
-            out.invalid(entry.at.field("manager"), "must be printable");
-        }
-        let subresource = entry.text_of("subresource");
-        if subresource.len() > 256 {
-            out.too_long(entry.at.field("subresource"), subresource.len(), 256);
-        }
+        out.longest(&entry.field("subresource"), 256);
     }
 }
 
@@ -221,14 +232,8 @@ pub(super) fn conditions(out: &mut Report<'_>, conditions: &Node<'_, '_>) {
             out.duplicate(kind.at, kind.text());
         }
         out.text(&kind, names::label_key);
-        let status = condition.field("status");
-        if !matches!(status.text(), "True" | "False" | "Unknown") {
-            out.not_supported(status.at, status.text(), &["False", "True", "Unknown"]);
-        }
-        let generation = condition.field("observedGeneration");
-        if generation.int() < 0 {
-            out.invalid(generation.at, "must not be negative");
-        }
+        out.known(&condition.field("status"), &["False", "True", "Unknown"]);
+        out.not_negative(&condition.field("observedGeneration"));
         let time = condition.field("lastTransitionTime");
         if time.text().is_empty() {
             out.required(time.at, "the time of the latest change is needed");
@@ -240,14 +245,9 @@ pub(super) fn conditions(out: &mut Report<'_>, conditions: &Node<'_, '_>) {
             if !is_reason(reason.text()) {
                 out.invalid_each(reason.at, reason.text(), &["is not a reason such as `ReasonABC`"]);
             }
-            if reason.text().len() > 1024 {
-                out.too_long(reason.at, reason.text().len(), 1024);
-            }
+            out.longest(&reason, 1024);
         }
-        let message = condition.field("message");
-        if message.text().len() > 32768 {
-            out.too_long(message.at, message.text().len(), 32768);
-        }
+        out.longest(&condition.field("message"), 32768);
     }
 }
 

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::device::{MOST_ENTRIES, attribute, drawn, published};
 use super::names;
 use super::node::{Node, shown_key};
-use super::report::Report;
-use super::slice::{MOST_ENTRIES, attribute, drawn, published};
+use super::report::{Report, shown};
 
 /// References in one `includes`.
 const MOST_INCLUDES: usize = 8;
@@ -55,7 +55,7 @@ fn each(
         out.text(&name, names::label);
         check(out, &mixin);
     }
-    out.unique(&list, |mixin| mixin.text_of("name").to_owned());
+    out.unique_by(&list, "name");
 }
 
 fn entries(out: &mut Report<'_>, mixin: &Node<'_, '_>) {
@@ -83,12 +83,10 @@ fn counters(out: &mut Report<'_>, mixin: &Node<'_, '_>, check: fn(&mut Report<'_
 
 fn includes(out: &mut Report<'_>, from: &Node<'_, '_>, mixins: &Node<'_, '_>, kind: &str) {
     let list = from.field("includes");
-    if list.len() > MOST_INCLUDES {
-        out.too_many(list.at, list.len(), MOST_INCLUDES);
-    }
+    out.most(&list, MOST_INCLUDES);
     for include in list.items() {
         if named(mixins, kind, include.text()).is_none() {
-            let message = format!("`{}` is not in `mixins.{kind}` of this slice", super::report::shown(include.text()));
+            let message = format!("`{}` is not in `mixins.{kind}` of this slice", shown(include.text()));
             out.invalid(include.at, message);
         }
     }

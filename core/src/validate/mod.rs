@@ -17,6 +17,7 @@ mod controllers;
 mod conversion;
 mod defaults;
 mod derived;
+mod device;
 mod features;
 mod given;
 mod group;
@@ -29,6 +30,7 @@ mod node;
 mod node_allocatable;
 mod node_selector;
 mod pipeline;
+mod places;
 mod pod;
 mod pod_group;
 mod pod_spec;
@@ -237,24 +239,4 @@ pub fn validate_set(objects: &[impl Member], profile: &Profile) -> Vec<Vec<Findi
 /// The findings, when there is no way to that version.
 pub fn convert(object: Value, version: &str) -> Result<Value, Vec<Finding>> {
     conversion::convert(object, version)
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn only_namespaced_objects_go_to_the_default_namespace() {
-        let namespace = |api_version: &str, kind: &str, written: Value| {
-            let object = json!({ "apiVersion": api_version, "kind": kind, "metadata": { "namespace": written } });
-            in_default_namespace(object).pointer("/metadata/namespace").cloned()
-        };
-        assert_eq!(namespace("v1", "Pod", Value::Null), Some(json!("default")));
-        assert_eq!(namespace("v1", "Pod", json!("ml")), Some(json!("ml")));
-        assert_eq!(namespace("resource.k8s.io/v1", "ResourceClaim", json!("")), Some(json!("default")));
-        assert_eq!(namespace("resource.k8s.io/v1", "DeviceClass", Value::Null), Some(Value::Null));
-        assert_eq!(in_default_namespace(json!([])), json!([]));
-    }
 }

@@ -5,10 +5,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::node::Node;
-use super::report::Report;
-
-/// What is wrong with a name; empty if nothing is.
-pub(super) type Problems = Vec<&'static str>;
+use super::report::{Problems, Report, shown};
 
 const LABEL: &str =
     "is not a DNS label: lower-case letters, digits and `-`, starting and ending with a letter or digit";
@@ -38,32 +35,19 @@ fn is_label_shape(text: &str) -> bool {
         && bytes.last().is_some_and(|byte| is_lower_alphanumeric(*byte))
 }
 
-fn is_subdomain_shape(text: &str) -> bool {
-    text.split('.').all(is_label_shape)
+/// The messages of the rules that are broken.
+fn broken<const N: usize>(rules: [(bool, &'static str); N]) -> Problems {
+    rules.into_iter().filter_map(|(is_broken, message)| is_broken.then_some(message)).collect()
 }
 
 /// A DNS label (RFC 1123).
 pub(super) fn label(text: &str) -> Problems {
-    let mut problems = Vec::new();
-    if text.len() > 63 {
-        problems.push(LABEL_LENGTH);
-    }
-    if !is_label_shape(text) {
-        problems.push(LABEL);
-    }
-    problems
+    broken([(text.len() > 63, LABEL_LENGTH), (!is_label_shape(text), LABEL)])
 }
 
 /// A DNS subdomain (RFC 1123).
 pub(super) fn subdomain(text: &str) -> Problems {
-    let mut problems = Vec::new();
-    if text.len() > 253 {
-        problems.push(SUBDOMAIN_LENGTH);
-    }
-    if !is_subdomain_shape(text) {
-        problems.push(SUBDOMAIN);
-    }
-    problems
+    broken([(text.len() > 253, SUBDOMAIN_LENGTH), (!text.split('.').all(is_label_shape), SUBDOMAIN)])
 }
 
 /// The characters of names in labels: letters, digits, `-`, `_`, `.`, with letters or digits at both ends.
@@ -89,65 +73,40 @@ pub(super) fn label_key(text: &str) -> Problems {
             name
         }
     };
-    if name.is_empty() {
-        problems.push("has an empty name");
-    } else if name.len() > 63 {
-        problems.push("has a name part longer than 63 characters");
-    }
-    if !is_name_shape(name) {
-        problems.push(NAME_PART);
-    }
+    problems.extend(broken([
+        (name.is_empty(), "has an empty name"),
+        (name.len() > 63, "has a name part longer than 63 characters"),
+        (!is_name_shape(name), NAME_PART),
+    ]));
     problems
 }
 
 /// The value of a label; may be empty.
 pub(super) fn label_value(text: &str) -> Problems {
-    let mut problems = Vec::new();
-    if text.len() > 63 {
-        problems.push("is longer than 63 characters");
-    }
-    if !text.is_empty() && !is_name_shape(text) {
-        problems.push("has other characters than letters, digits, `-`, `_` and `.`, or one of these at an end");
-    }
-    problems
+    const OTHER: &str = "has other characters than letters, digits, `-`, `_` and `.`, or one of these at an end";
+    broken([(text.len() > 63, LABEL_LENGTH), (!text.is_empty() && !is_name_shape(text), OTHER)])
 }
 
 /// The name of a port (an IANA service name): at most 15 characters, and a letter among them.
 pub(super) fn port(text: &str) -> Problems {
-    let mut problems = Vec::new();
-    if text.len() > 15 {
-        problems.push("is longer than 15 characters");
-    }
-    if !text.bytes().all(|byte| is_lower_alphanumeric(byte) || byte == b'-') {
-        problems.push("has other characters than lower-case letters, digits and `-`");
-    }
-    if !text.bytes().any(|byte| byte.is_ascii_lowercase()) {
-        problems.push("has no letter");
-    }
-    if text.contains("--") {
-        problems.push("has two hyphens in a row");
-    }
-    if text.starts_with('-') || text.ends_with('-') {
-        problems.push("begins or ends with a hyphen");
-    }
-    problems
+    let is_known = |byte: u8| is_lower_alphanumeric(byte) || byte == b'-';
+    broken([
+        (text.len() > 15, "is longer than 15 characters"),
+        (!text.bytes().all(is_known), "has other characters than lower-case letters, digits and `-`"),
+        (!text.bytes().any(|byte| byte.is_ascii_lowercase()), "has no letter"),
+        (text.contains("--"), "has two hyphens in a row"),
+        (text.starts_with('-') || text.ends_with('-'), "begins or ends with a hyphen"),
+    ])
 }
 
 /// A name that can be a part of a URL's path.
 pub(super) fn path_segment(text: &str) -> Problems {
-    let mut problems = Vec::new();
-    match text {
-        "." => problems.push("may not be `.`"),
-        ".." => problems.push("may not be `..`"),
-        _ => {}
-    }
-    if text.contains('/') {
-        problems.push("may not contain `/`");
-    }
-    if text.contains('%') {
-        problems.push("may not contain `%`");
-    }
-    problems
+    broken([
+        (text == ".", "may not be `.`"),
+        (text == "..", "may not be `..`"),
+        (text.contains('/'), "may not contain `/`"),
+        (text.contains('%'), "may not contain `%`"),
+    ])
 }
 
 /// A driver name, also the domain of an attribute.
@@ -190,12 +149,12 @@ pub(super) fn qualified(out: &mut Report<'_>, name: &str, at: &dyn std::fmt::Dis
         Some((_, rest)) if rest.contains('/') => {}
         Some((domain, id)) => {
             if domain.is_empty() {
-                out.invalid(at, format!("`{}` has an empty domain before the `/`", super::report::shown(name)));
+                out.invalid(at, format!("`{}` has an empty domain before the `/`", shown(name)));
             } else {
                 driver_text(out, domain, at);
             }
             if id.is_empty() {
-                out.invalid(at, format!("`{}` has an empty name after the `/`", super::report::shown(name)));
+                out.invalid(at, format!("`{}` has an empty name after the `/`", shown(name)));
             } else {
                 identifier(out, id, at);
             }
@@ -208,7 +167,7 @@ pub(super) fn fully_qualified(out: &mut Report<'_>, node: &Node<'_, '_>) {
     let name = node.text();
     qualified(out, name, &node.at);
     if !name.contains('/') {
-        out.invalid(node.at, format!("`{}` has no domain", super::report::shown(name)));
+        out.invalid(node.at, format!("`{}` has no domain", shown(name)));
         out.hint("write the domain of the driver, a slash, and the name of the attribute");
     }
 }
@@ -282,39 +241,5 @@ pub(super) fn is_interface_address(text: &str) -> bool {
     match address.parse::<Ipv6Addr>() {
         Ok(v6) => v6.to_ipv4_mapped().is_none() && v6.to_string() == address && is_plain(128),
         Err(_) => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_empty_key_breaks_two_rules() {
-        assert_eq!(label_key("").len(), 2);
-        assert_eq!(label_key("a/b/c").len(), 1);
-        assert!(label_key("example.com/Some_name").is_empty());
-    }
-
-    #[test]
-    fn versions_follow_semver() {
-        for good in ["1.2.3", "0.0.0", "1.2.3-alpha.1+b.007", "1.0.0--", "1.0.0-0a"] {
-            assert!(is_semver(good), "{good}");
-        }
-        for bad in ["v1.2.3", "1.2", "1.2.3.4", "01.2.3", "1.2.3-", "1.2.3-01", "1.2.3+", "1.2.3-a..b", ""] {
-            assert!(!is_semver(bad), "{bad}");
-        }
-    }
-
-    #[test]
-    fn interface_addresses_are_canonical() {
-        for good in ["192.168.1.2/24", "10.0.0.0/8", "2001:db8::1/64", "::1/128"] {
-            assert!(is_interface_address(good), "{good}");
-        }
-        for bad in
-            ["192.168.1.2", "192.168.01.2/24", "192.168.1.2/33", "2001:DB8::1/64", "::ffff:1.2.3.4/96", "1.2.3.4/024"]
-        {
-            assert!(!is_interface_address(bad), "{bad}");
-        }
     }
 }

@@ -2,21 +2,21 @@
 
 use super::names;
 use super::node::Node;
-use super::report::Report;
+use super::report::{Report, shown};
 
 /// Both shapes of a device.
 pub(super) fn check(out: &mut Report<'_>, device: &Node<'_, '_>) {
     let mappings = device.field("nodeAllocatableResourceMappings");
     for (key, value) in mappings.entries() {
         let mapping = Node { value, at: mappings.at.key(key) };
-        resource(out, &mapping, key);
+        native(out, &mapping, key);
         positive(out, &mapping.field("allocationMultiplier"));
         capacity_key(out, device, &mapping.field("capacityKey"));
     }
     let resources = device.field("nodeAllocatableResources");
     for (key, value) in resources.entries() {
         let node = Node { value, at: resources.at.key(key) };
-        resource(out, &node, key);
+        native(out, &node, key);
         let (mapping, overhead) = (node.field("mapping"), node.field("overhead"));
         if !mapping.is_set() && !overhead.is_set() {
             out.required(node.at, "at least one of `mapping` and `overhead` is needed");
@@ -30,9 +30,17 @@ pub(super) fn check(out: &mut Report<'_>, device: &Node<'_, '_>) {
     }
 }
 
-fn resource(out: &mut Report<'_>, node: &Node<'_, '_>, name: &str) {
+/// The name of a resource of nodes.
+pub(super) fn native(out: &mut Report<'_>, node: &Node<'_, '_>, name: &str) {
     if !names::is_native_resource(name) {
-        out.invalid(node.at, format!("`{name}` is not a resource that Kubernetes itself knows"));
+        out.invalid(node.at, format!("`{}` is not a resource that Kubernetes itself knows", shown(name)));
+    }
+}
+
+/// An amount that is not negative.
+pub(super) fn not_negative(out: &mut Report<'_>, amount: &Node<'_, '_>) {
+    if amount.quantity().is_some_and(|amount| amount.signum() < 0) {
+        out.invalid(amount.at, "must not be negative");
     }
 }
 
@@ -49,7 +57,7 @@ fn capacity_key(out: &mut Report<'_>, device: &Node<'_, '_>, key: &Node<'_, '_>)
     if key.text().is_empty() {
         out.invalid(key.at, "must not be empty");
     } else if !device.field("capacity").has(key.text()) {
-        out.not_found(key.at, format!("the device has no capacity `{}`", super::report::shown(key.text())));
+        out.not_found(key.at, format!("the device has no capacity `{}`", shown(key.text())));
     }
 }
 
@@ -81,9 +89,5 @@ fn check_overhead(out: &mut Report<'_>, overhead: &Node<'_, '_>) {
     if parts.iter().all(|part| !part.is_set()) {
         out.invalid(overhead.at, "at least one of `perPod` and `perContainer` is needed");
     }
-    for part in parts {
-        if part.quantity().is_some_and(|amount| amount.signum() < 0) {
-            out.invalid(part.at, "must not be negative");
-        }
-    }
+    parts.iter().for_each(|part| not_negative(out, part));
 }

@@ -4,7 +4,7 @@
 
 use super::names;
 use super::node::Node;
-use super::report::Report;
+use super::report::{Report, shown};
 
 /// A node selector.
 pub(super) fn check(out: &mut Report<'_>, selector: &Node<'_, '_>) {
@@ -31,18 +31,14 @@ pub(super) fn term(out: &mut Report<'_>, term: &Node<'_, '_>, is_wish: bool) {
 fn requirement(out: &mut Report<'_>, requirement: &Node<'_, '_>, is_wish: bool) {
     let (key, values) = (requirement.field("key"), requirement.field("values"));
     match requirement.text_of("operator") {
-        "In" | "NotIn" if values.len() == 0 => {
-            out.required(values.at, "values are needed with `In` and `NotIn`");
-        }
+        "In" | "NotIn" if values.len() == 0 => out.required(values.at, "values are needed with `In` and `NotIn`"),
         "Exists" | "DoesNotExist" if values.len() > 0 => {
             out.forbidden(values.at, "no values are allowed with `Exists` and `DoesNotExist`");
         }
-        "Gt" | "Lt" if values.len() != 1 => {
-            out.required(values.at, "one value is needed with `Gt` and `Lt`");
-        }
+        "Gt" | "Lt" if values.len() != 1 => out.required(values.at, "one value is needed with `Gt` and `Lt`"),
         "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" => {}
         other => {
-            let message = format!("`{}` is not a valid selector operator", super::report::shown(other));
+            let message = format!("`{}` is not a valid selector operator", shown(other));
             out.invalid(requirement.at.field("operator"), message);
             out.hint("one of In, NotIn, Exists, DoesNotExist, Gt, Lt");
         }
@@ -58,22 +54,19 @@ fn requirement(out: &mut Report<'_>, requirement: &Node<'_, '_>, is_wish: bool) 
 fn field_requirement(out: &mut Report<'_>, requirement: &Node<'_, '_>) {
     let (key, values) = (requirement.field("key"), requirement.field("values"));
     match requirement.text_of("operator") {
-        "In" | "NotIn" => {
-            if values.len() != 1 {
-                out.required(values.at, "exactly one value is needed for a field");
-            }
+        "In" | "NotIn" if values.len() != 1 => out.required(values.at, "exactly one value is needed for a field"),
+        "In" | "NotIn" => {}
+        other => {
+            let message = format!("`{}` is not an operator for fields", shown(other));
+            out.invalid(requirement.at.field("operator"), message);
         }
-        other => out.invalid(
-            requirement.at.field("operator"),
-            format!("`{}` is not an operator for fields", super::report::shown(other)),
-        ),
     }
     if key.text() == "metadata.name" {
         for value in values.items() {
             out.text(&value, names::subdomain);
         }
     } else {
-        out.invalid(key.at, format!("`{}` is not a field that can be selected", super::report::shown(key.text())));
+        out.invalid(key.at, format!("`{}` is not a field that can be selected", shown(key.text())));
     }
 }
 

@@ -7,10 +7,10 @@ use super::kind::{Kind, split};
 use super::meta;
 use super::node::Node;
 use super::report::Report;
-use super::schema::{self, POD_TEMPLATE, fit};
+use super::schema::{POD_TEMPLATE, fit};
 use super::{
-    Admission, Operation, Submission, claim, class, controllers, defaults, features, pod, pod_group, pod_status,
-    pod_templates, pool_status, slice, source, taints, template, workload,
+    Admission, Operation, Submission, claim, claim_status, class, controllers, defaults, features, places, pod,
+    pod_group, pod_status, pod_templates, pool_status, slice, source, taints, template, workload,
 };
 use crate::api::object::no_kind;
 use crate::api::read::Path;
@@ -43,9 +43,9 @@ pub(super) fn run(submission: Submission, profile: &Profile) -> Admission {
         out.note(finding);
     } else if let Some(known) = Kind::of(group, &kind) {
         run_kind(&mut out, known, version, &mut object, old, operation);
-    } else if let Some((paths, by_server)) = pod_templates::of(group, &kind) {
+    } else if let Some(row) = pod_templates::of(group, &kind) {
         let old = old.filter(|_| operation == Operation::Update);
-        run_templates(&mut out, &kind, &mut object, old.as_ref(), paths, by_server);
+        run_templates(&mut out, &kind, row, &mut object, old.as_ref());
     } else {
         let message = format!("`{kind}` of `{api_version}` plays no part in device allocation");
         out.note(Finding::new(Code::ReadUnknownKind, "kind", message));
@@ -107,12 +107,12 @@ fn run_kind(
         features::drop_disabled(&mut unread, kind.name(), object, old.as_ref(), operation);
     }
     match (&old, operation) {
-        (Some(old), Operation::Update) => update(out, kind, version, &Node::root(object), &Node::root(old)),
+        (Some(old), Operation::Update) => check(out, kind, version, &Node::root(object), Some(&Node::root(old))),
         (Some(old), Operation::StatusUpdate) => {
             meta::keep_for_status(object, old);
             update_status(out, kind, object, old);
         }
-        (_, Operation::Create) => create(out, kind, version, &Node::root(object)),
+        (_, Operation::Create) => check(out, kind, version, &Node::root(object), None),
         (None, Operation::Update | Operation::StatusUpdate) => {
             out.note(Finding::new(Code::ReadBadSettings, "", "an update needs the stored object as well"));
         }
@@ -134,112 +134,67 @@ fn prepare(kind: Kind, version: &str, object: &mut Value) {
     defaults::set(kind.name(), object, flat);
 }
 
-fn create(out: &mut Report<'_>, kind: Kind, version: &str, object: &Node<'_, '_>) {
+/// The rules of a kind for an object that is created, or changed where there is an `old` one.
+fn check(out: &mut Report<'_>, kind: Kind, version: &str, object: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
     let shape = Shape::of(version);
     match kind {
-        Kind::ResourceClaim => claim::create(out, object),
-        Kind::ResourceClaimTemplate | Kind::ClusterResourceClaimTemplate => template::create(out, object, kind.scope()),
-        Kind::TemplateSource => source::create(out, object),
-        Kind::DeviceClass => class::create(out, object),
-        Kind::ResourceSlice => slice::create(out, object),
-        Kind::DeviceTaintRule => taints::create_rule(out, object),
-        Kind::ResourcePoolStatusRequest => pool_status::create(out, object),
-        Kind::Workload => workload::create(out, object, shape),
-        Kind::PodGroup => pod_group::create(out, object, shape),
-        Kind::CompositePodGroup => pod_group::create_composite(out, object),
-        Kind::Pod => pod::create(out, object),
-    }
-}
-
-fn update(out: &mut Report<'_>, kind: Kind, version: &str, object: &Node<'_, '_>, old: &Node<'_, '_>) {
-    let shape = Shape::of(version);
-    match kind {
-        Kind::ResourceClaim => claim::update(out, object, old),
+        Kind::ResourceClaim => claim::check(out, object, old),
         Kind::ResourceClaimTemplate | Kind::ClusterResourceClaimTemplate => {
-            template::update(out, object, old, kind.scope());
+            template::check(out, object, old, kind.scope());
         }
-        Kind::TemplateSource => source::update(out, object, old),
-        Kind::DeviceClass => class::update(out, object, old),
-        Kind::ResourceSlice => slice::update(out, object, old),
-        Kind::DeviceTaintRule => taints::update_rule(out, object, old),
-        Kind::ResourcePoolStatusRequest => pool_status::update(out, object, old),
-        Kind::Workload => workload::update(out, object, old, shape),
-        Kind::PodGroup => pod_group::update(out, object, old, shape),
-        Kind::CompositePodGroup => pod_group::update_composite(out, object, old),
-        Kind::Pod => pod::update(out, object, old),
+        Kind::TemplateSource => source::check(out, object, old),
+        Kind::DeviceClass => class::check(out, object, old),
+        Kind::ResourceSlice => slice::check(out, object, old),
+        Kind::DeviceTaintRule => taints::check_rule(out, object, old),
+        Kind::ResourcePoolStatusRequest => pool_status::check(out, object, old),
+        Kind::Workload => workload::check(out, object, old, shape),
+        Kind::PodGroup => pod_group::check(out, object, old, shape),
+        Kind::CompositePodGroup => pod_group::check_composite(out, object, old),
+        Kind::Pod => pod::check(out, object, old),
     }
 }
 
 fn update_status(out: &mut Report<'_>, kind: Kind, object: &mut Value, old: &Value) {
+    if !kind.has_status() {
+        return out.note(Finding::new(Code::ReadBadSettings, "", format!("{} has no status", kind.name())));
+    }
     if kind == Kind::ResourceClaim {
-        super::claim_status::forget_deallocated(object, old);
+        claim_status::forget_deallocated(object, old);
     }
     let (object, old) = (&Node::root(object), &Node::root(old));
+    meta::update(out, object, old);
+    let status = object.field("status");
     match kind {
-        Kind::ResourceClaim => claim::update_status(out, object, old),
-        Kind::TemplateSource => source::update_status(out, object, old),
-        Kind::DeviceTaintRule => taints::update_rule_status(out, object, old),
-        Kind::ResourcePoolStatusRequest => pool_status::update_status(out, object, old),
-        Kind::PodGroup => pod_group::update_status(out, object, old),
-        Kind::Pod => {
-            meta::update(out, object, old);
-            pod_status::check(out, object);
-        }
-        Kind::CompositePodGroup => pod_group::update_composite_status(out, object, old),
+        Kind::ResourceClaim => claim_status::check(out, object, old),
+        Kind::DeviceTaintRule => taints::check_status(out, &status),
+        Kind::ResourcePoolStatusRequest => pool_status::check_status(out, &status, old),
+        Kind::PodGroup => pod_group::check_status(out, object, &status),
+        Kind::Pod => pod_status::check(out, object),
+        Kind::TemplateSource | Kind::CompositePodGroup => meta::conditions(out, &status.field("conditions")),
         Kind::ResourceClaimTemplate
         | Kind::ClusterResourceClaimTemplate
         | Kind::DeviceClass
         | Kind::ResourceSlice
-        | Kind::Workload => {
-            out.note(Finding::new(Code::ReadBadSettings, "", format!("{} has no status", kind.name())));
-        }
+        | Kind::Workload => {}
     }
 }
 
 /// A kind of which a controller makes Pods.
-fn run_templates(
-    out: &mut Report<'_>,
-    kind: &str,
-    object: &mut Value,
-    old: Option<&Value>,
-    paths: &[&str],
-    by_server: bool,
-) {
-    let fits = schema::of_controller(kind).is_none_or(|schema| fit(out, object, schema, &Path::ROOT));
-    if fits {
-        if let Some(old) = old {
-            meta::complete(object, old);
-        } else {
-            meta::reset(object, by_server);
-        }
-        controllers::check(out, kind, &Node::root(object), old.map(Node::root).as_ref());
-        for path in paths {
-            walk(out, object, path, &Path::ROOT, kind);
-        }
-    }
-}
-
-/// Bounded: as deep as the longest path of a Pod template.
-fn walk(out: &mut Report<'_>, value: &mut Value, path: &str, at: &Path<'_>, kind: &str) {
-    if path.is_empty() {
-        if fit(out, value, &POD_TEMPLATE, at) {
-            pod::check_template(out, &Node { value, at: *at }, kind);
-        }
+fn run_templates(out: &mut Report<'_>, kind: &str, row: &pod_templates::Row, object: &mut Value, old: Option<&Value>) {
+    if !row.schema.is_none_or(|schema| fit(out, object, schema, &Path::ROOT)) {
         return;
     }
-    let (step, rest) = path.split_once('.').unwrap_or((path, ""));
-    if let Some(name) = step.strip_suffix("[]") {
-        let list = at.field(name);
-        for (index, item) in value.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
-            walk(out, item, rest, &list.index(index), kind);
-        }
-    } else if let Some(name) = step.strip_suffix("{}") {
-        let map = at.field(name);
-        for (key, item) in value.get_mut(name).and_then(Value::as_object_mut).into_iter().flatten() {
-            walk(out, item, rest, &map.key(key), kind);
-        }
-    } else if let Some(inner) = value.get_mut(step) {
-        walk(out, inner, rest, &at.field(step), kind);
+    match old {
+        Some(old) => meta::complete(object, old),
+        None => meta::reset(object, row.by_server),
+    }
+    controllers::check(out, kind, &Node::root(object), old.map(Node::root).as_ref());
+    for path in row.paths {
+        places::each(object, path, &Path::ROOT, &mut |value, at| {
+            if fit(out, value, &POD_TEMPLATE, at) {
+                pod::check_template(out, &Node { value, at: *at }, kind);
+            }
+        });
     }
 }
 

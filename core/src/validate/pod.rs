@@ -12,7 +12,7 @@ use super::meta::{self, Scope};
 use super::names;
 use super::node::Node;
 use super::pod_spec;
-use super::report::Report;
+use super::report::{Report, shown};
 use super::schema::{POD_CLAIMS, POD_SPEC, SCHEDULING_GROUP, WORKLOAD_REFERENCE, fields, same};
 use crate::finding::{Code, ErrorKind};
 
@@ -21,15 +21,25 @@ const SOURCES: [&str; 2] = ["resourceClaimName", "resourceClaimTemplateName"];
 const CLUSTER_SOURCE: &str = "clusterResourceClaimTemplateName";
 const GROUP_SOURCE: &str = "podGroupResourceClaim";
 
-/// A Pod that is created.
-pub(super) fn create(out: &mut Report<'_>, pod: &Node<'_, '_>) {
-    meta::check(out, pod, Scope::Namespace);
+/// A Pod that is created, or changed: little of its spec can be.
+pub(super) fn check(out: &mut Report<'_>, pod: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
+    meta::check_whole(out, pod, old, Scope::Namespace);
     let spec = pod.field("spec");
-    mirror(out, pod, &spec);
-    check_spec(out, &spec, is_mirror(pod), true);
-    if meta::is_found(pod.value) {
-        return;
+    let is_mirror = pod.field("metadata").peek("annotations").get(MIRROR).is_some();
+    if old.is_none() && is_mirror && spec.text_of("nodeName").is_empty() {
+        out.invalid(format_args!("metadata.annotations[{MIRROR}]"), "a mirror Pod needs `spec.nodeName`");
     }
+    pod_spec::check(out, &spec, true);
+    check_claims(out, &spec, is_mirror);
+    match old {
+        Some(old) => unchanged(out, &spec, &old.field("spec")),
+        None if !meta::is_found(pod.value) => first(out, &spec),
+        None => {}
+    }
+}
+
+/// What nobody but the control plane sets in a Pod.
+fn first(out: &mut Report<'_>, spec: &Node<'_, '_>) {
     let ephemeral = spec.field("ephemeralContainers");
     if ephemeral.len() > 0 {
         out.forbidden(ephemeral.at, "cannot be set when a Pod is created");
@@ -44,25 +54,19 @@ pub(super) fn create(out: &mut Report<'_>, pod: &Node<'_, '_>) {
 pub(super) fn check_template(out: &mut Report<'_>, template: &Node<'_, '_>, kind: &str) {
     let (metadata, spec) = (template.field("metadata"), template.field("spec"));
     meta::maps(out, &Node { value: metadata.value, at: template.at });
-    match kind {
-        // Knative names the container itself.
-        "Service" => check_claims(out, &spec, false),
-        _ => check_spec(out, &spec, false, false),
+    // Knative names the container itself.
+    if kind != "Service" {
+        pod_spec::check(out, &spec, false);
     }
+    check_claims(out, &spec, false);
     let ephemeral = spec.field("ephemeralContainers");
     if ephemeral.len() > 0 {
         out.forbidden(ephemeral.at, "ephemeral containers not allowed in pod template");
     }
 }
 
-/// A Pod that is changed: little of its spec can be.
-pub(super) fn update(out: &mut Report<'_>, pod: &Node<'_, '_>, old: &Node<'_, '_>) {
-    meta::check(out, pod, Scope::Namespace);
-    meta::update(out, pod, old);
-    let (spec, before) = (pod.field("spec"), old.field("spec"));
-    check_spec(out, &spec, is_mirror(pod), true);
-    let is_manifest = out.is_manifest;
-    let changed = changed_fields(out, &spec, &before, is_manifest);
+fn unchanged(out: &mut Report<'_>, spec: &Node<'_, '_>, before: &Node<'_, '_>) {
+    let changed = changed_fields(out, spec, before);
     if !changed.is_empty() {
         let message = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
         out.error(ErrorKind::Forbidden, Code::ValidateImmutable, spec.at, message);
@@ -71,12 +75,8 @@ pub(super) fn update(out: &mut Report<'_>, pod: &Node<'_, '_>, old: &Node<'_, '_
 }
 
 /// The fields of the spec that differ and cannot be changed. Changes with a rule of their own are reported.
-fn changed_fields(
-    out: &mut Report<'_>,
-    spec: &Node<'_, '_>,
-    before: &Node<'_, '_>,
-    is_manifest: bool,
-) -> Vec<&'static str> {
+fn changed_fields(out: &mut Report<'_>, spec: &Node<'_, '_>, before: &Node<'_, '_>) -> Vec<&'static str> {
+    let is_manifest = out.is_manifest;
     for list in ["containers", "initContainers"] {
         let (own, old) = (spec.field(list), before.field(list));
         if own.len() != old.len() {
@@ -97,10 +97,10 @@ fn changed_fields(
         out.invalid(deadline.at, "must not update from a positive integer to nil value");
     }
     only_added_tolerations(out, spec, before, is_manifest);
-    let known = |name: &str| before.field("schedulingGates").items().any(|gate| gate.text_of("name") == name);
+    let gates = before.field("schedulingGates");
     for gate in spec.field("schedulingGates").items() {
         let name = gate.field("name");
-        if !known(name.text()) {
+        if !gates.items().any(|gate| gate.text_of("name") == name.text()) {
             out.forbidden(name.at, "only deletion is allowed, but this is a new scheduling gate");
         }
     }
@@ -110,7 +110,7 @@ fn changed_fields(
         spec
     };
     let (now, then) = (prepared(spec), prepared(before));
-    let is_gated = before.field("schedulingGates").len() > 0;
+    let is_gated = gates.len() > 0;
     let differing = fields(&POD_SPEC).iter().map(|field| field.name).filter(|name| match *name {
         "activeDeadlineSeconds" | "tolerations" | "schedulingGates" => false,
         "nodeSelector" if is_gated => differs(before.peek(name), spec.peek(name)),
@@ -177,18 +177,12 @@ fn only_added_tolerations(out: &mut Report<'_>, spec: &Node<'_, '_>, before: &No
     }
 }
 
-/// The spec of a Pod or of a Pod template.
-fn check_spec(out: &mut Report<'_>, spec: &Node<'_, '_>, mirror: bool, is_pod: bool) {
-    pod_spec::check(out, spec, is_pod);
-    check_claims(out, spec, mirror);
-}
-
 /// The claims and the group of a spec.
-fn check_claims(out: &mut Report<'_>, spec: &Node<'_, '_>, mirror: bool) {
+fn check_claims(out: &mut Report<'_>, spec: &Node<'_, '_>, is_mirror: bool) {
     let claims = spec.field("resourceClaims");
     let names: BTreeSet<&str> =
         claims.items().map(|claim| claim.text_of("name")).filter(|name| !name.is_empty()).collect();
-    if mirror && claims.len() > 0 {
+    if is_mirror && claims.len() > 0 {
         out.forbidden("[]", "static Pods cannot have resource claims");
     } else {
         let mut seen = BTreeSet::new();
@@ -221,16 +215,6 @@ fn check_claims(out: &mut Report<'_>, spec: &Node<'_, '_>, mirror: bool) {
     group(out, spec);
 }
 
-fn is_mirror(pod: &Node<'_, '_>) -> bool {
-    pod.field("metadata").peek("annotations").get(MIRROR).is_some()
-}
-
-fn mirror(out: &mut Report<'_>, pod: &Node<'_, '_>, spec: &Node<'_, '_>) {
-    if is_mirror(pod) && spec.text_of("nodeName").is_empty() {
-        out.invalid(format_args!("metadata.annotations[{MIRROR}]"), "a mirror Pod needs `spec.nodeName`");
-    }
-}
-
 fn check_claim<'v>(out: &mut Report<'_>, claim: &Node<'v, '_>, seen: &mut BTreeSet<&'v str>) {
     let name = claim.field("name");
     if name.text().is_empty() {
@@ -247,9 +231,7 @@ fn check_claim<'v>(out: &mut Report<'_>, claim: &Node<'v, '_>, seen: &mut BTreeS
     let set = SOURCES.iter().chain([&CLUSTER_SOURCE, &GROUP_SOURCE]).filter(|source| claim.has(source)).count();
     match set {
         1 => {}
-        0 => {
-            out.invalid(claim.at, "one of `resourceClaimName`, `resourceClaimTemplateName` is needed");
-        }
+        0 => out.invalid(claim.at, "one of `resourceClaimName`, `resourceClaimTemplateName` is needed"),
         _ => out.invalid(claim.at, "an entry has only one source"),
     }
     for source in SOURCES.into_iter().chain([CLUSTER_SOURCE]) {
@@ -292,7 +274,7 @@ fn container_claims(out: &mut Report<'_>, claims: &Node<'_, '_>, known: &BTreeSe
 }
 
 fn unknown_claim(out: &mut Report<'_>, claim: &Node<'_, '_>) {
-    let name = super::report::shown(claim.text_of("name"));
+    let name = shown(claim.text_of("name"));
     out.not_found(claim.at, format!("the Pod has no claim `{name}` in `spec.resourceClaims`"));
 }
 

@@ -6,12 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use super::label_selector;
 use super::names;
 use super::node::Node;
 use super::report::{Report, shown};
 use super::resources;
-use super::{node_selector, taints::EFFECTS_OF_NODES};
+use super::{label_selector, meta, node_selector, taints::EFFECTS_OF_NODES};
 use crate::profile::Version;
 
 const RESTART: [&str; 3] = ["Always", "OnFailure", "Never"];
@@ -23,16 +22,11 @@ pub(super) fn check(out: &mut Report<'_>, spec: &Node<'_, '_>, is_pod: bool) {
     containers(out, spec);
     resources::of_pod(out, spec);
     host_network(out, spec, is_pod);
-    let restart = spec.field("restartPolicy");
-    one_of(out, &restart, &RESTART);
-    one_of(out, &spec.field("dnsPolicy"), &["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]);
-    one_of(out, &spec.field("preemptionPolicy"), &["PreemptLowerPriority", "Never"]);
+    out.one_of(&spec.field("restartPolicy"), &RESTART);
+    out.one_of(&spec.field("dnsPolicy"), &["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]);
+    out.one_of(&spec.field("preemptionPolicy"), &["PreemptLowerPriority", "Never"]);
     let selector = spec.field("nodeSelector");
-    for (key, value) in selector.entries() {
-        out.invalid_each(selector.at, key, &names::label_key(key));
-        let value = value.as_str().unwrap_or_default();
-        out.invalid_each(selector.at, value, &names::label_value(value));
-    }
+    meta::labels(out, &selector);
     affinity(out, &spec.field("affinity"));
     let gates = spec.field("schedulingGates");
     let mut seen = BTreeSet::new();
@@ -45,12 +39,10 @@ pub(super) fn check(out: &mut Report<'_>, spec: &Node<'_, '_>, is_pod: bool) {
     }
     spread(out, &spec.field("topologySpreadConstraints"));
     for name in ["serviceAccountName", "nodeName", "priorityClassName", "runtimeClassName"] {
-        let field = spec.field(name);
-        out.some_text(&field, names::subdomain);
+        out.some_text(&spec.field(name), names::subdomain);
     }
     for name in ["hostname", "subdomain"] {
-        let field = spec.field(name);
-        out.some_text(&field, names::label);
+        out.some_text(&spec.field(name), names::label);
     }
     let deadline = spec.field("activeDeadlineSeconds");
     if deadline.is_set() && !(1..=MOST_SECONDS).contains(&deadline.int()) {
@@ -60,13 +52,6 @@ pub(super) fn check(out: &mut Report<'_>, spec: &Node<'_, '_>, is_pod: bool) {
         check_toleration(out, &toleration);
     }
     resources::overhead(out, &spec.field("overhead"));
-}
-
-/// A text that may be left out and otherwise is one of these.
-fn one_of(out: &mut Report<'_>, field: &Node<'_, '_>, known: &[&str]) {
-    if !field.text().is_empty() && !known.contains(&field.text()) {
-        out.not_supported(field.at, field.text(), known);
-    }
 }
 
 fn containers(out: &mut Report<'_>, spec: &Node<'_, '_>) {
@@ -111,9 +96,9 @@ fn check_container(out: &mut Report<'_>, container: &Node<'_, '_>) {
     if image.text().is_empty() {
         out.required(image.at, "a container needs an image");
     }
-    one_of(out, &container.field("terminationMessagePolicy"), &["FallbackToLogsOnError", "File"]);
-    one_of(out, &container.field("imagePullPolicy"), &["Always", "IfNotPresent", "Never"]);
-    one_of(out, &container.field("restartPolicy"), &["Always", "Never", "OnFailure"]);
+    out.one_of(&container.field("terminationMessagePolicy"), &["FallbackToLogsOnError", "File"]);
+    out.one_of(&container.field("imagePullPolicy"), &["Always", "IfNotPresent", "Never"]);
+    out.one_of(&container.field("restartPolicy"), &["Always", "Never", "OnFailure"]);
     ports(out, &container.field("ports"));
     resources::of_container(out, &container.field("resources"));
 }
@@ -142,7 +127,7 @@ fn ports(out: &mut Report<'_>, ports: &Node<'_, '_>) {
         if host.int() != 0 {
             range(out, &host);
         }
-        one_of(out, &port.field("protocol"), &PROTOCOLS);
+        out.one_of(&port.field("protocol"), &PROTOCOLS);
     }
 }
 
@@ -157,9 +142,8 @@ fn unique_ports(out: &mut Report<'_>, container: &Node<'_, '_>, seen: &mut BTree
         let key = format!("{protocol}/{}/{}", port.text_of("hostIP"), host.int());
         if seen.contains(&key) {
             out.duplicate(host.at, &key);
-        } else {
-            seen.insert(key);
         }
+        seen.insert(key);
     }
 }
 
@@ -228,7 +212,6 @@ fn pod_term(out: &mut Report<'_>, term: &Node<'_, '_>) {
 }
 
 fn spread(out: &mut Report<'_>, constraints: &Node<'_, '_>) {
-    const WHEN: [&str; 2] = ["DoNotSchedule", "ScheduleAnyway"];
     let key = |value: &serde_json::Value| ["topologyKey", "whenUnsatisfiable"].map(|name| value.get(name).cloned());
     for (index, constraint) in constraints.items().enumerate() {
         let (skew, topology) = (constraint.field("maxSkew"), constraint.field("topologyKey"));
@@ -239,9 +222,7 @@ fn spread(out: &mut Report<'_>, constraints: &Node<'_, '_>) {
         if topology.text().is_empty() {
             out.required(topology.at, "can not be empty");
         }
-        if !WHEN.contains(&when.text()) {
-            out.not_supported(when.at, when.text(), &WHEN);
-        }
+        out.known(&when, &["DoNotSchedule", "ScheduleAnyway"]);
         if constraints.list().iter().skip(index.saturating_add(1)).any(|other| key(other) == key(constraint.value)) {
             let at = constraint.at.field("{topologyKey, whenUnsatisfiable}");
             out.duplicate(at, &format!("{{{}, {}}}", topology.text(), when.text()));
@@ -256,7 +237,7 @@ fn spread(out: &mut Report<'_>, constraints: &Node<'_, '_>) {
             }
         }
         for policy in ["nodeAffinityPolicy", "nodeTaintsPolicy"] {
-            one_of(out, &constraint.field(policy), &["Honor", "Ignore"]);
+            out.one_of(&constraint.field(policy), &["Honor", "Ignore"]);
         }
         label_selector::check(out, &constraint.field("labelSelector"));
     }
@@ -294,5 +275,5 @@ fn check_toleration(out: &mut Report<'_>, toleration: &Node<'_, '_>) {
         }
         other => out.not_supported(operator.at, other, &["Equal", "Exists"]),
     }
-    one_of(out, &effect, &EFFECTS_OF_NODES);
+    out.one_of(&effect, &EFFECTS_OF_NODES);
 }

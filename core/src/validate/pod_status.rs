@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::names;
 use super::node::Node;
-use super::report::Report;
+use super::node_allocatable::{native, not_negative};
+use super::pod_group::{claim_names, known_claim};
+use super::report::{Report, shown};
 
 /// A changed status.
 pub(super) fn check(out: &mut Report<'_>, pod: &Node<'_, '_>) {
@@ -18,15 +20,11 @@ pub(super) fn check(out: &mut Report<'_>, pod: &Node<'_, '_>) {
 }
 
 fn claim_statuses(out: &mut Report<'_>, spec: &Node<'_, '_>, statuses: &Node<'_, '_>) {
-    let claims = spec.field("resourceClaims");
-    let known: BTreeSet<&str> = claims.items().map(|claim| claim.text_of("name")).collect();
+    let known = claim_names(spec);
     let mut seen = BTreeSet::new();
     for entry in statuses.items() {
         let (name, claim) = (entry.field("name"), entry.field("resourceClaimName"));
-        if !known.contains(name.text()) {
-            let text = super::report::shown(name.text());
-            out.invalid(name.at, format!("`{text}` is not the name of an entry in `spec.resourceClaims`"));
-        }
+        known_claim(out, &name, &known);
         if !seen.insert(name.text()) {
             out.duplicate(name.at, name.text());
         }
@@ -48,10 +46,9 @@ fn extended(out: &mut Report<'_>, spec: &Node<'_, '_>, status: &Node<'_, '_>) {
         let (container, resource, request) =
             (mapping.field("containerName"), mapping.field("resourceName"), mapping.field("requestName"));
         match containers.get(container.text()) {
-            None => out.invalid(
-                container.at,
-                format!("the Pod has no container `{}`", super::report::shown(container.text())),
-            ),
+            None => {
+                out.invalid(container.at, format!("the Pod has no container `{}`", shown(container.text())));
+            }
             Some(resources) if !resources.contains(resource.text()) => {
                 out.invalid(resource.at, "the container does not ask for this resource");
             }
@@ -123,20 +120,5 @@ fn node_allocatable(out: &mut Report<'_>, spec: &Node<'_, '_>, statuses: &Node<'
             native(out, &node, name);
             not_negative(out, &node);
         }
-    }
-}
-
-fn native(out: &mut Report<'_>, node: &Node<'_, '_>, name: &str) {
-    if !names::is_native_resource(name) {
-        out.invalid(
-            node.at,
-            format!("`{}` is not a resource that Kubernetes itself knows", super::report::shown(name)),
-        );
-    }
-}
-
-fn not_negative(out: &mut Report<'_>, amount: &Node<'_, '_>) {
-    if amount.quantity().is_some_and(|amount| amount.signum() < 0) {
-        out.invalid(amount.at, "must not be negative");
     }
 }

@@ -1,31 +1,47 @@
 //! Where workload kinds keep their Pod templates.
 
-/// The kinds: their group, their name, the paths of their Pod templates, and whether they are the API server's own. What is wrong in a
-/// custom resource is refused by its webhook, or at the latest when its Pods are made; either way it comes to nothing.
-static WORKLOADS: &[(&str, &str, &[&str], bool)] = &[
-    ("apps", "Deployment", &["spec.template"], true),
-    ("apps", "ReplicaSet", &["spec.template"], true),
-    ("apps", "StatefulSet", &["spec.template"], true),
-    ("apps", "DaemonSet", &["spec.template"], true),
-    ("batch", "Job", &["spec.template"], true),
-    ("batch", "CronJob", &["spec.jobTemplate.spec.template"], true),
-    ("", "ReplicationController", &["spec.template"], true),
-    ("", "PodTemplate", &["template"], true),
-    ("jobset.x-k8s.io", "JobSet", &["spec.replicatedJobs[].template.spec.template"], false),
-    (
-        "leaderworkerset.x-k8s.io",
-        "LeaderWorkerSet",
-        &["spec.leaderWorkerTemplate.leaderTemplate", "spec.leaderWorkerTemplate.workerTemplate"],
-        false,
-    ),
-    ("kubeflow.org", "MPIJob", &["spec.mpiReplicaSpecs{}.template"], false),
-    ("kubeflow.org", "PyTorchJob", &["spec.pytorchReplicaSpecs{}.template"], false),
-    ("ray.io", "RayCluster", &["spec.headGroupSpec.template", "spec.workerGroupSpecs[].template"], false),
-    ("serving.knative.dev", "Service", &["spec.template"], false),
-];
+use super::schema::{self, Type};
 
-/// The paths of the Pod templates of a kind, and whether it is one of the API server's own.
-pub(super) fn of(group: &str, kind: &str) -> Option<(&'static [&'static str], bool)> {
-    let found = WORKLOADS.iter().find(|(of_group, of_kind, _, _)| *of_group == group && *of_kind == kind)?;
-    Some((found.2, found.3))
+/// A kind of which a controller makes Pods.
+pub(super) struct Row {
+    group: &'static str,
+    kind: &'static str,
+    /// Whether it is the API server's own. What is wrong in a custom resource is refused by its webhook, or at the latest
+    /// when its Pods are made; either way it comes to nothing.
+    pub(super) by_server: bool,
+    /// Its shape, the Pod templates apart, where it has rules.
+    pub(super) schema: Option<&'static Type>,
+    /// The paths of its Pod templates.
+    pub(super) paths: &'static [&'static str],
+}
+
+macro_rules! kinds {
+    ($($kind:literal in $group:literal, $by_server:literal, $schema:expr, [$($path:literal),*];)*) => {
+        static KINDS: &[Row] = &[
+            $(Row { group: $group, kind: $kind, by_server: $by_server, schema: $schema, paths: &[$($path),*] }),*
+        ];
+    };
+}
+
+kinds! {
+    "Deployment" in "apps", true, Some(&schema::DEPLOYMENT), ["spec.template"];
+    "ReplicaSet" in "apps", true, Some(&schema::REPLICA_SET), ["spec.template"];
+    "StatefulSet" in "apps", true, Some(&schema::STATEFUL_SET), ["spec.template"];
+    "DaemonSet" in "apps", true, Some(&schema::DAEMON_SET), ["spec.template"];
+    "Job" in "batch", true, Some(&schema::JOB), ["spec.template"];
+    "CronJob" in "batch", true, Some(&schema::CRON_JOB), ["spec.jobTemplate.spec.template"];
+    "ReplicationController" in "", true, Some(&schema::REPLICATION_CONTROLLER), ["spec.template"];
+    "PodTemplate" in "", true, None, ["template"];
+    "JobSet" in "jobset.x-k8s.io", false, Some(&schema::JOB_SET), ["spec.replicatedJobs[].template.spec.template"];
+    "LeaderWorkerSet" in "leaderworkerset.x-k8s.io", false, Some(&schema::LEADER_WORKER_SET),
+        ["spec.leaderWorkerTemplate.leaderTemplate", "spec.leaderWorkerTemplate.workerTemplate"];
+    "MPIJob" in "kubeflow.org", false, None, ["spec.mpiReplicaSpecs{}.template"];
+    "PyTorchJob" in "kubeflow.org", false, None, ["spec.pytorchReplicaSpecs{}.template"];
+    "RayCluster" in "ray.io", false, None, ["spec.headGroupSpec.template", "spec.workerGroupSpecs[].template"];
+    "Service" in "serving.knative.dev", false, None, ["spec.template"];
+}
+
+/// The kind of a name in a group.
+pub(super) fn of(group: &str, kind: &str) -> Option<&'static Row> {
+    KINDS.iter().find(|row| row.group == group && row.kind == kind)
 }

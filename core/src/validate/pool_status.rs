@@ -13,10 +13,16 @@ const MOST_CONDITIONS: usize = 10;
 const HIGHEST_LIMIT: i64 = 1000;
 const LONGEST_ERROR: usize = 256;
 
-/// A request that is created.
-pub(super) fn create(out: &mut Report<'_>, request: &Node<'_, '_>) {
-    meta::check(out, request, Scope::Cluster);
+/// A request that is created, or changed: its spec cannot be.
+pub(super) fn check(out: &mut Report<'_>, request: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
+    meta::check_parts(out, request, old, Scope::Cluster);
     let spec = request.field("spec");
+    if let Some(old) = old {
+        if !same(&POOL_STATUS_SPEC, spec.value, old.peek("spec")) {
+            out.immutable(spec.at);
+        }
+        return;
+    }
     names::driver(out, &spec.field("driver"));
     pool_name(out, &spec.field("poolName"));
     let partition = spec.field("defaultPartitionTypeAttribute");
@@ -29,20 +35,8 @@ pub(super) fn create(out: &mut Report<'_>, request: &Node<'_, '_>) {
     }
 }
 
-/// A request that is changed: its spec cannot be.
-pub(super) fn update(out: &mut Report<'_>, request: &Node<'_, '_>, old: &Node<'_, '_>) {
-    meta::update(out, request, old);
-    meta::recheck(out, request);
-    let spec = request.field("spec");
-    if !same(&POOL_STATUS_SPEC, spec.value, old.peek("spec")) {
-        out.immutable(spec.at);
-    }
-}
-
-/// A request whose status is written: once.
-pub(super) fn update_status(out: &mut Report<'_>, request: &Node<'_, '_>, old: &Node<'_, '_>) {
-    meta::update(out, request, old);
-    let status = request.field("status");
+/// The status of a request, which is written once.
+pub(super) fn check_status(out: &mut Report<'_>, status: &Node<'_, '_>, old: &Node<'_, '_>) {
     if old.has("status") {
         if !same(&POOL_STATUS_STATUS, status.value, old.peek("status")) {
             out.immutable(status.at);
@@ -55,40 +49,27 @@ pub(super) fn update_status(out: &mut Report<'_>, request: &Node<'_, '_>, old: &
     let count = status.field("poolCount");
     if !count.is_set() {
         out.required(count.at, "the number of pools is needed");
-    } else if count.int() < 0 {
-        out.invalid(count.at, "must not be negative");
     }
+    out.not_negative(&count);
     out.list(&status.field("pools"), MOST_POOLS, pool);
     let conditions = status.field("conditions");
-    if conditions.len() > MOST_CONDITIONS {
-        out.too_many(conditions.at, conditions.len(), MOST_CONDITIONS);
-    }
+    out.most(&conditions, MOST_CONDITIONS);
     meta::conditions(out, &conditions);
 }
 
 fn pool(out: &mut Report<'_>, pool: &Node<'_, '_>) {
     names::driver(out, &pool.field("driver"));
     let name = pool.field("poolName");
-    if name.text().is_empty() {
-        out.required(name.at, "a pool name is needed");
-    } else {
-        pool_name(out, &name);
-    }
+    names::pool(out, &name);
     out.set_text(&pool.field("nodeName"), names::subdomain);
     let slices = pool.field("resourceSliceCount");
     if slices.is_set() && slices.int() < 1 {
         out.invalid(slices.at, "must be greater than zero");
     }
     for name in ["generation", "totalDevices", "allocatedDevices", "availableDevices", "unavailableDevices"] {
-        let number = pool.field(name);
-        if number.int() < 0 {
-            out.invalid(number.at, "must not be negative");
-        }
+        out.not_negative(&pool.field(name));
     }
-    let error = pool.field("validationError");
-    if error.text().len() > LONGEST_ERROR {
-        out.too_long(error.at, error.text().len(), LONGEST_ERROR);
-    }
+    out.longest(&pool.field("validationError"), LONGEST_ERROR);
 }
 
 /// A pool name where it is optional: an empty one is no name.

@@ -5,11 +5,13 @@ use std::fmt::Display;
 use serde_json::Value;
 
 use super::Circumstances;
-use super::names::Problems;
 use super::node::Node;
 use crate::finding::{Code, ErrorKind, Finding, Fix};
 use crate::near::{distance, nearest};
 use crate::profile::{Features, Profile};
+
+/// What is wrong with a text; empty if nothing is.
+pub(super) type Problems = Vec<&'static str>;
 
 /// The findings so far, and what the rules need to know beside the object.
 pub(super) struct Report<'a> {
@@ -132,6 +134,42 @@ impl<'a> Report<'a> {
         self.error(ErrorKind::NotFound, Code::ValidateNotFound, at, message);
     }
 
+    /// A list or map of at most so many entries; false where it has more.
+    pub(super) fn most(&mut self, node: &Node<'_, '_>, most: usize) -> bool {
+        if node.len() > most {
+            self.too_many(node.at, node.len(), most);
+        }
+        node.len() <= most
+    }
+
+    /// A text of at most so many bytes.
+    pub(super) fn longest(&mut self, node: &Node<'_, '_>, most: usize) {
+        if node.text().len() > most {
+            self.too_long(node.at, node.text().len(), most);
+        }
+    }
+
+    /// A number that is not negative.
+    pub(super) fn not_negative(&mut self, node: &Node<'_, '_>) {
+        if node.int() < 0 {
+            self.invalid(node.at, "must not be negative");
+        }
+    }
+
+    /// A text that is one of these.
+    pub(super) fn known(&mut self, node: &Node<'_, '_>, known: &[&str]) {
+        if !known.contains(&node.text()) {
+            self.not_supported(node.at, node.text(), known);
+        }
+    }
+
+    /// The same where the text is not empty.
+    pub(super) fn one_of(&mut self, node: &Node<'_, '_>, known: &[&str]) {
+        if !node.text().is_empty() {
+            self.known(node, known);
+        }
+    }
+
     /// One error of kind invalid per problem of a name.
     pub(super) fn invalid_each(&mut self, at: impl Display, value: &str, problems: &[&str]) {
         for problem in problems {
@@ -170,27 +208,28 @@ impl<'a> Report<'a> {
     /// A list of at most `most` entries, each of which has rules. More entries give one error, and the rules are not
     /// asked.
     pub(super) fn list(&mut self, list: &Node<'_, '_>, most: usize, mut rule: impl FnMut(&mut Self, &Node<'_, '_>)) {
-        if list.len() > most {
-            self.too_many(list.at, list.len(), most);
-            return;
-        }
-        for item in list.items() {
-            rule(self, &item);
+        if self.most(list, most) {
+            list.items().for_each(|item| rule(self, &item));
         }
     }
 
-    /// A [`list`](Self::list) whose entries must differ in their keys.
+    /// A [`list`](Self::list) whose entries must differ in a field, or as texts where `key` is empty.
     pub(super) fn set(
         &mut self,
         list: &Node<'_, '_>,
         most: usize,
-        key: impl Fn(&Node<'_, '_>) -> String,
+        key: &str,
         rule: impl FnMut(&mut Self, &Node<'_, '_>),
     ) {
         self.list(list, most, rule);
         if list.len() <= most {
-            self.unique(list, key);
+            self.unique_by(list, key);
         }
+    }
+
+    /// Entries must differ in a field, or as texts where `key` is empty.
+    pub(super) fn unique_by(&mut self, list: &Node<'_, '_>, key: &str) {
+        self.unique(list, |item| if key.is_empty() { item.text() } else { item.text_of(key) }.to_owned());
     }
 
     /// Entries must differ in their keys.
@@ -200,9 +239,8 @@ impl<'a> Report<'a> {
             let key = key(&item);
             if seen.contains(&key) {
                 self.duplicate(item.at, &key);
-            } else {
-                seen.insert(key);
             }
+            seen.insert(key);
         }
     }
 }

@@ -94,10 +94,8 @@ fn check_range(out: &mut Report<'_>, range: &Node<'_, '_>, capacity: &Quantity, 
     }
     let Some(step) = step_node.quantity() else { return };
     if min.checked_add(&step).is_none_or(|first| &first > capacity) {
-        out.invalid(
-            step_node.at,
-            format!("one step of `{step}` above the minimum is more than the capacity `{capacity}`"),
-        );
+        let message = format!("one step of `{step}` above the minimum is more than the capacity `{capacity}`");
+        out.invalid(step_node.at, message);
     }
     let is_fractional = |amount: &Quantity| amount.milli_rounded_up() != amount.value_rounded_up().saturating_mul(1000);
     let in_thousandths = out.features().fractional_capacity_range

@@ -13,38 +13,12 @@ use crate::near::nearest;
 
 /// Resources without a domain that a container can ask for.
 const OF_CONTAINERS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
-/// Resources without a domain that are known at all; these are for quotas.
-const OF_QUOTAS: [&str; 17] = [
-    "requests.cpu",
-    "requests.memory",
-    "requests.ephemeral-storage",
-    "limits.cpu",
-    "limits.memory",
-    "limits.ephemeral-storage",
-    "pods",
-    "resourcequotas",
-    "services",
-    "replicationcontrollers",
-    "secrets",
-    "configmaps",
-    "persistentvolumeclaims",
-    "storage",
-    "requests.storage",
-    "services.nodeports",
-    "services.loadbalancers",
-];
-/// Quota resources that are counted.
-const COUNTED: [&str; 9] = [
-    "pods",
-    "resourcequotas",
-    "services",
-    "replicationcontrollers",
-    "secrets",
-    "configmaps",
-    "persistentvolumeclaims",
-    "services.nodeports",
-    "services.loadbalancers",
-];
+/// Others without a domain that are known, for quotas.
+const OF_QUOTAS: &str = "requests.cpu requests.memory requests.ephemeral-storage limits.cpu limits.memory \
+    limits.ephemeral-storage storage requests.storage";
+/// Resources of quotas that are counted.
+const COUNTED: &str = "pods resourcequotas services replicationcontrollers secrets configmaps persistentvolumeclaims \
+    services.nodeports services.loadbalancers";
 const HUGE_PAGES: &str = "hugepages-";
 
 /// `resources` of a container.
@@ -151,11 +125,17 @@ fn similar(name: &str) -> Option<&'static str> {
     nearest(&name.to_ascii_lowercase(), OF_CONTAINERS)
 }
 
+fn is_word(words: &str, wanted: &str) -> bool {
+    words.split(' ').any(|word| word == wanted)
+}
+
 /// A name of any resource. False where more rules would only say the same.
 fn any_name(out: &mut Report<'_>, name: &str, at: &dyn std::fmt::Display) -> bool {
     let problems = names::label_key(name);
     out.invalid_each(at, name, &problems);
-    let is_standard = OF_CONTAINERS.contains(&name) || OF_QUOTAS.contains(&name) || name.starts_with(HUGE_PAGES);
+    let is_standard = OF_CONTAINERS.contains(&name)
+        || [OF_QUOTAS, COUNTED].iter().any(|names| is_word(names, name))
+        || name.starts_with(HUGE_PAGES);
     if problems.is_empty() && !name.contains('/') && !is_standard {
         out.invalid(at, format!("`{}` must be a standard resource type or fully qualified", shown(name)));
         return false;
@@ -195,7 +175,7 @@ fn check_amount(out: &mut Report<'_>, name: &str, amount: &Quantity, at: &dyn st
     if amount.signum() < 0 {
         out.invalid(at, "must be greater than or equal to 0");
     }
-    if (COUNTED.contains(&name) || names::is_extended_resource(name)) && amount.as_i64().is_none() {
+    if (is_word(COUNTED, name) || names::is_extended_resource(name)) && amount.as_i64().is_none() {
         out.invalid(at, "must be an integer");
         out.hint("devices are given whole; a share of one is asked for with a ResourceClaim and `capacity`");
     }

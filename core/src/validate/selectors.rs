@@ -2,7 +2,7 @@
 
 use super::node::Node;
 use super::report::Report;
-use crate::cel::{COST_LIMIT, CompileErrorKind, Environment, Lint, MOST_BYTES, compile_and_lint};
+use crate::cel::{COST_LIMIT, CompileError, CompileErrorKind, Environment, Lint, MOST_BYTES, compile_and_lint};
 use crate::finding::{Code, ErrorKind, Finding};
 
 const MOST: usize = 32;
@@ -38,47 +38,53 @@ fn check(out: &mut Report<'_>, expression: &Node<'_, '_>, stored: bool) {
             for lint in lints {
                 out.note(explain(lint, expression));
             }
-            if !stored && program.max_cost() > COST_LIMIT {
-                let cost = program.max_cost();
-                let message = format!("the expression may cost {cost} units, at most {COST_LIMIT} are allowed");
-                out.error(ErrorKind::Forbidden, Code::ValidateSelectorCost, expression.at, message);
+            if !stored && limit(out, expression, program.max_cost()) {
                 out.hint("loop over fewer values, or compare with `==` instead of searching in texts");
             }
         }
-        Err(error) => match error.kind {
-            CompileErrorKind::Invalid | CompileErrorKind::WrongResult => {
-                out.error(ErrorKind::Invalid, Code::ValidateSelector, expression.at, error.message);
-            }
-            CompileErrorKind::NotSupportedHere => {}
-        },
+        Err(error) => refuse(out, expression, error),
     }
 }
 
-fn explain(lint: Lint, at: &Node<'_, '_>) -> Finding {
-    match lint {
-        Lint::Unguarded { access, guarded } => Finding::new(
-            Code::LintUnguarded,
-            at.at,
-            format!("`{access}` fails on devices without it, and then no Pod that asks for this is scheduled"),
-        )
-        .with_hint(format!("test for it: `{guarded}`, or test `device.driver` first")),
-        Lint::Unqualified { name, meant } => {
-            Finding::new(Code::LintUnqualified, at.at, format!("`{name}` stands where the domain of a driver belongs"))
-                .with_hint(format!("write `{meant}`"))
-        }
-        Lint::WireMember { member, meant } => Finding::new(
-            Code::LintWireMember,
-            at.at,
-            format!("`.{member}` is a member of the API object; in a selector the value stands for itself"),
-        )
-        .with_hint(format!("write `{meant}`")),
-        Lint::NeverEqual { access, other } => Finding::new(
-            Code::LintNeverEqual,
-            at.at,
-            format!("`{access}` can never be equal to a value of type `{other}`"),
-        )
-        .with_hint(
-            "attributes are integers, booleans, texts, versions, or lists of these; amounts stand in `device.capacity`",
-        ),
+/// An expression that does not compile. What cannot be compiled here is left to the API server.
+pub(super) fn refuse(out: &mut Report<'_>, expression: &Node<'_, '_>, error: CompileError) {
+    if error.kind != CompileErrorKind::NotSupportedHere {
+        out.error(ErrorKind::Invalid, Code::ValidateSelector, expression.at, error.message);
     }
+}
+
+/// An expression that may cost too much. False where it may not.
+pub(super) fn limit(out: &mut Report<'_>, expression: &Node<'_, '_>, cost: u64) -> bool {
+    if cost > COST_LIMIT {
+        let message = format!("the expression may cost {cost} units, at most {COST_LIMIT} are allowed");
+        out.error(ErrorKind::Forbidden, Code::ValidateSelectorCost, expression.at, message);
+    }
+    cost > COST_LIMIT
+}
+
+fn explain(lint: Lint, at: &Node<'_, '_>) -> Finding {
+    let (code, message, hint) = match lint {
+        Lint::Unguarded { access, guarded } => (
+            Code::LintUnguarded,
+            format!("`{access}` fails on devices without it, and then no Pod that asks for this is scheduled"),
+            format!("test for it: `{guarded}`, or test `device.driver` first"),
+        ),
+        Lint::Unqualified { name, meant } => (
+            Code::LintUnqualified,
+            format!("`{name}` stands where the domain of a driver belongs"),
+            format!("write `{meant}`"),
+        ),
+        Lint::WireMember { member, meant } => (
+            Code::LintWireMember,
+            format!("`.{member}` is a member of the API object; in a selector the value stands for itself"),
+            format!("write `{meant}`"),
+        ),
+        Lint::NeverEqual { access, other } => (
+            Code::LintNeverEqual,
+            format!("`{access}` can never be equal to a value of type `{other}`"),
+            "attributes are integers, booleans, texts, versions, or lists of these; amounts stand in `device.capacity`"
+                .to_owned(),
+        ),
+    };
+    Finding::new(code, at.at, message).with_hint(hint)
 }

@@ -4,10 +4,11 @@
 
 use serde_json::Value;
 
+use super::device::{LISTS, MOST_ENTRIES, attribute, drawn, published};
 use super::meta::{self, Scope};
 use super::names;
 use super::node::{Node, shown_key};
-use super::report::Report;
+use super::report::{Report, shown};
 use super::schema::{CAPACITIES, TAINTS, same};
 use super::{binding, mixins, node_allocatable, node_selector, request_policy, taints};
 use crate::finding::{Code, Finding};
@@ -20,51 +21,31 @@ const MOST_COUNTER_SETS: usize = 8;
 const MOST_COUNTERS: usize = 32;
 const MOST_CONSUMPTIONS: usize = 2;
 const MOST_TAINTS: usize = 16;
-/// Attributes and capacities of a device together.
-pub(super) const MOST_ENTRIES: usize = 32;
 /// Values of all attributes of a device; the items of a list count singly.
 const MOST_VALUES: usize = 48;
-/// Bytes of a text or version.
-const LONGEST_VALUE: usize = 64;
 
-const SCALARS: [&str; 4] = ["int", "bool", "string", "version"];
-const LISTS: [&str; 4] = ["bools", "ints", "strings", "versions"];
-
-/// A slice that is created.
-pub(super) fn create(out: &mut Report<'_>, slice: &Node<'_, '_>) {
-    meta::check(out, slice, Scope::Cluster);
-    check(out, slice, None);
-}
-
-/// A slice that is changed.
-pub(super) fn update(out: &mut Report<'_>, slice: &Node<'_, '_>, old: &Node<'_, '_>) {
-    meta::update(out, slice, old);
-    meta::recheck(out, slice);
-    check(out, slice, Some(old));
-}
-
-fn check(out: &mut Report<'_>, slice: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
+/// A slice that is created or changed.
+pub(super) fn check(out: &mut Report<'_>, slice: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
+    meta::check_parts(out, slice, old, Scope::Cluster);
     let spec = slice.field("spec");
     let before = old.map_or(&Value::Null, |old| old.peek("spec"));
     let driver = spec.field("driver");
     names::driver(out, &driver);
     if driver.text().bytes().any(|byte| byte.is_ascii_uppercase()) {
-        let message = format!("driver names should be in lower case: `{}`", super::report::shown(driver.text()));
+        let message = format!("driver names should be in lower case: `{}`", shown(driver.text()));
         out.note(Finding::new(Code::ValidateUppercase, driver.at, message));
     }
     let pool = spec.field("pool");
     names::pool(out, &pool.field("name"));
-    let (count, generation) = (pool.field("resourceSliceCount"), pool.field("generation"));
+    let count = pool.field("resourceSliceCount");
     if count.int() <= 0 {
         out.invalid(count.at, "must be greater than zero");
     }
-    if generation.int() < 0 {
-        out.invalid(generation.at, "must not be negative");
-    }
+    out.not_negative(&pool.field("generation"));
     if old.is_some() {
         unchanged(out, &spec, before);
     }
-    nodes(out, &spec);
+    slice_nodes(out, &spec);
     // 1.34 let one slice carry both.
     if spec.has("sharedCounters") && spec.has("devices") && out.profile.version != Version::V1_34 {
         out.invalid(spec.at, "a slice has either `devices` or `sharedCounters`, not both");
@@ -79,15 +60,11 @@ fn check(out: &mut Report<'_>, slice: &Node<'_, '_>, old: Option<&Node<'_, '_>>)
         let same_name = |device: &&Value| device.get("name").and_then(Value::as_str).unwrap_or_default() == name;
         before.get("devices").and_then(Value::as_array)?.iter().find(same_name)
     };
-    out.set(
-        &devices,
-        most,
-        |device| device.text_of("name").to_owned(),
-        |out, device_node| {
-            device(out, device_node, named(device_node.text_of("name")), per_device);
-        },
-    );
-    out.set(&spec.field("sharedCounters"), MOST_COUNTER_SETS, |set| set.text_of("name").to_owned(), counter_set);
+    out.set(&devices, most, "name", |out, one| device(out, one, named(one.text_of("name")), per_device));
+    out.set(&spec.field("sharedCounters"), MOST_COUNTER_SETS, "name", |out, set| {
+        counters(out, set, "name");
+        published(out, &set.field("counters"));
+    });
     mixins::check(out, &spec);
     let partition = spec.field("partitionTypeAttribute");
     if partition.is_set() {
@@ -98,28 +75,41 @@ fn check(out: &mut Report<'_>, slice: &Node<'_, '_>, old: Option<&Node<'_, '_>>)
 }
 
 fn unchanged(out: &mut Report<'_>, spec: &Node<'_, '_>, before: &Value) {
-    let text =
-        |value: &Value, pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let pool = spec.field("pool");
-    if text(spec.value, "/pool/name") != text(before, "/pool/name") {
+    let before = Node::root(before);
+    let (pool, pool_before) = (spec.field("pool"), before.field("pool"));
+    if pool.text_of("name") != pool_before.text_of("name") {
         out.immutable(pool.at.field("name"));
     }
-    if text(spec.value, "/driver") != text(before, "/driver") {
+    if spec.text_of("driver") != before.text_of("driver") {
         out.immutable(spec.at.field("driver"));
     }
-    if spec.peek("nodeName") != before.get("nodeName").unwrap_or(&Value::Null) {
+    if spec.peek("nodeName") != before.peek("nodeName") {
         out.immutable(spec.at.field("nodeName"));
     }
 }
 
 /// Who has access to the slice.
-fn nodes(out: &mut Report<'_>, spec: &Node<'_, '_>) {
+fn slice_nodes(out: &mut Report<'_>, spec: &Node<'_, '_>) {
+    let set = nodes(out, spec, true);
+    match set.as_slice() {
+        [] => {
+            out.required(spec.at, "one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is needed")
+        }
+        [_] => {}
+        several => out.invalid(spec.at, format!("only one of `{}` can be set", several.join("`, `"))),
+    }
+}
+
+/// The fields of a slice or device that say which nodes have access, those that are set.
+fn nodes(out: &mut Report<'_>, of: &Node<'_, '_>, is_slice: bool) -> Vec<&'static str> {
     let mut set = Vec::new();
-    let (name, selector) = (spec.field("nodeName"), spec.field("nodeSelector"));
+    let (name, selector) = (of.field("nodeName"), of.field("nodeSelector"));
     if name.is_set() {
         if name.text().is_empty() {
             out.invalid(name.at, "must not be empty");
-            out.hint("leave it out, or name a node");
+            if is_slice {
+                out.hint("leave it out, or name a node");
+            }
         } else {
             set.push("nodeName");
             node_selector::name(out, &name);
@@ -129,25 +119,19 @@ fn nodes(out: &mut Report<'_>, spec: &Node<'_, '_>) {
         set.push("nodeSelector");
         node_selector::check(out, &selector);
         let terms = selector.field("nodeSelectorTerms");
-        if terms.len() != 1 {
+        if is_slice && terms.len() != 1 {
             out.invalid(terms.at, "must have exactly one term");
         }
     }
-    for flag in ["allNodes", "perDeviceNodeSelection"] {
-        let node = spec.field(flag);
+    for flag in ["allNodes", "perDeviceNodeSelection"].into_iter().take(if is_slice { 2 } else { 1 }) {
+        let node = of.field(flag);
         if node.is_true() {
             set.push(flag);
         } else if node.is_set() {
             out.invalid(node.at, "must be true or left out");
         }
     }
-    match set.as_slice() {
-        [] => {
-            out.required(spec.at, "one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is needed")
-        }
-        [_] => {}
-        several => out.invalid(spec.at, format!("only one of `{}` can be set", several.join("`, `"))),
-    }
+    set
 }
 
 fn is_advanced(device: &Value) -> bool {
@@ -163,10 +147,8 @@ fn device(out: &mut Report<'_>, device: &Node<'_, '_>, old: Option<&Value>, per_
     let (attributes, capacity) = (device.field("attributes"), device.field("capacity"));
     let entries = attributes.len().saturating_add(capacity.len());
     if entries > MOST_ENTRIES {
-        out.invalid(
-            device.at,
-            format!("{entries} attributes and capacities, at most {MOST_ENTRIES} are allowed together"),
-        );
+        let message = format!("{entries} attributes and capacities, at most {MOST_ENTRIES} are allowed together");
+        out.invalid(device.at, message);
     }
     let values: usize = attributes.entries().map(|(_, attribute)| values(attribute)).sum();
     if values > MOST_VALUES {
@@ -197,16 +179,10 @@ fn device(out: &mut Report<'_>, device: &Node<'_, '_>, old: Option<&Value>, per_
     if !(old.is_some() && same(&TAINTS, tainted.value, before("taints"))) {
         out.list(&tainted, MOST_TAINTS, |out, taint| taints::taint(out, taint, None));
     }
-    let consumes = device.field("consumesCounters");
-    out.set(
-        &consumes,
-        MOST_CONSUMPTIONS,
-        |set| set.text_of("counterSet").to_owned(),
-        |out, consumption| {
-            counters(out, consumption, "counterSet");
-            drawn(out, &consumption.field("counters"));
-        },
-    );
+    out.set(&device.field("consumesCounters"), MOST_CONSUMPTIONS, "counterSet", |out, consumption| {
+        counters(out, consumption, "counterSet");
+        drawn(out, &consumption.field("counters"));
+    });
     device_nodes(out, device, per_device);
     binding::check(out, device);
     node_allocatable::check(out, device);
@@ -217,83 +193,13 @@ fn values(attribute: &Value) -> usize {
     LISTS.iter().map(length).sum::<usize>().max(1)
 }
 
-pub(super) fn attribute(out: &mut Report<'_>, attribute: &Node<'_, '_>) {
-    let set = SCALARS.iter().chain(&LISTS).filter(|name| attribute.has(name)).count();
-    text(out, &attribute.field("string"));
-    version(out, &attribute.field("version"));
-    for name in LISTS {
-        let list = attribute.field(name);
-        if list.is_set() && list.len() == 0 {
-            out.invalid(list.at, "must not be empty");
-        }
-    }
-    attribute.field("strings").items().for_each(|item| text(out, &item));
-    attribute.field("versions").items().for_each(|item| version(out, &item));
-    if set != 1 {
-        out.invalid(attribute.at, "exactly one value is needed");
-        out.hint(format!("set one of {}", SCALARS.join(", ")));
-    }
-}
-
-fn text(out: &mut Report<'_>, node: &Node<'_, '_>) {
-    if node.text().len() > LONGEST_VALUE {
-        out.too_long(node.at, node.text().len(), LONGEST_VALUE);
-    }
-}
-
-fn version(out: &mut Report<'_>, node: &Node<'_, '_>) {
-    if node.is_set() && !names::is_semver(node.text()) {
-        out.invalid(node.at, format!("`{}` is not a semantic version", super::report::shown(node.text())));
-        out.hint("write three numbers without `v`, for instance `1.2.3`");
-    }
-    text(out, node);
-}
-
-fn counter_set(out: &mut Report<'_>, set: &Node<'_, '_>) {
-    counters(out, set, "name");
-    published(out, &set.field("counters"));
-}
-
-/// Counters that devices draw from.
-pub(super) fn published(out: &mut Report<'_>, counters: &Node<'_, '_>) {
-    for (key, value) in counters.entries() {
-        let counter = Node { value, at: counters.at.key(key) };
-        let policy = counter.field("requestPolicy");
-        if policy.is_set() {
-            request_policy::check(out, &policy, &counter.field("value").quantity().unwrap_or_default());
-        }
-    }
-}
-
-/// Amounts that a device draws: each is given, or comes from the request (KEP-5941).
-pub(super) fn drawn(out: &mut Report<'_>, counters: &Node<'_, '_>) {
-    for (key, value) in counters.entries() {
-        let counter = Node { value, at: counters.at.key(key) };
-        let from = counter.field("valueFrom");
-        if !from.is_set() {
-            continue;
-        }
-        let capacity = from.field("capacityKey");
-        if counter.has("value") {
-            out.invalid(counter.at, "only one of `value`, `valueFrom` can be set");
-        }
-        if capacity.text().is_empty() {
-            out.required(capacity.at, "the capacity that requests ask for is needed");
-        } else {
-            names::qualified(out, capacity.text(), &capacity.at);
-        }
-    }
-}
-
 /// A named map of counters.
 fn counters(out: &mut Report<'_>, set: &Node<'_, '_>, name_field: &str) {
     let (name, counters) = (set.field(name_field), set.field("counters"));
     out.needed_text(&name, "the name of the counter set is needed", names::label);
     if counters.len() == 0 && set.field("includes").len() == 0 {
         out.required(counters.at, "at least one counter is needed");
-    } else if counters.len() > MOST_COUNTERS {
-        out.too_many(counters.at, counters.len(), MOST_COUNTERS);
-    } else {
+    } else if out.most(&counters, MOST_COUNTERS) {
         for (key, _) in counters.entries() {
             out.invalid_each(counters.at, key, &names::label(key));
         }
@@ -302,35 +208,14 @@ fn counters(out: &mut Report<'_>, set: &Node<'_, '_>, name_field: &str) {
 
 /// Who has access to a device.
 fn device_nodes(out: &mut Report<'_>, device: &Node<'_, '_>, per_device: bool) {
-    let (name, selector, all) = (device.field("nodeName"), device.field("nodeSelector"), device.field("allNodes"));
     if !per_device {
-        if name.is_set() || selector.is_set() || all.is_set() {
-            out.invalid(
-                device.at,
-                "`nodeName`, `nodeSelector` and `allNodes` of a device need `perDeviceNodeSelection: true` in the slice",
-            );
+        if ["nodeName", "nodeSelector", "allNodes"].iter().any(|name| device.has(name)) {
+            let message = "`nodeName`, `nodeSelector` and `allNodes` of a device need `perDeviceNodeSelection: true` in the slice";
+            out.invalid(device.at, message);
         }
         return;
     }
-    let mut set = 0_usize;
-    if name.is_set() {
-        if name.text().is_empty() {
-            out.invalid(name.at, "must not be empty");
-        } else {
-            set = set.saturating_add(1);
-            node_selector::name(out, &name);
-        }
-    }
-    if selector.is_set() {
-        set = set.saturating_add(1);
-        node_selector::check(out, &selector);
-    }
-    if all.is_true() {
-        set = set.saturating_add(1);
-    } else if all.is_set() {
-        out.invalid(all.at, "must be true or left out");
-    }
-    match set {
+    match nodes(out, device, false).len() {
         0 => out.required(
             device.at,
             "one of `nodeName`, `nodeSelector`, `allNodes` is needed with `perDeviceNodeSelection`",
@@ -367,12 +252,8 @@ fn partition_type(out: &mut Report<'_>, spec: &Node<'_, '_>, name: &str) {
 /// Steps on the node that a driver does not need.
 fn skipped_operations(out: &mut Report<'_>, operations: &Node<'_, '_>) {
     const KNOWN: [&str; 3] = ["*", "NodePrepareResources", "NodeUnprepareResources"];
-    for operation in operations.items() {
-        if !KNOWN.contains(&operation.text()) {
-            out.not_supported(operation.at, operation.text(), &KNOWN);
-        }
-    }
-    out.unique(operations, |operation| operation.text().to_owned());
+    operations.items().for_each(|operation| out.known(&operation, &KNOWN));
+    out.unique_by(operations, "");
     let has = |name: &str| operations.list().iter().any(|operation| operation.as_str() == Some(name));
     if has("NodePrepareResources") && !has("NodeUnprepareResources") && !has("*") {
         out.invalid(operations.at, "`NodePrepareResources` can only be skipped together with `NodeUnprepareResources`");

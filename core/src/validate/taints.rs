@@ -2,6 +2,8 @@
 //!
 //! Source: KEP-5055; `validateDeviceTaint`, `validateDeviceToleration`.
 
+use serde_json::Value;
+
 use super::meta::{self, Scope};
 use super::names;
 use super::node::Node;
@@ -27,10 +29,7 @@ pub(super) fn toleration(out: &mut Report<'_>, toleration: &Node<'_, '_>) {
         "" | "Equal" => out.text(&value, names::label_value),
         other => out.not_supported(toleration.at.field("operator"), other, &["Equal", "Exists"]),
     }
-    let effect = toleration.text_of("effect");
-    if !effect.is_empty() && !EFFECTS.contains(&effect) {
-        out.not_supported(toleration.at.field("effect"), effect, &EFFECTS);
-    }
+    out.one_of(&toleration.field("effect"), &EFFECTS);
 }
 
 /// A taint of a device or rule. An effect that is stored already is not looked at again.
@@ -44,36 +43,20 @@ pub(super) fn taint(out: &mut Report<'_>, taint: &Node<'_, '_>, old: Option<&Nod
     if effect.text().is_empty() {
         out.required(effect.at, "the effect of the taint is needed");
         out.hint(format!("one of {}", EFFECTS.join(", ")));
-    } else if !EFFECTS.contains(&effect.text()) {
-        out.not_supported(effect.at, effect.text(), &EFFECTS);
     }
+    out.one_of(&effect, &EFFECTS);
 }
 
-/// A DeviceTaintRule that is created.
-pub(super) fn create_rule(out: &mut Report<'_>, rule: &Node<'_, '_>) {
-    meta::check(out, rule, Scope::Cluster);
-    check_rule(out, rule, None);
-}
-
-/// A DeviceTaintRule that is changed.
-pub(super) fn update_rule(out: &mut Report<'_>, rule: &Node<'_, '_>, old: &Node<'_, '_>) {
-    meta::update(out, rule, old);
-    meta::recheck(out, rule);
-    check_rule(out, rule, Some(old));
-}
-
-/// A DeviceTaintRule whose status is changed.
-pub(super) fn update_rule_status(out: &mut Report<'_>, rule: &Node<'_, '_>, old: &Node<'_, '_>) {
-    meta::update(out, rule, old);
-    let status = rule.field("status");
+/// The status of a DeviceTaintRule.
+pub(super) fn check_status(out: &mut Report<'_>, status: &Node<'_, '_>) {
     let conditions = status.field("conditions");
     meta::conditions(out, &conditions);
-    if conditions.len() > MOST_CONDITIONS {
-        out.too_many(conditions.at, conditions.len(), MOST_CONDITIONS);
-    }
+    out.most(&conditions, MOST_CONDITIONS);
 }
 
-fn check_rule(out: &mut Report<'_>, rule: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
+/// A DeviceTaintRule that is created or changed.
+pub(super) fn check_rule(out: &mut Report<'_>, rule: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
+    meta::check_parts(out, rule, old, Scope::Cluster);
     let spec = rule.field("spec");
     let selector = spec.field("deviceSelector");
     reach(out, &selector);
@@ -86,23 +69,16 @@ fn check_rule(out: &mut Report<'_>, rule: &Node<'_, '_>, old: Option<&Node<'_, '
     out.set_text(&selector.field("device"), names::label);
     out.set_text(&selector.field("deviceClassName"), names::subdomain);
     selectors::check_all(out, &selector.field("selectors"), false);
-    let taint_node = spec.field("taint");
-    match old {
-        None => taint(out, &taint_node, None),
-        Some(old) => {
-            let before = old.field("spec");
-            taint(out, &taint_node, Some(&before.field("taint")));
-        }
-    }
+    let before = old.map(|old| old.peek("spec").get("taint").unwrap_or(&Value::Null));
+    taint(out, &spec.field("taint"), before.map(Node::root).as_ref());
 }
 
 /// A rule that reaches nothing or everything.
 fn reach(out: &mut Report<'_>, selector: &Node<'_, '_>) {
     if !selector.is_set() {
         let message = "without `deviceSelector` the rule selects no device";
-        out.note(
-            Finding::new(Code::LintTaintsNothing, selector.at, message).with_hint("name a driver, a pool or a device"),
-        );
+        let finding = Finding::new(Code::LintTaintsNothing, selector.at, message);
+        out.note(finding.with_hint("name a driver, a pool or a device"));
     } else if selector.len() == 0 {
         let at = selector.at.to_string();
         let inside = |finding: &Finding| finding.path.strip_prefix(&at).is_some_and(|rest| rest.starts_with('.'));
@@ -120,8 +96,7 @@ fn reach(out: &mut Report<'_>, selector: &Node<'_, '_>) {
                 out.profile.version
             ),
         };
-        out.note(
-            Finding::new(Code::SecurityTaintsEverything, selector.at, message).with_hint("name at least a driver"),
-        );
+        let finding = Finding::new(Code::SecurityTaintsEverything, selector.at, message);
+        out.note(finding.with_hint("name at least a driver"));
     }
 }

@@ -1,90 +1,43 @@
 //! Workloads (KEP-4671, KEP-5832).
 
-use serde_json::Value;
-
 use super::composite;
-use super::group::{self, Shape, changed};
+use super::group::{self, MOST_TEMPLATES, Shape, fresh};
 use super::meta::{self, Scope};
 use super::names;
 use super::node::Node;
 use super::report::Report;
-use super::schema::{CONTROLLER_REF, GROUP_TEMPLATES, TEMPLATE_BETA1, Type, same};
+use super::schema::{CONTROLLER_REF, GROUP_TEMPLATES, same};
 
-pub(super) const MOST_TEMPLATES: usize = 8;
-
-/// A Workload that is created.
-pub(super) fn create(out: &mut Report<'_>, workload: &Node<'_, '_>, shape: Shape) {
-    meta::check(out, workload, Scope::Namespace);
+/// A Workload that is created or changed.
+pub(super) fn check(out: &mut Report<'_>, workload: &Node<'_, '_>, old: Option<&Node<'_, '_>>, shape: Shape) {
+    meta::check_parts(out, workload, old, Scope::Namespace);
     let spec = workload.field("spec");
-    controller(out, &spec.field("controllerRef"));
     let list = templates(&spec, shape);
+    if let Some(old) = old {
+        let before = old.field("spec");
+        fresh(out, &spec, Some(&before), "controllerRef", &CONTROLLER_REF);
+        let list_before = templates(&before, shape);
+        if shape == Shape::Beta1 {
+            group::update_beta(out, &list, &list_before);
+            composite::update(out, &spec, &before);
+        } else if !same(&GROUP_TEMPLATES, list.value, list_before.value)
+            || list.value != list_before.value && shape == Shape::Alpha1
+        {
+            out.immutable(list.at);
+            sized(out, &list, &spec, shape);
+        }
+        return;
+    }
+    controller(out, &spec.field("controllerRef"));
     if shape == Shape::Beta1 {
         composite::check(out, &spec);
     }
-    if !sized(out, &list, &spec, shape) {
-        return;
-    }
-    let key = |template: &Node<'_, '_>| template.text_of("name").to_owned();
-    for template in list.items() {
-        name(out, &template);
-        group::check(out, &template, None, shape);
-    }
-    out.unique(&list, key);
-}
-
-/// A Workload that is changed.
-pub(super) fn update(out: &mut Report<'_>, workload: &Node<'_, '_>, old: &Node<'_, '_>, shape: Shape) {
-    meta::update(out, workload, old);
-    meta::recheck(out, workload);
-    let (spec, before) = (workload.field("spec"), old.field("spec"));
-    let reference = spec.field("controllerRef");
-    changed(out, &reference, Some(before.peek("controllerRef")), &CONTROLLER_REF);
-    let (list, list_before) = (templates(&spec, shape), templates(&before, shape));
-    if shape == Shape::Beta1 {
-        update_beta(out, &list, &list_before);
-        composite::update(out, &spec, &before);
-        return;
-    }
-    if !same(&GROUP_TEMPLATES, list.value, list_before.value)
-        || list.value != list_before.value && shape == Shape::Alpha1
-    {
-        out.immutable(list.at);
-        sized(out, &list, &spec, shape);
-    }
-}
-
-/// Since 1.37 entries cannot be added or removed, and each field is looked at by itself.
-pub(super) fn update_beta(out: &mut Report<'_>, list: &Node<'_, '_>, before: &Node<'_, '_>) {
-    update_each(out, list, before, &TEMPLATE_BETA1, |out, template, old| {
-        group::check(out, template, Some(old), Shape::Beta1);
-    });
-}
-
-/// Templates that are changed, each beside the one of its name as it was. Those that stay as they were are not looked at.
-pub(super) fn update_each(
-    out: &mut Report<'_>,
-    list: &Node<'_, '_>,
-    before: &Node<'_, '_>,
-    of: &Type,
-    mut rule: impl FnMut(&mut Report<'_>, &Node<'_, '_>, &Node<'_, '_>),
-) {
-    if list.len() > MOST_TEMPLATES || before.len() > MOST_TEMPLATES {
-        out.too_many(list.at, list.len(), MOST_TEMPLATES);
-        return;
-    }
-    let named = |list: &[Value], name: &str| {
-        list.iter().position(|template| template.get("name").and_then(Value::as_str).unwrap_or_default() == name)
-    };
-    for template in list.items() {
-        match named(before.list(), template.text_of("name")).and_then(|index| before.list().get(index)) {
-            None => out.forbidden(template.at, "no template can be added"),
-            Some(old) if same(of, template.value, old) => {}
-            Some(old) => rule(out, &template, &Node::root(old)),
+    if sized(out, &list, &spec, shape) {
+        for template in list.items() {
+            group::name(out, &template);
+            group::check(out, &template, None, shape);
         }
-    }
-    let gone = |old: &Value| named(list.list(), old.get("name").and_then(Value::as_str).unwrap_or_default()).is_none();
-    if before.list().iter().any(gone) {
-        out.forbidden(list.at, "no template can be removed");
+        out.unique_by(&list, "name");
     }
 }
 
@@ -108,16 +61,7 @@ fn sized(out: &mut Report<'_>, list: &Node<'_, '_>, spec: &Node<'_, '_>, shape: 
         }
         return false;
     }
-    if list.len() > MOST_TEMPLATES {
-        out.too_many(list.at, list.len(), MOST_TEMPLATES);
-        return false;
-    }
-    true
-}
-
-/// The name of a template.
-pub(super) fn name(out: &mut Report<'_>, template: &Node<'_, '_>) {
-    out.needed_text(&template.field("name"), "a name is needed", names::label);
+    out.most(list, MOST_TEMPLATES)
 }
 
 fn controller(out: &mut Report<'_>, reference: &Node<'_, '_>) {

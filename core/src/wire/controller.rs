@@ -1,13 +1,13 @@
 //! A controller as calls with JSON in and out, for doors that speak JSON.
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::{no_call, read, texts, unreadable};
 use crate::allocate::Limits;
 use crate::controller::{Conclusion, Controller, Part, Settings};
 use crate::decision::Time;
-use crate::finding::{Code, Finding, ObjectRef};
+use crate::finding::{Finding, ObjectRef};
 use crate::profile::Profile;
 
 /// What a controller is told when it starts.
@@ -48,8 +48,7 @@ struct Concluded {
 ///
 /// A finding when a setting is not known.
 pub fn controller(profile: Profile, limits: Limits, settings: Value) -> Result<Controller, Vec<Finding>> {
-    let WireSettings { part, home, allow_admin_access } =
-        read(settings).map_err(|message| vec![Finding::new(Code::ReadBadSettings, "", message)])?;
+    let WireSettings { part, home, allow_admin_access } = read(settings, "")?;
     let home = home.unwrap_or_else(|| "apportion-system".to_owned());
     Ok(Controller::new(profile, limits, Settings { part, home, allow_admin_access }))
 }
@@ -66,27 +65,18 @@ pub fn controller(profile: Profile, limits: Limits, settings: Value) -> Result<C
 /// | `conclude` | `{"object", "conclusion"}` | `{}` |
 pub fn call(controller: &mut Controller, name: &str, argument: Value) -> Value {
     let answer = match name {
-        "apply" => read(argument).map(|objects: Vec<Value>| {
-            let objects: Vec<String> = objects.iter().map(Value::to_string).collect();
-            json!(controller.apply(objects.iter().map(String::as_str)))
-        }),
-        "delete" => read(argument).map(|object| json!(controller.delete(&object))),
+        "apply" => read(argument, name)
+            .map(|objects: Vec<Value>| json!(controller.apply(texts(&objects).iter().map(String::as_str)))),
+        "delete" => read(argument, name).map(|object| json!(controller.delete(&object))),
         "due" => Ok(json!(controller.due())),
         "standings" => Ok(controller.standings()),
-        "reconcile" => read(argument)
+        "reconcile" => read(argument, name)
             .map(|Asked { object, now_millis }| json!(controller.reconcile(&object, Time::from_millis(now_millis)))),
-        "conclude" => read(argument).map(|Concluded { object, conclusion }| {
+        "conclude" => read(argument, name).map(|Concluded { object, conclusion }| {
             controller.conclude(&object, conclusion);
             json!({})
         }),
-        _ => Err(format!("there is no call `{name}`")),
+        _ => Err(no_call(name)),
     };
-    answer.unwrap_or_else(|message| {
-        let finding = Finding::new(Code::ReadBadSettings, name, message);
-        json!({ "status": "unreadable", "findings": [finding] })
-    })
-}
-
-fn read<T: DeserializeOwned>(argument: Value) -> Result<T, String> {
-    serde_json::from_value(argument).map_err(|error| error.to_string())
+    answer.unwrap_or_else(|findings| unreadable(&findings))
 }

@@ -4,8 +4,10 @@ pub mod controller;
 pub mod simulation;
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::allocate::{DeviceId, InUse, Limits, Question};
@@ -45,18 +47,8 @@ pub(crate) struct Settings {
 ///
 /// A finding for every setting that is not known.
 pub fn settings(value: Value) -> Result<(Profile, Limits), Vec<Finding>> {
-    let settings: Settings = serde_json::from_value(value)
-        .map_err(|error| vec![Finding::new(Code::ReadBadSettings, "", error.to_string())])?;
-    let mode = match settings.mode.as_deref() {
-        None | Some("sound") => Mode::Sound,
-        Some("reference") => Mode::Reference,
-        Some(other) => {
-            let message = format!("unknown mode `{other}`");
-            return Err(vec![
-                Finding::new(Code::ReadBadSettings, "mode", message).with_hint("one of sound, reference"),
-            ]);
-        }
-    };
+    let settings: Settings = read(value, "")?;
+    let mode = choice("mode", settings.mode.as_deref(), [("sound", Mode::Sound), ("reference", Mode::Reference)])?;
     let version = settings.version.as_deref().map_or(Ok(Version::All), version)?;
     let gates = settings.feature_gates.iter().map(|(name, on)| (name.as_str(), *on));
     let profile = profile(version, gates, mode)?;
@@ -71,15 +63,13 @@ pub fn settings(value: Value) -> Result<(Profile, Limits), Vec<Finding>> {
 /// A finding for every component, version and gate that does not exist.
 pub fn components(value: &Value, profile: &Profile) -> Result<Vec<(Component, Profile)>, Vec<Finding>> {
     let builds = value.get("components").cloned().unwrap_or_else(|| Value::Object(Map::new()));
-    let bad = |path: String, message: String| Finding::new(Code::ReadBadSettings, path, message);
-    let builds: BTreeMap<String, Build> =
-        serde_json::from_value(builds).map_err(|error| vec![bad("components".to_owned(), error.to_string())])?;
+    let builds: BTreeMap<String, Build> = read(builds, "components")?;
     let (mut components, mut findings) = (Vec::new(), Vec::new());
     for (name, build) in builds {
         let read = Component::parse(&name).and_then(|component| Ok((component, build.profile(profile)?)));
         match read {
             Ok(read) => components.push(read),
-            Err(message) => findings.push(bad(format!("components[{name}]"), message)),
+            Err(message) => findings.extend(bad(format_args!("components[{name}]"), message)),
         }
     }
     if findings.is_empty() { Ok(components) } else { Err(findings) }
@@ -99,15 +89,7 @@ pub fn profile<'g>(
     let findings: Vec<Finding> = gates
         .into_iter()
         .filter(|(name, on)| !profile.features.set(name, *on))
-        .map(|(name, _)| {
-            let known: Vec<&str> = Features::gates().collect();
-            Finding::new(
-                Code::ReadBadSettings,
-                format_args!("featureGates[{name}]"),
-                format!("unknown feature gate `{name}`"),
-            )
-            .with_hint(format!("one of {}", known.join(", ")))
-        })
+        .map(|(name, _)| unknown(&format!("featureGates[{name}]"), "feature gate", name, Features::gates()))
         .collect();
     if findings.is_empty() { Ok(profile) } else { Err(findings) }
 }
@@ -178,8 +160,7 @@ impl WireDevice {
 ///
 /// A finding for everything that cannot be read.
 pub fn question(value: Value) -> Result<Question, Vec<Finding>> {
-    let wire: WireQuestion = serde_json::from_value(value)
-        .map_err(|error| vec![Finding::new(Code::ReadBadSettings, "", error.to_string())])?;
+    let wire: WireQuestion = read(value, "")?;
     let mut findings = Vec::new();
     let mut question = Question { nodes: wire.nodes, ..Question::default() };
     for claim in wire.claims {
@@ -275,18 +256,8 @@ pub struct SelectorQuestion {
 ///
 /// A finding for everything that cannot be read.
 pub fn selector(value: Value) -> Result<SelectorQuestion, Vec<Finding>> {
-    let wire: WireEvaluation = serde_json::from_value(value)
-        .map_err(|error| vec![Finding::new(Code::ReadBadSettings, "", error.to_string())])?;
-    let stored = match wire.environment.as_deref() {
-        None | Some("stored") => true,
-        Some("new") => false,
-        Some(other) => {
-            let message = format!("unknown environment `{other}`");
-            return Err(vec![
-                Finding::new(Code::ReadBadSettings, "environment", message).with_hint("one of stored, new"),
-            ]);
-        }
-    };
+    let wire: WireEvaluation = read(value, "")?;
+    let stored = choice("environment", wire.environment.as_deref(), [("stored", true), ("new", false)])?;
     let version = version(wire.version.as_deref().unwrap_or("1.36"))?;
     let environment = Environment {
         stored,
@@ -329,20 +300,10 @@ pub(crate) struct WireSubmission {
 ///
 /// A finding for everything that cannot be read.
 pub fn submission(value: Value) -> Result<Submission, Vec<Finding>> {
-    let wire: WireSubmission = serde_json::from_value(value)
-        .map_err(|error| vec![Finding::new(Code::ReadBadSettings, "", error.to_string())])?;
-    let operation = match wire.operation.as_deref() {
-        None | Some("create") => Operation::Create,
-        Some("update") => Operation::Update,
-        Some("statusUpdate") => Operation::StatusUpdate,
-        Some(other) => {
-            let message = format!("unknown operation `{other}`");
-            return Err(vec![
-                Finding::new(Code::ReadBadSettings, "operation", message)
-                    .with_hint("one of create, update, statusUpdate"),
-            ]);
-        }
-    };
+    let wire: WireSubmission = read(value, "")?;
+    let known =
+        [("create", Operation::Create), ("update", Operation::Update), ("statusUpdate", Operation::StatusUpdate)];
+    let operation = choice("operation", wire.operation.as_deref(), known)?;
     let circumstances =
         Circumstances { admin_namespace: wire.admin_namespace, authorized: wire.authorized.unwrap_or(true) };
     Ok(Submission { object: wire.object, old: wire.old_object, operation, circumstances })
@@ -379,48 +340,45 @@ pub fn validation(mut value: Value) -> Result<ValidationQuestion, Vec<Finding>> 
     match (part("submission"), part("objects")) {
         (Some(one), None) => Ok(ValidationQuestion::One(profile, Box::new(submission(one)?))),
         (None, Some(Value::Array(objects))) => Ok(ValidationQuestion::Set(profile, objects)),
-        _ => {
-            let message = "a question about manifests has either a `submission` or a list `objects`";
-            Err(vec![Finding::new(Code::ReadBadSettings, "", message)])
-        }
+        _ => Err(bad("", "a question about manifests has either a `submission` or a list `objects`")),
     }
 }
 
 fn version(text: &str) -> Result<Version, Vec<Finding>> {
-    Version::parse(text).ok_or_else(|| {
-        let message = format!("unknown Kubernetes version `{text}`");
-        vec![Finding::new(Code::ReadBadSettings, "version", message).with_hint("one of 1.34, 1.35, 1.36, 1.37, all")]
-    })
+    let known = ["1.34", "1.35", "1.36", "1.37", "all"];
+    Version::parse(text).ok_or_else(|| vec![unknown("version", "Kubernetes version", text, known)])
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// What a text stands for; the first where it is left out.
+fn choice<T: Copy, const N: usize>(path: &str, text: Option<&str>, known: [(&str, T); N]) -> Result<T, Vec<Finding>> {
+    let found = known.iter().find(|(name, _)| text.is_none_or(|text| text == *name));
+    let names = known.iter().map(|(name, _)| *name);
+    found.map(|(_, value)| *value).ok_or_else(|| vec![unknown(path, path, text.unwrap_or_default(), names)])
+}
 
-    #[test]
-    fn settings_name_what_they_do_not_know() {
-        let wrong = settings(json!({ "featureGates": { "DRAMagic": true } })).unwrap_err();
-        assert_eq!(wrong[0].path, "featureGates[DRAMagic]");
-        assert!(settings(json!({ "version": "1.12" })).is_err());
-        assert!(settings(json!({ "mod": "sound" })).is_err());
-    }
+fn unknown<'n>(path: &str, what: &str, text: &str, known: impl IntoIterator<Item = &'n str>) -> Finding {
+    let known: Vec<&str> = known.into_iter().collect();
+    Finding::new(Code::ReadBadSettings, path, format!("unknown {what} `{text}`"))
+        .with_hint(format!("one of {}", known.join(", ")))
+}
 
-    #[test]
-    fn gates_change_the_defaults_of_the_version() {
-        let (profile, _) =
-            settings(json!({ "version": "1.36", "featureGates": { "DRADeviceTaints": false } })).unwrap();
-        assert!(!profile.features.device_taints && profile.features.consumable_capacity);
-    }
+fn bad(path: impl Display, message: impl Into<String>) -> Vec<Finding> {
+    vec![Finding::new(Code::ReadBadSettings, path, message)]
+}
 
-    #[test]
-    fn a_question_is_read_with_everything_in_it() {
-        let read = question(json!({
-            "claims": [{ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "c" } }],
-            "nodes": ["a"],
-            "inUse": { "consumed": [{ "driver": "d", "pool": "p", "device": "x", "capacity": { "m": "1Gi" } }] },
-        }))
-        .unwrap();
-        assert_eq!(read.claims.len(), 1);
-        assert_eq!(read.in_use.consumed[0].1["m"].to_string(), "1Gi");
-    }
+fn read<T: DeserializeOwned>(value: Value, path: &str) -> Result<T, Vec<Finding>> {
+    serde_json::from_value(value).map_err(|error| bad(path, error.to_string()))
+}
+
+/// The answer of a call that cannot be read.
+fn unreadable(findings: &[Finding]) -> Value {
+    json!({ "status": "unreadable", "findings": findings })
+}
+
+fn no_call(name: &str) -> Vec<Finding> {
+    bad(name, format!("there is no call `{name}`"))
+}
+
+fn texts(objects: &[Value]) -> Vec<String> {
+    objects.iter().map(Value::to_string).collect()
 }

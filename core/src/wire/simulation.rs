@@ -2,129 +2,70 @@
 
 use std::convert::Infallible;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::{no_call, read, texts, unreadable};
 use crate::ask::{Report, report_of};
 use crate::control_plane::server::{Entry, Refused};
 use crate::control_plane::{Command, Moment, Settled, Simulation};
 use crate::decision::{EventRecord, Time};
-use crate::finding::{Code, Finding, ObjectRef};
+use crate::finding::{Finding, ObjectRef};
 
-/// A simulation, on whichever side of a border it is. See the methods of [`Simulation`]; each fails where there is no answer.
-pub trait Plays {
-    /// Why a call has no answer.
-    type Error;
+/// The calls of a simulation: what each answers, and how a [`Simulation`] in this program answers it.
+macro_rules! plays {
+    ($($(#[$doc:meta])* $name:ident(&mut $it:ident $(, $argument:ident: $of:ty)*) -> $answer:ty { $own:expr })*) => {
+        /// A simulation, on whichever side of a border it is. See the methods of [`Simulation`]; each fails where there is no answer.
+        pub trait Plays {
+            /// Why a call has no answer.
+            type Error;
+            $($(#[$doc])* fn $name(&mut self $(, $argument: $of)*) -> Result<$answer, Self::Error>;)*
+        }
 
-    /// [`Simulation::apply`].
-    fn apply(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Self::Error>;
-    /// [`Simulation::submit`].
-    fn submit(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Self::Error>;
-    /// [`Simulation::begin`].
-    fn begin(&mut self) -> Result<Vec<Finding>, Self::Error>;
-    /// [`Simulation::perform`].
-    fn perform(&mut self, command: Command) -> Result<Result<(), Refused>, Self::Error>;
-    /// [`Simulation::tell`].
-    fn tell(&mut self, object: &ObjectRef, detail: &str) -> Result<(), Self::Error>;
-    /// [`Simulation::run_until`].
-    fn run_until(&mut self, until: Time) -> Result<Settled, Self::Error>;
-    /// [`Simulation::step`].
-    fn step(&mut self) -> Result<bool, Self::Error>;
-    /// [`Simulation::now`].
-    fn now(&mut self) -> Result<Time, Self::Error>;
-    /// [`Simulation::next_work`].
-    fn next_work(&mut self) -> Result<Option<Time>, Self::Error>;
-    /// [`Simulation::writes`].
-    fn writes(&mut self) -> Result<u64, Self::Error>;
-    /// [`Simulation::timeline`] from a position on.
-    fn timeline(&mut self, from: u64) -> Result<Vec<Moment>, Self::Error>;
-    /// [`report_of`].
-    fn report(&mut self) -> Result<Report, Self::Error>;
-    /// An object as stored.
-    fn get(&mut self, object: &ObjectRef) -> Result<Option<Value>, Self::Error>;
-    /// All objects of a kind, by namespace and name.
-    fn list(&mut self, kind: &str) -> Result<Vec<Value>, Self::Error>;
-    /// Events recorded so far, each with how often.
-    fn events(&mut self) -> Result<Vec<(EventRecord, u64)>, Self::Error>;
-    /// Keeps every version of every object from now on.
-    fn keep_history(&mut self) -> Result<(), Self::Error>;
-    /// The versions that were kept, from a position on.
-    fn history(&mut self, from: u64) -> Result<Vec<Entry>, Self::Error>;
+        impl Plays for Simulation {
+            type Error = Infallible;
+            $(fn $name(&mut $it $(, $argument: $of)*) -> Result<$answer, Infallible> {
+                Ok($own)
+            })*
+        }
+    };
 }
 
-impl Plays for Simulation {
-    type Error = Infallible;
-
-    fn apply(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Infallible> {
-        Ok(Self::apply(self, objects.iter().map(String::as_str)))
-    }
-
-    fn submit(&mut self, objects: &[String]) -> Result<Vec<Vec<Finding>>, Infallible> {
-        Ok(Self::submit(self, objects.iter().map(String::as_str)))
-    }
-
-    fn begin(&mut self) -> Result<Vec<Finding>, Infallible> {
-        Ok(Self::begin(self))
-    }
-
-    fn perform(&mut self, command: Command) -> Result<Result<(), Refused>, Infallible> {
-        Ok(Self::perform(self, command))
-    }
-
-    fn tell(&mut self, object: &ObjectRef, detail: &str) -> Result<(), Infallible> {
-        Self::tell(self, object.clone(), detail);
-        Ok(())
-    }
-
-    fn run_until(&mut self, until: Time) -> Result<Settled, Infallible> {
-        Ok(Self::run_until(self, until))
-    }
-
-    fn step(&mut self) -> Result<bool, Infallible> {
-        Ok(Self::step(self))
-    }
-
-    fn now(&mut self) -> Result<Time, Infallible> {
-        Ok(Self::now(self))
-    }
-
-    fn next_work(&mut self) -> Result<Option<Time>, Infallible> {
-        Ok(Self::next_work(self))
-    }
-
-    fn writes(&mut self) -> Result<u64, Infallible> {
-        Ok(Self::writes(self))
-    }
-
-    fn timeline(&mut self, from: u64) -> Result<Vec<Moment>, Infallible> {
-        Ok(Self::timeline(self).iter().skip(position(from)).cloned().collect())
-    }
-
-    fn report(&mut self) -> Result<Report, Infallible> {
-        Ok(report_of(self))
-    }
-
-    fn get(&mut self, object: &ObjectRef) -> Result<Option<Value>, Infallible> {
-        Ok(self.server().get(object))
-    }
-
-    fn list(&mut self, kind: &str) -> Result<Vec<Value>, Infallible> {
-        Ok(self.server().list(kind).collect())
-    }
-
-    fn events(&mut self) -> Result<Vec<(EventRecord, u64)>, Infallible> {
-        Ok(self.server().events().to_vec())
-    }
-
-    fn keep_history(&mut self) -> Result<(), Infallible> {
-        self.server_mut().keep_history();
-        Ok(())
-    }
-
-    fn history(&mut self, from: u64) -> Result<Vec<Entry>, Infallible> {
-        Ok(self.server().history().iter().skip(position(from)).cloned().collect())
-    }
+plays! {
+    /// [`Simulation::apply`].
+    apply(&mut self, objects: &[String]) -> Vec<Vec<Finding>> { Self::apply(self, objects.iter().map(String::as_str)) }
+    /// [`Simulation::submit`].
+    submit(&mut self, objects: &[String]) -> Vec<Vec<Finding>> { Self::submit(self, objects.iter().map(String::as_str)) }
+    /// [`Simulation::begin`].
+    begin(&mut self) -> Vec<Finding> { Self::begin(self) }
+    /// [`Simulation::perform`].
+    perform(&mut self, command: Command) -> Result<(), Refused> { Self::perform(self, command) }
+    /// [`Simulation::tell`].
+    tell(&mut self, object: &ObjectRef, detail: &str) -> () { Self::tell(self, object.clone(), detail) }
+    /// [`Simulation::run_until`].
+    run_until(&mut self, until: Time) -> Settled { Self::run_until(self, until) }
+    /// [`Simulation::step`].
+    step(&mut self) -> bool { Self::step(self) }
+    /// [`Simulation::now`].
+    now(&mut self) -> Time { Self::now(self) }
+    /// [`Simulation::next_work`].
+    next_work(&mut self) -> Option<Time> { Self::next_work(self) }
+    /// [`Simulation::writes`].
+    writes(&mut self) -> u64 { Self::writes(self) }
+    /// [`Simulation::timeline`] from a position on.
+    timeline(&mut self, from: u64) -> Vec<Moment> { Self::timeline(self).iter().skip(position(from)).cloned().collect() }
+    /// [`report_of`].
+    report(&mut self) -> Report { report_of(self) }
+    /// An object as stored.
+    get(&mut self, object: &ObjectRef) -> Option<Value> { self.server().get(object) }
+    /// All objects of a kind, by namespace and name.
+    list(&mut self, kind: &str) -> Vec<Value> { self.server().list(kind).collect() }
+    /// Events recorded so far, each with how often.
+    events(&mut self) -> Vec<(EventRecord, u64)> { self.server().events().to_vec() }
+    /// Keeps every version of every object from now on.
+    keep_history(&mut self) -> () { self.server_mut().keep_history() }
+    /// The versions that were kept, from a position on.
+    history(&mut self, from: u64) -> Vec<Entry> { self.server().history().iter().skip(position(from)).cloned().collect() }
 }
 
 /// A simulation of these settings without objects, which begins at a time. For the settings see [`super::settings`]; those in
@@ -189,26 +130,20 @@ pub(crate) struct RecordedEvent {
 ///
 /// When there is no answer.
 pub fn call<P: Plays>(plays: &mut P, name: &str, argument: Value) -> Result<Value, P::Error> {
-    let unreadable = |message: String| {
-        let finding = Finding::new(Code::ReadBadSettings, name, message);
-        Ok(json!({ "status": "unreadable", "findings": [finding] }))
-    };
     macro_rules! read {
         ($ty:ty) => {
-            match read::<$ty>(argument) {
+            match read::<$ty>(argument, name) {
                 Ok(read) => read,
-                Err(message) => return unreadable(message),
+                Err(findings) => return Ok(unreadable(&findings)),
             }
         };
     }
     Ok(match name {
         "apply" => {
-            let objects: Vec<String> = read!(Vec<Value>).iter().map(Value::to_string).collect();
-            json!(plays.apply(&objects)?)
+            json!(plays.apply(&texts(&read!(Vec<Value>)))?)
         }
         "submit" => {
-            let objects: Vec<String> = read!(Vec<Value>).iter().map(Value::to_string).collect();
-            json!(plays.submit(&objects)?)
+            json!(plays.submit(&texts(&read!(Vec<Value>)))?)
         }
         "begin" => json!(plays.begin()?),
         "perform" => match plays.perform(read!(Command))? {
@@ -245,10 +180,6 @@ pub fn call<P: Plays>(plays: &mut P, name: &str, argument: Value) -> Result<Valu
             });
             entries.collect()
         }
-        _ => return unreadable(format!("there is no call `{name}`")),
+        _ => return Ok(unreadable(&no_call(name))),
     })
-}
-
-fn read<T: DeserializeOwned>(argument: Value) -> Result<T, String> {
-    serde_json::from_value(argument).map_err(|error| error.to_string())
 }

@@ -9,6 +9,8 @@
 )]
 
 mod cost;
+mod names;
+mod parts;
 mod pods;
 mod profiles;
 mod proposals;
@@ -18,6 +20,8 @@ mod schema;
 mod sets;
 mod source;
 mod structure;
+mod versions;
+mod wire;
 
 use apportion_core::finding::{Code, Finding};
 use apportion_core::profile::{Profile, Version};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use apportion_core::finding::Code;
+use apportion_core::finding::{Code, Fix};
 use apportion_core::validate::convert;
 use k8s_openapi::api::{core, resource, scheduling};
 use serde::Serialize;
@@ -116,4 +116,43 @@ fn pods_of_the_generated_type_fit() {
     });
     let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p", "namespace": "n" }, "spec": spec });
     is_known::<core::v1::Pod>(pod);
+}
+
+#[test]
+fn only_one_slip_of_the_finger_is_certain() {
+    let fix = |field: &str, others: Value| {
+        let mut exactly = others;
+        exactly[field] = json!(1);
+        let devices = json!({ "requests": [{ "name": "r", "exactly": exactly }] });
+        let claim = json!({
+            "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "c", "namespace": "n" },
+            "spec": { "devices": devices },
+        });
+        let unknown = create(claim).into_iter().find(|one| one.code == Code::ReadUnknownField).unwrap();
+        unknown.hint.map(|_| unknown.fix)
+    };
+    let renamed = |name: &str| Some(Some(Fix::Rename(name.to_owned())));
+    assert_eq!(fix("cuont", json!({})), renamed("count"));
+    assert_eq!(fix("Count", json!({})), renamed("count"));
+    assert_eq!(fix("deviceClasName", json!({})), renamed("deviceClassName"));
+    assert_eq!(fix("deviceClass", json!({})), Some(None));
+    assert_eq!(fix("replicas", json!({})), None);
+    assert_eq!(fix("cuont", json!({ "count": 1 })), None);
+}
+
+#[test]
+fn times_are_rfc_3339() {
+    let is_time = |time: &str| {
+        let metadata = json!({ "name": "c", "namespace": "n", "creationTimestamp": time });
+        let claim = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": metadata });
+        !create(claim).iter().any(|one| one.code == Code::ReadWrongType)
+    };
+    for good in ["2026-01-31T12:00:00Z", "2024-02-29T23:59:59.123456+02:00"] {
+        assert!(is_time(good), "{good}");
+    }
+    for bad in
+        ["2026-02-29T12:00:00Z", "2026-01-31", "2026-01-31T12:00:00", "2026-01-31T12:00:00Zx", "2026-01-31 12:00:00Z"]
+    {
+        assert!(!is_time(bad), "{bad}");
+    }
 }

@@ -9,10 +9,10 @@ use crate::api::object::{Object, read_object};
 use crate::api::read::{Json, Path, Rest, api_struct};
 use crate::finding::ObjectRef;
 
-api_struct! { open
+api_struct! {
     /// An object of a kind that has no type here.
     #[expect(unreachable_pub, reason = "types of the API are public where they are declared")]
-    Other {
+    open Other {
         /// API version as sent.
         "apiVersion" api_version: String,
         /// Kind.

@@ -4,33 +4,16 @@ use super::Type;
 use super::meta::{LABEL_SELECTOR, META};
 use Type::{Any, Flag, Int32, Int64, List, Map, Opt, Text};
 
-/// The shape of a kind that the API server knows, and of the parts of custom kinds that have rules.
-pub(in crate::validate) fn of_controller(kind: &str) -> Option<&'static Type> {
-    Some(match kind {
-        "Deployment" => &DEPLOYMENT,
-        "ReplicaSet" => &REPLICA_SET,
-        "StatefulSet" => &STATEFUL_SET,
-        "DaemonSet" => &DAEMON_SET,
-        "ReplicationController" => &REPLICATION_CONTROLLER,
-        "Job" => &JOB,
-        "CronJob" => &CRON_JOB,
-        "JobSet" => &JOB_SET,
-        "LeaderWorkerSet" => &LEADER_WORKER_SET,
-        _ => return None,
-    })
-}
-
-const DEPLOYMENT: Type = kind! { spec: DEPLOYMENT_SPEC; status: Any };
-const REPLICA_SET: Type = kind! { spec: REPLICA_SET_SPEC; status: Any };
-const STATEFUL_SET: Type = kind! { spec: STATEFUL_SET_SPEC; status: Any };
-const DAEMON_SET: Type = kind! { spec: DAEMON_SET_SPEC; status: Any };
-const REPLICATION_CONTROLLER: Type = kind! { spec: REPLICATION_CONTROLLER_SPEC; status: Any };
-const JOB: Type = kind! { spec: JOB_SPEC; status: Any };
-const CRON_JOB: Type = kind! { spec: CRON_JOB_SPEC; status: Any };
+pub(in crate::validate) static DEPLOYMENT: Type = kind! { spec: DEPLOYMENT_SPEC; status: Any };
+pub(in crate::validate) static REPLICA_SET: Type = kind! { spec: REPLICA_SET_SPEC; status: Any };
+pub(in crate::validate) static STATEFUL_SET: Type = kind! { spec: STATEFUL_SET_SPEC; status: Any };
+pub(in crate::validate) static DAEMON_SET: Type = kind! { spec: DAEMON_SET_SPEC; status: Any };
+pub(in crate::validate) static REPLICATION_CONTROLLER: Type = kind! { spec: REPLICATION_CONTROLLER_SPEC; status: Any };
+pub(in crate::validate) static JOB: Type = kind! { spec: JOB_SPEC; status: Any };
+pub(in crate::validate) static CRON_JOB: Type = kind! { spec: CRON_JOB_SPEC; status: Any };
 
 const SELECTOR: Type = Opt(&LABEL_SELECTOR);
-const STRATEGY: Type = STRATEGY_FIELDS;
-const STRATEGY_FIELDS: Type = object! { type: Text; rollingUpdate: Any };
+const STRATEGY: Type = object! { type: Text; rollingUpdate: Any };
 
 const DEPLOYMENT_SPEC: Type = object! {
     replicas: Opt(&Int32);
@@ -104,10 +87,10 @@ const CRON_JOB_SPEC: Type = object! {
 
 const JOB_TEMPLATE: Type = object! { metadata: META; spec: JOB_SPEC };
 
-const JOB_SET: Type = open! { spec: JOB_SET_SPEC };
+pub(in crate::validate) static JOB_SET: Type = open! { spec: JOB_SET_SPEC };
 const JOB_SET_SPEC: Type = open! { replicatedJobs: List(&REPLICATED_JOB) };
 const REPLICATED_JOB: Type = open! { name: Text; replicas: Int32; template: JOB_TEMPLATE };
 
-const LEADER_WORKER_SET: Type = open! { spec: LEADER_WORKER_SET_SPEC };
+pub(in crate::validate) static LEADER_WORKER_SET: Type = open! { spec: LEADER_WORKER_SET_SPEC };
 const LEADER_WORKER_SET_SPEC: Type = open! { replicas: Opt(&Int32); leaderWorkerTemplate: LEADER_WORKER_TEMPLATE };
 const LEADER_WORKER_TEMPLATE: Type = open! { size: Opt(&Int32) };

@@ -6,7 +6,7 @@ use super::scheduling::CLAIM_STATUS_ENTRY;
 use Type::{Any, Flag, Int32, Int64, List, Map, Opt, Quantity, Text};
 
 /// Pod.
-pub(in crate::validate) const POD: Type = kind! { spec: POD_SPEC; status: POD_STATUS };
+pub(in crate::validate) static POD: Type = kind! { spec: POD_SPEC; status: POD_STATUS };
 
 /// `PodTemplateSpec`.
 pub(in crate::validate) const POD_TEMPLATE: Type = open! { metadata: META; spec: POD_SPEC };

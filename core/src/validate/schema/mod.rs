@@ -39,7 +39,7 @@ mod suggest;
 pub(super) use self::core::{
     POD, POD_CLAIMS, POD_SPEC, POD_TEMPLATE, SCHEDULING_GROUP, WORKLOAD_REF as WORKLOAD_REFERENCE,
 };
-pub(super) use controllers::of_controller;
+pub(super) use controllers::*;
 pub(super) use fit::fit;
 pub(super) use meta::META;
 pub(super) use resource::*;
@@ -128,14 +128,6 @@ pub(super) fn fields(of: &'static Type) -> &'static [Field] {
     match of {
         Type::Object(fields) | Type::Open(fields) => fields,
         Type::Opt(inner) => fields(inner),
-        Type::Text
-        | Type::Flag
-        | Type::Int32
-        | Type::Int64
-        | Type::Quantity
-        | Type::Time
-        | Type::Any
-        | Type::List(_)
-        | Type::Map(_) => &[],
+        _ => &[],
     }
 }

@@ -5,16 +5,16 @@ use super::meta::{CONDITION, META, NODE_SELECTOR, TOLERATION};
 use Type::{Any, Flag, Int32, Int64, List, Map, Opt, Quantity, Text, Time};
 
 /// ResourceClaim, since `v1beta2`.
-pub(in crate::validate) const CLAIM: Type = kind! { spec: CLAIM_SPEC; status: CLAIM_STATUS };
+pub(in crate::validate) static CLAIM: Type = kind! { spec: CLAIM_SPEC; status: CLAIM_STATUS };
 
 /// ResourceClaim up to `v1beta1`.
-pub(in crate::validate) const FLAT_CLAIM: Type = kind! { spec: FLAT_CLAIM_SPEC; status: CLAIM_STATUS };
+pub(in crate::validate) static FLAT_CLAIM: Type = kind! { spec: FLAT_CLAIM_SPEC; status: CLAIM_STATUS };
 
 /// ResourceClaimTemplate, since `v1beta2`.
-pub(in crate::validate) const TEMPLATE: Type = kind! { spec: TEMPLATE_SPEC };
+pub(in crate::validate) static TEMPLATE: Type = kind! { spec: TEMPLATE_SPEC };
 
 /// ResourceClaimTemplate up to `v1beta1`.
-pub(in crate::validate) const FLAT_TEMPLATE: Type = kind! { spec: FLAT_TEMPLATE_SPEC };
+pub(in crate::validate) static FLAT_TEMPLATE: Type = kind! { spec: FLAT_TEMPLATE_SPEC };
 
 /// `ResourceClaimTemplateSpec`.
 pub(in crate::validate) const TEMPLATE_SPEC: Type = object! { metadata: META; spec: CLAIM_SPEC };
@@ -26,52 +26,36 @@ pub(in crate::validate) const CLAIM_SPEC: Type = object! { devices: DEVICE_CLAIM
 
 const FLAT_CLAIM_SPEC: Type = object! { devices: FLAT_DEVICE_CLAIM; controller @until(V1_34): Text };
 
-const DEVICE_CLAIM: Type = object! {
-    requests: List(&REQUEST);
-    constraints: List(&CONSTRAINT);
-    config: List(&CLAIM_CONFIG);
-};
+macro_rules! device_claim {
+    ($request:ident) => {
+        object! { requests: List(&$request); constraints: List(&CONSTRAINT); config: List(&CLAIM_CONFIG) }
+    };
+}
 
-const FLAT_DEVICE_CLAIM: Type = object! {
-    requests: List(&FLAT_REQUEST);
-    constraints: List(&CONSTRAINT);
-    config: List(&CLAIM_CONFIG);
-};
+const DEVICE_CLAIM: Type = device_claim!(REQUEST);
+const FLAT_DEVICE_CLAIM: Type = device_claim!(FLAT_REQUEST);
 
 const REQUEST: Type = object! { name: Text; exactly: Opt(&EXACT_REQUEST); firstAvailable: List(&SUBREQUEST) };
 
-const FLAT_REQUEST: Type = object! {
-    name, deviceClassName: Text;
-    selectors: List(&SELECTOR);
-    allocationMode: Text;
-    count: Int64;
-    adminAccess: Opt(&Flag);
-    firstAvailable: List(&SUBREQUEST);
-    tolerations: List(&TOLERATION);
-    capacity: Opt(&CAPACITY_REQUIREMENTS);
-    derivedAttributes @since(V1_37): List(&DERIVED_ATTRIBUTE);
-};
+/// What all forms of a request have, behind fields of their own.
+macro_rules! request {
+    ($($own:tt)*) => {
+        object! {
+            $($own)*
+            deviceClassName: Text;
+            selectors: List(&SELECTOR);
+            allocationMode: Text;
+            count: Int64;
+            tolerations: List(&TOLERATION);
+            capacity: Opt(&CAPACITY_REQUIREMENTS);
+            derivedAttributes @since(V1_37): List(&DERIVED_ATTRIBUTE)
+        }
+    };
+}
 
-const EXACT_REQUEST: Type = object! {
-    deviceClassName: Text;
-    selectors: List(&SELECTOR);
-    allocationMode: Text;
-    count: Int64;
-    adminAccess: Opt(&Flag);
-    tolerations: List(&TOLERATION);
-    capacity: Opt(&CAPACITY_REQUIREMENTS);
-    derivedAttributes @since(V1_37): List(&DERIVED_ATTRIBUTE);
-};
-
-const SUBREQUEST: Type = object! {
-    name, deviceClassName: Text;
-    selectors: List(&SELECTOR);
-    allocationMode: Text;
-    count: Int64;
-    tolerations: List(&TOLERATION);
-    capacity: Opt(&CAPACITY_REQUIREMENTS);
-    derivedAttributes @since(V1_37): List(&DERIVED_ATTRIBUTE);
-};
+const FLAT_REQUEST: Type = request! { name: Text; adminAccess: Opt(&Flag); firstAvailable: List(&SUBREQUEST); };
+const EXACT_REQUEST: Type = request! { adminAccess: Opt(&Flag); };
+const SUBREQUEST: Type = request! { name: Text; };
 
 const DERIVED_ATTRIBUTE: Type = object! { name, expression: Text };
 const SELECTOR: Type = object! { cel: Opt(&CEL_SELECTOR) };
@@ -126,7 +110,7 @@ pub(in crate::validate) const DEVICE_STATUS: Type = object! {
 const NETWORK_DATA: Type = object! { interfaceName: Text; ips: List(&Text); hardwareAddress: Text };
 
 /// DeviceClass.
-pub(in crate::validate) const CLASS: Type = kind! { spec: CLASS_SPEC };
+pub(in crate::validate) static CLASS: Type = kind! { spec: CLASS_SPEC };
 
 const CLASS_SPEC: Type = object! {
     selectors: SELECTORS;
@@ -142,48 +126,46 @@ pub(in crate::validate) const CLASS_CONFIGS: Type = List(&CLASS_CONFIG);
 const CLASS_CONFIG: Type = object! { opaque: Opt(&OPAQUE) };
 
 /// ResourceSlice, since `v1beta2`.
-pub(in crate::validate) const SLICE: Type = kind! { spec: SLICE_SPEC };
+pub(in crate::validate) static SLICE: Type = kind! { spec: SLICE_SPEC };
 
 /// ResourceSlice of `v1beta1`.
-pub(in crate::validate) const BASIC_SLICE: Type = kind! { spec: BASIC_SLICE_SPEC };
+pub(in crate::validate) static BASIC_SLICE: Type = kind! { spec: BASIC_SLICE_SPEC };
 
 /// ResourceSlice of `v1alpha3`.
-pub(in crate::validate) const BARE_SLICE: Type = kind! { spec: BARE_SLICE_SPEC };
+pub(in crate::validate) static BARE_SLICE: Type = kind! { spec: BARE_SLICE_SPEC };
 
-const SLICE_SPEC: Type = object! {
-    driver: Text;
-    pool: POOL;
-    nodeName: Opt(&Text);
-    nodeSelector: Opt(&NODE_SELECTOR);
-    allNodes, perDeviceNodeSelection: Opt(&Flag);
-    devices: List(&DEVICE);
+macro_rules! slice {
+    ($node:expr, $all:expr, $device:ident; $($own:tt)*) => {
+        object! {
+            driver: Text;
+            pool: POOL;
+            nodeName: $node;
+            nodeSelector: Opt(&NODE_SELECTOR);
+            allNodes: $all;
+            devices: List(&$device);
+            $($own)*
+        }
+    };
+}
+
+const SLICE_SPEC: Type = slice! {
+    Opt(&Text), Opt(&Flag), DEVICE;
+    perDeviceNodeSelection: Opt(&Flag);
     sharedCounters: List(&COUNTER_SET);
     mixins @proposed: Opt(&MIXINS);
     partitionTypeAttribute @since(V1_37): Opt(&Text);
     skipNodeOperations @since(V1_37): List(&Text);
 };
 
-const BASIC_SLICE_SPEC: Type = object! {
-    driver: Text;
-    pool: POOL;
-    nodeName: Text;
-    nodeSelector: Opt(&NODE_SELECTOR);
-    allNodes: Flag;
+const BASIC_SLICE_SPEC: Type = slice! {
+    Text, Flag, BASIC_DEVICE;
     perDeviceNodeSelection: Opt(&Flag);
-    devices: List(&BASIC_DEVICE);
     sharedCounters: List(&COUNTER_SET);
     partitionTypeAttribute @since(V1_37): Opt(&Text);
     skipNodeOperations @since(V1_37): List(&Text);
 };
 
-const BARE_SLICE_SPEC: Type = object! {
-    driver: Text;
-    pool: POOL;
-    nodeName: Text;
-    nodeSelector: Opt(&NODE_SELECTOR);
-    allNodes: Flag;
-    devices: List(&BARE_DEVICE);
-};
+const BARE_SLICE_SPEC: Type = slice!(Text, Flag, BARE_DEVICE;);
 
 const POOL: Type = object! { name: Text; generation, resourceSliceCount: Int64 };
 
@@ -274,7 +256,7 @@ const NODE_RESOURCE_MAPPING: Type = object! {
 const NODE_OVERHEAD: Type = object! { perPod, perContainer: Opt(&Quantity) };
 
 /// DeviceTaintRule.
-pub(in crate::validate) const TAINT_RULE: Type = kind! { spec: TAINT_RULE_SPEC; status: TAINT_RULE_STATUS };
+pub(in crate::validate) static TAINT_RULE: Type = kind! { spec: TAINT_RULE_SPEC; status: TAINT_RULE_STATUS };
 
 const TAINT_RULE_SPEC: Type = object! { deviceSelector: Opt(&TAINT_SELECTOR); taint: TAINT };
 
@@ -286,7 +268,7 @@ const TAINT_SELECTOR: Type = object! {
 const TAINT_RULE_STATUS: Type = object! { conditions: List(&CONDITION) };
 
 /// ResourcePoolStatusRequest.
-pub(in crate::validate) const POOL_STATUS: Type = kind! { spec: POOL_STATUS_SPEC; status: POOL_STATUS_STATUS };
+pub(in crate::validate) static POOL_STATUS: Type = kind! { spec: POOL_STATUS_SPEC; status: POOL_STATUS_STATUS };
 
 /// `ResourcePoolStatusRequestSpec`.
 pub(in crate::validate) const POOL_STATUS_SPEC: Type = object! {

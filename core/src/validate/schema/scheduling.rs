@@ -5,25 +5,19 @@ use super::meta::{CONDITION, META};
 use Type::{Int32, List, Object, Opt, Text};
 
 /// Workload of `v1alpha1`: shipped with 1.35, and as first proposed in KEP-5729.
-pub(in crate::validate) const WORKLOAD_ALPHA1: Type = kind! { spec: WORKLOAD_ALPHA1_SPEC };
+pub(in crate::validate) static WORKLOAD_ALPHA1: Type = kind! { spec: WORKLOAD_ALPHA1_SPEC };
 /// Workload of `v1alpha2`.
-pub(in crate::validate) const WORKLOAD_ALPHA2: Type = kind! { spec: WORKLOAD_ALPHA2_SPEC };
+pub(in crate::validate) static WORKLOAD_ALPHA2: Type = kind! { spec: WORKLOAD_ALPHA2_SPEC };
 /// Workload of `v1alpha3` and `v1beta1`.
-pub(in crate::validate) const WORKLOAD_BETA1: Type = kind! { spec: WORKLOAD_BETA1_SPEC };
+pub(in crate::validate) static WORKLOAD_BETA1: Type = kind! { spec: WORKLOAD_BETA1_SPEC };
 /// PodGroup as first proposed in KEP-5729.
-pub(in crate::validate) const POD_GROUP_ALPHA1: Type = kind! {
-    spec: POD_GROUP_ALPHA1_SPEC;
-    status: POD_GROUP_STATUS;
-};
+pub(in crate::validate) static POD_GROUP_ALPHA1: Type = kind! { spec: POD_GROUP_ALPHA1_SPEC; status: POD_GROUP_STATUS };
 /// PodGroup of `v1alpha2`.
-pub(in crate::validate) const POD_GROUP_ALPHA2: Type = kind! {
-    spec: POD_GROUP_ALPHA2_SPEC;
-    status: POD_GROUP_STATUS;
-};
+pub(in crate::validate) static POD_GROUP_ALPHA2: Type = kind! { spec: POD_GROUP_ALPHA2_SPEC; status: POD_GROUP_STATUS };
 /// PodGroup of `v1alpha3` and `v1beta1`.
-pub(in crate::validate) const POD_GROUP_BETA1: Type = kind! { spec: POD_GROUP_BETA1_SPEC; status: POD_GROUP_STATUS };
+pub(in crate::validate) static POD_GROUP_BETA1: Type = kind! { spec: POD_GROUP_BETA1_SPEC; status: POD_GROUP_STATUS };
 /// CompositePodGroup of `v1alpha3`.
-pub(in crate::validate) const COMPOSITE_POD_GROUP: Type = kind! { spec: COMPOSITE_SPEC; status: COMPOSITE_STATUS };
+pub(in crate::validate) static COMPOSITE_POD_GROUP: Type = kind! { spec: COMPOSITE_SPEC; status: COMPOSITE_STATUS };
 
 const WORKLOAD_ALPHA1_SPEC: Type = object! {
     controllerRef: CONTROLLER_REF;
@@ -51,41 +45,35 @@ const TEMPLATE_ALPHA1: Type = object! {
     resourceClaims @proposed: GROUP_CLAIMS;
 };
 
-const TEMPLATE_ALPHA2: Type = object! {
-    name: Text;
-    schedulingPolicy: POLICY;
-    schedulingConstraints: CONSTRAINTS;
-    resourceClaims: GROUP_CLAIMS;
-    disruptionMode: Opt(&Text);
-    priorityClassName: Text;
-    priority: Opt(&Int32);
-    policy @proposed: POLICY;
-};
+/// What groups, groups of groups and their templates have in common, behind fields of their own.
+macro_rules! group {
+    ($policy:ident, $disruption:expr; $($own:tt)*) => {
+        object! {
+            $($own)*
+            schedulingPolicy: $policy;
+            schedulingConstraints: CONSTRAINTS;
+            disruptionMode: $disruption;
+            priorityClassName: Text;
+            priority: Opt(&Int32)
+        }
+    };
+}
+
+const TEMPLATE_ALPHA2: Type =
+    group! { POLICY, Opt(&Text); name: Text; resourceClaims: GROUP_CLAIMS; policy @proposed: POLICY; };
 
 /// A template of a `v1beta1` Workload.
-pub(in crate::validate) const TEMPLATE_BETA1: Type = object! {
-    name: Text;
-    schedulingPolicy: POLICY;
-    schedulingConstraints: CONSTRAINTS;
-    resourceClaims: GROUP_CLAIMS;
-    disruptionMode: DISRUPTION;
-    priorityClassName: Text;
-    priority: Opt(&Int32);
-    preemptionPolicy: Opt(&Text);
-};
+pub(in crate::validate) const TEMPLATE_BETA1: Type =
+    group! { POLICY, DISRUPTION; name: Text; resourceClaims: GROUP_CLAIMS; preemptionPolicy: Opt(&Text); };
 
 macro_rules! composite_template {
     ($children:expr) => {
-        object! {
+        group! {
+            COMPOSITE_POLICY, DISRUPTION;
             name: Text;
-            schedulingPolicy: COMPOSITE_POLICY;
-            schedulingConstraints: CONSTRAINTS;
-            disruptionMode: DISRUPTION;
-            priorityClassName: Text;
-            priority: Opt(&Int32);
             preemptionPolicy: Opt(&Text);
             podGroupTemplates: List(&TEMPLATE_BETA1);
-            compositePodGroupTemplates: $children
+            compositePodGroupTemplates: $children;
         }
     };
 }
@@ -97,27 +85,20 @@ const COMPOSITE_TEMPLATE_2: Type = composite_template!(List(&COMPOSITE_TEMPLATE_
 const COMPOSITE_TEMPLATE_3: Type = composite_template!(List(&COMPOSITE_TEMPLATE_4));
 const COMPOSITE_TEMPLATE_4: Type = composite_template!(List(&Type::Any));
 
-const COMPOSITE_SPEC: Type = object! {
-    parentCompositePodGroupName: Opt(&Text);
+const COMPOSITE_SPEC: Type = group! {
+    COMPOSITE_POLICY, DISRUPTION;
     workloadRef: WORKLOAD_REF;
-    schedulingPolicy: COMPOSITE_POLICY;
-    schedulingConstraints: CONSTRAINTS;
-    disruptionMode: DISRUPTION;
-    priorityClassName: Text;
-    priority: Opt(&Int32);
-    preemptionPolicy: Opt(&Text);
+    parentCompositePodGroupName, preemptionPolicy: Opt(&Text);
 };
 
 const COMPOSITE_STATUS: Type = object! { conditions: List(&CONDITION) };
 
 /// `CompositePodGroupSchedulingPolicy`.
-pub(in crate::validate) const COMPOSITE_POLICY: Type = COMPOSITE_POLICY_FIELDS;
-const COMPOSITE_POLICY_FIELDS: Type = object! { basic: Opt(&Object(&[])); gang: Opt(&COMPOSITE_GANG) };
+pub(in crate::validate) const COMPOSITE_POLICY: Type = object! { basic: Opt(&Object(&[])); gang: Opt(&COMPOSITE_GANG) };
 const COMPOSITE_GANG: Type = object! { minGroupCount: Int32 };
 
 /// `PodGroupSchedulingPolicy`.
-pub(in crate::validate) const POLICY: Type = POLICY_FIELDS;
-const POLICY_FIELDS: Type = object! { basic: Opt(&Object(&[])); gang: Opt(&GANG) };
+pub(in crate::validate) const POLICY: Type = object! { basic: Opt(&Object(&[])); gang: Opt(&GANG) };
 const GANG: Type = object! { minCount: Int32 };
 
 /// `PodGroupSchedulingConstraints`.
@@ -144,15 +125,8 @@ const POD_GROUP_ALPHA1_SPEC: Type = object! {
 
 const NAME_ONLY: Type = object! { name: Text };
 
-const POD_GROUP_ALPHA2_SPEC: Type = object! {
-    podGroupTemplateRef: TEMPLATE_REF;
-    schedulingPolicy: POLICY;
-    schedulingConstraints: CONSTRAINTS;
-    resourceClaims: GROUP_CLAIMS;
-    disruptionMode: Opt(&Text);
-    priorityClassName: Text;
-    priority: Opt(&Int32);
-};
+const POD_GROUP_ALPHA2_SPEC: Type =
+    group! { POLICY, Opt(&Text); podGroupTemplateRef: TEMPLATE_REF; resourceClaims: GROUP_CLAIMS; };
 
 /// `PodGroupTemplateReference`, nested as shipped or flat as proposed.
 pub(in crate::validate) const TEMPLATE_REF: Type = Opt(&TEMPLATE_REF_FIELDS);
@@ -162,16 +136,11 @@ const TEMPLATE_REF_FIELDS: Type = object! {
 };
 const WORKLOAD_TEMPLATE: Type = object! { workloadName, podGroupTemplateName: Text };
 
-const POD_GROUP_BETA1_SPEC: Type = object! {
+const POD_GROUP_BETA1_SPEC: Type = group! {
+    POLICY, DISRUPTION;
     workloadRef: WORKLOAD_REF;
-    parentCompositePodGroupName: Opt(&Text);
-    schedulingPolicy: POLICY;
-    schedulingConstraints: CONSTRAINTS;
     resourceClaims: GROUP_CLAIMS;
-    disruptionMode: DISRUPTION;
-    priorityClassName: Text;
-    priority: Opt(&Int32);
-    preemptionPolicy: Opt(&Text);
+    parentCompositePodGroupName, preemptionPolicy: Opt(&Text);
 };
 
 /// `WorkloadReference`.

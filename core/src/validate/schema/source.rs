@@ -6,7 +6,7 @@ use super::resource::TEMPLATE_SPEC;
 use Type::{Flag, Int32, Int64, List, Opt, Text};
 
 /// ClusterResourceClaimTemplate.
-pub(in crate::validate) const TEMPLATE_SOURCE: Type = kind! { spec: Opt(&SPEC); status: STATUS };
+pub(in crate::validate) static TEMPLATE_SOURCE: Type = kind! { spec: Opt(&SPEC); status: STATUS };
 
 const SPEC: Type = object! {
     template: Opt(&TEMPLATE_SPEC);

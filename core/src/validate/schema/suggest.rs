@@ -40,29 +40,3 @@ fn element(of: &'static Type) -> &'static Type {
         other => other,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::field;
-    use super::*;
-
-    #[test]
-    fn only_one_slip_of_the_finger_is_certain() {
-        static KNOWN: [Field; 2] = [field("count", Type::Int64), field("deviceClassName", Type::Text)];
-        let fix = |unknown: &str| suggestion(unknown, &KNOWN, |_| false).map(|(_, fix)| fix);
-        let renamed = |name: &str| Some(Some(Fix::Rename(name.to_owned())));
-        assert_eq!(fix("cuont"), renamed("count"));
-        assert_eq!(fix("Count"), renamed("count"));
-        assert_eq!(fix("deviceClasName"), renamed("deviceClassName"));
-        assert_eq!(fix("deviceClass"), Some(None));
-        assert_eq!(fix("replicas"), None);
-        assert_eq!(suggestion("cuont", &KNOWN, |name| name == "count"), None);
-    }
-
-    #[test]
-    fn swapped_letters_are_one_step() {
-        assert_eq!(distance("reqeusts", "requests"), 1);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("deviceClass", "deviceClassName"), 4);
-    }
-}

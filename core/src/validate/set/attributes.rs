@@ -1,8 +1,9 @@
 //! Selectors held against the attributes and capacities that the slices of the set publish.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
-use super::json::{Json, claim_spec, entries, field, inner, kind, list, text};
+use super::json::{Json, each_asked, entries, field, inner, kind, list, text};
 use crate::cel::{Environment, MOST_BYTES, Mention, mentions};
 use crate::finding::{Code, Finding};
 use crate::near::nearest;
@@ -70,10 +71,8 @@ pub(super) fn check(objects: &[Json<'_>], published: &Published, profile: &Profi
                 continue;
             }
             for mention in known.entry(expression).or_insert_with(|| mentions(expression, &environment)) {
-                findings.extend(
-                    judge(mention, published)
-                        .map(|(code, message, hint)| Finding::new(code, &path, message).with_hint(hint)),
-                );
+                let judged = judge(mention, published);
+                findings.extend(judged.map(|(code, message, hint)| Finding::new(code, &path, message).with_hint(hint)));
             }
         }
     }
@@ -82,27 +81,18 @@ pub(super) fn check(objects: &[Json<'_>], published: &Published, profile: &Profi
 /// The selectors of an object, each with its path.
 fn selectors<'v>(object: &'v Json<'v>) -> Vec<(String, &'v str)> {
     let mut found = Vec::new();
-    if kind(object) == "DeviceClass" {
-        add(&mut found, "spec", field(object, "spec"));
-    }
-    let Some(prefix) = claim_spec(object) else { return found };
-    for (number, request) in list(inner(object, &format!("{prefix}.devices.requests"))).iter().enumerate() {
-        let at = format!("{prefix}.devices.requests[{number}]");
-        add(&mut found, &at, Some(request));
-        add(&mut found, &format!("{at}.exactly"), field(request, "exactly"));
-        for (number, alternative) in list(field(request, "firstAvailable")).iter().enumerate() {
-            add(&mut found, &format!("{at}.firstAvailable[{number}]"), Some(alternative));
+    let mut add = |at: &dyn fmt::Display, holder: &'v Json<'v>| {
+        for (number, selector) in list(field(holder, "selectors")).iter().enumerate() {
+            if let Some(expression) = inner(selector, "cel.expression").and_then(Json::as_str) {
+                found.push((format!("{at}.selectors[{number}].cel.expression"), expression));
+            }
         }
+    };
+    match field(object, "spec").filter(|_| kind(object) == "DeviceClass") {
+        Some(class) => add(&"spec", class),
+        None => each_asked(object, &mut add),
     }
     found
-}
-
-fn add<'v>(found: &mut Vec<(String, &'v str)>, at: &str, holder: Option<&'v Json<'v>>) {
-    for (number, selector) in list(holder.and_then(|holder| field(holder, "selectors"))).iter().enumerate() {
-        if let Some(expression) = inner(selector, "cel.expression").and_then(Json::as_str) {
-            found.push((format!("{at}.selectors[{number}].cel.expression"), expression));
-        }
-    }
 }
 
 /// What is wrong with a name that a selector reads: code, message, hint.
@@ -141,17 +131,13 @@ fn judge(mention: &Mention, published: &Published) -> Option<(Code, String, Stri
     if types.is_empty() || types.iter().any(|own| could_be_equal(own, other)) {
         return None;
     }
-    let own: Vec<&str> = types.iter().copied().collect();
-    let own = own.join(" or ");
-    Some((
-        Code::LintNeverEqual,
-        format!(
-            "`{}` is of type {own} on every device of the slices given, never equal to one of type {other}",
-            read(*is_capacity, name)
-        ),
-        "compare with a value of that type; `string(...)`, `int(...)`, `semver(...)` and `quantity(...)` convert"
-            .to_owned(),
-    ))
+    let own = types.iter().copied().collect::<Vec<_>>().join(" or ");
+    let name = read(*is_capacity, name);
+    let message =
+        format!("`{name}` is of type {own} on every device of the slices given, never equal to one of type {other}");
+    let hint =
+        "compare with a value of that type; `string(...)`, `int(...)`, `semver(...)` and `quantity(...)` convert";
+    Some((Code::LintNeverEqual, message, hint.to_owned()))
 }
 
 /// CEL compares numbers of all types by value; everything else only within its type.

@@ -143,7 +143,7 @@ impl<'v> Copies<'v> {
             let finding = Finding::new(Code::LinkNoNamespace, at, format!("there is no namespace `{space}`"));
             found.push(match nearest(space, self.spaces.keys().copied()) {
                 Some(meant) => finding.with_hint(format!("did you mean `{meant}`?")),
-                None => Finding { severity: Severity::Info, ..finding },
+                None => finding.with_severity(Severity::Info),
             });
         }
         let of = |wanted: Selection| -> Vec<&str> {
@@ -155,18 +155,16 @@ impl<'v> Copies<'v> {
         if !skipped.is_empty() {
             let message = format!("a selector skips system namespaces: {} gets no copy", listed(&skipped));
             let severity = if selected.is_empty() { Severity::Warning } else { Severity::Info };
-            let finding = Finding { severity, ..Finding::new(Code::LinkNoNamespace, source.place(), message) };
-            found.push(
-                finding.with_hint("only the name of a namespace that begins with `kube-` selects it: use `names`"),
-            );
+            let finding = Finding::new(Code::LinkNoNamespace, source.place(), message).with_severity(severity);
+            let hint = "only the name of a namespace that begins with `kube-` selects it: use `names`";
+            found.push(finding.with_hint(hint));
         } else if selected.is_empty() && !is_elsewhere && !says_nothing {
-            let message = format!("none of the namespaces given is selected: {}", listed(&self.known()));
+            let message = format!(
+                "none of the namespaces given is selected: {}",
+                listed(&self.spaces.keys().copied().collect::<Vec<_>>())
+            );
             found.push(Finding::new(Code::LinkNoNamespace, source.place(), message));
         }
-    }
-
-    fn known(&self) -> Vec<&'v str> {
-        self.spaces.keys().copied().collect()
     }
 
     /// Others that make, or made, a template of the same name in a namespace.
@@ -192,12 +190,8 @@ impl<'v> Copies<'v> {
             if !shared.is_empty() {
                 let message =
                     format!("`{}` makes copies named `{target}` as well, in {}", name(other.object), listed(&shared));
-                let finding = Finding::new(Code::LinkCopyConflict, at, message);
-                found.push(
-                    finding.with_hint(
-                        "the older one is copied: give one of them another `templateName`, or other targets",
-                    ),
-                );
+                let hint = "the older one is copied: give one of them another `templateName`, or other targets";
+                found.push(Finding::new(Code::LinkCopyConflict, at, message).with_hint(hint));
             }
         }
         let stays = source.spec.as_ref().is_none_or(|spec| spec.conflict_policy == ConflictPolicy::Fail);
@@ -218,12 +212,8 @@ impl<'v> Copies<'v> {
                 "there is a ResourceClaimTemplate `{target}` already in {}: it stays, and no copy is made",
                 listed(&taken)
             );
-            let finding = Finding::new(Code::LinkCopyConflict, at, message);
-            found.push(
-                finding.with_hint(
-                    "delete it, give the copies another `templateName`, or set `conflictPolicy: AdoptIfEqual`",
-                ),
-            );
+            let hint = "delete it, give the copies another `templateName`, or set `conflictPolicy: AdoptIfEqual`";
+            found.push(Finding::new(Code::LinkCopyConflict, at, message).with_hint(hint));
         }
     }
 }
@@ -274,7 +264,7 @@ pub(super) fn unknown_cluster_template(at: String, wanted: &str, index: &Index<'
     let message = format!("there is no ClusterResourceClaimTemplate `{wanted}`");
     let finding = missing(Code::LinkUnknownTemplate, at, message, index.cluster_templates.keys());
     Some(match index.copies.sources.iter().find(|source| is_source(source.object) && name(source.object) == wanted) {
-        Some(source) => Finding { severity: Severity::Warning, ..finding }.with_hint(format!(
+        Some(source) => finding.with_severity(Severity::Warning).with_hint(format!(
             "that of `apportion.dev` is copied to namespaces: write `resourceClaimTemplateName: {}`",
             source.target
         )),

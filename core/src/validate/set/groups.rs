@@ -10,12 +10,12 @@ pub(super) fn check(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Findin
     match kind(object) {
         "PodGroup" => {
             origin(object, index, found);
-            claims(object, "spec.resourceClaims", list(inner(object, "spec.resourceClaims")), index, found);
+            claims(object, "spec.resourceClaims", inner(object, "spec.resourceClaims"), index, found);
         }
         "Workload" => {
             for (number, template) in list(inner(object, "spec.podGroupTemplates")).iter().enumerate() {
                 let at = format!("spec.podGroupTemplates[{number}].resourceClaims");
-                claims(object, &at, list(field(template, "resourceClaims")), index, found);
+                claims(object, &at, field(template, "resourceClaims"), index, found);
             }
         }
         _ => {}
@@ -40,13 +40,8 @@ fn origin(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
         let Some(workload) = index.workloads.get(&Key(space, name)) else {
             let message =
                 format!("there is no Workload `{name}` in namespace `{space}`: the API server refuses the PodGroup");
-            found.push(missing(
-                Code::LinkUnknownWorkload,
-                format!("{at}.{workload_field}"),
-                message,
-                index.workloads.keys(),
-            ));
-            return;
+            let at = format!("{at}.{workload_field}");
+            return found.push(missing(Code::LinkUnknownWorkload, at, message, index.workloads.keys()));
         };
         let template = match template_field {
             "" => {
@@ -66,8 +61,8 @@ fn origin(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-fn claims(object: &Json<'_>, at: &str, claims: &[Json<'_>], index: &Index<'_>, found: &mut Vec<Finding>) {
-    for (number, claim) in claims.iter().enumerate() {
+fn claims(object: &Json<'_>, at: &str, claims: Option<&Json<'_>>, index: &Index<'_>, found: &mut Vec<Finding>) {
+    for (number, claim) in list(claims).iter().enumerate() {
         pods::sources(object, &format!("{at}[{number}]"), claim, index, found);
     }
 }

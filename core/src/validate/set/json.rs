@@ -1,5 +1,7 @@
 //! Reading objects whose texts are borrowed: a set may hold many.
 
+use std::fmt;
+
 use crate::finding::ObjectRef;
 use crate::validate::kind::split;
 use crate::validate::pipeline;
@@ -47,6 +49,22 @@ pub(super) fn claim_spec(object: &Json<'_>) -> Option<&'static str> {
         "ClusterResourceClaimTemplate" if is_source(object) => Some("spec.template.spec"),
         "ResourceClaimTemplate" | "ClusterResourceClaimTemplate" => Some("spec.spec"),
         _ => None,
+    }
+}
+
+/// Visits what each request of a claim or template asks for, with its place: the request itself, as older versions have it, its
+/// `exactly`, and its alternatives.
+pub(super) fn each_asked<'v>(object: &'v Json<'v>, visit: &mut dyn FnMut(&dyn fmt::Display, &'v Json<'v>)) {
+    let Some(prefix) = claim_spec(object) else { return };
+    for (number, request) in list(inner(object, &format!("{prefix}.devices.requests"))).iter().enumerate() {
+        let at = format!("{prefix}.devices.requests[{number}]");
+        visit(&at, request);
+        if let Some(exactly) = field(request, "exactly") {
+            visit(&format_args!("{at}.exactly"), exactly);
+        }
+        for (number, alternative) in list(field(request, "firstAvailable")).iter().enumerate() {
+            visit(&format_args!("{at}.firstAvailable[{number}]"), alternative);
+        }
     }
 }
 

@@ -25,7 +25,7 @@ use crate::near::nearest;
 use crate::profile::Profile;
 use attributes::Published;
 use index::Index;
-use json::{Json, field, inner, list, reference, text};
+use json::{Json, each_asked, reference, text};
 use shared::SharedClaims;
 use trim::trim;
 
@@ -88,21 +88,12 @@ fn one(object: &Json<'_>, index: &Index<'_>) -> Vec<Finding> {
 
 /// The device classes that a claim or template asks for.
 fn classes(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
-    let Some(prefix) = json::claim_spec(object) else { return };
-    for (number, request) in list(inner(object, &format!("{prefix}.devices.requests"))).iter().enumerate() {
-        let mut ask = |inside: &dyn fmt::Display, holder: Option<&Json<'_>>| {
-            let class = holder.map(|holder| text(holder, "deviceClassName")).unwrap_or_default();
-            if !class.is_empty() && !index.classes.contains(class) {
-                let at = format!("{prefix}.devices.requests[{number}]{inside}.deviceClassName");
-                found.push(unknown_class(at, class, index));
-            }
-        };
-        ask(&"", Some(request));
-        ask(&".exactly", field(request, "exactly"));
-        for (number, alternative) in list(field(request, "firstAvailable")).iter().enumerate() {
-            ask(&format_args!(".firstAvailable[{number}]"), Some(alternative));
+    each_asked(object, &mut |at, holder| {
+        let class = text(holder, "deviceClassName");
+        if !class.is_empty() && !index.classes.contains(class) {
+            found.push(unknown_class(format!("{at}.deviceClassName"), class, index));
         }
-    }
+    });
 }
 
 fn unknown_class(at: String, class: &str, index: &Index<'_>) -> Finding {
@@ -110,17 +101,16 @@ fn unknown_class(at: String, class: &str, index: &Index<'_>) -> Finding {
     match nearest(class, index.classes.iter().copied()) {
         Some(meant) => finding.with_hint(format!("did you mean `{meant}`?")),
         // Classes come with drivers more often than with the manifests that use them.
-        None => Finding { severity: Severity::Info, ..finding },
+        None => finding.with_severity(Severity::Info),
     }
 }
 
 /// A reference to what is not in the set; only a note where the set has nothing of the kind.
 fn missing<K: fmt::Display>(code: Code, at: String, message: String, known: impl IntoIterator<Item = K>) -> Finding {
-    let mut finding = Finding::new(code, at, message);
+    let finding = Finding::new(code, at, message);
     let mut names: Vec<String> = known.into_iter().take(6).map(|name| name.to_string()).collect();
     if names.is_empty() {
-        finding.severity = Severity::Info;
-        return finding;
+        return finding.with_severity(Severity::Info);
     }
     let more = if names.len() > 5 { ", ..." } else { "" };
     names.truncate(5);

@@ -27,8 +27,8 @@ pub(super) fn pod_specs<'v>(object: &'v Json<'v>) -> Vec<PodSpec<'v>> {
     let mut found = Vec::new();
     if (group, kind(object)) == ("", "Pod") {
         found.extend(field(object, "spec").map(|spec| PodSpec { at: "spec".to_owned(), spec, count: 1 }));
-    } else if let Some((paths, _)) = pod_templates::of(group, kind(object)) {
-        for path in paths {
+    } else if let Some(row) = pod_templates::of(group, kind(object)) {
+        for path in row.paths {
             walk(object, path, String::new(), 1, &mut found);
         }
     }
@@ -145,10 +145,8 @@ fn group_claim(at: &str, claim: &Json<'_>, group: &Json<'_>, found: &mut Vec<Fin
             (false, false) => continue,
         };
         let message = format!("{why}, so this one is made for the Pod alone");
-        found.push(
-            Finding::new(Code::LinkNearGroupClaim, at, message)
-                .with_hint("give both the same name and the same source to share the claim of the PodGroup"),
-        );
+        let hint = "give both the same name and the same source to share the claim of the PodGroup";
+        found.push(Finding::new(Code::LinkNearGroupClaim, at, message).with_hint(hint));
     }
 }
 

@@ -31,9 +31,8 @@ pub(super) fn check(objects: &[Json<'_>], all: &mut [Vec<Finding>]) {
         for (at, _) in outdated {
             let message =
                 format!("pool `{pool}` of `{driver}` has slices of generation {newest}, so this one is outdated");
-            let mut finding = Finding::new(Code::LinkPoolDisagrees, "spec.pool.generation", message);
-            finding.severity = Severity::Info;
-            add(at, finding);
+            let finding = Finding::new(Code::LinkPoolDisagrees, "spec.pool.generation", message);
+            add(at, finding.with_severity(Severity::Info));
         }
         counts(driver, pool, &current, &mut add);
         devices(&current, &mut add);
@@ -61,10 +60,8 @@ fn counts(driver: &str, pool: &str, slices: &[Slice<'_>], add: &mut impl FnMut(u
             add(*at, Finding::new(Code::LinkPoolDisagrees, AT, message));
         } else if count > there {
             let message = format!("pool `{pool}` of `{driver}` has {there} of its {count} slices here");
-            let mut finding = Finding::new(Code::LinkPoolIncomplete, AT, message);
             // A set of manifests may well hold only some.
-            finding.severity = Severity::Info;
-            add(*at, finding);
+            add(*at, Finding::new(Code::LinkPoolIncomplete, AT, message).with_severity(Severity::Info));
         }
     }
 }
@@ -108,30 +105,18 @@ fn counters(slices: &[Slice<'_>], add: &mut impl FnMut(usize, Finding)) {
                 let path = format!("spec.devices[{number}]{inside}.consumesCounters[{which}]");
                 let name = text(uses, "counterSet");
                 let Some(known) = sets.get(name) else {
-                    let path = format!("{path}.counterSet");
-                    add(
-                        *at,
-                        if is_complete {
-                            let message =
-                                format!("no slice of the pool has a counter set `{name}`: the pool is invalid");
-                            Finding::new(Code::LinkUnknownCounter, path, message)
-                        } else {
-                            let message = format!("no slice of the pool that is here has a counter set `{name}`");
-                            Finding {
-                                severity: Severity::Info,
-                                ..Finding::new(Code::LinkUnknownCounter, path, message)
-                            }
-                        },
-                    );
+                    let here = if is_complete { "" } else { " that is here" };
+                    let end = if is_complete { ": the pool is invalid" } else { "" };
+                    let message = format!("no slice of the pool{here} has a counter set `{name}`{end}");
+                    let finding = Finding::new(Code::LinkUnknownCounter, format!("{path}.counterSet"), message);
+                    add(*at, if is_complete { finding } else { finding.with_severity(Severity::Info) });
                     continue;
                 };
                 for (counter, _) in entries(field(uses, "counters")) {
                     if !known.contains(counter) {
                         let message = format!("counter set `{name}` has no counter `{counter}`: the pool is invalid");
-                        add(
-                            *at,
-                            Finding::new(Code::LinkUnknownCounter, format!("{path}.counters[{counter}]"), message),
-                        );
+                        let path = format!("{path}.counters[{counter}]");
+                        add(*at, Finding::new(Code::LinkUnknownCounter, path, message));
                     }
                 }
             }

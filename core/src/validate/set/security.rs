@@ -39,17 +39,14 @@ fn admin_access(object: &Json<'_>, prefix: &str, index: &Index<'_>, found: &mut 
         match index.namespaces.get(space) {
             None => {
                 let message = format!("admin access needs the label `{label}: \"true\"` on namespace `{space}`");
-                let mut finding = Finding::new(Code::LinkAdminLabel, at, message);
-                finding.severity = Severity::Info;
-                found.push(finding);
+                found.push(Finding::new(Code::LinkAdminLabel, at, message).with_severity(Severity::Info));
             }
             Some(namespace) if label_of(namespace, label) != Some("true") => {
                 let message = format!(
                     "namespace `{space}` lacks the label `{label}: \"true\"`: the API server refuses admin access"
                 );
-                found.push(
-                    Finding::new(Code::LinkAdminLabel, at, message).with_hint("an administrator must set the label"),
-                );
+                let finding = Finding::new(Code::LinkAdminLabel, at, message);
+                found.push(finding.with_hint("an administrator must set the label"));
             }
             Some(_) => {}
         }
@@ -87,10 +84,8 @@ fn role(object: &Json<'_>, found: &mut Vec<Finding>) {
             let which = if named.is_empty() { "any namespace" } else { "the named namespaces" };
             let message =
                 format!("whoever has the role `{who}` may label {which} and so gains admin access to all devices");
-            found.push(
-                Finding::new(Code::SecurityNamespaceLabels, format!("rules[{number}]"), message)
-                    .with_hint(format!("let an admission policy protect the label `{ADMIN_LABEL}`")),
-            );
+            let finding = Finding::new(Code::SecurityNamespaceLabels, format!("rules[{number}]"), message);
+            found.push(finding.with_hint(format!("let an admission policy protect the label `{ADMIN_LABEL}`")));
         }
     }
 }

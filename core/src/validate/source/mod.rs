@@ -3,6 +3,7 @@
 //! The CustomResourceDefinition is generated from the same table, so that an API server refuses what is refused here. What no
 //! definition can say, such as whether an expression compiles, is said here alone; template-sync asks before it makes copies.
 
+pub(super) mod annotations;
 mod definition;
 mod rows;
 
@@ -14,16 +15,14 @@ use super::node::Node;
 use super::report::{Report, shown};
 use super::schema::{Type, fields};
 use super::template;
-use crate::api::source::{EXCLUDED_NAMESPACES, NAMESPACE_SELECTOR, NAMESPACES, TEMPLATE_NAME};
 use crate::finding::{Code, ErrorKind, Finding};
-use crate::near::nearest_name;
-use rows::{Bound, Format, row};
+use rows::{Bound, row};
 
 /// The only version there is.
 const VERSION: &str = "v1alpha1";
 
-/// A source that is created.
-pub(super) fn create(out: &mut Report<'_>, source: &Node<'_, '_>) {
+/// A source that is created or changed. The controller follows every change, so nothing in it is immutable.
+pub(super) fn check(out: &mut Report<'_>, source: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
     meta::check(out, source, Scope::Cluster);
     rules(out, source, Kind::TemplateSource.schema(VERSION), "");
     let spec = source.field("spec");
@@ -32,18 +31,9 @@ pub(super) fn create(out: &mut Report<'_>, source: &Node<'_, '_>) {
         template::check_spec(out, &inner);
     }
     idle(out, &spec);
-}
-
-/// A source that is changed. The controller follows every change, so nothing in it is immutable.
-pub(super) fn update(out: &mut Report<'_>, source: &Node<'_, '_>, old: &Node<'_, '_>) {
-    create(out, source);
-    meta::update(out, source, old);
-}
-
-/// A source whose status is changed.
-pub(super) fn update_status(out: &mut Report<'_>, source: &Node<'_, '_>, old: &Node<'_, '_>) {
-    meta::update(out, source, old);
-    meta::conditions(out, &source.field("status").field("conditions"));
+    if let Some(old) = old {
+        meta::update(out, source, old);
+    }
 }
 
 /// A value held against the table. The rules of claims, and those of metadata and status, are elsewhere.
@@ -87,26 +77,14 @@ fn element(of: &'static Type) -> Option<(&'static Type, &'static str)> {
         Type::List(inner) => Some((inner, "[]")),
         Type::Map(inner) => Some((inner, "{}")),
         Type::Opt(inner) => element(inner),
-        Type::Text
-        | Type::Flag
-        | Type::Int32
-        | Type::Int64
-        | Type::Quantity
-        | Type::Time
-        | Type::Any
-        | Type::Object(_)
-        | Type::Open(_) => None,
+        _ => None,
     }
 }
 
 /// Reports what breaks a bound; false where what is inside is not to be looked at.
 fn holds(out: &mut Report<'_>, node: &Node<'_, '_>, bound: &Bound) -> bool {
     match bound {
-        Bound::OneOf(known) => {
-            if !known.contains(&node.text()) {
-                out.not_supported(node.at, node.text(), known);
-            }
-        }
+        Bound::OneOf(known) => out.known(node, known),
         Bound::Between(least, most) => {
             if node.int() < *least {
                 out.invalid(node.at, format!("must be at least {least}, is {}", node.int()));
@@ -114,17 +92,14 @@ fn holds(out: &mut Report<'_>, node: &Node<'_, '_>, bound: &Bound) -> bool {
                 out.invalid(node.at, format!("must be at most {most}, is {}", node.int()));
             }
         }
-        Bound::Most(most) if node.len() > *most => {
-            out.too_many(node.at, node.len(), *most);
-            return false;
-        }
+        Bound::Most(most) => return out.most(node, *most),
         Bound::Is(format) => out.invalid_each(node.at, node.text(), &format.problems(node.text())),
         Bound::Keys(format) => {
             for (key, _) in node.entries() {
                 out.invalid_each(node.at, key, &format.problems(key));
             }
         }
-        Bound::Set => out.unique(node, |item| item.text().to_owned()),
+        Bound::Set => out.unique_by(node, ""),
         Bound::Rule(rule) if !(rule.holds)(node) => {
             let (kind, code) = rule.kind.of();
             match rule.at {
@@ -135,7 +110,6 @@ fn holds(out: &mut Report<'_>, node: &Node<'_, '_>, bound: &Bound) -> bool {
         }
         Bound::Required
         | Bound::Default(_)
-        | Bound::Most(_)
         | Bound::Rule(_)
         | Bound::MapBy(_)
         | Bound::OneValue
@@ -144,40 +118,6 @@ fn holds(out: &mut Report<'_>, node: &Node<'_, '_>, bound: &Bound) -> bool {
         | Bound::Claim(..) => {}
     }
     true
-}
-
-/// Annotations by which templates of other kinds say which namespaces they are for. No API server looks at them, and what is wrong
-/// in them selects nothing.
-pub(super) fn annotations(out: &mut Report<'_>, template: &Node<'_, '_>) {
-    let metadata = template.field("metadata");
-    let annotations = metadata.field("annotations");
-    for (name, value) in annotations.entries().filter(|(name, _)| name.starts_with("apportion.dev/")) {
-        let at = annotations.at.key(name);
-        let words = value.as_str().unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty());
-        let problems = |word: &str| match name {
-            NAMESPACES => Format::Namespace.problems(word),
-            EXCLUDED_NAMESPACES => Format::Label.problems(word),
-            TEMPLATE_NAME => Format::Subdomain.problems(word),
-            NAMESPACE_SELECTOR => {
-                let (key, value) = word.split_once('=').unwrap_or((word, ""));
-                [Format::LabelKey.problems(key), Format::LabelValue.problems(value)].concat()
-            }
-            _ => Vec::new(),
-        };
-        for word in words {
-            for problem in problems(word) {
-                out.note(Finding::new(Code::LinkNoNamespace, at, format!("`{}` {problem}", shown(word))));
-                if name == NAMESPACE_SELECTOR {
-                    out.hint("write `key=value` or `key`, separated by commas");
-                }
-            }
-        }
-        let known = [NAMESPACES, NAMESPACE_SELECTOR, EXCLUDED_NAMESPACES, TEMPLATE_NAME];
-        if let Some(meant) = nearest_name(name, known.map(str::to_owned).iter()).filter(|meant| *meant != name) {
-            let message = format!("no annotation of a source is named `{}`", shown(name));
-            out.note(Finding::new(Code::LinkNoNamespace, at, message).with_hint(format!("did you mean `{meant}`?")));
-        }
-    }
 }
 
 /// Targets that can select nothing.
@@ -193,9 +133,8 @@ fn idle(out: &mut Report<'_>, spec: &Node<'_, '_>) {
             if names.list().contains(excluded.value) {
                 let name = shown(excluded.text());
                 let message = format!("`{name}` is in `names` and in `excludeNames`: it gets no copy by this target");
-                out.note(
-                    Finding::new(Code::LinkNoNamespace, excluded.at, message).with_hint("take it out of one of them"),
-                );
+                let finding = Finding::new(Code::LinkNoNamespace, excluded.at, message);
+                out.note(finding.with_hint("take it out of one of them"));
             }
         }
     }

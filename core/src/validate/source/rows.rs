@@ -2,6 +2,7 @@
 
 use super::super::names;
 use super::super::node::Node;
+use super::super::report::Problems;
 use crate::finding::{Code, ErrorKind};
 
 /// A field.
@@ -108,7 +109,7 @@ pub(super) enum Format {
 
 impl Format {
     /// What is wrong with a text.
-    pub(super) fn problems(self, text: &str) -> names::Problems {
+    pub(super) fn problems(self, text: &str) -> Problems {
         match self {
             Self::Subdomain => names::subdomain(text),
             Self::Label => names::label(text),
@@ -126,25 +127,23 @@ impl Format {
 
     /// The same for servers: a regular expression and the greatest length.
     pub(super) const fn pattern(self) -> (Option<&'static str>, usize) {
-        let pattern = match self {
-            Self::Subdomain => r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
-            Self::Label => "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
-            Self::Namespace => r"^(\*|[a-z0-9]([-a-z0-9]*[a-z0-9])?)$",
-            Self::LabelKey => {
-                r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+        let (pattern, most) = match self {
+            Self::Subdomain => (r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$", 253),
+            Self::Label => ("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", 63),
+            Self::Namespace => (r"^(\*|[a-z0-9]([-a-z0-9]*[a-z0-9])?)$", 63),
+            Self::LabelKey => (
+                r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$",
+                317,
+            ),
+            Self::LabelValue => ("^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$", 63),
+            Self::Attribute => (
+                r"^([A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?(\.[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?)*)/[A-Za-z_][A-Za-z0-9_]{0,31}$",
+                96,
+            ),
+            Self::Driver => {
+                (r"^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?(\.[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?)*$", 63)
             }
-            Self::LabelValue => "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$",
-            Self::Attribute => {
-                r"^([A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?(\.[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?)*)/[A-Za-z_][A-Za-z0-9_]{0,31}$"
-            }
-            Self::Driver => r"^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?(\.[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?)*$",
             Self::Text(most) => return (None, most),
-        };
-        let most = match self {
-            Self::Subdomain => 253,
-            Self::LabelKey => 317,
-            Self::Attribute => 96,
-            Self::Label | Self::Namespace | Self::LabelValue | Self::Driver | Self::Text(_) => 63,
         };
         (Some(pattern), most)
     }
@@ -155,171 +154,105 @@ pub(super) fn row(at: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.at == at)
 }
 
-const fn described(at: &'static str, text: &'static str, bounds: &'static [Bound]) -> Row {
-    Row { at, text, bounds }
-}
-
-const fn bounded(at: &'static str, bounds: &'static [Bound]) -> Row {
-    Row { at, text: "", bounds }
+macro_rules! rows {
+    ($($at:literal $($text:literal)? [$($bound:expr),*];)*) => {
+        static ROWS: &[Row] = &[$(Row { at: $at, text: concat!($($text)?), bounds: &[$($bound),*] }),*];
+    };
 }
 
 use Bound::{Between, Claim, Default, Is, Keys, MapBy, Most, Object, OneOf, OneValue, Only, Required, Set};
 
-static ROWS: &[Row] = &[
-    described(
-        "",
-        "A ResourceClaimTemplate for several namespaces. Each namespace that a target selects gets a copy.",
-        &[],
-    ),
-    bounded("spec", &[Required, Bound::Rule(NEEDS_TEMPLATE), Bound::Rule(ONE_TEMPLATE)]),
-    described("spec.template", "What the copies are made of, as the spec of a ResourceClaimTemplate.", &[]),
-    described("spec.source", "The same, as a ResourceClaimTemplate in the namespace of the controller.", &[]),
-    bounded("spec.source.name", &[Required, Is(Format::Subdomain)]),
-    described(
-        "spec.templateName",
-        "Name of the copies; that of this object where it is left out.",
-        &[Is(Format::Subdomain)],
-    ),
-    described(
-        "spec.targets",
-        "Which namespaces get a copy; those that any target selects. Without targets there are none.",
-        &[Most(32)],
-    ),
-    bounded("spec.targets[]", &[Bound::Rule(TARGET_SELECTS)]),
-    described(
-        "spec.targets[].namespaceSelector",
-        "Labels that a namespace must have. An empty selector selects nothing. System namespaces, whose names begin with kube-, are skipped; only names selects them.",
-        &[OneValue],
-    ),
-    bounded("spec.targets[].namespaceSelector.matchLabels", &[Most(32), Keys(Format::LabelKey)]),
-    bounded("spec.targets[].namespaceSelector.matchLabels{}", &[Is(Format::LabelValue)]),
-    bounded("spec.targets[].namespaceSelector.matchExpressions", &[Most(32)]),
-    bounded(
-        "spec.targets[].namespaceSelector.matchExpressions[]",
-        &[Bound::Rule(NEEDS_VALUES), Bound::Rule(TAKES_NO_VALUES)],
-    ),
-    bounded("spec.targets[].namespaceSelector.matchExpressions[].key", &[Required, Is(Format::LabelKey)]),
-    bounded(
-        "spec.targets[].namespaceSelector.matchExpressions[].operator",
-        &[Required, OneOf(&["In", "NotIn", "Exists", "DoesNotExist"])],
-    ),
-    bounded("spec.targets[].namespaceSelector.matchExpressions[].values", &[Most(256), Set]),
-    bounded("spec.targets[].namespaceSelector.matchExpressions[].values[]", &[Is(Format::LabelValue)]),
-    described(
-        "spec.targets[].names",
-        "Namespaces by name; * for all but system namespaces, whose names begin with kube-.",
-        &[Most(1000), Set],
-    ),
-    bounded("spec.targets[].names[]", &[Is(Format::Namespace)]),
-    described("spec.targets[].excludeNames", "Namespaces that get no copy by this target.", &[Most(1000), Set]),
-    bounded("spec.targets[].excludeNames[]", &[Is(Format::Label)]),
-    described(
-        "spec.conflictPolicy",
-        "What happens where a ResourceClaimTemplate of that name belongs to somebody else. Fail leaves it alone; AdoptIfEqual takes it over where its spec is the same; Adopt takes it over whatever its spec is, and from then on treats it as a copy, so that another spec is replaced as updateStrategy says. One that another controller manages, or that is in the namespace of the controller, is never touched.",
-        &[OneOf(&["Fail", "AdoptIfEqual", "Adopt"]), Default("Fail")],
-    ),
-    described(
-        "spec.deletionPolicy",
-        "What happens to the copies when this object is deleted. Delete takes them with it; Orphan leaves them; DeleteWhenUnused leaves each until no Pod that has not ended and no PodGroup of its namespace names it.",
-        &[OneOf(&["Delete", "Orphan", "DeleteWhenUnused"]), Default("Delete")],
-    ),
-    described(
-        "spec.updateStrategy",
-        "What happens when the template is changed. Recreate deletes the copies and makes them again, since their spec cannot be changed; OnlyNew leaves them. Claims that exist stay as they are in both cases.",
-        &[OneOf(&["Recreate", "OnlyNew"]), Default("Recreate")],
-    ),
-    described(
-        "spec.maxUnavailable",
-        "How many namespaces may be without their copy at a time while copies are deleted and made again; as many as may be where it is left out.",
-        &[Between(1, 2_147_483_647)],
-    ),
-    described("spec.paused", "Whether no copy is made, changed or deleted for now.", &[]),
+rows! {
+    "" "A ResourceClaimTemplate for several namespaces. Each namespace that a target selects gets a copy." [];
+    "spec" [Required, Bound::Rule(NEEDS_TEMPLATE), Bound::Rule(ONE_TEMPLATE)];
+    "spec.template" "What the copies are made of, as the spec of a ResourceClaimTemplate." [];
+    "spec.source" "The same, as a ResourceClaimTemplate in the namespace of the controller." [];
+    "spec.source.name" [Required, Is(Format::Subdomain)];
+    "spec.templateName" "Name of the copies; that of this object where it is left out." [Is(Format::Subdomain)];
+    "spec.targets"
+        "Which namespaces get a copy; those that any target selects. Without targets there are none." [Most(32)];
+    "spec.targets[]" [Bound::Rule(TARGET_SELECTS)];
+    "spec.targets[].namespaceSelector"
+        "Labels that a namespace must have. An empty selector selects nothing. System namespaces, whose names begin with kube-, are skipped; only names selects them." [OneValue];
+    "spec.targets[].namespaceSelector.matchLabels" [Most(32), Keys(Format::LabelKey)];
+    "spec.targets[].namespaceSelector.matchLabels{}" [Is(Format::LabelValue)];
+    "spec.targets[].namespaceSelector.matchExpressions" [Most(32)];
+    "spec.targets[].namespaceSelector.matchExpressions[]" [Bound::Rule(NEEDS_VALUES), Bound::Rule(TAKES_NO_VALUES)];
+    "spec.targets[].namespaceSelector.matchExpressions[].key" [Required, Is(Format::LabelKey)];
+    "spec.targets[].namespaceSelector.matchExpressions[].operator"
+        [Required, OneOf(&["In", "NotIn", "Exists", "DoesNotExist"])];
+    "spec.targets[].namespaceSelector.matchExpressions[].values" [Most(256), Set];
+    "spec.targets[].namespaceSelector.matchExpressions[].values[]" [Is(Format::LabelValue)];
+    "spec.targets[].names"
+        "Namespaces by name; * for all but system namespaces, whose names begin with kube-." [Most(1000), Set];
+    "spec.targets[].names[]" [Is(Format::Namespace)];
+    "spec.targets[].excludeNames" "Namespaces that get no copy by this target." [Most(1000), Set];
+    "spec.targets[].excludeNames[]" [Is(Format::Label)];
+    "spec.conflictPolicy"
+        "What happens where a ResourceClaimTemplate of that name belongs to somebody else. Fail leaves it alone; AdoptIfEqual takes it over where its spec is the same; Adopt takes it over whatever its spec is, and from then on treats it as a copy, so that another spec is replaced as updateStrategy says. One that another controller manages, or that is in the namespace of the controller, is never touched." [OneOf(&["Fail", "AdoptIfEqual", "Adopt"]), Default("Fail")];
+    "spec.deletionPolicy"
+        "What happens to the copies when this object is deleted. Delete takes them with it; Orphan leaves them; DeleteWhenUnused leaves each until no Pod that has not ended and no PodGroup of its namespace names it." [OneOf(&["Delete", "Orphan", "DeleteWhenUnused"]), Default("Delete")];
+    "spec.updateStrategy"
+        "What happens when the template is changed. Recreate deletes the copies and makes them again, since their spec cannot be changed; OnlyNew leaves them. Claims that exist stay as they are in both cases." [OneOf(&["Recreate", "OnlyNew"]), Default("Recreate")];
+    "spec.maxUnavailable"
+        "How many namespaces may be without their copy at a time while copies are deleted and made again; as many as may be where it is left out." [Between(1, 2_147_483_647)];
+    "spec.paused" "Whether no copy is made, changed or deleted for now." [];
     // What claims must be is said by the rules of claims; here is what a server can be told of it.
-    described("spec.template.metadata", "Labels and annotations for the claims.", &[Only(&["labels", "annotations"])]),
-    bounded("spec.template.metadata.labels{}", &[Is(Format::LabelValue)]),
-    described("spec.template.spec", "The spec of the claims.", &[Required]),
-    bounded(
-        "spec.template.spec.devices",
-        &[
-            Claim(KNOWN_IN_CONSTRAINTS, "a constraint names a request that is not there"),
-            Claim(KNOWN_IN_CONFIG, "a configuration names a request that is not there"),
-        ],
-    ),
-    bounded(
-        "spec.template.spec.devices.requests",
-        &[Most(32), Claim(DIFFERENT_NAMES, "requests must differ in their names")],
-    ),
-    bounded(
-        "spec.template.spec.devices.requests[]",
-        &[Claim(ONE_FORM, "a request has either `exactly` or `firstAvailable`")],
-    ),
-    bounded("spec.template.spec.devices.requests[].name", &[Required, Is(Format::Label)]),
-    bounded(
-        "spec.template.spec.devices.requests[].firstAvailable",
-        &[Most(8), Claim(DIFFERENT_NAMES, "alternatives must differ in their names")],
-    ),
-    bounded("spec.template.spec.devices.requests[].firstAvailable[].name", &[Required, Is(Format::Label)]),
-    bounded(
-        "spec.template.spec.devices.requests[].exactly",
-        &[Claim(COUNTED, "`count` must not be given with `allocationMode: All`")],
-    ),
-    bounded("spec.template.spec.devices.requests[].exactly.deviceClassName", &[Required, Is(Format::Subdomain)]),
-    bounded("spec.template.spec.devices.requests[].exactly.allocationMode", &[OneOf(&["All", "ExactCount", ""])]),
-    bounded("spec.template.spec.devices.requests[].exactly.count", &[Between(0, i64::MAX)]),
-    bounded("spec.template.spec.devices.requests[].exactly.selectors", &[Most(32)]),
-    bounded("spec.template.spec.devices.requests[].exactly.selectors[].cel", &[Required]),
-    bounded(
-        "spec.template.spec.devices.requests[].exactly.selectors[].cel.expression",
-        &[Required, Is(Format::Text(10240))],
-    ),
-    bounded("spec.template.spec.devices.requests[].exactly.tolerations[].operator", &[OneOf(&["Equal", "Exists", ""])]),
-    bounded(
-        "spec.template.spec.devices.requests[].exactly.tolerations[].effect",
-        &[OneOf(&["NoSchedule", "NoExecute", "None", ""])],
-    ),
-    bounded("spec.template.spec.devices.requests[].exactly.tolerations[].value", &[Is(Format::LabelValue)]),
-    bounded(
-        "spec.template.spec.devices.requests[].exactly.derivedAttributes[].name",
-        &[Required, Is(Format::Attribute)],
-    ),
-    bounded(
-        "spec.template.spec.devices.requests[].exactly.derivedAttributes[].expression",
-        &[Required, Is(Format::Text(10240))],
-    ),
-    bounded("spec.template.spec.devices.constraints", &[Most(32)]),
-    bounded(
-        "spec.template.spec.devices.constraints[]",
-        &[Claim(COMPARES, "a constraint needs `matchAttribute` or `distinctAttribute`")],
-    ),
-    bounded("spec.template.spec.devices.constraints[].requests", &[Most(32), Set]),
-    bounded("spec.template.spec.devices.constraints[].requests[]", &[Is(Format::Text(127))]),
-    bounded("spec.template.spec.devices.constraints[].matchAttribute", &[Is(Format::Attribute)]),
-    bounded("spec.template.spec.devices.constraints[].distinctAttribute", &[Is(Format::Attribute)]),
-    bounded("spec.template.spec.devices.config", &[Most(32)]),
-    bounded("spec.template.spec.devices.config[].requests", &[Most(32), Set]),
-    bounded("spec.template.spec.devices.config[].requests[]", &[Is(Format::Text(127))]),
-    bounded("spec.template.spec.devices.config[].opaque", &[Required]),
-    bounded("spec.template.spec.devices.config[].opaque.driver", &[Required, Is(Format::Driver)]),
-    bounded("spec.template.spec.devices.config[].opaque.parameters", &[Required, Object]),
-    described("status", "How the copies stand, as the controller saw it last.", &[]),
-    described("status.matched", "Namespaces that are selected.", &[]),
-    described("status.current", "Namespaces that have the current copy.", &[]),
-    described("status.updating", "Namespaces whose copy is being made, or is to stay as it was.", &[]),
-    described("status.conflicting", "Namespaces that have another template of that name.", &[]),
-    described("status.refused", "Namespaces in which no copy can be made.", &[]),
-    described(
-        "status.skipped",
-        "System namespaces that a selector matches and that get no copy, because only names selects them.",
-        &[Most(50)],
-    ),
-    described("status.failing", "Namespaces without a copy that wait for somebody to do something.", &[]),
-    described("status.failures", "The first of them.", &[Most(50), MapBy("namespace")]),
-    bounded("status.failures[].namespace", &[Required]),
-    bounded("status.failures[].reason", &[Required]),
-    bounded("status.conditions", &[MapBy("type")]),
-    bounded("status.conditions[].type", &[Required]),
-    bounded("status.conditions[].status", &[Required]),
-];
+    "spec.template.metadata" "Labels and annotations for the claims." [Only(&["labels", "annotations"])];
+    "spec.template.metadata.labels{}" [Is(Format::LabelValue)];
+    "spec.template.spec" "The spec of the claims." [Required];
+    "spec.template.spec.devices"
+        [Claim(KNOWN_IN_CONSTRAINTS, "a constraint names a request that is not there"),
+            Claim(KNOWN_IN_CONFIG, "a configuration names a request that is not there")];
+    "spec.template.spec.devices.requests" [Most(32), Claim(DIFFERENT_NAMES, "requests must differ in their names")];
+    "spec.template.spec.devices.requests[]" [Claim(ONE_FORM, "a request has either `exactly` or `firstAvailable`")];
+    "spec.template.spec.devices.requests[].name" [Required, Is(Format::Label)];
+    "spec.template.spec.devices.requests[].firstAvailable"
+        [Most(8), Claim(DIFFERENT_NAMES, "alternatives must differ in their names")];
+    "spec.template.spec.devices.requests[].firstAvailable[].name" [Required, Is(Format::Label)];
+    "spec.template.spec.devices.requests[].exactly"
+        [Claim(COUNTED, "`count` must not be given with `allocationMode: All`")];
+    "spec.template.spec.devices.requests[].exactly.deviceClassName" [Required, Is(Format::Subdomain)];
+    "spec.template.spec.devices.requests[].exactly.allocationMode" [OneOf(&["All", "ExactCount", ""])];
+    "spec.template.spec.devices.requests[].exactly.count" [Between(0, i64::MAX)];
+    "spec.template.spec.devices.requests[].exactly.selectors" [Most(32)];
+    "spec.template.spec.devices.requests[].exactly.selectors[].cel" [Required];
+    "spec.template.spec.devices.requests[].exactly.selectors[].cel.expression" [Required, Is(Format::Text(10240))];
+    "spec.template.spec.devices.requests[].exactly.tolerations[].operator" [OneOf(&["Equal", "Exists", ""])];
+    "spec.template.spec.devices.requests[].exactly.tolerations[].effect"
+        [OneOf(&["NoSchedule", "NoExecute", "None", ""])];
+    "spec.template.spec.devices.requests[].exactly.tolerations[].value" [Is(Format::LabelValue)];
+    "spec.template.spec.devices.requests[].exactly.derivedAttributes[].name" [Required, Is(Format::Attribute)];
+    "spec.template.spec.devices.requests[].exactly.derivedAttributes[].expression" [Required, Is(Format::Text(10240))];
+    "spec.template.spec.devices.constraints" [Most(32)];
+    "spec.template.spec.devices.constraints[]"
+        [Claim(COMPARES, "a constraint needs `matchAttribute` or `distinctAttribute`")];
+    "spec.template.spec.devices.constraints[].requests" [Most(32), Set];
+    "spec.template.spec.devices.constraints[].requests[]" [Is(Format::Text(127))];
+    "spec.template.spec.devices.constraints[].matchAttribute" [Is(Format::Attribute)];
+    "spec.template.spec.devices.constraints[].distinctAttribute" [Is(Format::Attribute)];
+    "spec.template.spec.devices.config" [Most(32)];
+    "spec.template.spec.devices.config[].requests" [Most(32), Set];
+    "spec.template.spec.devices.config[].requests[]" [Is(Format::Text(127))];
+    "spec.template.spec.devices.config[].opaque" [Required];
+    "spec.template.spec.devices.config[].opaque.driver" [Required, Is(Format::Driver)];
+    "spec.template.spec.devices.config[].opaque.parameters" [Required, Object];
+    "status" "How the copies stand, as the controller saw it last." [];
+    "status.matched" "Namespaces that are selected." [];
+    "status.current" "Namespaces that have the current copy." [];
+    "status.updating" "Namespaces whose copy is being made, or is to stay as it was." [];
+    "status.conflicting" "Namespaces that have another template of that name." [];
+    "status.refused" "Namespaces in which no copy can be made." [];
+    "status.skipped"
+        "System namespaces that a selector matches and that get no copy, because only names selects them." [Most(50)];
+    "status.failing" "Namespaces without a copy that wait for somebody to do something." [];
+    "status.failures" "The first of them." [Most(50), MapBy("namespace")];
+    "status.failures[].namespace" [Required];
+    "status.failures[].reason" [Required];
+    "status.conditions" [MapBy("type")];
+    "status.conditions[].type" [Required];
+    "status.conditions[].status" [Required];
+}
 
 const NEEDS_TEMPLATE: Rule = Rule {
     cel: "has(self.template) || has(self.source)",
