@@ -9,14 +9,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::what_if::unknown;
 use crate::allocate::{DeviceId, InUse, Limits, Place, Question, find_place};
 use crate::api::claim::{DeviceRequest, ExactDeviceRequest, ResourceClaim};
 use crate::api::object::Object;
 use crate::api::quantity::Quantity;
 use crate::cluster::{Cluster, Draws, Ledger, SliceEntry};
+use crate::explain::case::Case;
 use crate::explain::settled::settle;
 use crate::explain::survey::Survey;
-use crate::finding::{Code, Finding, ObjectRef};
+use crate::explain::{Request, explain_case};
+use crate::finding::{Finding, ObjectRef};
 
 /// Most claims that are asked for together on one node, or placed one after the other.
 const MOST: u64 = 256;
@@ -140,38 +143,26 @@ pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Resu
     let question = Question { claims: vec![claim.clone()], nodes, ..Question::default() };
     let survey = Survey::of(cluster, &question);
     let stranded = survey.nodes.iter().flat_map(|node| &node.units).fold(0u64, |sum, unit| sum.saturating_add(unit.1));
-    let case = crate::explain::case::Case {
-        subject: request.subject.clone(),
-        all_nodes: question.nodes.len(),
-        question,
-        ..crate::explain::case::Case::default()
-    };
-    let after = crate::explain::explain_case(cluster, case, &crate::explain::Request::default(), &limits);
+    let (subject, all_nodes) = (request.subject.clone(), question.nodes.len());
+    let case = Case { subject, all_nodes, question, ..Case::default() };
+    let after = explain_case(cluster, case, &Request::default(), &limits);
     let runs_out = if placed >= MOST { format!("more than {MOST} fit") } else { after.headline };
     Ok(Fit { total, rows, runs_out, largest, stranded, remainders, namespaces })
 }
 
 fn claim(cluster: &Cluster, subject: &ObjectRef) -> Result<ResourceClaim, Vec<Finding>> {
-    let is_meant =
-        |key: &&(String, String)| key.1 == subject.name && (subject.namespace.is_empty() || key.0 == subject.namespace);
-    let found = match subject.kind.as_str() {
-        "ResourceClaim" => {
-            let key = cluster.claims().keys().find(is_meant);
-            key.and_then(|key| cluster.claims().get(key))
-                .map(|claim| (claim.metadata.namespace.clone(), claim.spec.clone()))
-        }
-        _ => {
-            let key = cluster.templates().keys().find(is_meant);
-            let found = key.and_then(|key| cluster.templates().get(key));
-            found.map(|template| (template.metadata.namespace.clone(), template.spec.spec.clone()))
-        }
+    let kind = if subject.kind == "ResourceClaim" { "ResourceClaim" } else { "ResourceClaimTemplate" };
+    let is_meant = |key: &ObjectRef| {
+        key.name == subject.name && (subject.namespace.is_empty() || key.namespace == subject.namespace)
     };
-    let Some((namespace, spec)) = found else {
-        let message = format!("there is no {} `{}`", subject.kind, subject.name);
-        return Err(vec![Finding::new(Code::ReadBadSettings, "subject", message)]);
+    let found = cluster.keys(kind).find(is_meant);
+    let spec = match found.as_ref().and_then(|key| cluster.get(key)) {
+        Some(Object::ResourceClaim(claim)) => claim.spec.clone(),
+        Some(Object::ResourceClaimTemplate(template)) => template.spec.spec.clone(),
+        _ => return Err(vec![Finding { path: "subject".to_owned(), ..unknown(&subject.kind, &subject.name) }]),
     };
     let mut claim = ResourceClaim { spec, ..ResourceClaim::default() };
-    claim.metadata.namespace = namespace;
+    claim.metadata.namespace = found.map(|key| key.namespace).unwrap_or_default();
     claim.metadata.name = format!("another-{}", subject.name);
     Ok(claim)
 }
@@ -183,14 +174,9 @@ fn per_node(cluster: &mut Cluster, claim: &ResourceClaim, nodes: &[String], limi
     let mut known: BTreeMap<u32, Bounds> = BTreeMap::new();
     let mut rows = Vec::new();
     for node in &survey.nodes {
-        let fits = match known.get(&node.shape) {
-            Some(fits) => *fits,
-            None => {
-                let fits = on(cluster, claim, std::slice::from_ref(&node.name), &InUse::default(), limits);
-                known.insert(node.shape, fits);
-                fits
-            }
-        };
+        let fits = known.entry(node.shape);
+        let fits =
+            *fits.or_insert_with(|| on(cluster, claim, std::slice::from_ref(&node.name), &InUse::default(), limits));
         rows.push(FitRow { name: node.name.clone(), fits });
     }
     rows
@@ -218,13 +204,8 @@ fn on(cluster: &mut Cluster, claim: &ResourceClaim, nodes: &[String], in_use: &I
 fn per_pool(cluster: &mut Cluster, claim: &ResourceClaim, nodes: &[String], limits: &Limits) -> Vec<FitRow> {
     let mut by_pool: BTreeMap<(String, String), Vec<DeviceId>> = BTreeMap::new();
     for slice in cluster.slices().values() {
-        let (driver, pool) = (slice.spec.driver.clone(), slice.spec.pool.name.clone());
-        let devices = slice.spec.devices.iter().map(|device| DeviceId {
-            driver: driver.clone(),
-            pool: pool.clone(),
-            device: device.name.clone(),
-        });
-        by_pool.entry((driver.clone(), pool.clone())).or_default().extend(devices);
+        let pool = by_pool.entry((slice.spec.driver.clone(), slice.spec.pool.name.clone())).or_default();
+        pool.extend(slice.spec.devices.iter().map(|device| DeviceId::of(slice, device)));
     }
     let mut rows = Vec::new();
     for (driver, pool) in by_pool.keys() {
@@ -292,8 +273,7 @@ fn place_all(cluster: &mut Cluster, claim: &ResourceClaim, nodes: &[String], lim
         let question = Question { claims: vec![next.clone()], nodes: nodes.to_vec(), ..Question::default() };
         let Place::On(_, allocations) = find_place(cluster, &question, limits) else { break };
         next.status.allocation = allocations.into_iter().next();
-        let results = next.status.allocation.iter().flat_map(|allocation| &allocation.devices.results);
-        pools.extend(results.map(|result| (result.driver.clone(), result.pool.clone())));
+        pools.extend(next.results().map(|result| (result.driver.clone(), result.pool.clone())));
         cluster.apply(Object::ResourceClaim(Arc::new(next)));
         placed = placed.saturating_add(1);
     }
@@ -334,15 +314,10 @@ fn remainders(cluster: &Cluster, pools: &BTreeSet<Pool>) -> Vec<Remainder> {
 
 /// Devices in use by namespace, each counted once for each claim that has it.
 fn namespaces(cluster: &Cluster) -> Vec<(String, u64)> {
-    let mut used: BTreeMap<String, BTreeSet<(String, String, String)>> = BTreeMap::new();
-    for claim in cluster.claims().values() {
-        for result in claim.status.allocation.iter().flat_map(|allocation| &allocation.devices.results) {
-            if result.admin_access != Some(true) {
-                let id = (result.driver.clone(), result.pool.clone(), result.device.clone());
-                used.entry(claim.metadata.namespace.clone()).or_default().insert(id);
-            }
-        }
+    let mut used: BTreeMap<&String, BTreeSet<_>> = BTreeMap::new();
+    for (claim, result) in cluster.held() {
+        let id = (&result.driver, &result.pool, &result.device);
+        used.entry(&claim.metadata.namespace).or_default().insert(id);
     }
-    let count = |devices: BTreeSet<_>| u64::try_from(devices.len()).unwrap_or(u64::MAX);
-    used.into_iter().map(|(namespace, devices)| (namespace, count(devices))).collect()
+    used.into_iter().map(|(namespace, devices)| (namespace.clone(), devices.len() as u64)).collect()
 }

@@ -6,9 +6,11 @@ use serde::Serialize;
 
 use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
 use crate::api::quantity::Quantity;
+use crate::api::slice::ResourceSlice;
 use crate::cluster::Cluster;
 use crate::controllers::workloads::{reference, root_of};
 use crate::explain::origin::template_of;
+use crate::explain::reasons::Verdict;
 use crate::explain::settled::Settled;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::scheduler::node_fit::is_inferred;
@@ -165,23 +167,15 @@ pub(super) fn report(cluster: &Cluster, settled: Settled) -> Report {
     let pods = order
         .iter()
         .map(|key| {
-            let verdict = verdicts.remove(key).unwrap_or_default();
-            let root = cluster.pods().get(key).and_then(|pod| root_of(cluster, pod));
-            let claims = entries.get(key).map(Vec::as_slice).unwrap_or_default();
-            let special = cluster.pods().get(key).and_then(|pod| pod.extended_resource_claim());
-            let special = special.map(|claim| PodClaimReport { name: NAME.to_owned(), claim: Some(claim.clone()) });
-            PodReport {
-                namespace: key.0.clone(),
-                name: key.1.clone(),
-                owner: root.map(reference),
-                node: verdict.node,
-                reasons: verdict.reasons,
-                claims: claims
-                    .iter()
-                    .map(|entry| PodClaimReport { name: entry.name.clone(), claim: entry.claim.clone() })
-                    .chain(special)
-                    .collect(),
-            }
+            let Verdict { node, reasons } = verdicts.remove(key).unwrap_or_default();
+            let pod = cluster.pods().get(key);
+            let owner = pod.and_then(|pod| root_of(cluster, pod)).map(reference);
+            let entries = entries.get(key).into_iter().flatten();
+            let claims = entries.map(|entry| PodClaimReport { name: entry.name.clone(), claim: entry.claim.clone() });
+            let extended = pod.and_then(|pod| pod.extended_resource_claim());
+            let extended = extended.map(|claim| PodClaimReport { name: NAME.to_owned(), claim: Some(claim.clone()) });
+            let (namespace, name) = key.clone();
+            PodReport { namespace, name, owner, node, reasons, claims: claims.chain(extended).collect() }
         })
         .collect();
     let claims = cluster.claims().values().map(|claim| claim_report(cluster, claim)).collect();
@@ -190,7 +184,6 @@ pub(super) fn report(cluster: &Cluster, settled: Settled) -> Report {
 
 fn claim_report(cluster: &Cluster, claim: &ResourceClaim) -> ClaimReport {
     let status = &claim.status;
-    let results = status.allocation.iter().flat_map(|allocation| &allocation.devices.results);
     let namespace = &claim.metadata.namespace;
     let consumer = |resource: &str, name: &str| match resource {
         "pods" => format!("{namespace}/{name}"),
@@ -201,7 +194,7 @@ fn claim_report(cluster: &Cluster, claim: &ResourceClaim) -> ClaimReport {
         name: claim.metadata.name.clone(),
         template: template_of(cluster, claim).map(|template| template.name),
         allocated: status.allocation.is_some(),
-        devices: results.map(AllocatedDevice::from).collect(),
+        devices: claim.results().map(AllocatedDevice::from).collect(),
         reserved_for: status.reserved_for.iter().map(|entry| consumer(&entry.resource, &entry.name)).collect(),
     }
 }
@@ -220,13 +213,11 @@ fn node_reports(cluster: &Cluster, pods: &Vec<PodReport>) -> Vec<NodeReport> {
         .iter()
         .map(|(name, node)| {
             let devices = local.get(name.as_str());
-            let count = devices.map_or(0, BTreeSet::len);
-            let in_use = devices.map_or(0, |devices| devices.intersection(&allocated).count());
             NodeReport {
                 name: name.clone(),
                 inferred: is_inferred(node),
-                local_devices: count as u64,
-                allocated_devices: in_use as u64,
+                local_devices: devices.map_or(0, BTreeSet::len) as u64,
+                allocated_devices: devices.map_or(0, |devices| devices.intersection(&allocated).count()) as u64,
                 pods: pods_by_node.remove(name).unwrap_or_default(),
             }
         })
@@ -235,22 +226,10 @@ fn node_reports(cluster: &Cluster, pods: &Vec<PodReport>) -> Vec<NodeReport> {
 
 /// Devices of the newest generation of each pool, by the one node that has access.
 fn local_devices(cluster: &Cluster) -> BTreeMap<&str, BTreeSet<DeviceKey<'_>>> {
-    let mut newest: BTreeMap<(&str, &str), i64> = BTreeMap::new();
-    for slice in cluster.slices().values() {
-        let pool = &slice.spec.pool;
-        let generation = newest.entry((&slice.spec.driver, &pool.name)).or_insert(pool.generation);
-        *generation = (*generation).max(pool.generation);
-    }
     let mut local: BTreeMap<&str, BTreeSet<DeviceKey<'_>>> = BTreeMap::new();
-    for slice in cluster.slices().values() {
-        let (spec, pool) = (&slice.spec, &slice.spec.pool);
-        if newest.get(&(spec.driver.as_str(), pool.name.as_str())) != Some(&pool.generation) {
-            continue;
-        }
-        for device in &spec.devices {
-            if let Some(node) = spec.node_name.as_deref().or(device.node_name.as_deref()) {
-                local.entry(node).or_default().insert((&spec.driver, &pool.name, &device.name));
-            }
+    for (ResourceSlice { spec, .. }, device) in cluster.newest_devices() {
+        if let Some(node) = spec.node_name.as_deref().or(device.node_name.as_deref()) {
+            local.entry(node).or_default().insert((&spec.driver, &spec.pool.name, &device.name));
         }
     }
     local
@@ -258,8 +237,5 @@ fn local_devices(cluster: &Cluster) -> BTreeMap<&str, BTreeSet<DeviceKey<'_>>> {
 
 /// Devices that claims have, other than for administration.
 fn allocated(cluster: &Cluster) -> BTreeSet<DeviceKey<'_>> {
-    let allocations = cluster.claims().values().filter_map(|claim| claim.status.allocation.as_ref());
-    let results = allocations.flat_map(|allocation| &allocation.devices.results);
-    let taken = results.filter(|result| result.admin_access != Some(true));
-    taken.map(|result| (result.driver.as_str(), result.pool.as_str(), result.device.as_str())).collect()
+    cluster.held().map(|(_, result)| (&*result.driver, &*result.pool, &*result.device)).collect()
 }

@@ -299,6 +299,13 @@ pub struct Reason {
     pub holders: Vec<Holder>,
 }
 
+impl Reason {
+    pub(crate) fn new(kind: ReasonKind, text: String) -> Self {
+        let (values, holders) = (Vec::new(), Vec::new());
+        Self { kind, text, selector: None, values, shortage: None, taint: None, constraint: None, other: None, holders }
+    }
+}
+
 /// Something of which too little is there.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]

@@ -10,7 +10,7 @@ use super::case;
 use super::change::Change;
 use super::relax::to_write;
 use super::settled::{Settled, settle};
-use super::trial::{ADDED, added, freed};
+use super::trial::{ADDED, added, freed, key_in};
 use super::words::list;
 use super::{Explanation, Request, State, Suggestion, explain_case};
 use crate::allocate::Limits;
@@ -19,9 +19,9 @@ use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::admission::admit_value;
-use crate::controllers::workloads::{controller, reference, root_of};
+use crate::controllers::workloads::{reference, root_of};
 use crate::derive;
-use crate::explain::origin::{claim_reference, pod_reference, template_of};
+use crate::explain::origin::template_of;
 use crate::finding::{Code, ObjectRef};
 
 /// Most objects that are looked at again for the suggestions of one question, over all trials. A suggestion that is not tried for that
@@ -65,16 +65,16 @@ impl<'t> Trials<'t> {
     /// Objects of a real cluster whose specs cannot be changed, and which therefore have to go before the manifests are applied: Pods are
     /// made again by their controllers or from the manifests, claims from their templates.
     fn deletes(&self, subject: &ObjectRef, suggestion: &mut Suggestion) -> Vec<ObjectRef> {
-        let mut deletes = BTreeSet::new();
         let written: Vec<ObjectRef> = suggestion.manifests.iter().map(reference_of).collect();
         let is_immutable = |object: &&ObjectRef| matches!(object.kind.as_str(), "Pod" | "ResourceClaim");
-        deletes.extend(written.iter().filter(is_immutable).filter(|object| self.is_stored(object)).cloned());
+        let stored = written.iter().filter(is_immutable).filter(|object| self.is_stored(object));
+        let mut deletes: BTreeSet<ObjectRef> = stored.cloned().collect();
         let pod = (subject.kind == "Pod").then(|| self.given.pods().get(&key_of(subject))).flatten();
         if let Some(pod) = pod.filter(|_| self.is_stored(subject)) {
             let is_changed = |claim: &&Arc<ResourceClaim>| {
                 template_of(self.given, claim).is_some_and(|template| written.contains(&template))
             };
-            let stale = made_for(self.given, pod).filter(is_changed).map(|claim| claim_reference(claim));
+            let stale = made_for(self.given, pod).filter(is_changed).map(reference_to);
             let stale: Vec<ObjectRef> = stale.collect();
             if !stale.is_empty() {
                 deletes.extend(stale);
@@ -204,11 +204,9 @@ fn carried_out(given: &Cluster, settled: &Cluster, suggestion: &Suggestion, pool
 fn carry_out(cluster: &mut Cluster, settled: &Cluster, change: &Change, pool: &str) -> Option<bool> {
     match change {
         Change::Uncordon { node } => {
-            let Some(mut node) = cluster.nodes().get(node).map(|node| node.as_ref().clone()) else {
-                return Some(false);
-            };
-            node.spec.unschedulable = false;
-            cluster.apply(Object::Node(Arc::new(node)));
+            let Some(mut node) = cluster.nodes().get(node).cloned() else { return Some(false) };
+            Arc::make_mut(&mut node).spec.unschedulable = false;
+            cluster.apply(Object::Node(node));
             Some(true)
         }
         Change::FreeClaim { claim, consumers, .. } => Some(free(cluster, settled, claim, consumers).is_some()),
@@ -226,8 +224,7 @@ fn carry_out(cluster: &mut Cluster, settled: &Cluster, change: &Change, pool: &s
 /// Deletes the Pods that use a claim, with the claims that were made for them. `None` where a workload makes one of them again.
 fn free(cluster: &mut Cluster, settled: &Cluster, claim: &str, consumers: &[String]) -> Option<()> {
     for consumer in consumers {
-        let (namespace, name) = consumer.split_once('/')?;
-        let key = (namespace.to_owned(), name.to_owned());
+        let key = key_in(consumer)?;
         let Some(pod) = cluster.pods().get(&key).cloned() else {
             // Either a workload made it, or it is not given.
             match settled.pods().contains_key(&key) {
@@ -235,14 +232,13 @@ fn free(cluster: &mut Cluster, settled: &Cluster, claim: &str, consumers: &[Stri
                 false => continue,
             }
         };
-        let of_pod: Vec<ObjectRef> = made_for(cluster, &pod).map(|claim| claim_reference(claim)).collect();
-        cluster.delete(&pod_reference(&pod));
+        let of_pod: Vec<ObjectRef> = made_for(cluster, &pod).map(reference_to).collect();
+        cluster.delete(&pod.metadata.reference("Pod"));
         for object in of_pod {
             cluster.delete(&object);
         }
     }
-    let (namespace, name) = claim.split_once('/')?;
-    if let Some(claim) = cluster.claims().get(&(namespace.to_owned(), name.to_owned())).cloned() {
+    if let Some(claim) = cluster.claims().get(&key_in(claim)?).cloned() {
         cluster.apply(Object::ResourceClaim(Arc::new(freed(&claim))));
     }
     Some(())
@@ -252,9 +248,13 @@ fn free(cluster: &mut Cluster, settled: &Cluster, claim: &str, consumers: &[Stri
 fn made_for<'c>(cluster: &'c Cluster, pod: &Pod) -> impl Iterator<Item = &'c Arc<ResourceClaim>> {
     let (namespace, name) = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
     cluster.claims().values().filter(move |claim| {
-        let owner = controller(&claim.metadata).filter(|owner| owner.kind == "Pod" && owner.name == name);
+        let owner = claim.metadata.controller().filter(|owner| owner.kind == "Pod" && owner.name == name);
         claim.metadata.namespace == namespace && owner.is_some()
     })
+}
+
+fn reference_to(claim: &Arc<ResourceClaim>) -> ObjectRef {
+    claim.metadata.reference("ResourceClaim")
 }
 
 fn key_of(object: &ObjectRef) -> Key {

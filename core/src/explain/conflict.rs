@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use super::case::Case;
 use super::change::parts;
+use super::requests::own_selectors;
 use super::survey::Survey;
 use super::trial::freed;
 use super::{ConflictPart, holders, words};
+use crate::allocate::inspect::UnitSeen;
 use crate::allocate::{Limits, Place, Question, find_place};
 use crate::api::claim::{DeviceToleration, ResourceClaim, TolerationOperator};
 use crate::api::object::Object;
@@ -35,9 +37,8 @@ pub(crate) fn smallest(cluster: &mut Cluster, case: &Case, survey: &Survey, limi
     if nodes.len() > MOST_NODES {
         return Vec::new();
     }
-    let has_devices =
-        |(key, claim): (&Key, &Arc<ResourceClaim>)| claim.status.allocation.is_some().then(|| key.clone());
-    let mut holders: Vec<Key> = cluster.claims().iter().filter_map(has_devices).take(MOST_HOLDERS + 1).collect();
+    let holding = cluster.claims().iter().filter(|(_, claim)| claim.status.allocation.is_some());
+    let mut holders: Vec<Key> = holding.map(|(key, _)| key.clone()).take(MOST_HOLDERS + 1).collect();
     let mut kept = parts_of(case, survey);
     if holders.len() > MOST_HOLDERS {
         holders.clear();
@@ -81,14 +82,8 @@ fn parts_of(case: &Case, survey: &Survey) -> Vec<Part> {
     }
     for unit in &survey.units {
         let Some(claim) = case.question.claims.get(unit.claim) else { continue };
-        let request = claim.spec.devices.requests.get(unit.request);
-        let count = match (request, unit.sub) {
-            (Some(request), Some(sub)) => request.first_available.get(sub).map_or(0, |sub| sub.selectors.len()),
-            (Some(request), None) => request.exactly.as_ref().map_or(0, |exact| exact.selectors.len()),
-            (None, _) => 0,
-        };
         let part = |index| Part::Selector { claim: unit.claim, request: unit.name.clone(), index };
-        all.extend((0..count).map(part));
+        all.extend((0..own_selectors(claim, unit).len()).map(part));
     }
     for (claim, one) in case.question.claims.iter().enumerate() {
         let requests = one.spec.devices.requests.iter();
@@ -108,10 +103,16 @@ struct Search<'s> {
 impl Search<'_> {
     fn free_all(&mut self, holders: &[Key]) {
         for key in holders {
-            let Some(claim) = self.cluster.claims().get(key).cloned() else { continue };
-            self.cluster.apply(Object::ResourceClaim(Arc::new(freed(&claim))));
-            self.freed.push(claim);
+            let claim = self.free(key);
+            self.freed.extend(claim);
         }
+    }
+
+    /// Frees a claim, which comes back as it was.
+    fn free(&mut self, key: &Key) -> Option<Arc<ResourceClaim>> {
+        let claim = self.cluster.claims().get(key).cloned()?;
+        self.cluster.apply(Object::ResourceClaim(Arc::new(freed(&claim))));
+        Some(claim)
     }
 
     fn restore(&mut self) {
@@ -135,8 +136,7 @@ impl Search<'_> {
     fn needed_holders(&mut self, holders: &[Key], kept: &[Part]) -> Vec<Key> {
         let mut needed = Vec::new();
         for key in holders {
-            let Some(claim) = self.cluster.claims().get(key).cloned() else { continue };
-            self.cluster.apply(Object::ResourceClaim(Arc::new(freed(&claim))));
+            let Some(claim) = self.free(key) else { continue };
             if self.fits(kept) {
                 self.cluster.apply(Object::ResourceClaim(claim));
                 needed.push(key.clone());
@@ -167,9 +167,8 @@ fn reduce(claim: &mut ResourceClaim, position: usize, kept: &[Part]) {
             kept.contains(&part)
         });
         if !kept.contains(&Part::Taints) {
-            parts
-                .tolerations
-                .push(DeviceToleration { operator: Some(TolerationOperator::Exists), ..DeviceToleration::default() });
+            let operator = Some(TolerationOperator::Exists);
+            parts.tolerations.push(DeviceToleration { operator, ..DeviceToleration::default() });
         }
     }
     let mut index = 0;
@@ -206,7 +205,7 @@ fn told(cluster: &Cluster, case: &Case, survey: &Survey, part: &Part, who: &[Key
     let (kind, text) = match part {
         Part::Allocations => {
             let holders: Vec<_> =
-                who.iter().filter_map(|key| Some(holders::holder(cluster, key, cluster.claims().get(key)?))).collect();
+                who.iter().filter_map(|key| Some(holders::holder(cluster, cluster.claims().get(key)?))).collect();
             ("allocations", format!("what is in use: {}", holders::in_words(&holders)))
         }
         Part::Taints => ("taints", "taints that are not tolerated".to_owned()),
@@ -215,28 +214,20 @@ fn told(cluster: &Cluster, case: &Case, survey: &Survey, part: &Part, who: &[Key
             ("constraint", format!("`constraints[{index}]`{}: {text}", claim_name(*claim)))
         }
         Part::Selector { claim, request, index } => {
-            let mut copy = case.question.claims.get(*claim).cloned().unwrap_or_default();
-            let expression = parts(copy.devices_mut(), request)
-                .and_then(|parts| parts.selectors.get(*index).cloned())
-                .and_then(|selector| selector.cel)
-                .map(|cel| cel.expression)
-                .unwrap_or_default();
+            let unit = survey.units.iter().find(|unit| unit.claim == *claim && unit.name == *request);
+            let own = unit.zip(case.question.claims.get(*claim)).map(|(unit, claim)| own_selectors(claim, unit));
+            let cel = own.and_then(|own| own.get(*index)?.cel.as_ref());
+            let expression = cel.map(|cel| cel.expression.as_str()).unwrap_or_default();
             let which = format!("`selectors[{index}]` of request `{request}`");
             ("selector", format!("{which}{}: `{}`", claim_name(*claim), expression.trim()))
         }
         Part::Request { claim, name } => {
-            let is_it = |unit: &&crate::allocate::inspect::UnitSeen| {
-                unit.claim == *claim && unit.name.split('/').next() == Some(name)
-            };
-            let units: Vec<String> = survey
-                .units
-                .iter()
-                .filter(is_it)
-                .map(|unit| match unit.is_all {
-                    true => format!("all devices of class `{}`", unit.class),
-                    false => format!("{} of class `{}`", words::plural(unit.count, "device"), unit.class),
-                })
-                .collect();
+            let is_it = |unit: &&UnitSeen| unit.claim == *claim && unit.name.split('/').next() == Some(name);
+            let units = survey.units.iter().filter(is_it).map(|unit| match unit.is_all {
+                true => format!("all devices of class `{}`", unit.class),
+                false => format!("{} of class `{}`", words::plural(unit.count, "device"), unit.class),
+            });
+            let units: Vec<String> = units.collect();
             ("request", format!("request `{name}`{}: {}", claim_name(*claim), units.join(", or ")))
         }
     };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::case::{Case, names};
+use super::case::Case;
 use super::requests::{selector_ref, selectors};
 use super::shape::mark;
 use super::statistics::{self, Subject, fields, written};
@@ -18,13 +18,13 @@ use crate::cluster::{Cluster, PoolState, incomplete};
 pub(crate) fn details(cluster: &mut Cluster, case: &Case, request: &Request) -> Vec<NodeDetail> {
     let units = units(cluster, &case.question.claims);
     let expressions = expressions(cluster, case, &units);
-    let names = names(case);
+    let claim_name = |unit: &UnitSeen| case.question.claims.get(unit.claim).map(|claim| claim.metadata.name.clone());
     let mut collector = Collector {
         case,
         expressions,
         units: &units,
         device: request.device.as_deref(),
-        claims: units.iter().map(|unit| names.get(&unit.claim).cloned().unwrap_or_default()).collect(),
+        claims: units.iter().map(|unit| claim_name(unit).unwrap_or_default()).collect(),
         nodes: Vec::new(),
     };
     let nodes = if request.nodes.is_empty() { &case.question.nodes } else { &request.nodes };
@@ -39,11 +39,8 @@ pub(crate) fn details(cluster: &mut Cluster, case: &Case, request: &Request) -> 
     if request.device.is_some() {
         nodes.retain(|node| node.detail.requests.iter().any(|request| !request.devices.is_empty()));
     }
-    let mut details: Vec<NodeDetail> = Vec::new();
-    for mut node in nodes {
-        name_pools(cluster, &mut node);
-        details.push(node.detail);
-    }
+    nodes.iter_mut().for_each(|node| name_pools(cluster, node));
+    let mut details: Vec<NodeDetail> = nodes.into_iter().map(|node| node.detail).collect();
     holders::name(cluster, &mut details);
     details
 }
@@ -110,9 +107,7 @@ impl Observer for Collector<'_> {
     }
 
     fn device(&mut self, unit: usize, device: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]) {
-        let spec = &device.slice.spec;
-        let id =
-            DeviceId { driver: spec.driver.clone(), pool: spec.pool.name.clone(), device: device.device.name.clone() };
+        let id = DeviceId::of(device.slice, device.device);
         if !self.device.is_none_or(|wanted| is_meant(wanted, &id)) {
             return;
         }
@@ -130,8 +125,6 @@ impl Observer for Collector<'_> {
             request.devices.push(DeviceDetail { device: id, reasons });
         }
     }
-
-    fn done(&mut self) {}
 }
 
 /// Whether a device is the one of that name, with or without its pool and driver.
@@ -142,18 +135,7 @@ pub(crate) fn is_meant(wanted: &str, id: &DeviceId) -> bool {
 
 impl Collector<'_> {
     fn reason(&self, unit: usize, device: &DeviceSeen<'_, '_>, obstacle: &Obstacle<'_>) -> Reason {
-        let kind = mark(obstacle).kind;
-        let mut reason = Reason {
-            kind,
-            text: String::new(),
-            selector: None,
-            values: Vec::new(),
-            shortage: None,
-            taint: None,
-            constraint: None,
-            other: None,
-            holders: Vec::new(),
-        };
+        let mut reason = Reason::new(mark(obstacle).kind, String::new());
         let class = self.units.get(unit).map(|unit| unit.class.as_str()).unwrap_or_default();
         let shortage = |name: String, needs: String, left: Option<String>| Some(Shortage { name, needs, left });
         match obstacle {
@@ -187,13 +169,11 @@ impl Collector<'_> {
                 let has = has.as_ref().map(ToString::to_string);
                 reason.text = match &has {
                     Some(has) => format!("it has {has} of `{name}` and can never grant {needs}"),
+                    None if device.device.capacity.is_empty() => {
+                        format!("it has no capacity `{name}`, but none at all")
+                    }
                     None => {
-                        let names: Vec<&String> = device.device.capacity.keys().collect();
-                        let has = match names.as_slice() {
-                            [] => "none at all".to_owned(),
-                            _ => words::list(names.into_iter()),
-                        };
-                        format!("it has no capacity `{name}`, but {has}")
+                        format!("it has no capacity `{name}`, but {}", words::list(device.device.capacity.keys()))
                     }
                 };
                 reason.shortage = shortage(name.clone(), needs, has);
@@ -280,18 +260,9 @@ fn conflicts(node: &mut NodeAtWork, case: &Case, units: &[UnitSeen]) {
                         (None, text)
                     }
                 };
-                let reason = Reason {
-                    kind: ReasonKind::ConstraintConflict,
-                    text: format!("`constraints[{index}]` leaves no partner for it: {text}"),
-                    selector: None,
-                    values: Vec::new(),
-                    shortage: None,
-                    taint: None,
-                    constraint: u64::try_from(*index).ok(),
-                    other,
-                    holders: Vec::new(),
-                };
-                found.push((position, at, reason));
+                let text = format!("`constraints[{index}]` leaves no partner for it: {text}");
+                let reason = Reason::new(ReasonKind::ConstraintConflict, text);
+                found.push((position, at, Reason { constraint: u64::try_from(*index).ok(), other, ..reason }));
             }
         }
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::carried_out::Trials;
 use super::case;
 use super::change::Change;
-use super::relax::{Suggestion, ranked};
+use super::relax::{Suggestion, fewest, ranked};
 use super::settled::{Settled, settle};
 use super::{Explanation, Request, State, explain_case};
 use crate::allocate::Limits;
@@ -74,24 +74,18 @@ impl<'l> OtherGates<'l> {
         if gates.is_empty() {
             return None;
         }
-        let mut node = loop {
+        let node = loop {
             match self.fits(explanation, nodes, &gates) {
                 Ok(node) => break node,
                 Err(more) if more.is_subset(&gates) => return None,
                 Err(more) => gates.extend(more),
             }
         };
-        for gate in gates.clone() {
-            let mut fewer = gates.clone();
-            fewer.remove(gate);
-            if fewer.is_empty() {
-                continue;
-            }
-            if let Ok(found) = self.fits(explanation, nodes, &fewer) {
-                (gates, node) = (fewer, found);
-            }
-        }
-        Some((gates, node))
+        let (gates, node) = fewest(gates.into_iter().collect(), node, |fewer| {
+            let fewer: Gates = fewer.iter().copied().collect();
+            (!fewer.is_empty()).then(|| self.fits(explanation, nodes, &fewer).ok()).flatten()
+        });
+        Some((gates.into_iter().collect(), node))
     }
 
     /// The node of the subject with some gates on, where it has one.

@@ -11,12 +11,13 @@ use super::change::{Change, change_spec, parts};
 use super::conflict::constraint_text;
 use super::origin::template_of;
 use super::survey::Survey;
-use super::trial::try_changes;
+use super::trial::{changed_class, try_changes};
 use super::{nodes, propose, supply, words};
 use crate::allocate::Limits;
 use crate::api::claim::{ResourceClaim, ResourceClaimStatus};
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
+use crate::api::quantity::Quantity;
 use crate::cluster::Cluster;
 use crate::finding::ObjectRef;
 
@@ -82,8 +83,7 @@ impl Trials<'_> {
 
     /// The same with the drivers of the devices that they get.
     pub(crate) fn helps_with(&mut self, changes: &[Change]) -> Option<(String, BTreeSet<String>)> {
-        let nodes = self.nodes.clone();
-        let (node, allocations) = try_changes(self.cluster, self.case, changes, &nodes, &self.limits)?;
+        let (node, allocations) = try_changes(self.cluster, self.case, changes, &self.nodes, &self.limits)?;
         let results = allocations.iter().flat_map(|allocation| &allocation.devices.results);
         Some((node, results.map(|result| result.driver.clone()).collect()))
     }
@@ -113,12 +113,9 @@ pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, survey: &Survey, l
     }
     found.extend(supply::freed(&mut trials));
     found.extend(supply::added(&mut trials));
-    let suggestion = |(changes, node): Found| Suggestion {
-        text: changes.iter().map(|change| in_words(case, change)).collect::<Vec<_>>().join(", and "),
-        node: Some(node),
-        manifests: manifests(cluster, case, &changes),
-        deletes: Vec::new(),
-        changes,
+    let suggestion = |(changes, node): Found| {
+        let manifests = manifests(cluster, case, &changes);
+        Suggestion { text: all_in_words(case, &changes), changes, node: Some(node), manifests, deletes: Vec::new() }
     };
     all.extend(found.into_iter().map(suggestion));
     ranked(&mut all);
@@ -151,19 +148,8 @@ fn together(trials: &mut Trials<'_>, ladders: &[Vec<Change>]) -> Option<Found> {
     let asks_less = |change: &Change| !matches!(change, Change::ChangeSelector { .. } | Change::ChangeClass { .. });
     let mut kept: Vec<Change> = ladders.iter().filter_map(|ladder| ladder.last().cloned()).filter(asks_less).collect();
     kept.sort_by_key(|change| std::cmp::Reverse((change.effort(), index(change))));
-    let mut node = trials.helps(&kept)?;
-    let mut at = 0;
-    while at < kept.len() {
-        let mut rest = kept.clone();
-        rest.remove(at);
-        match trials.helps(&rest) {
-            Some(found) => {
-                node = found;
-                kept = rest;
-            }
-            None => at = at.saturating_add(1),
-        }
-    }
+    let node = trials.helps(&kept)?;
+    let (mut kept, mut node) = fewest(kept, node, |rest| trials.helps(rest));
     // Then every change as small as it can be.
     for at in 0..kept.len() {
         let Some(ladder) = ladders.iter().find(|ladder| ladder.last() == kept.get(at)) else { continue };
@@ -173,8 +159,7 @@ fn together(trials: &mut Trials<'_>, ladders: &[Vec<Change>]) -> Option<Found> {
                 slot.clone_from(smaller);
             }
             if let Some(found) = trials.helps(&tried) {
-                node = found;
-                kept = tried;
+                (kept, node) = (tried, found);
                 break;
             }
         }
@@ -186,31 +171,38 @@ fn together(trials: &mut Trials<'_>, ladders: &[Vec<Change>]) -> Option<Found> {
     (kept.len() > 1).then_some((ordered, node))
 }
 
-/// Position of what is changed in its list.
-fn index(change: &Change) -> u64 {
-    match change {
-        Change::DropSelector { index, .. }
-        | Change::ChangeSelector { index, .. }
-        | Change::DropConstraint { index, .. }
-        | Change::ChangeClass { index, .. } => *index,
-        Change::UseNodes { .. }
-        | Change::TolerateNode { .. }
-        | Change::DropNodeSelector { .. }
-        | Change::DropNodeAffinity { .. }
-        | Change::LowerResource { .. }
-        | Change::Uncordon { .. }
-        | Change::EnableGate { .. }
-        | Change::Tolerate { .. }
-        | Change::LowerCapacity { .. }
-        | Change::LowerCount { .. }
-        | Change::AddAlternative { .. }
-        | Change::FreeClaim { .. }
-        | Change::AddDevices { .. } => 0,
+/// Leaves out one thing after the other as long as what is left has an answer; with the last answer.
+pub(crate) fn fewest<T: Clone, A>(all: Vec<T>, answer: A, mut ask: impl FnMut(&[T]) -> Option<A>) -> (Vec<T>, A) {
+    let (mut kept, mut last, mut at) = (all, answer, 0);
+    while at < kept.len() {
+        let mut rest = kept.clone();
+        rest.remove(at);
+        match ask(&rest) {
+            Some(answer) => (kept, last) = (rest, answer),
+            None => at = at.saturating_add(1),
+        }
     }
+    (kept, last)
 }
 
-/// What to do.
-pub(crate) fn in_words(case: &Case, change: &Change) -> String {
+/// Position of what is changed in its list.
+fn index(change: &Change) -> u64 {
+    let (Change::DropSelector { index, .. }
+    | Change::ChangeSelector { index, .. }
+    | Change::DropConstraint { index, .. }
+    | Change::ChangeClass { index, .. }) = change
+    else {
+        return 0;
+    };
+    *index
+}
+
+/// What to do, in one line.
+pub(crate) fn all_in_words(case: &Case, changes: &[Change]) -> String {
+    changes.iter().map(|change| in_words(case, change)).collect::<Vec<_>>().join(", and ")
+}
+
+fn in_words(case: &Case, change: &Change) -> String {
     let of = |claim: &str| match case.question.claims.len() {
         0 | 1 => String::new(),
         _ => format!(" of claim `{claim}`"),
@@ -281,13 +273,7 @@ fn manifests(cluster: &Cluster, case: &Case, changes: &[Change]) -> Vec<Value> {
             objects.push(written(cluster, case, changed));
         }
     }
-    for change in changes {
-        let Change::ChangeClass { class, index, to, .. } = change else { continue };
-        let Some(mut class) = cluster.classes().get(class).cloned() else { continue };
-        let at = usize::try_from(*index).unwrap_or(usize::MAX);
-        if let Some(cel) = class.spec.selectors.get_mut(at).and_then(|selector| selector.cel.as_mut()) {
-            cel.expression.clone_from(to);
-        }
+    for mut class in changes.iter().filter_map(|change| changed_class(cluster, change)) {
         class.metadata = to_write(&class.metadata);
         objects.push(Object::DeviceClass(Arc::new(class)).write());
     }
@@ -332,7 +318,7 @@ pub(crate) fn to_write(metadata: &ObjectMeta) -> ObjectMeta {
 }
 
 /// What each request asks for of each capacity.
-pub(crate) fn asked(claim: &ResourceClaim, request: &str) -> BTreeMap<String, crate::api::quantity::Quantity> {
+pub(crate) fn asked(claim: &ResourceClaim, request: &str) -> BTreeMap<String, Quantity> {
     let mut copy = claim.clone();
     let amounts = parts(copy.devices_mut(), request).and_then(|parts| parts.capacity.map(|amounts| amounts.clone()));
     amounts.unwrap_or_default()

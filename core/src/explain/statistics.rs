@@ -152,14 +152,8 @@ fn statistic<'c>(
     alike: &BTreeMap<Held<'c>, u64>,
     devices: u64,
 ) -> AttributeStatistic {
-    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for (held, number) in alike {
-        let count = counts.entry(held.in_words()).or_default();
-        *count = count.saturating_add(*number);
-    }
-    let present = counts.values().fold(0u64, |sum, count| sum.saturating_add(*count));
-    let mut values: Vec<(String, u64)> = counts.into_iter().collect();
-    values.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let mut values = by_frequency(alike.iter().map(|(held, number)| (held.in_words(), *number)));
+    let present = alike.values().fold(0u64, |sum, count| sum.saturating_add(*count));
     values.truncate(MOST_VALUES);
     let did_you_mean = (present == 0).then(|| likely(&subjects(), field)).flatten().map(|field| written(&field));
     AttributeStatistic { name: written(field), present, devices, values, did_you_mean }
@@ -167,7 +161,7 @@ fn statistic<'c>(
 
 /// Values that were counted, by the kind of constant that they can stand for; most frequent first.
 pub(crate) fn offers(counted: &Counted<'_>) -> BTreeMap<Literal, Vec<String>> {
-    let mut counts: BTreeMap<Literal, BTreeMap<String, u64>> = BTreeMap::new();
+    let mut found: BTreeMap<Literal, Vec<(String, u64)>> = BTreeMap::new();
     for (held, number) in counted.by_field.iter().flatten() {
         let (kind, text) = match held {
             Held::Capacity(_, quantity) => (Literal::Quantity, quantity.to_string()),
@@ -177,15 +171,22 @@ pub(crate) fn offers(counted: &Counted<'_>) -> BTreeMap<Literal, Vec<String>> {
             Held::Attribute(AttributeValue::Int(number)) => (Literal::Integer, number.to_string()),
             Held::Attribute(_) | Held::Flag(_) => continue,
         };
-        let count = counts.entry(kind).or_default().entry(text).or_default();
-        *count = count.saturating_add(*number);
+        found.entry(kind).or_default().push((text, *number));
     }
-    let sorted = |counts: BTreeMap<String, u64>| {
-        let mut all: Vec<(String, u64)> = counts.into_iter().collect();
-        all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        all.into_iter().map(|(text, _)| text).collect()
-    };
-    counts.into_iter().map(|(kind, counts)| (kind, sorted(counts))).collect()
+    let texts = |found: Vec<_>| by_frequency(found.into_iter()).into_iter().map(|(text, _)| text).collect();
+    found.into_iter().map(|(kind, found)| (kind, texts(found))).collect()
+}
+
+/// Values with their numbers summed up, most frequent first.
+fn by_frequency(values: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for (value, number) in values {
+        let count = counts.entry(value).or_default();
+        *count = count.saturating_add(number);
+    }
+    let mut all: Vec<(String, u64)> = counts.into_iter().collect();
+    all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    all
 }
 
 /// The field that was probably meant by one that no device has: the same name as a capacity instead of an attribute, in another

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::change::{Change, parts};
-use super::relax::{Found, Trials};
+use super::change::Change;
+use super::relax::{Found, Trials, fewest};
 use super::requests::is_of_class;
 use super::survey::Standing;
 use super::{DeviceDetail, Holder, ReasonKind, Request, detail};
@@ -23,10 +23,9 @@ pub(crate) fn other_classes(trials: &mut Trials<'_>) -> Vec<Found> {
         return found;
     }
     let classes: Vec<String> = trials.cluster.classes().keys().take(16).cloned().collect();
-    let units = trials.survey.units.clone();
-    let claims = trials.case.question.claims.clone();
-    for (index, unit) in units.iter().enumerate().filter(|(_, unit)| unit.sub.is_none()) {
-        let Some(claim) = claims.get(unit.claim) else { continue };
+    let (survey, case) = (trials.survey, trials.case);
+    for (index, unit) in survey.units.iter().enumerate().filter(|(_, unit)| unit.sub.is_none()) {
+        let Some(claim) = case.question.claims.get(unit.claim) else { continue };
         let drivers = drivers(trials, index);
         for class in classes.iter().filter(|class| **class != unit.class) {
             let change = Change::AddAlternative {
@@ -117,20 +116,9 @@ pub(crate) fn freed(trials: &mut Trials<'_>) -> Vec<Found> {
     }
     for holders in by_node.iter().filter(|holders| holders.len() <= MOST_HOLDERS) {
         // The most important are kept where that is possible, so they are looked at first.
-        let mut kept: Vec<Change> = holders.iter().rev().map(free).collect();
-        let Some(mut node) = trials.helps(&kept) else { continue };
-        let mut at = 0;
-        while at < kept.len() {
-            let mut rest = kept.clone();
-            rest.remove(at);
-            match trials.helps(&rest) {
-                Some(fits) => {
-                    node = fits;
-                    kept = rest;
-                }
-                None => at = at.saturating_add(1),
-            }
-        }
+        let all: Vec<Change> = holders.iter().rev().map(free).collect();
+        let Some(node) = trials.helps(&all) else { continue };
+        let (mut kept, node) = fewest(all, node, |rest| trials.helps(rest));
         if !kept.is_empty() {
             kept.reverse();
             return vec![(kept, node)];
@@ -157,15 +145,10 @@ fn is_only_held(device: &DeviceDetail) -> bool {
 /// The fewest devices that would have to be added to the nearest node.
 pub(crate) fn added(trials: &mut Trials<'_>) -> Option<Found> {
     let node = trials.nodes.first()?.clone();
-    let units = trials.survey.units.clone();
-    let claims = trials.case.question.claims.clone();
-    for (index, unit) in units.iter().enumerate().filter(|(_, unit)| !unit.is_all) {
-        let Some(claim) = claims.get(unit.claim) else { continue };
+    let survey = trials.survey;
+    for (index, unit) in survey.units.iter().enumerate().filter(|(_, unit)| !unit.is_all) {
         let Some(like) = model(trials, index) else { continue };
-        let mut copy = claim.clone();
-        let wanted = parts(copy.devices_mut(), &unit.name)
-            .map_or(unit.count, |parts| u64::try_from(*parts.count).unwrap_or(unit.count).max(1));
-        for count in 1..=wanted.min(32) {
+        for count in 1..=unit.count.clamp(1, 32) {
             let class = unit.class.clone();
             let change = Change::AddDevices { count, class, like: like.clone(), node: node.clone() };
             if let Some(node) = trials.helps(std::slice::from_ref(&change)) {
@@ -189,12 +172,7 @@ fn model(trials: &Trials<'_>, unit: usize) -> Option<DeviceId> {
                 Standing::Unseen => false,
             };
             if is_model {
-                let spec = &entry.slice.spec;
-                return Some(DeviceId {
-                    driver: spec.driver.clone(),
-                    pool: spec.pool.name.clone(),
-                    device: device.name.clone(),
-                });
+                return Some(DeviceId::of(&entry.slice, device));
             }
         }
     }

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::{Job, TRACKING};
+use crate::api::condition::holds;
 use crate::api::pod::Pod;
 use crate::decision::Time;
 
@@ -49,7 +50,7 @@ impl Count {
         };
         // Where nothing is known of the Job's own counts, every Pod is still to be counted.
         let is_bare = status.as_object().is_none_or(Map::is_empty);
-        let is_tracked = |pod: &Pod| is_bare || pod.metadata.finalizers.iter().any(|finalizer| finalizer == TRACKING);
+        let is_tracked = |pod: &Pod| is_bare || pod.metadata.has_finalizer(TRACKING);
         let waits = |uid: &String| pods.iter().any(|pod| pod.metadata.uid == *uid && is_tracked(pod));
         for (name, is_success) in [("succeeded", true), ("failed", false)] {
             for uid in noted(name) {
@@ -92,11 +93,7 @@ impl Count {
             _ if pod.metadata.is_deleting() => self.terminating = self.terminating.saturating_add(1),
             _ => {
                 self.active = self.active.saturating_add(1);
-                let is = |condition: &Value, name: &str, text: &str| {
-                    condition.get(name).and_then(Value::as_str) == Some(text)
-                };
-                let is_ready = |condition: &Value| is(condition, "type", "Ready") && is(condition, "status", "True");
-                self.ready = self.ready.saturating_add(u64::from(pod.status.conditions.iter().any(is_ready)));
+                self.ready = self.ready.saturating_add(u64::from(holds(&pod.status.conditions, "Ready")));
             }
         }
     }

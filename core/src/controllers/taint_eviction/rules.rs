@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::taints::{Selection, Taints, devices};
+use super::taints::{Selection, Taints};
 use super::{Eviction, Memory, of_claim, pods_of, uses};
 use crate::api::class::DeviceTaintRule;
+use crate::api::condition::{condition, conditions, text};
 use crate::api::slice::TaintEffect;
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, Merging, Patch, Time};
@@ -98,10 +99,7 @@ fn wanted(
         }
         TaintEffect::None => {
             // The preview is written once: it would be wrong soon, and right again only by being asked for.
-            let condition = condition(rule);
-            let says = |name: &str| condition.and_then(|condition| condition.get(name));
-            let is_written = says("observedGeneration").and_then(Value::as_i64) == Some(generation);
-            if is_written && says("reason").and_then(Value::as_str) == Some("NoEffect") {
+            if own(rule, generation).is_some_and(|condition| text(condition, "reason") == "NoEffect") {
                 return None;
             }
             Wanted { status: "False", reason: "NoEffect", message: with_done(&preview(cluster, profile, rule)) }
@@ -116,12 +114,12 @@ fn wanted(
 /// What the rule would do with the effect `NoExecute`.
 fn preview(cluster: &Cluster, profile: &Profile, rule: &DeviceTaintRule) -> String {
     let selection = Selection::of(cluster, rule);
-    let published = devices(cluster)
+    let published = cluster
+        .newest_devices()
         .filter(|(slice, device)| selection.has(&slice.spec.driver, &slice.spec.pool.name, &device.name))
         .count();
-    let results = cluster.claims().values().filter_map(|claim| claim.status.allocation.as_ref());
+    let results = cluster.claims().values().flat_map(|claim| claim.results());
     let allocated: BTreeSet<_> = results
-        .flat_map(|allocation| &allocation.devices.results)
         .filter(|result| selection.has(&result.driver, &result.pool, &result.device))
         .map(|result| (&result.driver, &result.pool, &result.device))
         .collect();
@@ -162,16 +160,15 @@ fn count_namespaces(namespaces: usize) -> String {
     if namespaces == 1 { "1 namespace".to_owned() } else { format!("{namespaces} different namespaces") }
 }
 
-fn condition(rule: &DeviceTaintRule) -> Option<&Value> {
-    let conditions = rule.status.get("conditions").and_then(Value::as_array)?;
-    conditions.iter().find(|condition| condition.get("type").and_then(Value::as_str) == Some("EvictionInProgress"))
+/// The condition that was written for a generation of a rule.
+fn own(rule: &DeviceTaintRule, generation: i64) -> Option<&Value> {
+    let own = condition(conditions(&rule.status), "EvictionInProgress")?;
+    (own.get("observedGeneration").and_then(Value::as_i64) == Some(generation)).then_some(own)
 }
 
 fn is_said(rule: &DeviceTaintRule, wanted: &Wanted, generation: i64) -> bool {
-    let Some(condition) = condition(rule) else { return false };
-    let says = |name: &str| condition.get(name).and_then(Value::as_str).unwrap_or_default();
-    says("status") == wanted.status
-        && says("reason") == wanted.reason
-        && says("message") == wanted.message
-        && condition.get("observedGeneration").and_then(Value::as_i64) == Some(generation)
+    own(rule, generation).is_some_and(|own| {
+        (text(own, "status"), text(own, "reason"), text(own, "message"))
+            == (wanted.status, wanted.reason, &*wanted.message)
+    })
 }

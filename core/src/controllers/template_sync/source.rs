@@ -38,7 +38,7 @@ enum Form<'s> {
 pub(super) fn sources<'c>(cluster: &'c Cluster, home: &'c str) -> impl Iterator<Item = Source<'c>> + 'c {
     let custom = cluster.template_sources().values().map(move |source| Source::custom(source, cluster, home));
     let proposed = cluster.cluster_templates().values().map(Source::proposed);
-    let masters = super::of_namespace(cluster, home).filter(|(_, template)| !super::is_copy(template));
+    let masters = super::of_namespace(cluster.templates(), home).filter(|(_, template)| !super::is_copy(template));
     let masters = masters.map(|(_, template)| Source::master(template));
     custom.chain(proposed).chain(masters.filter(|master| is_annotated(&master.metadata.annotations)))
 }

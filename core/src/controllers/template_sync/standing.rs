@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::mould::{Mould, hash};
+use super::desired::{Desired, hash};
 use super::source::{Source, sources};
 use super::status::{Counts, Refusal, recorded_refusals};
 use super::usage::is_to_go;
-use super::{Reason, SOURCE_UID, Settings, State, decide_for, in_charge, is_copy};
+use super::{Reason, SOURCE_UID, Settings, State, decide_for, in_charge, is_copy, rivals};
 use crate::api::claim::ResourceClaimTemplate;
 use crate::cluster::Cluster;
 
@@ -19,13 +19,13 @@ pub(super) struct Standing<'s> {
     own: Source<'s>,
     /// All sources with that target.
     rivals: Vec<Source<'s>>,
-    mould: Option<Mould>,
+    desired: Option<Desired>,
 }
 
 impl<'s> Standing<'s> {
     pub(super) fn of(cluster: &'s Cluster, settings: &'s Settings, own: Source<'s>) -> Self {
-        let rivals = sources(cluster, &settings.home).filter(|other| other.target() == own.target()).collect();
-        Self { cluster, settings, own, rivals, mould: Mould::of(own) }
+        let (rivals, desired) = (rivals(cluster, settings, own.target()), Desired::of(own));
+        Self { cluster, settings, own, rivals, desired }
     }
 
     pub(super) fn in_namespace(&self, namespace: &str) -> State {
@@ -35,7 +35,7 @@ impl<'s> Standing<'s> {
         }
         match in_charge(&self.rivals, space).filter(|first| first.metadata.uid != self.own.metadata.uid) {
             Some(first) => State::Superseded { by: first.metadata.name.clone() },
-            None => decide_for(self.cluster, self.settings, self.own, self.mould.as_ref(), namespace).1,
+            None => decide_for(self.cluster, self.settings, self.own, self.desired.as_ref(), namespace).1,
         }
     }
 

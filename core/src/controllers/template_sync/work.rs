@@ -100,7 +100,7 @@ fn of_object(cluster: &Cluster, settings: &Settings, object: &Object, work: &mut
 /// more sources that are for other namespaces.
 pub(super) fn wanted<'c>(cluster: &'c Cluster, settings: &'c Settings, namespace: &Namespace) -> BTreeSet<&'c str> {
     let here = cluster.namespaces().get_key_value(&namespace.metadata.name);
-    let copies = here.into_iter().flat_map(|(name, _)| of_namespace(cluster, name));
+    let copies = here.into_iter().flat_map(|(name, _)| of_namespace(cluster.templates(), name));
     let copies = copies.filter(|(_, template)| is_copy(template)).map(|(key, _)| key.1.as_str());
     let selecting = sources(cluster, &settings.home).filter(|source| source.selects(namespace));
     selecting.map(|source| source.target()).chain(copies).collect()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{MAX_PODS, children, create, is_active, owner_reference};
+use super::{MAX_PODS, children, create, is_active, owner_of, owner_reference};
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::api::workload::{
@@ -28,13 +28,9 @@ pub(super) const LWS_WORKER: &str = "leaderworkerset.sigs.k8s.io/worker-index";
 /// Annotation with the number of Pods of a group.
 pub(super) const LWS_SIZE: &str = "leaderworkerset.sigs.k8s.io/size";
 
-/// What a child must be like.
-struct Children<'c>(Vec<&'c Workload>);
-
-impl Children<'_> {
-    fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|child| child.metadata.name == name)
-    }
+/// Whether a Pod of a LeaderWorkerSet leads its group.
+pub(super) fn leads(metadata: &ObjectMeta) -> bool {
+    metadata.labels.get(LWS_WORKER).is_some_and(|number| number == "0")
 }
 
 fn made(owner: &Workload, child: Workload) -> Action {
@@ -48,13 +44,20 @@ pub(super) fn cron_job(cluster: &Cluster, workload: &Workload, spec: &CronJobSpe
     }
     let template = &spec.job_template;
     let name = derive::generated_name(&format!("{}-", workload.metadata.name), &["CronJob", &uid(workload)]);
-    let metadata = ObjectMeta {
-        labels: template.metadata.labels.clone(),
-        annotations: template.metadata.annotations.clone(),
-        ..ObjectMeta::default()
-    };
-    let spec = WorkloadSpec::Job(Box::new(template.spec.clone()));
-    vec![made(workload, child(workload, "batch/v1", "Job", name, metadata, spec))]
+    vec![job(workload, name, &template.metadata, template.spec.clone(), [])]
+}
+
+/// A Job of a template, with more labels.
+fn job(
+    owner: &Workload,
+    name: String,
+    template: &ObjectMeta,
+    spec: JobSpec,
+    more: impl IntoIterator<Item = (String, String)>,
+) -> Action {
+    let labels = template.labels.clone().into_iter().chain(more).collect();
+    let metadata = ObjectMeta { labels, annotations: template.annotations.clone(), ..ObjectMeta::default() };
+    made(owner, child(owner, "batch/v1", "Job", name, metadata, WorkloadSpec::Job(Box::new(spec))))
 }
 
 /// A JobSet gets its Jobs at once, as many as there is room for their Pods.
@@ -62,7 +65,7 @@ pub(super) fn job_set(cluster: &Cluster, workload: &Workload, spec: &JobSetSpec)
     if suspended(workload, spec.suspend).0 {
         return Vec::new();
     }
-    let existing = Children(children(cluster, workload));
+    let existing = children(cluster, workload);
     let mut actions = Vec::new();
     let (mut global, mut shown) = (0u64, 0u64);
     for group in &spec.replicated_jobs {
@@ -73,7 +76,7 @@ pub(super) fn job_set(cluster: &Cluster, workload: &Workload, spec: &JobSetSpec)
             }
             shown = shown.saturating_add(parallel(&group.template.spec));
             let name = format!("{}-{}-{index}", workload.metadata.name, group.name);
-            if existing.has(&name) {
+            if existing.iter().any(|child| child.metadata.name == name) {
                 continue;
             }
             let labels = [
@@ -84,23 +87,15 @@ pub(super) fn job_set(cluster: &Cluster, workload: &Workload, spec: &JobSetSpec)
                 ("jobset.sigs.k8s.io/job-global-index", global.saturating_add(index).to_string()),
                 ("jobset.sigs.k8s.io/restart-attempt", "0".to_owned()),
             ];
-            let mut metadata = ObjectMeta {
-                labels: group.template.metadata.labels.clone(),
-                annotations: group.template.metadata.annotations.clone(),
-                ..ObjectMeta::default()
-            };
             let mut spec = group.template.spec.clone();
             if spec.completion_mode.is_empty() {
                 spec.completion_mode = "Indexed".to_owned();
             }
-            for (key, value) in labels {
-                metadata.labels.insert(key.to_owned(), value.clone());
-                spec.template.metadata.labels.insert(key.to_owned(), value);
-            }
+            let labels = labels.map(|(key, value)| (key.to_owned(), value));
+            spec.template.metadata.labels.extend(labels.clone());
             // The JobSet resumes its Jobs itself.
             spec.suspend = None;
-            let spec = WorkloadSpec::Job(Box::new(spec));
-            actions.push(made(workload, child(workload, "batch/v1", "Job", name, metadata, spec)));
+            actions.push(job(workload, name, &group.template.metadata, spec, labels));
         }
         global = global.saturating_add(replicas);
     }
@@ -114,10 +109,10 @@ pub(super) fn leader_worker_set(cluster: &Cluster, workload: &Workload, spec: &L
     if size == 0 {
         return Vec::new();
     }
-    let existing = Children(children(cluster, workload));
+    let existing = children(cluster, workload);
     let mut actions = Vec::new();
     let leader_name = &workload.metadata.name;
-    let leaders = existing.0.iter().find(|child| child.metadata.name == *leader_name);
+    let leaders = existing.iter().find(|child| child.metadata.name == *leader_name);
     match leaders.map(|leaders| (leaders, &leaders.spec)) {
         Some((leaders, WorkloadSpec::StatefulSet(own))) if count(own.replicas) != groups => {
             let mut leaders = Workload::clone(leaders);
@@ -213,7 +208,7 @@ pub(super) fn child(
     metadata.namespace = owner.metadata.namespace.clone();
     metadata.name = name;
     metadata.uid = derive::uid(kind, &metadata.namespace, &metadata.name);
-    metadata.owner_references = vec![owner_reference(&owner.api_version, &owner.kind, &owner.metadata)];
+    metadata.owner_references = vec![owner_of(owner)];
     Workload { api_version: api_version.to_owned(), kind: kind.to_owned(), metadata, spec, status: Value::Null }
 }
 
