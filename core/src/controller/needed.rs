@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::State;
 use super::explainer::CONDITION;
+use crate::api::condition::condition;
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::api::pod::{Container, Pod, PodSpec, PodStatus};
@@ -22,8 +21,7 @@ pub(super) fn needed(state: &State, object: Object) -> Option<Object> {
         State::Scheduler(_) if has_node => slim(&pod, true),
         State::Explainer(_) if has_node => {
             let mut kept = slim(&pod, true);
-            let is_own = |one: &&Value| one.get("type").is_some_and(|kind| kind == CONDITION);
-            kept.status.conditions.extend(pod.status.conditions.iter().find(is_own).cloned());
+            kept.status.conditions.extend(condition(&pod.status.conditions, CONDITION).cloned());
             kept
         }
         State::Explainer(_) | State::Scheduler(_) | State::TemplateSync(_) => return Some(Object::Pod(pod)),

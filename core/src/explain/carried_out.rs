@@ -6,13 +6,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::case;
 use super::change::Change;
 use super::relax::to_write;
 use super::settled::{Settled, settle};
 use super::trial::{ADDED, added, freed, key_in};
 use super::words::list;
-use super::{Explanation, Request, State, Suggestion, explain_case};
+use super::{Explanation, State, Suggestion, explain_one};
 use crate::allocate::Limits;
 use crate::api::claim::ResourceClaim;
 use crate::api::object::Object;
@@ -127,19 +126,13 @@ impl<'t> Trials<'t> {
 
     /// Who has no place any more once a suggestion is carried out, or an error where it does not help. `None` where it cannot be tried.
     fn try_out(&self, subject: &ObjectRef, suggestion: &Suggestion, pool: &str) -> Option<Result<Vec<String>, ()>> {
-        let mut cluster = match carried_out(self.given, self.cluster, suggestion, pool) {
-            Attempt::Made(cluster) => *cluster,
-            Attempt::Refused => return Some(Err(())),
-            Attempt::Unknown => return None,
-        };
+        let Ok(mut cluster) = carried_out(self.given, self.cluster, suggestion, pool)? else { return Some(Err(())) };
         let settled = settle(&mut cluster, self.limits);
         let helps = if subject.kind == "Pod" {
             self.are_fewer_pending(subject, &cluster, &settled)
         } else {
-            let request = Request { subject: Some(subject.clone()), ..Request::default() };
-            let case = case::cases(&cluster, &settled, &request).ok().and_then(|cases| cases.into_iter().next());
-            let state = case.map(|case| explain_case(&mut cluster, case, &request, self.limits).state);
-            matches!(state, Some(State::Placed | State::Fits))
+            let other = explain_one(&mut cluster, &settled, subject, &[], self.limits);
+            other.is_some_and(|other| matches!(other.state, State::Placed | State::Fits))
         };
         Some(if helps { Ok(self.displaced(suggestion, &cluster, &settled)) } else { Err(()) })
     }
@@ -155,15 +148,11 @@ impl<'t> Trials<'t> {
 
     /// Pods of the input that had a place and have none after that, as `namespace/name`; those that were asked to go are left out.
     fn displaced(&self, suggestion: &Suggestion, cluster: &Cluster, settled: &Settled) -> Vec<String> {
-        let freed: BTreeSet<&String> = suggestion
-            .changes
-            .iter()
-            .filter_map(|change| match change {
-                Change::FreeClaim { consumers, .. } => Some(consumers),
-                _ => None,
-            })
-            .flatten()
-            .collect();
+        let consumers = suggestion.changes.iter().filter_map(|change| match change {
+            Change::FreeClaim { consumers, .. } => Some(consumers),
+            _ => None,
+        });
+        let freed: BTreeSet<&String> = consumers.flatten().collect();
         let names = self.given.pods().keys().filter(|key| {
             has_place(self.settled, key) && cluster.pods().contains_key(*key) && !has_place(settled, key)
         });
@@ -171,17 +160,9 @@ impl<'t> Trials<'t> {
     }
 }
 
-/// What came of carrying a suggestion out.
-enum Attempt {
-    /// The cluster, changed.
-    Made(Box<Cluster>),
-    /// The API server refuses what is written.
-    Refused,
-    /// It cannot be carried out on the objects that are given.
-    Unknown,
-}
-
-fn carried_out(given: &Cluster, settled: &Cluster, suggestion: &Suggestion, pool: &str) -> Attempt {
+/// The cluster, changed; an error where the API server refuses what is written. `None` where it cannot be carried out on the objects
+/// that are given.
+fn carried_out(given: &Cluster, settled: &Cluster, suggestion: &Suggestion, pool: &str) -> Option<Result<Cluster, ()>> {
     let mut cluster = given.clone();
     for object in &suggestion.deletes {
         cluster.delete(object);
@@ -189,15 +170,13 @@ fn carried_out(given: &Cluster, settled: &Cluster, suggestion: &Suggestion, pool
     for manifest in &suggestion.manifests {
         match admit_value(manifest, given.profile()).0 {
             Some(object) => cluster.apply(object),
-            None => return Attempt::Refused,
+            None => return Some(Err(())),
         }
     }
     let has_manifests = !suggestion.manifests.is_empty();
     let changes = &mut suggestion.changes.iter();
-    match changes.all(|change| carry_out(&mut cluster, settled, change, pool).unwrap_or(has_manifests)) {
-        true => Attempt::Made(Box::new(cluster)),
-        false => Attempt::Unknown,
-    }
+    let is_made = changes.all(|change| carry_out(&mut cluster, settled, change, pool).unwrap_or(has_manifests));
+    is_made.then_some(Ok(cluster))
 }
 
 /// Makes a change of which there is no manifest; whether it was made. `None` where the manifests make it.

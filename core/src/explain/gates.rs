@@ -6,11 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::carried_out::Trials;
-use super::case;
 use super::change::Change;
 use super::relax::{Suggestion, fewest, ranked};
 use super::settled::{Settled, settle};
-use super::{Explanation, Request, State, explain_case};
+use super::{Explanation, State, explain_one};
 use crate::allocate::Limits;
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
@@ -110,11 +109,9 @@ impl<'l> OtherGates<'l> {
             let settled = settle(&mut cluster, limits);
             (cluster, settled)
         });
-        let request =
-            Request { subject: Some(explanation.subject.clone()), nodes: nodes.to_vec(), ..Request::default() };
-        let cases = case::cases(cluster, settled, &request).unwrap_or_default();
-        let Some(case) = cases.into_iter().next() else { return Err(Gates::new()) };
-        let other = explain_case(cluster, case, &request, limits);
+        let Some(other) = explain_one(cluster, settled, &explanation.subject, nodes, limits) else {
+            return Err(Gates::new());
+        };
         let fits = matches!(other.state, State::Placed | State::Fits);
         let is_pod = explanation.subject.kind == "Pod";
         match fits && (!is_pod || self.trials.are_fewer_pending(&explanation.subject, cluster, settled)) {

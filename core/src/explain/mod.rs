@@ -41,11 +41,11 @@ pub use relax::Suggestion;
 
 use crate::allocate::{Limits, Place as Placement, find_place};
 use crate::cluster::Cluster;
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, ObjectRef};
 use carried_out::Trials;
 use case::Case;
 use gates::OtherGates;
-use settled::settle;
+use settled::{Settled, settle};
 use survey::Survey;
 
 /// Explains what is asked for.
@@ -80,6 +80,19 @@ pub(crate) fn explain_waiting(cluster: &mut Cluster, limits: &Limits) -> Vec<Exp
     let mut cases = case::pending(cluster, &settled);
     cases.extend(group::waiting(cluster, &settled));
     cases.into_iter().map(|case| explain_case(cluster, case, &Request::default(), limits)).collect()
+}
+
+/// The explanation of one subject on some nodes, or on all; `None` where there is no such subject.
+fn explain_one(
+    cluster: &mut Cluster,
+    settled: &Settled,
+    subject: &ObjectRef,
+    nodes: &[String],
+    limits: &Limits,
+) -> Option<Explanation> {
+    let request = Request { subject: Some(subject.clone()), nodes: nodes.to_vec(), ..Request::default() };
+    let case = case::cases(cluster, settled, &request).ok()?.into_iter().next()?;
+    Some(explain_case(cluster, case, &request, limits))
 }
 
 pub(crate) fn explain_case(cluster: &mut Cluster, mut case: Case, request: &Request, limits: &Limits) -> Explanation {
@@ -131,8 +144,7 @@ fn look_at_devices(
     }
     let asked = case.question.on(survey.order());
     let mut is_unguarded = false;
-    let found = find_place(cluster, &asked, limits);
-    explanation.state = match found {
+    explanation.state = match find_place(cluster, &asked, limits) {
         Placement::On(..) if case.failure.is_some() => {
             is_unguarded = true;
             explanation.stage.extend(case.failure.clone());

@@ -139,7 +139,7 @@ impl Survey {
         }
         let standing = match obstacles.iter().map(mark).min() {
             None => Standing::Usable,
-            Some(mark) => Standing::Kept { reason: self.reasons.number(mark), alone: obstacles.len() == 1 },
+            Some(mark) => Standing::Kept { reason: self.reasons.number(&mark), alone: obstacles.len() == 1 },
         };
         if self.by_shape.len() <= position {
             self.by_shape.resize(position.saturating_add(1), None);
