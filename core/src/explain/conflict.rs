@@ -1,6 +1,7 @@
 //! The smallest set of things that cannot hold together, found by taking away one after the other as long as the rest still
 //! cannot.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::case::Case;
@@ -48,7 +49,7 @@ pub(crate) fn smallest(cluster: &mut Cluster, case: &Case, survey: &Survey, limi
     // What is freed on the way is not given back.
     let mut copy = if holders.is_empty() { None } else { Some(cluster.clone()) };
     let searched = copy.as_mut().unwrap_or(&mut *cluster);
-    let mut search = Search { cluster: searched, case, nodes, limits, freed: Vec::new() };
+    let mut search = Search { cluster: searched, case, units: &survey.units, nodes, limits, freed: Vec::new() };
     let mut index = 0;
     while let Some(part) = kept.get(index).cloned() {
         let mut rest = kept.clone();
@@ -95,6 +96,7 @@ fn parts_of(case: &Case, survey: &Survey) -> Vec<Part> {
 struct Search<'s> {
     cluster: &'s mut Cluster,
     case: &'s Case,
+    units: &'s [UnitSeen],
     nodes: Vec<String>,
     limits: &'s Limits,
     freed: Vec<Arc<ResourceClaim>>,
@@ -125,7 +127,7 @@ impl Search<'_> {
     fn fits(&mut self, kept: &[Part]) -> bool {
         let mut claims = self.case.question.claims.clone();
         for (position, claim) in claims.iter_mut().enumerate() {
-            reduce(claim, position, kept);
+            reduce(claim, position, self.units, kept);
         }
         let in_use = self.case.question.in_use.clone();
         let question = Question { claims, nodes: self.nodes.clone(), in_use };
@@ -147,18 +149,9 @@ impl Search<'_> {
 }
 
 /// Leaves out of a claim what is not kept.
-fn reduce(claim: &mut ResourceClaim, position: usize, kept: &[Part]) {
+fn reduce(claim: &mut ResourceClaim, position: usize, units: &[UnitSeen], kept: &[Part]) {
     let spec = claim.devices_mut();
-    let mut gone: Vec<String> = Vec::new();
-    let names: Vec<String> = spec
-        .requests
-        .iter()
-        .flat_map(|request| match request.first_available.as_slice() {
-            [] => vec![request.name.clone()],
-            subs => subs.iter().map(|sub| format!("{}/{}", request.name, sub.name)).collect(),
-        })
-        .collect();
-    for name in &names {
+    for UnitSeen { name, .. } in units.iter().filter(|unit| unit.claim == position) {
         let Some(parts) = parts(spec, name) else { continue };
         let mut index = 0;
         parts.selectors.retain(|_| {
@@ -177,18 +170,14 @@ fn reduce(claim: &mut ResourceClaim, position: usize, kept: &[Part]) {
         index = index.saturating_add(1);
         kept.contains(&part)
     });
-    spec.requests.retain(|request| {
-        let stays = kept.contains(&Part::Request { claim: position, name: request.name.clone() });
-        if !stays {
-            gone.push(request.name.clone());
-        }
-        stays
-    });
+    let stays = |name: &str| kept.contains(&Part::Request { claim: position, name: name.to_owned() });
+    let named: BTreeSet<String> = spec.requests.iter().map(|request| request.name.clone()).collect();
+    spec.requests.retain(|request| stays(&request.name));
     for constraint in &mut spec.constraints {
         let had = !constraint.requests.is_empty();
         constraint.requests.retain(|name| {
             let main = name.split('/').next().unwrap_or_default();
-            !gone.iter().any(|gone| gone == main)
+            !named.contains(main) || stays(main)
         });
         if had && constraint.requests.is_empty() {
             // Nothing is left that it is about; without names it would be about everything.

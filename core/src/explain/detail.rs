@@ -245,21 +245,8 @@ fn conflicts(node: &mut NodeAtWork, case: &Case, units: &[UnitSeen]) {
                 continue;
             }
             for (at, value) in usable(node, position, *index) {
-                let Some(text) = without_partner(node, units, position, *index, &value) else { continue };
-                let (other, text) = match text {
-                    Partner::Other(id, other) => {
-                        let text = format!("`{attribute}` is {value} here and {other} on all of the other request's");
-                        (Some(id), text)
-                    }
-                    Partner::Own(count) => {
-                        let needs = node.detail.requests.get(position).map_or(unit.count, |request| request.needed);
-                        let text = format!(
-                            "{} of this node with `{attribute}` {value} can be used, the request needs {needs}",
-                            words::plural(count, "device")
-                        );
-                        (None, text)
-                    }
-                };
+                let constraint = (*index, attribute.as_str());
+                let Some((other, text)) = without_partner(node, units, position, constraint, &value) else { continue };
                 let text = format!("`constraints[{index}]` leaves no partner for it: {text}");
                 let reason = Reason::new(ReasonKind::ConstraintConflict, text);
                 found.push((position, at, Reason { constraint: u64::try_from(*index).ok(), other, ..reason }));
@@ -272,11 +259,6 @@ fn conflicts(node: &mut NodeAtWork, case: &Case, units: &[UnitSeen]) {
             device.reasons.push(reason);
         }
     }
-}
-
-enum Partner {
-    Other(DeviceId, String),
-    Own(u64),
 }
 
 /// Usable devices of a unit with what they have for a constraint; lists are left out.
@@ -292,19 +274,21 @@ fn usable(node: &NodeAtWork, unit: usize, constraint: usize) -> Vec<(usize, Stri
         .collect()
 }
 
+/// Why no other devices go with those that have a value, with one of the others.
 fn without_partner(
     node: &NodeAtWork,
     units: &[UnitSeen],
     own: usize,
-    constraint: usize,
+    (constraint, attribute): (usize, &str),
     value: &str,
-) -> Option<Partner> {
+) -> Option<(Option<DeviceId>, String)> {
     let unit = units.get(own)?;
-    let with_value = usable(node, own, constraint).iter().filter(|(_, other)| other == value).count();
-    let with_value = u64::try_from(with_value).unwrap_or(u64::MAX);
+    let with_value = usable(node, own, constraint).iter().filter(|(_, other)| other == value).count() as u64;
     let needed = node.detail.requests.get(own)?.needed;
     if with_value < needed {
-        return Some(Partner::Own(with_value));
+        let devices = words::plural(with_value, "device");
+        let text = format!("{devices} of this node with `{attribute}` {value} can be used, the request needs {needed}");
+        return Some((None, text));
     }
     let covered = |other: &UnitSeen| other.constraints.iter().any(|(index, _)| *index == constraint);
     let others =
@@ -317,19 +301,16 @@ fn without_partner(
         if alternatives.iter().any(|(_, other)| !covered(other)) {
             continue;
         }
-        let offers: Vec<(usize, usize, String)> = alternatives
-            .iter()
-            .flat_map(|(at, _)| usable(node, *at, constraint).into_iter().map(|(device, value)| (*at, device, value)))
-            .collect();
-        let total: usize = alternatives
-            .iter()
-            .filter_map(|(at, _)| node.detail.requests.get(*at))
-            .map(|request| request.devices.iter().filter(|device| device.reasons.is_empty()).count())
-            .sum();
+        let offered =
+            |at: usize| usable(node, at, constraint).into_iter().map(move |(device, value)| (at, device, value));
+        let offers: Vec<(usize, usize, String)> = alternatives.iter().flat_map(|(at, _)| offered(*at)).collect();
+        let requests = alternatives.iter().filter_map(|(at, _)| node.detail.requests.get(*at));
+        let total = requests.flat_map(|one| &one.devices).filter(|device| device.reasons.is_empty()).count();
         let Some((at, device, other)) = offers.first() else { continue };
         if total == offers.len() && offers.iter().all(|(_, _, other)| other != value) {
             let id = node.detail.requests.get(*at)?.devices.get(*device)?.device.clone();
-            return Some(Partner::Other(id, other.clone()));
+            let text = format!("`{attribute}` is {value} here and {other} on all of the other request's");
+            return Some((Some(id), text));
         }
     }
     None

@@ -120,8 +120,14 @@ pub(crate) fn statistics<'c>(
     fields: &[Field],
     counted: &Counted<'c>,
 ) -> Vec<AttributeStatistic> {
-    let all = fields.iter().zip(&counted.by_field);
-    all.map(|(field, alike)| statistic(subjects, field, alike, counted.devices)).collect()
+    let statistic = |(field, alike): (&Field, &BTreeMap<Held<'c>, u64>)| {
+        let mut values = by_frequency(alike.iter().map(|(held, number)| (held.in_words(), *number)));
+        let present = alike.values().fold(0u64, |sum, count| sum.saturating_add(*count));
+        values.truncate(MOST_VALUES);
+        let did_you_mean = (present == 0).then(|| likely(&subjects(), field)).flatten().map(|field| written(&field));
+        AttributeStatistic { name: written(field), present, devices: counted.devices, values, did_you_mean }
+    };
+    fields.iter().zip(&counted.by_field).map(statistic).collect()
 }
 
 /// How many devices have each value, field by field.
@@ -144,19 +150,6 @@ pub(crate) fn counted<'c>(subjects: &[(Subject<'c>, u64)], fields: &[Field]) -> 
     }
     let devices = subjects.iter().fold(0u64, |sum, (_, number)| sum.saturating_add(*number));
     Counted { by_field: all, devices }
-}
-
-fn statistic<'c>(
-    subjects: &dyn Fn() -> Vec<Subject<'c>>,
-    field: &Field,
-    alike: &BTreeMap<Held<'c>, u64>,
-    devices: u64,
-) -> AttributeStatistic {
-    let mut values = by_frequency(alike.iter().map(|(held, number)| (held.in_words(), *number)));
-    let present = alike.values().fold(0u64, |sum, count| sum.saturating_add(*count));
-    values.truncate(MOST_VALUES);
-    let did_you_mean = (present == 0).then(|| likely(&subjects(), field)).flatten().map(|field| written(&field));
-    AttributeStatistic { name: written(field), present, devices, values, did_you_mean }
 }
 
 /// Values that were counted, by the kind of constant that they can stand for; most frequent first.

@@ -16,6 +16,7 @@ use crate::decision::Time;
 const BACKOFF_LIMIT: i64 = 6;
 
 /// The counts of one Job.
+#[derive(Default)]
 pub(super) struct Count {
     pub(super) active: u64,
     pub(super) succeeded: u64,
@@ -35,14 +36,10 @@ impl Count {
         let status = &job.workload.status;
         let number = |name: &str| status.get(name).and_then(Value::as_u64).unwrap_or_default();
         let mut count = Self {
-            active: 0,
             succeeded: number("succeeded"),
             failed: number("failed"),
-            ready: 0,
-            terminating: 0,
             completed: parse(status.get("completedIndexes"), job.completions().unwrap_or_default()),
-            uncounted_succeeded: Vec::new(),
-            uncounted_failed: Vec::new(),
+            ..Self::default()
         };
         let noted = |name: &str| -> Vec<String> {
             let list = status.pointer(&format!("/uncountedTerminatedPods/{name}")).and_then(Value::as_array);

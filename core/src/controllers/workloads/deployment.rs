@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::makers::{child, count};
 use super::pods::is_made_of;
 use super::{Look, children, create, is_active, is_available, key, pods_of};
+use crate::api::condition::text;
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::api::read::{Json, Rest};
@@ -122,7 +123,7 @@ struct Strategy {
 impl Strategy {
     fn of(spec: &ReplicaSetSpec, replicas: u64) -> Self {
         let strategy = spec.rest.get("strategy");
-        let recreates = strategy.and_then(|strategy| strategy.get("type")).and_then(Value::as_str) == Some("Recreate");
+        let recreates = strategy.is_some_and(|strategy| text(strategy, "type") == "Recreate");
         let field = |name: &str| strategy.and_then(|strategy| strategy.get("rollingUpdate")?.get(name));
         let surge = part(field("maxSurge"), replicas, true);
         let unavailable = part(field("maxUnavailable"), replicas, false);

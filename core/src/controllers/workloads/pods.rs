@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::api::condition::text;
 use crate::api::meta::ObjectMeta;
 use crate::api::node::{NAME_FIELD, NodeSelector, NodeSelectorOperator, NodeSelectorRequirement, NodeSelectorTerm};
 use crate::api::object::Object;
@@ -92,7 +93,7 @@ pub(super) fn stateful_set(cluster: &Cluster, workload: &Workload, spec: &Statef
     let mut is_whole = true;
     let rolling = spec.rest.get("updateStrategy");
     let partition = rolling.and_then(|strategy| strategy.pointer("/rollingUpdate/partition")).and_then(Value::as_u64);
-    let is_by_hand = rolling.and_then(|strategy| strategy.get("type")).and_then(Value::as_str) == Some("OnDelete");
+    let is_by_hand = rolling.is_some_and(|strategy| text(strategy, "type") == "OnDelete");
     for ordinal in 0..shown {
         let name = name(ordinal);
         match own.get(name.as_str()) {
@@ -183,8 +184,7 @@ pub(super) fn daemon_set(cluster: &Cluster, workload: &Workload, spec: &DaemonSe
     let left = by_node.iter().filter(|(node, _)| cluster.nodes().contains_key(*node)).flat_map(|(_, pods)| pods);
     actions.extend(left.filter(|pod| !pod.metadata.is_deleting()).map(|pod| delete(pod)));
     let strategy = spec.rest.get("updateStrategy");
-    let is_by_hand = strategy.and_then(|strategy| strategy.get("type")).and_then(Value::as_str) == Some("OnDelete");
-    if is_by_hand {
+    if strategy.is_some_and(|strategy| text(strategy, "type") == "OnDelete") {
         outdated.clear();
     }
     let most_missing = strategy.and_then(|strategy| strategy.pointer("/rollingUpdate/maxUnavailable"));
