@@ -25,9 +25,8 @@ pub struct ExpressionRequest {
 
 /// What the expression comes to on one device.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct ExpressionAnswer {
     /// The device.
     pub device: DeviceId,
@@ -44,9 +43,8 @@ pub struct ExpressionAnswer {
 
 /// One part of an expression.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "ExpressionPart"))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(rename = "ExpressionPart"))]
 pub struct Part {
     /// How deep it stands: 0 for the whole.
     pub depth: u64,

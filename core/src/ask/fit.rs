@@ -29,9 +29,8 @@ const STEPS: u64 = 500_000;
 
 /// What is counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "FitPer"))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(rename = "FitPer"))]
 pub enum Per {
     /// Nodes.
     #[default]

@@ -52,9 +52,8 @@ pub struct NodeReport {
 
 /// One Pod.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct PodReport {
     /// Namespace.
     pub namespace: String,
@@ -85,9 +84,8 @@ impl PodReport {
 
 /// One entry of a Pod's `spec.resourceClaims`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct PodClaimReport {
     /// Name of the entry.
     pub name: String,
@@ -98,9 +96,8 @@ pub struct PodClaimReport {
 
 /// One claim.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct ClaimReport {
     /// Namespace.
     pub namespace: String,
@@ -119,9 +116,8 @@ pub struct ClaimReport {
 
 /// One device of a claim.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct AllocatedDevice {
     /// `request` or `request/subrequest`.
     pub request: String,

@@ -65,9 +65,8 @@ pub struct Difference {
 
 /// One Pod.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct PodDifference {
     /// `namespace/name`.
     pub pod: String,
@@ -82,9 +81,8 @@ pub struct PodDifference {
 
 /// Where a Pod is.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "PlaceOfPod"))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(rename = "PlaceOfPod"))]
 pub enum Place {
     /// Not there at all.
     Absent,

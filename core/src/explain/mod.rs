@@ -27,6 +27,7 @@ pub(crate) mod reword;
 pub(crate) mod settled;
 pub(crate) mod shape;
 pub(crate) mod statistics;
+mod suggest;
 pub(crate) mod supply;
 pub(crate) mod survey;
 pub(crate) mod trial;
@@ -123,7 +124,7 @@ pub(crate) fn explain_case(cluster: &mut Cluster, mut case: Case, request: &Requ
     } else if !case.is_blocked {
         explanation.state = State::Fits;
     } else if request.suggestions {
-        explanation.suggestions = relax::of_nodes(cluster, &case, limits);
+        explanation.suggestions = suggest::of_nodes(cluster, &case, limits);
     }
     explanation.headline = words::headline(&explanation, &case);
     explanation
@@ -171,7 +172,7 @@ fn look_at_devices(
         if !is_unguarded {
             explanation.conflict = conflict::smallest(cluster, case, &survey, limits);
         }
-        explanation.suggestions = relax::suggestions(cluster, case, &survey, limits);
+        explanation.suggestions = suggest::suggestions(cluster, case, &survey, limits);
         if is_unguarded {
             // What else helps only keeps the search from coming to the device with the error.
             explanation.suggestions.retain(Suggestion::is_about_selectors);

@@ -6,14 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::change::Change;
-use super::relax::{Trials, asked, drop_constraint};
+use super::relax::{AllocatorTrials, asked, drop_constraint};
 use super::reword;
 use crate::allocate::inspect::{DeviceSeen, Obstacle, inspect};
 use crate::api::quantity::{Format, Quantity};
 use crate::api::slice::DeviceCapacity;
 
 /// All ladders of changes to the claims and their classes.
-pub(crate) fn ladders(trials: &mut Trials<'_>) -> Vec<Vec<Change>> {
+pub(crate) fn ladders(trials: &mut AllocatorTrials<'_>) -> Vec<Vec<Change>> {
     let (survey, claims) = (trials.survey, &trials.case.question.claims);
     let left = leftovers(trials);
     let mut ladders = Vec::new();
@@ -53,7 +53,7 @@ pub(crate) fn ladders(trials: &mut Trials<'_>) -> Vec<Vec<Change>> {
 }
 
 /// Taints that keep devices from a unit, on some node.
-fn taints(trials: &mut Trials<'_>, wanted: usize) -> BTreeSet<String> {
+fn taints(trials: &mut AllocatorTrials<'_>, wanted: usize) -> BTreeSet<String> {
     let mut taints = BTreeSet::new();
     look(trials, |unit, _, obstacles| {
         let is_other = |obstacle: &Obstacle<'_>| matches!(obstacle, Obstacle::SelectorFalse { of_class: true, .. });
@@ -66,7 +66,7 @@ fn taints(trials: &mut Trials<'_>, wanted: usize) -> BTreeSet<String> {
     taints
 }
 
-fn look(trials: &mut Trials<'_>, mut observe: impl FnMut(usize, &DeviceSeen<'_, '_>, &[Obstacle<'_>])) {
+fn look(trials: &mut AllocatorTrials<'_>, mut observe: impl FnMut(usize, &DeviceSeen<'_, '_>, &[Obstacle<'_>])) {
     let question = trials.case.question.on(trials.nodes.clone());
     if !question.nodes.is_empty() {
         inspect(trials.cluster, &question, &mut observe);
@@ -74,7 +74,7 @@ fn look(trials: &mut Trials<'_>, mut observe: impl FnMut(usize, &DeviceSeen<'_, 
 }
 
 /// Amounts that devices could grant, by unit and capacity.
-fn leftovers(trials: &mut Trials<'_>) -> BTreeMap<(usize, String), Vec<Quantity>> {
+fn leftovers(trials: &mut AllocatorTrials<'_>) -> BTreeMap<(usize, String), Vec<Quantity>> {
     let mut all: BTreeMap<(usize, String), Vec<Quantity>> = BTreeMap::new();
     look(trials, |unit, device, obstacles| {
         for obstacle in obstacles {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::change::Change;
-use super::relax::{Found, Trials, fewest};
+use super::relax::{AllocatorTrials, Found, fewest};
 use super::requests::is_of_class;
 use super::survey::Standing;
 use super::{DeviceDetail, Holder, ReasonKind, Request, detail};
@@ -17,7 +17,7 @@ const MOST_HELD_NODES: usize = 4;
 const MOST_HOLDERS: usize = 48;
 
 /// Other classes with devices of the same drivers.
-pub(crate) fn other_classes(trials: &mut Trials<'_>) -> Vec<Found> {
+pub(crate) fn other_classes(trials: &mut AllocatorTrials<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     if !trials.cluster.profile().features.prioritized_list {
         return found;
@@ -46,14 +46,14 @@ pub(crate) fn other_classes(trials: &mut Trials<'_>) -> Vec<Found> {
 }
 
 /// Drivers of devices that other requests could have.
-fn others_drivers(trials: &Trials<'_>, own: &UnitSeen) -> BTreeSet<String> {
+fn others_drivers(trials: &AllocatorTrials<'_>, own: &UnitSeen) -> BTreeSet<String> {
     let units = trials.survey.units.iter().enumerate();
     let others = units.filter(|(_, unit)| (unit.claim, unit.request) != (own.claim, own.request));
     others.flat_map(|(index, _)| drivers(trials, index)).collect()
 }
 
 /// Drivers of the devices of a unit's class.
-fn drivers(trials: &Trials<'_>, unit: usize) -> BTreeSet<String> {
+fn drivers(trials: &AllocatorTrials<'_>, unit: usize) -> BTreeSet<String> {
     let mut drivers = BTreeSet::new();
     for entry in trials.cluster.inventory().all_slices() {
         let driver = &entry.slice.spec.driver;
@@ -66,7 +66,7 @@ fn drivers(trials: &Trials<'_>, unit: usize) -> BTreeSet<String> {
 }
 
 /// Nodes that were not asked, one suggestion for all of them.
-pub(crate) fn other_nodes(trials: &mut Trials<'_>) -> Option<Found> {
+pub(crate) fn other_nodes(trials: &mut AllocatorTrials<'_>) -> Option<Found> {
     const SHOWN: usize = 6;
     let mut fitting = Vec::new();
     let mut rest: Vec<String> = trials.case.other_nodes.clone();
@@ -81,7 +81,7 @@ pub(crate) fn other_nodes(trials: &mut Trials<'_>) -> Option<Found> {
 }
 
 /// Claims whose devices would do: single ones, or the smallest set on one node.
-pub(crate) fn freed(trials: &mut Trials<'_>) -> Vec<Found> {
+pub(crate) fn freed(trials: &mut AllocatorTrials<'_>) -> Vec<Found> {
     const SHOWN: usize = 3;
     let nodes: Vec<String> = trials.nodes.iter().take(MOST_HELD_NODES).cloned().collect();
     let request = Request { nodes, ..Request::default() };
@@ -143,7 +143,7 @@ fn is_only_held(device: &DeviceDetail) -> bool {
 }
 
 /// The fewest devices that would have to be added to the nearest node.
-pub(crate) fn added(trials: &mut Trials<'_>) -> Option<Found> {
+pub(crate) fn added(trials: &mut AllocatorTrials<'_>) -> Option<Found> {
     let node = trials.nodes.first()?.clone();
     let survey = trials.survey;
     for (index, unit) in survey.units.iter().enumerate().filter(|(_, unit)| !unit.is_all) {
@@ -160,7 +160,7 @@ pub(crate) fn added(trials: &mut Trials<'_>) -> Option<Found> {
 }
 
 /// A device that a unit would take if nobody else had it.
-fn model(trials: &Trials<'_>, unit: usize) -> Option<DeviceId> {
+fn model(trials: &AllocatorTrials<'_>, unit: usize) -> Option<DeviceId> {
     let is_held = |kind: ReasonKind| kind >= ReasonKind::OtherGroup;
     for entry in trials.cluster.inventory().all_slices() {
         for (device, index) in entry.slice.spec.devices.iter().zip(&entry.devices) {

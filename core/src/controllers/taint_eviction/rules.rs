@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::taints::{Selection, Taints};
-use super::{Eviction, Memory, of_claim, pods_of, uses};
+use super::{Eviction, Memory, users};
 use crate::api::class::DeviceTaintRule;
 use crate::api::condition::{condition, conditions, text};
 use crate::api::slice::TaintEffect;
@@ -82,11 +82,8 @@ fn wanted(
     };
     Some(match rule.spec.taint.effect {
         TaintEffect::NoExecute => {
-            let pending: Vec<&Key> = evictions
-                .iter()
-                .filter(|(_, eviction)| eviction.rules.contains(&rule.metadata.uid))
-                .map(|(key, _)| key)
-                .collect();
+            let pending = evictions.iter().filter(|(_, eviction)| eviction.rules.contains(&rule.metadata.uid));
+            let pending: Vec<&Key> = pending.map(|(key, _)| key).collect();
             let namespaces: BTreeSet<&String> = pending.iter().map(|key| &key.0).collect();
             if !pending.is_empty() {
                 let message = format!("{} in {}.", needs(pending.len()), count_namespaces(namespaces.len()));
@@ -126,15 +123,10 @@ fn preview(cluster: &Cluster, profile: &Profile, rule: &DeviceTaintRule) -> Stri
     let mut executing = rule.clone();
     executing.spec.taint.effect = TaintEffect::NoExecute;
     let taints = Taints::of_rule(cluster, &executing);
-    let mut pods: BTreeSet<Key> = BTreeSet::new();
-    for (key, claim) in cluster.claims() {
-        if of_claim(claim, &taints, profile, Time::default()).is_none() {
-            continue;
-        }
-        let names = pods_of(cluster, key, claim).into_iter().map(|name| (key.0.clone(), name));
-        pods.extend(names.filter(|key| cluster.pods().get(key).is_some_and(|pod| uses(cluster, profile, pod, claim))));
-    }
-    let namespaces: BTreeSet<&String> = pods.iter().map(|key| &key.0).collect();
+    let users = users(cluster, profile, &taints, Time::default());
+    let pods: BTreeSet<(&String, &String)> =
+        users.map(|(pod, _)| (&pod.metadata.namespace, &pod.metadata.name)).collect();
+    let namespaces: BTreeSet<&String> = pods.iter().map(|key| key.0).collect();
     counts(published, allocated.len(), pods.len(), namespaces.len())
 }
 

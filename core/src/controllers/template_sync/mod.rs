@@ -264,12 +264,7 @@ fn of_a_user(
 /// Takes a template over, and tells its author, who may look for it.
 fn adoption(source: Source<'_>, desired: &Desired, template: &ResourceClaimTemplate) -> Decision {
     let text = format!("this template belongs to the cluster-wide template {} from now on", source.metadata.name);
-    let event = EventRecord {
-        regarding: desired::reference(template),
-        uid: template.metadata.uid.clone(),
-        is_warning: false,
-        ..report(source, "Adopted", &text)
-    };
+    let event = EventRecord { is_warning: false, ..report_at(template, source, "Adopted", &text) };
     Decision::of(vec![desired.adoption(template), Action::Record(event)])
 }
 
@@ -303,12 +298,8 @@ fn conflict(source: Source<'_>, template: &ResourceClaimTemplate) -> Decision {
     let note = format!("namespace {namespace} has a ResourceClaimTemplate {name} of its own");
     let by_users =
         format!("the cluster-wide template {} is not copied here, because this one has its name", source.metadata.name);
-    let theirs = EventRecord {
-        regarding: desired::reference(template),
-        uid: template.metadata.uid.clone(),
-        ..report(source, "Conflict", &by_users)
-    };
-    Decision { events: vec![report(source, "Conflict", &note), theirs], ..Decision::none() }
+    let events = vec![report(source, "Conflict", &note), report_at(template, source, "Conflict", &by_users)];
+    Decision { events, ..Decision::none() }
 }
 
 /// What to tell whoever looks at a copy, and at its source, when it is back as somebody else changed or deleted it.
@@ -319,12 +310,7 @@ pub fn repaired(cluster: &Cluster, settings: &Settings, key: &Key, was_gone: boo
     let name = &source.metadata.name;
     let by_users =
         format!("somebody {happened} this template, and it was put back: change the cluster-wide template {name}");
-    let of_copy = EventRecord {
-        regarding: desired::reference(copy),
-        uid: copy.metadata.uid.clone(),
-        is_warning: false,
-        ..report(source, "DriftRepaired", &by_users)
-    };
+    let of_copy = EventRecord { is_warning: false, ..report_at(copy, source, "DriftRepaired", &by_users) };
     // Without a namespace: one Event counts the copies, however many they are.
     let of_source = report(source, "DriftRepaired", &format!("a copy was {happened} by somebody else, and put back"));
     vec![of_copy, of_source]
@@ -333,4 +319,10 @@ pub fn repaired(cluster: &Cluster, settings: &Settings, key: &Key, was_gone: boo
 fn report(source: Source<'_>, reason: &str, note: &str) -> EventRecord {
     let warning = EventRecord::warning(MANAGER, source.reference(), source.metadata, reason, note.to_owned());
     EventRecord { action: "Synchronize".to_owned(), ..warning }
+}
+
+/// The same at a template.
+fn report_at(template: &ResourceClaimTemplate, source: Source<'_>, reason: &str, note: &str) -> EventRecord {
+    let (regarding, uid) = (desired::reference(template), template.metadata.uid.clone());
+    EventRecord { regarding, uid, ..report(source, reason, note) }
 }
