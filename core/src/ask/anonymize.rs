@@ -76,7 +76,7 @@ pub(crate) fn anonymize(objects: &mut [Value]) {
 
 type Visitor<'v> = dyn FnMut(Kind, &mut String) + 'v;
 
-/// Gives containers an image that says nothing, and workloads a selector of their own: the labels that it selected by are gone.
+/// Gives workloads a selector of their own: the labels that it selected by are gone.
 fn complete(object: &mut Value) {
     let name = object.pointer("/metadata/name").cloned().unwrap_or_default();
     let app = json!({ "app": name });
@@ -87,28 +87,6 @@ fn complete(object: &mut Value) {
         if let Some(selector) = object.pointer_mut("/spec/selector") {
             *selector = json!({ "matchLabels": app });
         }
-    }
-    hide_images(object, 0);
-}
-
-fn hide_images(value: &mut Value, depth: u32) {
-    // Workloads nest a few templates at most.
-    if depth > 16 {
-        return;
-    }
-    match value {
-        Value::Object(fields) => {
-            for (name, field) in fields {
-                if name == "containers" || name == "initContainers" {
-                    for container in items(Some(field)).filter_map(Value::as_object_mut) {
-                        container.insert("image".to_owned(), json!("image"));
-                    }
-                }
-                hide_images(field, depth.saturating_add(1));
-            }
-        }
-        Value::Array(list) => list.iter_mut().for_each(|item| hide_images(item, depth.saturating_add(1))),
-        _ => {}
     }
 }
 
@@ -193,7 +171,12 @@ fn visit_field(name: &str, field: &mut Value, visit: &mut Visitor<'_>) {
             }
         }
         "containers" | "initContainers" => {
-            items(Some(field)).for_each(|container| visit_text(container.get_mut("name"), Kind::Container, visit));
+            for container in items(Some(field)) {
+                visit_text(container.get_mut("name"), Kind::Container, visit);
+                if let Some(container) = container.as_object_mut() {
+                    container.insert("image".to_owned(), json!("image"));
+                }
+            }
         }
         "reservedFor" => {
             for consumer in items(Some(field)) {

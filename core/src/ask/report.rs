@@ -196,7 +196,8 @@ fn claim_report(cluster: &Cluster, claim: &ResourceClaim) -> ClaimReport {
 }
 
 fn node_reports(cluster: &Cluster, pods: &Vec<PodReport>) -> Vec<NodeReport> {
-    let allocated = allocated(cluster);
+    let held = cluster.held().map(|(_, result)| (&*result.driver, &*result.pool, &*result.device));
+    let allocated: BTreeSet<DeviceKey<'_>> = held.collect();
     let local = local_devices(cluster);
     let mut pods_by_node: BTreeMap<&String, Vec<String>> = BTreeMap::new();
     for pod in pods {
@@ -229,9 +230,4 @@ fn local_devices(cluster: &Cluster) -> BTreeMap<&str, BTreeSet<DeviceKey<'_>>> {
         }
     }
     local
-}
-
-/// Devices that claims have, other than for administration.
-fn allocated(cluster: &Cluster) -> BTreeSet<DeviceKey<'_>> {
-    cluster.held().map(|(_, result)| (&*result.driver, &*result.pool, &*result.device)).collect()
 }

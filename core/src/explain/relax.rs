@@ -71,6 +71,11 @@ impl AllocatorTrials<'_> {
         self.helps_with(changes).map(|(node, _)| node)
     }
 
+    /// The same of a single change.
+    pub(crate) fn found(&mut self, change: Change) -> Option<Found> {
+        self.helps(std::slice::from_ref(&change)).map(|node| (vec![change], node))
+    }
+
     /// The same with the drivers of the devices that they get.
     pub(crate) fn helps_with(&mut self, changes: &[Change]) -> Option<(String, BTreeSet<String>)> {
         let (node, allocations) = try_changes(self.cluster, self.case, changes, &self.nodes, &self.limits)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::case::Case;
 use super::shape::Mark;
 use super::statistics::{self, Subject, counted, fields};
-use super::survey::{BadPool, Standing, Survey};
+use super::survey::{Standing, Survey};
 use super::{ReasonCount, ReasonKind, RequestExplanation, SelectorRef, words};
 use crate::allocate::inspect::UnitSeen;
 use crate::api::claim::{DeviceSelector, ResourceClaim};
@@ -148,8 +148,7 @@ fn unseen_kind(
         let why = format!("pool `{}` is at generation {latest}, this slice at {}", pool.name, pool.generation);
         return Some((ReasonKind::PoolOutdated, why));
     }
-    let bad = BadPool { driver: driver.clone(), pool: pool.name.clone() };
-    match survey.bad_pools.get(&bad) {
+    match survey.bad_pools.get(&(driver.clone(), pool.name.clone())) {
         Some(PoolState::Incomplete) => {
             let index = cluster.inventory().pool_index(driver, &pool.name);
             let why = index.map(|index| incomplete(cluster, index)).unwrap_or_default();

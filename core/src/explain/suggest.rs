@@ -30,15 +30,8 @@ pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, survey: &Survey, l
     let mut trials = AllocatorTrials { cluster, case, survey, nodes, limits };
     let mut found: Vec<Found> = Vec::new();
     let ladders = propose::ladders(&mut trials);
-    for ladder in &ladders {
-        // Of changes of one kind the first that helps is the smallest.
-        for change in ladder {
-            if let Some(node) = trials.helps(std::slice::from_ref(change)) {
-                found.push((vec![change.clone()], node));
-                break;
-            }
-        }
-    }
+    // Of changes of one kind the first that helps is the smallest.
+    found.extend(ladders.iter().filter_map(|ladder| ladder.iter().find_map(|change| trials.found(change.clone()))));
     found.extend(supply::other_classes(&mut trials));
     found.extend(supply::other_nodes(&mut trials));
     if found.is_empty() && all.is_empty() {

@@ -6,9 +6,10 @@ use super::change::Change;
 use super::relax::{AllocatorTrials, Found, fewest};
 use super::requests::is_of_class;
 use super::survey::Standing;
-use super::{DeviceDetail, Holder, ReasonKind, Request, detail};
+use super::{DeviceDetail, Holder, NodeDetail, ReasonKind, Request, detail};
 use crate::allocate::DeviceId;
 use crate::allocate::inspect::UnitSeen;
+use crate::cluster::DeviceIdx;
 
 /// Most nodes of which the holders of devices are looked at.
 const MOST_HELD_NODES: usize = 4;
@@ -86,20 +87,17 @@ pub(crate) fn freed(trials: &mut AllocatorTrials<'_>) -> Vec<Found> {
     let nodes: Vec<String> = trials.nodes.iter().take(MOST_HELD_NODES).cloned().collect();
     let request = Request { nodes, ..Request::default() };
     let details = detail::details(trials.cluster, trials.case, &request);
-    let mut by_node: Vec<Vec<Holder>> = Vec::new();
-    for node in &details {
-        let devices = node.requests.iter().flat_map(|request| &request.devices);
-        let held: BTreeSet<Holder> = devices
-            .filter(|device| is_only_held(device))
-            .flat_map(|device| device.reasons.iter())
-            .flat_map(|reason| reason.holders.clone())
-            .collect();
-        let own = &trials.case.own;
-        let is_own = |holder: &Holder| holder.consumers.iter().any(|consumer| own.contains(consumer));
-        let mut held: Vec<Holder> = held.into_iter().filter(|holder| !is_own(holder)).collect();
+    let own = &trials.case.own;
+    let is_own = |holder: &&Holder| holder.consumers.iter().any(|consumer| own.contains(consumer));
+    let holders = |node: &NodeDetail| {
+        let devices = node.requests.iter().flat_map(|request| &request.devices).filter(|device| is_only_held(device));
+        let held: BTreeSet<&Holder> =
+            devices.flat_map(|device| &device.reasons).flat_map(|reason| &reason.holders).collect();
+        let mut held: Vec<Holder> = held.into_iter().filter(|holder| !is_own(holder)).cloned().collect();
         held.sort_by_key(|holder| (holder.priority.unwrap_or_default(), holder.consumers.len(), holder.claim.clone()));
-        by_node.push(held);
-    }
+        held
+    };
+    let by_node: Vec<Vec<Holder>> = details.iter().map(holders).collect();
     let mut found: Vec<Found> = Vec::new();
     let mut tried = BTreeSet::new();
     for holder in by_node.iter().flatten() {
@@ -107,8 +105,7 @@ pub(crate) fn freed(trials: &mut AllocatorTrials<'_>) -> Vec<Found> {
             break;
         }
         if tried.insert(holder.claim.clone()) {
-            let change = free(holder);
-            found.extend(trials.helps(std::slice::from_ref(&change)).map(|node| (vec![change], node)));
+            found.extend(trials.found(free(holder)));
         }
     }
     if !found.is_empty() {
@@ -133,13 +130,7 @@ fn free(holder: &Holder) -> Change {
 
 /// Whether nothing but other claims keeps a device away.
 fn is_only_held(device: &DeviceDetail) -> bool {
-    !device.reasons.is_empty()
-        && device.reasons.iter().all(|reason| {
-            matches!(
-                reason.kind,
-                ReasonKind::InUse | ReasonKind::CapacityShort | ReasonKind::CounterShort | ReasonKind::OtherGroup
-            )
-        })
+    !device.reasons.is_empty() && device.reasons.iter().all(|reason| reason.kind >= ReasonKind::OtherGroup)
 }
 
 /// The fewest devices that would have to be added to the nearest node.
@@ -148,12 +139,11 @@ pub(crate) fn added(trials: &mut AllocatorTrials<'_>) -> Option<Found> {
     let survey = trials.survey;
     for (index, unit) in survey.units.iter().enumerate().filter(|(_, unit)| !unit.is_all) {
         let Some(like) = model(trials, index) else { continue };
-        for count in 1..=unit.count.clamp(1, 32) {
-            let class = unit.class.clone();
-            let change = Change::AddDevices { count, class, like: like.clone(), node: node.clone() };
-            if let Some(node) = trials.helps(std::slice::from_ref(&change)) {
-                return Some((vec![change], node));
-            }
+        let change =
+            |count| Change::AddDevices { count, class: unit.class.clone(), like: like.clone(), node: node.clone() };
+        let found = (1..=unit.count.clamp(1, 32)).find_map(|count| trials.found(change(count)));
+        if found.is_some() {
+            return found;
         }
     }
     None
@@ -161,20 +151,15 @@ pub(crate) fn added(trials: &mut AllocatorTrials<'_>) -> Option<Found> {
 
 /// A device that a unit would take if nobody else had it.
 fn model(trials: &AllocatorTrials<'_>, unit: usize) -> Option<DeviceId> {
-    let is_held = |kind: ReasonKind| kind >= ReasonKind::OtherGroup;
-    for entry in trials.cluster.inventory().all_slices() {
-        for (device, index) in entry.slice.spec.devices.iter().zip(&entry.devices) {
-            let is_model = match trials.survey.standing(unit, *index) {
-                Standing::Usable => true,
-                Standing::Kept { reason, .. } => {
-                    trials.survey.reasons.get(reason).is_some_and(|mark| is_held(mark.kind))
-                }
-                Standing::Unseen => false,
-            };
-            if is_model {
-                return Some(DeviceId::of(&entry.slice, device));
-            }
+    let is_model = |index: DeviceIdx| match trials.survey.standing(unit, index) {
+        Standing::Usable => true,
+        Standing::Kept { reason, .. } => {
+            trials.survey.reasons.get(reason).is_some_and(|mark| mark.kind >= ReasonKind::OtherGroup)
         }
-    }
-    None
+        Standing::Unseen => false,
+    };
+    trials.cluster.inventory().all_slices().find_map(|entry| {
+        let mut devices = entry.slice.spec.devices.iter().zip(&entry.devices);
+        devices.find(|(_, index)| is_model(**index)).map(|(device, _)| DeviceId::of(&entry.slice, device))
+    })
 }

@@ -139,23 +139,17 @@ impl Count {
         let Some(map) = status.as_object_mut() else { return status };
         map.entry("startTime").or_insert_with(|| json!(now.to_string()));
         for (name, number) in [("active", self.active), ("succeeded", self.succeeded), ("failed", self.failed)] {
-            if number == 0 {
-                map.remove(name);
-            } else {
-                map.insert(name.to_owned(), json!(number));
-            }
+            map.remove(name);
+            map.extend((number > 0).then(|| (name.to_owned(), json!(number))));
         }
         map.insert("ready".to_owned(), json!(self.ready));
         map.insert("terminating".to_owned(), json!(self.terminating));
         if job.is_indexed() && !self.completed.is_empty() {
             map.insert("completedIndexes".to_owned(), json!(print(&self.completed)));
         }
-        let mut uncounted = Map::new();
-        for (name, uids) in [("succeeded", &self.uncounted_succeeded), ("failed", &self.uncounted_failed)] {
-            if !uids.is_empty() {
-                uncounted.insert(name.to_owned(), json!(uids));
-            }
-        }
+        let uncounted = [("succeeded", &self.uncounted_succeeded), ("failed", &self.uncounted_failed)];
+        let uncounted = uncounted.into_iter().filter(|(_, uids)| !uids.is_empty());
+        let uncounted: Map<String, Value> = uncounted.map(|(name, uids)| (name.to_owned(), json!(uids))).collect();
         map.insert("uncountedTerminatedPods".to_owned(), Value::Object(uncounted));
         if let Some((is_bad, reason, note)) = self.ending(job) {
             let (first, last, reason, message) = match is_bad {

@@ -157,18 +157,20 @@ fn template(job: &Job<'_>, shape: Shape) -> Value {
     Value::Object(template)
 }
 
+/// The metadata of an object that a Job makes, with a further owner.
+fn made(job: &Job<'_>, name: String, further: Option<OwnerReference>) -> ObjectMeta {
+    let owner_references = [workloads::owner_of(job.workload)].into_iter().chain(further).collect();
+    let namespace = job.workload.metadata.namespace.clone();
+    ObjectMeta { namespace, name, owner_references, ..ObjectMeta::default() }
+}
+
 fn make_workload(job: &Job<'_>, shape: Shape) -> Vec<Action> {
     let metadata = &job.workload.metadata;
     let hash = derive::letters(LETTERS, &["workload", &job.uid()]);
     let name = format!("{}-{hash}", derive::cut(&metadata.name, MAX_NAME.saturating_sub(LETTERS + 1)));
     let workload = SchedulingWorkload {
         api_version: shape.api_version(),
-        metadata: ObjectMeta {
-            namespace: metadata.namespace.clone(),
-            name: name.clone(),
-            owner_references: vec![workloads::owner_of(job.workload)],
-            ..ObjectMeta::default()
-        },
+        metadata: made(job, name.clone(), None),
         spec: json!({
             "controllerRef": { "apiGroup": "batch", "kind": "Job", "name": metadata.name },
             "podGroupTemplates": [template(job, shape)],
@@ -208,12 +210,7 @@ fn group(job: &Job<'_>, workload: &SchedulingWorkload, template: &Value, shape: 
     let owner = OwnerReference { controller: None, ..owner };
     PodGroup {
         api_version: shape.api_version(),
-        metadata: ObjectMeta {
-            namespace: workload.metadata.namespace.clone(),
-            name: format!("{first}-{second}-{hash}"),
-            owner_references: vec![workloads::owner_of(job.workload), owner],
-            ..ObjectMeta::default()
-        },
+        metadata: made(job, format!("{first}-{second}-{hash}"), Some(owner)),
         spec,
         ..PodGroup::default()
     }

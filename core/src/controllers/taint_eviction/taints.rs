@@ -40,10 +40,10 @@ impl<'t> Taints<'t> {
         let newest = cluster.newest();
         for slice in cluster.evicting_slices().filter(|slice| newest.has(slice)) {
             for device in &slice.spec.devices {
-                let found: Vec<_> =
-                    device.taints.iter().filter(|taint| taint.effect == TaintEffect::NoExecute).collect();
+                let found = device.taints.iter().filter(|taint| taint.effect == TaintEffect::NoExecute);
+                let found: Vec<&DeviceTaint> = found.collect();
                 if !found.is_empty() {
-                    let id = (slice.spec.driver.as_str(), slice.spec.pool.name.as_str(), device.name.as_str());
+                    let id = (&*slice.spec.driver, &*slice.spec.pool.name, &*device.name);
                     taints.published.insert(id, found);
                 }
             }
@@ -91,13 +91,9 @@ impl<'t> Selection<'t> {
             |selector: &DeviceTaintSelector| selector.device_class_name.is_some() || !selector.selectors.is_empty();
         let published = selector.is_some_and(reads).then(|| {
             let mut selectors = Selectors::default();
-            let mut found = BTreeSet::new();
-            for (slice, device) in cluster.newest_devices() {
-                if rule_applies(cluster, &mut selectors, rule, slice, device) {
-                    found.insert((slice.spec.driver.as_str(), slice.spec.pool.name.as_str(), device.name.as_str()));
-                }
-            }
-            found
+            let devices = cluster.newest_devices();
+            let found = devices.filter(|(slice, device)| rule_applies(cluster, &mut selectors, rule, slice, device));
+            found.map(|(slice, device)| (&*slice.spec.driver, &*slice.spec.pool.name, &*device.name)).collect()
         });
         Self { rule, published }
     }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{MAX_PODS, children, create, is_active, owner_of, owner_reference};
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
+use crate::api::pod::PodTemplateSpec;
 use crate::api::workload::{
     CronJobSpec, JobSetSpec, JobSpec, KUEUE_QUEUE, LeaderWorkerSetSpec, StatefulSetOrdinals, StatefulSetSpec, Workload,
     WorkloadSpec,
@@ -122,10 +123,8 @@ pub(super) fn leader_worker_set(cluster: &Cluster, workload: &Workload, spec: &L
         }
         Some(_) => {}
         None => {
-            let mut pods = template.leader_template.clone().unwrap_or_else(|| template.worker_template.clone());
-            pods.metadata.labels.insert(LWS_NAME.to_owned(), leader_name.clone());
-            pods.metadata.labels.insert(LWS_WORKER.to_owned(), "0".to_owned());
-            pods.metadata.annotations.insert(LWS_SIZE.to_owned(), size.to_string());
+            let pods = template.leader_template.as_ref().unwrap_or(&template.worker_template);
+            let pods = member(pods, leader_name, (LWS_WORKER, 0), size);
             let spec = StatefulSetSpec { replicas: signed(groups), template: pods, ..StatefulSetSpec::default() };
             actions.push(made(workload, stateful_set(workload, leader_name.clone(), spec)));
         }
@@ -136,12 +135,8 @@ pub(super) fn leader_worker_set(cluster: &Cluster, workload: &Workload, spec: &L
         if cluster.workloads().contains_key(&("StatefulSet".to_owned(), namespace.clone(), name.clone())) {
             continue;
         }
-        let mut pods = template.worker_template.clone();
-        pods.metadata.labels.insert(LWS_NAME.to_owned(), leader_name.clone());
-        pods.metadata.labels.insert(LWS_GROUP.to_owned(), group.to_string());
-        let annotations = &mut pods.metadata.annotations;
-        annotations.insert(LWS_SIZE.to_owned(), size.to_string());
-        annotations.insert("leaderworkerset.sigs.k8s.io/leader-name".to_owned(), name.clone());
+        let mut pods = member(&template.worker_template, leader_name, (LWS_GROUP, group), size);
+        pods.metadata.annotations.insert("leaderworkerset.sigs.k8s.io/leader-name".to_owned(), name.clone());
         let spec = StatefulSetSpec {
             replicas: signed(size.saturating_sub(1)),
             ordinals: Some(StatefulSetOrdinals { start: 1, ..StatefulSetOrdinals::default() }),
@@ -157,6 +152,15 @@ pub(super) fn leader_worker_set(cluster: &Cluster, workload: &Workload, spec: &L
         actions.push(made(workload, set));
     }
     actions
+}
+
+/// The template of Pods of a LeaderWorkerSet, with one of their numbers.
+fn member(of: &PodTemplateSpec, name: &str, (label, number): (&str, u64), size: u64) -> PodTemplateSpec {
+    let mut pods = of.clone();
+    pods.metadata.labels.insert(LWS_NAME.to_owned(), name.to_owned());
+    pods.metadata.labels.insert(label.to_owned(), number.to_string());
+    pods.metadata.annotations.insert(LWS_SIZE.to_owned(), size.to_string());
+    pods
 }
 
 /// How many groups of a LeaderWorkerSet are shown.
@@ -183,12 +187,8 @@ pub(crate) fn suspended(workload: &Workload, suspend: Option<bool>) -> (bool, Op
 
 /// A StatefulSet that selects its Pods by the labels that they have of the controller.
 fn stateful_set(owner: &Workload, name: String, mut spec: StatefulSetSpec) -> Workload {
-    let own = spec
-        .template
-        .metadata
-        .labels
-        .iter()
-        .filter(|(name, _)| [LWS_NAME, LWS_GROUP, LWS_WORKER].contains(&name.as_str()));
+    let labels = spec.template.metadata.labels.iter();
+    let own = labels.filter(|(name, _)| [LWS_NAME, LWS_GROUP, LWS_WORKER].contains(&name.as_str()));
     let own: BTreeMap<&String, &String> = own.collect();
     spec.rest.set("selector", json!({ "matchLabels": own }));
     let labels = [(LWS_NAME.to_owned(), owner.metadata.name.clone())].into_iter().collect();
