@@ -17,7 +17,7 @@ use crate::api::quantity::Quantity;
 use crate::cluster::{Cluster, Draws, Ledger, SliceEntry};
 use crate::explain::case::Case;
 use crate::explain::settled::settle;
-use crate::explain::survey::Survey;
+use crate::explain::survey::{NodeTally, Survey};
 use crate::explain::{Request, explain_case};
 use crate::finding::{Finding, ObjectRef};
 
@@ -133,8 +133,7 @@ pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Resu
         Per::Class => per_class(cluster, &nodes, &limits),
     };
     let namespaces = namespaces(cluster);
-    let at_most = per_node.iter().fold(0u64, |sum, row| sum.saturating_add(row.fits.at_most));
-    let exact = per_node.iter().fold(0u64, |sum, row| sum.saturating_add(row.fits.at_least));
+    let Bounds { at_least: exact, at_most } = sum(&per_node);
     let (placed, pools) = place_all(cluster, &claim, &nodes, &limits);
     let remainders = remainders(cluster, &pools);
     let has_network = cluster.inventory().slices_without_node().next().is_some();
@@ -171,14 +170,13 @@ fn per_node(cluster: &mut Cluster, claim: &ResourceClaim, nodes: &[String], limi
     let question = Question { claims: vec![claim.clone()], nodes: nodes.to_vec(), ..Question::default() };
     let survey = Survey::of(cluster, &question);
     let mut known: BTreeMap<u32, Bounds> = BTreeMap::new();
-    let mut rows = Vec::new();
-    for node in &survey.nodes {
+    let row = |node: &NodeTally| {
         let fits = known.entry(node.shape);
         let fits =
             *fits.or_insert_with(|| on(cluster, claim, std::slice::from_ref(&node.name), &InUse::default(), limits));
-        rows.push(FitRow { name: node.name.clone(), fits });
-    }
-    rows
+        FitRow { name: node.name.clone(), fits }
+    };
+    survey.nodes.iter().map(row).collect()
 }
 
 /// How many of a claim fit together on one of some nodes: the largest number for which the allocator finds a place.
@@ -201,34 +199,34 @@ fn on(cluster: &mut Cluster, claim: &ResourceClaim, nodes: &[String], in_use: &I
 
 /// How many fit with the devices of one pool alone.
 fn per_pool(cluster: &mut Cluster, claim: &ResourceClaim, nodes: &[String], limits: &Limits) -> Vec<FitRow> {
-    let mut by_pool: BTreeMap<(String, String), Vec<DeviceId>> = BTreeMap::new();
+    let mut by_pool: BTreeMap<Pool, Vec<DeviceId>> = BTreeMap::new();
     for slice in cluster.slices().values() {
         let pool = by_pool.entry((slice.spec.driver.clone(), slice.spec.pool.name.clone())).or_default();
         pool.extend(slice.spec.devices.iter().map(|device| DeviceId::of(slice, device)));
     }
-    let mut rows = Vec::new();
-    for (driver, pool) in by_pool.keys() {
-        let others = by_pool.iter().filter(|(key, _)| (&key.0, &key.1) != (driver, pool));
+    let row = |key: &Pool| {
+        let others = by_pool.iter().filter(|(other, _)| *other != key);
         let in_use = InUse { devices: others.flat_map(|(_, devices)| devices.clone()).collect(), ..InUse::default() };
-        rows.push(FitRow { name: format!("{driver}/{pool}"), fits: on(cluster, claim, nodes, &in_use, limits) });
-    }
-    rows
+        FitRow { name: format!("{}/{}", key.0, key.1), fits: on(cluster, claim, nodes, &in_use, limits) }
+    };
+    by_pool.keys().map(row).collect()
 }
 
 /// How many single devices of each class are left, all nodes together.
 fn per_class(cluster: &mut Cluster, nodes: &[String], limits: &Limits) -> Vec<FitRow> {
     let classes: Vec<String> = cluster.classes().keys().cloned().collect();
-    let mut rows = Vec::new();
-    for class in classes {
-        let claim = single(&class, 1);
-        let all = per_node(cluster, &claim, nodes, limits);
-        let fits = all.iter().fold(Bounds::default(), |sum, row| Bounds {
-            at_least: sum.at_least.saturating_add(row.fits.at_least),
-            at_most: sum.at_most.saturating_add(row.fits.at_most),
-        });
-        rows.push(FitRow { name: class, fits });
-    }
-    rows
+    let row = |class: String| {
+        let fits = sum(&per_node(cluster, &single(&class, 1), nodes, limits));
+        FitRow { name: class, fits }
+    };
+    classes.into_iter().map(row).collect()
+}
+
+fn sum(rows: &[FitRow]) -> Bounds {
+    rows.iter().fold(Bounds::default(), |sum, row| Bounds {
+        at_least: sum.at_least.saturating_add(row.fits.at_least),
+        at_most: sum.at_most.saturating_add(row.fits.at_most),
+    })
 }
 
 fn single(class: &str, count: i64) -> ResourceClaim {
@@ -243,20 +241,15 @@ fn single(class: &str, count: i64) -> ResourceClaim {
 /// The most devices of each class that one claim could get on one node; a claim can have 32.
 fn largest(cluster: &mut Cluster, nodes: &[String], limits: &Limits) -> Vec<(String, u64)> {
     let classes: Vec<String> = cluster.classes().keys().cloned().collect();
-    let mut all = Vec::new();
-    for class in classes {
-        let mut most = 0;
-        for count in 1..=32 {
-            let claims = vec![single(&class, count)];
-            let question = Question { claims, nodes: nodes.to_vec(), ..Question::default() };
-            if !matches!(find_place(cluster, &question, limits), Place::On(..)) {
-                break;
-            }
-            most = u64::try_from(count).unwrap_or_default();
-        }
-        all.push((class, most));
-    }
-    all
+    let mut fits = |class: &str, count: i64| {
+        let question = Question { claims: vec![single(class, count)], nodes: nodes.to_vec(), ..Question::default() };
+        matches!(find_place(cluster, &question, limits), Place::On(..))
+    };
+    let most = |class: String| {
+        let most = (1..=32).take_while(|count| fits(&class, *count)).count() as u64;
+        (class, most)
+    };
+    classes.into_iter().map(most).collect()
 }
 
 /// Driver and name.
@@ -293,8 +286,7 @@ fn remainders(cluster: &Cluster, pools: &BTreeSet<Pool>) -> Vec<Remainder> {
             all.push(Remainder { driver, pool, of, name, left: left.to_string(), total: total.to_string() });
         };
         let mut ledger = Ledger::new(slices().flat_map(|entry| &entry.slice.spec.shared_counters));
-        let devices = || slices().flat_map(|entry| entry.slice.spec.devices.iter().zip(&entry.devices));
-        for (device, position) in devices() {
+        for (device, position) in slices().flat_map(|entry| entry.slice.spec.devices.iter().zip(&entry.devices)) {
             let Some(usage) = inventory.usage(*position) else { continue };
             ledger.draw(device, &Draws { is_first: true, requested: Some(&usage.requested()) }, true);
             for (name, capacity) in device.capacity.iter().filter(|_| usage.shares > 0) {

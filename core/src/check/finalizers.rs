@@ -24,12 +24,13 @@ pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
             for name in &object.metadata().finalizers {
                 stuck(facts, &object, &key, name, findings);
             }
-        } else if let Object::ResourceClaim(claim) = &object {
-            if claim.status.allocation.is_some() && !claim.metadata.has_finalizer(CLAIM_FINALIZER) {
-                let message = format!("the claim has devices and lacks the finalizer `{CLAIM_FINALIZER}`");
-                let hint = "until it has it again do not delete the claim: it would go while its devices are in use; add the finalizer with `kubectl patch`";
-                findings.push(finding(Code::CheckUnprotected, key, "metadata.finalizers", message, hint));
-            }
+        } else if let Object::ResourceClaim(claim) = &object
+            && claim.status.allocation.is_some()
+            && !claim.metadata.has_finalizer(CLAIM_FINALIZER)
+        {
+            let message = format!("the claim has devices and lacks the finalizer `{CLAIM_FINALIZER}`");
+            let hint = "until it has it again do not delete the claim: it would go while its devices are in use; add the finalizer with `kubectl patch`";
+            findings.push(finding(Code::CheckUnprotected, key, "metadata.finalizers", message, hint));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! PodGroups: what keeps a gang from being placed.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::case::{Case, Placed, pod_case};
 use super::origin::Origin;
@@ -52,13 +53,9 @@ pub(crate) fn holds(cluster: &Cluster, pod: &Pod) -> Option<Finding> {
 /// The Pod and the other members of its group, as `namespace/name`.
 pub(crate) fn members(cluster: &Cluster, pod: &Pod) -> Vec<String> {
     let namespace = &pod.metadata.namespace;
-    let mut members = vec![format!("{namespace}/{}", pod.metadata.name)];
-    if let Some(group) = pod.group_name() {
-        let key = (namespace.clone(), group.to_owned());
-        let names = cluster.links().pods_of_group(&key);
-        members.extend(names.map(|name| format!("{namespace}/{name}")));
-    }
-    members
+    let group = pod.group_name().map(|group| (namespace.clone(), group.to_owned()));
+    let others = group.iter().flat_map(|group| cluster.pods_of_group(group)).map(Arc::as_ref);
+    [pod].into_iter().chain(others).map(|pod| format!("{namespace}/{}", pod.metadata.name)).collect()
 }
 
 /// How many Pods of a group must have a place at once, where it is a gang.

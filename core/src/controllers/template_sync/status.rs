@@ -74,12 +74,6 @@ impl Counts {
     }
 }
 
-struct Failure {
-    namespace: String,
-    reason: Reason,
-    message: String,
-}
-
 /// Writes the status of a ClusterResourceClaimTemplate of `apportion.dev`, where it would say something else than it does.
 ///
 /// `refusals` are the latest answers of the API server that were refusals, by namespace and name of the copy.
@@ -126,14 +120,17 @@ pub(super) fn recorded_refusals(own: Source<'_>) -> BTreeMap<&str, Refusal> {
 
 impl State {
     /// Why the namespace has no copy, where somebody has to do something about it.
-    pub(super) fn failure(&self) -> Option<(Reason, String)> {
+    pub(super) fn failure(&self) -> Option<Refusal> {
         match self {
             Self::Conflict => {
-                let text = "a ResourceClaimTemplate of that name belongs to somebody else";
-                Some((Reason::Conflict, text.to_owned()))
+                let message = "a ResourceClaimTemplate of that name belongs to somebody else".to_owned();
+                Some(Refusal { reason: Reason::Conflict, message })
             }
-            Self::Superseded { by } => Some((Reason::Superseded, format!("{by} is older and has the same target"))),
-            Self::Refused { reason, message } => Some((*reason, message.clone())),
+            Self::Superseded { by } => {
+                let message = format!("{by} is older and has the same target");
+                Some(Refusal { reason: Reason::Superseded, message })
+            }
+            Self::Refused { reason, message } => Some(Refusal { reason: *reason, message: message.clone() }),
             Self::NotWanted | Self::Current | Self::Changing | Self::Replacing { .. } | Self::Outdated => None,
         }
     }
@@ -143,7 +140,8 @@ impl State {
 #[derive(Default)]
 struct Told<'s> {
     counts: Counts,
-    failures: Vec<Failure>,
+    /// By namespace.
+    failures: Vec<(String, Refusal)>,
     missing_classes: BTreeSet<&'s str>,
     skipped: Vec<&'s str>,
 }
@@ -151,10 +149,8 @@ struct Told<'s> {
 impl Told<'_> {
     fn add(&mut self, namespace: &str, state: &State, refusal: Option<&Refusal>) {
         self.counts.add(state, refusal.is_some());
-        let refused = || refusal.map(|refusal| (refusal.reason, refusal.message.clone()));
-        if let Some((reason, message)) = state.failure().or_else(refused) {
-            self.failures.push(Failure { namespace: namespace.to_owned(), reason, message });
-        }
+        let failure = state.failure().or_else(|| refusal.cloned());
+        self.failures.extend(failure.map(|failure| (namespace.to_owned(), failure)));
     }
 
     fn written(&self, object: &TemplateSource, own: Source<'_>, now: Time) -> Value {
@@ -171,9 +167,9 @@ impl Told<'_> {
         }
         if !failures.is_empty() {
             put("failing", json!(failures.len()));
-            let shown = failures.iter().take(MOST_NAMED).map(|failure| {
+            let shown = failures.iter().take(MOST_NAMED).map(|(namespace, failure)| {
                 let (reason, message) = (failure.reason.text(), shortened(&failure.message));
-                json!({ "namespace": failure.namespace, "reason": reason, "message": message })
+                json!({ "namespace": namespace, "reason": reason, "message": message })
             });
             put("failures", shown.collect());
         }
@@ -200,9 +196,10 @@ impl Told<'_> {
             [] => String::new(),
             names => format!("; only `names` selects system namespaces: skipped {}", names.join(", ")),
         };
-        let first = failures.iter().find(|failure| !matches!(failure.reason, Reason::Conflict | Reason::Superseded));
+        let mut others = failures.iter();
+        let first = others.find(|(_, failure)| !matches!(failure.reason, Reason::Conflict | Reason::Superseded));
         let (degraded, why) = match first {
-            Some(failure) => (failure.reason.text(), format!("{}: {}", failure.namespace, failure.message)),
+            Some((namespace, failure)) => (failure.reason.text(), format!("{namespace}: {}", failure.message)),
             None => ("AsExpected", String::new()),
         };
         let is_ready = counts.is_ready();
