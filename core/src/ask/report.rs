@@ -1,17 +1,20 @@
-//! What stands in a cluster at rest.
+//! The main question: manifests in, what DRA does with them out. The simulated control plane gets the objects and settles; the report
+//! is what stands then.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::allocate::Limits;
 use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
 use crate::api::quantity::Quantity;
 use crate::api::slice::ResourceSlice;
 use crate::cluster::Cluster;
+use crate::control_plane::Simulation;
 use crate::controllers::workloads::{reference, root_of};
 use crate::explain::origin::template_of;
 use crate::explain::reasons::Verdict;
-use crate::explain::settled::Settled;
+use crate::explain::settled::{Settled, look, settle};
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::scheduler::node_fit::is_inferred;
 use crate::scheduler::special::NAME;
@@ -157,8 +160,23 @@ impl From<&DeviceRequestAllocationResult> for AllocatedDevice {
 /// Driver, pool and device.
 type DeviceKey<'c> = (&'c str, &'c str, &'c str);
 
+/// Lets the cluster's control plane settle.
+///
+/// The cluster afterwards holds what was made. Names and ids are derived from what they belong to, so a second run over the resulting
+/// cluster changes nothing and reports the same nodes, Pods and claims.
+pub fn run(cluster: &mut Cluster, limits: &Limits) -> Report {
+    let settled = settle(cluster, limits);
+    report(cluster, settled)
+}
+
+/// Nodes, Pods and claims of a control plane as they stand, and why Pods have no node.
+pub fn report_of(simulation: &mut Simulation) -> Report {
+    let settled = look(simulation);
+    report(simulation.server().cluster(), settled)
+}
+
 /// The report of a cluster that was looked at.
-pub(super) fn report(cluster: &Cluster, settled: Settled) -> Report {
+fn report(cluster: &Cluster, settled: Settled) -> Report {
     let Settled { order, entries, mut verdicts, findings, .. } = settled;
     let pods = order
         .iter()

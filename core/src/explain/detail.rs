@@ -18,15 +18,8 @@ use crate::cluster::{Cluster, PoolState, incomplete};
 pub(crate) fn details(cluster: &mut Cluster, case: &Case, request: &Request) -> Vec<NodeDetail> {
     let units = units(cluster, &case.question.claims);
     let expressions = expressions(cluster, case, &units);
-    let claim_name = |unit: &UnitSeen| case.question.claims.get(unit.claim).map(|claim| claim.metadata.name.clone());
-    let mut collector = Collector {
-        case,
-        expressions,
-        units: &units,
-        device: request.device.as_deref(),
-        claims: units.iter().map(|unit| claim_name(unit).unwrap_or_default()).collect(),
-        nodes: Vec::new(),
-    };
+    let mut collector =
+        Collector { case, expressions, units: &units, device: request.device.as_deref(), nodes: Vec::new() };
     let nodes = if request.nodes.is_empty() { &case.question.nodes } else { &request.nodes };
     let question = case.question.on(nodes.clone());
     if !nodes.is_empty() {
@@ -64,7 +57,6 @@ struct Collector<'s> {
     expressions: Vec<Expressions>,
     units: &'s [UnitSeen],
     device: Option<&'s str>,
-    claims: Vec<String>,
     nodes: Vec<NodeAtWork>,
 }
 
@@ -92,8 +84,9 @@ fn expressions(cluster: &mut Cluster, case: &Case, units: &[UnitSeen]) -> Vec<Ex
 
 impl Observer for Collector<'_> {
     fn node(&mut self, node: &NodeSeen<'_>) -> bool {
+        let claims = &self.case.question.claims;
         let requests = self.units.iter().enumerate().map(|(index, unit)| RequestDetail {
-            claim: self.claims.get(index).cloned().unwrap_or_default(),
+            claim: claims.get(unit.claim).map(|claim| claim.metadata.name.clone()).unwrap_or_default(),
             request: unit.name.clone(),
             needed: node.needs.get(index).copied().unwrap_or(unit.count),
             usable: 0,
