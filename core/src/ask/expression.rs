@@ -114,7 +114,7 @@ fn part(text: &str, depth: usize, whole: Whole) -> Part {
     }
 }
 
-/// Tells an expression and, as long as `left` allows, the sides of its `&&` and `||`, and of comparisons below them, each with its depth.
+/// Tells an expression and the sides of its `&&` and `||` and of comparisons below them, each with its depth; at most `left` texts.
 fn descend(text: &str, depth: usize, left: &mut usize, tell: &mut dyn FnMut(&str, usize)) {
     let text = text.trim();
     if *left == 0 || text.is_empty() {

@@ -1,5 +1,5 @@
-//! The main question: manifests in, what DRA does with them out. The simulated control plane gets the objects and settles; the report
-//! is what stands then.
+//! The main question: manifests in, what DRA does with them out. The simulated control plane gets the objects and
+//! settles; the report is what stands then.
 
 use std::collections::{BTreeMap, BTreeSet};
 
