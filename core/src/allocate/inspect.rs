@@ -113,11 +113,19 @@ pub(crate) struct DeviceSeen<'s, 'c> {
 /// Who is told what was found: a node, then its devices for each unit.
 pub(crate) trait Observer {
     /// A node; false to leave its devices out.
-    fn node(&mut self, node: &NodeSeen<'_>) -> bool;
+    fn node(&mut self, _: &NodeSeen<'_>) -> bool {
+        true
+    }
     /// A device of that node with all that keeps it from a unit.
     fn device(&mut self, unit: usize, device: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]);
     /// All devices of that node were told.
-    fn done(&mut self);
+    fn done(&mut self) {}
+}
+
+impl<F: FnMut(usize, &DeviceSeen<'_, '_>, &[Obstacle<'_>])> Observer for F {
+    fn device(&mut self, unit: usize, device: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]) {
+        self(unit, device, obstacles);
+    }
 }
 
 /// The units of a question.

@@ -42,6 +42,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::quantity::Quantity;
+use crate::api::slice::{Device, ResourceSlice};
 use crate::cluster::{Cluster, Memory, Usage};
 use crate::finding::Finding;
 use grid::Grid;
@@ -65,6 +66,13 @@ pub struct DeviceId {
     pub pool: String,
     /// Device of the pool.
     pub device: String,
+}
+
+impl DeviceId {
+    /// A device of a slice.
+    pub(crate) fn of(slice: &ResourceSlice, device: &Device) -> Self {
+        Self { driver: slice.spec.driver.clone(), pool: slice.spec.pool.name.clone(), device: device.name.clone() }
+    }
 }
 
 /// Devices that are taken beyond what the claims in the cluster say, for instance by decisions not yet written.

@@ -326,6 +326,11 @@ impl ResourceClaim {
     pub(crate) fn devices_mut(&mut self) -> &mut DeviceClaim {
         &mut Arc::make_mut(&mut self.spec).devices
     }
+
+    /// Its devices; none while it is not allocated.
+    pub(crate) fn results(&self) -> impl Iterator<Item = &DeviceRequestAllocationResult> {
+        self.status.allocation.iter().flat_map(|allocation| &allocation.devices.results)
+    }
 }
 
 impl ResourceClaimTemplateSpec {
@@ -336,6 +341,11 @@ impl ResourceClaimTemplateSpec {
         set_defaults(&mut full.spec);
         full
     }
+}
+
+/// Whether some request asks for admin access.
+pub(crate) fn asks_for_admin_access(requests: &[DeviceRequest]) -> bool {
+    requests.iter().filter_map(|request| request.exactly.as_ref()).any(|exact| exact.admin_access == Some(true))
 }
 
 /// What the API server fills in of what a claim asks for; a spec that is complete stays shared with others.

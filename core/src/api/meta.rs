@@ -55,6 +55,11 @@ impl ObjectMeta {
         !self.deletion_timestamp.is_empty()
     }
 
+    /// Whether something must happen before the object may go, by the name of that.
+    pub(crate) fn has_finalizer(&self, name: &str) -> bool {
+        self.finalizers.iter().any(|finalizer| finalizer == name)
+    }
+
     /// Kind, namespace and name of the object with this metadata.
     pub fn reference(&self, kind: &str) -> ObjectRef {
         ObjectRef::new(kind, &*self.namespace, &*self.name)

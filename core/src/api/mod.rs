@@ -2,6 +2,7 @@
 
 pub mod claim;
 pub mod class;
+pub(crate) mod condition;
 pub mod group;
 pub mod meta;
 pub mod node;

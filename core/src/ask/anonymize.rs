@@ -5,10 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// What has a name.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+use crate::api::condition::text;
+
+/// What has a name; new names begin with the word for it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 enum Kind {
     Namespace,
     /// Nodes and pools, which are mostly named after nodes.
@@ -41,22 +45,6 @@ impl Kind {
             _ => Self::Workload,
         })
     }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Namespace => "namespace",
-            Self::Place => "place",
-            Self::Slice => "slice",
-            Self::TaintRule => "taint-rule",
-            Self::Template => "template",
-            Self::ClusterTemplate => "cluster-template",
-            Self::Claim => "claim",
-            Self::Group => "group",
-            Self::Pod => "pod",
-            Self::Container => "container",
-            Self::Workload => "workload",
-        }
-    }
 }
 
 /// Labels that decisions look at, whatever object has them.
@@ -72,10 +60,9 @@ pub(crate) fn anonymize(objects: &mut [Value]) {
     };
     objects.iter_mut().for_each(|object| visit_object(object, &mut collect));
     let numbered = |(kind, names): (Kind, BTreeSet<String>)| {
-        let width = names.len().to_string().len();
-        let new_name = move |number: usize| format!("{}-{number:0width$}", kind.word());
-        let pairs: BTreeMap<String, String> = names.into_iter().zip((0..).map(new_name)).collect();
-        (kind, pairs)
+        let (width, word) = (names.len().to_string().len(), json!(kind));
+        let new_name = |number: usize| format!("{}-{number:0width$}", word.as_str().unwrap_or_default());
+        (kind, names.into_iter().zip((0..).map(new_name)).collect())
     };
     let new_names: BTreeMap<Kind, BTreeMap<String, String>> = names.into_iter().map(numbered).collect();
     let mut rename = |kind: Kind, name: &mut String| {
@@ -89,7 +76,7 @@ pub(crate) fn anonymize(objects: &mut [Value]) {
 
 type Visitor<'v> = dyn FnMut(Kind, &mut String) + 'v;
 
-/// Gives containers an image that says nothing, and workloads a selector of their own: the labels that it selected by are gone.
+/// Gives workloads a selector of their own: the labels that it selected by are gone.
 fn complete(object: &mut Value) {
     let name = object.pointer("/metadata/name").cloned().unwrap_or_default();
     let app = json!({ "app": name });
@@ -101,32 +88,10 @@ fn complete(object: &mut Value) {
             *selector = json!({ "matchLabels": app });
         }
     }
-    hide_images(object, 0);
-}
-
-fn hide_images(value: &mut Value, depth: u32) {
-    // Workloads nest a few templates at most.
-    if depth > 16 {
-        return;
-    }
-    match value {
-        Value::Object(fields) => {
-            for (name, field) in fields {
-                if name == "containers" || name == "initContainers" {
-                    for container in items(Some(field)).filter_map(Value::as_object_mut) {
-                        container.insert("image".to_owned(), json!("image"));
-                    }
-                }
-                hide_images(field, depth.saturating_add(1));
-            }
-        }
-        Value::Array(list) => list.iter_mut().for_each(|item| hide_images(item, depth.saturating_add(1))),
-        _ => {}
-    }
 }
 
 fn visit_object(object: &mut Value, visit: &mut Visitor<'_>) {
-    let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let kind = text(object, "kind").to_owned();
     let is_node = kind == "Node";
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         visit_metadata(metadata, Kind::of_object(&kind), is_node, visit);
@@ -145,8 +110,7 @@ fn visit_metadata(metadata: &mut Map<String, Value>, kind: Option<Kind>, is_node
     visit_text(metadata.get_mut("namespace"), Kind::Namespace, visit);
     metadata.remove("generateName");
     for owner in items(metadata.get_mut("ownerReferences")) {
-        let kind = Kind::of_object(owner.get("kind").and_then(Value::as_str).unwrap_or_default());
-        if let Some(kind) = kind {
+        if let Some(kind) = Kind::of_object(text(owner, "kind")) {
             visit_text(owner.get_mut("name"), kind, visit);
         }
     }
@@ -177,17 +141,24 @@ fn visit_value(value: &mut Value, depth: u32, visit: &mut Visitor<'_>) {
     }
 }
 
+/// Fields that hold a name, with what has it.
+const NAMES: [(&str, Kind); 9] = [
+    ("nodeName", Kind::Place),
+    ("nominatedNodeName", Kind::Place),
+    ("resourceClaimName", Kind::Claim),
+    ("resourceClaimTemplateName", Kind::Template),
+    ("templateName", Kind::Template),
+    ("clusterResourceClaimTemplateName", Kind::ClusterTemplate),
+    ("podGroupName", Kind::Group),
+    ("workloadName", Kind::Workload),
+    ("containerName", Kind::Container),
+];
+
 /// A field that holds a name, or a list of what has names.
 fn visit_field(name: &str, field: &mut Value, visit: &mut Visitor<'_>) {
     match name {
-        "nodeName" | "nominatedNodeName" => visit_text(Some(field), Kind::Place, visit),
         "pool" if field.is_string() => visit_text(Some(field), Kind::Place, visit),
         "pool" => visit_text(field.get_mut("name"), Kind::Place, visit),
-        "resourceClaimName" => visit_text(Some(field), Kind::Claim, visit),
-        "resourceClaimTemplateName" | "templateName" => visit_text(Some(field), Kind::Template, visit),
-        "clusterResourceClaimTemplateName" => visit_text(Some(field), Kind::ClusterTemplate, visit),
-        "podGroupName" => visit_text(Some(field), Kind::Group, visit),
-        "workloadName" => visit_text(Some(field), Kind::Workload, visit),
         "workloadRef" => visit_text(field.get_mut("name"), Kind::Workload, visit),
         "nodeSelector" => visit_text(field.get_mut(HOSTNAME), Kind::Place, visit),
         "targets" => {
@@ -199,14 +170,18 @@ fn visit_field(name: &str, field: &mut Value, visit: &mut Visitor<'_>) {
                 }
             }
         }
-        "containerName" => visit_text(Some(field), Kind::Container, visit),
         "containers" | "initContainers" => {
-            items(Some(field)).for_each(|container| visit_text(container.get_mut("name"), Kind::Container, visit));
+            for container in items(Some(field)) {
+                visit_text(container.get_mut("name"), Kind::Container, visit);
+                if let Some(container) = container.as_object_mut() {
+                    container.insert("image".to_owned(), json!("image"));
+                }
+            }
         }
         "reservedFor" => {
             for consumer in items(Some(field)) {
-                let is_pod = consumer.get("resource").and_then(Value::as_str) == Some("pods");
-                visit_text(consumer.get_mut("name"), if is_pod { Kind::Pod } else { Kind::Group }, visit);
+                let kind = if text(consumer, "resource") == "pods" { Kind::Pod } else { Kind::Group };
+                visit_text(consumer.get_mut("name"), kind, visit);
             }
         }
         "metadata" => {
@@ -215,7 +190,10 @@ fn visit_field(name: &str, field: &mut Value, visit: &mut Visitor<'_>) {
                 visit_metadata(metadata, None, false, visit);
             }
         }
-        _ => {}
+        name => {
+            let kind = NAMES.iter().find(|(known, _)| *known == name);
+            kind.into_iter().for_each(|(_, kind)| visit_text(Some(field), *kind, visit));
+        }
     }
 }
 

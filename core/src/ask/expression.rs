@@ -25,9 +25,8 @@ pub struct ExpressionRequest {
 
 /// What the expression comes to on one device.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct ExpressionAnswer {
     /// The device.
     pub device: DeviceId,
@@ -44,9 +43,8 @@ pub struct ExpressionAnswer {
 
 /// One part of an expression.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "ExpressionPart"))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(rename = "ExpressionPart"))]
 pub struct Part {
     /// How deep it stands: 0 for the whole.
     pub depth: u64,
@@ -73,11 +71,7 @@ pub fn expression(cluster: &Cluster, request: &ExpressionRequest) -> Result<Vec<
     let mut answers = Vec::new();
     for slice in cluster.slices().values() {
         for device in &slice.spec.devices {
-            let id = DeviceId {
-                driver: slice.spec.driver.clone(),
-                pool: slice.spec.pool.name.clone(),
-                device: device.name.clone(),
-            };
+            let id = DeviceId::of(slice, device);
             if !request.device.is_empty() && !crate::explain::detail::is_meant(&request.device, &id) {
                 continue;
             }
@@ -95,10 +89,8 @@ pub fn expression(cluster: &Cluster, request: &ExpressionRequest) -> Result<Vec<
             });
             let (cost, max_cost) = (whole.cost, whole.max_cost);
             let mut parts = Vec::new();
-            split(&request.expression, 0, &mut |text, depth| {
-                if let Ok(whole) = evaluate_whole(text, &env, &view) {
-                    parts.push(part(text, depth, whole));
-                }
+            descend(&request.expression, 0, &mut { MOST_PARTS }, &mut |text, depth| {
+                parts.extend(evaluate_whole(text, &env, &view).map(|whole| part(text, depth, whole)));
             });
             answers.push(ExpressionAnswer { device: id, parts, reads: reads.unwrap_or_default(), cost, max_cost });
         }
@@ -122,12 +114,7 @@ fn part(text: &str, depth: usize, whole: Whole) -> Part {
     }
 }
 
-/// Tells an expression and the sides of its `&&` and `||`, and of comparisons below them, each with its depth.
-fn split(text: &str, depth: usize, tell: &mut dyn FnMut(&str, usize)) {
-    let mut left = MOST_PARTS;
-    descend(text, depth, &mut left, tell);
-}
-
+/// Tells an expression and the sides of its `&&` and `||` and of comparisons below them, each with its depth; at most `left` texts.
 fn descend(text: &str, depth: usize, left: &mut usize, tell: &mut dyn FnMut(&str, usize)) {
     let text = text.trim();
     if *left == 0 || text.is_empty() {
@@ -206,33 +193,4 @@ fn sides<'t>(text: &'t str, operator: &str) -> Vec<&'t str> {
     }
     sides.extend(text.get(start..));
     sides
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_expression_is_cut_where_brackets_and_quotes_allow_it() {
-        let mut parts = Vec::new();
-        split(r#"(a["x && y"] == 1 && (b || c)) && d > "a || b""#, 0, &mut |text, depth| {
-            parts.push((depth, text.to_owned()));
-        });
-        let texts: Vec<(usize, &str)> = parts.iter().map(|(depth, text)| (*depth, text.as_str())).collect();
-        assert_eq!(
-            texts.get(1..),
-            Some(
-                &[
-                    (1, r#"(a["x && y"] == 1 && (b || c))"#),
-                    (2, r#"a["x && y"] == 1"#),
-                    (3, r#"a["x && y"]"#),
-                    (2, "(b || c)"),
-                    (3, "b"),
-                    (3, "c"),
-                    (1, r#"d > "a || b""#),
-                    (2, "d"),
-                ][..]
-            )
-        );
-    }
 }

@@ -9,14 +9,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::what_if::unknown;
 use crate::allocate::{DeviceId, InUse, Limits, Place, Question, find_place};
 use crate::api::claim::{DeviceRequest, ExactDeviceRequest, ResourceClaim};
 use crate::api::object::Object;
 use crate::api::quantity::Quantity;
 use crate::cluster::{Cluster, Draws, Ledger, SliceEntry};
+use crate::explain::case::Case;
 use crate::explain::settled::settle;
-use crate::explain::survey::Survey;
-use crate::finding::{Code, Finding, ObjectRef};
+use crate::explain::survey::{NodeTally, Survey};
+use crate::explain::{Request, explain_case};
+use crate::finding::{Finding, ObjectRef};
 
 /// Most claims that are asked for together on one node, or placed one after the other.
 const MOST: u64 = 256;
@@ -26,9 +29,8 @@ const STEPS: u64 = 500_000;
 
 /// What is counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "FitPer"))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(rename = "FitPer"))]
 pub enum Per {
     /// Nodes.
     #[default]
@@ -131,8 +133,7 @@ pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Resu
         Per::Class => per_class(cluster, &nodes, &limits),
     };
     let namespaces = namespaces(cluster);
-    let at_most = per_node.iter().fold(0u64, |sum, row| sum.saturating_add(row.fits.at_most));
-    let exact = per_node.iter().fold(0u64, |sum, row| sum.saturating_add(row.fits.at_least));
+    let Bounds { at_least: exact, at_most } = sum(&per_node);
     let (placed, pools) = place_all(cluster, &claim, &nodes, &limits);
     let remainders = remainders(cluster, &pools);
     let has_network = cluster.inventory().slices_without_node().next().is_some();
@@ -140,38 +141,26 @@ pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Resu
     let question = Question { claims: vec![claim.clone()], nodes, ..Question::default() };
     let survey = Survey::of(cluster, &question);
     let stranded = survey.nodes.iter().flat_map(|node| &node.units).fold(0u64, |sum, unit| sum.saturating_add(unit.1));
-    let case = crate::explain::case::Case {
-        subject: request.subject.clone(),
-        all_nodes: question.nodes.len(),
-        question,
-        ..crate::explain::case::Case::default()
-    };
-    let after = crate::explain::explain_case(cluster, case, &crate::explain::Request::default(), &limits);
+    let (subject, all_nodes) = (request.subject.clone(), question.nodes.len());
+    let case = Case { subject, all_nodes, question, ..Case::default() };
+    let after = explain_case(cluster, case, &Request::default(), &limits);
     let runs_out = if placed >= MOST { format!("more than {MOST} fit") } else { after.headline };
     Ok(Fit { total, rows, runs_out, largest, stranded, remainders, namespaces })
 }
 
 fn claim(cluster: &Cluster, subject: &ObjectRef) -> Result<ResourceClaim, Vec<Finding>> {
-    let is_meant =
-        |key: &&(String, String)| key.1 == subject.name && (subject.namespace.is_empty() || key.0 == subject.namespace);
-    let found = match subject.kind.as_str() {
-        "ResourceClaim" => {
-            let key = cluster.claims().keys().find(is_meant);
-            key.and_then(|key| cluster.claims().get(key))
-                .map(|claim| (claim.metadata.namespace.clone(), claim.spec.clone()))
-        }
-        _ => {
-            let key = cluster.templates().keys().find(is_meant);
-            let found = key.and_then(|key| cluster.templates().get(key));
-            found.map(|template| (template.metadata.namespace.clone(), template.spec.spec.clone()))
-        }
+    let kind = if subject.kind == "ResourceClaim" { "ResourceClaim" } else { "ResourceClaimTemplate" };
+    let is_meant = |key: &ObjectRef| {
+        key.name == subject.name && (subject.namespace.is_empty() || key.namespace == subject.namespace)
     };
-    let Some((namespace, spec)) = found else {
-        let message = format!("there is no {} `{}`", subject.kind, subject.name);
-        return Err(vec![Finding::new(Code::ReadBadSettings, "subject", message)]);
+    let found = cluster.keys(kind).find(is_meant);
+    let spec = match found.as_ref().and_then(|key| cluster.get(key)) {
+        Some(Object::ResourceClaim(claim)) => claim.spec.clone(),
+        Some(Object::ResourceClaimTemplate(template)) => template.spec.spec.clone(),
+        _ => return Err(vec![Finding { path: "subject".to_owned(), ..unknown(&subject.kind, &subject.name) }]),
     };
     let mut claim = ResourceClaim { spec, ..ResourceClaim::default() };
-    claim.metadata.namespace = namespace;
+    claim.metadata.namespace = found.map(|key| key.namespace).unwrap_or_default();
     claim.metadata.name = format!("another-{}", subject.name);
     Ok(claim)
 }
@@ -181,19 +170,13 @@ fn per_node(cluster: &mut Cluster, claim: &ResourceClaim, nodes: &[String], limi
     let question = Question { claims: vec![claim.clone()], nodes: nodes.to_vec(), ..Question::default() };
     let survey = Survey::of(cluster, &question);
     let mut known: BTreeMap<u32, Bounds> = BTreeMap::new();
-    let mut rows = Vec::new();
-    for node in &survey.nodes {
-        let fits = match known.get(&node.shape) {
-            Some(fits) => *fits,
-            None => {
-                let fits = on(cluster, claim, std::slice::from_ref(&node.name), &InUse::default(), limits);
-                known.insert(node.shape, fits);
-                fits
-            }
-        };
-        rows.push(FitRow { name: node.name.clone(), fits });
-    }
-    rows
+    let row = |node: &NodeTally| {
+        let fits = known.entry(node.shape);
+        let fits =
+            *fits.or_insert_with(|| on(cluster, claim, std::slice::from_ref(&node.name), &InUse::default(), limits));
+        FitRow { name: node.name.clone(), fits }
+    };
+    survey.nodes.iter().map(row).collect()
 }
 
 /// How many of a claim fit together on one of some nodes: the largest number for which the allocator finds a place.
@@ -216,39 +199,34 @@ fn on(cluster: &mut Cluster, claim: &ResourceClaim, nodes: &[String], in_use: &I
 
 /// How many fit with the devices of one pool alone.
 fn per_pool(cluster: &mut Cluster, claim: &ResourceClaim, nodes: &[String], limits: &Limits) -> Vec<FitRow> {
-    let mut by_pool: BTreeMap<(String, String), Vec<DeviceId>> = BTreeMap::new();
+    let mut by_pool: BTreeMap<Pool, Vec<DeviceId>> = BTreeMap::new();
     for slice in cluster.slices().values() {
-        let (driver, pool) = (slice.spec.driver.clone(), slice.spec.pool.name.clone());
-        let devices = slice.spec.devices.iter().map(|device| DeviceId {
-            driver: driver.clone(),
-            pool: pool.clone(),
-            device: device.name.clone(),
-        });
-        by_pool.entry((driver.clone(), pool.clone())).or_default().extend(devices);
+        let pool = by_pool.entry((slice.spec.driver.clone(), slice.spec.pool.name.clone())).or_default();
+        pool.extend(slice.spec.devices.iter().map(|device| DeviceId::of(slice, device)));
     }
-    let mut rows = Vec::new();
-    for (driver, pool) in by_pool.keys() {
-        let others = by_pool.iter().filter(|(key, _)| (&key.0, &key.1) != (driver, pool));
+    let row = |key: &Pool| {
+        let others = by_pool.iter().filter(|(other, _)| *other != key);
         let in_use = InUse { devices: others.flat_map(|(_, devices)| devices.clone()).collect(), ..InUse::default() };
-        rows.push(FitRow { name: format!("{driver}/{pool}"), fits: on(cluster, claim, nodes, &in_use, limits) });
-    }
-    rows
+        FitRow { name: format!("{}/{}", key.0, key.1), fits: on(cluster, claim, nodes, &in_use, limits) }
+    };
+    by_pool.keys().map(row).collect()
 }
 
 /// How many single devices of each class are left, all nodes together.
 fn per_class(cluster: &mut Cluster, nodes: &[String], limits: &Limits) -> Vec<FitRow> {
     let classes: Vec<String> = cluster.classes().keys().cloned().collect();
-    let mut rows = Vec::new();
-    for class in classes {
-        let claim = single(&class, 1);
-        let all = per_node(cluster, &claim, nodes, limits);
-        let fits = all.iter().fold(Bounds::default(), |sum, row| Bounds {
-            at_least: sum.at_least.saturating_add(row.fits.at_least),
-            at_most: sum.at_most.saturating_add(row.fits.at_most),
-        });
-        rows.push(FitRow { name: class, fits });
-    }
-    rows
+    let row = |class: String| {
+        let fits = sum(&per_node(cluster, &single(&class, 1), nodes, limits));
+        FitRow { name: class, fits }
+    };
+    classes.into_iter().map(row).collect()
+}
+
+fn sum(rows: &[FitRow]) -> Bounds {
+    rows.iter().fold(Bounds::default(), |sum, row| Bounds {
+        at_least: sum.at_least.saturating_add(row.fits.at_least),
+        at_most: sum.at_most.saturating_add(row.fits.at_most),
+    })
 }
 
 fn single(class: &str, count: i64) -> ResourceClaim {
@@ -263,20 +241,15 @@ fn single(class: &str, count: i64) -> ResourceClaim {
 /// The most devices of each class that one claim could get on one node; a claim can have 32.
 fn largest(cluster: &mut Cluster, nodes: &[String], limits: &Limits) -> Vec<(String, u64)> {
     let classes: Vec<String> = cluster.classes().keys().cloned().collect();
-    let mut all = Vec::new();
-    for class in classes {
-        let mut most = 0;
-        for count in 1..=32 {
-            let claims = vec![single(&class, count)];
-            let question = Question { claims, nodes: nodes.to_vec(), ..Question::default() };
-            if !matches!(find_place(cluster, &question, limits), Place::On(..)) {
-                break;
-            }
-            most = u64::try_from(count).unwrap_or_default();
-        }
-        all.push((class, most));
-    }
-    all
+    let mut fits = |class: &str, count: i64| {
+        let question = Question { claims: vec![single(class, count)], nodes: nodes.to_vec(), ..Question::default() };
+        matches!(find_place(cluster, &question, limits), Place::On(..))
+    };
+    let most = |class: String| {
+        let most = (1..=32).take_while(|count| fits(&class, *count)).count() as u64;
+        (class, most)
+    };
+    classes.into_iter().map(most).collect()
 }
 
 /// Driver and name.
@@ -292,8 +265,7 @@ fn place_all(cluster: &mut Cluster, claim: &ResourceClaim, nodes: &[String], lim
         let question = Question { claims: vec![next.clone()], nodes: nodes.to_vec(), ..Question::default() };
         let Place::On(_, allocations) = find_place(cluster, &question, limits) else { break };
         next.status.allocation = allocations.into_iter().next();
-        let results = next.status.allocation.iter().flat_map(|allocation| &allocation.devices.results);
-        pools.extend(results.map(|result| (result.driver.clone(), result.pool.clone())));
+        pools.extend(next.results().map(|result| (result.driver.clone(), result.pool.clone())));
         cluster.apply(Object::ResourceClaim(Arc::new(next)));
         placed = placed.saturating_add(1);
     }
@@ -314,8 +286,7 @@ fn remainders(cluster: &Cluster, pools: &BTreeSet<Pool>) -> Vec<Remainder> {
             all.push(Remainder { driver, pool, of, name, left: left.to_string(), total: total.to_string() });
         };
         let mut ledger = Ledger::new(slices().flat_map(|entry| &entry.slice.spec.shared_counters));
-        let devices = || slices().flat_map(|entry| entry.slice.spec.devices.iter().zip(&entry.devices));
-        for (device, position) in devices() {
+        for (device, position) in slices().flat_map(|entry| entry.slice.spec.devices.iter().zip(&entry.devices)) {
             let Some(usage) = inventory.usage(*position) else { continue };
             ledger.draw(device, &Draws { is_first: true, requested: Some(&usage.requested()) }, true);
             for (name, capacity) in device.capacity.iter().filter(|_| usage.shares > 0) {
@@ -334,15 +305,10 @@ fn remainders(cluster: &Cluster, pools: &BTreeSet<Pool>) -> Vec<Remainder> {
 
 /// Devices in use by namespace, each counted once for each claim that has it.
 fn namespaces(cluster: &Cluster) -> Vec<(String, u64)> {
-    let mut used: BTreeMap<String, BTreeSet<(String, String, String)>> = BTreeMap::new();
-    for claim in cluster.claims().values() {
-        for result in claim.status.allocation.iter().flat_map(|allocation| &allocation.devices.results) {
-            if result.admin_access != Some(true) {
-                let id = (result.driver.clone(), result.pool.clone(), result.device.clone());
-                used.entry(claim.metadata.namespace.clone()).or_default().insert(id);
-            }
-        }
+    let mut used: BTreeMap<&String, BTreeSet<_>> = BTreeMap::new();
+    for (claim, result) in cluster.held() {
+        let id = (&result.driver, &result.pool, &result.device);
+        used.entry(&claim.metadata.namespace).or_default().insert(id);
     }
-    let count = |devices: BTreeSet<_>| u64::try_from(devices.len()).unwrap_or(u64::MAX);
-    used.into_iter().map(|(namespace, devices)| (namespace, count(devices))).collect()
+    used.into_iter().map(|(namespace, devices)| (namespace.clone(), devices.len() as u64)).collect()
 }

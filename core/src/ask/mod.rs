@@ -8,15 +8,13 @@ mod anonymize;
 mod expression;
 mod fit;
 mod report;
-mod run;
 pub(crate) mod snapshot;
 mod taint;
 mod what_if;
 
 pub use expression::{ExpressionAnswer, ExpressionRequest, Part, expression};
 pub use fit::{Bounds, Fit, FitRequest, FitRow, Per, Remainder, fit};
-pub use report::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
-pub use run::{report_of, run};
+pub use report::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report, report_of, run};
 pub use snapshot::{FORMAT as SNAPSHOT_FORMAT, snapshot};
 pub use taint::{Eviction, TaintSpec, preview};
 pub use what_if::{ClaimDifference, Difference, Place, PodDifference, Supposition, compare_with, what_if};

@@ -1,15 +1,20 @@
-//! What stands in a cluster at rest.
+//! The main question: manifests in, what DRA does with them out. The simulated control plane gets the objects and
+//! settles; the report is what stands then.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::allocate::Limits;
 use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
 use crate::api::quantity::Quantity;
+use crate::api::slice::ResourceSlice;
 use crate::cluster::Cluster;
+use crate::control_plane::Simulation;
 use crate::controllers::workloads::{reference, root_of};
 use crate::explain::origin::template_of;
-use crate::explain::settled::Settled;
+use crate::explain::reasons::Verdict;
+use crate::explain::settled::{Settled, look, settle};
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::scheduler::node_fit::is_inferred;
 use crate::scheduler::special::NAME;
@@ -50,9 +55,8 @@ pub struct NodeReport {
 
 /// One Pod.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct PodReport {
     /// Namespace.
     pub namespace: String,
@@ -83,9 +87,8 @@ impl PodReport {
 
 /// One entry of a Pod's `spec.resourceClaims`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct PodClaimReport {
     /// Name of the entry.
     pub name: String,
@@ -96,9 +99,8 @@ pub struct PodClaimReport {
 
 /// One claim.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct ClaimReport {
     /// Namespace.
     pub namespace: String,
@@ -117,9 +119,8 @@ pub struct ClaimReport {
 
 /// One device of a claim.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct AllocatedDevice {
     /// `request` or `request/subrequest`.
     pub request: String,
@@ -159,29 +160,36 @@ impl From<&DeviceRequestAllocationResult> for AllocatedDevice {
 /// Driver, pool and device.
 type DeviceKey<'c> = (&'c str, &'c str, &'c str);
 
+/// Lets the cluster's control plane settle.
+///
+/// The cluster afterwards holds what was made. Names and ids are derived from what they belong to, so a second run over the resulting
+/// cluster changes nothing and reports the same nodes, Pods and claims.
+pub fn run(cluster: &mut Cluster, limits: &Limits) -> Report {
+    let settled = settle(cluster, limits);
+    report(cluster, settled)
+}
+
+/// Nodes, Pods and claims of a control plane as they stand, and why Pods have no node.
+pub fn report_of(simulation: &mut Simulation) -> Report {
+    let settled = look(simulation);
+    report(simulation.server().cluster(), settled)
+}
+
 /// The report of a cluster that was looked at.
-pub(super) fn report(cluster: &Cluster, settled: Settled) -> Report {
+fn report(cluster: &Cluster, settled: Settled) -> Report {
     let Settled { order, entries, mut verdicts, findings, .. } = settled;
     let pods = order
         .iter()
         .map(|key| {
-            let verdict = verdicts.remove(key).unwrap_or_default();
-            let root = cluster.pods().get(key).and_then(|pod| root_of(cluster, pod));
-            let claims = entries.get(key).map(Vec::as_slice).unwrap_or_default();
-            let special = cluster.pods().get(key).and_then(|pod| pod.extended_resource_claim());
-            let special = special.map(|claim| PodClaimReport { name: NAME.to_owned(), claim: Some(claim.clone()) });
-            PodReport {
-                namespace: key.0.clone(),
-                name: key.1.clone(),
-                owner: root.map(reference),
-                node: verdict.node,
-                reasons: verdict.reasons,
-                claims: claims
-                    .iter()
-                    .map(|entry| PodClaimReport { name: entry.name.clone(), claim: entry.claim.clone() })
-                    .chain(special)
-                    .collect(),
-            }
+            let Verdict { node, reasons } = verdicts.remove(key).unwrap_or_default();
+            let pod = cluster.pods().get(key);
+            let owner = pod.and_then(|pod| root_of(cluster, pod)).map(reference);
+            let entries = entries.get(key).into_iter().flatten();
+            let claims = entries.map(|entry| PodClaimReport { name: entry.name.clone(), claim: entry.claim.clone() });
+            let extended = pod.and_then(|pod| pod.extended_resource_claim());
+            let extended = extended.map(|claim| PodClaimReport { name: NAME.to_owned(), claim: Some(claim.clone()) });
+            let (namespace, name) = key.clone();
+            PodReport { namespace, name, owner, node, reasons, claims: claims.chain(extended).collect() }
         })
         .collect();
     let claims = cluster.claims().values().map(|claim| claim_report(cluster, claim)).collect();
@@ -190,7 +198,6 @@ pub(super) fn report(cluster: &Cluster, settled: Settled) -> Report {
 
 fn claim_report(cluster: &Cluster, claim: &ResourceClaim) -> ClaimReport {
     let status = &claim.status;
-    let results = status.allocation.iter().flat_map(|allocation| &allocation.devices.results);
     let namespace = &claim.metadata.namespace;
     let consumer = |resource: &str, name: &str| match resource {
         "pods" => format!("{namespace}/{name}"),
@@ -201,13 +208,14 @@ fn claim_report(cluster: &Cluster, claim: &ResourceClaim) -> ClaimReport {
         name: claim.metadata.name.clone(),
         template: template_of(cluster, claim).map(|template| template.name),
         allocated: status.allocation.is_some(),
-        devices: results.map(AllocatedDevice::from).collect(),
+        devices: claim.results().map(AllocatedDevice::from).collect(),
         reserved_for: status.reserved_for.iter().map(|entry| consumer(&entry.resource, &entry.name)).collect(),
     }
 }
 
 fn node_reports(cluster: &Cluster, pods: &Vec<PodReport>) -> Vec<NodeReport> {
-    let allocated = allocated(cluster);
+    let held = cluster.held().map(|(_, result)| (&*result.driver, &*result.pool, &*result.device));
+    let allocated: BTreeSet<DeviceKey<'_>> = held.collect();
     let local = local_devices(cluster);
     let mut pods_by_node: BTreeMap<&String, Vec<String>> = BTreeMap::new();
     for pod in pods {
@@ -220,13 +228,11 @@ fn node_reports(cluster: &Cluster, pods: &Vec<PodReport>) -> Vec<NodeReport> {
         .iter()
         .map(|(name, node)| {
             let devices = local.get(name.as_str());
-            let count = devices.map_or(0, BTreeSet::len);
-            let in_use = devices.map_or(0, |devices| devices.intersection(&allocated).count());
             NodeReport {
                 name: name.clone(),
                 inferred: is_inferred(node),
-                local_devices: count as u64,
-                allocated_devices: in_use as u64,
+                local_devices: devices.map_or(0, BTreeSet::len) as u64,
+                allocated_devices: devices.map_or(0, |devices| devices.intersection(&allocated).count()) as u64,
                 pods: pods_by_node.remove(name).unwrap_or_default(),
             }
         })
@@ -235,31 +241,11 @@ fn node_reports(cluster: &Cluster, pods: &Vec<PodReport>) -> Vec<NodeReport> {
 
 /// Devices of the newest generation of each pool, by the one node that has access.
 fn local_devices(cluster: &Cluster) -> BTreeMap<&str, BTreeSet<DeviceKey<'_>>> {
-    let mut newest: BTreeMap<(&str, &str), i64> = BTreeMap::new();
-    for slice in cluster.slices().values() {
-        let pool = &slice.spec.pool;
-        let generation = newest.entry((&slice.spec.driver, &pool.name)).or_insert(pool.generation);
-        *generation = (*generation).max(pool.generation);
-    }
     let mut local: BTreeMap<&str, BTreeSet<DeviceKey<'_>>> = BTreeMap::new();
-    for slice in cluster.slices().values() {
-        let (spec, pool) = (&slice.spec, &slice.spec.pool);
-        if newest.get(&(spec.driver.as_str(), pool.name.as_str())) != Some(&pool.generation) {
-            continue;
-        }
-        for device in &spec.devices {
-            if let Some(node) = spec.node_name.as_deref().or(device.node_name.as_deref()) {
-                local.entry(node).or_default().insert((&spec.driver, &pool.name, &device.name));
-            }
+    for (ResourceSlice { spec, .. }, device) in cluster.newest_devices() {
+        if let Some(node) = spec.node_name.as_deref().or(device.node_name.as_deref()) {
+            local.entry(node).or_default().insert((&spec.driver, &spec.pool.name, &device.name));
         }
     }
     local
-}
-
-/// Devices that claims have, other than for administration.
-fn allocated(cluster: &Cluster) -> BTreeSet<DeviceKey<'_>> {
-    let allocations = cluster.claims().values().filter_map(|claim| claim.status.allocation.as_ref());
-    let results = allocations.flat_map(|allocation| &allocation.devices.results);
-    let taken = results.filter(|result| result.admin_access != Some(true));
-    taken.map(|result| (result.driver.as_str(), result.pool.as_str(), result.device.as_str())).collect()
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::anonymize::anonymize;
 use crate::allocate::Limits;
+use crate::api::condition::text;
 use crate::api::object::Object;
 use crate::api::pod::Namespace;
 use crate::api::source::{Selection, Target, TemplateSource};
@@ -97,11 +98,7 @@ pub fn snapshot(cluster: &Cluster, limits: &Limits, is_anonymous: bool) -> Value
         Object::TemplateSource(source) if is_anonymous => with_names(Arc::unwrap_or_clone(source), cluster).write(),
         object => as_served(object.write(), profile.version),
     });
-    let is_referred_to = |object: &&Value| {
-        let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
-        REFERRED_TO.contains(&kind)
-    };
-    let refused = cluster.all_refused().filter(is_referred_to).cloned();
+    let refused = cluster.all_refused().filter(|object| REFERRED_TO.contains(&text(object, "kind"))).cloned();
     let mut objects: Vec<Value> = objects.chain(refused).map(cleaned).collect();
     if is_anonymous {
         anonymize(&mut objects);

@@ -10,6 +10,7 @@ use crate::api::object::Object;
 use crate::api::slice::{DeviceTaint, TaintEffect};
 use crate::cluster::Cluster;
 use crate::control_plane::Simulation;
+use crate::explain::change::taint_parts;
 use crate::finding::{Code, Finding};
 use crate::{controllers::taint_eviction as eviction, decision::Time};
 
@@ -78,17 +79,13 @@ fn parse(text: &str) -> Result<DeviceTaint, Vec<Finding>> {
         let message = format!("`{text}` is not a taint");
         vec![Finding::new(Code::ReadBadSettings, "taint", message).with_hint("write it as `key=value:NoExecute`")]
     };
-    let (rest, effect) = text.rsplit_once(':').ok_or_else(bad)?;
-    let (key, value) = rest.split_once('=').unwrap_or((rest, ""));
-    let effect = match effect {
+    let [key, value, effect] = taint_parts(text);
+    let effect = match effect.as_str() {
         "NoSchedule" => TaintEffect::NoSchedule,
         "NoExecute" => TaintEffect::NoExecute,
         _ => return Err(bad()),
     };
-    if key.is_empty() {
-        return Err(bad());
-    }
-    Ok(DeviceTaint { key: key.to_owned(), value: value.to_owned(), effect, ..DeviceTaint::default() })
+    if key.is_empty() { Err(bad()) } else { Ok(DeviceTaint { key, value, effect, ..DeviceTaint::default() }) }
 }
 
 /// Pods that the taints of a cluster drive out, by time and name.

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use super::taint::{Eviction, TaintSpec, evictions, taint};
 use super::{ClaimReport, PodReport, Report, report_of, run};
 use crate::allocate::{DeviceId, Limits};
-use crate::api::slice::ResourceSlice;
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
 use crate::control_plane::{Command, Simulation};
@@ -66,9 +65,8 @@ pub struct Difference {
 
 /// One Pod.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct PodDifference {
     /// `namespace/name`.
     pub pod: String,
@@ -83,9 +81,8 @@ pub struct PodDifference {
 
 /// Where a Pod is.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "PlaceOfPod"))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(rename = "PlaceOfPod"))]
 pub enum Place {
     /// Not there at all.
     Absent,
@@ -167,7 +164,7 @@ fn suppose(
         simulation.perform(command).map_err(|_| vec![unknown(&object.kind, &object.name)])?;
     }
     for name in &supposition.cordon {
-        let node = ObjectRef { kind: "Node".to_owned(), name: name.clone(), ..ObjectRef::default() };
+        let node = ObjectRef::new("Node", "", &**name);
         let fields = json!({ "spec": { "unschedulable": true } });
         let command = Command::Patch { object: node, fields, status: false };
         simulation.perform(command).map_err(|_| vec![unknown("Node", name)])?;
@@ -200,29 +197,11 @@ fn located(cluster: &Cluster, object: &ObjectRef) -> ObjectRef {
     if !object.namespace.is_empty() {
         return object.clone();
     }
-    let by_name = |keys: &mut dyn Iterator<Item = &(String, String)>| -> Option<String> {
-        let found: Vec<&(String, String)> = keys.filter(|key| key.1 == object.name).collect();
-        match found.as_slice() {
-            [only] => Some(only.0.clone()),
-            _ => None,
-        }
-    };
-    let namespace = match object.kind.as_str() {
-        "Pod" => by_name(&mut cluster.pods().keys()),
-        "ResourceClaim" => by_name(&mut cluster.claims().keys()),
-        "ResourceClaimTemplate" => by_name(&mut cluster.templates().keys()),
-        "PodGroup" => by_name(&mut cluster.pod_groups().keys()),
-        kind => {
-            let keys: Vec<(String, String)> = cluster
-                .workloads()
-                .keys()
-                .filter(|key| key.0 == kind)
-                .map(|key| (key.1.clone(), key.2.clone()))
-                .collect();
-            by_name(&mut keys.iter())
-        }
-    };
-    ObjectRef { namespace: namespace.unwrap_or_default(), ..object.clone() }
+    let found: Vec<ObjectRef> = cluster.keys(&object.kind).filter(|key| key.name == object.name).collect();
+    match found.as_slice() {
+        [only] => only.clone(),
+        _ => object.clone(),
+    }
 }
 
 /// What two clusters after a run have not in common.
@@ -237,84 +216,52 @@ fn compare(before: (&Cluster, &Report), after: (&Cluster, &Report)) -> Differenc
         devices_removed: old_devices.difference(&new_devices).cloned().collect(),
         pods: pods(before.1, after.1),
         claims: claims(before.1, after.1),
-        evictions: Vec::new(),
-        findings: Vec::new(),
+        ..Difference::default()
     }
 }
 
 /// Devices of the newest generation of each pool.
 fn devices(cluster: &Cluster) -> BTreeSet<DeviceId> {
-    let mut newest: BTreeMap<(&str, &str), i64> = BTreeMap::new();
-    let key = |slice: &'_ ResourceSlice| (slice.spec.driver.clone(), slice.spec.pool.name.clone());
-    for slice in cluster.slices().values() {
-        let pool = &slice.spec.pool;
-        let known = newest.entry((&slice.spec.driver, &pool.name)).or_insert(pool.generation);
-        *known = (*known).max(pool.generation);
-    }
-    let mut devices = BTreeSet::new();
-    for slice in cluster.slices().values() {
-        let (driver, pool) = key(slice);
-        if newest.get(&(driver.as_str(), pool.as_str())) == Some(&slice.spec.pool.generation) {
-            devices.extend(slice.spec.devices.iter().map(|device| DeviceId {
-                driver: driver.clone(),
-                pool: pool.clone(),
-                device: device.name.clone(),
-            }));
-        }
-    }
-    devices
+    cluster.newest_devices().map(|(slice, device)| DeviceId::of(slice, device)).collect()
 }
 
-fn pods(before: &Report, after: &Report) -> Vec<PodDifference> {
-    type Pods<'r> = BTreeMap<String, &'r PodReport>;
-    fn by_name(report: &Report) -> Pods<'_> {
-        report.pods.iter().map(|pod| (format!("{}/{}", pod.namespace, pod.name), pod)).collect()
-    }
-    let (old, new) = (by_name(before), by_name(after));
-    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    let place = |pods: &Pods<'_>, name: &String| match pods.get(name) {
+fn pods<'r>(before: &'r Report, after: &'r Report) -> Vec<PodDifference> {
+    let by_name = |pod: &'r PodReport| (format!("{}/{}", pod.namespace, pod.name), pod);
+    let place = |pod: Option<&&PodReport>| match pod {
         None => Place::Absent,
         Some(pod) => pod.node.clone().map_or(Place::Pending, Place::Node),
     };
-    let reason = |pods: &Pods<'_>, name: &String| {
-        pods.get(name).and_then(|pod| pod.reasons.first()).map(|finding| finding.message.clone())
-    };
-    let mut differences = Vec::new();
-    for name in names {
-        let (was, is) = (place(&old, name), place(&new, name));
-        if was == is {
-            continue;
-        }
-        let why = match (&was, &is) {
-            (_, Place::Pending) => reason(&new, name),
-            (Place::Pending, _) => reason(&old, name),
+    let reason = |pod: Option<&&PodReport>| Some(pod?.reasons.first()?.message.clone());
+    let difference = |pod, old: Option<&&PodReport>, new: Option<&&PodReport>| {
+        let (before, after) = (place(old), place(new));
+        let why = match (&before, &after) {
+            (_, Place::Pending) => reason(new),
+            (Place::Pending, _) => reason(old),
             _ => None,
         };
-        differences.push(PodDifference { pod: name.clone(), before: was, after: is, why });
-    }
-    differences
+        (before != after).then_some(PodDifference { pod, before, after, why })
+    };
+    both(before.pods.iter().map(by_name), after.pods.iter().map(by_name), difference)
+}
+
+/// What differs between two sets of things by name, of each that one of them has.
+fn both<T, D>(
+    before: impl Iterator<Item = (String, T)>,
+    after: impl Iterator<Item = (String, T)>,
+    difference: impl Fn(String, Option<&T>, Option<&T>) -> Option<D>,
+) -> Vec<D> {
+    let (old, new): (BTreeMap<String, T>, BTreeMap<String, T>) = (before.collect(), after.collect());
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    names.into_iter().filter_map(|name| difference(name.clone(), old.get(name), new.get(name))).collect()
 }
 
 fn claims(before: &Report, after: &Report) -> Vec<ClaimDifference> {
-    type Devices = BTreeMap<String, Vec<String>>;
-    fn by_name(report: &Report) -> Devices {
-        let name = |claim: &ClaimReport| format!("{}/{}", claim.namespace, claim.name);
-        let devices = |claim: &ClaimReport| {
-            let all = claim.devices.iter();
-            all.map(|device| format!("{}/{}/{}", device.driver, device.pool, device.device)).collect()
-        };
-        report.claims.iter().map(|claim| (name(claim), devices(claim))).collect()
-    }
-    let (old, new) = (by_name(before), by_name(after));
-    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    let differs = |name: &&String| old.get(*name) != new.get(*name);
-    names
-        .into_iter()
-        .filter(differs)
-        .map(|name| ClaimDifference {
-            claim: name.clone(),
-            before: old.get(name).cloned(),
-            after: new.get(name).cloned(),
-        })
-        .collect()
+    let by_name = |claim: &ClaimReport| -> (String, Vec<String>) {
+        let devices = claim.devices.iter().map(|one| format!("{}/{}/{}", one.driver, one.pool, one.device));
+        (format!("{}/{}", claim.namespace, claim.name), devices.collect())
+    };
+    let difference = |claim, old: Option<&Vec<String>>, new: Option<&Vec<String>>| {
+        (old != new).then(|| ClaimDifference { claim, before: old.cloned(), after: new.cloned() })
+    };
+    both(before.claims.iter().map(by_name), after.claims.iter().map(by_name), difference)
 }

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Facts, Presence, finding};
+use super::{Facts, Presence, of_claim, spare};
 use crate::api::claim::ResourceClaim;
-use crate::cluster::entries::Resolved;
-use crate::cluster::entries::{ENTRY_ANNOTATION, is_for_pod, resolve};
+use crate::cluster::entries::{ENTRY_ANNOTATION, Resolved, is_for_pod, key_of, resolve};
 use crate::finding::{Code, Finding};
 
 pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
@@ -29,14 +28,8 @@ fn reservations(facts: &Facts, claim: &ResourceClaim, findings: &mut Vec<Finding
         };
         let message =
             format!("the claim is reserved for {} `{namespace}/{}`, which {what}", consumer.resource, consumer.name);
-        let hint = "kube-controller-manager takes the entry out within minutes; if it does not, see whether it runs, then remove this entry from `status.reservedFor` with `kubectl edit --subresource=status`".to_owned();
-        findings.push(finding(
-            code,
-            claim.metadata.reference("ResourceClaim"),
-            &format!("status.reservedFor[{index}]"),
-            message,
-            hint,
-        ));
+        let hint = "kube-controller-manager takes the entry out within minutes; if it does not, see whether it runs, then remove this entry from `status.reservedFor` with `kubectl edit --subresource=status`";
+        findings.push(of_claim(claim, code, &format!("status.reservedFor[{index}]"), message, hint));
     }
 }
 
@@ -45,22 +38,13 @@ fn idle(facts: &Facts, claim: &ResourceClaim, findings: &mut Vec<Finding>) {
     if claim.status.allocation.is_none() || !claim.status.reserved_for.is_empty() {
         return;
     }
-    let namespace = &claim.metadata.namespace;
-    let key = (namespace.clone(), claim.metadata.name.clone());
-    let users = facts.cluster.links().pods_of_claim(&key);
-    let waits = users.filter_map(|name| facts.cluster.pods().get(&(namespace.clone(), name.clone())));
-    if waits.into_iter().any(|pod| !pod.is_finished()) || !facts.knows_pods {
+    let mut users = facts.cluster.pods_of_claim(&key_of(&claim.metadata));
+    if users.any(|pod| !pod.is_finished()) || !facts.knows_pods {
         return;
     }
-    let message = "the claim has devices, and no Pod uses it or is about to".to_owned();
-    let hint = "kube-controller-manager gives the devices back when the last reservation goes; a claim that missed that is freed by deleting it, where it was made for one Pod, or by `kubectl edit --subresource=status` without `status.allocation`".to_owned();
-    findings.push(finding(
-        Code::CheckIdleDevices,
-        claim.metadata.reference("ResourceClaim"),
-        "status.allocation",
-        message,
-        hint,
-    ));
+    let message = "the claim has devices, and no Pod uses it or is about to";
+    let hint = "kube-controller-manager gives the devices back when the last reservation goes; a claim that missed that is freed by deleting it, where it was made for one Pod, or by `kubectl edit --subresource=status` without `status.allocation`";
+    findings.push(of_claim(claim, Code::CheckIdleDevices, "status.allocation", message, hint));
 }
 
 /// Generated claims whose owner is not there, or does not know them.
@@ -70,18 +54,11 @@ fn owner(facts: &Facts, claim: &ResourceClaim, findings: &mut Vec<Finding>) {
         return;
     }
     let namespace = &claim.metadata.namespace;
-    let path = "metadata.ownerReferences";
     match facts.presence(&owner.kind, namespace, &owner.name, &owner.uid) {
         Presence::Gone | Presence::Replaced => {
             let message = format!("{} `{namespace}/{}`, which the claim was made for, is gone", owner.kind, owner.name);
-            let hint = "the garbage collector deletes the claim within minutes; if it does not, delete the claim: nothing else uses it".to_owned();
-            findings.push(finding(
-                Code::CheckOwnerGone,
-                claim.metadata.reference("ResourceClaim"),
-                path,
-                message,
-                hint,
-            ));
+            let hint = "the garbage collector deletes the claim within minutes; if it does not, delete the claim: nothing else uses it";
+            findings.push(of_claim(claim, Code::CheckOwnerGone, "metadata.ownerReferences", message, hint));
         }
         Presence::There if owner.kind == "Pod" => unrecorded(facts, claim, &owner.name, findings),
         Presence::There | Presence::Ended | Presence::Unknown => {}
@@ -101,14 +78,8 @@ fn unrecorded(facts: &Facts, claim: &ResourceClaim, pod: &str, findings: &mut Ve
         Resolved::NotCreated | Resolved::NoSource => "records none".to_owned(),
     };
     let message = format!("the claim was made for entry `{}` of Pod `{}`, whose status {recorded}", entry.name, key.1);
-    let hint = "kube-controller-manager records the claim when it sees the Pod again; where another one is recorded, delete this one".to_owned();
-    findings.push(finding(
-        Code::CheckClaimUnrecorded,
-        claim.metadata.reference("ResourceClaim"),
-        "metadata.annotations",
-        message,
-        hint,
-    ));
+    let hint = "kube-controller-manager records the claim when it sees the Pod again; where another one is recorded, delete this one";
+    findings.push(of_claim(claim, Code::CheckClaimUnrecorded, "metadata.annotations", message, hint));
 }
 
 /// Claims that were made for the same entry of the same owner.
@@ -123,21 +94,10 @@ fn duplicates(facts: &Facts, findings: &mut Vec<Finding>) {
         let Some(first) = known.insert((&owner.uid, entry), claim) else { continue };
         let message =
             format!("entry `{entry}` of {} `{}` has claim `{}`, too", owner.kind, owner.name, first.metadata.name);
-        let is_idle = |claim: &ResourceClaim| claim.status.reserved_for.is_empty();
-        let hint = match (is_idle(claim), is_idle(first)) {
-            (true, _) => format!("nobody uses `{}`: delete it", claim.metadata.name),
-            (false, true) => format!("nobody uses `{}`: delete it", first.metadata.name),
-            (false, false) => {
-                format!("delete the one that the status of {} `{}` does not name", owner.kind, owner.name)
-            }
+        let hint = match spare(claim, first) {
+            Some(spare) => format!("nobody uses `{}`: delete it", spare.metadata.name),
+            None => format!("delete the one that the status of {} `{}` does not name", owner.kind, owner.name),
         };
-        let path = "metadata.annotations";
-        findings.push(finding(
-            Code::CheckDuplicateClaim,
-            claim.metadata.reference("ResourceClaim"),
-            path,
-            message,
-            hint,
-        ));
+        findings.push(of_claim(claim, Code::CheckDuplicateClaim, "metadata.annotations", message, hint));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Facts, finding};
+use super::{Facts, finding, of_claim, spare};
 use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
 use crate::api::quantity::Quantity;
 use crate::api::slice::{Device, ResourceSlice};
@@ -14,6 +14,12 @@ type DeviceKey<'c> = (&'c str, &'c str, &'c str);
 
 /// One entry of an allocation, with its claim.
 type Held<'c> = (&'c ResourceClaim, &'c DeviceRequestAllocationResult);
+
+/// Where a claim's devices stand.
+const RESULTS: &str = "status.allocation.devices.results";
+
+const OVERDRAWN: &str =
+    "see whether the driver made its pool smaller; delete Pods that use the devices until the rest fits";
 
 pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
     let held = held(facts);
@@ -28,52 +34,29 @@ pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
 /// Who has which device, other than for administration.
 fn held(facts: &Facts) -> BTreeMap<DeviceKey<'_>, Vec<Held<'_>>> {
     let mut held: BTreeMap<DeviceKey<'_>, Vec<Held<'_>>> = BTreeMap::new();
-    for claim in facts.cluster.claims().values() {
-        let results = claim.status.allocation.iter().flat_map(|allocation| &allocation.devices.results);
-        for result in results.filter(|result| result.admin_access != Some(true)) {
-            held.entry((&result.driver, &result.pool, &result.device)).or_default().push((claim, result));
-        }
+    for (claim, result) in facts.cluster.held() {
+        held.entry((&result.driver, &result.pool, &result.device)).or_default().push((claim, result));
     }
     held
 }
 
 /// Devices of the newest generation of each pool.
 fn published(facts: &Facts) -> BTreeMap<DeviceKey<'_>, &Device> {
-    let devices = newest(facts).into_iter().flat_map(|slice| {
-        let pool = slice.spec.pool.name.as_str();
-        slice.spec.devices.iter().map(move |device| ((slice.spec.driver.as_str(), pool, device.name.as_str()), device))
-    });
-    devices.collect()
-}
-
-/// Slices of the newest generation of each pool.
-fn newest(facts: &Facts) -> Vec<&ResourceSlice> {
-    let mut generations: BTreeMap<(&str, &str), i64> = BTreeMap::new();
-    let slices = || facts.cluster.slices().values().map(AsRef::as_ref);
-    for slice in slices() {
-        let pool = &slice.spec.pool;
-        let known = generations.entry((&slice.spec.driver, &pool.name)).or_insert(pool.generation);
-        *known = (*known).max(pool.generation);
-    }
-    slices()
-        .filter(|slice| {
-            let pool = &slice.spec.pool;
-            generations.get(&(slice.spec.driver.as_str(), pool.name.as_str())) == Some(&pool.generation)
-        })
-        .collect()
+    let devices = facts.cluster.newest_devices();
+    devices.map(|(slice, device)| ((&*slice.spec.driver, &*slice.spec.pool.name, &*device.name), device)).collect()
 }
 
 /// Pools of which slices are missing, or that publish a device twice: their devices are not given out.
 fn pools(facts: &Facts, findings: &mut Vec<Finding>) {
     let mut pools: BTreeMap<(&str, &str), Vec<&ResourceSlice>> = BTreeMap::new();
-    for slice in newest(facts) {
+    for slice in facts.cluster.newest_slices() {
         pools.entry((&slice.spec.driver, &slice.spec.pool.name)).or_default().push(slice);
     }
     for ((driver, pool), slices) in pools {
         let Some(first) = slices.first() else { continue };
         let mut tell = |code, path: &str, message: String, hint: &str| {
             let object = first.metadata.reference("ResourceSlice");
-            findings.push(finding(code, object, path, message, hint.to_owned()));
+            findings.push(finding(code, object, path, message, hint));
         };
         let is_whole = i64::try_from(slices.len()).is_ok_and(|count| count == first.spec.pool.resource_slice_count);
         if let Some(index) = facts.cluster.inventory().pool_index(driver, pool).filter(|_| !is_whole) {
@@ -88,12 +71,8 @@ fn pools(facts: &Facts, findings: &mut Vec<Finding>) {
                 "device `{}` of pool `{pool}` is published twice, so none of the pool is given out",
                 device.name
             );
-            tell(
-                Code::LinkPoolDisagrees,
-                "spec.devices",
-                message,
-                "the driver has to publish the pool again without the contradiction",
-            );
+            let hint = "the driver has to publish the pool again without the contradiction";
+            tell(Code::LinkPoolDisagrees, "spec.devices", message, hint);
         }
     }
 }
@@ -114,21 +93,11 @@ fn twice(held: &BTreeMap<DeviceKey<'_>, Vec<Held<'_>>>, findings: &mut Vec<Findi
             };
             let Some((other, _)) = earlier.into_iter().find(clashes) else { continue };
             let message = format!("device `{driver}/{pool}/{device}` is held by claim `{}`, too", named(other));
-            let is_idle = |claim: &ResourceClaim| claim.status.reserved_for.is_empty();
-            let hint = match (is_idle(claim), is_idle(other)) {
-                (true, _) => format!("nobody uses claim `{}`: delete it", named(claim)),
-                (false, true) => format!("nobody uses claim `{}`: delete it", named(other)),
-                (false, false) => {
-                    "find out from the driver on the node which Pod really has it, then delete the other Pod and, where it was not made for it, its claim".to_owned()
-                }
+            let hint = match spare(claim, other) {
+                Some(spare) => format!("nobody uses claim `{}`: delete it", named(spare)),
+                None => "find out from the driver on the node which Pod really has it, then delete the other Pod and, where it was not made for it, its claim".to_owned(),
             };
-            findings.push(finding(
-                Code::CheckDeviceHeldTwice,
-                claim.metadata.reference("ResourceClaim"),
-                "status.allocation.devices.results",
-                message,
-                hint,
-            ));
+            findings.push(of_claim(claim, Code::CheckDeviceHeldTwice, RESULTS, message, hint));
         }
     }
 }
@@ -149,14 +118,8 @@ fn gone(
         let why = if pool_is_known { "its pool has no such device" } else { "no slice has its pool" };
         for (claim, _) in holders {
             let message = format!("device `{driver}/{pool}/{device}` is not published any more: {why}");
-            let hint = "see whether the driver runs on the node; if the device is gone for good, delete the Pods that use the claim, and the claim is deallocated".to_owned();
-            findings.push(finding(
-                Code::CheckDeviceGone,
-                claim.metadata.reference("ResourceClaim"),
-                "status.allocation.devices.results",
-                message,
-                hint,
-            ));
+            let hint = "see whether the driver runs on the node; if the device is gone for good, delete the Pods that use the claim, and the claim is deallocated";
+            findings.push(of_claim(claim, Code::CheckDeviceGone, RESULTS, message, hint));
         }
     }
 }
@@ -183,30 +146,21 @@ fn capacity(
                 offered.value
             );
             let Some((claim, _)) = holders.last() else { continue };
-            let path = "status.allocation.devices.results";
-            findings.push(finding(
-                Code::CheckCapacityOverdrawn,
-                claim.metadata.reference("ResourceClaim"),
-                path,
-                message,
-                overdrawn(),
-            ));
+            findings.push(of_claim(claim, Code::CheckCapacityOverdrawn, RESULTS, message, OVERDRAWN));
         }
     }
 }
 
 /// Counters from which devices that are held draw more than there is.
 fn counters(facts: &Facts, held: &BTreeMap<DeviceKey<'_>, Vec<Held<'_>>>, findings: &mut Vec<Finding>) {
-    let slices = newest(facts);
+    let slices: Vec<&ResourceSlice> = facts.cluster.newest_slices().collect();
     let pools: BTreeSet<(&str, &str)> =
         slices.iter().map(|slice| (slice.spec.driver.as_str(), slice.spec.pool.name.as_str())).collect();
     for (driver, pool) in pools {
         let own = || slices.iter().filter(|slice| slice.spec.driver == driver && slice.spec.pool.name == pool);
         let mut drawn: BTreeMap<(&str, &str), Quantity> = BTreeMap::new();
         for device in own().flat_map(|slice| &slice.spec.devices) {
-            let Some(held) = held.get(&(driver, pool, device.name.as_str())) else {
-                continue;
-            };
+            let Some(held) = held.get(&(driver, pool, device.name.as_str())) else { continue };
             for consumption in &device.consumes_counters {
                 for (name, counter) in &consumption.counters {
                     let sum = drawn.entry((&consumption.counter_set, name)).or_default();
@@ -230,16 +184,11 @@ fn counters(facts: &Facts, held: &BTreeMap<DeviceKey<'_>, Vec<Held<'_>>>, findin
                             "allocated devices draw {sum} from counter `{name}` of set `{}` in pool `{driver}/{pool}`, which has {}",
                             set.name, counter.value
                         );
-                        let object = slice.metadata.reference("ResourceSlice");
-                        let path = "spec.sharedCounters";
-                        findings.push(finding(Code::CheckCounterOverdrawn, object, path, message, overdrawn()));
+                        let (object, path) = (slice.metadata.reference("ResourceSlice"), "spec.sharedCounters");
+                        findings.push(finding(Code::CheckCounterOverdrawn, object, path, message, OVERDRAWN));
                     }
                 }
             }
         }
     }
-}
-
-fn overdrawn() -> String {
-    "see whether the driver made its pool smaller; delete Pods that use the devices until the rest fits".to_owned()
 }

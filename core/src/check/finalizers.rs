@@ -11,6 +11,9 @@ use crate::finding::{Code, Finding, ObjectRef};
 /// Seconds after which somebody should have removed a finalizer.
 const PATIENCE: i64 = 300;
 
+/// Finalizers of the garbage collector and the Job controller, which are not for this to judge.
+const OF_KUBERNETES: [&str; 3] = ["foregroundDeletion", "orphan", "batch.kubernetes.io/job-tracking"];
+
 pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
     let claims = facts.cluster.claims().values().cloned().map(Object::ResourceClaim);
     let groups = facts.cluster.pod_groups().values().map(|group| Object::PodGroup(Arc::new(group.clone())));
@@ -21,13 +24,13 @@ pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
             for name in &object.metadata().finalizers {
                 stuck(facts, &object, &key, name, findings);
             }
-        } else if let Object::ResourceClaim(claim) = &object {
-            let has = claim.metadata.finalizers.iter().any(|name| name == CLAIM_FINALIZER);
-            if claim.status.allocation.is_some() && !has {
-                let message = format!("the claim has devices and lacks the finalizer `{CLAIM_FINALIZER}`");
-                let hint = "until it has it again do not delete the claim: it would go while its devices are in use; add the finalizer with `kubectl patch`".to_owned();
-                findings.push(finding(Code::CheckUnprotected, key, "metadata.finalizers", message, hint));
-            }
+        } else if let Object::ResourceClaim(claim) = &object
+            && claim.status.allocation.is_some()
+            && !claim.metadata.has_finalizer(CLAIM_FINALIZER)
+        {
+            let message = format!("the claim has devices and lacks the finalizer `{CLAIM_FINALIZER}`");
+            let hint = "until it has it again do not delete the claim: it would go while its devices are in use; add the finalizer with `kubectl patch`";
+            findings.push(finding(Code::CheckUnprotected, key, "metadata.finalizers", message, hint));
         }
     }
 }
@@ -46,42 +49,31 @@ fn stuck(facts: &Facts, object: &Object, key: &ObjectRef, name: &str, findings: 
             }
             (
                 format!("the claim is to go, nobody uses it, and `{name}` is still there"),
-                "kube-controller-manager removes it once `status.allocation` is gone: see whether it runs; only if it never will, remove both by hand, the allocation first".to_owned(),
+                "kube-controller-manager removes it once `status.allocation` is gone: see whether it runs; only if it never will, remove both by hand, the allocation first",
             )
         }
         (Object::PodGroup(group), GROUP_FINALIZER) => {
             let own = (key.namespace.clone(), key.name.clone());
-            let members = facts.cluster.links().pods_of_group(&own);
-            let mut members = members.filter_map(|pod| facts.cluster.pods().get(&(key.namespace.clone(), pod.clone())));
+            let mut members = facts.cluster.pods_of_group(&own);
             if !facts.knows_pods || members.any(|pod| !pod.is_finished()) || !is_overdue(&group.metadata, facts.now) {
                 return;
             }
             (
                 format!("the PodGroup is to go, all its Pods have ended, and `{name}` is still there"),
-                "kube-controller-manager removes it: see whether it runs with the feature gate `GenericWorkload`; if the gate was turned off, remove the finalizer by hand".to_owned(),
+                "kube-controller-manager removes it: see whether it runs with the feature gate `GenericWorkload`; if the gate was turned off, remove the finalizer by hand",
             )
         }
         _ => {
-            let known = known_owner(name);
-            if known.is_some() || !is_overdue(object.metadata(), facts.now) {
+            if OF_KUBERNETES.contains(&name) || !is_overdue(object.metadata(), facts.now) {
                 return;
             }
             (
                 format!("the object is to go and waits for finalizer `{name}`, which no part of Kubernetes removes"),
-                "find the controller that the finalizer's domain names and see whether it runs; remove the finalizer by hand only if that controller is gone for good".to_owned(),
+                "find the controller that the finalizer's domain names and see whether it runs; remove the finalizer by hand only if that controller is gone for good",
             )
         }
     };
     findings.push(finding(Code::CheckFinalizerStuck, key.clone(), "metadata.finalizers", message, hint));
-}
-
-/// Finalizers of Kubernetes that are not for this to judge.
-fn known_owner(name: &str) -> Option<&'static str> {
-    match name {
-        "foregroundDeletion" | "orphan" => Some("the garbage collector"),
-        "batch.kubernetes.io/job-tracking" => Some("the Job controller"),
-        _ => None,
-    }
 }
 
 /// Whether deletion was asked for some time ago. A time that cannot be read was long ago.

@@ -11,6 +11,7 @@ mod pods;
 
 use serde_json::Value;
 
+use crate::api::claim::ResourceClaim;
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
 use crate::control_plane::{Simulation, not_given, refused_admin_access};
@@ -73,8 +74,24 @@ fn refusal(finding: Finding) -> Finding {
 }
 
 /// A finding about one object.
-pub(crate) fn finding(code: Code, object: ObjectRef, path: &str, message: String, hint: String) -> Finding {
+fn finding(code: Code, object: ObjectRef, path: &str, message: String, hint: impl Into<String>) -> Finding {
     Finding::new(code, path, message).with_hint(hint).about(object)
+}
+
+/// The same about a claim.
+fn of_claim(
+    claim: &ResourceClaim,
+    code: Code,
+    path: &str,
+    message: impl Into<String>,
+    hint: impl Into<String>,
+) -> Finding {
+    finding(code, claim.metadata.reference("ResourceClaim"), path, message.into(), hint)
+}
+
+/// Of two claims that are one too many the one that nobody uses.
+fn spare<'c>(claim: &'c ResourceClaim, other: &'c ResourceClaim) -> Option<&'c ResourceClaim> {
+    [claim, other].into_iter().find(|claim| claim.status.reserved_for.is_empty())
 }
 
 /// What is said of a consumer or owner in a dump.

@@ -24,12 +24,12 @@ type WorkloadKey = (String, String, String);
 
 impl Links {
     /// Names of the Pods that say they are part of a PodGroup, scheduled or not.
-    pub(crate) fn pods_of_group(&self, group: &Key) -> impl Iterator<Item = &String> {
+    pub(crate) fn pods_of_group<'l>(&'l self, group: &Key) -> impl Iterator<Item = &'l String> + use<'l> {
         self.pods_by_group.get(group).into_iter().flatten()
     }
 
     /// Names of the Pods that refer to a claim, in the spec or through their status.
-    pub(crate) fn pods_of_claim(&self, claim: &Key) -> impl Iterator<Item = &String> {
+    pub(crate) fn pods_of_claim<'l>(&'l self, claim: &Key) -> impl Iterator<Item = &'l String> + use<'l> {
         self.pods_by_claim.get(claim).into_iter().flatten()
     }
 

@@ -15,6 +15,7 @@ mod refused;
 pub(crate) mod selectors;
 mod slots;
 mod usage;
+mod views;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,6 +45,7 @@ pub(crate) use pools::{NodePools, PoolState, device_matches, hides_slices, incom
 use selectors::Selectors;
 pub(crate) use slots::{DeviceIdx, Slot};
 pub(crate) use usage::Usage;
+pub(crate) use views::Newest;
 
 /// Namespace and name.
 pub type Key = (String, String);

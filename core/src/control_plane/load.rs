@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::admission::admit;
 use super::{Simulation, Timeline, infer, priority};
 use crate::allocate::Limits;
-use crate::api::claim::DeviceRequest;
+use crate::api::claim::{DeviceRequest, asks_for_admin_access};
 use crate::api::meta::ObjectMeta;
 use crate::api::node::Node;
 use crate::api::object::{Object, parse, read_text};
@@ -325,11 +325,6 @@ fn namespaces_with_admin_access(cluster: &Cluster) -> Vec<String> {
     names.dedup();
     names.retain(|name| !cluster.namespaces().contains_key(name));
     names
-}
-
-/// Whether some request asks for admin access.
-pub(crate) fn asks_for_admin_access(requests: &[DeviceRequest]) -> bool {
-    requests.iter().filter_map(|request| request.exactly.as_ref()).any(|exact| exact.admin_access == Some(true))
 }
 
 /// The name of a kind's resource for kubectl.

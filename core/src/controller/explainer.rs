@@ -6,10 +6,12 @@ use serde_json::{Value, json};
 
 use super::Conclusion;
 use crate::allocate::Limits;
+use crate::api::condition::{condition, text};
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, EventRecord, Merging, Patch, Time, Trigger};
+use crate::derive;
 use crate::explain::{Explanation, State, explain_waiting};
 use crate::finding::{Code, ObjectRef};
 
@@ -187,43 +189,37 @@ impl<'c> Waiter<'c> {
     /// The same in the status, where that is asked for.
     fn condition(&self, explanation: &Explanation, note: &str, now: Time) -> Option<Action> {
         let is_wanted = self.metadata.annotations.get(WANTED).is_some_and(|wanted| wanted == "true");
-        let is_said = || own(self.conditions).and_then(|old| old.get("message")).is_some_and(|message| message == note);
+        let is_said = || own(self.conditions).is_some_and(|old| text(old, "message") == note);
         (is_wanted && !is_said()).then(|| self.say("False", reason(explanation), note, now))
     }
 
     fn say(&self, status: &str, reason: &str, message: &str, now: Time) -> Action {
-        let old = own(self.conditions).filter(|old| old.get("status").is_some_and(|before| before == status));
+        let old = own(self.conditions).filter(|old| text(old, "status") == status);
         let since = old.and_then(|old| old.get("lastTransitionTime")).cloned();
-        let condition = json!({
+        let own = json!({
             "type": CONDITION, "status": status, "reason": reason, "message": message,
             "lastTransitionTime": since.unwrap_or_else(|| json!(now.to_string())),
         });
-        Action::Patch(Patch {
-            object: self.reference.clone(),
-            uid: self.metadata.uid.clone(),
-            resource_version: String::new(),
-            status: true,
-            merging: Merging::Strategic,
-            fields: json!({ "status": { "conditions": [condition] } }),
-        })
+        let fields = json!({ "status": { "conditions": [own] } });
+        let patch = Patch::of(self.reference.clone(), self.metadata, true, Merging::Strategic, fields);
+        Action::Patch(Patch { resource_version: String::new(), ..patch })
     }
 }
 
 /// The condition that this part wrote.
 fn own(conditions: &[Value]) -> Option<&Value> {
-    conditions.iter().find(|one| one.get("type").is_some_and(|kind| kind == CONDITION))
+    condition(conditions, CONDITION)
 }
 
 /// Pods that have their node by now, and groups that wait no more, whose status says otherwise.
 fn over<'c>(cluster: &'c Cluster, explained: &[Explanation]) -> impl Iterator<Item = Waiter<'c>> {
     let is_open = |waiter: &Waiter<'_>| {
-        let own = own(waiter.conditions);
-        own.is_some_and(|own| own.get("status").is_some_and(|status| status == "False"))
-            && !waiter.metadata.is_deleting()
+        own(waiter.conditions).is_some_and(|own| text(own, "status") == "False") && !waiter.metadata.is_deleting()
     };
-    let waiter = |kind: &str, key: &Key, metadata, conditions| {
-        let reference = ObjectRef { kind: kind.to_owned(), namespace: key.0.clone(), name: key.1.clone() };
-        Waiter { reference, metadata, conditions }
+    let waiter = |kind: &str, key: &Key, metadata, conditions| Waiter {
+        reference: ObjectRef::new(kind, &*key.0, &*key.1),
+        metadata,
+        conditions,
     };
     let placed = cluster.pods().iter().filter(|(_, pod)| !pod.spec.node_name.is_empty() && !pod.is_finished());
     let pods = placed.map(move |(key, pod)| waiter("Pod", key, &pod.metadata, &pod.status.conditions[..]));
@@ -250,9 +246,5 @@ fn note(explanation: &Explanation) -> String {
     {
         note.push_str(&format!("; closest node: `{}` ({} of {})", closest.name, closest.found, closest.needed));
     }
-    if note.len() > MOST_NOTE {
-        let end = (0..=MOST_NOTE).rev().find(|end| note.is_char_boundary(*end)).unwrap_or(0);
-        note.truncate(end);
-    }
-    note
+    derive::cut(&note, MOST_NOTE).to_owned()
 }

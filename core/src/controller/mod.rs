@@ -4,15 +4,15 @@
 //! such thing, carries it out, and says what became of it. Nothing is remembered that cannot be found out again from the
 //! cluster: a controller that is made anew and given all objects goes on where the old one was.
 
-mod echoes;
 mod explainer;
-mod flight;
+mod in_flight;
 mod needed;
 mod scheduler;
+mod stale_writes;
 mod template_sync;
 mod upkeep;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -182,7 +182,7 @@ impl Controller {
             return reading.findings;
         };
         if let State::Scheduler(scheduler) = &mut self.state
-            && scheduler.keep_aside(&object)
+            && scheduler.in_flight.keep_aside(&object)
         {
             return reading.findings;
         }
@@ -196,9 +196,7 @@ impl Controller {
     fn reject(&mut self, object: &Object, findings: &[Finding]) {
         match (&mut self.state, object) {
             (State::TemplateSync(sync), Object::TemplateSource(source)) => {
-                for task in sync.reject(source, findings) {
-                    add(&mut self.due, task);
-                }
+                add(&mut self.due, sync.reject(source, findings));
             }
             _ => drop(self.delete(&object.reference())),
         }
@@ -207,7 +205,7 @@ impl Controller {
     /// Takes out an object that is gone. False when there is none.
     pub fn delete(&mut self, object: &ObjectRef) -> bool {
         if let State::Scheduler(scheduler) = &mut self.state {
-            scheduler.forget(object);
+            scheduler.in_flight.forget(object);
         }
         let before = self.cluster.get(object).map(Box::new);
         let is_known = self.cluster.delete(object);
@@ -231,14 +229,13 @@ impl Controller {
                 }
             }
             State::Claims(_) => {
-                let work: BTreeSet<Work> = claims::affected(cluster, trigger);
-                for work in work {
+                for work in claims::affected(cluster, trigger) {
                     add(&mut self.due, urgent(object_of(work)));
                 }
             }
             State::PodGroupProtection => {
                 if let Some((namespace, name)) = protection::affected(trigger) {
-                    add(&mut self.due, urgent(ObjectRef { kind: "PodGroup".to_owned(), namespace, name }));
+                    add(&mut self.due, urgent(ObjectRef::new("PodGroup", namespace, name)));
                 }
             }
             State::Scheduler(scheduler) => scheduler.note(cluster, trigger),
@@ -262,14 +259,8 @@ impl Controller {
     /// How all sources of copies stand by the facts, as JSON: a list of [`Stands`](crate::controllers::template_sync::Stands). Parts
     /// other than [`Part::TemplateSync`] know of none.
     pub fn standings(&self) -> Value {
-        match &self.state {
-            State::TemplateSync(sync) => json!(sync.standings(&self.cluster)),
-            State::Explainer(_)
-            | State::Claims(_)
-            | State::PodGroupProtection
-            | State::Scheduler(_)
-            | State::TaintEviction { .. } => json!([]),
-        }
+        let State::TemplateSync(sync) = &self.state else { return json!([]) };
+        json!(sync.standings(&self.cluster))
     }
 
     /// What to do about one thing.
@@ -331,7 +322,7 @@ fn object_of(work: Work) -> ObjectRef {
         Work::Pod(key) => ("Pod", key),
         Work::Claim(key) => ("ResourceClaim", key),
     };
-    ObjectRef { kind: kind.to_owned(), namespace, name }
+    ObjectRef::new(kind, namespace, name)
 }
 
 fn work_of(object: &ObjectRef) -> Option<Work> {

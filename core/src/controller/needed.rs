@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::State;
 use super::explainer::CONDITION;
+use crate::api::condition::condition;
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::api::pod::{Container, Pod, PodSpec, PodStatus};
@@ -22,8 +21,7 @@ pub(super) fn needed(state: &State, object: Object) -> Option<Object> {
         State::Scheduler(_) if has_node => slim(&pod, true),
         State::Explainer(_) if has_node => {
             let mut kept = slim(&pod, true);
-            let is_own = |one: &&Value| one.get("type").is_some_and(|kind| kind == CONDITION);
-            kept.status.conditions.extend(pod.status.conditions.iter().find(is_own).cloned());
+            kept.status.conditions.extend(condition(&pod.status.conditions, CONDITION).cloned());
             kept
         }
         State::Explainer(_) | State::Scheduler(_) | State::TemplateSync(_) => return Some(Object::Pod(pod)),
@@ -72,58 +70,4 @@ fn slim(pod: &Pod, has_room: bool) -> Pod {
         ..PodStatus::default()
     };
     Pod { metadata, spec, status, ..Pod::default() }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::api::object::read_object;
-    use crate::controller::{Controller, Part, Settings};
-    use crate::profile::{Profile, Version};
-
-    /// What a part keeps of a Pod.
-    fn kept(part: Part, node: &str, group: Option<&str>) -> Option<serde_json::Value> {
-        let pod = json!({ "apiVersion": "v1", "kind": "Pod",
-            "metadata": { "name": "p", "namespace": "d", "uid": "u", "labels": { "app": "x" }, "annotations": { "a": "b" } },
-            "spec": { "nodeName": node, "schedulerName": "apportion", "serviceAccountName": "x",
-                "schedulingGroup": group.map(|name| json!({ "podGroupName": name })),
-                "resourceClaims": [{ "name": "gpu", "resourceClaimName": "c" }],
-                "containers": [{ "name": "main", "image": "x", "resources": { "requests": { "cpu": "1" } } }] },
-            "status": { "phase": "Running", "podIP": "10.0.0.1", "conditions": [{ "type": "Ready", "status": "True" }] } });
-        let settings = Settings { part, home: String::new(), allow_admin_access: false };
-        let controller = Controller::new(Profile::of(Version::V1_36), crate::allocate::Limits::default(), settings);
-        Some(needed(&controller.state, read_object(pod).object?)?.write())
-    }
-
-    #[test]
-    fn of_a_pod_with_a_node_only_what_counts_is_kept() {
-        let mut expected = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p", "namespace": "d", "uid": "u" },
-            "spec": { "nodeName": "n", "schedulerName": "apportion", "resourceClaims": [{ "name": "gpu", "resourceClaimName": "c" }] },
-            "status": { "phase": "Running" } });
-        assert_eq!(kept(Part::Claims, "n", None), Some(expected.clone()));
-        assert_eq!(kept(Part::TaintEviction, "n", None), Some(expected.clone()));
-        expected["spec"]["containers"] = json!([{ "name": "main", "resources": { "requests": { "cpu": "1" } } }]);
-        assert_eq!(kept(Part::Scheduler, "n", None), Some(expected.clone()));
-        assert_eq!(kept(Part::Explainer, "n", None), Some(expected));
-    }
-
-    #[test]
-    fn a_pod_that_waits_is_kept_for_whoever_places_or_explains_it() {
-        for part in [Part::Scheduler, Part::Explainer] {
-            let pod = kept(part, "", None).unwrap();
-            assert_eq!(pod["metadata"]["annotations"]["a"], "b");
-            assert_eq!(pod["status"]["conditions"][0]["type"], "Ready");
-        }
-    }
-
-    #[test]
-    fn the_protection_of_groups_keeps_members() {
-        assert_eq!(kept(Part::PodGroupProtection, "n", None), None);
-        let member = kept(Part::PodGroupProtection, "n", Some("g")).unwrap();
-        assert_eq!(member["spec"]["schedulingGroup"], json!({ "podGroupName": "g" }));
-        assert_eq!(member["spec"]["containers"], json!(null));
-        assert_eq!(member["status"]["phase"], "Running");
-    }
 }

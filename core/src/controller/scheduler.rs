@@ -1,16 +1,17 @@
 //! A scheduler for Pods that ask for it by name: who is tried when, one decision for each Pod or PodGroup.
 //!
-//! Several decisions are carried out at a time. What they take counts as taken meanwhile ([`super::flight`]).
+//! Several decisions are carried out at a time. What they take counts as taken meanwhile ([`super::in_flight`]).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use super::echoes::{self, Echoes};
-use super::flight::{Again, Flights};
+use super::in_flight::{Again, InFlight};
+use super::stale_writes::{self, StaleWrites};
 use super::{Conclusion, Lane, Task};
 use crate::allocate::Limits;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
-use crate::cluster::entries::{Resolved, group_of, resolve};
+use crate::cluster::entries::{Resolved, group_of, key_of, resolve};
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, EventRecord, Time, Trigger};
 use crate::finding::ObjectRef;
@@ -66,9 +67,9 @@ struct Entry {
 /// What the part knows beside the facts.
 #[derive(Clone, Debug)]
 pub(super) struct Scheduler {
-    book: NodeCache,
-    flights: Flights,
-    echoes: Echoes,
+    node_cache: NodeCache,
+    pub(super) in_flight: InFlight,
+    stale_writes: StaleWrites,
     entries: BTreeMap<ObjectRef, Entry>,
     ready: BTreeSet<(Rank, ObjectRef)>,
     out: usize,
@@ -77,34 +78,24 @@ pub(super) struct Scheduler {
 impl Scheduler {
     pub(super) fn new() -> Self {
         Self {
-            book: NodeCache::of(NAME),
-            flights: Flights::default(),
-            echoes: Echoes::default(),
+            node_cache: NodeCache::of(NAME),
+            in_flight: InFlight::default(),
+            stale_writes: StaleWrites::default(),
             entries: BTreeMap::new(),
             ready: BTreeSet::new(),
             out: 0,
         }
     }
 
-    /// Whether an object is kept aside, because something else counts for it.
-    pub(super) fn keep_aside(&mut self, object: &Object) -> bool {
-        self.flights.keep_aside(object)
-    }
-
-    /// An object is gone.
-    pub(super) fn forget(&mut self, object: &ObjectRef) {
-        self.flights.forget(object);
-    }
-
     /// Takes a change into account.
     pub(super) fn note(&mut self, cluster: &Cluster, trigger: &Trigger) {
-        self.book.note(trigger);
-        if self.echoes.note(trigger) {
+        self.node_cache.note(trigger);
+        if self.stale_writes.note(trigger) {
             self.wake_all();
         }
         if let Some(Object::Pod(pod)) = trigger.latest()
             && trigger.after.is_some()
-            && self.book.serves(pod)
+            && self.node_cache.serves(pod)
             && is_news(trigger)
         {
             let subject = subject(cluster, pod);
@@ -120,7 +111,7 @@ impl Scheduler {
             Concern::Everybody => self.wake_all(),
             Concern::UsersOf(claim) => self.wake_users(cluster, &claim),
             Concern::MembersOf((namespace, name)) => {
-                self.wake(&ObjectRef { kind: "PodGroup".to_owned(), namespace, name });
+                self.wake(&ObjectRef::new("PodGroup", namespace, name));
             }
         }
     }
@@ -130,9 +121,7 @@ impl Scheduler {
     }
 
     fn wake_users(&mut self, cluster: &Cluster, claim: &Key) {
-        let users = cluster.links().pods_of_claim(claim).map(|name| (claim.0.clone(), name.clone()));
-        let subjects: BTreeSet<ObjectRef> =
-            users.filter_map(|key| cluster.pods().get(&key)).map(|pod| subject(cluster, pod)).collect();
+        let subjects: BTreeSet<ObjectRef> = cluster.pods_of_claim(claim).map(|pod| subject(cluster, pod)).collect();
         subjects.iter().for_each(|subject| self.wake(subject));
     }
 
@@ -151,7 +140,7 @@ impl Scheduler {
 
     /// What is tried next, the first of it first.
     pub(super) fn due(&mut self) -> Vec<Task> {
-        let mut due = self.echoes.due();
+        let mut due = self.stale_writes.due();
         while self.out < MOST_OUT {
             let Some((_, object)) = self.ready.pop_first() else { break };
             self.set(&object, State::Out);
@@ -179,28 +168,31 @@ impl Scheduler {
         subject: &ObjectRef,
         now: Time,
     ) -> Decision {
-        if subject.kind == echoes::KIND {
-            return self.silence(cluster, subject, now);
+        if subject.kind == stale_writes::KIND {
+            return self.fence(cluster, subject, now);
         }
-        self.echoes.begin(cluster, now, |pod| pod.spec.scheduler_name == NAME);
-        if self.echoes.are_awaited() {
+        self.stale_writes.begin(cluster, now, |pod| pod.spec.scheduler_name == NAME);
+        if self.stale_writes.are_awaited() {
             // Woken when there are none left.
             self.set(subject, State::Idle);
             return Decision::none();
         }
         self.set(subject, State::Out);
-        if self.flights.is_unanswered(subject) {
-            match self.flights.again(cluster, subject, now) {
-                Again::Over => self.land(cluster, subject, false),
+        if self.in_flight.is_unanswered(subject) {
+            match self.in_flight.again(cluster, subject, now) {
+                Again::Over => self.end(cluster, subject, false),
                 Again::Rest(rest) => {
-                    self.flights.start(cluster, &mut self.book, subject, &rest, now);
+                    self.in_flight.start(cluster, &mut self.node_cache, subject, &rest, now);
                     return rest;
                 }
                 Again::Wait(until) => return self.sleep(subject, until),
             }
         }
-        let Some(pod) = self.first_member(cluster, subject) else {
-            self.drop_entry(subject);
+        let Some(pod) = self.members(cluster, subject).next().map(|pod| key_of(&pod.metadata)) else {
+            self.set(subject, State::Idle);
+            if !self.in_flight.is_about(subject) {
+                self.entries.remove(subject);
+            }
             return Decision::none();
         };
         if let Some(end) = self.entries.get(subject).and_then(|entry| entry.pause_ends).filter(|end| *end > now) {
@@ -214,25 +206,25 @@ impl Scheduler {
             return Decision::none();
         }
         let settings = Settings { profile, limits, now, records_failures: true };
-        let scheduled = scheduler::schedule(cluster, &mut self.book, settings, &pod);
+        let scheduled = scheduler::schedule(cluster, &mut self.node_cache, settings, &pod);
         let mut decision = scheduled.decision;
         let verdicts: Vec<Verdict> = scheduled.verdicts.into_iter().map(|(_, verdict)| verdict).collect();
         self.judge(subject, &verdicts, &mut decision, now);
         sign(&mut decision);
         if decision.actions.is_empty() && decision.events.is_empty() {
-            // Nobody says what became of nothing.
+            // An empty decision is never concluded.
             self.rest(subject);
         } else {
-            self.flights.start(cluster, &mut self.book, subject, &decision, now);
+            self.in_flight.start(cluster, &mut self.node_cache, subject, &decision, now);
         }
         decision
     }
 
-    /// Keeps late writes of whoever decided before from being taken.
-    fn silence(&mut self, cluster: &Cluster, claim: &ObjectRef, now: Time) -> Decision {
-        let were_awaited = self.echoes.are_awaited();
-        let decision = self.echoes.reconcile(cluster, &(claim.namespace.clone(), claim.name.clone()), now);
-        if were_awaited && !self.echoes.are_awaited() {
+    /// Keeps stale writes of a previous leader from being taken.
+    fn fence(&mut self, cluster: &Cluster, claim: &ObjectRef, now: Time) -> Decision {
+        let were_awaited = self.stale_writes.are_awaited();
+        let decision = self.stale_writes.reconcile(cluster, &(claim.namespace.clone(), claim.name.clone()), now);
+        if were_awaited && !self.stale_writes.are_awaited() {
             self.wake_all();
         }
         decision
@@ -288,26 +280,16 @@ impl Scheduler {
         }
     }
 
-    fn drop_entry(&mut self, subject: &ObjectRef) {
-        self.set(subject, State::Idle);
-        if !self.flights.is_about(subject) {
-            self.entries.remove(subject);
-        }
-    }
-
     /// Hears what became of the latest decision.
     pub(super) fn conclude(&mut self, cluster: &mut Cluster, subject: &ObjectRef, conclusion: Conclusion) {
-        if conclusion == Conclusion::Unanswered && self.flights.lose_sight(subject) {
-            self.set(subject, State::Asleep);
-            return;
-        }
+        let is_lost = conclusion == Conclusion::Unanswered && self.in_flight.lose_sight(subject);
         // What was written again tells nothing about what may still arrive, unless it was taken.
-        if conclusion != Conclusion::Done && self.flights.is_unanswered(subject) {
+        if is_lost || (conclusion != Conclusion::Done && self.in_flight.is_unanswered(subject)) {
             self.set(subject, State::Asleep);
             return;
         }
         let is_done = conclusion == Conclusion::Done;
-        self.land(cluster, subject, is_done);
+        self.end(cluster, subject, is_done);
         if is_done {
             self.rest(subject);
             return;
@@ -323,8 +305,8 @@ impl Scheduler {
     }
 
     /// A decision is over: what is known counts again.
-    fn land(&mut self, cluster: &mut Cluster, subject: &ObjectRef, was_done: bool) {
-        for (key, known) in self.flights.end(subject, was_done) {
+    fn end(&mut self, cluster: &mut Cluster, subject: &ObjectRef, was_done: bool) {
+        for (key, known) in self.in_flight.end(subject, was_done) {
             let before = cluster.get(&key).map(Box::new);
             match &known {
                 Some(object) => cluster.apply(object.clone()),
@@ -337,20 +319,14 @@ impl Scheduler {
         }
     }
 
-    /// A Pod that waits, of those that something is about.
-    fn first_member(&self, cluster: &Cluster, subject: &ObjectRef) -> Option<Key> {
-        self.members(cluster, subject).next().map(|(key, _)| key)
-    }
-
-    fn members<'c>(&'c self, cluster: &'c Cluster, subject: &ObjectRef) -> impl Iterator<Item = (Key, &'c Pod)> {
+    /// The Pods that wait, of those that something is about.
+    fn members<'c>(&'c self, cluster: &'c Cluster, subject: &ObjectRef) -> impl Iterator<Item = &'c Arc<Pod>> {
         let key = (subject.namespace.clone(), subject.name.clone());
-        let names: Vec<String> = match subject.kind.as_str() {
-            "Pod" => vec![subject.name.clone()],
-            _ => cluster.links().pods_of_group(&key).cloned().collect(),
+        let pods: Vec<&Arc<Pod>> = match subject.kind.as_str() {
+            "Pod" => cluster.pods().get(&key).into_iter().collect(),
+            _ => cluster.pods_of_group(&key).collect(),
         };
-        let keys = names.into_iter().map(move |name| (key.0.clone(), name));
-        keys.filter_map(|key| cluster.pods().get(&key).map(|pod| (key, &**pod)))
-            .filter(|(_, pod)| self.book.serves(pod))
+        pods.into_iter().filter(|pod| self.node_cache.serves(pod))
     }
 
     /// Whether a claim is being allocated or reserved by another decision: what is not written yet must not be relied on.
@@ -359,24 +335,22 @@ impl Scheduler {
             let group = group_of(cluster, pod);
             pod.spec.resource_claims.iter().any(|entry| match resolve(pod, entry, group) {
                 Resolved::Claim { name, .. } => {
-                    let (kind, namespace) = ("ResourceClaim".to_owned(), pod.metadata.namespace.clone());
-                    self.flights.takes(&ObjectRef { kind, namespace, name: name.to_owned() }, subject)
+                    self.in_flight.takes(&ObjectRef::new("ResourceClaim", &*pod.metadata.namespace, name), subject)
                 }
                 Resolved::NotNeeded | Resolved::NotCreated | Resolved::NoSource => false,
             })
         };
-        self.members(cluster, subject).any(|(_, pod)| is_taken(pod))
+        self.members(cluster, subject).any(|pod| is_taken(pod))
     }
 }
 
 /// What is decided about as one: the PodGroup of a Pod, or the Pod.
 fn subject(cluster: &Cluster, pod: &Pod) -> ObjectRef {
     let group = pod.group_name().filter(|_| cluster.profile().features.generic_workload);
-    let (kind, name) = match group {
-        Some(group) => ("PodGroup", group),
-        None => ("Pod", pod.metadata.name.as_str()),
-    };
-    ObjectRef { kind: kind.to_owned(), namespace: pod.metadata.namespace.clone(), name: name.to_owned() }
+    match group {
+        Some(group) => ObjectRef::new("PodGroup", &*pod.metadata.namespace, group),
+        None => pod.metadata.reference("Pod"),
+    }
 }
 
 fn rank(cluster: &Cluster, pod: &Pod) -> Rank {

@@ -37,11 +37,11 @@ impl TemplateSync {
     }
 
     /// A source that cannot be read: nothing is made of it until it can.
-    pub(super) fn reject(&mut self, source: &TemplateSource, findings: &[Finding]) -> Vec<Task> {
+    pub(super) fn reject(&mut self, source: &TemplateSource, findings: &[Finding]) -> Task {
         let error = findings.iter().find(|finding| finding.severity == Severity::Error);
         let text = error.map(|finding| format!("{}: {}", finding.path, finding.message)).unwrap_or_default();
         self.memory.settings.unusable.insert(source.metadata.uid.clone(), text);
-        vec![task(Work::Status(source.metadata.name.clone()), Lane::Report)]
+        task(Work::Status(source.metadata.name.clone()), Lane::Report)
     }
 
     pub(super) fn affected(&mut self, cluster: &Cluster, trigger: &Trigger) -> Vec<Task> {
@@ -103,12 +103,10 @@ impl TemplateSync {
 fn task(work: Work, lane: Lane) -> Task {
     match work {
         Work::Copy { namespace, name } => {
-            let object = ObjectRef { kind: "ResourceClaimTemplate".to_owned(), namespace, name };
-            Task { object, lane, after_millis: 0 }
+            Task { object: ObjectRef::new("ResourceClaimTemplate", namespace, name), lane, after_millis: 0 }
         }
         Work::Status(name) => {
-            let object = ObjectRef { kind: SOURCE_KIND.to_owned(), namespace: String::new(), name };
-            Task { object, lane: Lane::Report, after_millis: STATUS_PAUSE }
+            Task { object: ObjectRef::new(SOURCE_KIND, "", name), lane: Lane::Report, after_millis: STATUS_PAUSE }
         }
     }
 }

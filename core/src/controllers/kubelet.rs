@@ -2,7 +2,6 @@
 //!
 //! Source: KEP-4381, "kubelet"; KEP-5729, "Determining Allowed Pods for a ResourceClaim".
 
-use crate::api::claim::ResourceClaim;
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::cluster::entries::{self, Resolved};
@@ -24,39 +23,16 @@ pub enum Permission {
     Refused(Refusal),
 }
 
-/// Why a Pod is not started.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+/// Why a Pod is not started; claims by their names.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// The claim of an entry was not made yet.
-    #[error("pod \"{namespace}/{pod}\": ResourceClaim not created yet")]
-    NotCreated {
-        /// Namespace of the Pod.
-        namespace: String,
-        /// The Pod.
-        pod: String,
-    },
+    NotCreated,
     /// The claim is not there.
-    #[error(
-        "failed to fetch ResourceClaim {claim} referenced by pod {pod}: resourceclaims.resource.k8s.io \"{claim}\" not found"
-    )]
-    Missing {
-        /// The Pod.
-        pod: String,
-        /// The claim.
-        claim: String,
-    },
+    Missing(String),
     /// The claim was made for somebody else.
-    #[error("ResourceClaim {namespace}/{claim} was not created for Pod {namespace}/{pod} (Pod is not owner)")]
-    Foreign {
-        /// Namespace of both.
-        namespace: String,
-        /// The Pod.
-        pod: String,
-        /// The claim.
-        claim: String,
-    },
+    Foreign(String),
     /// The node has no access to the devices of the claim: none of its drivers knows them.
-    #[error("failed to prepare ResourceClaim {claim}: its devices are not available on node {node}")]
     Elsewhere {
         /// The claim.
         claim: String,
@@ -64,23 +40,9 @@ pub enum Refusal {
         node: String,
     },
     /// No reservation lets the Pod use the claim.
-    #[error("pod {pod} ({uid}) is not allowed to use ResourceClaim {claim} ({claim_uid})")]
-    NotReserved {
-        /// The Pod.
-        pod: String,
-        /// Its UID.
-        uid: String,
-        /// The claim.
-        claim: String,
-        /// UID of the claim.
-        claim_uid: String,
-    },
+    NotReserved(String),
     /// The claim has no devices.
-    #[error("claim {claim} is not allocated")]
-    NotAllocated {
-        /// The claim.
-        claim: String,
-    },
+    NotAllocated(String),
 }
 
 /// Whether a Pod may use the claim of each of its entries. `groups` says whether the kubelet knows PodGroups: an old one,
@@ -94,41 +56,27 @@ pub fn may_use(cluster: &Cluster, pod: &Pod, groups: bool) -> Vec<Permission> {
 }
 
 fn permission(cluster: &Cluster, pod: &Pod, resolved: Resolved<'_>, groups: bool) -> Permission {
-    let (namespace, name) = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
     let (claim, is_generated) = match resolved {
-        Resolved::Claim { name, is_generated } => (name, is_generated),
+        Resolved::Claim { name, is_generated } => (name.to_owned(), is_generated),
         Resolved::NotNeeded => return Permission::NotNeeded,
-        Resolved::NotCreated | Resolved::NoSource => {
-            return Permission::Refused(Refusal::NotCreated { namespace, pod: name });
-        }
+        Resolved::NotCreated | Resolved::NoSource => return Permission::Refused(Refusal::NotCreated),
     };
-    let Some(found) = cluster.claims().get(&(namespace.clone(), claim.to_owned())) else {
-        return Permission::Refused(Refusal::Missing { pod: name, claim: claim.to_owned() });
+    let Some(found) = cluster.claims().get(&(pod.metadata.namespace.clone(), claim.clone())) else {
+        return Permission::Refused(Refusal::Missing(claim));
     };
     if is_generated && found.metadata.controller().is_some() && !entries::is_for_pod(pod, found, groups) {
-        return Permission::Refused(Refusal::Foreign { namespace, pod: name, claim: claim.to_owned() });
+        return Permission::Refused(Refusal::Foreign(claim));
     }
-    granted(cluster, pod, found, groups)
-}
-
-fn granted(cluster: &Cluster, pod: &Pod, claim: &ResourceClaim, groups: bool) -> Permission {
-    let name = claim.metadata.name.clone();
-    if !entries::is_reserved_for_pod(pod, claim, groups) {
-        return Permission::Refused(Refusal::NotReserved {
-            pod: pod.metadata.name.clone(),
-            uid: pod.metadata.uid.clone(),
-            claim: name,
-            claim_uid: claim.metadata.uid.clone(),
-        });
+    if !entries::is_reserved_for_pod(pod, found, groups) {
+        return Permission::Refused(Refusal::NotReserved(claim));
     }
-    let Some(allocation) = &claim.status.allocation else {
-        return Permission::Refused(Refusal::NotAllocated { claim: name });
+    let Some(allocation) = &found.status.allocation else {
+        return Permission::Refused(Refusal::NotAllocated(claim));
     };
     let node = cluster.nodes().get(&pod.spec.node_name).filter(|node| !is_inferred(node));
     let selector = allocation.node_selector.as_ref();
     if node.zip(selector).is_some_and(|(node, selector)| !selects(selector, node)) {
-        return Permission::Refused(Refusal::Elsewhere { claim: name, node: pod.spec.node_name.clone() });
+        return Permission::Refused(Refusal::Elsewhere { claim, node: pod.spec.node_name.clone() });
     }
-    let through_group = !entries::is_reserved_for_pod(pod, claim, false);
-    Permission::Granted { claim: name, through_group }
+    Permission::Granted { claim, through_group: !entries::is_reserved_for_pod(pod, found, false) }
 }

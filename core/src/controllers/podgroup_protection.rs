@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use crate::api::group::PodGroup;
 use crate::api::object::Object;
+use crate::cluster::entries::key_of;
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, GROUP_FINALIZER, Trigger};
 use crate::profile::{Mode, Profile};
@@ -17,11 +17,11 @@ use crate::profile::{Mode, Profile};
 /// DIFFERENCE: the reference leaves a PodGroup without the finalizer as it is; KEP-5832 wants it added.
 pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key) -> Decision {
     let Some(group) = cluster.pod_groups().get(key) else { return Decision::none() };
-    let is_protected = group.metadata.finalizers.iter().any(|finalizer| finalizer == GROUP_FINALIZER);
     let mut after = group.clone();
     let finalizers = &mut after.metadata.finalizers;
-    match (group.metadata.is_deleting(), is_protected) {
-        (true, true) if !is_in_use(cluster, key) => finalizers.retain(|finalizer| finalizer != GROUP_FINALIZER),
+    let is_in_use = || cluster.pods_of_group(key).any(|pod| !pod.is_finished());
+    match (group.metadata.is_deleting(), group.metadata.has_finalizer(GROUP_FINALIZER)) {
+        (true, true) if !is_in_use() => finalizers.retain(|finalizer| finalizer != GROUP_FINALIZER),
         (false, false) if profile.mode == Mode::Sound && profile.features.generic_workload => {
             finalizers.push(GROUP_FINALIZER.to_owned());
         }
@@ -33,18 +33,8 @@ pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key) -> Decision {
 /// PodGroups that a change concerns.
 pub fn affected(trigger: &Trigger) -> Option<Key> {
     match trigger.latest()? {
-        Object::PodGroup(group) => Some((group.metadata.namespace.clone(), group.metadata.name.clone())),
+        Object::PodGroup(group) => Some(key_of(&group.metadata)),
         Object::Pod(pod) => Some((pod.metadata.namespace.clone(), pod.group_name()?.to_owned())),
         _ => None,
     }
-}
-
-fn is_in_use(cluster: &Cluster, key: &Key) -> bool {
-    let pods = cluster.links().pods_of_group(key);
-    pods.filter_map(|name| cluster.pods().get(&(key.0.clone(), name.clone()))).any(|pod| !pod.is_finished())
-}
-
-/// Whether a PodGroup may be referred to by a Pod that has not ended.
-pub fn is_protected(group: &PodGroup) -> bool {
-    group.metadata.finalizers.iter().any(|finalizer| finalizer == GROUP_FINALIZER)
 }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::allocate::blocking_taints;
+use crate::api::condition::{conditions, text};
 use crate::api::object::Object;
 use crate::api::pool_status::ResourcePoolStatusRequest;
 use crate::api::slice::{Device, ResourceSlice};
@@ -89,12 +90,10 @@ pub fn affected(cluster: &Cluster, trigger: &Trigger) -> Vec<String> {
 
 /// When a request was answered, if that can be read; `None` while it is not.
 fn answered_at(request: &ResourcePoolStatusRequest) -> Option<Option<Time>> {
-    let status = request.status.as_object()?;
-    let conditions = status.get("conditions").and_then(Value::as_array);
-    let text = |condition: &Value, name: &str| condition.get(name).and_then(Value::as_str).map(str::to_owned);
-    let ends = |condition: &&Value| matches!(text(condition, "type").as_deref(), Some("Complete" | "Failed"));
-    let ended = conditions.into_iter().flatten().find(ends);
-    Some(ended.and_then(|condition| Time::parse(&text(condition, "lastTransitionTime")?)))
+    request.status.as_object()?;
+    let mut ended = conditions(&request.status).iter();
+    let ended = ended.find(|condition| matches!(text(condition, "type"), "Complete" | "Failed"));
+    Some(ended.and_then(|condition| Time::parse(text(condition, "lastTransitionTime"))))
 }
 
 /// What is known of one pool: its slices of the newest generation.
@@ -248,8 +247,7 @@ struct InUse<'c> {
 
 fn in_use<'c>(cluster: &'c Cluster, driver: &str, pool: &str) -> InUse<'c> {
     let mut in_use = InUse::default();
-    let allocations = cluster.claims().values().filter_map(|claim| claim.status.allocation.as_ref());
-    let results = allocations.flat_map(|allocation| &allocation.devices.results);
+    let results = cluster.claims().values().flat_map(|claim| claim.results());
     for result in results.filter(|result| result.driver == driver && result.pool == pool) {
         in_use.results = in_use.results.saturating_add(1);
         if result.admin_access != Some(true) {

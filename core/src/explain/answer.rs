@@ -8,9 +8,8 @@ use crate::finding::{Finding, ObjectRef};
 
 /// What to explain, and how far.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields, rename = "ExplainRequest"))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-#[cfg_attr(feature = "types", ts(optional_fields, rename = "ExplainRequest"))]
 pub struct Request {
     /// A ResourceClaim, ResourceClaimTemplate, Pod or PodGroup; absent for all Pods and claims that are Pending.
     pub subject: Option<ObjectRef>,
@@ -27,9 +26,8 @@ pub struct Request {
 
 /// What became of the subject.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "ExplanationState"))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(rename = "ExplanationState"))]
 pub enum State {
     /// It has a node, or the claim has its devices.
     Placed,
@@ -45,9 +43,8 @@ pub enum State {
 
 /// Why something is Pending.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct Explanation {
     /// What is explained.
     pub subject: ObjectRef,
@@ -114,9 +111,8 @@ pub struct RequestExplanation {
 
 /// How many devices have one reason.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct ReasonCount {
     /// The kind of reason.
     pub kind: ReasonKind,
@@ -146,9 +142,8 @@ pub struct SelectorRef {
 
 /// What devices have for one attribute or capacity that a selector reads.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct AttributeStatistic {
     /// The name as selectors write it: `device.attributes["gpu.example.com"].memory`.
     pub name: String,
@@ -266,9 +261,8 @@ pub struct DeviceDetail {
 
 /// One reason against a device.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct Reason {
     /// The kind of reason.
     pub kind: ReasonKind,
@@ -299,11 +293,17 @@ pub struct Reason {
     pub holders: Vec<Holder>,
 }
 
+impl Reason {
+    pub(crate) fn new(kind: ReasonKind, text: String) -> Self {
+        let (values, holders) = (Vec::new(), Vec::new());
+        Self { kind, text, selector: None, values, shortage: None, taint: None, constraint: None, other: None, holders }
+    }
+}
+
 /// Something of which too little is there.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct Shortage {
     /// Capacity, or `set/counter`.
     pub name: String,
@@ -316,9 +316,8 @@ pub struct Shortage {
 
 /// A claim that has something, and the Pods that use it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct Holder {
     /// The claim, as `namespace/name`.
     pub claim: String,

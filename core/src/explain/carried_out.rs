@@ -6,22 +6,21 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::case;
 use super::change::Change;
 use super::relax::to_write;
 use super::settled::{Settled, settle};
-use super::trial::{ADDED, added, freed};
+use super::trial::{ADDED, added, freed, key_in};
 use super::words::list;
-use super::{Explanation, Request, State, Suggestion, explain_case};
+use super::{Explanation, State, Suggestion, explain_one};
 use crate::allocate::Limits;
 use crate::api::claim::ResourceClaim;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::admission::admit_value;
-use crate::controllers::workloads::{controller, reference, root_of};
+use crate::controllers::workloads::{reference, root_of};
 use crate::derive;
-use crate::explain::origin::{claim_reference, pod_reference, template_of};
+use crate::explain::origin::template_of;
 use crate::finding::{Code, ObjectRef};
 
 /// Most objects that are looked at again for the suggestions of one question, over all trials. A suggestion that is not tried for that
@@ -65,16 +64,16 @@ impl<'t> Trials<'t> {
     /// Objects of a real cluster whose specs cannot be changed, and which therefore have to go before the manifests are applied: Pods are
     /// made again by their controllers or from the manifests, claims from their templates.
     fn deletes(&self, subject: &ObjectRef, suggestion: &mut Suggestion) -> Vec<ObjectRef> {
-        let mut deletes = BTreeSet::new();
         let written: Vec<ObjectRef> = suggestion.manifests.iter().map(reference_of).collect();
         let is_immutable = |object: &&ObjectRef| matches!(object.kind.as_str(), "Pod" | "ResourceClaim");
-        deletes.extend(written.iter().filter(is_immutable).filter(|object| self.is_stored(object)).cloned());
+        let stored = written.iter().filter(is_immutable).filter(|object| self.is_stored(object));
+        let mut deletes: BTreeSet<ObjectRef> = stored.cloned().collect();
         let pod = (subject.kind == "Pod").then(|| self.given.pods().get(&key_of(subject))).flatten();
         if let Some(pod) = pod.filter(|_| self.is_stored(subject)) {
             let is_changed = |claim: &&Arc<ResourceClaim>| {
                 template_of(self.given, claim).is_some_and(|template| written.contains(&template))
             };
-            let stale = made_for(self.given, pod).filter(is_changed).map(|claim| claim_reference(claim));
+            let stale = made_for(self.given, pod).filter(is_changed).map(reference_to);
             let stale: Vec<ObjectRef> = stale.collect();
             if !stale.is_empty() {
                 deletes.extend(stale);
@@ -127,19 +126,13 @@ impl<'t> Trials<'t> {
 
     /// Who has no place any more once a suggestion is carried out, or an error where it does not help. `None` where it cannot be tried.
     fn try_out(&self, subject: &ObjectRef, suggestion: &Suggestion, pool: &str) -> Option<Result<Vec<String>, ()>> {
-        let mut cluster = match carried_out(self.given, self.cluster, suggestion, pool) {
-            Attempt::Made(cluster) => *cluster,
-            Attempt::Refused => return Some(Err(())),
-            Attempt::Unknown => return None,
-        };
+        let Ok(mut cluster) = carried_out(self.given, self.cluster, suggestion, pool)? else { return Some(Err(())) };
         let settled = settle(&mut cluster, self.limits);
         let helps = if subject.kind == "Pod" {
             self.are_fewer_pending(subject, &cluster, &settled)
         } else {
-            let request = Request { subject: Some(subject.clone()), ..Request::default() };
-            let case = case::cases(&cluster, &settled, &request).ok().and_then(|cases| cases.into_iter().next());
-            let state = case.map(|case| explain_case(&mut cluster, case, &request, self.limits).state);
-            matches!(state, Some(State::Placed | State::Fits))
+            let other = explain_one(&mut cluster, &settled, subject, &[], self.limits);
+            other.is_some_and(|other| matches!(other.state, State::Placed | State::Fits))
         };
         Some(if helps { Ok(self.displaced(suggestion, &cluster, &settled)) } else { Err(()) })
     }
@@ -155,15 +148,11 @@ impl<'t> Trials<'t> {
 
     /// Pods of the input that had a place and have none after that, as `namespace/name`; those that were asked to go are left out.
     fn displaced(&self, suggestion: &Suggestion, cluster: &Cluster, settled: &Settled) -> Vec<String> {
-        let freed: BTreeSet<&String> = suggestion
-            .changes
-            .iter()
-            .filter_map(|change| match change {
-                Change::FreeClaim { consumers, .. } => Some(consumers),
-                _ => None,
-            })
-            .flatten()
-            .collect();
+        let consumers = suggestion.changes.iter().filter_map(|change| match change {
+            Change::FreeClaim { consumers, .. } => Some(consumers),
+            _ => None,
+        });
+        let freed: BTreeSet<&String> = consumers.flatten().collect();
         let names = self.given.pods().keys().filter(|key| {
             has_place(self.settled, key) && cluster.pods().contains_key(*key) && !has_place(settled, key)
         });
@@ -171,17 +160,9 @@ impl<'t> Trials<'t> {
     }
 }
 
-/// What came of carrying a suggestion out.
-enum Attempt {
-    /// The cluster, changed.
-    Made(Box<Cluster>),
-    /// The API server refuses what is written.
-    Refused,
-    /// It cannot be carried out on the objects that are given.
-    Unknown,
-}
-
-fn carried_out(given: &Cluster, settled: &Cluster, suggestion: &Suggestion, pool: &str) -> Attempt {
+/// The cluster, changed; an error where the API server refuses what is written. `None` where it cannot be carried out on the objects
+/// that are given.
+fn carried_out(given: &Cluster, settled: &Cluster, suggestion: &Suggestion, pool: &str) -> Option<Result<Cluster, ()>> {
     let mut cluster = given.clone();
     for object in &suggestion.deletes {
         cluster.delete(object);
@@ -189,26 +170,22 @@ fn carried_out(given: &Cluster, settled: &Cluster, suggestion: &Suggestion, pool
     for manifest in &suggestion.manifests {
         match admit_value(manifest, given.profile()).0 {
             Some(object) => cluster.apply(object),
-            None => return Attempt::Refused,
+            None => return Some(Err(())),
         }
     }
     let has_manifests = !suggestion.manifests.is_empty();
     let changes = &mut suggestion.changes.iter();
-    match changes.all(|change| carry_out(&mut cluster, settled, change, pool).unwrap_or(has_manifests)) {
-        true => Attempt::Made(Box::new(cluster)),
-        false => Attempt::Unknown,
-    }
+    let is_made = changes.all(|change| carry_out(&mut cluster, settled, change, pool).unwrap_or(has_manifests));
+    is_made.then_some(Ok(cluster))
 }
 
 /// Makes a change of which there is no manifest; whether it was made. `None` where the manifests make it.
 fn carry_out(cluster: &mut Cluster, settled: &Cluster, change: &Change, pool: &str) -> Option<bool> {
     match change {
         Change::Uncordon { node } => {
-            let Some(mut node) = cluster.nodes().get(node).map(|node| node.as_ref().clone()) else {
-                return Some(false);
-            };
-            node.spec.unschedulable = false;
-            cluster.apply(Object::Node(Arc::new(node)));
+            let Some(mut node) = cluster.nodes().get(node).cloned() else { return Some(false) };
+            Arc::make_mut(&mut node).spec.unschedulable = false;
+            cluster.apply(Object::Node(node));
             Some(true)
         }
         Change::FreeClaim { claim, consumers, .. } => Some(free(cluster, settled, claim, consumers).is_some()),
@@ -226,8 +203,7 @@ fn carry_out(cluster: &mut Cluster, settled: &Cluster, change: &Change, pool: &s
 /// Deletes the Pods that use a claim, with the claims that were made for them. `None` where a workload makes one of them again.
 fn free(cluster: &mut Cluster, settled: &Cluster, claim: &str, consumers: &[String]) -> Option<()> {
     for consumer in consumers {
-        let (namespace, name) = consumer.split_once('/')?;
-        let key = (namespace.to_owned(), name.to_owned());
+        let key = key_in(consumer)?;
         let Some(pod) = cluster.pods().get(&key).cloned() else {
             // Either a workload made it, or it is not given.
             match settled.pods().contains_key(&key) {
@@ -235,14 +211,13 @@ fn free(cluster: &mut Cluster, settled: &Cluster, claim: &str, consumers: &[Stri
                 false => continue,
             }
         };
-        let of_pod: Vec<ObjectRef> = made_for(cluster, &pod).map(|claim| claim_reference(claim)).collect();
-        cluster.delete(&pod_reference(&pod));
+        let of_pod: Vec<ObjectRef> = made_for(cluster, &pod).map(reference_to).collect();
+        cluster.delete(&pod.metadata.reference("Pod"));
         for object in of_pod {
             cluster.delete(&object);
         }
     }
-    let (namespace, name) = claim.split_once('/')?;
-    if let Some(claim) = cluster.claims().get(&(namespace.to_owned(), name.to_owned())).cloned() {
+    if let Some(claim) = cluster.claims().get(&key_in(claim)?).cloned() {
         cluster.apply(Object::ResourceClaim(Arc::new(freed(&claim))));
     }
     Some(())
@@ -252,9 +227,13 @@ fn free(cluster: &mut Cluster, settled: &Cluster, claim: &str, consumers: &[Stri
 fn made_for<'c>(cluster: &'c Cluster, pod: &Pod) -> impl Iterator<Item = &'c Arc<ResourceClaim>> {
     let (namespace, name) = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
     cluster.claims().values().filter(move |claim| {
-        let owner = controller(&claim.metadata).filter(|owner| owner.kind == "Pod" && owner.name == name);
+        let owner = claim.metadata.controller().filter(|owner| owner.kind == "Pod" && owner.name == name);
         claim.metadata.namespace == namespace && owner.is_some()
     })
+}
+
+fn reference_to(claim: &Arc<ResourceClaim>) -> ObjectRef {
+    claim.metadata.reference("ResourceClaim")
 }
 
 fn key_of(object: &ObjectRef) -> Key {

@@ -1,13 +1,11 @@
 //! From what is named to what is asked of the allocator: the claims, the nodes, and what stands before them.
 
-use std::collections::BTreeMap;
-
 use super::Request;
-use super::origin::{Origin, about_claim, claim_reference};
+use super::origin::{Origin, about_claim};
 use super::reasons::claims_of;
 use super::reasons::problems::request_problems;
 use super::settled::Settled;
-use super::words::{list, plural};
+use super::words::list;
 use crate::allocate::Question;
 use crate::allocate::extended;
 use crate::api::claim::ResourceClaim;
@@ -69,8 +67,7 @@ pub(crate) fn cases(cluster: &Cluster, settled: &Settled, request: &Request) -> 
         if request.nodes.is_empty() {
             continue;
         }
-        let unknown: Vec<&String> = request.nodes.iter().filter(|name| !cluster.nodes().contains_key(*name)).collect();
-        if let Some(name) = unknown.first() {
+        if let Some(name) = request.nodes.iter().find(|name| !cluster.nodes().contains_key(*name)) {
             let finding = Finding::new(Code::ReadBadSettings, "nodes", format!("there is no node `{name}`"));
             return Err(vec![match nearest(name, cluster.nodes().keys()) {
                 Some(near) => finding.with_hint(format!("did you mean `{near}`?")),
@@ -113,16 +110,15 @@ pub(crate) fn pending(cluster: &Cluster, settled: &Settled) -> Vec<Case> {
 }
 
 fn named(cluster: &Cluster, settled: &Settled, subject: &ObjectRef) -> Result<Case, Vec<Finding>> {
-    let key = |keys: &mut dyn Iterator<Item = &Key>| -> Result<Key, Vec<Finding>> { find(subject, keys) };
     match subject.kind.as_str() {
-        "Pod" => Ok(pod_case(cluster, settled, &key(&mut cluster.pods().keys())?)),
+        "Pod" => Ok(pod_case(cluster, settled, &find(cluster, subject)?)),
         "ResourceClaim" => {
-            let key = key(&mut cluster.claims().keys())?;
+            let key = find(cluster, subject)?;
             let claim = cluster.claims().get(&key).cloned().unwrap_or_default();
             Ok(claim_case(cluster, settled, &key, &claim))
         }
         "ResourceClaimTemplate" => {
-            let key = key(&mut cluster.templates().keys())?;
+            let key = find(cluster, subject)?;
             let template = cluster.templates().get(&key).cloned().unwrap_or_default();
             let mut claim = ResourceClaim { spec: template.spec.spec, ..ResourceClaim::default() };
             claim.metadata.namespace.clone_from(&key.0);
@@ -134,7 +130,7 @@ fn named(cluster: &Cluster, settled: &Settled, subject: &ObjectRef) -> Result<Ca
             }
             Ok(case)
         }
-        "PodGroup" => super::group::case(cluster, settled, &key(&mut cluster.pod_groups().keys())?),
+        "PodGroup" => Ok(super::group::case(cluster, settled, &find(cluster, subject)?)),
         kind => {
             let message = format!("a `{kind}` cannot be explained");
             let hint = "one of ResourceClaim, ResourceClaimTemplate, Pod, PodGroup";
@@ -144,23 +140,24 @@ fn named(cluster: &Cluster, settled: &Settled, subject: &ObjectRef) -> Result<Ca
 }
 
 /// The key of the subject; its namespace may be left out where the name says enough.
-fn find(subject: &ObjectRef, keys: &mut dyn Iterator<Item = &Key>) -> Result<Key, Vec<Finding>> {
-    let all: Vec<&Key> = keys.collect();
-    let is_meant = |key: &&&Key| key.1 == subject.name && (subject.namespace.is_empty() || key.0 == subject.namespace);
-    let found: Vec<&&Key> = all.iter().filter(is_meant).collect();
-    let shown = |key: &Key| format!("{}/{}", key.0, key.1);
+fn find(cluster: &Cluster, subject: &ObjectRef) -> Result<Key, Vec<Finding>> {
+    let all: Vec<ObjectRef> = cluster.keys(&subject.kind).collect();
+    let is_meant = |key: &&ObjectRef| {
+        key.name == subject.name && (subject.namespace.is_empty() || key.namespace == subject.namespace)
+    };
+    let found: Vec<&ObjectRef> = all.iter().filter(is_meant).collect();
+    let shown = |key: &ObjectRef| format!("{}/{}", key.namespace, key.name);
     let error =
         |message: String, hint: String| vec![Finding::new(Code::ReadBadSettings, "subject", message).with_hint(hint)];
     match found.as_slice() {
-        [only] => Ok((**only).clone()),
+        [only] => Ok((only.namespace.clone(), only.name.clone())),
         [] => {
-            let names: Vec<String> = all.iter().map(|key| shown(key)).collect();
-            let bare: Vec<String> = all.iter().map(|key| key.1.clone()).collect();
+            let names: Vec<String> = all.iter().map(shown).collect();
             let wanted = match subject.namespace.as_str() {
                 "" => subject.name.clone(),
                 namespace => format!("{namespace}/{}", subject.name),
             };
-            let hint = match nearest(&subject.name, bare.iter()) {
+            let hint = match nearest(&subject.name, all.iter().map(|key| &key.name)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if names.is_empty() => "none is given".to_owned(),
                 None => format!("there are {}", list(names.iter())),
@@ -258,7 +255,7 @@ fn nodes_of_pod(cluster: &Cluster, pod: &Pod, claims: &[&ResourceClaim], case: &
 }
 
 fn claim_case(cluster: &Cluster, settled: &Settled, key: &Key, claim: &ResourceClaim) -> Case {
-    let subject = claim_reference(claim);
+    let subject = claim.metadata.reference("ResourceClaim");
     let nodes: Vec<String> = cluster.nodes().keys().cloned().collect();
     let mut case = Case { subject, all_nodes: nodes.len(), ..Case::default() };
     if let Some(allocation) = &claim.status.allocation {
@@ -296,14 +293,4 @@ pub(crate) fn of_template(cluster: &Cluster, claims: &[ResourceClaim], finding: 
         Some(claim) => about_claim(cluster, claim, finding),
         None => finding,
     }
-}
-
-/// How many of a list are meant, in words: `1 node`, `3 nodes`.
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    plural(u64::try_from(number).unwrap_or(u64::MAX), noun)
-}
-
-/// Positions of claims by name.
-pub(crate) fn names(case: &Case) -> BTreeMap<usize, String> {
-    case.question.claims.iter().enumerate().map(|(index, claim)| (index, claim.metadata.name.clone())).collect()
 }

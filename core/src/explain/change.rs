@@ -199,15 +199,14 @@ pub(crate) fn parts<'r>(spec: &'r mut DeviceClaim, name: &str) -> Option<Parts<'
     let (main, sub) = name.split_once('/').map_or((name, None), |(main, sub)| (main, Some(sub)));
     let request = spec.requests.iter_mut().find(|request| request.name == main)?;
     match sub {
-        None => request.exactly.as_mut().map(|exact| {
-            let ExactDeviceRequest { selectors, tolerations, count, capacity, .. } = exact;
-            Parts { selectors, tolerations, count, capacity: capacity.as_mut().map(|capacity| &mut capacity.requests) }
-        }),
+        None => {
+            let ExactDeviceRequest { selectors, tolerations, count, capacity, .. } = request.exactly.as_mut()?;
+            Some(Parts { selectors, tolerations, count, capacity: capacity.as_mut().map(|all| &mut all.requests) })
+        }
         Some(sub) => {
             let sub = request.first_available.iter_mut().find(|known| known.name == sub)?;
             let DeviceSubRequest { selectors, tolerations, count, capacity, .. } = sub;
-            let capacity = capacity.as_mut().map(|capacity| &mut capacity.requests);
-            Some(Parts { selectors, tolerations, count, capacity })
+            Some(Parts { selectors, tolerations, count, capacity: capacity.as_mut().map(|all| &mut all.requests) })
         }
     }
 }
@@ -215,41 +214,38 @@ pub(crate) fn parts<'r>(spec: &'r mut DeviceClaim, name: &str) -> Option<Parts<'
 /// Makes a change in a claim's spec. Changes that are not about this claim leave it as it is.
 pub(crate) fn change_spec(spec: &mut DeviceClaim, of: &str, change: &Change) {
     match change {
-        Change::ChangeSelector { claim, request, index, to, .. } if claim == of => {
-            if let Some(parts) = parts(spec, request)
-                && let Some(cel) = parts.selectors.get_mut(position(*index)).and_then(|one| one.cel.as_mut())
-            {
-                cel.expression.clone_from(to);
-            }
-        }
-        Change::DropSelector { claim, request, index, .. } if claim == of => {
-            if let Some(parts) = parts(spec, request)
-                && position(*index) < parts.selectors.len()
-            {
-                parts.selectors.remove(position(*index));
-            }
-        }
-        Change::Tolerate { claim, request, taint } if claim == of => {
-            if let Some(parts) = parts(spec, request) {
-                parts.tolerations.push(toleration(taint));
-            }
-        }
-        Change::LowerCapacity { claim, request, name, to, .. } if claim == of => {
-            if let (Some(parts), Ok(amount)) = (parts(spec, request), Quantity::parse(to))
-                && let Some(slot) = parts.capacity.and_then(|requests| requests.get_mut(name))
-            {
-                *slot = amount;
-            }
-        }
-        Change::LowerCount { claim, request, to, .. } if claim == of => {
-            if let Some(parts) = parts(spec, request) {
-                *parts.count = i64::try_from(*to).unwrap_or(i64::MAX);
-            }
-        }
         Change::DropConstraint { claim, index, .. } if claim == of && position(*index) < spec.constraints.len() => {
             spec.constraints.remove(position(*index));
         }
         Change::AddAlternative { claim, request, class } if claim == of => add_alternative(spec, request, class),
+        Change::ChangeSelector { claim, request, .. }
+        | Change::DropSelector { claim, request, .. }
+        | Change::Tolerate { claim, request, .. }
+        | Change::LowerCapacity { claim, request, .. }
+        | Change::LowerCount { claim, request, .. }
+            if claim == of =>
+        {
+            parts(spec, request).into_iter().for_each(|parts| change_request(parts, change));
+        }
+        _ => {}
+    }
+}
+
+fn change_request(parts: Parts<'_>, change: &Change) {
+    match change {
+        Change::ChangeSelector { index, to, .. } => {
+            let cel = parts.selectors.get_mut(position(*index)).and_then(|one| one.cel.as_mut());
+            cel.into_iter().for_each(|cel| cel.expression.clone_from(to));
+        }
+        Change::DropSelector { index, .. } if position(*index) < parts.selectors.len() => {
+            parts.selectors.remove(position(*index));
+        }
+        Change::Tolerate { taint, .. } => parts.tolerations.push(toleration(taint)),
+        Change::LowerCapacity { name, to, .. } => {
+            let slot = parts.capacity.and_then(|requests| requests.get_mut(name));
+            slot.zip(Quantity::parse(to).ok()).into_iter().for_each(|(slot, amount)| *slot = amount);
+        }
+        Change::LowerCount { to, .. } => *parts.count = i64::try_from(*to).unwrap_or(i64::MAX),
         _ => {}
     }
 }
@@ -260,52 +256,41 @@ pub(crate) fn position(index: u64) -> usize {
 }
 
 /// Key, value and effect of a taint as text.
-fn taint_parts(taint: &str) -> (&str, &str, &str) {
+pub(crate) fn taint_parts(taint: &str) -> [String; 3] {
     let (rest, effect) = taint.rsplit_once(':').unwrap_or((taint, ""));
     let (key, value) = rest.split_once('=').unwrap_or((rest, ""));
-    (key, value, effect)
+    [key, value, effect].map(str::to_owned)
 }
 
 /// The toleration of one taint of nodes and no other.
 pub(crate) fn node_toleration(taint: &str) -> NodeToleration {
-    let (key, value, effect) = taint_parts(taint);
-    let operator = if value.is_empty() { "Exists" } else { "Equal" };
-    NodeToleration {
-        key: key.to_owned(),
-        operator: operator.to_owned(),
-        value: value.to_owned(),
-        effect: effect.to_owned(),
-        ..NodeToleration::default()
-    }
+    let [key, value, effect] = taint_parts(taint);
+    let operator = if value.is_empty() { "Exists" } else { "Equal" }.to_owned();
+    NodeToleration { key, operator, value, effect, ..NodeToleration::default() }
 }
 
 /// The toleration of one taint and no other.
 fn toleration(taint: &str) -> DeviceToleration {
-    let (key, value, effect) = taint_parts(taint);
+    let [key, value, effect] = taint_parts(taint);
     let operator = Some(if value.is_empty() { TolerationOperator::Exists } else { TolerationOperator::Equal });
-    DeviceToleration {
-        key: key.to_owned(),
-        operator,
-        value: value.to_owned(),
-        effect: effect.to_owned(),
-        ..DeviceToleration::default()
-    }
+    DeviceToleration { key, operator, value, effect, ..DeviceToleration::default() }
 }
 
 fn add_alternative(spec: &mut DeviceClaim, name: &str, class: &str) {
     let Some(request) = spec.requests.iter_mut().find(|request| request.name == name) else { return };
-    let alternative = |name: &str, exact: &ExactDeviceRequest| DeviceSubRequest {
-        name: name.to_owned(),
-        device_class_name: exact.device_class_name.clone(),
-        selectors: exact.selectors.clone(),
-        allocation_mode: exact.allocation_mode.clone(),
+    let Some(exact) = request.exactly.take() else { return };
+    let preferred = DeviceSubRequest {
+        name: "preferred".to_owned(),
+        device_class_name: exact.device_class_name,
+        selectors: exact.selectors,
+        allocation_mode: exact.allocation_mode,
         count: exact.count,
-        tolerations: exact.tolerations.clone(),
-        capacity: exact.capacity.clone(),
-        derived_attributes: exact.derived_attributes.clone(),
+        tolerations: exact.tolerations,
+        capacity: exact.capacity,
+        derived_attributes: exact.derived_attributes,
         ..DeviceSubRequest::default()
     };
-    let Some(exact) = request.exactly.take() else { return };
-    let other = ExactDeviceRequest { device_class_name: class.to_owned(), selectors: Vec::new(), ..exact.clone() };
-    request.first_available = vec![alternative("preferred", &exact), alternative("other", &other)];
+    let (name, device_class_name) = ("other".to_owned(), class.to_owned());
+    let other = DeviceSubRequest { name, device_class_name, selectors: Vec::new(), ..preferred.clone() };
+    request.first_available = vec![preferred, other];
 }

@@ -1,13 +1,16 @@
 //! The smallest set of things that cannot hold together, found by taking away one after the other as long as the rest still
 //! cannot.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::case::Case;
 use super::change::parts;
+use super::requests::own_selectors;
 use super::survey::Survey;
 use super::trial::freed;
 use super::{ConflictPart, holders, words};
+use crate::allocate::inspect::UnitSeen;
 use crate::allocate::{Limits, Place, Question, find_place};
 use crate::api::claim::{DeviceToleration, ResourceClaim, TolerationOperator};
 use crate::api::object::Object;
@@ -35,9 +38,8 @@ pub(crate) fn smallest(cluster: &mut Cluster, case: &Case, survey: &Survey, limi
     if nodes.len() > MOST_NODES {
         return Vec::new();
     }
-    let has_devices =
-        |(key, claim): (&Key, &Arc<ResourceClaim>)| claim.status.allocation.is_some().then(|| key.clone());
-    let mut holders: Vec<Key> = cluster.claims().iter().filter_map(has_devices).take(MOST_HOLDERS + 1).collect();
+    let holding = cluster.claims().iter().filter(|(_, claim)| claim.status.allocation.is_some());
+    let mut holders: Vec<Key> = holding.map(|(key, _)| key.clone()).take(MOST_HOLDERS + 1).collect();
     let mut kept = parts_of(case, survey);
     if holders.len() > MOST_HOLDERS {
         holders.clear();
@@ -47,7 +49,7 @@ pub(crate) fn smallest(cluster: &mut Cluster, case: &Case, survey: &Survey, limi
     // What is freed on the way is not given back.
     let mut copy = if holders.is_empty() { None } else { Some(cluster.clone()) };
     let searched = copy.as_mut().unwrap_or(&mut *cluster);
-    let mut search = Search { cluster: searched, case, nodes, limits, freed: Vec::new() };
+    let mut search = Search { cluster: searched, case, units: &survey.units, nodes, limits, freed: Vec::new() };
     let mut index = 0;
     while let Some(part) = kept.get(index).cloned() {
         let mut rest = kept.clone();
@@ -81,14 +83,8 @@ fn parts_of(case: &Case, survey: &Survey) -> Vec<Part> {
     }
     for unit in &survey.units {
         let Some(claim) = case.question.claims.get(unit.claim) else { continue };
-        let request = claim.spec.devices.requests.get(unit.request);
-        let count = match (request, unit.sub) {
-            (Some(request), Some(sub)) => request.first_available.get(sub).map_or(0, |sub| sub.selectors.len()),
-            (Some(request), None) => request.exactly.as_ref().map_or(0, |exact| exact.selectors.len()),
-            (None, _) => 0,
-        };
         let part = |index| Part::Selector { claim: unit.claim, request: unit.name.clone(), index };
-        all.extend((0..count).map(part));
+        all.extend((0..own_selectors(claim, unit).len()).map(part));
     }
     for (claim, one) in case.question.claims.iter().enumerate() {
         let requests = one.spec.devices.requests.iter();
@@ -100,6 +96,7 @@ fn parts_of(case: &Case, survey: &Survey) -> Vec<Part> {
 struct Search<'s> {
     cluster: &'s mut Cluster,
     case: &'s Case,
+    units: &'s [UnitSeen],
     nodes: Vec<String>,
     limits: &'s Limits,
     freed: Vec<Arc<ResourceClaim>>,
@@ -108,10 +105,16 @@ struct Search<'s> {
 impl Search<'_> {
     fn free_all(&mut self, holders: &[Key]) {
         for key in holders {
-            let Some(claim) = self.cluster.claims().get(key).cloned() else { continue };
-            self.cluster.apply(Object::ResourceClaim(Arc::new(freed(&claim))));
-            self.freed.push(claim);
+            let claim = self.free(key);
+            self.freed.extend(claim);
         }
+    }
+
+    /// Frees a claim, which comes back as it was.
+    fn free(&mut self, key: &Key) -> Option<Arc<ResourceClaim>> {
+        let claim = self.cluster.claims().get(key).cloned()?;
+        self.cluster.apply(Object::ResourceClaim(Arc::new(freed(&claim))));
+        Some(claim)
     }
 
     fn restore(&mut self) {
@@ -124,7 +127,7 @@ impl Search<'_> {
     fn fits(&mut self, kept: &[Part]) -> bool {
         let mut claims = self.case.question.claims.clone();
         for (position, claim) in claims.iter_mut().enumerate() {
-            reduce(claim, position, kept);
+            reduce(claim, position, self.units, kept);
         }
         let in_use = self.case.question.in_use.clone();
         let question = Question { claims, nodes: self.nodes.clone(), in_use };
@@ -135,8 +138,7 @@ impl Search<'_> {
     fn needed_holders(&mut self, holders: &[Key], kept: &[Part]) -> Vec<Key> {
         let mut needed = Vec::new();
         for key in holders {
-            let Some(claim) = self.cluster.claims().get(key).cloned() else { continue };
-            self.cluster.apply(Object::ResourceClaim(Arc::new(freed(&claim))));
+            let Some(claim) = self.free(key) else { continue };
             if self.fits(kept) {
                 self.cluster.apply(Object::ResourceClaim(claim));
                 needed.push(key.clone());
@@ -147,18 +149,9 @@ impl Search<'_> {
 }
 
 /// Leaves out of a claim what is not kept.
-fn reduce(claim: &mut ResourceClaim, position: usize, kept: &[Part]) {
+fn reduce(claim: &mut ResourceClaim, position: usize, units: &[UnitSeen], kept: &[Part]) {
     let spec = claim.devices_mut();
-    let mut gone: Vec<String> = Vec::new();
-    let names: Vec<String> = spec
-        .requests
-        .iter()
-        .flat_map(|request| match request.first_available.as_slice() {
-            [] => vec![request.name.clone()],
-            subs => subs.iter().map(|sub| format!("{}/{}", request.name, sub.name)).collect(),
-        })
-        .collect();
-    for name in &names {
+    for UnitSeen { name, .. } in units.iter().filter(|unit| unit.claim == position) {
         let Some(parts) = parts(spec, name) else { continue };
         let mut index = 0;
         parts.selectors.retain(|_| {
@@ -167,9 +160,8 @@ fn reduce(claim: &mut ResourceClaim, position: usize, kept: &[Part]) {
             kept.contains(&part)
         });
         if !kept.contains(&Part::Taints) {
-            parts
-                .tolerations
-                .push(DeviceToleration { operator: Some(TolerationOperator::Exists), ..DeviceToleration::default() });
+            let operator = Some(TolerationOperator::Exists);
+            parts.tolerations.push(DeviceToleration { operator, ..DeviceToleration::default() });
         }
     }
     let mut index = 0;
@@ -178,18 +170,14 @@ fn reduce(claim: &mut ResourceClaim, position: usize, kept: &[Part]) {
         index = index.saturating_add(1);
         kept.contains(&part)
     });
-    spec.requests.retain(|request| {
-        let stays = kept.contains(&Part::Request { claim: position, name: request.name.clone() });
-        if !stays {
-            gone.push(request.name.clone());
-        }
-        stays
-    });
+    let stays = |name: &str| kept.contains(&Part::Request { claim: position, name: name.to_owned() });
+    let named: BTreeSet<String> = spec.requests.iter().map(|request| request.name.clone()).collect();
+    spec.requests.retain(|request| stays(&request.name));
     for constraint in &mut spec.constraints {
         let had = !constraint.requests.is_empty();
         constraint.requests.retain(|name| {
             let main = name.split('/').next().unwrap_or_default();
-            !gone.iter().any(|gone| gone == main)
+            !named.contains(main) || stays(main)
         });
         if had && constraint.requests.is_empty() {
             // Nothing is left that it is about; without names it would be about everything.
@@ -206,7 +194,7 @@ fn told(cluster: &Cluster, case: &Case, survey: &Survey, part: &Part, who: &[Key
     let (kind, text) = match part {
         Part::Allocations => {
             let holders: Vec<_> =
-                who.iter().filter_map(|key| Some(holders::holder(cluster, key, cluster.claims().get(key)?))).collect();
+                who.iter().filter_map(|key| Some(holders::holder(cluster, cluster.claims().get(key)?))).collect();
             ("allocations", format!("what is in use: {}", holders::in_words(&holders)))
         }
         Part::Taints => ("taints", "taints that are not tolerated".to_owned()),
@@ -215,28 +203,20 @@ fn told(cluster: &Cluster, case: &Case, survey: &Survey, part: &Part, who: &[Key
             ("constraint", format!("`constraints[{index}]`{}: {text}", claim_name(*claim)))
         }
         Part::Selector { claim, request, index } => {
-            let mut copy = case.question.claims.get(*claim).cloned().unwrap_or_default();
-            let expression = parts(copy.devices_mut(), request)
-                .and_then(|parts| parts.selectors.get(*index).cloned())
-                .and_then(|selector| selector.cel)
-                .map(|cel| cel.expression)
-                .unwrap_or_default();
+            let unit = survey.units.iter().find(|unit| unit.claim == *claim && unit.name == *request);
+            let own = unit.zip(case.question.claims.get(*claim)).map(|(unit, claim)| own_selectors(claim, unit));
+            let cel = own.and_then(|own| own.get(*index)?.cel.as_ref());
+            let expression = cel.map(|cel| cel.expression.as_str()).unwrap_or_default();
             let which = format!("`selectors[{index}]` of request `{request}`");
             ("selector", format!("{which}{}: `{}`", claim_name(*claim), expression.trim()))
         }
         Part::Request { claim, name } => {
-            let is_it = |unit: &&crate::allocate::inspect::UnitSeen| {
-                unit.claim == *claim && unit.name.split('/').next() == Some(name)
-            };
-            let units: Vec<String> = survey
-                .units
-                .iter()
-                .filter(is_it)
-                .map(|unit| match unit.is_all {
-                    true => format!("all devices of class `{}`", unit.class),
-                    false => format!("{} of class `{}`", words::plural(unit.count, "device"), unit.class),
-                })
-                .collect();
+            let is_it = |unit: &&UnitSeen| unit.claim == *claim && unit.name.split('/').next() == Some(name);
+            let units = survey.units.iter().filter(is_it).map(|unit| match unit.is_all {
+                true => format!("all devices of class `{}`", unit.class),
+                false => format!("{} of class `{}`", words::plural(unit.count, "device"), unit.class),
+            });
+            let units: Vec<String> = units.collect();
             ("request", format!("request `{name}`{}: {}", claim_name(*claim), units.join(", or ")))
         }
     };

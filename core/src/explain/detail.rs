@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::case::{Case, names};
+use super::case::Case;
 use super::requests::{selector_ref, selectors};
 use super::shape::mark;
 use super::statistics::{self, Subject, fields, written};
@@ -18,15 +18,8 @@ use crate::cluster::{Cluster, PoolState, incomplete};
 pub(crate) fn details(cluster: &mut Cluster, case: &Case, request: &Request) -> Vec<NodeDetail> {
     let units = units(cluster, &case.question.claims);
     let expressions = expressions(cluster, case, &units);
-    let names = names(case);
-    let mut collector = Collector {
-        case,
-        expressions,
-        units: &units,
-        device: request.device.as_deref(),
-        claims: units.iter().map(|unit| names.get(&unit.claim).cloned().unwrap_or_default()).collect(),
-        nodes: Vec::new(),
-    };
+    let mut collector =
+        Collector { case, expressions, units: &units, device: request.device.as_deref(), nodes: Vec::new() };
     let nodes = if request.nodes.is_empty() { &case.question.nodes } else { &request.nodes };
     let question = case.question.on(nodes.clone());
     if !nodes.is_empty() {
@@ -39,11 +32,8 @@ pub(crate) fn details(cluster: &mut Cluster, case: &Case, request: &Request) -> 
     if request.device.is_some() {
         nodes.retain(|node| node.detail.requests.iter().any(|request| !request.devices.is_empty()));
     }
-    let mut details: Vec<NodeDetail> = Vec::new();
-    for mut node in nodes {
-        name_pools(cluster, &mut node);
-        details.push(node.detail);
-    }
+    nodes.iter_mut().for_each(|node| name_pools(cluster, node));
+    let mut details: Vec<NodeDetail> = nodes.into_iter().map(|node| node.detail).collect();
     holders::name(cluster, &mut details);
     details
 }
@@ -67,7 +57,6 @@ struct Collector<'s> {
     expressions: Vec<Expressions>,
     units: &'s [UnitSeen],
     device: Option<&'s str>,
-    claims: Vec<String>,
     nodes: Vec<NodeAtWork>,
 }
 
@@ -95,8 +84,9 @@ fn expressions(cluster: &mut Cluster, case: &Case, units: &[UnitSeen]) -> Vec<Ex
 
 impl Observer for Collector<'_> {
     fn node(&mut self, node: &NodeSeen<'_>) -> bool {
+        let claims = &self.case.question.claims;
         let requests = self.units.iter().enumerate().map(|(index, unit)| RequestDetail {
-            claim: self.claims.get(index).cloned().unwrap_or_default(),
+            claim: claims.get(unit.claim).map(|claim| claim.metadata.name.clone()).unwrap_or_default(),
             request: unit.name.clone(),
             needed: node.needs.get(index).copied().unwrap_or(unit.count),
             usable: 0,
@@ -110,9 +100,7 @@ impl Observer for Collector<'_> {
     }
 
     fn device(&mut self, unit: usize, device: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]) {
-        let spec = &device.slice.spec;
-        let id =
-            DeviceId { driver: spec.driver.clone(), pool: spec.pool.name.clone(), device: device.device.name.clone() };
+        let id = DeviceId::of(device.slice, device.device);
         if !self.device.is_none_or(|wanted| is_meant(wanted, &id)) {
             return;
         }
@@ -130,8 +118,6 @@ impl Observer for Collector<'_> {
             request.devices.push(DeviceDetail { device: id, reasons });
         }
     }
-
-    fn done(&mut self) {}
 }
 
 /// Whether a device is the one of that name, with or without its pool and driver.
@@ -142,18 +128,7 @@ pub(crate) fn is_meant(wanted: &str, id: &DeviceId) -> bool {
 
 impl Collector<'_> {
     fn reason(&self, unit: usize, device: &DeviceSeen<'_, '_>, obstacle: &Obstacle<'_>) -> Reason {
-        let kind = mark(obstacle).kind;
-        let mut reason = Reason {
-            kind,
-            text: String::new(),
-            selector: None,
-            values: Vec::new(),
-            shortage: None,
-            taint: None,
-            constraint: None,
-            other: None,
-            holders: Vec::new(),
-        };
+        let mut reason = Reason::new(mark(obstacle).kind, String::new());
         let class = self.units.get(unit).map(|unit| unit.class.as_str()).unwrap_or_default();
         let shortage = |name: String, needs: String, left: Option<String>| Some(Shortage { name, needs, left });
         match obstacle {
@@ -187,13 +162,11 @@ impl Collector<'_> {
                 let has = has.as_ref().map(ToString::to_string);
                 reason.text = match &has {
                     Some(has) => format!("it has {has} of `{name}` and can never grant {needs}"),
+                    None if device.device.capacity.is_empty() => {
+                        format!("it has no capacity `{name}`, but none at all")
+                    }
                     None => {
-                        let names: Vec<&String> = device.device.capacity.keys().collect();
-                        let has = match names.as_slice() {
-                            [] => "none at all".to_owned(),
-                            _ => words::list(names.into_iter()),
-                        };
-                        format!("it has no capacity `{name}`, but {has}")
+                        format!("it has no capacity `{name}`, but {}", words::list(device.device.capacity.keys()))
                     }
                 };
                 reason.shortage = shortage(name.clone(), needs, has);
@@ -265,33 +238,11 @@ fn conflicts(node: &mut NodeAtWork, case: &Case, units: &[UnitSeen]) {
                 continue;
             }
             for (at, value) in usable(node, position, *index) {
-                let Some(text) = without_partner(node, units, position, *index, &value) else { continue };
-                let (other, text) = match text {
-                    Partner::Other(id, other) => {
-                        let text = format!("`{attribute}` is {value} here and {other} on all of the other request's");
-                        (Some(id), text)
-                    }
-                    Partner::Own(count) => {
-                        let needs = node.detail.requests.get(position).map_or(unit.count, |request| request.needed);
-                        let text = format!(
-                            "{} of this node with `{attribute}` {value} can be used, the request needs {needs}",
-                            words::plural(count, "device")
-                        );
-                        (None, text)
-                    }
-                };
-                let reason = Reason {
-                    kind: ReasonKind::ConstraintConflict,
-                    text: format!("`constraints[{index}]` leaves no partner for it: {text}"),
-                    selector: None,
-                    values: Vec::new(),
-                    shortage: None,
-                    taint: None,
-                    constraint: u64::try_from(*index).ok(),
-                    other,
-                    holders: Vec::new(),
-                };
-                found.push((position, at, reason));
+                let constraint = (*index, attribute.as_str());
+                let Some((other, text)) = without_partner(node, units, position, constraint, &value) else { continue };
+                let text = format!("`constraints[{index}]` leaves no partner for it: {text}");
+                let reason = Reason::new(ReasonKind::ConstraintConflict, text);
+                found.push((position, at, Reason { constraint: u64::try_from(*index).ok(), other, ..reason }));
             }
         }
     }
@@ -301,11 +252,6 @@ fn conflicts(node: &mut NodeAtWork, case: &Case, units: &[UnitSeen]) {
             device.reasons.push(reason);
         }
     }
-}
-
-enum Partner {
-    Other(DeviceId, String),
-    Own(u64),
 }
 
 /// Usable devices of a unit with what they have for a constraint; lists are left out.
@@ -321,19 +267,21 @@ fn usable(node: &NodeAtWork, unit: usize, constraint: usize) -> Vec<(usize, Stri
         .collect()
 }
 
+/// Why no other devices go with those that have a value, with one of the others.
 fn without_partner(
     node: &NodeAtWork,
     units: &[UnitSeen],
     own: usize,
-    constraint: usize,
+    (constraint, attribute): (usize, &str),
     value: &str,
-) -> Option<Partner> {
+) -> Option<(Option<DeviceId>, String)> {
     let unit = units.get(own)?;
-    let with_value = usable(node, own, constraint).iter().filter(|(_, other)| other == value).count();
-    let with_value = u64::try_from(with_value).unwrap_or(u64::MAX);
+    let with_value = usable(node, own, constraint).iter().filter(|(_, other)| other == value).count() as u64;
     let needed = node.detail.requests.get(own)?.needed;
     if with_value < needed {
-        return Some(Partner::Own(with_value));
+        let devices = words::plural(with_value, "device");
+        let text = format!("{devices} of this node with `{attribute}` {value} can be used, the request needs {needed}");
+        return Some((None, text));
     }
     let covered = |other: &UnitSeen| other.constraints.iter().any(|(index, _)| *index == constraint);
     let others =
@@ -346,19 +294,16 @@ fn without_partner(
         if alternatives.iter().any(|(_, other)| !covered(other)) {
             continue;
         }
-        let offers: Vec<(usize, usize, String)> = alternatives
-            .iter()
-            .flat_map(|(at, _)| usable(node, *at, constraint).into_iter().map(|(device, value)| (*at, device, value)))
-            .collect();
-        let total: usize = alternatives
-            .iter()
-            .filter_map(|(at, _)| node.detail.requests.get(*at))
-            .map(|request| request.devices.iter().filter(|device| device.reasons.is_empty()).count())
-            .sum();
+        let offered =
+            |at: usize| usable(node, at, constraint).into_iter().map(move |(device, value)| (at, device, value));
+        let offers: Vec<(usize, usize, String)> = alternatives.iter().flat_map(|(at, _)| offered(*at)).collect();
+        let requests = alternatives.iter().filter_map(|(at, _)| node.detail.requests.get(*at));
+        let total = requests.flat_map(|one| &one.devices).filter(|device| device.reasons.is_empty()).count();
         let Some((at, device, other)) = offers.first() else { continue };
         if total == offers.len() && offers.iter().all(|(_, _, other)| other != value) {
             let id = node.detail.requests.get(*at)?.devices.get(*device)?.device.clone();
-            return Some(Partner::Other(id, other.clone()));
+            let text = format!("`{attribute}` is {value} here and {other} on all of the other request's");
+            return Some((Some(id), text));
         }
     }
     None

@@ -6,11 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::carried_out::Trials;
-use super::case;
 use super::change::Change;
-use super::relax::{Suggestion, ranked};
+use super::relax::{Suggestion, fewest, ranked};
 use super::settled::{Settled, settle};
-use super::{Explanation, Request, State, explain_case};
+use super::{Explanation, State, explain_one};
 use crate::allocate::Limits;
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
@@ -74,24 +73,18 @@ impl<'l> OtherGates<'l> {
         if gates.is_empty() {
             return None;
         }
-        let mut node = loop {
+        let node = loop {
             match self.fits(explanation, nodes, &gates) {
                 Ok(node) => break node,
                 Err(more) if more.is_subset(&gates) => return None,
                 Err(more) => gates.extend(more),
             }
         };
-        for gate in gates.clone() {
-            let mut fewer = gates.clone();
-            fewer.remove(gate);
-            if fewer.is_empty() {
-                continue;
-            }
-            if let Ok(found) = self.fits(explanation, nodes, &fewer) {
-                (gates, node) = (fewer, found);
-            }
-        }
-        Some((gates, node))
+        let (gates, node) = fewest(gates.into_iter().collect(), node, |fewer| {
+            let fewer: Gates = fewer.iter().copied().collect();
+            (!fewer.is_empty()).then(|| self.fits(explanation, nodes, &fewer).ok()).flatten()
+        });
+        Some((gates.into_iter().collect(), node))
     }
 
     /// The node of the subject with some gates on, where it has one.
@@ -123,11 +116,9 @@ impl<'l> OtherGates<'l> {
             let settled = settle(&mut cluster, limits);
             (cluster, settled)
         });
-        let request =
-            Request { subject: Some(explanation.subject.clone()), nodes: nodes.to_vec(), ..Request::default() };
-        let cases = case::cases(cluster, settled, &request).unwrap_or_default();
-        let Some(case) = cases.into_iter().next() else { return Err(Gates::new()) };
-        let other = explain_case(cluster, case, &request, limits);
+        let Some(other) = explain_one(cluster, settled, &explanation.subject, nodes, limits) else {
+            return Err(Gates::new());
+        };
         let fits = matches!(other.state, State::Placed | State::Fits);
         let is_pod = explanation.subject.kind == "Pod";
         match fits && (!is_pod || self.trials.are_fewer_pending(&explanation.subject, cluster, settled)) {

@@ -1,13 +1,13 @@
 //! PodGroups: what keeps a gang from being placed.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::case::{Case, Placed, pod_case};
 use super::origin::Origin;
 use super::reasons::problems::{missing_template, not_given, was_refused};
 use super::settled::Settled;
 use super::words::plural;
-use crate::api::claim::ResourceClaimTemplate;
 use crate::api::group::PodGroup;
 use crate::api::object::Object;
 use crate::api::pod::{Pod, PodResourceClaim};
@@ -16,26 +16,19 @@ use crate::cluster::{Cluster, Key};
 use crate::finding::{Code, Finding, ObjectRef};
 use entries::Source;
 
-fn template_of(
-    cluster: &Cluster,
-    group: &PodGroup,
-    entry: &PodResourceClaim,
-) -> Result<ResourceClaimTemplate, Option<Finding>> {
-    let namespace = &group.metadata.namespace;
-    let missing = |name: &str, field: &str| Some(missing_template(cluster, namespace, name, field));
-    match entries::source(entry) {
-        Some(Source::Template(name)) => cluster
-            .templates()
-            .get(&(namespace.clone(), name.to_owned()))
-            .cloned()
-            .ok_or_else(|| missing(name, "resourceClaimTemplateName")),
-        Some(Source::ClusterTemplate(name)) => cluster
-            .cluster_templates()
-            .get(name)
-            .cloned()
-            .ok_or_else(|| missing(name, "clusterResourceClaimTemplateName")),
-        Some(Source::Named(_)) | None => Err(None),
-    }
+/// The template that an entry names and that is not there.
+fn missing_source(cluster: &Cluster, namespace: &str, entry: &PodResourceClaim) -> Option<Finding> {
+    let (is_there, name, kind) = match entries::source(entry)? {
+        Source::Template(name) => {
+            let key = (namespace.to_owned(), name.to_owned());
+            (cluster.templates().contains_key(&key), name, "ResourceClaimTemplate")
+        }
+        Source::ClusterTemplate(name) => {
+            (cluster.cluster_templates().contains_key(name), name, "ClusterResourceClaimTemplate")
+        }
+        Source::Named(_) => return None,
+    };
+    (!is_there).then(|| missing_template(cluster, namespace, name, kind))
 }
 
 /// Why a Pod waits for its PodGroup before it is tried.
@@ -60,13 +53,9 @@ pub(crate) fn holds(cluster: &Cluster, pod: &Pod) -> Option<Finding> {
 /// The Pod and the other members of its group, as `namespace/name`.
 pub(crate) fn members(cluster: &Cluster, pod: &Pod) -> Vec<String> {
     let namespace = &pod.metadata.namespace;
-    let mut members = vec![format!("{namespace}/{}", pod.metadata.name)];
-    if let Some(group) = pod.group_name() {
-        let key = (namespace.clone(), group.to_owned());
-        let names = cluster.links().pods_of_group(&key);
-        members.extend(names.map(|name| format!("{namespace}/{name}")));
-    }
-    members
+    let group = pod.group_name().map(|group| (namespace.clone(), group.to_owned()));
+    let others = group.iter().flat_map(|group| cluster.pods_of_group(group)).map(Arc::as_ref);
+    [pod].into_iter().chain(others).map(|pod| format!("{namespace}/{}", pod.metadata.name)).collect()
 }
 
 /// How many Pods of a group must have a place at once, where it is a gang.
@@ -120,31 +109,22 @@ pub(crate) fn near_misses(cluster: &Cluster, pod: &Pod) -> Vec<Finding> {
 }
 
 fn reference(key: &Key) -> ObjectRef {
-    ObjectRef { kind: "PodGroup".to_owned(), namespace: key.0.clone(), name: key.1.clone() }
+    ObjectRef::new("PodGroup", &*key.0, &*key.1)
 }
 
 /// A case for each group that has a Pod without a node.
 pub(crate) fn waiting(cluster: &Cluster, settled: &Settled) -> Vec<Case> {
-    let is_waiting = |key: &&Key| {
-        let mut members = cluster.links().pods_of_group(key);
-        members.any(|name| {
-            let pod = cluster.pods().get(&(key.0.clone(), name.clone()));
-            pod.is_some_and(|pod| pod.spec.node_name.is_empty() && !pod.is_finished())
-        })
-    };
-    cluster.pod_groups().keys().filter(is_waiting).filter_map(|key| case(cluster, settled, key).ok()).collect()
+    let is_waiting =
+        |key: &&Key| cluster.pods_of_group(key).any(|pod| pod.spec.node_name.is_empty() && !pod.is_finished());
+    cluster.pod_groups().keys().filter(is_waiting).map(|key| case(cluster, settled, key)).collect()
 }
 
 /// What keeps a group from being placed: templates, missing Pods, or the first member without a place.
-///
-/// # Errors
-///
-/// None so far; the shape is that of its siblings.
-pub(crate) fn case(cluster: &Cluster, settled: &Settled, key: &Key) -> Result<Case, Vec<Finding>> {
+pub(crate) fn case(cluster: &Cluster, settled: &Settled, key: &Key) -> Case {
     let mut case = Case { subject: reference(key), all_nodes: cluster.nodes().len(), ..Case::default() };
-    let Some(group) = cluster.pod_groups().get(key) else { return Ok(case) };
+    let Some(group) = cluster.pod_groups().get(key) else { return case };
     for (index, entry) in group.spec.resource_claims.iter().enumerate() {
-        if let Err(Some(problem)) = template_of(cluster, group, entry) {
+        if let Some(problem) = missing_source(cluster, &key.0, entry) {
             let path = format!("spec.resourceClaims[{index}]");
             case.stage.push(Finding { path, ..problem }.about(reference(key)));
         }
@@ -154,29 +134,27 @@ pub(crate) fn case(cluster: &Cluster, settled: &Settled, key: &Key) -> Result<Ca
     let members: Vec<&Key> = settled.order.iter().filter(|pod| pod.0 == key.0 && names.contains(&pod.1)).collect();
     let assumed = settled.assumed.get(key).map(Vec::as_slice).unwrap_or_default();
     let found: BTreeSet<&String> = assumed.iter().filter_map(place_of).collect();
-    let has_place = |pod: &&&Key| {
-        found.contains(&pod.1) || settled.verdicts.get(**pod).is_some_and(|verdict| verdict.node.is_some())
-    };
-    let placed = members.iter().filter(has_place).count();
     let is_bound = |pod: &&&Key| settled.verdicts.get(**pod).is_some_and(|verdict| verdict.node.is_some());
+    let has_place = |pod: &&&Key| found.contains(&pod.1) || is_bound(pod);
+    let placed = members.iter().filter(has_place).count();
     if !members.is_empty() && members.iter().all(|pod| is_bound(&pod)) {
-        let text = format!("{placed} of {} have a place", super::case::count(members.len(), "Pod"));
+        let text = format!("{placed} of {} have a place", plural(members.len() as u64, "Pod"));
         case.placed = Some(Placed { node: None, text });
-        return Ok(case);
+        return case;
     }
     if !case.stage.is_empty() {
         case.is_blocked = true;
-        return Ok(case);
+        return case;
     }
     let first = members.iter().find(|pod| !has_place(pod)).or_else(|| members.iter().find(|pod| !is_bound(pod)));
     let Some(first) = first else {
         let message = format!("PodGroup `{}` has no Pods", key.1);
         case.stage.push(Finding::new(Code::RunGroupShort, "", message).about(reference(key)));
         case.is_blocked = true;
-        return Ok(case);
+        return case;
     };
     let member = pod_case(cluster, settled, first);
-    let all = super::case::count(members.len(), "Pod");
+    let all = plural(members.len() as u64, "Pod");
     let name = &first.1;
     let message = if has_place(&first) {
         format!("{placed} of {all} have a place; Pod `{name}` is the first that is not bound to it yet")
@@ -189,7 +167,7 @@ pub(crate) fn case(cluster: &Cluster, settled: &Settled, key: &Key) -> Result<Ca
     let mut stage = member.stage;
     // What blocks a member says more than that it is blocked.
     stage.insert(if member.is_blocked { stage.len() } else { 0 }, note);
-    Ok(Case { subject: reference(key), stage, ..member })
+    Case { subject: reference(key), stage, ..member }
 }
 
 /// Name of a Pod that is taken to have a place.

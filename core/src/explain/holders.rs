@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Holder, NodeDetail, Reason, ReasonKind};
+use super::{DeviceDetail, Holder, NodeDetail, Reason, ReasonKind};
 use crate::allocate::DeviceId;
 use crate::api::claim::ResourceClaim;
 use crate::api::slice::Device;
-use crate::cluster::{Cluster, Key};
+use crate::cluster::Cluster;
+use crate::cluster::entries::key_of;
 
 /// The claims that have each of some devices, administration left aside.
 pub(crate) fn of_devices(cluster: &Cluster, wanted: &BTreeSet<DeviceId>) -> BTreeMap<DeviceId, Vec<Holder>> {
@@ -18,24 +19,22 @@ pub(crate) fn of_devices(cluster: &Cluster, wanted: &BTreeSet<DeviceId>) -> BTre
     for id in wanted {
         pools.entry((&id.pool, &id.driver)).or_default().insert(&id.device, id);
     }
-    for (key, claim) in cluster.claims() {
-        for result in claim.status.allocation.iter().flat_map(|allocation| &allocation.devices.results) {
-            // Of a large cluster few pools are wanted.
-            let Some(devices) = pools.get(&(&*result.pool, &*result.driver)) else { continue };
-            let id = devices.get(&*result.device);
-            let Some(id) = id.filter(|_| result.admin_access != Some(true)) else { continue };
-            let holders = found.entry((*id).clone()).or_default();
-            let holder = holder(cluster, key, claim);
-            if !holders.contains(&holder) {
-                holders.push(holder);
-            }
+    for (claim, result) in cluster.held() {
+        // Of a large cluster few pools are wanted.
+        let Some(devices) = pools.get(&(&*result.pool, &*result.driver)) else { continue };
+        let Some(id) = devices.get(&*result.device) else { continue };
+        let holders = found.entry((*id).clone()).or_default();
+        let holder = holder(cluster, claim);
+        if !holders.contains(&holder) {
+            holders.push(holder);
         }
     }
     found
 }
 
 /// A claim with who uses it.
-pub(crate) fn holder(cluster: &Cluster, key: &Key, claim: &ResourceClaim) -> Holder {
+pub(crate) fn holder(cluster: &Cluster, claim: &ResourceClaim) -> Holder {
+    let key = key_of(&claim.metadata);
     let mut consumers: BTreeSet<String> = BTreeSet::new();
     let mut priority = None;
     for consumer in &claim.status.reserved_for {
@@ -64,50 +63,45 @@ pub(crate) fn in_words(holders: &[Holder]) -> String {
     parts.join(", ")
 }
 
+/// Devices of a counter or set, by its driver, pool and name.
+type Drawn = BTreeMap<(String, String, String), Vec<DeviceId>>;
+
+/// The devices whose holders are a reason: the device itself, or those that draw from the same counter. `None` for other reasons.
+fn held_for(cluster: &Cluster, drawn: &mut Drawn, id: &DeviceId, reason: &Reason) -> Option<Vec<DeviceId>> {
+    match reason.kind {
+        ReasonKind::InUse | ReasonKind::CapacityShort => Some(vec![id.clone()]),
+        ReasonKind::CounterShort | ReasonKind::OtherGroup => {
+            let name = reason.shortage.as_ref().map(|shortage| shortage.name.clone()).unwrap_or_default();
+            let key = (id.driver.clone(), id.pool.clone(), name.clone());
+            Some(drawn.entry(key).or_insert_with(|| drawing(cluster, id, &name)).clone())
+        }
+        _ => None,
+    }
+}
+
 /// Adds who has what is in use.
 pub(crate) fn name(cluster: &Cluster, details: &mut [NodeDetail]) {
+    let mut drawn = Drawn::new();
     let mut wanted: BTreeSet<DeviceId> = BTreeSet::new();
-    let devices = |details: &[NodeDetail]| -> Vec<(DeviceId, Reason)> {
-        let requests = details.iter().flat_map(|node| &node.requests);
-        let all = requests.flat_map(|request| &request.devices);
-        all.flat_map(|device| device.reasons.iter().map(|reason| (device.device.clone(), reason.clone()))).collect()
-    };
-    let mut drawn: BTreeMap<(String, String, String), Vec<DeviceId>> = BTreeMap::new();
-    for (id, reason) in devices(details) {
-        match reason.kind {
-            ReasonKind::InUse | ReasonKind::CapacityShort => drop(wanted.insert(id)),
-            ReasonKind::CounterShort | ReasonKind::OtherGroup => {
-                let name = reason.shortage.map(|shortage| shortage.name).unwrap_or_default();
-                let key = (id.driver.clone(), id.pool.clone(), name.clone());
-                let drawing = drawn.entry(key).or_insert_with(|| drawing(cluster, &id, &name));
-                wanted.extend(drawing.iter().cloned());
-            }
-            _ => {}
-        }
+    for device in details.iter().flat_map(|node| &node.requests).flat_map(|request| &request.devices) {
+        let held = device.reasons.iter().filter_map(|reason| held_for(cluster, &mut drawn, &device.device, reason));
+        wanted.extend(held.flatten());
     }
     let known = of_devices(cluster, &wanted);
-    let of = |id: &DeviceId| known.get(id).cloned().unwrap_or_default();
-    for request in details.iter_mut().flat_map(|node| &mut node.requests) {
-        for device in &mut request.devices {
-            let id = device.device.clone();
-            for reason in &mut device.reasons {
-                let holders: Vec<Holder> = match reason.kind {
-                    ReasonKind::InUse | ReasonKind::CapacityShort => of(&id),
-                    ReasonKind::CounterShort | ReasonKind::OtherGroup => {
-                        let name = reason.shortage.as_ref().map(|shortage| shortage.name.clone()).unwrap_or_default();
-                        let key = (id.driver.clone(), id.pool.clone(), name);
-                        let drawing = drawn.get(&key).map(Vec::as_slice).unwrap_or_default();
-                        let all: BTreeSet<Holder> = drawing.iter().flat_map(of).collect();
-                        all.into_iter().collect()
-                    }
-                    _ => continue,
-                };
-                if !holders.is_empty() {
-                    let word = if reason.kind == ReasonKind::InUse { " by" } else { "; in use by" };
-                    reason.text = format!("{}{word} {}", reason.text, in_words(&holders));
-                }
-                reason.holders = holders;
+    let requests = details.iter_mut().flat_map(|node| &mut node.requests);
+    for DeviceDetail { device, reasons } in requests.flat_map(|request| &mut request.devices) {
+        for reason in reasons {
+            let Some(held) = held_for(cluster, &mut drawn, device, reason) else { continue };
+            let mut holders: Vec<Holder> = held.iter().filter_map(|id| known.get(id)).flatten().cloned().collect();
+            if matches!(reason.kind, ReasonKind::CounterShort | ReasonKind::OtherGroup) {
+                holders.sort();
+                holders.dedup();
             }
+            if !holders.is_empty() {
+                let word = if reason.kind == ReasonKind::InUse { " by" } else { "; in use by" };
+                reason.text = format!("{}{word} {}", reason.text, in_words(&holders));
+            }
+            reason.holders = holders;
         }
     }
 }

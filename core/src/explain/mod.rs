@@ -27,6 +27,7 @@ pub(crate) mod reword;
 pub(crate) mod settled;
 pub(crate) mod shape;
 pub(crate) mod statistics;
+mod suggest;
 pub(crate) mod supply;
 pub(crate) mod survey;
 pub(crate) mod trial;
@@ -41,11 +42,11 @@ pub use relax::Suggestion;
 
 use crate::allocate::{Limits, Place as Placement, find_place};
 use crate::cluster::Cluster;
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, ObjectRef};
 use carried_out::Trials;
 use case::Case;
 use gates::OtherGates;
-use settled::settle;
+use settled::{Settled, settle};
 use survey::Survey;
 
 /// Explains what is asked for.
@@ -82,6 +83,19 @@ pub(crate) fn explain_waiting(cluster: &mut Cluster, limits: &Limits) -> Vec<Exp
     cases.into_iter().map(|case| explain_case(cluster, case, &Request::default(), limits)).collect()
 }
 
+/// The explanation of one subject on some nodes, or on all; `None` where there is no such subject.
+fn explain_one(
+    cluster: &mut Cluster,
+    settled: &Settled,
+    subject: &ObjectRef,
+    nodes: &[String],
+    limits: &Limits,
+) -> Option<Explanation> {
+    let request = Request { subject: Some(subject.clone()), nodes: nodes.to_vec(), ..Request::default() };
+    let case = case::cases(cluster, settled, &request).ok()?.into_iter().next()?;
+    Some(explain_case(cluster, case, &request, limits))
+}
+
 pub(crate) fn explain_case(cluster: &mut Cluster, mut case: Case, request: &Request, limits: &Limits) -> Explanation {
     let mut seen = case.seen.take();
     let cluster = seen.as_mut().unwrap_or(cluster);
@@ -110,7 +124,7 @@ pub(crate) fn explain_case(cluster: &mut Cluster, mut case: Case, request: &Requ
     } else if !case.is_blocked {
         explanation.state = State::Fits;
     } else if request.suggestions {
-        explanation.suggestions = relax::of_nodes(cluster, &case, limits);
+        explanation.suggestions = suggest::of_nodes(cluster, &case, limits);
     }
     explanation.headline = words::headline(&explanation, &case);
     explanation
@@ -131,8 +145,7 @@ fn look_at_devices(
     }
     let asked = case.question.on(survey.order());
     let mut is_unguarded = false;
-    let found = find_place(cluster, &asked, limits);
-    explanation.state = match found {
+    explanation.state = match find_place(cluster, &asked, limits) {
         Placement::On(..) if case.failure.is_some() => {
             is_unguarded = true;
             explanation.stage.extend(case.failure.clone());
@@ -159,7 +172,7 @@ fn look_at_devices(
         if !is_unguarded {
             explanation.conflict = conflict::smallest(cluster, case, &survey, limits);
         }
-        explanation.suggestions = relax::suggestions(cluster, case, &survey, limits);
+        explanation.suggestions = suggest::suggestions(cluster, case, &survey, limits);
         if is_unguarded {
             // What else helps only keeps the search from coming to the device with the error.
             explanation.suggestions.retain(Suggestion::is_about_selectors);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::case::Case;
 use super::change::{Change, node_toleration};
 use super::pod_manifest::written;
-use super::relax::{Suggestion, effort, in_words};
+use super::relax::{Suggestion, all_in_words, effort};
 use super::words;
 use crate::allocate::extended::{self, ExtendedResources};
 use crate::allocate::{Limits, Place, Question, find_place};
@@ -71,9 +71,8 @@ pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, limits: &Limits) -
                 place.clear();
             }
         }
-        let what: Vec<String> = group.changes.iter().map(|change| in_words(case, change)).collect();
         found.push(Suggestion {
-            text: format!("{}{place}", what.join(", and ")),
+            text: format!("{}{place}", all_in_words(case, &group.changes)),
             node: Some(first),
             manifests: written(cluster, &pod, &group.changes),
             deletes: Vec::new(),
@@ -147,7 +146,8 @@ fn changes(mut pod: Pod, mut requests: Resources, mut state: NodeState) -> Optio
                 let mut taints = state.node.spec.taints.iter().filter(|taint| taint.is_hard());
                 let is_it = |taint: &&NodeTaint| taint.key == *key && taint.value == *value;
                 let is_new = |taint: &&NodeTaint| !node_fit::is_tolerated(taint, &pod.spec.tolerations);
-                let taint = words::node_taint(taints.find(|taint| is_it(taint) && is_new(taint))?);
+                let taint = taints.find(|taint| is_it(taint) && is_new(taint))?;
+                let taint = words::taint_of(&taint.key, &taint.value, &taint.effect);
                 pod.spec.tolerations.push(node_toleration(&taint));
                 changes.push(Change::TolerateNode { taint });
             }

@@ -4,7 +4,7 @@ use crate::api::claim::ResourceClaim;
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::cluster::entries::{ENTRY_ANNOTATION, Source, source};
-use crate::controllers::workloads::{controller, reference, root_of, template_path};
+use crate::controllers::workloads::{reference, root_of, template_path};
 use crate::finding::{Code, Finding, ObjectRef};
 
 /// Where a Pod's fields stand in what the user wrote.
@@ -21,7 +21,7 @@ impl Origin {
     pub(crate) fn of(cluster: &Cluster, pod: &Pod) -> Self {
         match root_of(cluster, pod) {
             Some(root) => Self { object: reference(root), prefix: template_path(root, pod) },
-            None => Self { object: pod_reference(pod), prefix: String::new() },
+            None => Self { object: pod.metadata.reference("Pod"), prefix: String::new() },
         }
     }
 
@@ -38,21 +38,9 @@ impl Origin {
     }
 }
 
-/// Kind, namespace and name of a Pod.
-pub(crate) fn pod_reference(pod: &Pod) -> ObjectRef {
-    let (namespace, name) = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
-    ObjectRef { kind: "Pod".to_owned(), namespace, name }
-}
-
-/// Kind, namespace and name of a claim.
-pub(crate) fn claim_reference(claim: &ResourceClaim) -> ObjectRef {
-    let (namespace, name) = (claim.metadata.namespace.clone(), claim.metadata.name.clone());
-    ObjectRef { kind: "ResourceClaim".to_owned(), namespace, name }
-}
-
 /// The template that a generated claim was made from.
 pub(crate) fn template_of(cluster: &Cluster, claim: &ResourceClaim) -> Option<ObjectRef> {
-    let owner = controller(&claim.metadata)?;
+    let owner = claim.metadata.controller()?;
     let entry = claim.metadata.annotations.get(ENTRY_ANNOTATION)?;
     let namespace = &claim.metadata.namespace;
     let key = (namespace.clone(), owner.name.clone());
@@ -76,6 +64,6 @@ pub(crate) fn about_claim(cluster: &Cluster, claim: &ResourceClaim, finding: Fin
             let path = if finding.path.is_empty() { String::new() } else { format!("spec.{}", finding.path) };
             Finding { path, ..finding }.about(template)
         }
-        None => finding.about(claim_reference(claim)),
+        None => finding.about(claim.metadata.reference("ResourceClaim")),
     }
 }

@@ -26,11 +26,8 @@ pub(crate) fn written(cluster: &Cluster, pod: &Pod, changes: &[Change]) -> Vec<V
     }
     let mut pods = vec![pod];
     if let Some(group) = pod.group_name() {
-        let namespace = &pod.metadata.namespace;
-        let key = (namespace.clone(), group.to_owned());
-        let names = cluster.links().pods_of_group(&key);
-        let others = names.filter(|name| **name != pod.metadata.name);
-        let members = others.filter_map(|name| cluster.pods().get(&(namespace.clone(), name.clone())).map(Arc::as_ref));
+        let members = cluster.pods_of_group(&(pod.metadata.namespace.clone(), group.to_owned())).map(Arc::as_ref);
+        let members = members.filter(|other| other.metadata.name != pod.metadata.name);
         pods.extend(members.filter(|other| other.metadata.controller().is_none() && other.spec.node_name.is_empty()));
     }
     pods.into_iter().filter_map(|pod| single(pod, changes)).collect()

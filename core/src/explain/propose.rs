@@ -6,19 +6,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::change::Change;
-use super::relax::{Trials, asked, drop_constraint};
+use super::relax::{AllocatorTrials, asked, drop_constraint};
 use super::reword;
-use crate::allocate::inspect::{DeviceSeen, NodeSeen, Observer, Obstacle, inspect};
+use crate::allocate::inspect::{DeviceSeen, Obstacle, inspect};
 use crate::api::quantity::{Format, Quantity};
 use crate::api::slice::DeviceCapacity;
 
 /// All ladders of changes to the claims and their classes.
-pub(crate) fn ladders(trials: &mut Trials<'_>) -> Vec<Vec<Change>> {
-    let units = trials.survey.units.clone();
-    let claims = trials.case.question.claims.clone();
+pub(crate) fn ladders(trials: &mut AllocatorTrials<'_>) -> Vec<Vec<Change>> {
+    let (survey, claims) = (trials.survey, &trials.case.question.claims);
     let left = leftovers(trials);
     let mut ladders = Vec::new();
-    for (index, unit) in units.iter().enumerate() {
+    for (index, unit) in survey.units.iter().enumerate() {
         let Some(claim) = claims.get(unit.claim) else { continue };
         let name = claim.metadata.name.clone();
         ladders.extend(reword::ladders(trials, index, unit, claim));
@@ -45,7 +44,7 @@ pub(crate) fn ladders(trials: &mut Trials<'_>) -> Vec<Vec<Change>> {
             ladders.push((1..unit.count).rev().map(rung).collect());
         }
     }
-    for claim in &claims {
+    for claim in claims {
         let constraints = 0..claim.spec.devices.constraints.len();
         ladders.extend(constraints.map(|index| vec![drop_constraint(claim, index)]));
     }
@@ -54,64 +53,46 @@ pub(crate) fn ladders(trials: &mut Trials<'_>) -> Vec<Vec<Change>> {
 }
 
 /// Taints that keep devices from a unit, on some node.
-fn taints(trials: &mut Trials<'_>, unit: usize) -> BTreeSet<String> {
-    struct Taints(usize, BTreeSet<String>);
-    impl Observer for Taints {
-        fn node(&mut self, _: &NodeSeen<'_>) -> bool {
-            true
-        }
-        fn device(&mut self, unit: usize, _: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]) {
-            let is_other = |obstacle: &Obstacle<'_>| matches!(obstacle, Obstacle::SelectorFalse { of_class: true, .. });
-            let is_of_class = !obstacles.iter().any(is_other);
-            for obstacle in obstacles.iter().filter(|_| unit == self.0 && is_of_class) {
-                if let Obstacle::Taint(taint) = obstacle {
-                    self.1.insert(super::words::taint(taint));
-                }
+fn taints(trials: &mut AllocatorTrials<'_>, wanted: usize) -> BTreeSet<String> {
+    let mut taints = BTreeSet::new();
+    look(trials, |unit, _, obstacles| {
+        let is_other = |obstacle: &Obstacle<'_>| matches!(obstacle, Obstacle::SelectorFalse { of_class: true, .. });
+        for obstacle in obstacles.iter().filter(|_| unit == wanted && !obstacles.iter().any(is_other)) {
+            if let Obstacle::Taint(taint) = obstacle {
+                taints.insert(super::words::taint(taint));
             }
         }
-        fn done(&mut self) {}
-    }
-    let mut taints = Taints(unit, BTreeSet::new());
-    look(trials, &mut taints);
-    taints.1
+    });
+    taints
 }
 
-fn look(trials: &mut Trials<'_>, observer: &mut dyn Observer) {
+fn look(trials: &mut AllocatorTrials<'_>, mut observe: impl FnMut(usize, &DeviceSeen<'_, '_>, &[Obstacle<'_>])) {
     let question = trials.case.question.on(trials.nodes.clone());
     if !question.nodes.is_empty() {
-        inspect(trials.cluster, &question, observer);
+        inspect(trials.cluster, &question, &mut observe);
     }
 }
 
 /// Amounts that devices could grant, by unit and capacity.
-fn leftovers(trials: &mut Trials<'_>) -> BTreeMap<(usize, String), Vec<Quantity>> {
-    #[derive(Default)]
-    struct Left(BTreeMap<(usize, String), Vec<Quantity>>);
-    impl Observer for Left {
-        fn node(&mut self, _: &NodeSeen<'_>) -> bool {
-            true
-        }
-        fn device(&mut self, unit: usize, device: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]) {
-            for obstacle in obstacles {
-                let (name, left) = match obstacle {
-                    Obstacle::CapacityShort { name, left, .. } => (name, left.clone()),
-                    Obstacle::CapacityNever { name, has: Some(has), .. } => (name, has.clone()),
-                    _ => continue,
-                };
-                let Some(capacity) = device.device.capacity.get(name) else { continue };
-                let list = self.0.entry((unit, name.clone())).or_default();
-                for amount in grantable(capacity, left) {
-                    if !list.contains(&amount) {
-                        list.push(amount);
-                    }
+fn leftovers(trials: &mut AllocatorTrials<'_>) -> BTreeMap<(usize, String), Vec<Quantity>> {
+    let mut all: BTreeMap<(usize, String), Vec<Quantity>> = BTreeMap::new();
+    look(trials, |unit, device, obstacles| {
+        for obstacle in obstacles {
+            let (name, left) = match obstacle {
+                Obstacle::CapacityShort { name, left, .. } => (name, left.clone()),
+                Obstacle::CapacityNever { name, has: Some(has), .. } => (name, has.clone()),
+                _ => continue,
+            };
+            let Some(capacity) = device.device.capacity.get(name) else { continue };
+            let list = all.entry((unit, name.clone())).or_default();
+            for amount in grantable(capacity, left) {
+                if !list.contains(&amount) {
+                    list.push(amount);
                 }
             }
         }
-        fn done(&mut self) {}
-    }
-    let mut left = Left::default();
-    look(trials, &mut left);
-    left.0
+    });
+    all
 }
 
 /// The largest amounts up to a bound that a capacity's policy allows.

@@ -1,39 +1,30 @@
-//! Changes that help: each tried with the allocator, none larger than needed, the smallest first.
+//! Changes in words and in order, and whether they help.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::case::Case;
-use super::change::{Change, change_spec, parts};
+use super::change::{Change, parts};
 use super::conflict::constraint_text;
-use super::origin::template_of;
 use super::survey::Survey;
 use super::trial::try_changes;
-use super::{nodes, propose, supply, words};
+use super::words;
 use crate::allocate::Limits;
-use crate::api::claim::{ResourceClaim, ResourceClaimStatus};
+use crate::api::claim::ResourceClaim;
 use crate::api::meta::ObjectMeta;
-use crate::api::object::Object;
+use crate::api::quantity::Quantity;
 use crate::cluster::Cluster;
 use crate::finding::ObjectRef;
-
-/// Most kinds of nodes on which changes are tried, the nearest first.
-const MOST_NODES: usize = 64;
 
 /// Most suggestions.
 const MOST: usize = 12;
 
-/// Search steps of one trial.
-const STEPS: u64 = 200_000;
-
 /// A change, or several that help only together.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "types", ts(optional_fields))]
 pub struct Suggestion {
     /// What to do, in one line.
     pub text: String,
@@ -65,71 +56,32 @@ impl Suggestion {
 /// Changes that help together, and the node on which the claims then fit.
 pub(crate) type Found = (Vec<Change>, String);
 
-/// The trials of one explanation.
-pub(crate) struct Trials<'s> {
+/// What one explanation asks of the allocator.
+pub(crate) struct AllocatorTrials<'s> {
     pub(crate) cluster: &'s mut Cluster,
     pub(crate) case: &'s Case,
     pub(crate) survey: &'s Survey,
     pub(crate) nodes: Vec<String>,
-    limits: Limits,
+    pub(crate) limits: Limits,
 }
 
-impl Trials<'_> {
+impl AllocatorTrials<'_> {
     /// The node on which the claims fit after some changes.
     pub(crate) fn helps(&mut self, changes: &[Change]) -> Option<String> {
         self.helps_with(changes).map(|(node, _)| node)
     }
 
+    /// The same of a single change.
+    pub(crate) fn found(&mut self, change: Change) -> Option<Found> {
+        self.helps(std::slice::from_ref(&change)).map(|node| (vec![change], node))
+    }
+
     /// The same with the drivers of the devices that they get.
     pub(crate) fn helps_with(&mut self, changes: &[Change]) -> Option<(String, BTreeSet<String>)> {
-        let nodes = self.nodes.clone();
-        let (node, allocations) = try_changes(self.cluster, self.case, changes, &nodes, &self.limits)?;
+        let (node, allocations) = try_changes(self.cluster, self.case, changes, &self.nodes, &self.limits)?;
         let results = allocations.iter().flat_map(|allocation| &allocation.devices.results);
         Some((node, results.map(|result| result.driver.clone()).collect()))
     }
-}
-
-/// The suggestions for a case whose claims fit nowhere.
-pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, survey: &Survey, limits: &Limits) -> Vec<Suggestion> {
-    let limits = Limits { max_steps: limits.max_steps.min(STEPS) };
-    let mut all = nodes::suggestions(cluster, case, &limits);
-    let nodes = survey.nearest(MOST_NODES);
-    let mut trials = Trials { cluster, case, survey, nodes, limits };
-    let mut found: Vec<Found> = Vec::new();
-    let ladders = propose::ladders(&mut trials);
-    for ladder in &ladders {
-        // Of changes of one kind the first that helps is the smallest.
-        for change in ladder {
-            if let Some(node) = trials.helps(std::slice::from_ref(change)) {
-                found.push((vec![change.clone()], node));
-                break;
-            }
-        }
-    }
-    found.extend(supply::other_classes(&mut trials));
-    found.extend(supply::other_nodes(&mut trials));
-    if found.is_empty() && all.is_empty() {
-        found.extend(together(&mut trials, &ladders));
-    }
-    found.extend(supply::freed(&mut trials));
-    found.extend(supply::added(&mut trials));
-    let suggestion = |(changes, node): Found| Suggestion {
-        text: changes.iter().map(|change| in_words(case, change)).collect::<Vec<_>>().join(", and "),
-        node: Some(node),
-        manifests: manifests(cluster, case, &changes),
-        deletes: Vec::new(),
-        changes,
-    };
-    all.extend(found.into_iter().map(suggestion));
-    ranked(&mut all);
-    all
-}
-
-/// The suggestions for a case that no node takes, whatever the devices are.
-pub(crate) fn of_nodes(cluster: &mut Cluster, case: &Case, limits: &Limits) -> Vec<Suggestion> {
-    let mut all = nodes::suggestions(cluster, case, &Limits { max_steps: limits.max_steps.min(STEPS) });
-    ranked(&mut all);
-    all
 }
 
 /// Sorts suggestions by how little they change, each once, and leaves the last ones out where there are many.
@@ -144,73 +96,26 @@ pub(crate) fn effort(changes: &[Change]) -> u32 {
     changes.iter().map(Change::effort).sum()
 }
 
-/// Several changes to the claims that help only together: all that there are, less everything that is not needed.
-fn together(trials: &mut Trials<'_>, ladders: &[Vec<Change>]) -> Option<Found> {
-    // The largest change of every kind; what is laborious is left out first. Other expressions are left aside, because none of
-    // them asks for less than all others: leaving the selector out does.
-    let asks_less = |change: &Change| !matches!(change, Change::ChangeSelector { .. } | Change::ChangeClass { .. });
-    let mut kept: Vec<Change> = ladders.iter().filter_map(|ladder| ladder.last().cloned()).filter(asks_less).collect();
-    kept.sort_by_key(|change| std::cmp::Reverse((change.effort(), index(change))));
-    let mut node = trials.helps(&kept)?;
-    let mut at = 0;
+/// Leaves out one thing after the other as long as what is left has an answer; with the last answer.
+pub(crate) fn fewest<T: Clone, A>(all: Vec<T>, answer: A, mut ask: impl FnMut(&[T]) -> Option<A>) -> (Vec<T>, A) {
+    let (mut kept, mut last, mut at) = (all, answer, 0);
     while at < kept.len() {
         let mut rest = kept.clone();
         rest.remove(at);
-        match trials.helps(&rest) {
-            Some(found) => {
-                node = found;
-                kept = rest;
-            }
+        match ask(&rest) {
+            Some(answer) => (kept, last) = (rest, answer),
             None => at = at.saturating_add(1),
         }
     }
-    // Then every change as small as it can be.
-    for at in 0..kept.len() {
-        let Some(ladder) = ladders.iter().find(|ladder| ladder.last() == kept.get(at)) else { continue };
-        for smaller in ladder {
-            let mut tried = kept.clone();
-            if let Some(slot) = tried.get_mut(at) {
-                slot.clone_from(smaller);
-            }
-            if let Some(found) = trials.helps(&tried) {
-                node = found;
-                kept = tried;
-                break;
-            }
-        }
-    }
-    kept.sort_by_key(|change| (change.effort(), index(change)));
-    // Positions are those of the claim as it is, so what stands behind is left out first.
-    let mut ordered = kept.clone();
-    ordered.sort_by_key(|change| std::cmp::Reverse(index(change)));
-    (kept.len() > 1).then_some((ordered, node))
+    (kept, last)
 }
 
-/// Position of what is changed in its list.
-fn index(change: &Change) -> u64 {
-    match change {
-        Change::DropSelector { index, .. }
-        | Change::ChangeSelector { index, .. }
-        | Change::DropConstraint { index, .. }
-        | Change::ChangeClass { index, .. } => *index,
-        Change::UseNodes { .. }
-        | Change::TolerateNode { .. }
-        | Change::DropNodeSelector { .. }
-        | Change::DropNodeAffinity { .. }
-        | Change::LowerResource { .. }
-        | Change::Uncordon { .. }
-        | Change::EnableGate { .. }
-        | Change::Tolerate { .. }
-        | Change::LowerCapacity { .. }
-        | Change::LowerCount { .. }
-        | Change::AddAlternative { .. }
-        | Change::FreeClaim { .. }
-        | Change::AddDevices { .. } => 0,
-    }
+/// What to do, in one line.
+pub(crate) fn all_in_words(case: &Case, changes: &[Change]) -> String {
+    changes.iter().map(|change| in_words(case, change)).collect::<Vec<_>>().join(", and ")
 }
 
-/// What to do.
-pub(crate) fn in_words(case: &Case, change: &Change) -> String {
+fn in_words(case: &Case, change: &Change) -> String {
     let of = |claim: &str| match case.question.claims.len() {
         0 | 1 => String::new(),
         _ => format!(" of claim `{claim}`"),
@@ -269,55 +174,6 @@ pub(crate) fn in_words(case: &Case, change: &Change) -> String {
     }
 }
 
-/// The objects as they are after some changes.
-fn manifests(cluster: &Cluster, case: &Case, changes: &[Change]) -> Vec<Value> {
-    let mut objects = Vec::new();
-    for claim in &case.question.claims {
-        let mut changed = claim.clone();
-        for change in changes {
-            change_spec(changed.devices_mut(), &claim.metadata.name, change);
-        }
-        if changed.spec != claim.spec {
-            objects.push(written(cluster, case, changed));
-        }
-    }
-    for change in changes {
-        let Change::ChangeClass { class, index, to, .. } = change else { continue };
-        let Some(mut class) = cluster.classes().get(class).cloned() else { continue };
-        let at = usize::try_from(*index).unwrap_or(usize::MAX);
-        if let Some(cel) = class.spec.selectors.get_mut(at).and_then(|selector| selector.cel.as_mut()) {
-            cel.expression.clone_from(to);
-        }
-        class.metadata = to_write(&class.metadata);
-        objects.push(Object::DeviceClass(Arc::new(class)).write());
-    }
-    objects
-}
-
-/// The claim, or what it was made from.
-fn written(cluster: &Cluster, case: &Case, claim: ResourceClaim) -> Value {
-    let template = template_of(cluster, &claim)
-        .or_else(|| (case.subject.kind == "ResourceClaimTemplate").then(|| case.subject.clone()));
-    let found = template.and_then(|template| match template.kind.as_str() {
-        "ResourceClaimTemplate" => cluster.templates().get(&(template.namespace, template.name)).map(|it| (it, false)),
-        _ => cluster.cluster_templates().get(&template.name).map(|it| (it, true)),
-    });
-    match found {
-        Some((template, is_cluster)) => {
-            let mut template = template.clone();
-            template.metadata = to_write(&template.metadata);
-            template.spec.spec = claim.spec;
-            let object = if is_cluster { Object::ClusterResourceClaimTemplate } else { Object::ResourceClaimTemplate };
-            object(Arc::new(template)).write()
-        }
-        None => {
-            let metadata = to_write(&claim.metadata);
-            let claim = ResourceClaim { metadata, status: ResourceClaimStatus::default(), ..claim };
-            Object::ResourceClaim(Arc::new(claim)).write()
-        }
-    }
-}
-
 /// What of the metadata a user writes.
 pub(crate) fn to_write(metadata: &ObjectMeta) -> ObjectMeta {
     let mut annotations = metadata.annotations.clone();
@@ -332,7 +188,7 @@ pub(crate) fn to_write(metadata: &ObjectMeta) -> ObjectMeta {
 }
 
 /// What each request asks for of each capacity.
-pub(crate) fn asked(claim: &ResourceClaim, request: &str) -> BTreeMap<String, crate::api::quantity::Quantity> {
+pub(crate) fn asked(claim: &ResourceClaim, request: &str) -> BTreeMap<String, Quantity> {
     let mut copy = claim.clone();
     let amounts = parts(copy.devices_mut(), request).and_then(|parts| parts.capacity.map(|amounts| amounts.clone()));
     amounts.unwrap_or_default()

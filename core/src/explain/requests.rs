@@ -2,27 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use super::case::{Case, names};
+use super::case::Case;
 use super::shape::Mark;
 use super::statistics::{self, Subject, counted, fields};
-use super::survey::{BadPool, Standing, Survey};
+use super::survey::{Standing, Survey};
 use super::{ReasonCount, ReasonKind, RequestExplanation, SelectorRef, words};
 use crate::allocate::inspect::UnitSeen;
 use crate::api::claim::{DeviceSelector, ResourceClaim};
 use crate::api::slice::{Device, ResourceSlice};
 use crate::cel::Field;
 use crate::cluster::selectors::{Compiled, Selectors};
-use crate::cluster::{Cluster, DeviceIdx, PoolState, SliceEntry, incomplete, missing_gate};
+use crate::cluster::{Cluster, DeviceIdx, Newest, PoolState, SliceEntry, incomplete, missing_gate};
 
 /// All requests of a case.
 pub(crate) fn requests(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Vec<RequestExplanation> {
-    let names = names(case);
     let mut all = Vec::new();
     for (index, unit) in survey.units.iter().enumerate() {
         let Some(claim) = case.question.claims.get(unit.claim) else { continue };
         let mut count = Count::default();
         count.slices(cluster, case, survey, index, unit, claim);
-        all.push(explanation(cluster, survey, (index, unit, claim), names.get(&unit.claim).cloned(), count));
+        all.push(explanation(cluster, survey, (index, unit, claim), count));
     }
     all
 }
@@ -34,13 +33,16 @@ pub(crate) fn selectors<'c>(
     unit: &UnitSeen,
 ) -> (&'c [DeviceSelector], &'c [DeviceSelector]) {
     let class = cluster.classes().get(&unit.class).map(|class| class.spec.selectors.as_slice()).unwrap_or_default();
-    let request = claim.spec.devices.requests.get(unit.request);
-    let own = match (request, unit.sub) {
-        (Some(request), Some(sub)) => request.first_available.get(sub).map(|sub| sub.selectors.as_slice()),
-        (Some(request), None) => request.exactly.as_ref().map(|exact| exact.selectors.as_slice()),
-        (None, _) => None,
-    };
-    (class, own.unwrap_or_default())
+    (class, own_selectors(claim, unit))
+}
+
+/// The unit's own selectors.
+pub(crate) fn own_selectors<'c>(claim: &'c ResourceClaim, unit: &UnitSeen) -> &'c [DeviceSelector] {
+    let own = claim.spec.devices.requests.get(unit.request).and_then(|request| match unit.sub {
+        Some(sub) => request.first_available.get(sub).map(|sub| sub.selectors.as_slice()),
+        None => request.exactly.as_ref().map(|exact| exact.selectors.as_slice()),
+    });
+    own.unwrap_or_default()
 }
 
 /// One selector by its position.
@@ -64,7 +66,7 @@ struct Count {
     /// Devices and, of these, devices without another reason.
     by_mark: BTreeMap<Mark, (u64, u64)>,
     /// Why pools cannot be used, an example each.
-    pools: BTreeMap<ReasonKind, (String, u64)>,
+    pools: BTreeMap<ReasonKind, String>,
 }
 
 impl Count {
@@ -82,9 +84,11 @@ impl Count {
         let sees_all = case.question.nodes.len() == case.all_nodes;
         // By the number of the reason.
         let mut kept = vec![(0, 0); survey.reasons.count()];
-        let mut unseen = Vec::new();
-        for entry in cluster.inventory().all_slices() {
-            let slice = &entry.slice;
+        let mut memory = cluster.lend_memory();
+        let facts = &*cluster;
+        let mut unseen: Vec<(&ResourceSlice, &Device)> = Vec::new();
+        for entry in facts.inventory().all_slices() {
+            let slice = entry.slice.as_ref();
             for (position, device) in entry.devices.iter().enumerate() {
                 match survey.standing(index, *device) {
                     Standing::Usable => self.usable = self.usable.saturating_add(1),
@@ -93,35 +97,30 @@ impl Count {
                             add(counts, (1, u64::from(alone)));
                         }
                     }
-                    Standing::Unseen => unseen.push((std::sync::Arc::clone(slice), position)),
+                    Standing::Unseen => unseen.extend(slice.spec.devices.get(position).map(|device| (slice, device))),
                 }
             }
         }
         for (mark, counts) in survey.reasons.iter().zip(kept).filter(|(_, counts)| counts.0 > 0) {
             add(self.by_mark.entry(mark.clone()).or_default(), counts);
         }
-        if unseen.is_empty() {
-            return;
-        }
-        let newest = newest(cluster);
+        let newest = if unseen.is_empty() { Newest::default() } else { facts.newest() };
         let looks_elsewhere = unseen.len() <= MOST_ELSEWHERE;
-        for (slice, position) in unseen {
-            let Some(device) = slice.spec.devices.get(position) else { continue };
-            let Some((kind, why)) = unseen_kind(cluster, survey, &newest, &slice, device, sees_all) else { continue };
+        for (slice, device) in unseen {
+            let Some((kind, why)) = unseen_kind(facts, survey, &newest, slice, device, sees_all) else { continue };
             if kind == ReasonKind::OtherNode && !looks_elsewhere {
                 continue;
             }
-            let refused = first_false(cluster, claim, unit, &slice, device);
-            match refused {
+            match first_false(facts, &mut memory.selectors, claim, unit, slice, device) {
                 Some(mark) => add(self.by_mark.entry(mark).or_default(), (1, 0)),
                 None => {
                     let mark = Mark { kind, index: 0, of_class: false, name: String::new() };
                     add(self.by_mark.entry(mark).or_default(), (1, 1));
-                    let pool = self.pools.entry(kind).or_insert((why, 0));
-                    pool.1 = pool.1.saturating_add(1);
+                    self.pools.entry(kind).or_insert(why);
                 }
             }
         }
+        cluster.return_memory(memory);
     }
 }
 
@@ -130,22 +129,11 @@ fn add(count: &mut (u64, u64), more: (u64, u64)) {
     count.1 = count.1.saturating_add(more.1);
 }
 
-/// The newest generation of each pool.
-fn newest(cluster: &Cluster) -> BTreeMap<(String, String), i64> {
-    let mut newest = BTreeMap::new();
-    for slice in cluster.slices().values() {
-        let pool = &slice.spec.pool;
-        let known = newest.entry((slice.spec.driver.clone(), pool.name.clone())).or_insert(pool.generation);
-        *known = (*known).max(pool.generation);
-    }
-    newest
-}
-
 /// Why no node sees a device; for other nodes where its node was not asked. `None` where a slice gives no devices.
 fn unseen_kind(
     cluster: &Cluster,
     survey: &Survey,
-    newest: &BTreeMap<(String, String), i64>,
+    newest: &Newest<'_>,
     slice: &ResourceSlice,
     device: &Device,
     sees_all: bool,
@@ -155,14 +143,12 @@ fn unseen_kind(
     if !slice.spec.shared_counters.is_empty() && cluster.profile().features.partitionable_devices {
         return None;
     }
-    let key = (driver.clone(), pool.name.clone());
-    let latest = newest.get(&key).copied().unwrap_or(pool.generation);
+    let latest = newest.generation(slice);
     if pool.generation < latest {
         let why = format!("pool `{}` is at generation {latest}, this slice at {}", pool.name, pool.generation);
         return Some((ReasonKind::PoolOutdated, why));
     }
-    let bad = BadPool { driver: driver.clone(), pool: pool.name.clone() };
-    match survey.bad_pools.get(&bad) {
+    match survey.bad_pools.get(&(driver.clone(), pool.name.clone())) {
         Some(PoolState::Incomplete) => {
             let index = cluster.inventory().pool_index(driver, &pool.name);
             let why = index.map(|index| incomplete(cluster, index)).unwrap_or_default();
@@ -190,19 +176,19 @@ fn unseen_kind(
 
 /// The hardest reason of selectors against a device that no node sees.
 fn first_false(
-    cluster: &mut Cluster,
+    cluster: &Cluster,
+    known: &mut Selectors,
     claim: &ResourceClaim,
     unit: &UnitSeen,
     slice: &ResourceSlice,
     device: &Device,
 ) -> Option<Mark> {
-    let mut memory = cluster.lend_memory();
     let (class, own) = selectors(cluster, claim, unit);
     let mut found = None;
     for (of_class, list) in [(true, class), (false, own)] {
         for (index, selector) in list.iter().enumerate() {
             let expression = selector.cel.as_ref().map_or("", |cel| &cel.expression);
-            let kind = match memory.selectors.matches(cluster.profile(), expression, slice, device) {
+            let kind = match known.matches(cluster.profile(), expression, slice, device) {
                 Ok(true) => continue,
                 Ok(false) if of_class => ReasonKind::NotOfClass,
                 Ok(false) => ReasonKind::SelectorFalse,
@@ -211,7 +197,6 @@ fn first_false(
             found = found.or(Some(Mark { kind, index, of_class, name: String::new() }));
         }
     }
-    cluster.return_memory(memory);
     found
 }
 
@@ -219,7 +204,6 @@ fn explanation(
     cluster: &mut Cluster,
     survey: &Survey,
     (index, unit, claim): (usize, &UnitSeen, &ResourceClaim),
-    claim_name: Option<String>,
     count: Count,
 ) -> RequestExplanation {
     let not_of_class = |mark: &Mark| mark.kind == ReasonKind::NotOfClass;
@@ -232,15 +216,15 @@ fn explanation(
     for (mark, (devices, alone)) in count.by_mark.iter().filter(|(mark, _)| !not_of_class(mark)) {
         let is_selector = matches!(mark.kind, ReasonKind::SelectorFalse | ReasonKind::SelectorFails);
         let selector = is_selector.then(|| selector_ref(cluster, claim, unit, mark.of_class, mark.index));
-        let example = count.pools.get(&mark.kind).map(|(text, _)| text.as_str());
+        let example = count.pools.get(&mark.kind).map(String::as_str);
         let text = words::counted(mark, *devices, selector.as_ref(), claim, example);
         reasons.push(ReasonCount { kind: mark.kind, devices: *devices, alone: *alone, text, selector });
     }
-    let needed = survey.nodes.iter().filter_map(|node| node.units.get(index)).map(|unit| unit.0).max();
-    let best = survey.nodes.iter().filter_map(|node| node.units.get(index)).map(|unit| unit.1).max();
+    let of_nodes = || survey.nodes.iter().filter_map(|node| node.units.get(index));
+    let (needed, best) = (of_nodes().map(|unit| unit.0).max(), of_nodes().map(|unit| unit.1).max());
     let reads = reads(cluster, survey, (index, unit, claim), &reasons, kept.saturating_add(count.usable) == 0);
     RequestExplanation {
-        claim: claim_name.unwrap_or_default(),
+        claim: claim.metadata.name.clone(),
         request: unit.name.clone(),
         class: unit.class.clone(),
         needed: needed.unwrap_or(unit.count),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::change::Change;
 use super::literals::{Literal, literals, replaced};
-use super::relax::Trials;
+use super::relax::AllocatorTrials;
 use super::requests::{alike, of_class, selectors, subjects};
 use super::statistics::{counted, fields, likely, offers, statistics, written};
 use crate::allocate::inspect::UnitSeen;
@@ -18,7 +18,7 @@ const MOST_VALUES: usize = 24;
 
 /// Ladders about the selectors of a unit and of its class.
 pub(crate) fn ladders(
-    trials: &mut Trials<'_>,
+    trials: &mut AllocatorTrials<'_>,
     index: usize,
     unit: &UnitSeen,
     claim: &ResourceClaim,
@@ -57,12 +57,12 @@ pub(crate) fn ladders(
 }
 
 /// Whether some device is of the class of a unit.
-fn has_devices(trials: &Trials<'_>, unit: usize) -> bool {
+fn has_devices(trials: &AllocatorTrials<'_>, unit: usize) -> bool {
     of_class(trials.cluster, trials.survey, unit, false).next().is_some()
 }
 
 /// Expressions that might have been meant: another name for what no device has, another constant.
-fn other_expressions(trials: &mut Trials<'_>, unit: usize, expression: &str, takes_all: bool) -> Vec<String> {
+fn other_expressions(trials: &mut AllocatorTrials<'_>, unit: usize, expression: &str, takes_all: bool) -> Vec<String> {
     let mut memory = trials.cluster.lend_memory();
     let compiled = memory.selectors.program(trials.cluster.profile(), expression);
     let read: Vec<Field> = compiled.reads().map(fields).unwrap_or_default().into_iter().cloned().collect();

@@ -93,10 +93,9 @@ fn remarks<'c>(cluster: &Cluster, pods: impl Iterator<Item = &'c Pod>) -> Vec<Fi
     let has_groups = cluster.profile().features.generic_workload;
     let has_inferred = cluster.nodes().values().any(|node| is_inferred(node));
     let mut said = BTreeSet::new();
-    let mut findings = Vec::new();
+    let mut all = Vec::new();
     for pod in pods {
         let origin = Origin::of(cluster, pod);
-        let mut all = Vec::new();
         if let Some(name) = pod.group_name().filter(|_| !has_groups) {
             let message = format!("PodGroup `{name}` is without effect: the feature gate `GenericWorkload` is off");
             let finding = origin.finding(Code::RunNotModelled, "spec.schedulingGroup", message);
@@ -107,14 +106,11 @@ fn remarks<'c>(cluster: &Cluster, pods: impl Iterator<Item = &'c Pod>) -> Vec<Fi
             let message = format!("inferred nodes are taken to have the labels asked for: {}", list(unknown.iter()));
             all.push(origin.finding(Code::RunLabelsAssumed, "spec", message));
         }
-        for finding in all {
-            // A PodGroup without effect is reported once, at its first Pod.
-            let own = finding.object.as_ref().filter(|_| finding.code != Code::RunNotModelled);
-            let object = own.map(ToString::to_string).unwrap_or_default();
-            if said.insert((finding.code, object, finding.message.clone())) {
-                findings.push(finding);
-            }
-        }
     }
-    findings
+    all.retain(|finding: &Finding| {
+        // A PodGroup without effect is reported once, at its first Pod.
+        let object = finding.object.clone().filter(|_| finding.code != Code::RunNotModelled);
+        said.insert((finding.code, object, finding.message.clone()))
+    });
+    all
 }

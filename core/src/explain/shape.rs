@@ -4,11 +4,10 @@
 //! with less of a device asked for.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use super::ReasonKind;
 use crate::allocate::inspect::{DeviceSeen, Obstacle, UnitSeen};
-use crate::api::slice::{AttributeValue, Device, TaintEffect};
+use crate::api::slice::{AttributeValue, TaintEffect};
 
 /// Values by number, in the order in which they came.
 #[derive(Clone, Debug)]
@@ -26,13 +25,8 @@ impl<T> Default for Interned<T> {
 }
 
 impl<T: Ord + Clone> Interned<T> {
-    /// The number of a value.
-    pub(crate) fn number(&mut self, value: T) -> u32 {
-        self.number_of(&value)
-    }
-
-    /// The same of a value that is copied when it is new.
-    pub(crate) fn number_of(&mut self, value: &T) -> u32 {
+    /// The number of a value, which is copied when it is new.
+    pub(crate) fn number(&mut self, value: &T) -> u32 {
         if self.get(self.last) == Some(value) {
             return self.last;
         }
@@ -101,19 +95,19 @@ pub(crate) fn mark(obstacle: &Obstacle<'_>) -> Mark {
     }
 }
 
+/// What is known of a device or of what stands in its way: what it is, and which.
+type Fact = (u8, usize);
+
 /// Devices and nodes that are alike.
 #[derive(Default, Debug)]
 pub(crate) struct Shapes {
-    /// By what stands in the way and the values that constraints compare, where numbers say all of it.
-    plain: BTreeMap<Vec<(u8, usize)>, u32>,
-    texts: BTreeMap<String, u32>,
+    /// By what stands in the way, the values that constraints compare, and what the device shares with others.
+    devices: Interned<Vec<Fact>>,
+    texts: Interned<String>,
     values: Interned<AttributeValue>,
     taints: Interned<(String, String, TaintEffect)>,
     nodes: Interned<(Vec<u32>, Vec<u64>)>,
-    key: Vec<(u8, usize)>,
-    /// The key before, with its number.
-    before: (Vec<(u8, usize)>, Option<u32>),
-    next: u32,
+    key: Vec<Fact>,
 }
 
 impl Shapes {
@@ -125,64 +119,41 @@ impl Shapes {
         unit: Option<&UnitSeen>,
     ) -> u32 {
         let device = seen.device;
-        let constraints = unit.map(|unit| unit.constraints.as_slice()).unwrap_or_default();
-        let next = self.next;
-        if self.write_key(obstacles, seen, constraints) {
-            // Neighbours are mostly alike.
-            if let (before, Some(number)) = &self.before
-                && *before == self.key
-            {
-                return *number;
-            }
-            let known = self.plain.get(&self.key).copied();
-            self.before.0.clone_from(&self.key);
-            self.before.1 = Some(known.unwrap_or(next));
-            if let Some(known) = known {
-                return known;
-            }
-            self.plain.insert(self.key.clone(), next);
-        } else {
-            let text = describe(obstacles, seen, device, constraints);
-            if let Some(known) = self.texts.get(&text) {
-                return *known;
-            }
-            self.texts.insert(text, next);
-        }
-        self.next = next.saturating_add(1);
-        next
-    }
-
-    /// Writes what is seen of a device in numbers. False where they do not say all.
-    fn write_key(
-        &mut self,
-        obstacles: &[Obstacle<'_>],
-        seen: &DeviceSeen<'_, '_>,
-        constraints: &[(usize, String)],
-    ) -> bool {
-        let device = seen.device;
-        if !device.consumes_counters.is_empty() || device.allow_multiple_allocations == Some(true) {
-            return false;
-        }
+        let shares = device.allow_multiple_allocations == Some(true);
+        let draws = !device.consumes_counters.is_empty();
         self.key.clear();
-        for obstacle in obstacles {
-            let Some(number) = plain(obstacle, &mut self.taints) else { return false };
-            self.key.push(number);
+        for obstacle in obstacles.iter().filter(|_| !shares && !draws) {
+            self.key.extend(plain(obstacle, &mut self.taints));
         }
+        if self.key.len() < obstacles.len() {
+            self.key.clear();
+            let texts = obstacles.iter().map(|obstacle| format!("{obstacle:?}"));
+            self.key.extend(texts.map(|text| (9, self.texts.number(&text) as usize)));
+        }
+        let constraints = unit.map(|unit| unit.constraints.as_slice()).unwrap_or_default();
         for ((index, _), value) in constraints.iter().zip(seen.held) {
-            let number = value.map_or(usize::MAX, |value| self.values.number_of(value) as usize);
+            let number = value.map_or(usize::MAX, |value| self.values.number(value) as usize);
             self.key.extend([(16, *index), (17, number)]);
         }
-        true
+        if draws {
+            let text = format!("{}/{} {:?}", seen.slice.spec.driver, local_pool(seen), device.consumes_counters);
+            self.key.push((18, self.texts.number(&text) as usize));
+        }
+        if shares {
+            let text = format!("{:?}", device.capacity);
+            self.key.push((19, self.texts.number(&text) as usize));
+        }
+        self.devices.number(&self.key)
     }
 
     /// The number of a node: its devices in any order, all as long as there are units, and what each unit needs there.
     pub(crate) fn of_node(&mut self, devices: Vec<u32>, needs: Vec<u64>) -> u32 {
-        self.nodes.number((devices, needs))
+        self.nodes.number(&(devices, needs))
     }
 }
 
 /// An obstacle that two numbers describe.
-fn plain(obstacle: &Obstacle<'_>, taints: &mut Interned<(String, String, TaintEffect)>) -> Option<(u8, usize)> {
+fn plain(obstacle: &Obstacle<'_>, taints: &mut Interned<(String, String, TaintEffect)>) -> Option<Fact> {
     match obstacle {
         Obstacle::SelectorFalse { of_class, index } => Some((u8::from(*of_class), *index)),
         Obstacle::InUse => Some((2, 0)),
@@ -192,7 +163,7 @@ fn plain(obstacle: &Obstacle<'_>, taints: &mut Interned<(String, String, TaintEf
         Obstacle::ConstraintMissing { constraint } => Some((7, *constraint)),
         Obstacle::Taint(taint) => {
             let taint = (taint.key.clone(), taint.value.clone(), taint.effect.clone());
-            Some((8, taints.number(taint) as usize))
+            Some((8, taints.number(&taint) as usize))
         }
         Obstacle::FeatureOff { .. }
         | Obstacle::CapacityNever { .. }
@@ -201,29 +172,6 @@ fn plain(obstacle: &Obstacle<'_>, taints: &mut Interned<(String, String, TaintEf
         | Obstacle::CounterNever { .. }
         | Obstacle::OtherGroup { .. } => None,
     }
-}
-
-fn describe(
-    obstacles: &[Obstacle<'_>],
-    seen: &DeviceSeen<'_, '_>,
-    device: &Device,
-    constraints: &[(usize, String)],
-) -> String {
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    for obstacle in obstacles {
-        let _ = write!(text, "{obstacle:?} ");
-    }
-    for ((index, _), value) in constraints.iter().zip(seen.held) {
-        let _ = write!(text, "{index}={value:?} ");
-    }
-    if !device.consumes_counters.is_empty() {
-        let _ = write!(text, "{}/{} {:?} ", seen.slice.spec.driver, local_pool(seen), device.consumes_counters);
-    }
-    if device.allow_multiple_allocations == Some(true) {
-        let _ = write!(text, "{:?} ", device.capacity);
-    }
-    text
 }
 
 /// The pool, unless it is the only node's own, of which every such node has one.

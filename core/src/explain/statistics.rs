@@ -120,8 +120,14 @@ pub(crate) fn statistics<'c>(
     fields: &[Field],
     counted: &Counted<'c>,
 ) -> Vec<AttributeStatistic> {
-    let all = fields.iter().zip(&counted.by_field);
-    all.map(|(field, alike)| statistic(subjects, field, alike, counted.devices)).collect()
+    let statistic = |(field, alike): (&Field, &BTreeMap<Held<'c>, u64>)| {
+        let mut values = by_frequency(alike.iter().map(|(held, number)| (held.in_words(), *number)));
+        let present = alike.values().fold(0u64, |sum, count| sum.saturating_add(*count));
+        values.truncate(MOST_VALUES);
+        let did_you_mean = (present == 0).then(|| likely(&subjects(), field)).flatten().map(|field| written(&field));
+        AttributeStatistic { name: written(field), present, devices: counted.devices, values, did_you_mean }
+    };
+    fields.iter().zip(&counted.by_field).map(statistic).collect()
 }
 
 /// How many devices have each value, field by field.
@@ -146,28 +152,9 @@ pub(crate) fn counted<'c>(subjects: &[(Subject<'c>, u64)], fields: &[Field]) -> 
     Counted { by_field: all, devices }
 }
 
-fn statistic<'c>(
-    subjects: &dyn Fn() -> Vec<Subject<'c>>,
-    field: &Field,
-    alike: &BTreeMap<Held<'c>, u64>,
-    devices: u64,
-) -> AttributeStatistic {
-    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for (held, number) in alike {
-        let count = counts.entry(held.in_words()).or_default();
-        *count = count.saturating_add(*number);
-    }
-    let present = counts.values().fold(0u64, |sum, count| sum.saturating_add(*count));
-    let mut values: Vec<(String, u64)> = counts.into_iter().collect();
-    values.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    values.truncate(MOST_VALUES);
-    let did_you_mean = (present == 0).then(|| likely(&subjects(), field)).flatten().map(|field| written(&field));
-    AttributeStatistic { name: written(field), present, devices, values, did_you_mean }
-}
-
 /// Values that were counted, by the kind of constant that they can stand for; most frequent first.
 pub(crate) fn offers(counted: &Counted<'_>) -> BTreeMap<Literal, Vec<String>> {
-    let mut counts: BTreeMap<Literal, BTreeMap<String, u64>> = BTreeMap::new();
+    let mut found: BTreeMap<Literal, Vec<(String, u64)>> = BTreeMap::new();
     for (held, number) in counted.by_field.iter().flatten() {
         let (kind, text) = match held {
             Held::Capacity(_, quantity) => (Literal::Quantity, quantity.to_string()),
@@ -177,15 +164,22 @@ pub(crate) fn offers(counted: &Counted<'_>) -> BTreeMap<Literal, Vec<String>> {
             Held::Attribute(AttributeValue::Int(number)) => (Literal::Integer, number.to_string()),
             Held::Attribute(_) | Held::Flag(_) => continue,
         };
-        let count = counts.entry(kind).or_default().entry(text).or_default();
-        *count = count.saturating_add(*number);
+        found.entry(kind).or_default().push((text, *number));
     }
-    let sorted = |counts: BTreeMap<String, u64>| {
-        let mut all: Vec<(String, u64)> = counts.into_iter().collect();
-        all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        all.into_iter().map(|(text, _)| text).collect()
-    };
-    counts.into_iter().map(|(kind, counts)| (kind, sorted(counts))).collect()
+    let texts = |found: Vec<_>| by_frequency(found.into_iter()).into_iter().map(|(text, _)| text).collect();
+    found.into_iter().map(|(kind, found)| (kind, texts(found))).collect()
+}
+
+/// Values with their numbers summed up, most frequent first.
+fn by_frequency(values: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for (value, number) in values {
+        let count = counts.entry(value).or_default();
+        *count = count.saturating_add(number);
+    }
+    let mut all: Vec<(String, u64)> = counts.into_iter().collect();
+    all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    all
 }
 
 /// The field that was probably meant by one that no device has: the same name as a capacity instead of an attribute, in another

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::change::{Change, parts};
-use super::relax::{Found, Trials};
+use super::change::Change;
+use super::relax::{AllocatorTrials, Found, fewest};
 use super::requests::is_of_class;
 use super::survey::Standing;
-use super::{DeviceDetail, Holder, ReasonKind, Request, detail};
+use super::{DeviceDetail, Holder, NodeDetail, ReasonKind, Request, detail};
 use crate::allocate::DeviceId;
 use crate::allocate::inspect::UnitSeen;
+use crate::cluster::DeviceIdx;
 
 /// Most nodes of which the holders of devices are looked at.
 const MOST_HELD_NODES: usize = 4;
@@ -17,16 +18,15 @@ const MOST_HELD_NODES: usize = 4;
 const MOST_HOLDERS: usize = 48;
 
 /// Other classes with devices of the same drivers.
-pub(crate) fn other_classes(trials: &mut Trials<'_>) -> Vec<Found> {
+pub(crate) fn other_classes(trials: &mut AllocatorTrials<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     if !trials.cluster.profile().features.prioritized_list {
         return found;
     }
     let classes: Vec<String> = trials.cluster.classes().keys().take(16).cloned().collect();
-    let units = trials.survey.units.clone();
-    let claims = trials.case.question.claims.clone();
-    for (index, unit) in units.iter().enumerate().filter(|(_, unit)| unit.sub.is_none()) {
-        let Some(claim) = claims.get(unit.claim) else { continue };
+    let (survey, case) = (trials.survey, trials.case);
+    for (index, unit) in survey.units.iter().enumerate().filter(|(_, unit)| unit.sub.is_none()) {
+        let Some(claim) = case.question.claims.get(unit.claim) else { continue };
         let drivers = drivers(trials, index);
         for class in classes.iter().filter(|class| **class != unit.class) {
             let change = Change::AddAlternative {
@@ -47,14 +47,14 @@ pub(crate) fn other_classes(trials: &mut Trials<'_>) -> Vec<Found> {
 }
 
 /// Drivers of devices that other requests could have.
-fn others_drivers(trials: &Trials<'_>, own: &UnitSeen) -> BTreeSet<String> {
+fn others_drivers(trials: &AllocatorTrials<'_>, own: &UnitSeen) -> BTreeSet<String> {
     let units = trials.survey.units.iter().enumerate();
     let others = units.filter(|(_, unit)| (unit.claim, unit.request) != (own.claim, own.request));
     others.flat_map(|(index, _)| drivers(trials, index)).collect()
 }
 
 /// Drivers of the devices of a unit's class.
-fn drivers(trials: &Trials<'_>, unit: usize) -> BTreeSet<String> {
+fn drivers(trials: &AllocatorTrials<'_>, unit: usize) -> BTreeSet<String> {
     let mut drivers = BTreeSet::new();
     for entry in trials.cluster.inventory().all_slices() {
         let driver = &entry.slice.spec.driver;
@@ -67,7 +67,7 @@ fn drivers(trials: &Trials<'_>, unit: usize) -> BTreeSet<String> {
 }
 
 /// Nodes that were not asked, one suggestion for all of them.
-pub(crate) fn other_nodes(trials: &mut Trials<'_>) -> Option<Found> {
+pub(crate) fn other_nodes(trials: &mut AllocatorTrials<'_>) -> Option<Found> {
     const SHOWN: usize = 6;
     let mut fitting = Vec::new();
     let mut rest: Vec<String> = trials.case.other_nodes.clone();
@@ -82,25 +82,22 @@ pub(crate) fn other_nodes(trials: &mut Trials<'_>) -> Option<Found> {
 }
 
 /// Claims whose devices would do: single ones, or the smallest set on one node.
-pub(crate) fn freed(trials: &mut Trials<'_>) -> Vec<Found> {
+pub(crate) fn freed(trials: &mut AllocatorTrials<'_>) -> Vec<Found> {
     const SHOWN: usize = 3;
     let nodes: Vec<String> = trials.nodes.iter().take(MOST_HELD_NODES).cloned().collect();
     let request = Request { nodes, ..Request::default() };
     let details = detail::details(trials.cluster, trials.case, &request);
-    let mut by_node: Vec<Vec<Holder>> = Vec::new();
-    for node in &details {
-        let devices = node.requests.iter().flat_map(|request| &request.devices);
-        let held: BTreeSet<Holder> = devices
-            .filter(|device| is_only_held(device))
-            .flat_map(|device| device.reasons.iter())
-            .flat_map(|reason| reason.holders.clone())
-            .collect();
-        let own = &trials.case.own;
-        let is_own = |holder: &Holder| holder.consumers.iter().any(|consumer| own.contains(consumer));
-        let mut held: Vec<Holder> = held.into_iter().filter(|holder| !is_own(holder)).collect();
+    let own = &trials.case.own;
+    let is_own = |holder: &&Holder| holder.consumers.iter().any(|consumer| own.contains(consumer));
+    let holders = |node: &NodeDetail| {
+        let devices = node.requests.iter().flat_map(|request| &request.devices).filter(|device| is_only_held(device));
+        let held: BTreeSet<&Holder> =
+            devices.flat_map(|device| &device.reasons).flat_map(|reason| &reason.holders).collect();
+        let mut held: Vec<Holder> = held.into_iter().filter(|holder| !is_own(holder)).cloned().collect();
         held.sort_by_key(|holder| (holder.priority.unwrap_or_default(), holder.consumers.len(), holder.claim.clone()));
-        by_node.push(held);
-    }
+        held
+    };
+    let by_node: Vec<Vec<Holder>> = details.iter().map(holders).collect();
     let mut found: Vec<Found> = Vec::new();
     let mut tried = BTreeSet::new();
     for holder in by_node.iter().flatten() {
@@ -108,8 +105,7 @@ pub(crate) fn freed(trials: &mut Trials<'_>) -> Vec<Found> {
             break;
         }
         if tried.insert(holder.claim.clone()) {
-            let change = free(holder);
-            found.extend(trials.helps(std::slice::from_ref(&change)).map(|node| (vec![change], node)));
+            found.extend(trials.found(free(holder)));
         }
     }
     if !found.is_empty() {
@@ -117,20 +113,9 @@ pub(crate) fn freed(trials: &mut Trials<'_>) -> Vec<Found> {
     }
     for holders in by_node.iter().filter(|holders| holders.len() <= MOST_HOLDERS) {
         // The most important are kept where that is possible, so they are looked at first.
-        let mut kept: Vec<Change> = holders.iter().rev().map(free).collect();
-        let Some(mut node) = trials.helps(&kept) else { continue };
-        let mut at = 0;
-        while at < kept.len() {
-            let mut rest = kept.clone();
-            rest.remove(at);
-            match trials.helps(&rest) {
-                Some(fits) => {
-                    node = fits;
-                    kept = rest;
-                }
-                None => at = at.saturating_add(1),
-            }
-        }
+        let all: Vec<Change> = holders.iter().rev().map(free).collect();
+        let Some(node) = trials.helps(&all) else { continue };
+        let (mut kept, node) = fewest(all, node, |rest| trials.helps(rest));
         if !kept.is_empty() {
             kept.reverse();
             return vec![(kept, node)];
@@ -145,58 +130,36 @@ fn free(holder: &Holder) -> Change {
 
 /// Whether nothing but other claims keeps a device away.
 fn is_only_held(device: &DeviceDetail) -> bool {
-    !device.reasons.is_empty()
-        && device.reasons.iter().all(|reason| {
-            matches!(
-                reason.kind,
-                ReasonKind::InUse | ReasonKind::CapacityShort | ReasonKind::CounterShort | ReasonKind::OtherGroup
-            )
-        })
+    !device.reasons.is_empty() && device.reasons.iter().all(|reason| reason.kind >= ReasonKind::OtherGroup)
 }
 
 /// The fewest devices that would have to be added to the nearest node.
-pub(crate) fn added(trials: &mut Trials<'_>) -> Option<Found> {
+pub(crate) fn added(trials: &mut AllocatorTrials<'_>) -> Option<Found> {
     let node = trials.nodes.first()?.clone();
-    let units = trials.survey.units.clone();
-    let claims = trials.case.question.claims.clone();
-    for (index, unit) in units.iter().enumerate().filter(|(_, unit)| !unit.is_all) {
-        let Some(claim) = claims.get(unit.claim) else { continue };
+    let survey = trials.survey;
+    for (index, unit) in survey.units.iter().enumerate().filter(|(_, unit)| !unit.is_all) {
         let Some(like) = model(trials, index) else { continue };
-        let mut copy = claim.clone();
-        let wanted = parts(copy.devices_mut(), &unit.name)
-            .map_or(unit.count, |parts| u64::try_from(*parts.count).unwrap_or(unit.count).max(1));
-        for count in 1..=wanted.min(32) {
-            let class = unit.class.clone();
-            let change = Change::AddDevices { count, class, like: like.clone(), node: node.clone() };
-            if let Some(node) = trials.helps(std::slice::from_ref(&change)) {
-                return Some((vec![change], node));
-            }
+        let change =
+            |count| Change::AddDevices { count, class: unit.class.clone(), like: like.clone(), node: node.clone() };
+        let found = (1..=unit.count.clamp(1, 32)).find_map(|count| trials.found(change(count)));
+        if found.is_some() {
+            return found;
         }
     }
     None
 }
 
 /// A device that a unit would take if nobody else had it.
-fn model(trials: &Trials<'_>, unit: usize) -> Option<DeviceId> {
-    let is_held = |kind: ReasonKind| kind >= ReasonKind::OtherGroup;
-    for entry in trials.cluster.inventory().all_slices() {
-        for (device, index) in entry.slice.spec.devices.iter().zip(&entry.devices) {
-            let is_model = match trials.survey.standing(unit, *index) {
-                Standing::Usable => true,
-                Standing::Kept { reason, .. } => {
-                    trials.survey.reasons.get(reason).is_some_and(|mark| is_held(mark.kind))
-                }
-                Standing::Unseen => false,
-            };
-            if is_model {
-                let spec = &entry.slice.spec;
-                return Some(DeviceId {
-                    driver: spec.driver.clone(),
-                    pool: spec.pool.name.clone(),
-                    device: device.name.clone(),
-                });
-            }
+fn model(trials: &AllocatorTrials<'_>, unit: usize) -> Option<DeviceId> {
+    let is_model = |index: DeviceIdx| match trials.survey.standing(unit, index) {
+        Standing::Usable => true,
+        Standing::Kept { reason, .. } => {
+            trials.survey.reasons.get(reason).is_some_and(|mark| mark.kind >= ReasonKind::OtherGroup)
         }
-    }
-    None
+        Standing::Unseen => false,
+    };
+    trials.cluster.inventory().all_slices().find_map(|entry| {
+        let mut devices = entry.slice.spec.devices.iter().zip(&entry.devices);
+        devices.find(|(_, index)| is_model(**index)).map(|(device, _)| DeviceId::of(&entry.slice, device))
+    })
 }

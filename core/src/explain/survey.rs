@@ -32,13 +32,6 @@ pub(crate) struct NodeTally {
     pub(crate) shape: u32,
 }
 
-/// A pool that cannot be used.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct BadPool {
-    pub(crate) driver: String,
-    pub(crate) pool: String,
-}
-
 /// All that was seen.
 pub(crate) struct Survey {
     pub(crate) units: Vec<UnitSeen>,
@@ -47,7 +40,8 @@ pub(crate) struct Survey {
     standings: Vec<Vec<Standing>>,
     /// Reasons by number.
     pub(crate) reasons: Interned<Mark>,
-    pub(crate) bad_pools: BTreeMap<BadPool, PoolState>,
+    /// Pools that cannot be used, by driver and name.
+    pub(crate) bad_pools: BTreeMap<(String, String), PoolState>,
     failure: Option<Box<Failure>>,
     shapes: Shapes,
     /// By the number of a shape.
@@ -91,14 +85,17 @@ impl Survey {
 
     /// The first of every kind of nodes that are alike, in the order of the question.
     pub(crate) fn order(&self) -> Vec<String> {
+        self.kinds().map(|node| node.name.clone()).collect()
+    }
+
+    fn kinds(&self) -> impl Iterator<Item = &NodeTally> {
         let mut seen = BTreeSet::new();
-        self.nodes.iter().filter(|node| seen.insert(node.shape)).map(|node| node.name.clone()).collect()
+        self.nodes.iter().filter(move |node| seen.insert(node.shape))
     }
 
     /// The first of every kind of nodes that are alike, nearest first; at most `most` of them.
     pub(crate) fn nearest(&self, most: usize) -> Vec<String> {
-        let mut seen = BTreeSet::new();
-        let mut first: Vec<&NodeTally> = self.nodes.iter().filter(|node| seen.insert(node.shape)).collect();
+        let mut first: Vec<&NodeTally> = self.kinds().collect();
         first.sort_by_key(|node| std::cmp::Reverse(self.found(node).0));
         first.into_iter().take(most).map(|node| node.name.clone()).collect()
     }
@@ -139,24 +136,15 @@ impl Survey {
         }
         let standing = match obstacles.iter().map(mark).min() {
             None => Standing::Usable,
-            Some(mark) => Standing::Kept { reason: self.reasons.number(mark), alone: obstacles.len() == 1 },
+            Some(mark) => Standing::Kept { reason: self.reasons.number(&mark), alone: obstacles.len() == 1 },
         };
-        if self.by_shape.len() <= position {
-            self.by_shape.resize(position.saturating_add(1), None);
-        }
-        if let Some(slot) = self.by_shape.get_mut(position) {
-            *slot = Some(standing);
-        }
+        slot(&mut self.by_shape, position, None).into_iter().for_each(|slot| *slot = Some(standing));
         standing
     }
 
     fn note(&mut self, unit: usize, device: DeviceIdx, standing: Standing) {
         let Some(of_unit) = self.standings.get_mut(unit) else { return };
-        let position = device.position() as usize;
-        if of_unit.len() <= position {
-            of_unit.resize(position.saturating_add(1), Standing::Unseen);
-        }
-        let Some(slot) = of_unit.get_mut(position) else { return };
+        let Some(slot) = slot(of_unit, device.position() as usize, Standing::Unseen) else { return };
         let rank = |standing: Standing, reasons: &Interned<Mark>| match standing {
             Standing::Usable => None,
             Standing::Kept { reason, .. } => Some(std::cmp::Reverse(reasons.get(reason).map(|mark| mark.kind))),
@@ -174,10 +162,18 @@ impl Survey {
     }
 }
 
+/// A place in a list, which grows to have it.
+fn slot<T: Clone>(list: &mut Vec<T>, position: usize, empty: T) -> Option<&mut T> {
+    if list.len() <= position {
+        list.resize(position.saturating_add(1), empty);
+    }
+    list.get_mut(position)
+}
+
 impl Observer for Survey {
     fn node(&mut self, node: &NodeSeen<'_>) -> bool {
         for pool in node.pools.iter().filter(|pool| *pool.state != PoolState::Usable) {
-            let key = BadPool { driver: pool.driver.to_owned(), pool: pool.name.to_owned() };
+            let key = (pool.driver.to_owned(), pool.name.to_owned());
             self.bad_pools.entry(key).or_insert_with(|| pool.state.clone());
         }
         if let Some(failure) = &node.failure {
@@ -212,11 +208,8 @@ impl Observer for Survey {
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_unstable_by(|one, other| of_device(*one).cmp(of_device(*other)));
         let devices: Vec<u32> = order.into_iter().flat_map(of_device).copied().collect();
-        let needs: Vec<u64> =
-            self.nodes.last().map(|node| node.units.iter().map(|unit| unit.0).collect()).unwrap_or_default();
-        let shape = self.shapes.of_node(devices, needs);
         if let Some(node) = self.nodes.last_mut() {
-            node.shape = shape;
+            node.shape = self.shapes.of_node(devices, node.units.iter().map(|unit| unit.0).collect());
         }
     }
 }

@@ -6,9 +6,10 @@ use super::case::Case;
 use super::change::{Change, change_spec, position};
 use crate::allocate::{DeviceId, Limits, Place, Question, find_place};
 use crate::api::claim::{AllocationResult, ResourceClaim};
+use crate::api::class::DeviceClass;
 use crate::api::object::Object;
 use crate::api::slice::{Device, ResourceSlice};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Key};
 use crate::finding::ObjectRef;
 
 /// What is put back after a trial.
@@ -38,8 +39,18 @@ pub(crate) fn try_changes(
         }
         match change {
             Change::FreeClaim { claim, .. } => free(cluster, claim, &mut undo),
-            Change::ChangeClass { class, index, to, .. } => change_class(cluster, class, *index, to, &mut undo),
-            Change::AddDevices { count, like, node, .. } => add_devices(cluster, *count, like, node, &mut undo),
+            Change::ChangeClass { class, .. } => {
+                let before = cluster.classes().get(class).cloned().map(|class| Object::DeviceClass(Arc::new(class)));
+                undo.restore.extend(before);
+                let changed = changed_class(cluster, change);
+                changed.into_iter().for_each(|class| cluster.apply(Object::DeviceClass(Arc::new(class))));
+            }
+            Change::AddDevices { count, like, node, .. } => {
+                if let Some(slice) = added(cluster, *count, like, node, ADDED) {
+                    undo.remove.push(ObjectRef::new("ResourceSlice", "", ADDED));
+                    cluster.apply(Object::ResourceSlice(Arc::new(slice)));
+                }
+            }
             Change::UseNodes { nodes: others } => nodes.clone_from(others),
             _ => {}
         }
@@ -55,18 +66,19 @@ pub(crate) fn try_changes(
     for claim in undo.freed {
         cluster.take_devices(&claim);
     }
-    match place {
-        Place::On(node, allocations) => Some((node, allocations)),
-        Place::Nowhere | Place::Failed(_) | Place::GaveUp => None,
-    }
+    if let Place::On(node, allocations) = place { Some((node, allocations)) } else { None }
 }
 
-/// Gives the devices of a claim back; the claim itself stays as it is, nobody asks it.
+/// Gives the devices of a claim back; the claim itself stays as it is.
 fn free(cluster: &mut Cluster, name: &str, undo: &mut Undo) {
-    let Some((namespace, name)) = name.split_once('/') else { return };
-    let Some(claim) = cluster.claims().get(&(namespace.to_owned(), name.to_owned())).cloned() else { return };
+    let Some(claim) = key_in(name).and_then(|key| cluster.claims().get(&key).cloned()) else { return };
     cluster.give_back_devices(&claim);
     undo.freed.push(claim);
+}
+
+/// The key of `namespace/name`.
+pub(crate) fn key_in(text: &str) -> Option<Key> {
+    text.split_once('/').map(|(namespace, name)| (namespace.to_owned(), name.to_owned()))
 }
 
 /// A claim without its devices.
@@ -78,30 +90,22 @@ pub(crate) fn freed(claim: &ResourceClaim) -> ResourceClaim {
     claim
 }
 
-fn change_class(cluster: &mut Cluster, name: &str, index: u64, to: &str, undo: &mut Undo) {
-    let Some(class) = cluster.classes().get(name).cloned() else { return };
-    undo.restore.push(Object::DeviceClass(Arc::new(class.clone())));
-    let mut class = class;
-    if let Some(cel) = class.spec.selectors.get_mut(position(index)).and_then(|selector| selector.cel.as_mut()) {
+/// The class that a change changes, as it is then.
+pub(crate) fn changed_class(cluster: &Cluster, change: &Change) -> Option<DeviceClass> {
+    let Change::ChangeClass { class, index, to, .. } = change else { return None };
+    let mut class = cluster.classes().get(class)?.clone();
+    if let Some(cel) = class.spec.selectors.get_mut(position(*index)).and_then(|selector| selector.cel.as_mut()) {
         to.clone_into(&mut cel.expression);
     }
-    cluster.apply(Object::DeviceClass(Arc::new(class)));
+    Some(class)
 }
 
 /// Name of the slice and pool in which added devices are tried.
 pub(crate) const ADDED: &str = "apportion-added";
 
-/// Adds copies of a device in a pool of their own.
-fn add_devices(cluster: &mut Cluster, count: u64, like: &DeviceId, node: &str, undo: &mut Undo) {
-    let Some(slice) = added(cluster, count, like, node, ADDED) else { return };
-    undo.remove.push(ObjectRef { kind: "ResourceSlice".to_owned(), name: ADDED.to_owned(), ..ObjectRef::default() });
-    cluster.apply(Object::ResourceSlice(Arc::new(slice)));
-}
-
 /// A slice of a name with copies of a device, in a pool of its own.
 pub(crate) fn added(cluster: &Cluster, count: u64, like: &DeviceId, node: &str, name: &str) -> Option<ResourceSlice> {
-    let of_pool =
-        |slice: &&std::sync::Arc<ResourceSlice>| slice.spec.driver == like.driver && slice.spec.pool.name == like.pool;
+    let of_pool = |slice: &&Arc<ResourceSlice>| slice.spec.driver == like.driver && slice.spec.pool.name == like.pool;
     let mut found = cluster.slices().values().filter(of_pool).flat_map(|slice| &slice.spec.devices);
     let device = found.find(|device| device.name == like.device)?;
     let copy = |number: u64| Device {

@@ -4,7 +4,6 @@ use super::case::Case;
 use super::shape::Mark;
 use super::{Explanation, ReasonCount, ReasonKind, RequestExplanation, SelectorRef, State};
 use crate::api::claim::ResourceClaim;
-use crate::api::node::NodeTaint;
 use crate::api::slice::DeviceTaint;
 pub(crate) use crate::finding::list;
 
@@ -15,18 +14,12 @@ pub(crate) fn plural(number: u64, noun: &str) -> String {
 
 /// A taint as `key=value:effect`.
 pub(crate) fn taint(taint: &DeviceTaint) -> String {
-    match taint.value.as_str() {
-        "" => format!("{}:{}", taint.key, taint.effect.text()),
-        value => format!("{}={value}:{}", taint.key, taint.effect.text()),
-    }
+    taint_of(&taint.key, &taint.value, taint.effect.text())
 }
 
-/// A taint of a node, likewise.
-pub(crate) fn node_taint(taint: &NodeTaint) -> String {
-    match taint.value.as_str() {
-        "" => format!("{}:{}", taint.key, taint.effect),
-        value => format!("{}={value}:{}", taint.key, taint.effect),
-    }
+/// The same of any object's taint.
+pub(crate) fn taint_of(key: &str, value: &str, effect: &str) -> String {
+    if value.is_empty() { format!("{key}:{effect}") } else { format!("{key}={value}:{effect}") }
 }
 
 /// A selector by its position.

@@ -1,5 +1,6 @@
 //! The parts that stand in for controllers of Kubernetes: each thing that changed is looked at once.
 
+use apportion_core::api::object::Object;
 use apportion_core::controller::{Conclusion, Lane, Part};
 use apportion_core::decision::Action;
 use serde_json::json;
@@ -90,4 +91,51 @@ fn a_pod_on_a_tainted_device_is_evicted_once_its_time_is_up() {
     world.controller.conclude(&due[0].object, Conclusion::Failed);
     let again = world.controller.reconcile(&due[0].object, world.now);
     assert_eq!(deletes(&again), 1, "what was not carried out is decided again");
+}
+
+/// What a part keeps of a Pod.
+fn kept(part: Part, node: &str, group: Option<&str>) -> Option<serde_json::Value> {
+    let mut world = World::new(part);
+    let mut pod = json!({ "apiVersion": "v1", "kind": "Pod",
+        "metadata": { "name": "p", "namespace": "d", "labels": { "app": "x" }, "annotations": { "a": "b" } },
+        "spec": { "nodeName": node, "schedulerName": "apportion", "serviceAccountName": "x",
+            "resourceClaims": [{ "name": "gpu", "resourceClaimName": "c" }],
+            "containers": [{ "name": "main", "image": "x", "resources": { "requests": { "cpu": "1" } } }] },
+        "status": { "phase": "Running", "podIP": "10.0.0.1", "conditions": [{ "type": "Ready", "status": "True" }] } });
+    if let Some(name) = group {
+        pod["spec"]["schedulingGroup"] = json!({ "podGroupName": name });
+    }
+    world.controller.apply([pod.to_string().as_str()]);
+    let kept = world.controller.cluster().pods().get(&("d".to_owned(), "p".to_owned())).cloned();
+    kept.map(|pod| Object::Pod(pod).write())
+}
+
+#[test]
+fn of_a_pod_with_a_node_only_what_counts_is_kept() {
+    let mut expected = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p", "namespace": "d" },
+        "spec": { "nodeName": "n", "schedulerName": "apportion", "resourceClaims": [{ "name": "gpu", "resourceClaimName": "c" }] },
+        "status": { "phase": "Running" } });
+    assert_eq!(kept(Part::Claims, "n", None), Some(expected.clone()));
+    assert_eq!(kept(Part::TaintEviction, "n", None), Some(expected.clone()));
+    expected["spec"]["containers"] = json!([{ "name": "main", "resources": { "requests": { "cpu": "1" } } }]);
+    assert_eq!(kept(Part::Scheduler, "n", None), Some(expected.clone()));
+    assert_eq!(kept(Part::Explainer, "n", None), Some(expected));
+}
+
+#[test]
+fn a_pod_that_waits_is_kept_for_whoever_places_or_explains_it() {
+    for part in [Part::Scheduler, Part::Explainer] {
+        let pod = kept(part, "", None).unwrap();
+        assert_eq!(pod["metadata"]["annotations"]["a"], "b");
+        assert_eq!(pod["status"]["conditions"][0]["type"], "Ready");
+    }
+}
+
+#[test]
+fn the_protection_of_groups_keeps_members() {
+    assert_eq!(kept(Part::PodGroupProtection, "n", None), None);
+    let member = kept(Part::PodGroupProtection, "n", Some("g")).unwrap();
+    assert_eq!(member["spec"]["schedulingGroup"], json!({ "podGroupName": "g" }));
+    assert_eq!(member["spec"]["containers"], json!(null));
+    assert_eq!(member["status"]["phase"], "Running");
 }

@@ -251,6 +251,28 @@ fn an_expression_is_taken_apart() {
 }
 
 #[test]
+fn an_expression_is_cut_where_brackets_and_quotes_allow_it() {
+    let engine = engine(CLUSTER);
+    let expression =
+        "(device.driver == 'x && y' && (true || device.allowMultipleAllocations)) && device.driver > \"a || b\"";
+    let inquiry = json!({ "kind": "expression", "expression": expression, "device": "gpu-0" });
+    let answers: Vec<ExpressionAnswer> = ask(&engine, inquiry);
+    let texts: Vec<(u64, &str)> = answers[0].parts.iter().map(|part| (part.depth, part.text.as_str())).collect();
+    assert_eq!(
+        texts[1..],
+        [
+            (1, "(device.driver == 'x && y' && (true || device.allowMultipleAllocations))"),
+            (2, "device.driver == 'x && y'"),
+            (3, "device.driver"),
+            (2, "(true || device.allowMultipleAllocations)"),
+            (3, "device.allowMultipleAllocations"),
+            (1, "device.driver > \"a || b\""),
+            (2, "device.driver"),
+        ]
+    );
+}
+
+#[test]
 fn the_number_that_fits_is_the_one_that_the_allocator_places() {
     for seed in 0..60 {
         let (settings, objects) = made(seed);

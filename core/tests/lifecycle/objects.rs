@@ -2,6 +2,7 @@
 
 use apportion_core::control_plane::Command;
 use apportion_core::controllers::kubelet::{Permission, may_use};
+use apportion_core::decision::Time;
 use serde_json::{Value, json};
 
 use crate::play::{NS, Play, TEMPLATE, documents, group, key, pod};
@@ -228,4 +229,12 @@ fn r_240_the_kubelet_needs_nothing_for_cluster_wide_templates() {
     let recorded = &play.pod("p").status.resource_claim_statuses[0];
     assert_eq!(recorded.resource_claim_name.as_ref(), Some(&claim.metadata.name));
     assert!(claim.status.allocation.is_some() && claim.metadata.controller().unwrap().kind == "Pod");
+}
+
+#[test]
+fn times_are_written_as_api_objects_carry_them() {
+    let time = Time::parse("2026-02-28T23:59:58Z").unwrap();
+    assert_eq!(time.plus_seconds(2).to_string(), "2026-03-01T00:00:00Z");
+    assert_eq!(time.plus_millis(999).to_string(), "2026-02-28T23:59:58Z");
+    assert_eq!(Time::parse("yesterday"), None);
 }

@@ -16,7 +16,7 @@ use apportion_core::profile::{Profile, Version};
 use apportion_core::scheduler::{self, NodeCache, Settings, is_waiting};
 use apportion_core::{
     controllers::{claims, podgroup_protection as protection, taint_eviction as eviction},
-    decision::{Action, CLAIM_FINALIZER, Patch, Time},
+    decision::{Action, CLAIM_FINALIZER, GROUP_FINALIZER, Patch, Time},
 };
 use serde_json::{Value, json};
 
@@ -487,7 +487,7 @@ impl History {
             if group.metadata.is_deleting() && !in_use {
                 self.fail(&format!("PodGroup {} keeps its finalizer", key.1));
             }
-            if !group.metadata.is_deleting() && !protection::is_protected(group) {
+            if !group.metadata.is_deleting() && !group.metadata.finalizers.contains(&GROUP_FINALIZER.to_owned()) {
                 self.fail(&format!("PodGroup {} has no finalizer", key.1));
             }
         }

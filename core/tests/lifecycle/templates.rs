@@ -1,11 +1,12 @@
 //! Cluster-wide claim templates: as proposed in-tree (KEP-5978), and the copies of the synchronisation controller.
 
+use apportion_core::api::claim::ResourceClaimTemplate;
 use apportion_core::cluster::Cluster;
-use apportion_core::controllers::template_sync::{self, Settings, State, copies};
+use apportion_core::controllers::template_sync::{self, Settings, State, Work};
 use apportion_core::decision::Action;
 use serde_json::json;
 
-use crate::play::{Play, documents, key, pod, profile};
+use crate::play::{Play, documents, pod, profile};
 
 const CLUSTER: &str = "apiVersion: resource.k8s.io/v1\nkind: ClusterResourceClaimTemplate\nmetadata: {name: h100}\nspec: {metadata: {labels: {team: ml}}, spec: {devices: {requests: [{name: req, exactly: {deviceClassName: gpu}}]}}}\n";
 const ENTRY: &str = "clusterResourceClaimTemplateName: h100";
@@ -116,16 +117,22 @@ impl Sync {
         self.play.simulation.server().cluster()
     }
 
+    /// How the copy of a source in a namespace stands: the word for programs, and that for people.
+    fn stands(&self, source: &str, namespace: &str) -> (&'static str, String) {
+        let standings = template_sync::standings(self.cluster(), &home());
+        let own = standings.into_iter().find(|one| one.name == source).unwrap();
+        let place = own.places.into_iter().find(|place| place.namespace == namespace).unwrap();
+        (place.reason, place.message)
+    }
+
     /// Gives the number of writes.
     fn settle(&mut self) -> usize {
         let mut writes = 0;
         loop {
-            let namespaces: Vec<String> = self.cluster().namespaces().keys().cloned().collect();
             let mut actions = Vec::new();
-            for namespace in &namespaces {
-                for name in template_sync::targets(self.cluster(), &home(), namespace) {
-                    actions.extend(template_sync::reconcile(self.cluster(), &home(), namespace, &name).0.actions);
-                }
+            for work in template_sync::all_work(self.cluster(), &home()) {
+                let Work::Copy { namespace, name } = work else { continue };
+                actions.extend(template_sync::reconcile(self.cluster(), &home(), &namespace, &name).0.actions);
             }
             if actions.is_empty() {
                 return writes;
@@ -164,7 +171,9 @@ fn r_247_copies_are_made_in_the_selected_namespaces() {
     let mut sync = Sync::new(&source("apportion.dev/namespaces: '*'"));
     assert_eq!(sync.places(), ["a", "b", "templates"], "system namespaces get one only by name");
     assert_eq!(sync.settle(), 0);
-    assert_eq!(copies(sync.cluster()).get("h100"), Some(&3));
+    let is_copy = |template: &&ResourceClaimTemplate| template_sync::is_copy(template);
+    let copies = sync.cluster().templates().values().filter(is_copy);
+    assert_eq!(copies.filter(|copy| copy.metadata.labels[template_sync::SOURCE_NAME] == "h100").count(), 3);
 }
 
 /// A source that says nothing is for no namespace.
@@ -240,10 +249,7 @@ fn r_255_drift_is_repaired() {
     assert!(copy.metadata.annotations.contains_key(template_sync::CONTENT_HASH));
     sync.play.patch("ResourceClaimTemplate", "h100", false, json!({ "metadata": { "labels": null } }));
     assert_eq!(sync.settle(), 0);
-    assert_eq!(
-        template_sync::state(sync.cluster(), &home(), &key("ClusterResourceClaimTemplate", "h100"), "default"),
-        State::Conflict
-    );
+    assert_eq!(sync.stands("h100", "default").0, "Conflict");
 }
 
 /// r_248: master templates in the controller's namespace, mapped by annotation to another name.
@@ -267,8 +273,8 @@ fn r_253_the_older_of_two_sources_wins() {
             .replace("namespaces: a'", "namespaces: 'a'"),
     );
     assert_eq!(sync.settle(), 0);
-    let state = template_sync::state(sync.cluster(), &home(), &key("ClusterResourceClaimTemplate", "younger"), "a");
-    assert_eq!(state, State::Superseded { by: "h100".to_owned() });
+    let (reason, message) = sync.stands("younger", "a");
+    assert_eq!((reason, &*message), ("Superseded", "h100 is older and has the same target"));
 }
 
 const SOURCE: &str = "apiVersion: apportion.dev/v1alpha1\nkind: ClusterResourceClaimTemplate\nmetadata: {name: shared-gpu}\nspec:\n  targets: [{namespaceSelector: {matchLabels: {team: ml}}}]\n  template: {spec: {devices: {requests: [{name: req, exactly: {deviceClassName: gpu}}]}}}\n";

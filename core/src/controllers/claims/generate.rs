@@ -30,7 +30,8 @@ pub(super) fn for_pod(cluster: &Cluster, profile: &Profile, memory: &Memory, key
         return Decision::none();
     }
     let owner = Owner { api_version: "v1", kind: "Pod", metadata: &pod.metadata };
-    let mut maker = Maker::new(cluster, profile, memory, owner, &pod.status.resource_claim_statuses);
+    let (before, found, decision) = (&*pod.status.resource_claim_statuses, Vec::new(), Decision::none());
+    let mut maker = Maker { cluster, profile, memory, owner, before, found, decision };
     for entry in &pod.spec.resource_claims {
         maker.pod_entry(pod, entry, group);
     }
@@ -42,7 +43,8 @@ pub(super) fn for_group(cluster: &Cluster, profile: &Profile, memory: &Memory, k
     let group = cluster.pod_groups().get(key).filter(|group| !group.metadata.is_deleting());
     let Some(group) = group.filter(|_| profile.features.workload_resource_claims) else { return Decision::none() };
     let owner = Owner { api_version: &group.api_version, kind: "PodGroup", metadata: &group.metadata };
-    let mut maker = Maker::new(cluster, profile, memory, owner, &group.status.resource_claim_statuses);
+    let (before, found, decision) = (&*group.status.resource_claim_statuses, Vec::new(), Decision::none());
+    let mut maker = Maker { cluster, profile, memory, owner, before, found, decision };
     for entry in &group.spec.resource_claims {
         if let Some(source) = entries::source(entry).filter(|source| !matches!(source, Source::Named(_))) {
             maker.own_entry(entry, source, entries::resolve_for_group(group, entry), true);
@@ -64,16 +66,6 @@ struct Maker<'m> {
 }
 
 impl<'m> Maker<'m> {
-    fn new(
-        cluster: &'m Cluster,
-        profile: &'m Profile,
-        memory: &'m Memory,
-        owner: Owner<'m>,
-        before: &'m [PodResourceClaimStatus],
-    ) -> Self {
-        Self { cluster, profile, memory, owner, before, found: Vec::new(), decision: Decision::none() }
-    }
-
     fn pod_entry(&mut self, pod: &Pod, entry: &PodResourceClaim, group: Option<&PodGroup>) {
         if let (Some(group), Some(of_group)) = (group, entries::group_entry(entry, group)) {
             return self.shared_entry(pod, entry, group, of_group);
@@ -176,26 +168,20 @@ impl<'m> Maker<'m> {
             let status = self.before.iter().find(|status| status.name == entry);
             status.and_then(|status| status.resource_claim_name.as_deref())
         };
-        if self.found.iter().all(|(entry, name)| recorded(entry) == Some(name)) && self.profile.mode == Mode::Sound {
+        let is_sound = self.profile.mode == Mode::Sound;
+        let is_known = self.found.iter().all(|(entry, name)| recorded(entry) == Some(name));
+        if self.found.is_empty() || (is_known && is_sound) {
             return self.decision;
         }
-        if self.found.is_empty() {
-            return self.decision;
-        }
-        let mut statuses: Vec<Value> = Vec::new();
         // DIFFERENCE: the reference applies only what is new; its other entries then go, come back, and so on for ever.
-        if self.profile.mode == Mode::Sound {
-            for status in self.before.iter().filter(|status| self.found.iter().all(|(entry, _)| *entry != status.name))
-            {
-                statuses.push(match &status.resource_claim_name {
-                    Some(claim) => json!({ "name": status.name, "resourceClaimName": claim }),
-                    None => json!({ "name": status.name }),
-                });
-            }
-        }
-        for (entry, name) in &self.found {
-            statuses.push(json!({ "name": entry, "resourceClaimName": name }));
-        }
+        let is_kept = |status: &&PodResourceClaimStatus| self.found.iter().all(|(entry, _)| *entry != status.name);
+        let kept =
+            self.before.iter().filter(|_| is_sound).filter(is_kept).map(|status| match &status.resource_claim_name {
+                Some(claim) => json!({ "name": status.name, "resourceClaimName": claim }),
+                None => json!({ "name": status.name }),
+            });
+        let found = self.found.iter().map(|(entry, name)| json!({ "name": entry, "resourceClaimName": name }));
+        let statuses: Vec<Value> = kept.chain(found).collect();
         let (owner, manager) = (self.owner.metadata, Merging::Apply(MANAGER.to_owned()));
         let fields = json!({ "status": { "resourceClaimStatuses": statuses } });
         self.decision.actions.push(Action::Patch(Patch::of(owner.reference(kind), owner, true, manager, fields)));

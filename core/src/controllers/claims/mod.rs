@@ -39,14 +39,12 @@ impl Memory {
 /// What to do for one object.
 pub fn reconcile(cluster: &Cluster, profile: &Profile, memory: &Memory, work: &Work) -> Decision {
     match work {
-        Work::Pod(key) => reconcile_pod(cluster, profile, memory, key),
+        Work::Pod(key) => {
+            let mut decision = generate::for_pod(cluster, profile, memory, key);
+            reserve::for_placed(cluster, profile, key, &mut decision);
+            decision
+        }
         Work::PodGroup(key) => generate::for_group(cluster, profile, memory, key),
         Work::Claim(key) => release::claim(cluster, profile, key),
     }
-}
-
-fn reconcile_pod(cluster: &Cluster, profile: &Profile, memory: &Memory, key: &Key) -> Decision {
-    let mut decision = generate::for_pod(cluster, profile, memory, key);
-    reserve::for_placed(cluster, profile, key, &mut decision);
-    decision
 }

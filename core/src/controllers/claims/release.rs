@@ -29,8 +29,7 @@ pub(super) fn claim(cluster: &Cluster, profile: &Profile, key: &Key) -> Decision
     }
     let lost_some = kept.len() < claim.status.reserved_for.len();
     let is_unused = kept.is_empty();
-    let has_finalizer = claim.metadata.finalizers.iter().any(|finalizer| finalizer == CLAIM_FINALIZER);
-    if is_unused && has_finalizer && (lost_some || claim.metadata.is_deleting()) {
+    if is_unused && claim.metadata.has_finalizer(CLAIM_FINALIZER) && (lost_some || claim.metadata.is_deleting()) {
         after.status.reserved_for = kept;
         after.status.allocation = None;
         after.status.devices.clear();
@@ -68,10 +67,9 @@ fn fate(
     let gone = |kind: &str| Fate::Gone(ObjectRef::new(kind, &*key.0, &*key.1));
     if is_pod_reference(consumer) {
         return match cluster.pods().get(&key) {
-            None => gone("Pod"),
-            Some(pod) if pod.metadata.uid != consumer.uid => gone("Pod"),
-            Some(pod) if is_pod_done(pod) => Fate::Ended,
-            Some(_) => Fate::Keeps,
+            Some(pod) if pod.metadata.uid == consumer.uid && is_pod_done(pod) => Fate::Ended,
+            Some(pod) if pod.metadata.uid == consumer.uid => Fate::Keeps,
+            Some(_) | None => gone("Pod"),
         };
     }
     if is_group_reference(consumer) && profile.features.workload_resource_claims {
@@ -85,7 +83,7 @@ fn fate(
 }
 
 /// Whether a Pod uses its claims no more: it has run to its end, or is deleted before it got a node.
-pub(crate) fn is_pod_done(pod: &Pod) -> bool {
+fn is_pod_done(pod: &Pod) -> bool {
     pod.is_finished() || (pod.metadata.is_deleting() && pod.spec.node_name.is_empty())
 }
 

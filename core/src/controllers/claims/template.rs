@@ -1,6 +1,6 @@
 //! From a template to the claim that is made of it.
 
-use crate::api::claim::{DeviceRequest, ResourceClaim, ResourceClaimTemplate};
+use crate::api::claim::{ResourceClaim, ResourceClaimTemplate, asks_for_admin_access};
 use crate::api::meta::ObjectMeta;
 use crate::cluster::Cluster;
 use crate::cluster::entries::{ENTRY_ANNOTATION, Source};
@@ -18,13 +18,10 @@ pub(super) fn find<'c>(
     namespace: &str,
     source: Source<'_>,
 ) -> Result<&'c ResourceClaimTemplate, String> {
-    let (found, kind, name) = match source {
-        Source::Template(name) => {
-            let found = cluster.templates().get(&(namespace.to_owned(), name.to_owned()));
-            (found, "resourceclaimtemplate", name)
-        }
+    let (found, scope, name) = match source {
+        Source::Template(name) => (cluster.templates().get(&(namespace.to_owned(), name.to_owned())), "", name),
         Source::ClusterTemplate(name) if features.cluster_resource_claim_templates => {
-            (cluster.cluster_templates().get(name), "clusterresourceclaimtemplate", name)
+            (cluster.cluster_templates().get(name), "cluster", name)
         }
         Source::ClusterTemplate(name) => {
             return Err(format!(
@@ -33,22 +30,19 @@ pub(super) fn find<'c>(
         }
         Source::Named(_) => return Err("none of the supported fields are set".to_owned()),
     };
-    let what =
-        if kind == "resourceclaimtemplate" { "resource claim template" } else { "cluster resource claim template" };
-    let template = found.ok_or_else(|| format!("{what} \"{name}\": {kind}.resource.k8s.io \"{name}\" not found"))?;
+    let template = found.ok_or_else(|| {
+        let space = if scope.is_empty() { "" } else { " " };
+        let kind = format!("{scope}resourceclaimtemplate.resource.k8s.io");
+        format!("{scope}{space}resource claim template \"{name}\": {kind} \"{name}\" not found")
+    })?;
     let requests = &template.spec.spec.devices.requests;
-    if needs_admin_access(requests) && !features.admin_access {
+    if asks_for_admin_access(requests) && !features.admin_access {
         return Err("admin access is requested, but the feature is disabled".to_owned());
     }
     if !features.prioritized_list && requests.iter().any(|request| !request.first_available.is_empty()) {
         return Err("template includes a prioritized list of subrequests, but the feature is disabled".to_owned());
     }
     Ok(template)
-}
-
-/// Whether some request asks for admin access.
-pub(crate) fn needs_admin_access(requests: &[DeviceRequest]) -> bool {
-    requests.iter().filter_map(|request| request.exactly.as_ref()).any(|exact| exact.admin_access == Some(true))
 }
 
 /// Who a claim is made for.

@@ -1,6 +1,7 @@
 //! Which objects to look at after something happened.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::api::group::PodGroup;
 use crate::api::object::Object;
@@ -37,14 +38,12 @@ pub fn affected(cluster: &Cluster, trigger: &Trigger) -> BTreeSet<Work> {
         Some(Object::PodGroup(group)) => of_group(cluster, group, &mut work),
         Some(Object::ResourceClaim(claim)) => {
             let key = key_of(&claim.metadata);
-            let pods = cluster.links().pods_of_claim(&key);
-            work.extend(pods.map(|name| Work::Pod((key.0.clone(), name.clone()))));
+            work.extend(cluster.pods_of_claim(&key).map(of));
             if let Some(owner) = claim.metadata.controller() {
                 let owner_key = (key.0.clone(), owner.name.clone());
                 match owner.kind.as_str() {
                     "PodGroup" => {
-                        let pods = cluster.links().pods_of_group(&owner_key);
-                        work.extend(pods.map(|name| Work::Pod((key.0.clone(), name.clone()))));
+                        work.extend(cluster.pods_of_group(&owner_key).map(of));
                         work.insert(Work::PodGroup(owner_key));
                     }
                     "Pod" => drop(work.insert(Work::Pod(owner_key))),
@@ -63,6 +62,10 @@ pub fn affected(cluster: &Cluster, trigger: &Trigger) -> BTreeSet<Work> {
         _ => {}
     }
     work
+}
+
+fn of(pod: &Arc<Pod>) -> Work {
+    Work::Pod(key_of(&pod.metadata))
 }
 
 fn has_claims(pod: &Pod) -> bool {
@@ -86,20 +89,16 @@ fn of_pod(pod: &Pod, is_gone: bool, work: &mut BTreeSet<Work>) {
 /// A PodGroup that comes, changes or goes concerns its claims and every member.
 fn of_group(cluster: &Cluster, group: &PodGroup, work: &mut BTreeSet<Work>) {
     let key = key_of(&group.metadata);
-    let pods = cluster.links().pods_of_group(&key);
-    work.extend(pods.map(|name| Work::Pod((key.0.clone(), name.clone()))));
+    work.extend(cluster.pods_of_group(&key).map(of));
     let named = group.spec.resource_claims.iter().filter_map(|entry| entry.resource_claim_name.as_ref());
     let recorded = group.status.resource_claim_statuses.iter().filter_map(|status| status.resource_claim_name.as_ref());
     work.extend(named.chain(recorded).map(|name| Work::Claim((key.0.clone(), name.clone()))));
     // Reservations may be on claims that the group's entries do not name, for instance after a downgrade.
-    let reserved = cluster.claims().range((key.0.clone(), String::new())..).take_while(|(claim, _)| claim.0 == key.0);
     if group.metadata.is_deleting() || !cluster.pod_groups().contains_key(&key) {
-        let holds = |uid: &String| *uid == group.metadata.uid;
-        work.extend(
-            reserved
-                .filter(|(_, claim)| claim.status.reserved_for.iter().any(|consumer| holds(&consumer.uid)))
-                .map(|(claim, _)| Work::Claim(claim.clone())),
-        );
+        let here = cluster.claims().range((key.0.clone(), String::new())..).take_while(|(claim, _)| claim.0 == key.0);
+        let reserved = here
+            .filter(|(_, claim)| claim.status.reserved_for.iter().any(|consumer| consumer.uid == group.metadata.uid));
+        work.extend(reserved.map(|(claim, _)| Work::Claim(claim.clone())));
     }
     work.insert(Work::PodGroup(key));
 }

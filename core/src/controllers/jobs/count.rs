@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::{Job, TRACKING};
+use crate::api::condition::holds;
 use crate::api::pod::Pod;
 use crate::decision::Time;
 
@@ -15,6 +16,7 @@ use crate::decision::Time;
 const BACKOFF_LIMIT: i64 = 6;
 
 /// The counts of one Job.
+#[derive(Default)]
 pub(super) struct Count {
     pub(super) active: u64,
     pub(super) succeeded: u64,
@@ -34,14 +36,10 @@ impl Count {
         let status = &job.workload.status;
         let number = |name: &str| status.get(name).and_then(Value::as_u64).unwrap_or_default();
         let mut count = Self {
-            active: 0,
             succeeded: number("succeeded"),
             failed: number("failed"),
-            ready: 0,
-            terminating: 0,
             completed: parse(status.get("completedIndexes"), job.completions().unwrap_or_default()),
-            uncounted_succeeded: Vec::new(),
-            uncounted_failed: Vec::new(),
+            ..Self::default()
         };
         let noted = |name: &str| -> Vec<String> {
             let list = status.pointer(&format!("/uncountedTerminatedPods/{name}")).and_then(Value::as_array);
@@ -49,7 +47,7 @@ impl Count {
         };
         // Where nothing is known of the Job's own counts, every Pod is still to be counted.
         let is_bare = status.as_object().is_none_or(Map::is_empty);
-        let is_tracked = |pod: &Pod| is_bare || pod.metadata.finalizers.iter().any(|finalizer| finalizer == TRACKING);
+        let is_tracked = |pod: &Pod| is_bare || pod.metadata.has_finalizer(TRACKING);
         let waits = |uid: &String| pods.iter().any(|pod| pod.metadata.uid == *uid && is_tracked(pod));
         for (name, is_success) in [("succeeded", true), ("failed", false)] {
             for uid in noted(name) {
@@ -92,11 +90,7 @@ impl Count {
             _ if pod.metadata.is_deleting() => self.terminating = self.terminating.saturating_add(1),
             _ => {
                 self.active = self.active.saturating_add(1);
-                let is = |condition: &Value, name: &str, text: &str| {
-                    condition.get(name).and_then(Value::as_str) == Some(text)
-                };
-                let is_ready = |condition: &Value| is(condition, "type", "Ready") && is(condition, "status", "True");
-                self.ready = self.ready.saturating_add(u64::from(pod.status.conditions.iter().any(is_ready)));
+                self.ready = self.ready.saturating_add(u64::from(holds(&pod.status.conditions, "Ready")));
             }
         }
     }
@@ -145,23 +139,17 @@ impl Count {
         let Some(map) = status.as_object_mut() else { return status };
         map.entry("startTime").or_insert_with(|| json!(now.to_string()));
         for (name, number) in [("active", self.active), ("succeeded", self.succeeded), ("failed", self.failed)] {
-            if number == 0 {
-                map.remove(name);
-            } else {
-                map.insert(name.to_owned(), json!(number));
-            }
+            map.remove(name);
+            map.extend((number > 0).then(|| (name.to_owned(), json!(number))));
         }
         map.insert("ready".to_owned(), json!(self.ready));
         map.insert("terminating".to_owned(), json!(self.terminating));
         if job.is_indexed() && !self.completed.is_empty() {
             map.insert("completedIndexes".to_owned(), json!(print(&self.completed)));
         }
-        let mut uncounted = Map::new();
-        for (name, uids) in [("succeeded", &self.uncounted_succeeded), ("failed", &self.uncounted_failed)] {
-            if !uids.is_empty() {
-                uncounted.insert(name.to_owned(), json!(uids));
-            }
-        }
+        let uncounted = [("succeeded", &self.uncounted_succeeded), ("failed", &self.uncounted_failed)];
+        let uncounted = uncounted.into_iter().filter(|(_, uids)| !uids.is_empty());
+        let uncounted: Map<String, Value> = uncounted.map(|(name, uids)| (name.to_owned(), json!(uids))).collect();
         map.insert("uncountedTerminatedPods".to_owned(), Value::Object(uncounted));
         if let Some((is_bad, reason, note)) = self.ending(job) {
             let (first, last, reason, message) = match is_bad {

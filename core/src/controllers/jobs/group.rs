@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::{Job, pods};
+use super::Job;
 use crate::api::group::{PodGroup, PodGroupSpec, SchedulingWorkload};
 use crate::api::meta::{ObjectMeta, OwnerReference};
 use crate::api::object::Object;
 use crate::api::read::{Json, Path};
 use crate::cluster::Cluster;
 use crate::cluster::entries::SCHEDULING_GROUP;
+use crate::controllers::workloads;
 use crate::decision::Action;
 use crate::derive;
 use crate::profile::{Profile, Version};
@@ -86,11 +87,8 @@ enum Shape {
 }
 
 impl Shape {
-    const fn version(self) -> &'static str {
-        match self {
-            Self::Alpha => "v1alpha2",
-            Self::Beta => "v1beta1",
-        }
+    fn api_version(self) -> String {
+        format!("{SCHEDULING_GROUP}/{}", if self == Self::Alpha { "v1alpha2" } else { "v1beta1" })
     }
 }
 
@@ -159,18 +157,20 @@ fn template(job: &Job<'_>, shape: Shape) -> Value {
     Value::Object(template)
 }
 
+/// The metadata of an object that a Job makes, with a further owner.
+fn made(job: &Job<'_>, name: String, further: Option<OwnerReference>) -> ObjectMeta {
+    let owner_references = [workloads::owner_of(job.workload)].into_iter().chain(further).collect();
+    let namespace = job.workload.metadata.namespace.clone();
+    ObjectMeta { namespace, name, owner_references, ..ObjectMeta::default() }
+}
+
 fn make_workload(job: &Job<'_>, shape: Shape) -> Vec<Action> {
     let metadata = &job.workload.metadata;
     let hash = derive::letters(LETTERS, &["workload", &job.uid()]);
     let name = format!("{}-{hash}", derive::cut(&metadata.name, MAX_NAME.saturating_sub(LETTERS + 1)));
     let workload = SchedulingWorkload {
-        api_version: format!("{SCHEDULING_GROUP}/{}", shape.version()),
-        metadata: ObjectMeta {
-            namespace: metadata.namespace.clone(),
-            name: name.clone(),
-            owner_references: vec![pods::owner_reference(job)],
-            ..ObjectMeta::default()
-        },
+        api_version: shape.api_version(),
+        metadata: made(job, name.clone(), None),
         spec: json!({
             "controllerRef": { "apiGroup": "batch", "kind": "Job", "name": metadata.name },
             "podGroupTemplates": [template(job, shape)],
@@ -206,21 +206,11 @@ fn group(job: &Job<'_>, workload: &SchedulingWorkload, template: &Value, shape: 
         }
     }
     let spec = PodGroupSpec::read(Value::Object(spec), &Path::ROOT, &mut Vec::new()).unwrap_or_default();
-    let owner = OwnerReference {
-        api_version: format!("{SCHEDULING_GROUP}/{}", shape.version()),
-        kind: "Workload".to_owned(),
-        name: from.clone(),
-        uid: workload.metadata.uid.clone(),
-        ..OwnerReference::default()
-    };
+    let owner = workload.metadata.as_controller(&shape.api_version(), "Workload");
+    let owner = OwnerReference { controller: None, ..owner };
     PodGroup {
-        api_version: format!("{SCHEDULING_GROUP}/{}", shape.version()),
-        metadata: ObjectMeta {
-            namespace: workload.metadata.namespace.clone(),
-            name: format!("{first}-{second}-{hash}"),
-            owner_references: vec![pods::owner_reference(job), owner],
-            ..ObjectMeta::default()
-        },
+        api_version: shape.api_version(),
+        metadata: made(job, format!("{first}-{second}-{hash}"), Some(owner)),
         spec,
         ..PodGroup::default()
     }

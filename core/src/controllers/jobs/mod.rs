@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::api::condition::{conditions, holds};
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::api::workload::{JobSpec, Workload, WorkloadSpec};
@@ -67,12 +68,7 @@ impl<'c> Job<'c> {
     }
 
     fn says(&self, condition: &str) -> bool {
-        let conditions = self.workload.status.get("conditions").and_then(Value::as_array);
-        let is_true = |known: &Value, name: &str, value: &str| known.get(name).and_then(Value::as_str) == Some(value);
-        conditions
-            .into_iter()
-            .flatten()
-            .any(|known| is_true(known, "type", condition) && is_true(known, "status", "True"))
+        holds(conditions(&self.workload.status), condition)
     }
 
     /// How many Pods are to run now.
@@ -107,16 +103,15 @@ impl<'c> Job<'c> {
     fn pods(&self, cluster: &'c Cluster) -> Vec<&'c Pod> {
         let uid = self.uid();
         let is_own = |pod: &&Pod| pod.metadata.controller().is_some_and(|owner| owner.uid == uid);
-        workloads::pods_of(cluster, self.workload).filter(is_own).collect()
+        workloads::pods_of(cluster, &workloads::key(self.workload)).filter(is_own).collect()
     }
 }
 
 /// What to do about one Job. `most` bounds how many Pods of a Job that is no gang exist at a time; `None` is no bound.
 pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key, most: Option<u64>, now: Time) -> Decision {
     let Some(job) = Job::find(cluster, key) else {
-        let names = cluster.links().pods_of_controller(&("Job".to_owned(), key.0.clone(), key.1.clone()));
-        let pods = names.filter_map(|name| cluster.pods().get(&(key.0.clone(), name.clone())));
-        return Decision::of(pods.filter_map(|pod| released(pod)).collect());
+        let pods = workloads::pods_of(cluster, &("Job".to_owned(), key.0.clone(), key.1.clone()));
+        return Decision::of(pods.filter_map(released).collect());
     };
     let pods = job.pods(cluster);
     let has_ended = job.says("Complete") || job.says("Failed");
@@ -137,7 +132,7 @@ pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key, most: Option<u
     let mut count = Count::of(&job, &pods);
     let mut actions = Vec::new();
     if count.is_failed(&job) {
-        let running = pods.iter().filter(|pod| !pod.is_finished() && !pod.metadata.is_deleting());
+        let running = pods.iter().filter(|pod| workloads::is_active(pod));
         actions.extend(running.map(|pod| workloads::delete(pod)));
     } else {
         let wanted = job.wanted(&count);
@@ -189,10 +184,9 @@ pub fn all(cluster: &Cluster) -> impl Iterator<Item = Key> + '_ {
 
 /// The Pod without the finalizer, if it has it.
 fn released(pod: &Pod) -> Option<Action> {
-    let is_tracked = |finalizer: &String| finalizer == TRACKING;
-    pod.metadata.finalizers.iter().any(is_tracked).then(|| {
+    pod.metadata.has_finalizer(TRACKING).then(|| {
         let mut free = pod.clone();
-        free.metadata.finalizers.retain(|finalizer| !is_tracked(finalizer));
+        free.metadata.finalizers.retain(|finalizer| finalizer != TRACKING);
         Action::Update(Box::new(Object::Pod(Arc::new(free))))
     })
 }

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::count::Count;
 use super::{Job, TRACKING};
-use crate::api::meta::{ObjectMeta, OwnerReference};
+use crate::api::condition::text;
 use crate::api::pod::{Container, Pod, PodSchedulingGroup};
 use crate::api::read::Rest;
 use crate::cluster::Cluster;
+use crate::controllers::workloads;
 use crate::derive;
 
 /// Label and annotation with the number of a Pod of an Indexed Job.
@@ -34,7 +35,7 @@ pub(super) fn missing(
 ) -> Vec<Pod> {
     let number = usize::try_from(number).unwrap_or(usize::MAX).min(MAX_AT_ONCE);
     let mut names = BTreeSet::new();
-    let active = pods.iter().filter(|pod| !pod.is_finished() && !pod.metadata.is_deleting());
+    let active = pods.iter().filter(|pod| workloads::is_active(pod));
     let taken: BTreeSet<u64> = active.filter_map(|pod| index(pod)).chain(count.completed.iter().copied()).collect();
     let free = (0..job.completions().unwrap_or_default()).filter(|index| !taken.contains(index));
     let numbers: Vec<u64> = match job.is_indexed() {
@@ -45,7 +46,7 @@ pub(super) fn missing(
 }
 
 fn made(cluster: &Cluster, job: &Job<'_>, number: u64, group: Option<&String>, names: &mut BTreeSet<String>) -> Pod {
-    let (template, owner, uid) = (&job.spec.template, &job.workload.metadata, job.uid());
+    let (owner, uid) = (&job.workload.metadata, job.uid());
     let index = job.is_indexed().then_some(number);
     let base = match index {
         Some(index) => {
@@ -54,15 +55,8 @@ fn made(cluster: &Cluster, job: &Job<'_>, number: u64, group: Option<&String>, n
         }
         None => owner.name.clone(),
     };
-    let mut metadata = ObjectMeta {
-        namespace: owner.namespace.clone(),
-        generate_name: format!("{base}-"),
-        labels: template.metadata.labels.clone(),
-        annotations: template.metadata.annotations.clone(),
-        finalizers: template.metadata.finalizers.clone(),
-        owner_references: vec![owner_reference(job)],
-        ..ObjectMeta::default()
-    };
+    let Pod { mut metadata, mut spec, .. } = workloads::pod_of(job.workload, &job.spec.template);
+    metadata.generate_name = format!("{base}-");
     metadata.finalizers.push(TRACKING.to_owned());
     for (label, value) in [("controller-uid", &uid), ("job-name", &owner.name)] {
         metadata.labels.insert(label.to_owned(), value.clone());
@@ -71,7 +65,6 @@ fn made(cluster: &Cluster, job: &Job<'_>, number: u64, group: Option<&String>, n
     metadata.name = derive::free_name(&metadata.generate_name, &[&uid, &number.to_string()], |name| {
         cluster.pods().contains_key(&(metadata.namespace.clone(), name.to_owned())) || !names.insert(name.to_owned())
     });
-    let mut spec = template.spec.clone();
     if let Some(index) = index {
         metadata.labels.insert(COMPLETION_INDEX.to_owned(), index.to_string());
         metadata.annotations.insert(COMPLETION_INDEX.to_owned(), index.to_string());
@@ -87,19 +80,13 @@ fn made(cluster: &Cluster, job: &Job<'_>, number: u64, group: Option<&String>, n
     Pod { metadata, spec, ..Pod::default() }
 }
 
-/// A reference to the Job as the owner that manages an object.
-pub(super) fn owner_reference(job: &Job<'_>) -> OwnerReference {
-    let owner = job.workload.metadata.as_controller(&job.workload.api_version, "Job");
-    OwnerReference { uid: job.uid(), block_owner_deletion: Some(true), ..owner }
-}
-
 /// Tells a container the Pod's number, unless the template does.
 fn tell_index(container: &mut Container) {
     const NAME: &str = "JOB_COMPLETION_INDEX";
     let mut rest = container.rest.to_map();
     let variables = rest.entry("env").or_insert_with(|| json!([]));
     if let Some(variables) = variables.as_array_mut() {
-        if variables.iter().any(|variable| variable.get("name").and_then(Value::as_str) == Some(NAME)) {
+        if variables.iter().any(|variable| text(variable, "name") == NAME) {
             return;
         }
         let field = json!({ "apiVersion": "v1", "fieldPath": format!("metadata.labels['{COMPLETION_INDEX}']") });

@@ -109,29 +109,34 @@ fn evictions(cluster: &Cluster, profile: &Profile, taints: &Taints<'_>, now: Tim
     if taints.is_empty() {
         return evictions;
     }
-    for (key, claim) in cluster.claims() {
-        let Some(eviction) = of_claim(claim, taints, profile, now) else { continue };
-        for name in pods_of(cluster, key, claim) {
-            let pod_key = (key.0.clone(), name);
-            let Some(pod) = cluster.pods().get(&pod_key) else { continue };
-            if pod.metadata.is_deleting() || !uses(cluster, profile, pod, claim) {
-                continue;
-            }
-            let known = evictions.entry(pod_key).or_insert_with(|| eviction.clone());
-            known.at = known.at.min(eviction.at);
-            known.rules.extend(eviction.rules.iter().cloned());
-        }
+    for (pod, eviction) in users(cluster, profile, taints, now).filter(|(pod, _)| !pod.metadata.is_deleting()) {
+        let known = evictions.entry(entries::key_of(&pod.metadata)).or_insert_with(|| eviction.clone());
+        known.at = known.at.min(eviction.at);
+        known.rules.extend(eviction.rules);
     }
     evictions
 }
 
-/// Names of Pods that may use a claim: those that refer to it and members of PodGroups that it is reserved for.
-fn pods_of(cluster: &Cluster, key: &Key, claim: &ResourceClaim) -> BTreeSet<String> {
-    let mut names: BTreeSet<String> = cluster.links().pods_of_claim(key).cloned().collect();
-    for consumer in claim.status.reserved_for.iter().filter(|consumer| entries::is_group_reference(consumer)) {
-        names.extend(cluster.links().pods_of_group(&(key.0.clone(), consumer.name.clone())).cloned());
-    }
-    names
+/// Pods that use claims with tainted devices, once for each such claim.
+fn users<'c>(
+    cluster: &'c Cluster,
+    profile: &'c Profile,
+    taints: &'c Taints<'_>,
+    now: Time,
+) -> impl Iterator<Item = (&'c Arc<Pod>, Eviction)> {
+    cluster.claims().iter().flat_map(move |(key, claim)| {
+        let eviction = of_claim(claim, taints, profile, now);
+        let pods = eviction.as_ref().map(|_| pods_of(cluster, key, claim)).unwrap_or_default();
+        let users = pods.into_values().filter(|pod| uses(cluster, profile, pod, claim));
+        users.filter_map(move |pod| Some((pod, eviction.clone()?)))
+    })
+}
+
+/// Pods that may use a claim: those that refer to it and members of PodGroups that it is reserved for.
+fn pods_of<'c>(cluster: &'c Cluster, key: &Key, claim: &ResourceClaim) -> BTreeMap<&'c String, &'c Arc<Pod>> {
+    let groups = claim.status.reserved_for.iter().filter(|consumer| entries::is_group_reference(consumer));
+    let members = groups.flat_map(|group| cluster.pods_of_group(&(key.0.clone(), group.name.clone())));
+    cluster.pods_of_claim(key).chain(members).map(|pod| (&pod.metadata.name, pod)).collect()
 }
 
 /// Whether a Pod with a node uses the claim.

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::taints::{Selection, Taints, devices};
-use super::{Eviction, Memory, of_claim, pods_of, uses};
+use super::taints::{Selection, Taints};
+use super::{Eviction, Memory, users};
 use crate::api::class::DeviceTaintRule;
+use crate::api::condition::{condition, conditions, text};
 use crate::api::slice::TaintEffect;
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, Merging, Patch, Time};
@@ -81,11 +82,8 @@ fn wanted(
     };
     Some(match rule.spec.taint.effect {
         TaintEffect::NoExecute => {
-            let pending: Vec<&Key> = evictions
-                .iter()
-                .filter(|(_, eviction)| eviction.rules.contains(&rule.metadata.uid))
-                .map(|(key, _)| key)
-                .collect();
+            let pending = evictions.iter().filter(|(_, eviction)| eviction.rules.contains(&rule.metadata.uid));
+            let pending: Vec<&Key> = pending.map(|(key, _)| key).collect();
             let namespaces: BTreeSet<&String> = pending.iter().map(|key| &key.0).collect();
             if !pending.is_empty() {
                 let message = format!("{} in {}.", needs(pending.len()), count_namespaces(namespaces.len()));
@@ -98,10 +96,7 @@ fn wanted(
         }
         TaintEffect::None => {
             // The preview is written once: it would be wrong soon, and right again only by being asked for.
-            let condition = condition(rule);
-            let says = |name: &str| condition.and_then(|condition| condition.get(name));
-            let is_written = says("observedGeneration").and_then(Value::as_i64) == Some(generation);
-            if is_written && says("reason").and_then(Value::as_str) == Some("NoEffect") {
+            if own(rule, generation).is_some_and(|condition| text(condition, "reason") == "NoEffect") {
                 return None;
             }
             Wanted { status: "False", reason: "NoEffect", message: with_done(&preview(cluster, profile, rule)) }
@@ -116,27 +111,22 @@ fn wanted(
 /// What the rule would do with the effect `NoExecute`.
 fn preview(cluster: &Cluster, profile: &Profile, rule: &DeviceTaintRule) -> String {
     let selection = Selection::of(cluster, rule);
-    let published = devices(cluster)
+    let published = cluster
+        .newest_devices()
         .filter(|(slice, device)| selection.has(&slice.spec.driver, &slice.spec.pool.name, &device.name))
         .count();
-    let results = cluster.claims().values().filter_map(|claim| claim.status.allocation.as_ref());
+    let results = cluster.claims().values().flat_map(|claim| claim.results());
     let allocated: BTreeSet<_> = results
-        .flat_map(|allocation| &allocation.devices.results)
         .filter(|result| selection.has(&result.driver, &result.pool, &result.device))
         .map(|result| (&result.driver, &result.pool, &result.device))
         .collect();
     let mut executing = rule.clone();
     executing.spec.taint.effect = TaintEffect::NoExecute;
     let taints = Taints::of_rule(cluster, &executing);
-    let mut pods: BTreeSet<Key> = BTreeSet::new();
-    for (key, claim) in cluster.claims() {
-        if of_claim(claim, &taints, profile, Time::default()).is_none() {
-            continue;
-        }
-        let names = pods_of(cluster, key, claim).into_iter().map(|name| (key.0.clone(), name));
-        pods.extend(names.filter(|key| cluster.pods().get(key).is_some_and(|pod| uses(cluster, profile, pod, claim))));
-    }
-    let namespaces: BTreeSet<&String> = pods.iter().map(|key| &key.0).collect();
+    let users = users(cluster, profile, &taints, Time::default());
+    let pods: BTreeSet<(&String, &String)> =
+        users.map(|(pod, _)| (&pod.metadata.namespace, &pod.metadata.name)).collect();
+    let namespaces: BTreeSet<&String> = pods.iter().map(|key| key.0).collect();
     counts(published, allocated.len(), pods.len(), namespaces.len())
 }
 
@@ -162,16 +152,15 @@ fn count_namespaces(namespaces: usize) -> String {
     if namespaces == 1 { "1 namespace".to_owned() } else { format!("{namespaces} different namespaces") }
 }
 
-fn condition(rule: &DeviceTaintRule) -> Option<&Value> {
-    let conditions = rule.status.get("conditions").and_then(Value::as_array)?;
-    conditions.iter().find(|condition| condition.get("type").and_then(Value::as_str) == Some("EvictionInProgress"))
+/// The condition that was written for a generation of a rule.
+fn own(rule: &DeviceTaintRule, generation: i64) -> Option<&Value> {
+    let own = condition(conditions(&rule.status), "EvictionInProgress")?;
+    (own.get("observedGeneration").and_then(Value::as_i64) == Some(generation)).then_some(own)
 }
 
 fn is_said(rule: &DeviceTaintRule, wanted: &Wanted, generation: i64) -> bool {
-    let Some(condition) = condition(rule) else { return false };
-    let says = |name: &str| condition.get(name).and_then(Value::as_str).unwrap_or_default();
-    says("status") == wanted.status
-        && says("reason") == wanted.reason
-        && says("message") == wanted.message
-        && condition.get("observedGeneration").and_then(Value::as_i64) == Some(generation)
+    own(rule, generation).is_some_and(|own| {
+        (text(own, "status"), text(own, "reason"), text(own, "message"))
+            == (wanted.status, wanted.reason, &*wanted.message)
+    })
 }

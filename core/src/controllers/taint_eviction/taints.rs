@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::allocate::{rule_applies, tolerates};
 use crate::api::claim::{DeviceRequestAllocationResult, DeviceToleration};
 use crate::api::class::{DeviceTaintRule, DeviceTaintSelector};
-use crate::api::slice::{Device, DeviceTaint, ResourceSlice, TaintEffect};
+use crate::api::slice::{DeviceTaint, TaintEffect};
 use crate::cluster::Cluster;
 use crate::cluster::selectors::Selectors;
 use crate::decision::Time;
@@ -37,13 +37,13 @@ impl<'t> Taints<'t> {
                 .collect(),
             published: BTreeMap::new(),
         };
-        let newest = newest(cluster);
-        for slice in cluster.evicting_slices().filter(|slice| is_newest(slice, &newest)) {
+        let newest = cluster.newest();
+        for slice in cluster.evicting_slices().filter(|slice| newest.has(slice)) {
             for device in &slice.spec.devices {
-                let found: Vec<_> =
-                    device.taints.iter().filter(|taint| taint.effect == TaintEffect::NoExecute).collect();
+                let found = device.taints.iter().filter(|taint| taint.effect == TaintEffect::NoExecute);
+                let found: Vec<&DeviceTaint> = found.collect();
                 if !found.is_empty() {
-                    let id = (slice.spec.driver.as_str(), slice.spec.pool.name.as_str(), device.name.as_str());
+                    let id = (&*slice.spec.driver, &*slice.spec.pool.name, &*device.name);
                     taints.published.insert(id, found);
                 }
             }
@@ -75,23 +75,6 @@ impl<'t> Taints<'t> {
     }
 }
 
-/// Newest generation of each pool.
-fn newest(cluster: &Cluster) -> BTreeMap<(&str, &str), i64> {
-    let mut newest: BTreeMap<(&str, &str), i64> = BTreeMap::new();
-    for slice in cluster.slices().values() {
-        let pool = &slice.spec.pool;
-        let known = newest.entry((&slice.spec.driver, &pool.name)).or_insert(pool.generation);
-        *known = (*known).max(pool.generation);
-    }
-    newest
-}
-
-/// Whether a slice is of its pool's newest generation.
-fn is_newest(slice: &ResourceSlice, newest: &BTreeMap<(&str, &str), i64>) -> bool {
-    let pool = &slice.spec.pool;
-    newest.get(&(slice.spec.driver.as_str(), pool.name.as_str())) == Some(&pool.generation)
-}
-
 /// The devices that a rule is for.
 pub(super) struct Selection<'t> {
     pub(super) rule: &'t DeviceTaintRule,
@@ -108,13 +91,9 @@ impl<'t> Selection<'t> {
             |selector: &DeviceTaintSelector| selector.device_class_name.is_some() || !selector.selectors.is_empty();
         let published = selector.is_some_and(reads).then(|| {
             let mut selectors = Selectors::default();
-            let mut found = BTreeSet::new();
-            for (slice, device) in devices(cluster) {
-                if rule_applies(cluster, &mut selectors, rule, slice, device) {
-                    found.insert((slice.spec.driver.as_str(), slice.spec.pool.name.as_str(), device.name.as_str()));
-                }
-            }
-            found
+            let devices = cluster.newest_devices();
+            let found = devices.filter(|(slice, device)| rule_applies(cluster, &mut selectors, rule, slice, device));
+            found.map(|(slice, device)| (&*slice.spec.driver, &*slice.spec.pool.name, &*device.name)).collect()
         });
         Self { rule, published }
     }
@@ -129,13 +108,6 @@ impl<'t> Selection<'t> {
             is_equal(&selector.driver, driver) && is_equal(&selector.pool, pool) && is_equal(&selector.device, device)
         })
     }
-}
-
-/// Devices of the newest generation of each pool.
-pub(super) fn devices(cluster: &Cluster) -> impl Iterator<Item = (&ResourceSlice, &Device)> {
-    let newest = newest(cluster);
-    let slices = cluster.slices().values().map(AsRef::as_ref).filter(move |slice| is_newest(slice, &newest));
-    slices.flat_map(|slice: &ResourceSlice| slice.spec.devices.iter().map(move |device| (slice, device)))
 }
 
 /// When a taint ends the use of a device; `None` when it is tolerated for ever.

@@ -53,13 +53,8 @@ impl Memory {
     pub(crate) fn reconcile(&mut self, cluster: &Cluster, key: &Key) -> Option<(Decision, State, Option<Work>)> {
         let (decision, state) = reconcile(cluster, &self.settings, &key.0, &key.1);
         let next = match state {
-            State::Replacing { most } => {
-                if most.is_some_and(|most| !self.rollout.admit(key, most)) {
-                    return None;
-                }
-                None
-            }
-            State::Changing | State::Refused { .. } => None,
+            State::Replacing { most: Some(most) } if !self.rollout.admit(key, most) => return None,
+            State::Replacing { .. } | State::Changing | State::Refused { .. } => None,
             State::NotWanted | State::Current | State::Outdated | State::Conflict | State::Superseded { .. } => {
                 self.rollout.close(key).map(|(namespace, name)| Work::Copy { namespace, name })
             }

@@ -8,8 +8,8 @@
 //! A copy is known by its labels. Anything else of that name belongs to a user: it is never changed or deleted, and the
 //! conflict is reported, unless the source explicitly takes such templates over.
 
+mod desired;
 mod memory;
-mod mould;
 mod rollout;
 mod source;
 mod standing;
@@ -20,18 +20,16 @@ mod work;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::api::claim::{ResourceClaimTemplate, ResourceClaimTemplateSpec};
+use crate::api::claim::{ResourceClaimTemplate, asks_for_admin_access};
 use crate::api::object::Object;
 use crate::api::pod::Namespace;
 use crate::api::source::{ConflictPolicy, UpdateStrategy};
 pub use crate::api::source::{EXCLUDED_NAMESPACES, MANAGED_BY, MANAGER, NAMESPACE_SELECTOR, NAMESPACES, TEMPLATE_NAME};
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, EventRecord};
-use crate::finding::ObjectRef;
 use crate::validate::{ADMIN_LABEL, allows_admin_access};
-use mould::{Mould, is_managed_by_others, remove};
+use desired::{Desired, is_managed_by_others, remove};
 use source::{Source, sources};
-use standing::Standing;
 use usage::is_to_go;
 
 pub(crate) use memory::Memory;
@@ -90,48 +88,32 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// All, each with the word for programs.
+    const ALL: [(Self, &'static str); 9] = [
+        (Self::Conflict, "Conflict"),
+        (Self::Superseded, "Superseded"),
+        (Self::AdminAccessNotAllowed, "AdminAccessNotAllowed"),
+        (Self::QuotaExceeded, "QuotaExceeded"),
+        (Self::Forbidden, "Forbidden"),
+        (Self::Invalid, "Invalid"),
+        (Self::Terminating, "Terminating"),
+        (Self::SourceMissing, "SourceMissing"),
+        (Self::Refused, "Refused"),
+    ];
+
     /// The word for programs.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::Conflict => "Conflict",
-            Self::Superseded => "Superseded",
-            Self::AdminAccessNotAllowed => "AdminAccessNotAllowed",
-            Self::QuotaExceeded => "QuotaExceeded",
-            Self::Forbidden => "Forbidden",
-            Self::Invalid => "Invalid",
-            Self::Terminating => "Terminating",
-            Self::SourceMissing => "SourceMissing",
-            Self::Refused => "Refused",
-        }
+    pub fn text(self) -> &'static str {
+        Self::ALL.iter().find(|(reason, _)| *reason == self).map_or("Refused", |(_, text)| text)
     }
 
     /// The reason that a word stands for.
     fn of_text(text: &str) -> Option<Self> {
-        let all = [
-            Self::Conflict,
-            Self::Superseded,
-            Self::AdminAccessNotAllowed,
-            Self::QuotaExceeded,
-            Self::Forbidden,
-            Self::Invalid,
-            Self::Terminating,
-            Self::SourceMissing,
-            Self::Refused,
-        ];
-        all.into_iter().find(|reason| reason.text() == text)
+        Self::ALL.iter().find(|(_, word)| *word == text).map(|(reason, _)| *reason)
     }
 
     /// Whether it may be what the API server answered, so that the facts need not say the same.
     const fn is_by_server(self) -> bool {
-        match self {
-            Self::Conflict | Self::Superseded | Self::SourceMissing => false,
-            Self::AdminAccessNotAllowed
-            | Self::QuotaExceeded
-            | Self::Forbidden
-            | Self::Invalid
-            | Self::Terminating
-            | Self::Refused => true,
-        }
+        !matches!(self, Self::Conflict | Self::Superseded | Self::SourceMissing)
     }
 
     /// What an answer of the API server to a write means.
@@ -180,19 +162,9 @@ pub enum State {
     },
 }
 
-/// Templates of one namespace.
-fn of_namespace<'c>(
-    cluster: &'c Cluster,
-    namespace: &'c str,
-) -> impl Iterator<Item = (&'c Key, &'c ResourceClaimTemplate)> + 'c {
-    let from = (namespace.to_owned(), String::new());
-    cluster.templates().range(from..).take_while(move |(key, _)| key.0 == namespace)
-}
-
-/// Names of the templates that matter in a namespace: those that sources want there, and copies that are there.
-pub fn targets(cluster: &Cluster, settings: &Settings, namespace: &str) -> Vec<String> {
-    let Some(space) = cluster.namespaces().get(namespace) else { return Vec::new() };
-    work::wanted(cluster, settings, space).into_iter().map(str::to_owned).collect()
+/// Objects of one namespace.
+fn of_namespace<'c, T>(all: &'c BTreeMap<Key, T>, namespace: &'c str) -> impl Iterator<Item = (&'c Key, &'c T)> {
+    all.range((namespace.to_owned(), String::new())..).take_while(move |(key, _)| key.0 == namespace)
 }
 
 /// Whether there is a source that says which namespaces it is for.
@@ -205,27 +177,9 @@ pub(crate) fn has_sources(cluster: &Cluster, home: &str) -> bool {
 /// A changed source replaces its copies: their spec cannot be changed, so the copy is deleted now and made again in the next
 /// decision. Consumers wait in between; claims that exist keep what they were made of.
 pub fn reconcile(cluster: &Cluster, settings: &Settings, namespace: &str, name: &str) -> (Decision, State) {
-    let rivals: Vec<Source<'_>> = sources(cluster, &settings.home).filter(|source| source.target() == name).collect();
-    decide(cluster, settings, &rivals, namespace, name)
-}
-
-/// The source in charge of a namespace.
-fn in_charge<'s>(rivals: &[Source<'s>], space: Option<&Namespace>) -> Option<Source<'s>> {
-    let space = space?;
-    let wanting = rivals.iter().filter(|source| source.selects(space));
-    wanting.min_by(|left, right| left.rank().cmp(&right.rank())).copied()
-}
-
-fn decide(
-    cluster: &Cluster,
-    settings: &Settings,
-    rivals: &[Source<'_>],
-    namespace: &str,
-    name: &str,
-) -> (Decision, State) {
     let space = cluster.namespaces().get(namespace);
-    if let Some(source) = in_charge(rivals, space) {
-        return decide_for(cluster, settings, source, Mould::of(source).as_ref(), namespace);
+    if let Some(source) = in_charge(&rivals(cluster, settings, name), space) {
+        return decide_for(cluster, settings, source, Desired::of(source).as_ref(), namespace);
     }
     let found = cluster.templates().get(&(namespace.to_owned(), name.to_owned()));
     let is_here = space.is_some_and(|space| !space.metadata.is_deleting());
@@ -235,12 +189,24 @@ fn decide(
     }
 }
 
+/// All sources of copies of one name.
+fn rivals<'c>(cluster: &'c Cluster, settings: &'c Settings, target: &str) -> Vec<Source<'c>> {
+    sources(cluster, &settings.home).filter(|source| source.target() == target).collect()
+}
+
+/// The source in charge of a namespace.
+fn in_charge<'s>(rivals: &[Source<'s>], space: Option<&Namespace>) -> Option<Source<'s>> {
+    let space = space?;
+    let wanting = rivals.iter().filter(|source| source.selects(space));
+    wanting.min_by(|left, right| left.rank().cmp(&right.rank())).copied()
+}
+
 /// The same where it is known which source is in charge, and what its copies are.
 fn decide_for(
     cluster: &Cluster,
     settings: &Settings,
     source: Source<'_>,
-    mould: Option<&Mould>,
+    desired: Option<&Desired>,
     namespace: &str,
 ) -> (Decision, State) {
     if let Some((reason, message)) = obstacle(settings, source, cluster.namespaces().get(namespace)) {
@@ -248,23 +214,23 @@ fn decide_for(
         let decision = Decision { events: vec![event], ..Decision::none() };
         return (decision, State::Refused { reason, message });
     }
-    let Some(mould) = mould else { return (Decision::none(), State::NotWanted) };
+    let Some(desired) = desired else { return (Decision::none(), State::NotWanted) };
     let found = cluster.templates().get(&(namespace.to_owned(), source.target().to_owned()));
     let (decision, state) = match found {
         None => {
             let refused = Some(report(source, "CopyRefused", &format!("namespace {namespace}: ")));
-            let object = Box::new(Object::ResourceClaimTemplate(Arc::new(mould.copy(namespace))));
+            let object = Box::new(Object::ResourceClaimTemplate(Arc::new(desired.copy(namespace))));
             (Decision::of(vec![Action::Create { object, refused }]), State::Changing)
         }
         Some(copy) if copy.metadata.is_deleting() => (Decision::none(), State::Changing),
-        Some(template) if !is_copy(template) => of_a_user(settings, source, mould, template),
-        Some(copy) if !mould.is_spec_of(copy) => match source.update_strategy() {
+        Some(template) if !is_copy(template) => of_a_user(settings, source, desired, template),
+        Some(copy) if !desired.is_spec_of(copy) => match source.update_strategy() {
             UpdateStrategy::OnlyNew => (Decision::none(), State::Outdated),
             UpdateStrategy::Recreate | UpdateStrategy::Unknown(_) => {
                 (Decision::of(vec![remove(copy)]), State::Replacing { most: source.max_unavailable() })
             }
         },
-        Some(copy) => match mould.repairs(copy) {
+        Some(copy) => match desired.repairs(copy) {
             actions if actions.is_empty() => (Decision::none(), State::Current),
             actions => (Decision::of(actions), State::Changing),
         },
@@ -279,32 +245,27 @@ fn decide_for(
 fn of_a_user(
     settings: &Settings,
     source: Source<'_>,
-    mould: &Mould,
+    desired: &Desired,
     template: &ResourceClaimTemplate,
 ) -> (Decision, State) {
     let is_adopted = match source.conflict_policy() {
         ConflictPolicy::Fail | ConflictPolicy::Unknown(_) => false,
-        ConflictPolicy::AdoptIfEqual => mould.is_spec_of(template),
+        ConflictPolicy::AdoptIfEqual => desired.is_spec_of(template),
         ConflictPolicy::Adopt => true,
     };
     // In the controller's namespace it may be what others are copied from.
     let is_free = template.metadata.namespace != settings.home && !is_managed_by_others(template);
     match is_adopted && is_free {
-        true => (adoption(source, mould, template), State::Changing),
+        true => (adoption(source, desired, template), State::Changing),
         false => (conflict(source, template), State::Conflict),
     }
 }
 
 /// Takes a template over, and tells its author, who may look for it.
-fn adoption(source: Source<'_>, mould: &Mould, template: &ResourceClaimTemplate) -> Decision {
+fn adoption(source: Source<'_>, desired: &Desired, template: &ResourceClaimTemplate) -> Decision {
     let text = format!("this template belongs to the cluster-wide template {} from now on", source.metadata.name);
-    let event = EventRecord {
-        regarding: mould::reference(template),
-        uid: template.metadata.uid.clone(),
-        is_warning: false,
-        ..report(source, "Adopted", &text)
-    };
-    Decision::of(vec![mould.adoption(template), Action::Record(event)])
+    let event = EventRecord { is_warning: false, ..report_at(template, source, "Adopted", &text) };
+    Decision::of(vec![desired.adoption(template), Action::Record(event)])
 }
 
 /// What keeps a source from having a copy in a namespace, as far as that shows without asking the API server.
@@ -315,7 +276,7 @@ fn obstacle(settings: &Settings, source: Source<'_>, space: Option<&Namespace>) 
     let Some(spec) = source.spec else {
         return Some((Reason::SourceMissing, format!("there is no such template in namespace {}", settings.home)));
     };
-    if !asks_for_admin_access(spec) {
+    if !asks_for_admin_access(&spec.spec.devices.requests) {
         return None;
     }
     if source.is_cluster_wide() && !settings.allow_admin_access {
@@ -324,30 +285,6 @@ fn obstacle(settings: &Settings, source: Source<'_>, space: Option<&Namespace>) 
     }
     let is_allowed = space.is_some_and(|space| allows_admin_access(&space.metadata.labels));
     (!is_allowed).then(|| (Reason::AdminAccessNotAllowed, format!("it lacks the label {ADMIN_LABEL}: \"true\"")))
-}
-
-fn asks_for_admin_access(spec: &ResourceClaimTemplateSpec) -> bool {
-    let requests = spec.spec.devices.requests.iter().filter_map(|request| request.exactly.as_ref());
-    requests.into_iter().any(|request| request.admin_access == Some(true))
-}
-
-/// How one source stands in one namespace.
-pub fn state(cluster: &Cluster, settings: &Settings, source: &ObjectRef, namespace: &str) -> State {
-    let Some(own) = sources(cluster, &settings.home).find(|known| known.reference() == *source) else {
-        return State::NotWanted;
-    };
-    Standing::of(cluster, settings, own).in_namespace(namespace)
-}
-
-/// How many copies there are, by name of their source: what the controller costs.
-pub fn copies(cluster: &Cluster) -> BTreeMap<String, u64> {
-    let mut counts = BTreeMap::new();
-    for copy in cluster.templates().values().filter(|template| is_copy(template)) {
-        let source = copy.metadata.labels.get(SOURCE_NAME).cloned().unwrap_or_default();
-        let count: &mut u64 = counts.entry(source).or_default();
-        *count = count.saturating_add(1);
-    }
-    counts
 }
 
 /// Whether the controller made a template. One whose label a user took away is the user's.
@@ -361,29 +298,19 @@ fn conflict(source: Source<'_>, template: &ResourceClaimTemplate) -> Decision {
     let note = format!("namespace {namespace} has a ResourceClaimTemplate {name} of its own");
     let by_users =
         format!("the cluster-wide template {} is not copied here, because this one has its name", source.metadata.name);
-    let theirs = EventRecord {
-        regarding: mould::reference(template),
-        uid: template.metadata.uid.clone(),
-        ..report(source, "Conflict", &by_users)
-    };
-    Decision { events: vec![report(source, "Conflict", &note), theirs], ..Decision::none() }
+    let events = vec![report(source, "Conflict", &note), report_at(template, source, "Conflict", &by_users)];
+    Decision { events, ..Decision::none() }
 }
 
 /// What to tell whoever looks at a copy, and at its source, when it is back as somebody else changed or deleted it.
 pub fn repaired(cluster: &Cluster, settings: &Settings, key: &Key, was_gone: bool) -> Vec<EventRecord> {
-    let rivals: Vec<Source<'_>> = sources(cluster, &settings.home).filter(|source| source.target() == key.1).collect();
-    let source = in_charge(&rivals, cluster.namespaces().get(&key.0));
+    let source = in_charge(&rivals(cluster, settings, &key.1), cluster.namespaces().get(&key.0));
     let (Some(source), Some(copy)) = (source, cluster.templates().get(key)) else { return Vec::new() };
     let happened = if was_gone { "deleted" } else { "changed" };
     let name = &source.metadata.name;
     let by_users =
         format!("somebody {happened} this template, and it was put back: change the cluster-wide template {name}");
-    let of_copy = EventRecord {
-        regarding: mould::reference(copy),
-        uid: copy.metadata.uid.clone(),
-        is_warning: false,
-        ..report(source, "DriftRepaired", &by_users)
-    };
+    let of_copy = EventRecord { is_warning: false, ..report_at(copy, source, "DriftRepaired", &by_users) };
     // Without a namespace: one Event counts the copies, however many they are.
     let of_source = report(source, "DriftRepaired", &format!("a copy was {happened} by somebody else, and put back"));
     vec![of_copy, of_source]
@@ -392,4 +319,10 @@ pub fn repaired(cluster: &Cluster, settings: &Settings, key: &Key, was_gone: boo
 fn report(source: Source<'_>, reason: &str, note: &str) -> EventRecord {
     let warning = EventRecord::warning(MANAGER, source.reference(), source.metadata, reason, note.to_owned());
     EventRecord { action: "Synchronize".to_owned(), ..warning }
+}
+
+/// The same at a template.
+fn report_at(template: &ResourceClaimTemplate, source: Source<'_>, reason: &str, note: &str) -> EventRecord {
+    let (regarding, uid) = (desired::reference(template), template.metadata.uid.clone());
+    EventRecord { regarding, uid, ..report(source, reason, note) }
 }

@@ -52,20 +52,6 @@ mod tests {
     }
 
     #[test]
-    fn the_next_one_goes_when_one_is_back() {
-        let mut rollout = Rollout::default();
-        assert!(rollout.admit(&key("a", "x"), 1));
-        assert!(rollout.admit(&key("a", "x"), 1), "it is the one that is missing");
-        assert!(!rollout.admit(&key("b", "x"), 1));
-        assert!(!rollout.admit(&key("c", "x"), 1));
-        assert!(rollout.admit(&key("a", "y"), 1), "copies of another name do not count");
-        assert_eq!(rollout.close(&key("d", "x")), None, "nothing is back");
-        assert_eq!(rollout.close(&key("a", "x")), Some(key("b", "x")));
-        assert!(rollout.admit(&key("b", "x"), 1));
-        assert_eq!(rollout.close(&key("b", "x")), Some(key("c", "x")));
-    }
-
-    #[test]
     fn whoever_does_not_need_its_turn_passes_it_on() {
         let mut rollout = Rollout::default();
         assert!(rollout.admit(&key("a", "x"), 1));

@@ -7,7 +7,7 @@ use crate::api::meta::{ObjectMeta, OwnerReference};
 use crate::api::pod::Namespace;
 use crate::api::source::{
     ConflictPolicy, DeletionPolicy, SOURCE_API_VERSION, SOURCE_KIND, Selection, TEMPLATE_NAME, TemplateSource,
-    UpdateStrategy, annotations_select, is_annotated,
+    TemplateSourceSpec, UpdateStrategy, annotations_select, is_annotated,
 };
 use crate::cluster::Cluster;
 use crate::finding::ObjectRef;
@@ -38,7 +38,7 @@ enum Form<'s> {
 pub(super) fn sources<'c>(cluster: &'c Cluster, home: &'c str) -> impl Iterator<Item = Source<'c>> + 'c {
     let custom = cluster.template_sources().values().map(move |source| Source::custom(source, cluster, home));
     let proposed = cluster.cluster_templates().values().map(Source::proposed);
-    let masters = super::of_namespace(cluster, home).filter(|(_, template)| !super::is_copy(template));
+    let masters = super::of_namespace(cluster.templates(), home).filter(|(_, template)| !super::is_copy(template));
     let masters = masters.map(|(_, template)| Source::master(template));
     custom.chain(proposed).chain(masters.filter(|master| is_annotated(&master.metadata.annotations)))
 }
@@ -113,31 +113,25 @@ impl<'s> Source<'s> {
         }
     }
 
+    fn custom_spec(self) -> Option<&'s TemplateSourceSpec> {
+        if let Form::Custom(source) = self.form { Some(&source.spec) } else { None }
+    }
+
     pub(super) fn conflict_policy(self) -> ConflictPolicy {
-        match self.form {
-            Form::Custom(source) => source.spec.conflict_policy.clone(),
-            Form::Proposed | Form::Master => ConflictPolicy::Fail,
-        }
+        self.custom_spec().map(|spec| spec.conflict_policy.clone()).unwrap_or_default()
     }
 
     pub(super) fn deletion_policy(self) -> DeletionPolicy {
-        match self.form {
-            Form::Custom(source) => source.spec.deletion_policy.clone(),
-            Form::Proposed | Form::Master => DeletionPolicy::Delete,
-        }
+        self.custom_spec().map(|spec| spec.deletion_policy.clone()).unwrap_or_default()
     }
 
     pub(super) fn update_strategy(self) -> UpdateStrategy {
-        match self.form {
-            Form::Custom(source) => source.spec.update_strategy.clone(),
-            Form::Proposed | Form::Master => UpdateStrategy::Recreate,
-        }
+        self.custom_spec().map(|spec| spec.update_strategy.clone()).unwrap_or_default()
     }
 
     /// How many copies may be missing at a time while they are replaced.
     pub(super) fn max_unavailable(self) -> Option<usize> {
-        let Form::Custom(source) = self.form else { return None };
-        usize::try_from(source.spec.max_unavailable?).ok()
+        usize::try_from(self.custom_spec()?.max_unavailable?).ok()
     }
 
     /// Names of the device classes that it asks for devices of.
@@ -163,7 +157,7 @@ impl<'s> Source<'s> {
     }
 
     pub(super) fn is_paused(self) -> bool {
-        matches!(self.form, Form::Custom(source) if source.spec.is_paused)
+        self.custom_spec().is_some_and(|spec| spec.is_paused)
     }
 
     /// Whether a namespace is to have a copy. A source that says nothing is for no namespace.
@@ -183,11 +177,9 @@ impl<'s> Source<'s> {
         if metadata.is_deleting() || self.metadata.is_deleting() || is_own {
             return Selection::NotSelected;
         }
-        match self.form {
-            Form::Custom(source) => source.spec.selects(&metadata.name, &metadata.labels),
-            Form::Proposed | Form::Master => {
-                annotations_select(&self.metadata.annotations, &metadata.name, &metadata.labels)
-            }
+        match self.custom_spec() {
+            Some(spec) => spec.selects(&metadata.name, &metadata.labels),
+            None => annotations_select(&self.metadata.annotations, &metadata.name, &metadata.labels),
         }
     }
 

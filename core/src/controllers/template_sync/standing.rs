@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::mould::{Mould, hash};
+use super::desired::{Desired, hash};
 use super::source::{Source, sources};
 use super::status::{Counts, Refusal, recorded_refusals};
 use super::usage::is_to_go;
-use super::{Reason, SOURCE_UID, Settings, State, decide_for, in_charge, is_copy};
+use super::{SOURCE_UID, Settings, State, decide_for, in_charge, is_copy, rivals};
 use crate::api::claim::ResourceClaimTemplate;
 use crate::cluster::Cluster;
 
@@ -19,13 +19,13 @@ pub(super) struct Standing<'s> {
     own: Source<'s>,
     /// All sources with that target.
     rivals: Vec<Source<'s>>,
-    mould: Option<Mould>,
+    desired: Option<Desired>,
 }
 
 impl<'s> Standing<'s> {
     pub(super) fn of(cluster: &'s Cluster, settings: &'s Settings, own: Source<'s>) -> Self {
-        let rivals = sources(cluster, &settings.home).filter(|other| other.target() == own.target()).collect();
-        Self { cluster, settings, own, rivals, mould: Mould::of(own) }
+        let (rivals, desired) = (rivals(cluster, settings, own.target()), Desired::of(own));
+        Self { cluster, settings, own, rivals, desired }
     }
 
     pub(super) fn in_namespace(&self, namespace: &str) -> State {
@@ -35,7 +35,7 @@ impl<'s> Standing<'s> {
         }
         match in_charge(&self.rivals, space).filter(|first| first.metadata.uid != self.own.metadata.uid) {
             Some(first) => State::Superseded { by: first.metadata.name.clone() },
-            None => decide_for(self.cluster, self.settings, self.own, self.mould.as_ref(), namespace).1,
+            None => decide_for(self.cluster, self.settings, self.own, self.desired.as_ref(), namespace).1,
         }
     }
 
@@ -171,39 +171,30 @@ fn stands(
 
 /// `None` where no copy is wanted.
 fn place(standing: &Standing<'_>, namespace: &str, state: &State, refusal: Option<&Refusal>) -> Option<Place> {
-    let of = |state: &'static str, reason: &'static str, message: String| Place {
-        namespace: namespace.to_owned(),
-        state,
-        reason,
-        message,
-    };
-    let failure = |state: &'static str, reason: Reason, message: String| of(state, reason.text(), message);
-    let outdated = |text: &str| of("Updating", "Outdated", text.to_owned());
-    Some(match (state, refusal) {
+    let failure = state.failure();
+    let (state, reason, message) = match (state, failure.as_ref().or(refusal)) {
         (State::NotWanted, _) => return None,
-        (State::Current, _) => of("Current", "", String::new()),
-        (State::Conflict | State::Superseded { .. } | State::Refused { .. }, _) => {
-            let is_refused = matches!(state, State::Refused { .. });
-            let (reason, message) = state.failure()?;
-            failure(if is_refused { "Refused" } else { "Conflicting" }, reason, message)
+        (State::Current, _) => ("Current", "", ""),
+        (State::Conflict | State::Superseded { .. }, Some(failure)) => {
+            ("Conflicting", failure.reason.text(), &*failure.message)
         }
-        (State::Changing | State::Replacing { .. }, Some(refusal)) => {
-            failure("Refused", refusal.reason, refusal.message.clone())
+        (State::Refused { .. } | State::Changing | State::Replacing { .. }, Some(failure)) => {
+            ("Refused", failure.reason.text(), &*failure.message)
         }
-        (State::Replacing { .. }, None) => outdated("it is to be deleted and made again"),
+        (State::Conflict | State::Superseded { .. } | State::Refused { .. }, None) => return None,
+        (State::Replacing { .. }, None) => ("Updating", "Outdated", "it is to be deleted and made again"),
         (State::Changing, None) => match standing.found(namespace) {
-            None => of("Updating", "Missing", "it is to be made".to_owned()),
-            Some(copy) if copy.metadata.is_deleting() => {
-                of("Updating", "Missing", "the earlier one is being deleted".to_owned())
-            }
-            Some(copy) if is_copy(copy) => of("Updating", "Drifted", "its marks are to be repaired".to_owned()),
-            Some(_) => of("Updating", "Foreign", "a template of that name is to be taken over".to_owned()),
+            None => ("Updating", "Missing", "it is to be made"),
+            Some(copy) if copy.metadata.is_deleting() => ("Updating", "Missing", "the earlier one is being deleted"),
+            Some(copy) if is_copy(copy) => ("Updating", "Drifted", "its marks are to be repaired"),
+            Some(_) => ("Updating", "Foreign", "a template of that name is to be taken over"),
         },
         (State::Outdated, _) => match standing.found(namespace) {
-            None => of("Updating", "Paused", "it is to be made once the source is no longer paused".to_owned()),
-            Some(_) => outdated("it stays as it is"),
+            None => ("Updating", "Paused", "it is to be made once the source is no longer paused"),
+            Some(_) => ("Updating", "Outdated", "it stays as it is"),
         },
-    })
+    };
+    Some(Place { namespace: namespace.to_owned(), state, reason, message: message.to_owned() })
 }
 
 /// A copy in a namespace that its source does not select.

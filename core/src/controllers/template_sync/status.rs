@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::mould::hash;
+use super::desired::hash;
 use super::source::Source;
 use super::standing::Standing;
 use super::{Reason, Settings, State};
+use crate::api::condition::{condition, conditions, text};
 use crate::api::object::Object;
 use crate::api::source::TemplateSource;
 use crate::cluster::{Cluster, Key};
@@ -73,12 +74,6 @@ impl Counts {
     }
 }
 
-struct Failure {
-    namespace: String,
-    reason: Reason,
-    message: String,
-}
-
 /// Writes the status of a ClusterResourceClaimTemplate of `apportion.dev`, where it would say something else than it does.
 ///
 /// `refusals` are the latest answers of the API server that were refusals, by namespace and name of the copy.
@@ -95,8 +90,7 @@ pub fn status(
         return Decision::none();
     }
     let standing = Standing::of(cluster, settings, own);
-    let (missing_classes, skipped) = (standing.missing_classes(), standing.skipped());
-    let mut told = Told { missing_classes, skipped, ..Told::default() };
+    let mut told = Told { missing_classes: standing.missing_classes(), skipped: standing.skipped(), ..Told::default() };
     for namespace in cluster.namespaces().keys() {
         let state = standing.in_namespace(namespace);
         let refusal = match state {
@@ -118,23 +112,25 @@ pub fn status(
 pub(super) fn recorded_refusals(own: Source<'_>) -> BTreeMap<&str, Refusal> {
     let listed = own.status().and_then(|status| status.get("failures")).and_then(Value::as_array);
     let refusal = |one| {
-        let text = |field: &str| Value::get(one, field).and_then(Value::as_str).unwrap_or_default();
-        let reason = Reason::of_text(text("reason")).filter(|reason| reason.is_by_server())?;
-        Some((text("namespace"), Refusal { reason, message: text("message").to_owned() }))
+        let reason = Reason::of_text(text(one, "reason")).filter(|reason| reason.is_by_server())?;
+        Some((text(one, "namespace"), Refusal { reason, message: text(one, "message").to_owned() }))
     };
     listed.into_iter().flatten().filter_map(refusal).collect()
 }
 
 impl State {
     /// Why the namespace has no copy, where somebody has to do something about it.
-    pub(super) fn failure(&self) -> Option<(Reason, String)> {
+    pub(super) fn failure(&self) -> Option<Refusal> {
         match self {
             Self::Conflict => {
-                let text = "a ResourceClaimTemplate of that name belongs to somebody else";
-                Some((Reason::Conflict, text.to_owned()))
+                let message = "a ResourceClaimTemplate of that name belongs to somebody else".to_owned();
+                Some(Refusal { reason: Reason::Conflict, message })
             }
-            Self::Superseded { by } => Some((Reason::Superseded, format!("{by} is older and has the same target"))),
-            Self::Refused { reason, message } => Some((*reason, message.clone())),
+            Self::Superseded { by } => {
+                let message = format!("{by} is older and has the same target");
+                Some(Refusal { reason: Reason::Superseded, message })
+            }
+            Self::Refused { reason, message } => Some(Refusal { reason: *reason, message: message.clone() }),
             Self::NotWanted | Self::Current | Self::Changing | Self::Replacing { .. } | Self::Outdated => None,
         }
     }
@@ -144,7 +140,8 @@ impl State {
 #[derive(Default)]
 struct Told<'s> {
     counts: Counts,
-    failures: Vec<Failure>,
+    /// By namespace.
+    failures: Vec<(String, Refusal)>,
     missing_classes: BTreeSet<&'s str>,
     skipped: Vec<&'s str>,
 }
@@ -152,43 +149,35 @@ struct Told<'s> {
 impl Told<'_> {
     fn add(&mut self, namespace: &str, state: &State, refusal: Option<&Refusal>) {
         self.counts.add(state, refusal.is_some());
-        let refused = || refusal.map(|refusal| (refusal.reason, refusal.message.clone()));
-        if let Some((reason, message)) = state.failure().or_else(refused) {
-            self.failures.push(Failure { namespace: namespace.to_owned(), reason, message });
-        }
+        let failure = state.failure().or_else(|| refusal.cloned());
+        self.failures.extend(failure.map(|failure| (namespace.to_owned(), failure)));
     }
 
     fn written(&self, object: &TemplateSource, own: Source<'_>, now: Time) -> Value {
         let Self { counts, failures, skipped, .. } = self;
         let generation = object.metadata.rest.get("generation").cloned().unwrap_or_else(|| json!(0));
-        let mut status = Map::new();
+        let mut status = json!(counts).as_object().cloned().unwrap_or_default();
         let mut put = |name: &str, value: Value| drop(status.insert(name.to_owned(), value));
         put("observedGeneration", generation.clone());
         if let Some(spec) = own.spec {
             put("templateHash", json!(hash(spec)));
         }
-        put("matched", json!(counts.matched));
-        put("current", json!(counts.current));
-        put("updating", json!(counts.updating));
-        put("conflicting", json!(counts.conflicting));
-        put("refused", json!(counts.refused));
         if !skipped.is_empty() {
             put("skipped", json!(skipped.iter().take(MOST_NAMED).collect::<Vec<_>>()));
         }
         if !failures.is_empty() {
             put("failing", json!(failures.len()));
-            let shown = failures.iter().take(MOST_NAMED).map(|failure| {
-                let message: String = failure.message.chars().take(MOST_TEXT).collect();
-                json!({ "namespace": failure.namespace, "reason": failure.reason.text(), "message": message })
+            let shown = failures.iter().take(MOST_NAMED).map(|(namespace, failure)| {
+                let (reason, message) = (failure.reason.text(), shortened(&failure.message));
+                json!({ "namespace": namespace, "reason": reason, "message": message })
             });
             put("failures", shown.collect());
         }
-        let old = object.status.as_ref().and_then(|status| status.get("conditions")).and_then(Value::as_array);
+        let old = object.status.as_ref().map(conditions).unwrap_or_default();
         let conditions = self.conditions(own.is_paused());
         let conditions = conditions.into_iter().map(|(kind, holds, reason, message)| {
             let holds = if holds { "True" } else { "False" };
-            let before = old.into_iter().flatten().find(|one| one.get("type").is_some_and(|text| text == kind));
-            let before = before.filter(|one| one.get("status").is_some_and(|text| text == holds));
+            let before = condition(old, kind).filter(|one| text(one, "status") == holds);
             let since = before.and_then(|one| one.get("lastTransitionTime")).cloned();
             json!({
                 "type": kind, "status": holds, "reason": reason, "message": message, "observedGeneration": generation,
@@ -207,13 +196,12 @@ impl Told<'_> {
             [] => String::new(),
             names => format!("; only `names` selects system namespaces: skipped {}", names.join(", ")),
         };
-        let in_numbers: String = format!("{in_numbers}{left_out}").chars().take(MOST_TEXT).collect();
-        let first = failures.iter().find(|failure| !matches!(failure.reason, Reason::Conflict | Reason::Superseded));
+        let mut others = failures.iter();
+        let first = others.find(|(_, failure)| !matches!(failure.reason, Reason::Conflict | Reason::Superseded));
         let (degraded, why) = match first {
-            Some(failure) => (failure.reason.text(), format!("{}: {}", failure.namespace, failure.message)),
+            Some((namespace, failure)) => (failure.reason.text(), format!("{namespace}: {}", failure.message)),
             None => ("AsExpected", String::new()),
         };
-        let why: String = why.chars().take(MOST_TEXT).collect();
         let is_ready = counts.is_ready();
         let ready = match counts.matched {
             0 => "NoMatchingNamespaces",
@@ -221,25 +209,25 @@ impl Told<'_> {
             _ if is_paused => "Paused",
             _ => "NotSynchronized",
         };
-        let is_progressing = counts.updating > 0 && !is_paused;
-        let progress = if is_progressing { "Updating" } else { "AsExpected" };
-        let has_conflicts = counts.conflicting > 0;
-        let conflicts = if has_conflicts { "NamesTaken" } else { "AsExpected" };
-        let conflict_text = format!("{} namespaces have another template of that name", counts.conflicting);
-        let lacks_class = !missing_classes.is_empty();
-        let class = if lacks_class { "NotFound" } else { "AsExpected" };
+        let unless_quiet = |kind, holds, reason, message: String| match holds {
+            true => (kind, true, reason, message),
+            false => (kind, false, "AsExpected", String::new()),
+        };
+        let taken = format!("{} namespaces have another template of that name", counts.conflicting);
         let names: Vec<String> = missing_classes.iter().map(|name| format!("`{name}`")).collect();
-        let class_text = format!("there is no DeviceClass {}", names.join(", "));
-        let class_text: String = class_text.chars().take(MOST_TEXT).collect();
-        let is_nowhere = counts.matched == 0;
-        let nowhere = if is_nowhere { "NothingSelected" } else { "AsExpected" };
+        let missing = shortened(&format!("there is no DeviceClass {}", names.join(", ")));
         [
-            ("Ready", is_ready, ready, in_numbers),
-            ("Progressing", is_progressing, progress, String::new()),
-            ("Degraded", counts.refused > 0, degraded, why),
-            ("Conflicts", has_conflicts, conflicts, if has_conflicts { conflict_text } else { String::new() }),
-            ("NoMatchingNamespaces", is_nowhere, nowhere, String::new()),
-            ("ClassMissing", lacks_class, class, if lacks_class { class_text } else { String::new() }),
+            ("Ready", is_ready, ready, shortened(&format!("{in_numbers}{left_out}"))),
+            unless_quiet("Progressing", counts.updating > 0 && !is_paused, "Updating", String::new()),
+            ("Degraded", counts.refused > 0, degraded, shortened(&why)),
+            unless_quiet("Conflicts", counts.conflicting > 0, "NamesTaken", taken),
+            unless_quiet("NoMatchingNamespaces", counts.matched == 0, "NothingSelected", String::new()),
+            unless_quiet("ClassMissing", !names.is_empty(), "NotFound", missing),
         ]
     }
+}
+
+/// As much of a text as a status holds.
+fn shortened(text: &str) -> String {
+    text.chars().take(MOST_TEXT).collect()
 }

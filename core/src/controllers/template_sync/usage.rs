@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::source::sources;
-use super::{DELETION_POLICY, SOURCE_UID, Settings, is_copy};
+use super::{DELETION_POLICY, SOURCE_UID, Settings, is_copy, of_namespace};
 use crate::api::claim::ResourceClaimTemplate;
 use crate::api::class::DeviceClass;
 use crate::api::group::PodGroup;
@@ -81,9 +81,8 @@ fn is_used(cluster: &Cluster, template: &ResourceClaimTemplate) -> bool {
     let names = |entries: &[PodResourceClaim]| {
         entries.iter().any(|one| one.resource_claim_template_name.as_ref() == Some(name))
     };
-    let from = (namespace.clone(), String::new());
-    let pods = cluster.pods().range(from.clone()..).take_while(|(key, _)| key.0 == *namespace);
-    let groups = cluster.pod_groups().range(from..).take_while(|(key, _)| key.0 == *namespace);
-    pods.into_iter().any(|(_, pod)| !pod.is_finished() && names(&pod.spec.resource_claims))
-        || groups.into_iter().any(|(_, group)| names(&group.spec.resource_claims))
+    let mut pods = of_namespace(cluster.pods(), namespace);
+    let mut groups = of_namespace(cluster.pod_groups(), namespace);
+    pods.any(|(_, pod)| !pod.is_finished() && names(&pod.spec.resource_claims))
+        || groups.any(|(_, group)| names(&group.spec.resource_claims))
 }

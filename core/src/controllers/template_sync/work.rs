@@ -79,9 +79,7 @@ fn of_object(cluster: &Cluster, settings: &Settings, object: &Object, work: &mut
                 work.insert(copy(name, target));
                 statuses_in(cluster, settings, namespace, target, work);
             }
-            let all = cluster.template_sources().values();
-            let skipping = all.filter(|source| Source::custom(source, cluster, &settings.home).skips(namespace));
-            work.extend(skipping.map(|source| Work::Status(source.metadata.name.clone())));
+            statuses(cluster, work, |source| Source::custom(source, cluster, &settings.home).skips(namespace));
         }
         Object::TemplateSource(source) => {
             of_source(cluster, Source::custom(source, cluster, &settings.home), work);
@@ -89,7 +87,11 @@ fn of_object(cluster: &Cluster, settings: &Settings, object: &Object, work: &mut
         }
         Object::ClusterResourceClaimTemplate(template) => of_source(cluster, Source::proposed(template), work),
         Object::ResourceClaimTemplate(template) => of_template(cluster, settings, template, work),
-        Object::DeviceClass(class) => of_class(cluster, settings, &class.metadata.name, work),
+        // A class that came or went: it is told of in the status of who names it.
+        Object::DeviceClass(class) => statuses(cluster, work, |source| {
+            let mut classes = Source::custom(source, cluster, &settings.home).classes();
+            classes.any(|named| named == class.metadata.name)
+        }),
         Object::Pod(pod) => of_user(cluster, object, &pod.metadata.namespace, work),
         Object::PodGroup(group) => of_user(cluster, object, &group.metadata.namespace, work),
         _ => {}
@@ -100,7 +102,7 @@ fn of_object(cluster: &Cluster, settings: &Settings, object: &Object, work: &mut
 /// more sources that are for other namespaces.
 pub(super) fn wanted<'c>(cluster: &'c Cluster, settings: &'c Settings, namespace: &Namespace) -> BTreeSet<&'c str> {
     let here = cluster.namespaces().get_key_value(&namespace.metadata.name);
-    let copies = here.into_iter().flat_map(|(name, _)| of_namespace(cluster, name));
+    let copies = here.into_iter().flat_map(|(name, _)| of_namespace(cluster.templates(), name));
     let copies = copies.filter(|(_, template)| is_copy(template)).map(|(key, _)| key.1.as_str());
     let selecting = sources(cluster, &settings.home).filter(|source| source.selects(namespace));
     selecting.map(|source| source.target()).chain(copies).collect()
@@ -115,18 +117,16 @@ fn of_source(cluster: &Cluster, source: Source<'_>, work: &mut BTreeSet<Work>) {
             work.insert(copy(name, target));
         }
     }
-    statuses(cluster, target, work);
+    statuses(cluster, work, |source| source.target() == target);
 }
 
 fn of_template(cluster: &Cluster, settings: &Settings, template: &ResourceClaimTemplate, work: &mut BTreeSet<Work>) {
     let metadata = &template.metadata;
     if metadata.namespace == settings.home && !is_copy(template) {
         of_source(cluster, Source::master(template), work);
-        for source in cluster.template_sources().values() {
-            let named = source.spec.source.as_ref().map(|master| &master.name);
-            if named == Some(&metadata.name) {
-                of_source(cluster, Source::custom(source, cluster, &settings.home), work);
-            }
+        let names = |source: &&TemplateSource| source.spec.source.as_ref().is_some_and(|one| one.name == metadata.name);
+        for source in cluster.template_sources().values().filter(names) {
+            of_source(cluster, Source::custom(source, cluster, &settings.home), work);
         }
     }
     let is_target = |source: Source<'_>| source.target() == metadata.name;
@@ -134,15 +134,6 @@ fn of_template(cluster: &Cluster, settings: &Settings, template: &ResourceClaimT
         work.insert(copy(&metadata.namespace, &metadata.name));
         if let Some(namespace) = cluster.namespaces().get(&metadata.namespace) {
             statuses_in(cluster, settings, namespace, &metadata.name, work);
-        }
-    }
-}
-
-/// A class that came or went: it is told of in the status of who names it.
-fn of_class(cluster: &Cluster, settings: &Settings, class: &str, work: &mut BTreeSet<Work>) {
-    for source in cluster.template_sources().values() {
-        if Source::custom(source, cluster, &settings.home).classes().any(|named| named == class) {
-            work.insert(Work::Status(source.metadata.name.clone()));
         }
     }
 }
@@ -162,9 +153,9 @@ fn of_user(cluster: &Cluster, user: &Object, namespace: &str, work: &mut BTreeSe
 
 /// The statuses of those sources of one target that a namespace matters to. There may be many that are for other namespaces.
 fn statuses_in(cluster: &Cluster, settings: &Settings, namespace: &Namespace, target: &str, work: &mut BTreeSet<Work>) {
-    let of_target = cluster.template_sources().values().filter(|source| source.target() == target);
-    let own = of_target.filter(|source| Source::custom(source, cluster, &settings.home).selects(namespace));
-    work.extend(own.map(|source| Work::Status(source.metadata.name.clone())));
+    statuses(cluster, work, |source| {
+        source.target() == target && Source::custom(source, cluster, &settings.home).selects(namespace)
+    });
 }
 
 /// What an answer to a write about a copy matters to.
@@ -176,8 +167,8 @@ pub fn told_of(cluster: &Cluster, settings: &Settings, namespace: &str, target: 
     work
 }
 
-/// The statuses of all sources of one target.
-fn statuses(cluster: &Cluster, target: &str, work: &mut BTreeSet<Work>) {
-    let own = cluster.template_sources().values().filter(|source| source.target() == target);
+/// The statuses of some sources.
+fn statuses<'c>(cluster: &'c Cluster, work: &mut BTreeSet<Work>, is_meant: impl Fn(&'c TemplateSource) -> bool) {
+    let own = cluster.template_sources().values().filter(|source| is_meant(source));
     work.extend(own.map(|source| Work::Status(source.metadata.name.clone())));
 }

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::makers::{child, count};
 use super::pods::is_made_of;
-use super::{Look, children, create, is_active, is_available, pods_of};
+use super::{Look, children, create, is_active, is_available, key, pods_of};
+use crate::api::condition::text;
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::api::read::{Json, Rest};
@@ -32,12 +33,12 @@ struct Set<'c> {
 
 pub(super) fn deployment(cluster: &Cluster, workload: &Workload, spec: &ReplicaSetSpec, most: u64) -> Look {
     let replica_sets = children(cluster, workload);
-    let pods_there = |set: &Workload| pods_of(cluster, set).filter(|pod| is_active(pod)).count() as u64;
+    let pods_there = |set: &Workload| pods_of(cluster, &key(set)).filter(|pod| is_active(pod)).count() as u64;
     let shown = replica_sets.iter().map(|set| pods_there(set)).fold(most, u64::max);
     let mut sets: Vec<Set<'_>> = Vec::new();
     for set in replica_sets {
         if let WorkloadSpec::ReplicaSet(own) = &set.spec {
-            let available = pods_of(cluster, set).filter(|pod| is_available(pod)).count() as u64;
+            let available = pods_of(cluster, &key(set)).filter(|pod| is_available(pod)).count() as u64;
             sets.push(Set { workload: set, spec: own, size: count(own.replicas).min(shown), available });
         }
     }
@@ -55,7 +56,7 @@ pub(super) fn deployment(cluster: &Cluster, workload: &Workload, spec: &ReplicaS
         return Look::default();
     }
     let strategy = Strategy::of(spec, replicas);
-    let old_pods = old.iter().any(|set| pods_of(cluster, set.workload).any(|pod| !pod.is_finished()));
+    let old_pods = old.iter().any(|set| pods_of(cluster, &key(set.workload)).any(|pod| !pod.is_finished()));
     let size = current.map_or(0, |set| set.size);
     let is_rolling = old_total > 0 || old_pods;
     if is_paused && is_rolling {
@@ -122,7 +123,7 @@ struct Strategy {
 impl Strategy {
     fn of(spec: &ReplicaSetSpec, replicas: u64) -> Self {
         let strategy = spec.rest.get("strategy");
-        let recreates = strategy.and_then(|strategy| strategy.get("type")).and_then(Value::as_str) == Some("Recreate");
+        let recreates = strategy.is_some_and(|strategy| text(strategy, "type") == "Recreate");
         let field = |name: &str| strategy.and_then(|strategy| strategy.get("rollingUpdate")?.get(name));
         let surge = part(field("maxSurge"), replicas, true);
         let unavailable = part(field("maxUnavailable"), replicas, false);

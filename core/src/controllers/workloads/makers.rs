@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{MAX_PODS, children, create, is_active, owner_reference};
+use super::{MAX_PODS, children, create, is_active, owner_of, owner_reference};
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
+use crate::api::pod::PodTemplateSpec;
 use crate::api::workload::{
     CronJobSpec, JobSetSpec, JobSpec, KUEUE_QUEUE, LeaderWorkerSetSpec, StatefulSetOrdinals, StatefulSetSpec, Workload,
     WorkloadSpec,
@@ -28,13 +29,9 @@ pub(super) const LWS_WORKER: &str = "leaderworkerset.sigs.k8s.io/worker-index";
 /// Annotation with the number of Pods of a group.
 pub(super) const LWS_SIZE: &str = "leaderworkerset.sigs.k8s.io/size";
 
-/// What a child must be like.
-struct Children<'c>(Vec<&'c Workload>);
-
-impl Children<'_> {
-    fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|child| child.metadata.name == name)
-    }
+/// Whether a Pod of a LeaderWorkerSet leads its group.
+pub(super) fn leads(metadata: &ObjectMeta) -> bool {
+    metadata.labels.get(LWS_WORKER).is_some_and(|number| number == "0")
 }
 
 fn made(owner: &Workload, child: Workload) -> Action {
@@ -48,13 +45,20 @@ pub(super) fn cron_job(cluster: &Cluster, workload: &Workload, spec: &CronJobSpe
     }
     let template = &spec.job_template;
     let name = derive::generated_name(&format!("{}-", workload.metadata.name), &["CronJob", &uid(workload)]);
-    let metadata = ObjectMeta {
-        labels: template.metadata.labels.clone(),
-        annotations: template.metadata.annotations.clone(),
-        ..ObjectMeta::default()
-    };
-    let spec = WorkloadSpec::Job(Box::new(template.spec.clone()));
-    vec![made(workload, child(workload, "batch/v1", "Job", name, metadata, spec))]
+    vec![job(workload, name, &template.metadata, template.spec.clone(), [])]
+}
+
+/// A Job of a template, with more labels.
+fn job(
+    owner: &Workload,
+    name: String,
+    template: &ObjectMeta,
+    spec: JobSpec,
+    more: impl IntoIterator<Item = (String, String)>,
+) -> Action {
+    let labels = template.labels.clone().into_iter().chain(more).collect();
+    let metadata = ObjectMeta { labels, annotations: template.annotations.clone(), ..ObjectMeta::default() };
+    made(owner, child(owner, "batch/v1", "Job", name, metadata, WorkloadSpec::Job(Box::new(spec))))
 }
 
 /// A JobSet gets its Jobs at once, as many as there is room for their Pods.
@@ -62,7 +66,7 @@ pub(super) fn job_set(cluster: &Cluster, workload: &Workload, spec: &JobSetSpec)
     if suspended(workload, spec.suspend).0 {
         return Vec::new();
     }
-    let existing = Children(children(cluster, workload));
+    let existing = children(cluster, workload);
     let mut actions = Vec::new();
     let (mut global, mut shown) = (0u64, 0u64);
     for group in &spec.replicated_jobs {
@@ -73,7 +77,7 @@ pub(super) fn job_set(cluster: &Cluster, workload: &Workload, spec: &JobSetSpec)
             }
             shown = shown.saturating_add(parallel(&group.template.spec));
             let name = format!("{}-{}-{index}", workload.metadata.name, group.name);
-            if existing.has(&name) {
+            if existing.iter().any(|child| child.metadata.name == name) {
                 continue;
             }
             let labels = [
@@ -84,23 +88,15 @@ pub(super) fn job_set(cluster: &Cluster, workload: &Workload, spec: &JobSetSpec)
                 ("jobset.sigs.k8s.io/job-global-index", global.saturating_add(index).to_string()),
                 ("jobset.sigs.k8s.io/restart-attempt", "0".to_owned()),
             ];
-            let mut metadata = ObjectMeta {
-                labels: group.template.metadata.labels.clone(),
-                annotations: group.template.metadata.annotations.clone(),
-                ..ObjectMeta::default()
-            };
             let mut spec = group.template.spec.clone();
             if spec.completion_mode.is_empty() {
                 spec.completion_mode = "Indexed".to_owned();
             }
-            for (key, value) in labels {
-                metadata.labels.insert(key.to_owned(), value.clone());
-                spec.template.metadata.labels.insert(key.to_owned(), value);
-            }
+            let labels = labels.map(|(key, value)| (key.to_owned(), value));
+            spec.template.metadata.labels.extend(labels.clone());
             // The JobSet resumes its Jobs itself.
             spec.suspend = None;
-            let spec = WorkloadSpec::Job(Box::new(spec));
-            actions.push(made(workload, child(workload, "batch/v1", "Job", name, metadata, spec)));
+            actions.push(job(workload, name, &group.template.metadata, spec, labels));
         }
         global = global.saturating_add(replicas);
     }
@@ -114,10 +110,10 @@ pub(super) fn leader_worker_set(cluster: &Cluster, workload: &Workload, spec: &L
     if size == 0 {
         return Vec::new();
     }
-    let existing = Children(children(cluster, workload));
+    let existing = children(cluster, workload);
     let mut actions = Vec::new();
     let leader_name = &workload.metadata.name;
-    let leaders = existing.0.iter().find(|child| child.metadata.name == *leader_name);
+    let leaders = existing.iter().find(|child| child.metadata.name == *leader_name);
     match leaders.map(|leaders| (leaders, &leaders.spec)) {
         Some((leaders, WorkloadSpec::StatefulSet(own))) if count(own.replicas) != groups => {
             let mut leaders = Workload::clone(leaders);
@@ -127,10 +123,8 @@ pub(super) fn leader_worker_set(cluster: &Cluster, workload: &Workload, spec: &L
         }
         Some(_) => {}
         None => {
-            let mut pods = template.leader_template.clone().unwrap_or_else(|| template.worker_template.clone());
-            pods.metadata.labels.insert(LWS_NAME.to_owned(), leader_name.clone());
-            pods.metadata.labels.insert(LWS_WORKER.to_owned(), "0".to_owned());
-            pods.metadata.annotations.insert(LWS_SIZE.to_owned(), size.to_string());
+            let pods = template.leader_template.as_ref().unwrap_or(&template.worker_template);
+            let pods = member(pods, leader_name, (LWS_WORKER, 0), size);
             let spec = StatefulSetSpec { replicas: signed(groups), template: pods, ..StatefulSetSpec::default() };
             actions.push(made(workload, stateful_set(workload, leader_name.clone(), spec)));
         }
@@ -141,12 +135,8 @@ pub(super) fn leader_worker_set(cluster: &Cluster, workload: &Workload, spec: &L
         if cluster.workloads().contains_key(&("StatefulSet".to_owned(), namespace.clone(), name.clone())) {
             continue;
         }
-        let mut pods = template.worker_template.clone();
-        pods.metadata.labels.insert(LWS_NAME.to_owned(), leader_name.clone());
-        pods.metadata.labels.insert(LWS_GROUP.to_owned(), group.to_string());
-        let annotations = &mut pods.metadata.annotations;
-        annotations.insert(LWS_SIZE.to_owned(), size.to_string());
-        annotations.insert("leaderworkerset.sigs.k8s.io/leader-name".to_owned(), name.clone());
+        let mut pods = member(&template.worker_template, leader_name, (LWS_GROUP, group), size);
+        pods.metadata.annotations.insert("leaderworkerset.sigs.k8s.io/leader-name".to_owned(), name.clone());
         let spec = StatefulSetSpec {
             replicas: signed(size.saturating_sub(1)),
             ordinals: Some(StatefulSetOrdinals { start: 1, ..StatefulSetOrdinals::default() }),
@@ -162,6 +152,15 @@ pub(super) fn leader_worker_set(cluster: &Cluster, workload: &Workload, spec: &L
         actions.push(made(workload, set));
     }
     actions
+}
+
+/// The template of Pods of a LeaderWorkerSet, with one of their numbers.
+fn member(of: &PodTemplateSpec, name: &str, (label, number): (&str, u64), size: u64) -> PodTemplateSpec {
+    let mut pods = of.clone();
+    pods.metadata.labels.insert(LWS_NAME.to_owned(), name.to_owned());
+    pods.metadata.labels.insert(label.to_owned(), number.to_string());
+    pods.metadata.annotations.insert(LWS_SIZE.to_owned(), size.to_string());
+    pods
 }
 
 /// How many groups of a LeaderWorkerSet are shown.
@@ -188,12 +187,8 @@ pub(crate) fn suspended(workload: &Workload, suspend: Option<bool>) -> (bool, Op
 
 /// A StatefulSet that selects its Pods by the labels that they have of the controller.
 fn stateful_set(owner: &Workload, name: String, mut spec: StatefulSetSpec) -> Workload {
-    let own = spec
-        .template
-        .metadata
-        .labels
-        .iter()
-        .filter(|(name, _)| [LWS_NAME, LWS_GROUP, LWS_WORKER].contains(&name.as_str()));
+    let labels = spec.template.metadata.labels.iter();
+    let own = labels.filter(|(name, _)| [LWS_NAME, LWS_GROUP, LWS_WORKER].contains(&name.as_str()));
     let own: BTreeMap<&String, &String> = own.collect();
     spec.rest.set("selector", json!({ "matchLabels": own }));
     let labels = [(LWS_NAME.to_owned(), owner.metadata.name.clone())].into_iter().collect();
@@ -213,7 +208,7 @@ pub(super) fn child(
     metadata.namespace = owner.metadata.namespace.clone();
     metadata.name = name;
     metadata.uid = derive::uid(kind, &metadata.namespace, &metadata.name);
-    metadata.owner_references = vec![owner_reference(&owner.api_version, &owner.kind, &owner.metadata)];
+    metadata.owner_references = vec![owner_of(owner)];
     Workload { api_version: api_version.to_owned(), kind: kind.to_owned(), metadata, spec, status: Value::Null }
 }
 

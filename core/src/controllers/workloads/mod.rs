@@ -15,11 +15,10 @@ mod shown;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::Value;
-
+use crate::api::condition::{condition, text};
 use crate::api::meta::{ObjectMeta, OwnerReference};
 use crate::api::object::Object;
-use crate::api::pod::Pod;
+use crate::api::pod::{Pod, PodTemplateSpec};
 use crate::api::workload::{PodPart, Workload, WorkloadSpec};
 use crate::cluster::Cluster;
 use crate::decision::{Action, Decision, EventRecord, Trigger};
@@ -97,12 +96,9 @@ pub(crate) fn affected(
         }
         (None, Some(Object::Pod(leader))) => {
             // The workers of a LeaderWorkerSet come after their leader.
-            let labels = &leader.metadata.labels;
-            let name =
-                labels.get(makers::LWS_NAME).filter(|_| labels.get(makers::LWS_WORKER).is_some_and(|w| w == "0"));
-            keys.extend(
-                name.map(|name| ("LeaderWorkerSet".to_owned(), leader.metadata.namespace.clone(), name.clone())),
-            );
+            let name = leader.metadata.labels.get(makers::LWS_NAME).filter(|_| makers::leads(&leader.metadata));
+            let key = |name: &String| ("LeaderWorkerSet".to_owned(), leader.metadata.namespace.clone(), name.clone());
+            keys.extend(name.map(key));
         }
         (Some(Object::Pod(before)), after) => {
             let after = match after {
@@ -131,9 +127,8 @@ pub(crate) fn is_active(pod: &Pod) -> bool {
 
 /// Whether a Pod serves: it is ready, or it runs and nobody says whether it is ready.
 pub(crate) fn is_available(pod: &Pod) -> bool {
-    let text = |condition: &Value, name: &str, text: &str| condition.get(name).and_then(Value::as_str) == Some(text);
-    let ready = pod.status.conditions.iter().find(|condition| text(condition, "type", "Ready"));
-    is_active(pod) && ready.map_or(pod.status.phase == "Running", |ready| text(ready, "status", "True"))
+    let ready = condition(&pod.status.conditions, "Ready");
+    is_active(pod) && ready.map_or(pod.status.phase == "Running", |ready| text(ready, "status") == "True")
 }
 
 /// The workload of the managing owner, whether or not it is there.
@@ -143,9 +138,8 @@ pub(crate) fn owner_key(metadata: &ObjectMeta) -> Option<WorkloadKey> {
 }
 
 /// Pods that a workload manages, by name.
-pub(crate) fn pods_of<'c>(cluster: &'c Cluster, workload: &Workload) -> impl Iterator<Item = &'c Pod> {
-    let (kind, namespace, name) = key(workload);
-    let names = cluster.links().pods_of_controller(&(kind, namespace.clone(), name));
+pub(crate) fn pods_of<'c>(cluster: &'c Cluster, key: &WorkloadKey) -> impl Iterator<Item = &'c Pod> + use<'c> {
+    let (names, namespace) = (cluster.links().pods_of_controller(key), key.1.clone());
     names.filter_map(move |name| cluster.pods().get(&(namespace.clone(), name.clone())).map(Arc::as_ref))
 }
 
@@ -155,7 +149,7 @@ fn children<'c>(cluster: &'c Cluster, workload: &Workload) -> Vec<&'c Workload> 
     let mut children: Vec<&Workload> = keys.filter_map(|key| cluster.workloads().get(key)).collect();
     if let WorkloadSpec::LeaderWorkerSet(_) = workload.spec {
         // The workers belong to the leader, a Pod.
-        let leaders: Vec<&Pod> = children.iter().flat_map(|leaders| pods_of(cluster, leaders)).collect();
+        let leaders: Vec<&Pod> = children.iter().flat_map(|leaders| pods_of(cluster, &key(leaders))).collect();
         for leader in leaders {
             let key = ("Pod".to_owned(), leader.metadata.namespace.clone(), leader.metadata.name.clone());
             let sets = cluster.links().workloads_of_controller(&key);
@@ -182,18 +176,18 @@ pub(crate) fn delete(pod: &Pod) -> Action {
 /// The workload of the input that a Pod comes from.
 pub(crate) fn root_of<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Workload> {
     let namespace = &pod.metadata.namespace;
-    let mut owner = controller(&pod.metadata).cloned();
+    let mut owner = pod.metadata.controller();
     let mut root = None;
     for _ in 0..MAX_OWNERS {
         let Some(OwnerReference { kind, name, .. }) = owner else { break };
-        let key = (kind, namespace.clone(), name);
+        let key = (kind.clone(), namespace.clone(), name.clone());
         if let Some(workload) = cluster.workloads().get(&key) {
-            owner = controller(&workload.metadata).cloned();
+            owner = workload.metadata.controller();
             root = Some(workload);
         } else {
             // The workers of a LeaderWorkerSet belong to the leader, a Pod.
             let pod = (key.0 == "Pod").then(|| cluster.pods().get(&(key.1, key.2))).flatten();
-            owner = pod.and_then(|pod| controller(&pod.metadata).cloned());
+            owner = pod.and_then(|pod| pod.metadata.controller());
         }
     }
     root
@@ -214,8 +208,7 @@ pub(crate) fn template_path(root: &Workload, pod: &Pod) -> String {
             format!("spec.replicatedJobs[{index}].template.spec.template.")
         }
         WorkloadSpec::LeaderWorkerSet(spec) => {
-            let leads = pod.metadata.labels.get(makers::LWS_WORKER).is_some_and(|index| index == "0");
-            let own = leads && spec.leader_worker_template.leader_template.is_some();
+            let own = makers::leads(&pod.metadata) && spec.leader_worker_template.leader_template.is_some();
             let which = if own { "leaderTemplate" } else { "workerTemplate" };
             format!("spec.leaderWorkerTemplate.{which}.")
         }
@@ -235,11 +228,6 @@ pub(crate) fn reference(workload: &Workload) -> ObjectRef {
     workload.metadata.reference(&workload.kind)
 }
 
-/// The owner that manages an object.
-pub(crate) fn controller(metadata: &ObjectMeta) -> Option<&OwnerReference> {
-    metadata.owner_references.iter().find(|owner| owner.controller == Some(true))
-}
-
 /// A reference to the managing owner.
 fn owner_reference(api_version: &str, kind: &str, metadata: &ObjectMeta) -> OwnerReference {
     OwnerReference {
@@ -249,6 +237,25 @@ fn owner_reference(api_version: &str, kind: &str, metadata: &ObjectMeta) -> Owne
     }
 }
 
-fn key(workload: &Workload) -> WorkloadKey {
+/// A reference to a workload as the managing owner.
+pub(crate) fn owner_of(workload: &Workload) -> OwnerReference {
+    owner_reference(&workload.api_version, &workload.kind, &workload.metadata)
+}
+
+/// A Pod as its controller makes it, without a name.
+pub(crate) fn pod_of(workload: &Workload, template: &PodTemplateSpec) -> Pod {
+    let metadata = ObjectMeta {
+        namespace: workload.metadata.namespace.clone(),
+        labels: template.metadata.labels.clone(),
+        annotations: template.metadata.annotations.clone(),
+        finalizers: template.metadata.finalizers.clone(),
+        owner_references: vec![owner_of(workload)],
+        ..ObjectMeta::default()
+    };
+    Pod { metadata, spec: template.spec.clone(), ..Pod::default() }
+}
+
+/// Kind, namespace and name of a workload.
+pub(crate) fn key(workload: &Workload) -> WorkloadKey {
     (workload.kind.clone(), workload.metadata.namespace.clone(), workload.metadata.name.clone())
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::api::condition::text;
 use crate::api::meta::ObjectMeta;
 use crate::api::node::{NAME_FIELD, NodeSelector, NodeSelectorOperator, NodeSelectorRequirement, NodeSelectorTerm};
 use crate::api::object::Object;
@@ -17,15 +18,15 @@ use crate::derive::{self, uid_of};
 use crate::scheduler::node_fit::NodeState;
 
 use super::deployment::part;
-use super::makers::{LWS_GROUP, LWS_NAME, LWS_SIZE, LWS_WORKER, count, groups_shown};
-use super::{Look, MAX_PODS, create, delete, is_active, is_available, owner_reference, pods_of};
+use super::makers::{LWS_GROUP, LWS_NAME, LWS_SIZE, LWS_WORKER, count, groups_shown, leads};
+use super::{Look, MAX_PODS, create, delete, is_active, is_available, key, pod_of, pods_of};
 
 /// Annotation by which users say which Pods go first.
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 /// A ReplicaSet replaces Pods at once, whether they fail or are about to go.
 pub(super) fn replica_set(cluster: &Cluster, workload: &Workload, spec: &ReplicaSetSpec, most: u64) -> Vec<Action> {
-    let active: Vec<&Pod> = pods_of(cluster, workload).filter(|pod| is_active(pod)).collect();
+    let active: Vec<&Pod> = pods_of(cluster, &key(workload)).filter(|pod| is_active(pod)).collect();
     let (there, wanted) = (active.len() as u64, count(spec.replicas));
     if there > wanted {
         return superfluous(cluster, active, there.saturating_sub(wanted)).into_iter().map(delete).collect();
@@ -34,7 +35,7 @@ pub(super) fn replica_set(cluster: &Cluster, workload: &Workload, spec: &Replica
     let prefix = format!("{}-", workload.metadata.name);
     let missing = there..wanted.min(most);
     let pods = missing.map(|index| {
-        let mut pod = made(workload, &spec.template);
+        let mut pod = pod_of(workload, &spec.template);
         names.give(cluster, workload, &mut pod, &prefix, index);
         create(workload, Object::Pod(Arc::new(pod)))
     });
@@ -75,7 +76,8 @@ pub(crate) fn superfluous<'c>(cluster: &Cluster, mut pods: Vec<&'c Pod>, number:
 pub(super) fn stateful_set(cluster: &Cluster, workload: &Workload, spec: &StatefulSetSpec, most: u64) -> Look {
     let start = spec.ordinals.as_ref().map_or(0, |ordinals| count(Some(ordinals.start)));
     let name = |ordinal: u64| format!("{}-{}", workload.metadata.name, start.saturating_add(ordinal));
-    let own: BTreeMap<&str, &Pod> = pods_of(cluster, workload).map(|pod| (pod.metadata.name.as_str(), pod)).collect();
+    let own: BTreeMap<&str, &Pod> =
+        pods_of(cluster, &key(workload)).map(|pod| (pod.metadata.name.as_str(), pod)).collect();
     let wanted = count(spec.replicas);
     let shown = wanted.min(most_of_group(spec).unwrap_or(most).max(own.len() as u64));
     let mut actions = Vec::new();
@@ -91,7 +93,7 @@ pub(super) fn stateful_set(cluster: &Cluster, workload: &Workload, spec: &Statef
     let mut is_whole = true;
     let rolling = spec.rest.get("updateStrategy");
     let partition = rolling.and_then(|strategy| strategy.pointer("/rollingUpdate/partition")).and_then(Value::as_u64);
-    let is_by_hand = rolling.and_then(|strategy| strategy.get("type")).and_then(Value::as_str) == Some("OnDelete");
+    let is_by_hand = rolling.is_some_and(|strategy| text(strategy, "type") == "OnDelete");
     for ordinal in 0..shown {
         let name = name(ordinal);
         match own.get(name.as_str()) {
@@ -106,7 +108,7 @@ pub(super) fn stateful_set(cluster: &Cluster, workload: &Workload, spec: &Statef
             None if cluster.pods().contains_key(&(workload.metadata.namespace.clone(), name.clone())) => {}
             None => {
                 is_whole = false;
-                let mut pod = made(workload, &spec.template);
+                let mut pod = pod_of(workload, &spec.template);
                 let number = start.saturating_add(ordinal).to_string();
                 let labels = &mut pod.metadata.labels;
                 if labels.contains_key(LWS_NAME) {
@@ -131,14 +133,13 @@ pub(super) fn stateful_set(cluster: &Cluster, workload: &Workload, spec: &Statef
 fn most_of_group(spec: &StatefulSetSpec) -> Option<u64> {
     let metadata = &spec.template.metadata;
     let size: u64 = metadata.annotations.get(LWS_SIZE)?.parse().ok()?;
-    let leads = metadata.labels.get(LWS_WORKER).is_some_and(|number| number == "0");
-    Some(if leads { groups_shown(size) } else { MAX_PODS.saturating_sub(1) })
+    Some(if leads(metadata) { groups_shown(size) } else { MAX_PODS.saturating_sub(1) })
 }
 
 /// A DaemonSet has a Pod on every node that suits.
 pub(super) fn daemon_set(cluster: &Cluster, workload: &Workload, spec: &DaemonSetSpec, most: u64) -> Look {
     let mut by_node: BTreeMap<String, Vec<&Pod>> = BTreeMap::new();
-    for pod in pods_of(cluster, workload) {
+    for pod in pods_of(cluster, &key(workload)) {
         let node = match pod.spec.node_name.as_str() {
             "" => pinned(&pod.spec).cloned().unwrap_or_default(),
             node => node.to_owned(),
@@ -171,7 +172,7 @@ pub(super) fn daemon_set(cluster: &Cluster, workload: &Workload, spec: &DaemonSe
             None if room > 0 => {
                 room = room.saturating_sub(1);
                 missing = missing.saturating_add(1);
-                let mut pod = made(workload, &template);
+                let mut pod = pod_of(workload, &template);
                 names.give(cluster, workload, &mut pod, &prefix, index as u64);
                 pin(&mut pod.spec, node.clone());
                 actions.push(create(workload, Object::Pod(Arc::new(pod))));
@@ -183,8 +184,7 @@ pub(super) fn daemon_set(cluster: &Cluster, workload: &Workload, spec: &DaemonSe
     let left = by_node.iter().filter(|(node, _)| cluster.nodes().contains_key(*node)).flat_map(|(_, pods)| pods);
     actions.extend(left.filter(|pod| !pod.metadata.is_deleting()).map(|pod| delete(pod)));
     let strategy = spec.rest.get("updateStrategy");
-    let is_by_hand = strategy.and_then(|strategy| strategy.get("type")).and_then(Value::as_str) == Some("OnDelete");
-    if is_by_hand {
+    if strategy.is_some_and(|strategy| text(strategy, "type") == "OnDelete") {
         outdated.clear();
     }
     let most_missing = strategy.and_then(|strategy| strategy.pointer("/rollingUpdate/maxUnavailable"));
@@ -208,7 +208,7 @@ pub(super) fn nodes_for(cluster: &Cluster, spec: &DaemonSetSpec) -> Vec<String> 
 /// A workload of a kind that is not known has the Pods of its templates. Where its own controller made some, the others are left to it.
 pub(super) fn other(cluster: &Cluster, workload: &Workload, spec: &OtherSpec, most: u64) -> Vec<Action> {
     let owner = &workload.metadata.name;
-    let own: BTreeSet<&str> = pods_of(cluster, workload).map(|pod| pod.metadata.name.as_str()).collect();
+    let own: BTreeSet<&str> = pods_of(cluster, &key(workload)).map(|pod| pod.metadata.name.as_str()).collect();
     let wanted = spec.parts.iter().flat_map(|part| (0..part.count.min(most)).map(move |index| (part, index)));
     let wanted: Vec<_> = wanted.take(usize::try_from(most).unwrap_or(usize::MAX)).collect();
     let names: BTreeSet<String> = wanted.iter().map(|(part, index)| part.pod_name(owner, *index)).collect();
@@ -223,14 +223,14 @@ pub(super) fn other(cluster: &Cluster, workload: &Workload, spec: &OtherSpec, mo
     if spec.not_expanded(workload).is_some() || has_children || is_foreign {
         return Vec::new();
     }
-    let gone = pods_of(cluster, workload).filter(|pod| is_active(pod) && !names.contains(&pod.metadata.name));
+    let gone = pods_of(cluster, &key(workload)).filter(|pod| is_active(pod) && !names.contains(&pod.metadata.name));
     let mut actions: Vec<Action> = if own.len() > wanted.len() { gone.map(delete).collect() } else { Vec::new() };
     for (part, index) in wanted {
         let name = part.pod_name(owner, index);
         if cluster.pods().contains_key(&(workload.metadata.namespace.clone(), name.clone())) {
             continue;
         }
-        let mut pod = made(workload, &part.template);
+        let mut pod = pod_of(workload, &part.template);
         pod.metadata.name = name;
         actions.push(create(workload, Object::Pod(Arc::new(pod))));
     }
@@ -286,19 +286,6 @@ fn is_part_of(part: &Value, whole: &Value) -> bool {
         }
         (part, whole) => part == whole,
     }
-}
-
-/// A Pod as its controller makes it, without a name.
-fn made(workload: &Workload, template: &PodTemplateSpec) -> Pod {
-    let metadata = ObjectMeta {
-        namespace: workload.metadata.namespace.clone(),
-        labels: template.metadata.labels.clone(),
-        annotations: template.metadata.annotations.clone(),
-        finalizers: template.metadata.finalizers.clone(),
-        owner_references: vec![owner_reference(&workload.api_version, &workload.kind, &workload.metadata)],
-        ..ObjectMeta::default()
-    };
-    Pod { metadata, spec: template.spec.clone(), ..Pod::default() }
 }
 
 /// What every Pod of a DaemonSet tolerates, network trouble aside.

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use super::problems;
-use crate::api::claim::{ResourceClaim, ResourceClaimTemplate};
+use crate::api::claim::{ResourceClaim, ResourceClaimTemplate, asks_for_admin_access};
 use crate::api::pod::{Pod, PodResourceClaim};
 use crate::cluster::Cluster;
 use crate::cluster::entries::{Resolved, group_of, resolve};
-use crate::control_plane::asks_for_admin_access;
 use crate::explain::group;
 use crate::explain::origin::Origin;
 use crate::finding::{Code, Finding, list};
@@ -122,10 +121,10 @@ impl Look<'_> {
     fn template(&self, source: &PodResourceClaim, path: &str) -> Result<(), Finding> {
         let namespace = &self.pod.metadata.namespace;
         let features = self.cluster.profile().features;
-        let (field, name, found) = match &source.resource_claim_template_name {
+        let (field, kind, name, found) = match &source.resource_claim_template_name {
             Some(name) => {
                 let found = self.cluster.templates().get(&(namespace.clone(), name.clone()));
-                ("resourceClaimTemplateName", name, found)
+                ("resourceClaimTemplateName", "ResourceClaimTemplate", name, found)
             }
             None => {
                 let Some(name) = &source.cluster_resource_claim_template_name else { return Ok(()) };
@@ -134,12 +133,12 @@ impl Look<'_> {
                     let message = format!("`{field}` needs the feature gate `ClusterResourceClaimTemplates`");
                     return Err(self.origin.finding(Code::AllocFeatureOff, &format!("{path}.{field}"), message));
                 }
-                (field, name, self.cluster.cluster_templates().get(name))
+                (field, "ClusterResourceClaimTemplate", name, self.cluster.cluster_templates().get(name))
             }
         };
         let path = format!("{path}.{field}");
         let Some(template) = found else {
-            let problem = problems::missing_template(self.cluster, namespace, name, field);
+            let problem = problems::missing_template(self.cluster, namespace, name, kind);
             return Err(self.origin.locate(problem, &path));
         };
         self.admitted(template, name).map_err(|problem| self.origin.locate(problem, &path))

@@ -7,7 +7,10 @@ mod shortfall;
 
 pub(crate) use entries::{Entry, claims_of, entries};
 
+use std::collections::BTreeSet;
+
 use crate::api::claim::ResourceClaim;
+use crate::api::condition::text;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::Simulation;
@@ -80,27 +83,21 @@ fn not_started(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry])
     for (index, permission) in may_use(cluster, pod, groups).into_iter().enumerate() {
         let Permission::Refused(refusal) = permission else { continue };
         let path = format!("spec.resourceClaims[{index}]");
+        let is_allocated = |claim: &str| {
+            let found = cluster.claims().get(&(pod.metadata.namespace.clone(), claim.to_owned()));
+            found.is_none_or(|claim| claim.status.allocation.is_some())
+        };
         let (code, message, hint) = match &refusal {
-            Refusal::NotAllocated { claim } => (
+            Refusal::NotReserved(claim) if is_allocated(claim) => (
+                Code::RunNotStarted,
+                format!("claim `{claim}` is not reserved for the Pod, so the kubelet does not start it"),
+                "let the scheduler place the Pod, or use a claim that the Pod may share",
+            ),
+            Refusal::NotAllocated(claim) | Refusal::NotReserved(claim) => (
                 Code::RunNotAllocated,
                 format!("claim `{claim}` has no devices, so the kubelet does not start the Pod"),
                 "leave out `nodeName` and select the node with `nodeSelector`, so that the Pod is scheduled",
             ),
-            Refusal::NotReserved { claim, .. } => {
-                let found = cluster.claims().get(&(pod.metadata.namespace.clone(), claim.clone()));
-                match found.filter(|claim| claim.status.allocation.is_none()) {
-                    Some(_) => (
-                        Code::RunNotAllocated,
-                        format!("claim `{claim}` has no devices, so the kubelet does not start the Pod"),
-                        "leave out `nodeName` and select the node with `nodeSelector`, so that the Pod is scheduled",
-                    ),
-                    None => (
-                        Code::RunNotStarted,
-                        format!("claim `{claim}` is not reserved for the Pod, so the kubelet does not start it"),
-                        "let the scheduler place the Pod, or use a claim that the Pod may share",
-                    ),
-                }
-            }
             Refusal::Elsewhere { claim, node } => (
                 Code::RunNotStarted,
                 format!(
@@ -108,17 +105,17 @@ fn not_started(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry])
                 ),
                 "leave out `nodeName`, so that the scheduler chooses a node that has access",
             ),
-            Refusal::Foreign { claim, .. } => (
+            Refusal::Foreign(claim) => (
                 Code::RunNotStarted,
                 format!("claim `{claim}` was made for another Pod, so the kubelet does not start this one"),
                 "delete the Pod, so that its controller makes it and its claims again",
             ),
-            Refusal::Missing { claim, .. } => (
+            Refusal::Missing(claim) => (
                 Code::RunMissingClaim,
                 format!("claim `{claim}` does not exist, so the kubelet does not start the Pod"),
                 "create the ResourceClaim",
             ),
-            Refusal::NotCreated { .. } => (
+            Refusal::NotCreated => (
                 Code::RunClaimNotMade,
                 "the claim of the Pod was not made yet, so the kubelet does not start the Pod".to_owned(),
                 "check that the template exists",
@@ -211,27 +208,19 @@ fn unscheduled(
 
 /// What the scheduler said when it tried the Pod last.
 fn said_before(pod: &Pod) -> Option<String> {
-    let field = |condition: &serde_json::Value, name: &str| -> String {
-        condition.get(name).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
-    };
-    let is_it = |condition: &&serde_json::Value| {
-        field(condition, "type") == "PodScheduled" && field(condition, "status") == "False"
-    };
-    let found = pod.status.conditions.iter().find(is_it)?;
-    Some(field(found, "message")).filter(|message| !message.is_empty())
+    let found = pod.status.conditions.iter();
+    let mut found = found.filter(|one| text(one, "type") == "PodScheduled" && text(one, "status") == "False");
+    Some(text(found.next()?, "message").to_owned()).filter(|message| !message.is_empty())
 }
 
 /// A Pod whose devices wait for their drivers.
 fn waits_for_drivers(cluster: &Cluster, claim: &ResourceClaim, node: &str, deadline: Option<String>) -> Finding {
-    let results = claim.status.allocation.iter().flat_map(|allocation| &allocation.devices.results);
-    let mut conditions: Vec<String> = results.flat_map(|result| result.binding_conditions.iter().cloned()).collect();
-    conditions.sort();
-    conditions.dedup();
+    let conditions: BTreeSet<&String> = claim.results().flat_map(|result| &result.binding_conditions).collect();
     let until = deadline.map(|time| format!(", until {time}")).unwrap_or_default();
     let message = format!(
         "claim `{}` has devices on node `{node}` and waits for their driver to report {}{until}",
         claim.metadata.name,
-        list(conditions.iter())
+        list(conditions.into_iter())
     );
     about_claim(cluster, claim, Finding::new(Code::RunBindingConditions, "", message))
         .with_hint("the Pod is bound once the driver reports the conditions; look at the driver's log if it does not")

@@ -4,7 +4,7 @@ use crate::api::claim::ResourceClaim;
 use crate::api::pod::PodResourceClaim;
 use crate::cluster::Cluster;
 use crate::control_plane::resource_of;
-use crate::finding::{Code, Finding, list};
+use crate::finding::{Code, Finding, ObjectRef, list};
 use crate::validate::ADMIN_LABEL;
 
 use crate::explain::origin::{Origin, about_claim};
@@ -12,32 +12,63 @@ use crate::near::nearest_name as nearest;
 
 /// A claim that does not exist.
 pub(crate) fn missing_claim(cluster: &Cluster, namespace: &str, name: &str) -> Finding {
-    if let Some(why) = cluster.refused("ResourceClaim", namespace, name) {
-        return was_refused("claim", name, why);
-    }
-    let message = format!("there is no claim `{name}` in namespace `{namespace}`");
-    let finding = Finding::new(Code::RunMissingClaim, "", message);
-    let names = cluster.claims().keys().filter(|key| key.0 == namespace).map(|key| &key.1);
+    let is_template = cluster.templates().contains_key(&(namespace.to_owned(), name.to_owned()));
+    let hint = is_template.then(|| format!("`{name}` is a template: use `resourceClaimTemplateName`"));
+    missing(cluster, (Code::RunMissingClaim, "ResourceClaim", "claim"), namespace, name, hint)
+}
+
+/// A template that does not exist, of the namespace or of the cluster.
+pub(crate) fn missing_template(cluster: &Cluster, namespace: &str, name: &str, kind: &str) -> Finding {
+    let is_cluster = kind == "ClusterResourceClaimTemplate";
     let key = (namespace.to_owned(), name.to_owned());
-    let is_template = cluster.templates().contains_key(&key);
-    let hint = format!("`{name}` is a template: use `resourceClaimTemplateName`");
-    if cluster.is_not_given("ResourceClaim") {
-        let unknown = not_given("ResourceClaim", "claim", name);
-        return if is_template { unknown.with_hint(hint) } else { unknown };
+    let (is_other, other, field) = match is_cluster {
+        true => (cluster.templates().contains_key(&key), "template of the namespace", "resourceClaimTemplateName"),
+        false => {
+            let is_other = cluster.cluster_templates().contains_key(name);
+            (is_other, "cluster-wide template", "clusterResourceClaimTemplateName")
+        }
+    };
+    let hint = if cluster.claims().contains_key(&key) {
+        Some(format!("`{name}` is a claim: use `resourceClaimName`"))
+    } else {
+        is_other.then(|| format!("`{name}` is a {other}: use `{field}`"))
+    };
+    let what = if is_cluster { "cluster-wide claim template" } else { "claim template" };
+    let space = if is_cluster { "" } else { namespace };
+    missing(cluster, (Code::RunMissingTemplate, kind, what), space, name, hint)
+}
+
+/// Something that a Pod uses and that does not exist. `other` says what has its name instead.
+fn missing(
+    cluster: &Cluster,
+    (code, kind, what): (Code, &str, &str),
+    namespace: &str,
+    name: &str,
+    other: Option<String>,
+) -> Finding {
+    let short = what.rsplit(' ').next().unwrap_or(what);
+    if let Some(why) = cluster.refused(kind, namespace, name) {
+        return was_refused(short, name, why);
     }
-    if is_template {
-        return finding.with_hint(hint);
+    if cluster.is_not_given(kind) {
+        let unknown = not_given(kind, short, name);
+        return match other.filter(|_| kind == "ResourceClaim") {
+            Some(other) => unknown.with_hint(other),
+            None => unknown,
+        };
     }
-    if let Some(near) = nearest(name, names) {
-        return finding.with_hint(format!("did you mean `{near}`?"));
-    }
-    let elsewhere = cluster.claims().keys().find(|key| key.1 == name);
-    match elsewhere {
-        Some((other, _)) => finding.with_hint(format!(
-            "there is one in namespace `{other}`, but a Pod can only use claims of its own namespace"
-        )),
-        None => finding.with_hint("create the ResourceClaim"),
-    }
+    let place = if namespace.is_empty() { String::new() } else { format!(" in namespace `{namespace}`") };
+    let finding = Finding::new(code, "", format!("there is no {what} `{name}`{place}"));
+    let all: Vec<ObjectRef> = cluster.keys(kind).collect();
+    let here = all.iter().filter(|key| key.namespace == namespace).map(|key| &key.name);
+    finding.with_hint(match (other, nearest(name, here), all.iter().find(|key| key.name == name)) {
+        (Some(other), ..) => other,
+        (None, Some(near), _) => format!("did you mean `{near}`?"),
+        (None, None, Some(ObjectRef { namespace: other, .. })) => {
+            format!("there is one in namespace `{other}`, but a Pod can only use {short}s of its own namespace")
+        }
+        (None, None, None) => format!("create the {kind}"),
+    })
 }
 
 /// Something that the API server refused.
@@ -57,48 +88,6 @@ pub(crate) fn not_given(kind: &str, what: &str, name: &str) -> Finding {
     let message = format!("{what} `{name}` is not known: the dump holds no {kind}");
     let hint = format!("add the output of `kubectl get {} -A -o yaml`", resource_of(kind));
     Finding::new(Code::RunNotGiven, "", message).with_hint(hint)
-}
-
-/// A template that does not exist.
-pub(crate) fn missing_template(cluster: &Cluster, namespace: &str, name: &str, field: &str) -> Finding {
-    let is_cluster = field == "clusterResourceClaimTemplateName";
-    let (kind, space) =
-        if is_cluster { ("ClusterResourceClaimTemplate", "") } else { ("ResourceClaimTemplate", namespace) };
-    if let Some(why) = cluster.refused(kind, space, name) {
-        return was_refused("template", name, why);
-    }
-    if cluster.is_not_given(kind) {
-        return not_given(kind, "template", name);
-    }
-    let place = if is_cluster { String::new() } else { format!(" in namespace `{namespace}`") };
-    let what = if is_cluster { "cluster-wide claim template" } else { "claim template" };
-    let finding = Finding::new(Code::RunMissingTemplate, "", format!("there is no {what} `{name}`{place}"));
-    let key = (namespace.to_owned(), name.to_owned());
-    if cluster.claims().contains_key(&key) {
-        return finding.with_hint(format!("`{name}` is a claim: use `resourceClaimName`"));
-    }
-    if is_cluster && cluster.templates().contains_key(&key) {
-        return finding.with_hint(format!("`{name}` is a template of the namespace: use `resourceClaimTemplateName`"));
-    }
-    if !is_cluster && cluster.cluster_templates().contains_key(name) {
-        return finding
-            .with_hint(format!("`{name}` is a cluster-wide template: use `clusterResourceClaimTemplateName`"));
-    }
-    let in_namespace = cluster.templates().keys().filter(|key| key.0 == namespace).map(|key| &key.1);
-    let near = if is_cluster { nearest(name, cluster.cluster_templates().keys()) } else { nearest(name, in_namespace) };
-    if let Some(near) = near {
-        return finding.with_hint(format!("did you mean `{near}`?"));
-    }
-    let elsewhere = cluster.templates().keys().find(|key| key.1 == name);
-    match elsewhere {
-        Some((other, _)) if !is_cluster => finding.with_hint(format!(
-            "there is one in namespace `{other}`, but a Pod can only use templates of its own namespace"
-        )),
-        _ => finding.with_hint(format!(
-            "create the {}",
-            if is_cluster { "ClusterResourceClaimTemplate" } else { "ResourceClaimTemplate" }
-        )),
-    }
 }
 
 /// A claim that asks for admin access where that is not allowed.

@@ -20,25 +20,36 @@ enum Stage {
     Together,
 }
 
+const TESTS: [Stage; 5] = [Stage::Access, Stage::Matching, Stage::Able, Stage::Tolerated, Stage::Free];
+
+/// Devices that are left after a test.
+fn left(funnel: &RequestFunnel, stage: Stage) -> u64 {
+    match stage {
+        Stage::Access => funnel.devices,
+        Stage::Matching => funnel.matching,
+        Stage::Able => funnel.able,
+        Stage::Tolerated => funnel.tolerated,
+        Stage::Free | Stage::Together => funnel.free,
+    }
+}
+
 /// What nodes without enough devices lack, nodes that lack the same together.
 pub(crate) fn too_few(asked: &Asked<'_>, nodes: &[NodeRefusal]) -> Vec<Finding> {
-    let mut reasons = Vec::new();
     let mut groups: BTreeMap<(Stage, String, String), Vec<&NodeRefusal>> = BTreeMap::new();
     for refusal in nodes {
-        let (stage, claim, request) = bottleneck(&refusal.requests);
-        groups.entry((stage, claim, request)).or_default().push(refusal);
+        groups.entry(bottleneck(&refusal.requests)).or_default().push(refusal);
     }
     // Nearest to fitting first, then what holds for most nodes.
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by(|((left, ..), some), ((right, ..), others)| right.cmp(left).then(others.len().cmp(&some.len())));
-    for ((stage, claim, request), refusals) in groups {
+    let reason = |((stage, claim, request), refusals): ((Stage, String, String), Vec<&NodeRefusal>)| {
         let finding = describe(stage, &claim, &request, &refusals);
-        reasons.push(match asked.claims.iter().find(|known| known.metadata.name == claim) {
+        match asked.claims.iter().find(|known| known.metadata.name == claim) {
             Some(known) => about_claim(asked.cluster, known, located(known, &request, finding)),
             None => finding.about(asked.origin.object.clone()),
-        });
-    }
-    reasons
+        }
+    };
+    groups.into_iter().map(reason).collect()
 }
 
 /// The request that fails first on a node, and at which test; alternatives of a request fail only together.
@@ -72,16 +83,9 @@ fn main(request: &str) -> &str {
 }
 
 fn stage(funnel: &RequestFunnel) -> Stage {
-    let counts = [
-        (funnel.devices, Stage::Access),
-        (funnel.matching, Stage::Matching),
-        (funnel.able, Stage::Able),
-        (funnel.tolerated, Stage::Tolerated),
-        (funnel.free, Stage::Free),
-    ];
     // `All` may need nothing that is counted, but at least one device.
     let needed = funnel.needed.max(1);
-    let stage = counts.into_iter().find(|(count, _)| *count < needed).map_or(Stage::Together, |(_, stage)| stage);
+    let stage = TESTS.into_iter().find(|stage| left(funnel, *stage) < needed).unwrap_or(Stage::Together);
     // Devices that the node does not reach and that would match come nearer than those that do not match.
     if stage < Stage::Able && hidden(funnel) > 0 { Stage::Able } else { stage }
 }
@@ -105,30 +109,22 @@ fn describe(stage: Stage, claim: &str, request: &str, refusals: &[&NodeRefusal])
         return Finding::new(Code::RunDevicesTogether, "", message)
             .with_hint("requests compete for the same devices, or a constraint leaves no choice");
     }
-    let mut alternatives: Vec<&str> = Vec::new();
-    for funnel in refusals.iter().flat_map(|refusal| &refusal.requests) {
-        let is_asked = funnel.claim == claim && main(&funnel.request) == request;
-        if is_asked && !alternatives.contains(&funnel.request.as_str()) {
-            alternatives.push(&funnel.request);
+    let funnels = refusals.iter().flat_map(|refusal| &refusal.requests);
+    let asked = funnels.filter(|funnel| funnel.claim == claim && main(&funnel.request) == request);
+    let asked: Vec<&RequestFunnel> = asked.collect();
+    let mut alternatives: Vec<(&str, Vec<&RequestFunnel>)> = Vec::new();
+    for funnel in &asked {
+        match alternatives.iter_mut().find(|(name, _)| *name == funnel.request) {
+            Some((_, own)) => own.push(funnel),
+            None => alternatives.push((&funnel.request, vec![funnel])),
         }
     }
-    let clauses: Vec<String> = alternatives
-        .iter()
-        .map(|name| {
-            let funnels: Vec<&RequestFunnel> = refusals
-                .iter()
-                .flat_map(|refusal| &refusal.requests)
-                .filter(|funnel| funnel.claim == claim && funnel.request == **name)
-                .collect();
-            counts(&funnels, &place)
-        })
-        .collect();
-    let message = match (alternatives.as_slice(), clauses.as_slice()) {
-        ([_], [clause]) => format!("request `{request}` of claim `{claim}` {clause}"),
-        _ => {
-            let parts: Vec<String> =
-                alternatives.iter().zip(&clauses).map(|(name, clause)| format!("`{name}` {clause}")).collect();
-            format!("no alternative of request `{request}` of claim `{claim}` fits: {}", parts.join("; "))
+    let message = match alternatives.as_slice() {
+        [(_, own)] => format!("request `{request}` of claim `{claim}` {}", counts(own, &place)),
+        several => {
+            let parts = several.iter().map(|(name, own)| format!("`{name}` {}", counts(own, &place)));
+            let parts = parts.collect::<Vec<_>>().join("; ");
+            format!("no alternative of request `{request}` of claim `{claim}` fits: {parts}")
         }
     };
     let (code, hint) = match stage {
@@ -138,14 +134,10 @@ fn describe(stage: Stage, claim: &str, request: &str, refusals: &[&NodeRefusal])
         Stage::Matching => {
             (Code::RunTooFewMatching, "compare class and selectors with the devices' attributes and capacity")
         }
-        Stage::Able => {
-            let funnels = refusals.iter().flat_map(|refusal| &refusal.requests);
-            let asked = funnels.filter(|funnel| funnel.claim == claim && main(&funnel.request) == request);
-            match unable(asked).first() {
-                Some(first) => (code_of(first.why), hint_of(first.why)),
-                None => (Code::RunDevicesUnusable, hint_of(Inability::PoolIncomplete)),
-            }
-        }
+        Stage::Able => match unable(asked.into_iter()).first() {
+            Some(first) => (code_of(first.why), hint_of(first.why)),
+            None => (Code::RunDevicesUnusable, hint_of(Inability::PoolIncomplete)),
+        },
         Stage::Tolerated => (Code::RunDevicesTainted, "add a toleration to the request, or remove the taint"),
         Stage::Free | Stage::Together => {
             (Code::RunDevicesInUse, "ask for less, let Pods share a claim, or add devices")
@@ -196,15 +188,11 @@ fn unable<'f>(funnels: impl Iterator<Item = &'f RequestFunnel>) -> Vec<Unable> {
 /// Nodes that differ are summed up, so that a device that several of them reach counts several times.
 fn counts(funnels: &[&RequestFunnel], place: &str) -> String {
     let Some(first) = funnels.first() else { return String::new() };
-    let numbers = |funnel: &RequestFunnel| {
-        let RequestFunnel { needed, devices, matching, able, tolerated, free, .. } = funnel;
-        ([*needed.max(&1), *devices, *matching, *able, *tolerated, *free], funnel.unable.clone())
-    };
-    let alike = funnels.iter().all(|funnel| numbers(funnel) == numbers(first));
-    let sum = |field: fn(&RequestFunnel) -> u64| match alike {
-        true => field(first),
-        false => funnels.iter().map(|funnel| field(funnel)).fold(0u64, u64::saturating_add),
-    };
+    let numbers = |funnel: &RequestFunnel| (funnel.needed.max(1), TESTS.map(|stage| left(funnel, stage)));
+    let alike = funnels.iter().all(|one| numbers(one) == numbers(first) && one.unable == first.unable);
+    let told = if alike { funnels.get(..1).unwrap_or_default() } else { funnels };
+    let sum = |stage| told.iter().map(|funnel| left(funnel, stage)).fold(0u64, u64::saturating_add);
+    let [devices, matching, able, tolerated, free] = TESTS.map(sum);
     let worst = funnels.iter().map(|funnel| stage(funnel)).max().unwrap_or(Stage::Access);
     let needed = first.needed.max(1);
     let mut text = if funnels.iter().all(|funnel| funnel.needed.max(1) == needed) {
@@ -212,22 +200,17 @@ fn counts(funnels: &[&RequestFunnel], place: &str) -> String {
     } else {
         "needs all devices that match".to_owned()
     };
-    let devices = sum(|funnel| funnel.devices);
     text.push_str(&match (funnels.len(), alike) {
         (1, _) => format!("; {place} offers {devices}"),
         (_, true) => format!("; each of {place} offers {devices}"),
         (_, false) if needed > 1 => format!(" on one node; {place} offer {devices}"),
         (_, false) => format!("; {place} offer {devices}"),
     });
-    let (matching, able) = (sum(|funnel| funnel.matching), sum(|funnel| funnel.able));
-    let tolerated = sum(|funnel| funnel.tolerated);
-    let free = sum(|funnel| funnel.free);
     if worst >= Stage::Matching {
         text.push_str(&format!(", {matching} match{} class and selectors", if matching == 1 { "es" } else { "" }));
     }
     let of_these = if able < matching { " of these" } else { "" };
-    let unable = unable(if alike { funnels.get(..1).unwrap_or_default() } else { funnels }.iter().copied());
-    for Unable { why, detail, devices } in unable.into_iter().filter(|_| worst >= Stage::Able) {
+    for Unable { why, detail, devices } in unable(told.iter().copied()).into_iter().filter(|_| worst >= Stage::Able) {
         let because = if detail.is_empty() { detail } else { format!(": {detail}") };
         text.push_str(&format!(", {devices}{of_these} {}{because}", why.text(devices)));
     }
@@ -237,14 +220,7 @@ fn counts(funnels: &[&RequestFunnel], place: &str) -> String {
     if worst >= Stage::Free {
         text.push_str(&format!(", {free} {} free", if free == 1 { "is" } else { "are" }));
     }
-    let left = |funnel: &&RequestFunnel| match worst {
-        Stage::Access => funnel.devices,
-        Stage::Matching => funnel.matching,
-        Stage::Able => funnel.able,
-        Stage::Tolerated => funnel.tolerated,
-        Stage::Free | Stage::Together => funnel.free,
-    };
-    let most = funnels.iter().map(left).max().unwrap_or_default();
+    let most = funnels.iter().map(|funnel| left(funnel, worst)).max().unwrap_or_default();
     if !alike && needed > 1 && most > 0 {
         text.push_str(&format!(", at most {most} on one node"));
     }

@@ -1,4 +1,4 @@
-//! Decisions that are being carried out: what they take counts as taken before the API server says so.
+//! In-writes writes: what they take counts as taken before the API server says so.
 //!
 //! What is told of an object in the meantime is kept aside. It counts again once it is known what became of the writes.
 
@@ -16,11 +16,11 @@ use crate::scheduler::NodeCache;
 
 /// Milliseconds after which a write that nobody answered cannot arrive any more. The API server gives a request up after this
 /// time.
-pub(super) const ECHO: i64 = 60_000;
+pub(super) const WRITE_TIMEOUT: i64 = 60_000;
 
-/// A decision that is being carried out.
+/// The in-flight writes of a decision.
 #[derive(Clone, Debug)]
-pub(super) struct Flight {
+struct Writes {
     decision: Decision,
     /// Objects that count as if everything had been written.
     taken: BTreeSet<ObjectRef>,
@@ -43,39 +43,39 @@ pub(super) enum Again {
 
 /// All decisions that are being carried out, by what they are about.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Flights {
-    flights: BTreeMap<ObjectRef, Flight>,
+pub(super) struct InFlight {
+    decisions: BTreeMap<ObjectRef, Writes>,
     /// Objects as they were told of last, in place of which others count; `None` for those that are not there yet.
     aside: BTreeMap<ObjectRef, Option<Object>>,
 }
 
-impl Flights {
+impl InFlight {
     /// Lets what a decision takes count as taken.
     pub(super) fn start(
         &mut self,
         cluster: &mut Cluster,
-        book: &mut NodeCache,
+        node_cache: &mut NodeCache,
         subject: &ObjectRef,
         decision: &Decision,
         now: Time,
     ) {
+        let decision = decision.clone();
         // What is left of an earlier decision does not make its writes known.
-        let earlier = self.flights.remove(subject);
-        let since = earlier.as_ref().map_or(now, |earlier| earlier.since);
-        let is_unanswered = earlier.as_ref().is_some_and(|earlier| earlier.is_unanswered);
-        let mut taken = earlier.map(|earlier| earlier.taken).unwrap_or_default();
-        for action in &decision.actions {
+        let mut writes = match self.decisions.remove(subject) {
+            Some(earlier) => Writes { decision, ..earlier },
+            None => Writes { decision, taken: BTreeSet::new(), since: now, is_unanswered: false },
+        };
+        for action in &writes.decision.actions {
             let Some(object) = outlook(cluster, action) else { continue };
             let key = object.reference();
             self.aside.entry(key.clone()).or_insert_with(|| cluster.get(&key));
             if let Object::Pod(pod) = &object {
-                book.place(pod);
+                node_cache.place(pod);
             }
             cluster.apply(object);
-            taken.insert(key);
+            writes.taken.insert(key);
         }
-        let flight = Flight { decision: decision.clone(), taken, since, is_unanswered };
-        self.flights.insert(subject.clone(), flight);
+        self.decisions.insert(subject.clone(), writes);
     }
 
     /// Keeps an object aside that something else counts for. False where it counts itself.
@@ -84,7 +84,7 @@ impl Flights {
         let Some(aside) = self.aside.get_mut(&key) else { return false };
         let is_same = aside.as_ref().is_none_or(|known| known.metadata().uid == object.metadata().uid);
         let is_bound = matches!(object, Object::Pod(pod) if !pod.spec.node_name.is_empty());
-        let is_taken = self.flights.values().any(|flight| flight.taken.contains(&key));
+        let is_taken = self.decisions.values().any(|writes| writes.taken.contains(&key));
         if !is_same || (is_bound && !is_taken) {
             self.aside.remove(&key);
             return false;
@@ -100,26 +100,23 @@ impl Flights {
 
     /// Whether another decision takes an object.
     pub(super) fn takes(&self, object: &ObjectRef, subject: &ObjectRef) -> bool {
-        self.flights.iter().any(|(other, flight)| other != subject && flight.taken.contains(object))
+        self.decisions.iter().any(|(other, writes)| other != subject && writes.taken.contains(object))
     }
 
     /// Whether a decision about this is not over.
     pub(super) fn is_about(&self, subject: &ObjectRef) -> bool {
-        self.flights.contains_key(subject)
+        self.decisions.contains_key(subject)
     }
 
     /// Notes that it is not known what became of a decision. False where that does not matter, because it takes nothing.
     pub(super) fn lose_sight(&mut self, subject: &ObjectRef) -> bool {
-        let Some(flight) = self.flights.get_mut(subject).filter(|flight| !flight.taken.is_empty()) else {
-            return false;
-        };
-        flight.is_unanswered = true;
-        true
+        let writes = self.decisions.get_mut(subject).filter(|writes| !writes.taken.is_empty());
+        writes.map(|writes| writes.is_unanswered = true).is_some()
     }
 
     /// Whether it is not known what became of a decision.
     pub(super) fn is_unanswered(&self, subject: &ObjectRef) -> bool {
-        self.flights.get(subject).is_some_and(|flight| flight.is_unanswered)
+        self.decisions.get(subject).is_some_and(|writes| writes.is_unanswered)
     }
 
     /// What to do about such a decision.
@@ -127,21 +124,21 @@ impl Flights {
     /// Its writes may still arrive, so that nothing else may be decided meanwhile: devices could be given away twice. They are
     /// repeated as they were, and the API server takes each no more than once.
     pub(super) fn again(&self, cluster: &Cluster, subject: &ObjectRef, now: Time) -> Again {
-        let Some(flight) = self.flights.get(subject) else { return Again::Over };
-        let end = flight.since.plus_millis(ECHO);
+        let Some(writes) = self.decisions.get(subject) else { return Again::Over };
+        let end = writes.since.plus_millis(WRITE_TIMEOUT);
         if now >= end {
             return Again::Over;
         }
         let mut rest = Decision::none();
-        for action in &flight.decision.actions {
+        for action in &writes.decision.actions {
             match self.left_of(cluster, action) {
                 Left::All(action) => rest.actions.push(*action),
                 Left::Nothing => {}
                 Left::Unclear => return Again::Wait(end),
             }
         }
-        let writes = |action: &Action| !matches!(action, Action::Record(_));
-        if rest.actions.iter().any(writes) { Again::Rest(rest) } else { Again::Over }
+        let is_write = |action: &Action| !matches!(action, Action::Record(_));
+        if rest.actions.iter().any(is_write) { Again::Rest(rest) } else { Again::Over }
     }
 
     /// What is left of a write, by what is known of its object.
@@ -186,20 +183,17 @@ impl Flights {
     ///
     /// A Pod that was placed counts as placed until it is told of, because nothing is told of it by the answer to that write.
     pub(super) fn end(&mut self, subject: &ObjectRef, was_done: bool) -> Vec<(ObjectRef, Option<Object>)> {
-        let Some(flight) = self.flights.remove(subject) else { return Vec::new() };
+        let Some(writes) = self.decisions.remove(subject) else { return Vec::new() };
         let is_bound = |key: &ObjectRef| {
             let binds = |action: &Action| matches!(action, Action::Bind { pod, .. } if pod == key);
-            was_done && flight.decision.actions.iter().any(binds)
+            was_done && writes.decision.actions.iter().any(binds)
         };
         let is_awaited =
             |known: &Option<Object>| !matches!(known, Some(Object::Pod(pod)) if !pod.spec.node_name.is_empty());
         let mut over = Vec::new();
-        for key in &flight.taken {
-            if self.aside.get(key).is_some_and(|known| is_bound(key) && is_awaited(known)) {
-                continue;
-            }
-            if let Some(known) = self.aside.remove(key) {
-                over.push((key.clone(), known));
+        for key in &writes.taken {
+            if !self.aside.get(key).is_some_and(|known| is_bound(key) && is_awaited(known)) {
+                over.extend(self.aside.remove(key).map(|known| (key.clone(), known)));
             }
         }
         over
@@ -217,7 +211,7 @@ enum Left {
 fn left_of_claim(action: &Action, wanted: &ResourceClaim, known: &ResourceClaim) -> Left {
     let mut next = known.clone();
     if let Action::Update(_) = action {
-        if known.metadata.finalizers.iter().any(|finalizer| finalizer == CLAIM_FINALIZER) {
+        if known.metadata.has_finalizer(CLAIM_FINALIZER) {
             return Left::Nothing;
         }
         next.metadata.finalizers.clone_from(&wanted.metadata.finalizers);
@@ -226,17 +220,12 @@ fn left_of_claim(action: &Action, wanted: &ResourceClaim, known: &ResourceClaim)
     let devices = |claim: &ResourceClaim| claim.status.allocation.as_ref().map(|one| one.devices.results.clone());
     let has_all = wanted.status.reserved_for.iter().all(|consumer| known.status.reserved_for.contains(consumer));
     match devices(known) {
-        found if found == devices(wanted) && has_all => Left::Nothing,
-        None if known.status.reserved_for.is_empty() => {
-            next.status.clone_from(&wanted.status);
-            Left::All(Box::new(Action::UpdateStatus(Box::new(Object::ResourceClaim(Arc::new(next))))))
-        }
-        found if found == devices(wanted) => {
-            next.status.reserved_for.clone_from(&wanted.status.reserved_for);
-            Left::All(Box::new(Action::UpdateStatus(Box::new(Object::ResourceClaim(Arc::new(next))))))
-        }
-        _ => Left::Unclear,
+        found if found == devices(wanted) && has_all => return Left::Nothing,
+        None if known.status.reserved_for.is_empty() => next.status.clone_from(&wanted.status),
+        found if found == devices(wanted) => next.status.reserved_for.clone_from(&wanted.status.reserved_for),
+        _ => return Left::Unclear,
     }
+    Left::All(Box::new(Action::UpdateStatus(Box::new(Object::ResourceClaim(Arc::new(next))))))
 }
 
 /// What an object is after a write that takes something; `None` for a write that does not.

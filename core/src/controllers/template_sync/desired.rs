@@ -16,9 +16,9 @@ use crate::finding::ObjectRef;
 const MAX_LABEL: usize = 63;
 
 /// What all copies of a source have in common: all but their namespace.
-pub(super) struct Mould(ResourceClaimTemplate);
+pub(super) struct Desired(ResourceClaimTemplate);
 
-impl Mould {
+impl Desired {
     /// `None` where there is nothing to copy.
     pub(super) fn of(source: Source<'_>) -> Option<Self> {
         let spec = source.spec?;

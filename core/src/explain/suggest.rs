@@ -1,0 +1,141 @@
+//! Changes that help: each tried with the allocator, none larger than needed, the smallest first.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::case::Case;
+use super::change::{Change, change_spec};
+use super::origin::template_of;
+use super::relax::{AllocatorTrials, Found, Suggestion, all_in_words, fewest, ranked, to_write};
+use super::survey::Survey;
+use super::trial::changed_class;
+use super::{nodes, propose, supply};
+use crate::allocate::Limits;
+use crate::api::claim::{ResourceClaim, ResourceClaimStatus};
+use crate::api::object::Object;
+use crate::cluster::Cluster;
+
+/// Most kinds of nodes on which changes are tried, the nearest first.
+const MOST_NODES: usize = 64;
+
+/// Search steps of one trial.
+const STEPS: u64 = 200_000;
+
+/// The suggestions for a case whose claims fit nowhere.
+pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, survey: &Survey, limits: &Limits) -> Vec<Suggestion> {
+    let limits = Limits { max_steps: limits.max_steps.min(STEPS) };
+    let mut all = nodes::suggestions(cluster, case, &limits);
+    let nodes = survey.nearest(MOST_NODES);
+    let mut trials = AllocatorTrials { cluster, case, survey, nodes, limits };
+    let mut found: Vec<Found> = Vec::new();
+    let ladders = propose::ladders(&mut trials);
+    // Of changes of one kind the first that helps is the smallest.
+    found.extend(ladders.iter().filter_map(|ladder| ladder.iter().find_map(|change| trials.found(change.clone()))));
+    found.extend(supply::other_classes(&mut trials));
+    found.extend(supply::other_nodes(&mut trials));
+    if found.is_empty() && all.is_empty() {
+        found.extend(together(&mut trials, &ladders));
+    }
+    found.extend(supply::freed(&mut trials));
+    found.extend(supply::added(&mut trials));
+    let suggestion = |(changes, node): Found| {
+        let manifests = manifests(cluster, case, &changes);
+        Suggestion { text: all_in_words(case, &changes), changes, node: Some(node), manifests, deletes: Vec::new() }
+    };
+    all.extend(found.into_iter().map(suggestion));
+    ranked(&mut all);
+    all
+}
+
+/// The suggestions for a case that no node takes, whatever the devices are.
+pub(crate) fn of_nodes(cluster: &mut Cluster, case: &Case, limits: &Limits) -> Vec<Suggestion> {
+    let mut all = nodes::suggestions(cluster, case, &Limits { max_steps: limits.max_steps.min(STEPS) });
+    ranked(&mut all);
+    all
+}
+
+/// Several changes to the claims that help only together: all that there are, less everything that is not needed.
+fn together(trials: &mut AllocatorTrials<'_>, ladders: &[Vec<Change>]) -> Option<Found> {
+    // The largest change of every kind; what is laborious is left out first. Other expressions are left aside, because none of
+    // them asks for less than all others: leaving the selector out does.
+    let asks_less = |change: &Change| !matches!(change, Change::ChangeSelector { .. } | Change::ChangeClass { .. });
+    let mut kept: Vec<Change> = ladders.iter().filter_map(|ladder| ladder.last().cloned()).filter(asks_less).collect();
+    kept.sort_by_key(|change| std::cmp::Reverse((change.effort(), index(change))));
+    let node = trials.helps(&kept)?;
+    let (mut kept, mut node) = fewest(kept, node, |rest| trials.helps(rest));
+    // Then every change as small as it can be.
+    for at in 0..kept.len() {
+        let Some(ladder) = ladders.iter().find(|ladder| ladder.last() == kept.get(at)) else { continue };
+        for smaller in ladder {
+            let mut tried = kept.clone();
+            if let Some(slot) = tried.get_mut(at) {
+                slot.clone_from(smaller);
+            }
+            if let Some(found) = trials.helps(&tried) {
+                (kept, node) = (tried, found);
+                break;
+            }
+        }
+    }
+    kept.sort_by_key(|change| (change.effort(), index(change)));
+    // Positions are those of the claim as it is, so what stands behind is left out first.
+    let mut ordered = kept.clone();
+    ordered.sort_by_key(|change| std::cmp::Reverse(index(change)));
+    (kept.len() > 1).then_some((ordered, node))
+}
+
+/// Position of what is changed in its list.
+fn index(change: &Change) -> u64 {
+    let (Change::DropSelector { index, .. }
+    | Change::ChangeSelector { index, .. }
+    | Change::DropConstraint { index, .. }
+    | Change::ChangeClass { index, .. }) = change
+    else {
+        return 0;
+    };
+    *index
+}
+
+/// The objects as they are after some changes.
+fn manifests(cluster: &Cluster, case: &Case, changes: &[Change]) -> Vec<Value> {
+    let mut objects = Vec::new();
+    for claim in &case.question.claims {
+        let mut changed = claim.clone();
+        for change in changes {
+            change_spec(changed.devices_mut(), &claim.metadata.name, change);
+        }
+        if changed.spec != claim.spec {
+            objects.push(written(cluster, case, changed));
+        }
+    }
+    for mut class in changes.iter().filter_map(|change| changed_class(cluster, change)) {
+        class.metadata = to_write(&class.metadata);
+        objects.push(Object::DeviceClass(Arc::new(class)).write());
+    }
+    objects
+}
+
+/// The claim, or what it was made from.
+fn written(cluster: &Cluster, case: &Case, claim: ResourceClaim) -> Value {
+    let template = template_of(cluster, &claim)
+        .or_else(|| (case.subject.kind == "ResourceClaimTemplate").then(|| case.subject.clone()));
+    let found = template.and_then(|template| match template.kind.as_str() {
+        "ResourceClaimTemplate" => cluster.templates().get(&(template.namespace, template.name)).map(|it| (it, false)),
+        _ => cluster.cluster_templates().get(&template.name).map(|it| (it, true)),
+    });
+    match found {
+        Some((template, is_cluster)) => {
+            let mut template = template.clone();
+            template.metadata = to_write(&template.metadata);
+            template.spec.spec = claim.spec;
+            let object = if is_cluster { Object::ClusterResourceClaimTemplate } else { Object::ResourceClaimTemplate };
+            object(Arc::new(template)).write()
+        }
+        None => {
+            let metadata = to_write(&claim.metadata);
+            let claim = ResourceClaim { metadata, status: ResourceClaimStatus::default(), ..claim };
+            Object::ResourceClaim(Arc::new(claim)).write()
+        }
+    }
+}
