@@ -224,8 +224,13 @@ fn pod_case_of(cluster: &Cluster, settled: &Settled, key: &Key) -> Case {
     let node_reasons = [Code::RunNodeUnsuitable, Code::RunClaimElsewhere, Code::LinkNearGroupClaim];
     let is_hard = |finding: &Finding| !node_reasons.contains(&finding.code);
     let is_stuck = case.stage.iter().any(is_hard);
-    case.is_blocked = is_stuck || (case.question.nodes.is_empty() && case.all_nodes > 0);
+    let is_nowhere = case.question.nodes.is_empty() && case.all_nodes > 0;
+    case.is_blocked = is_stuck || is_nowhere;
     case.pod = (!is_stuck).then(|| key.clone());
+    if is_nowhere {
+        // Devices are looked at on a node before it is refused for the sake of an allocated claim.
+        case.stage.extend(case.failure.clone());
+    }
     case.stage.sort_by_key(|finding| !is_hard(finding));
     case
 }

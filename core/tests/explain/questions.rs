@@ -368,6 +368,65 @@ fn a_snapshot_gives_the_same_answers_and_holds_no_secret() {
     assert!(!snapshot.contains("secret") && snapshot.contains("gpu-2"));
 }
 
+/// Objects with `secret` in every place where drivers, containers and tools leave their own.
+const SECRETS: &str = "
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: { namespace: ml, name: one, annotations: { a: secret }, managedFields: [{ manager: secret }] }
+spec:
+  devices:
+    requests: [{ name: gpu, exactly: { deviceClassName: gpu } }]
+    config: [{ opaque: { driver: gpu.example.com, parameters: { key: secret } } }]
+status:
+  allocation: { devices: { results: [{ request: gpu, driver: gpu.example.com, pool: node-a, device: gpu-0 }] } }
+  devices:
+  - driver: gpu.example.com
+    pool: node-a
+    device: gpu-0
+    data: { key: secret }
+    networkData: { interfaceName: secret, hardwareAddress: secret }
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: { namespace: ml, name: made }
+spec:
+  metadata: { annotations: { a: secret } }
+  spec: { devices: { requests: [{ name: gpu, exactly: { deviceClassName: gpu } }] } }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { namespace: ml, name: work, annotations: { a: secret } }
+spec:
+  selector: { matchLabels: { app: work } }
+  template:
+    metadata: { labels: { app: work }, annotations: { a: secret } }
+    spec:
+      initContainers: [{ name: first, image: x, args: [secret], envFrom: [{ secretRef: { name: secret } }] }]
+      containers: [{ name: main, image: x, command: [secret], env: [{ name: A, value: secret }] }]
+      imagePullSecrets: [{ name: secret }]
+      volumes: [{ name: a, secret: { secretName: secret } }]
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: { namespace: ml, name: kept }
+spec:
+  selector: { matchLabels: { app: kept } }
+  template:
+    metadata: { labels: { app: kept } }
+    spec: { containers: [{ name: main, image: x, lifecycle: { preStop: { exec: { command: [secret] } } } }] }
+  volumeClaimTemplates: [{ metadata: { name: a, annotations: { a: secret } }, spec: {} }]
+";
+
+#[test]
+fn a_snapshot_leaves_secrets_out_wherever_they_stand() {
+    let engine = engine(&format!("{CLUSTER}---{SECRETS}"));
+    for anonymize in [false, true] {
+        let snapshot: Value = ask(&engine, json!({ "kind": "snapshot", "anonymize": anonymize }));
+        assert_eq!(snapshot["objects"].as_array().unwrap().len(), 11, "{snapshot:#}");
+        assert!(!snapshot.to_string().contains("secret"), "{snapshot:#}");
+    }
+}
+
 #[test]
 fn an_anonymous_snapshot_gives_the_same_answers_under_other_names() {
     let mut renamed = 0;
