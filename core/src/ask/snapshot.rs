@@ -123,60 +123,42 @@ fn with_names(mut source: TemplateSource, cluster: &Cluster) -> Object {
 
 /// An object without what nobody looks at, and without what may be secret.
 fn cleaned(mut object: Value) -> Value {
-    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.remove("managedFields");
+    // What drivers report of a claim's devices: addresses, and data of their own.
+    for device in object.pointer_mut("/status/devices").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(device) = device.as_object_mut() {
+            device.remove("data");
+            device.remove("networkData");
+        }
     }
-    clean_annotations(&mut object);
-    without_parameters(&mut object);
-    if let Some(spec) = object.get_mut("spec") {
-        clean_pods(spec, 0);
-    }
+    clean(&mut object);
     object
 }
 
-/// Empties the opaque parameters of drivers wherever they stand.
-fn without_parameters(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            if let Some(opaque) = fields.get_mut("opaque").and_then(Value::as_object_mut) {
-                opaque.insert("parameters".to_owned(), Value::Object(Map::new()));
-            }
-            fields.values_mut().for_each(without_parameters);
+/// Cleans an object, what it is made of, and every template in it.
+fn clean(value: &mut Value) {
+    let fields = match value {
+        Value::Object(fields) => fields,
+        Value::Array(items) => return items.iter_mut().for_each(clean),
+        _ => return,
+    };
+    if let Some(metadata) = fields.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
+        if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
+            annotations.retain(|name, _| ANNOTATIONS.contains(&name.as_str()));
         }
-        Value::Array(items) => items.iter_mut().for_each(without_parameters),
-        _ => {}
     }
-}
-
-/// Leaves out annotations that nobody looks at, of an object or of a template.
-fn clean_annotations(object: &mut Value) {
-    if let Some(annotations) = object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
-        annotations.retain(|name, _| ANNOTATIONS.contains(&name.as_str()));
+    if let Some(opaque) = fields.get_mut("opaque").and_then(Value::as_object_mut) {
+        opaque.insert("parameters".to_owned(), Value::Object(Map::new()));
     }
-}
-
-/// Cleans every Pod spec in a spec: its own, or those of templates at any depth.
-fn clean_pods(spec: &mut Value, depth: u32) {
-    // Workloads nest a few templates at most.
-    if depth > 12 {
-        return;
-    }
-    match spec {
-        Value::Object(fields) if fields.contains_key("containers") => {
-            fields.retain(|name, _| POD_FIELDS.contains(&name.as_str()) || name == "workloadRef");
-            for list in ["containers", "initContainers"] {
-                for container in fields.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
-                    if let Some(container) = container.as_object_mut() {
-                        container.retain(|name, _| CONTAINER_FIELDS.contains(&name.as_str()));
-                    }
+    if fields.contains_key("containers") {
+        fields.retain(|name, _| POD_FIELDS.contains(&name.as_str()) || name == "workloadRef");
+        for list in ["containers", "initContainers"] {
+            for container in fields.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+                if let Some(container) = container.as_object_mut() {
+                    container.retain(|name, _| CONTAINER_FIELDS.contains(&name.as_str()));
                 }
             }
         }
-        Value::Object(fields) => fields.values_mut().for_each(|value| {
-            clean_annotations(value);
-            clean_pods(value, depth.saturating_add(1));
-        }),
-        Value::Array(items) => items.iter_mut().for_each(|value| clean_pods(value, depth.saturating_add(1))),
-        _ => {}
     }
+    fields.values_mut().for_each(clean);
 }
