@@ -17,10 +17,15 @@ use crate::cluster::SliceEntry;
 use crate::cluster::selectors::{Compiled, SelectorProblem, Selectors};
 use crate::profile::Profile;
 
+/// The most steps that the selectors of one question take, also where nobody counts them.
+const MOST_STEPS: u64 = 10_000_000;
+
 /// The selectors of one question, with the answers found so far.
 pub(super) struct Judge<'c> {
     profile: &'c Profile,
     selectors: Selectors,
+    /// Those steps of evaluations that a search has counted.
+    counted: u64,
     expressions: SmallVec<[Expression<Answer>; 2]>,
     /// Positions of expressions by their text, in its order.
     by_text: SmallVec<[(&'c str, usize); 4]>,
@@ -55,9 +60,11 @@ impl<'c> Judge<'c> {
     /// The selectors of a plan, compiled; whether that worked shows when one is asked.
     pub(super) fn new(plan: &Plan<'c>, profile: &'c Profile, mut selectors: Selectors) -> Self {
         selectors.tidy();
+        selectors.steps = 0;
         let mut judge = Self {
             profile,
             selectors,
+            counted: 0,
             expressions: SmallVec::new(),
             by_text: SmallVec::new(),
             derived: BTreeMap::new(),
@@ -82,6 +89,13 @@ impl<'c> Judge<'c> {
     /// The compiled selectors, for expressions that are not the question's.
     pub(super) fn selectors(&mut self) -> &mut Selectors {
         &mut self.selectors
+    }
+
+    /// Steps of evaluations that nobody has counted yet, beyond those that asked.
+    pub(super) fn uncounted(&mut self) -> u64 {
+        let uncounted = self.selectors.steps.saturating_sub(self.counted);
+        self.counted = self.selectors.steps;
+        uncounted
     }
 
     /// The compiled selectors, to be kept.
@@ -184,7 +198,7 @@ impl<'c> Judge<'c> {
     pub(super) fn derive(&mut self, text: &'c str, device: &NodeDevice<'c>) -> Value {
         let (profile, selectors) = (self.profile, &mut self.selectors);
         let expression = self.derived.entry(text).or_insert_with(|| Expression::new(selectors.derived(profile, text)));
-        expression.ask(selectors, device, |compiled, _| compiled.derive(device.slice, device.device))
+        expression.ask(selectors, device, |compiled, _, steps| compiled.derive(device.slice, device.device, steps))
     }
 
     fn refuses(
@@ -206,11 +220,14 @@ impl<'c> Judge<'c> {
     }
 
     fn accepts(&mut self, expression: usize, device: &NodeDevice<'c>) -> Answer {
+        if self.selectors.steps > MOST_STEPS {
+            return Err(SelectorProblem::Runtime("operation cancelled: the selectors take too many steps".to_owned()));
+        }
         let Some(expression) = self.expressions.get_mut(expression) else {
             return Ok(false);
         };
-        expression.ask(&mut self.selectors, device, |compiled, is_usable| {
-            compiled.matches(device.slice, device.device, is_usable)
+        expression.ask(&mut self.selectors, device, |compiled, is_usable, steps| {
+            compiled.matches(device.slice, device.device, is_usable, steps)
         })
     }
 }
@@ -221,21 +238,21 @@ impl<A: Clone> Expression<A> {
     }
 
     /// The answer for a device, found out by `evaluate` unless it is that for an equal one. `evaluate` is told whether the device has no
-    /// attribute that fails every expression.
+    /// attribute that fails every expression, and where to add its steps.
     fn ask(
         &mut self,
         selectors: &mut Selectors,
         device: &NodeDevice<'_>,
-        evaluate: impl FnOnce(&Compiled, bool) -> A,
+        evaluate: impl FnOnce(&Compiled, bool, &mut u64) -> A,
     ) -> A {
         let Self { compiled, answers } = self;
         let is_usable = !device.entry.unusable.contains(&device.position);
         let projection = compiled.projection.filter(|_| is_usable);
         let group = projection.and_then(|projection| selectors.group(projection, device.entry, device.position));
-        let evaluations = &mut selectors.evaluations;
+        let Selectors { evaluations, steps, .. } = selectors;
         let evaluate = || {
             *evaluations = evaluations.saturating_add(1);
-            evaluate(compiled, is_usable)
+            evaluate(compiled, is_usable, steps)
         };
         match group {
             Some(group) => answers.get_or_find(group, evaluate),

@@ -53,6 +53,7 @@ use plan::Plan;
 use pools::Overlay;
 use precheck::Stop;
 use quirks::Quirks;
+use select::Verdicts;
 pub use taints::tolerates;
 pub(crate) use taints::{applies as rule_applies, blocking as blocking_taints};
 
@@ -116,7 +117,8 @@ struct Asked<'q> {
 /// How much work a question may cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Search steps of one question over all nodes: one step is one device tried for one request.
+    /// Search steps of one question over all nodes: one step is one device tried for one request. A selector whose evaluation
+    /// takes long takes steps, too.
     pub max_steps: u64,
 }
 
@@ -288,8 +290,14 @@ impl Budget {
         Self { steps: 0, limit: u64::MAX }
     }
 
-    /// Takes one step.
-    fn step(&mut self) -> Result<(), Stop> {
+    /// Adds the steps that selectors took.
+    fn count(&mut self, verdicts: &mut Verdicts<'_, '_>) {
+        self.steps = self.steps.saturating_add(verdicts.uncounted());
+    }
+
+    /// Takes one step, and those that selectors took.
+    fn step(&mut self, verdicts: &mut Verdicts<'_, '_>) -> Result<(), Stop> {
+        self.count(verdicts);
         if self.steps >= self.limit {
             return Err(Stop::Limit);
         }

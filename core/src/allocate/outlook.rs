@@ -87,7 +87,7 @@ impl Outlooks {
             let fixed = needs.get(unit.index).and_then(|need| need.all.as_ref());
             let is_covered = !outlooks.constraints_of(unit.index).is_empty();
             for position in 0..devices {
-                budget.step()?;
+                budget.step(verdicts)?;
                 let outlook = match fixed {
                     // Positions of fixed devices are in ascending order.
                     Some(fixed) if fixed.binary_search(&position).is_err() => Outlook::Never,

@@ -145,7 +145,7 @@ impl<'c> Checker<'_, '_, 'c> {
                 }
             }
             while let Some((position, device)) = devices.next_if(|(_, device)| device.pool == pool_position) {
-                self.budget.step()?;
+                self.budget.step(self.verdicts)?;
                 if !self.verdicts.accepts(claim.claim, unit, position)? {
                     continue;
                 }

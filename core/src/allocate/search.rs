@@ -263,7 +263,7 @@ impl<'c> Walk<'_, '_, '_, 'c> {
         let (Some(position), Some(claim)) = (position, self.search.plan.claims.get(unit.claim)) else {
             return Ok(None);
         };
-        self.search.budget.step()?;
+        self.search.budget.step(self.search.verdicts)?;
         self.derive(unit, position);
         let taken = self.search.state.take(unit, position, true);
         Ok(taken.map_err(|error| take_failed(self.search.state, claim.claim, unit, position, &error))?)
@@ -288,8 +288,9 @@ impl<'c> Walk<'_, '_, '_, 'c> {
             if self.is_like_one_that_failed(unit, position, failed) {
                 continue;
             }
-            self.search.budget.step()?;
+            self.search.budget.step(self.search.verdicts)?;
             let picked = self.try_device(unit, position)?;
+            self.search.budget.count(self.search.verdicts);
             if picked.is_some() {
                 return Ok(picked);
             }

@@ -125,6 +125,11 @@ impl<'s, 'c> Verdicts<'s, 'c> {
         self.node
     }
 
+    /// Steps that evaluations took since this was asked last, beyond those that asked for them.
+    pub(super) fn uncounted(&mut self) -> u64 {
+        self.judge.uncounted()
+    }
+
     /// Whether class and selectors accept a device that the node need not have.
     pub(super) fn would_accept(&mut self, unit: &Unit<'_>, device: &NodeDevice<'c>) -> bool {
         let refused = self.judge.class_refuses(unit.class_number, device);

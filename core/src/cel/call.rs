@@ -20,42 +20,21 @@ pub(super) enum Trait {
 
 impl Trait {
     pub(super) fn is_met_by(self, value: &Value<'_>) -> bool {
+        let is_whole = matches!(value, Value::Int(_) | Value::Uint(_));
+        let is_number = is_whole || matches!(value, Value::Double(_));
+        let has_difference = is_number || matches!(value, Value::Duration(_) | Value::Timestamp(_));
+        let is_sequence = matches!(value, Value::Bytes(_) | Value::Str(_));
         match self {
             Self::None => true,
-            Self::Add => matches!(
-                value,
-                Value::Bytes(_)
-                    | Value::Double(_)
-                    | Value::Duration(_)
-                    | Value::Int(_)
-                    | Value::List(_)
-                    | Value::Str(_)
-                    | Value::Timestamp(_)
-                    | Value::Uint(_)
-            ),
-            Self::Compare => matches!(
-                value,
-                Value::Bool(_)
-                    | Value::Bytes(_)
-                    | Value::Double(_)
-                    | Value::Duration(_)
-                    | Value::Int(_)
-                    | Value::Str(_)
-                    | Value::Timestamp(_)
-                    | Value::Uint(_)
-            ),
-            Self::Divide | Self::Multiply => matches!(value, Value::Double(_) | Value::Int(_) | Value::Uint(_)),
+            Self::Add => has_difference || is_sequence || matches!(value, Value::List(_)),
+            Self::Compare => has_difference || is_sequence || matches!(value, Value::Bool(_)),
+            Self::Divide | Self::Multiply => is_number,
             Self::List => matches!(value, Value::List(_)),
             Self::Match => matches!(value, Value::Str(_)),
-            Self::Modulo => matches!(value, Value::Int(_) | Value::Uint(_)),
-            Self::Negate => {
-                matches!(value, Value::Bool(_) | Value::Double(_) | Value::Duration(_) | Value::Int(_))
-            }
-            Self::Size => matches!(value, Value::Bytes(_) | Value::List(_) | Value::Map(_) | Value::Str(_)),
-            Self::Subtract => matches!(
-                value,
-                Value::Double(_) | Value::Duration(_) | Value::Int(_) | Value::Timestamp(_) | Value::Uint(_)
-            ),
+            Self::Modulo => is_whole,
+            Self::Negate => matches!(value, Value::Bool(_) | Value::Double(_) | Value::Duration(_) | Value::Int(_)),
+            Self::Size => is_sequence || matches!(value, Value::List(_) | Value::Map(_)),
+            Self::Subtract => has_difference,
         }
     }
 }

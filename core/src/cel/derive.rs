@@ -1,8 +1,7 @@
 //! Expressions whose value becomes an attribute (KEP-6080).
 
-use super::eval::Machine;
 use super::types::Type;
-use super::value::{Fault, List, Value};
+use super::value::{List, Value};
 use super::{CompileError, DeviceView, Environment, Program, RuntimeError, compile_for, reported_type};
 use crate::api::slice::AttributeValue;
 
@@ -28,23 +27,8 @@ pub fn compile_derived(source: &str, env: &Environment) -> Result<Program, Compi
 }
 
 fn is_single(result: &Type) -> bool {
-    match result {
-        Type::Bool | Type::Int | Type::Str | Type::Any | Type::Dyn => true,
-        Type::Opaque(name) | Type::Struct(name) => *name == "kubernetes.Semver",
-        Type::Error
-        | Type::Null
-        | Type::Uint
-        | Type::Double
-        | Type::Bytes
-        | Type::Duration
-        | Type::Timestamp
-        | Type::List(_)
-        | Type::Map(..)
-        | Type::Optional(_)
-        | Type::Meta(_)
-        | Type::AnyMeta
-        | Type::Var(_) => false,
-    }
+    let is_version = matches!(result, Type::Opaque("kubernetes.Semver") | Type::Struct("kubernetes.Semver"));
+    is_version || matches!(result, Type::Bool | Type::Int | Type::Str | Type::Any | Type::Dyn)
 }
 
 impl Program {
@@ -55,18 +39,19 @@ impl Program {
     /// [`RuntimeError`]: the expression failed, cost more than `cost_limit`, gave something that no attribute can hold, or
     /// the device has an unusable attribute.
     pub fn derive(&self, device: &DeviceView<'_>, cost_limit: u64) -> Result<AttributeValue, RuntimeError> {
-        if let Some(message) = device.problem(self.has_lists) {
-            return Err(RuntimeError { message, cost: None });
-        }
-        let mut machine = Machine::new(device, self.slots, cost_limit, self.is_after_1_36);
-        let result = machine.eval(&self.code);
-        let cost = Some(machine.cost);
-        match result {
-            Ok(value) => attribute(&value).map_err(|message| RuntimeError { message, cost }),
-            Err(Fault::Error(message) | Fault::Abort(message)) => {
-                Err(RuntimeError { message: message.into_owned(), cost })
-            }
-        }
+        self.derive_counted(device, cost_limit, &mut 0)
+    }
+
+    /// The same; what it took in steps of a search, beyond the one that asks, is added to `steps`.
+    pub(crate) fn derive_counted(
+        &self,
+        device: &DeviceView<'_>,
+        cost_limit: u64,
+        steps: &mut u64,
+    ) -> Result<AttributeValue, RuntimeError> {
+        self.check_usable(device)?;
+        let (value, cost) = self.run(device, cost_limit, steps)?;
+        attribute(&value).map_err(|message| RuntimeError { message, cost: Some(cost) })
     }
 }
 

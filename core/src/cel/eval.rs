@@ -12,6 +12,7 @@ use super::device::DeviceView;
 use super::functions;
 use super::plan::{Bind, Call, Code, ListItem, Loop, MapItem, insert};
 use super::value::{Entries, Eval, Fault, List, Map, Value, fail, no_overload};
+use super::work::Work;
 use equality::is_member;
 pub(super) use equality::{equality, equals, go_type};
 
@@ -20,6 +21,7 @@ pub(super) struct Machine<'a> {
     device: Option<&'a DeviceView<'a>>,
     slots: Vec<Slot<'a>>,
     pub(super) cost: u64,
+    pub(super) work: Work,
     limit: u64,
     /// Whether optionals that are passed on go through Go, as up to 1.36.
     passes_through_go: bool,
@@ -46,13 +48,13 @@ pub(super) fn too_large<X>() -> Eval<X> {
 
 /// The value of a call of constants.
 pub(super) fn constant(call: &Call) -> Eval<Value<'static>> {
-    dispatch(call, &constants(call))
+    dispatch(call, &constants(call), &mut Work::default())
 }
 
 /// The price and the value of a call of constants.
 pub(super) fn priced(call: &Call) -> (u64, Eval<Value<'static>>) {
     let args = constants(call);
-    let value = dispatch(call, &args);
+    let value = dispatch(call, &args, &mut Work::default());
     (call.rule.price(&args, value.as_ref().ok()), value)
 }
 
@@ -86,7 +88,7 @@ pub(super) fn check_key(key: &Value<'_>) -> Eval<()> {
 impl<'a> Machine<'a> {
     pub(super) fn new(device: &'a DeviceView<'a>, slots: usize, limit: u64, is_after_1_36: bool) -> Self {
         let slots = std::iter::repeat_with(|| Slot::Empty).take(slots).collect();
-        Self { device: Some(device), slots, cost: 0, limit, passes_through_go: !is_after_1_36 }
+        Self { device: Some(device), slots, cost: 0, work: Work::default(), limit, passes_through_go: !is_after_1_36 }
     }
 
     fn charge(&mut self, price: u64) -> Eval<()> {
@@ -95,7 +97,7 @@ impl<'a> Machine<'a> {
         if self.cost > self.limit {
             return Err(Fault::Abort("operation cancelled: actual cost limit exceeded".into()));
         }
-        Ok(())
+        self.work.take(usize::try_from(price).unwrap_or(usize::MAX))
     }
 
     pub(super) fn eval(&mut self, code: &'a Code) -> Eval<Value<'a>> {
@@ -153,6 +155,8 @@ impl<'a> Machine<'a> {
         let rule = if is_negated { Rule::Smaller } else { Rule::Equality };
         match (left, right) {
             (Ok(left), Ok(right)) => {
+                self.work.look(&left)?;
+                self.work.look(&right)?;
                 let result = equality(&left, &right);
                 self.charge(rule.price(&[left, right], None))?;
                 // An error compares as different, not as an error, when negated.
@@ -216,9 +220,12 @@ impl<'a> Machine<'a> {
             }
             // Priced before it is built: the reference builds first, however long.
             self.charge(u64::try_from(*length).unwrap_or(0).saturating_add(11))?;
-            return dispatch(call, args);
+            return dispatch(call, args, &mut self.work);
         }
-        let result = settle(dispatch(call, args))?;
+        if func != Some(Func::Identity) {
+            args.iter().try_for_each(|arg| self.work.look(arg))?;
+        }
+        let result = settle(dispatch(call, args, &mut self.work))?;
         self.charge(call.rule.price(args, result.as_ref().ok()))?;
         result
     }
@@ -386,7 +393,7 @@ fn settle<T>(result: Eval<T>) -> Result<Eval<T>, Fault> {
 }
 
 /// Calls the implementation of the overload, or the first one whose declared types fit.
-fn dispatch<'a>(call: &Call, args: &[Value<'a>]) -> Eval<Value<'a>> {
+fn dispatch<'a>(call: &Call, args: &[Value<'a>], work: &mut Work) -> Eval<Value<'a>> {
     let function = call.function;
     if call.regex.is_some() && !matches!(args.first(), Some(Value::Str(_))) {
         // A constant pattern is matched without looking at the declaration.
@@ -396,7 +403,7 @@ fn dispatch<'a>(call: &Call, args: &[Value<'a>]) -> Eval<Value<'a>> {
         Binding::Single(demanded) => {
             let func = function.overloads.first().map_or(Func::Unreachable, |overload| overload.func);
             if args.first().is_none_or(|first| demanded.is_met_by(first)) {
-                return functions::call(func, call, args);
+                return functions::call(func, call, args, work);
             }
             // Texts and times answer member calls themselves, with an error that names nothing.
             if matches!(args.first(), Some(Value::Str(_) | Value::Duration(_) | Value::Timestamp(_))) {
@@ -415,7 +422,7 @@ fn dispatch<'a>(call: &Call, args: &[Value<'a>]) -> Eval<Value<'a>> {
                 None => function.overloads.iter().find(fits),
             };
             match found {
-                Some(overload) => functions::call(overload.func, call, args),
+                Some(overload) => functions::call(overload.func, call, args, work),
                 None => {
                     let types: Vec<&str> = args.iter().map(Value::type_name).collect();
                     fail(format!("no such overload: {}({})", function.name, types.join(", ")))

@@ -24,7 +24,7 @@ pub(super) fn global_call(
     if let ("has", [argument]) = (&**function, args.as_slice()) {
         return match ast.kind(*argument).clone() {
             Kind::Select { operand, field, .. } => ast.add(offset, Kind::Select { operand, field, is_test: true }),
-            _ => invalid(ast, report, ast_offset(ast, *argument), "invalid argument to has() macro"),
+            _ => invalid(ast, report, ast.offset(*argument), "invalid argument to has() macro"),
         };
     }
     ast.add(offset, Kind::Call { function: Arc::clone(function), target: None, args })
@@ -66,10 +66,6 @@ pub(super) fn member_call(
         _ => Ok(ast.add(offset, Kind::Call { function: Arc::clone(function), target: Some(target), args })),
     };
     expanded.unwrap_or_else(|(at, message)| invalid(ast, report, at, &message))
-}
-
-fn ast_offset(ast: &Ast, id: NodeId) -> u32 {
-    ast.offset(id)
 }
 
 fn invalid(ast: &mut Ast, report: &mut Report<'_>, offset: u32, message: &str) -> NodeId {

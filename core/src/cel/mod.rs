@@ -38,6 +38,7 @@ mod url;
 mod validators;
 mod value;
 mod whole;
+mod work;
 mod zones;
 
 use std::fmt;
@@ -347,22 +348,43 @@ impl Program {
     /// [`RuntimeError`]: the expression failed, cost more than `cost_limit`, did not give a boolean, or the device has an
     /// unusable attribute.
     pub fn matches(&self, device: &DeviceView<'_>, cost_limit: u64) -> Result<Evaluation, RuntimeError> {
-        if let Some(message) = device.problem(self.has_lists) {
-            return Err(RuntimeError { message, cost: None });
-        }
-        self.matches_usable(device, cost_limit)
+        self.check_usable(device)?;
+        self.matches_usable(device, cost_limit, &mut 0)
     }
 
-    /// The same for a device of which it is known that all attributes are usable.
-    pub(crate) fn matches_usable(&self, device: &DeviceView<'_>, cost_limit: u64) -> Result<Evaluation, RuntimeError> {
+    /// Whether a device has no attribute that fails every evaluation.
+    pub(crate) fn check_usable(&self, device: &DeviceView<'_>) -> Result<(), RuntimeError> {
+        device.problem(self.has_lists).map_or(Ok(()), |message| Err(RuntimeError { message, cost: None }))
+    }
+
+    /// The same for a device of which it is known that all attributes are usable. What it took in steps of a search, beyond the one
+    /// that asks, is added to `steps`.
+    pub(crate) fn matches_usable(
+        &self,
+        device: &DeviceView<'_>,
+        cost_limit: u64,
+        steps: &mut u64,
+    ) -> Result<Evaluation, RuntimeError> {
+        match self.run(device, cost_limit, steps)? {
+            (Value::Bool(matched), cost) => Ok(Evaluation { matched, cost }),
+            (other, cost) => Err(RuntimeError { message: not_bool(&other), cost: Some(cost) }),
+        }
+    }
+
+    /// The value of any type for a usable device, and its cost.
+    fn run<'a>(
+        &'a self,
+        device: &'a DeviceView<'a>,
+        cost_limit: u64,
+        steps: &mut u64,
+    ) -> Result<(Value<'a>, u64), RuntimeError> {
         let mut machine = Machine::new(device, self.slots, cost_limit, self.is_after_1_36);
         let result = machine.eval(&self.code);
-        let cost = machine.cost;
+        *steps = steps.saturating_add(machine.work.search_steps());
         match result {
-            Ok(Value::Bool(matched)) => Ok(Evaluation { matched, cost }),
-            Ok(other) => Err(RuntimeError { message: not_bool(&other), cost: Some(cost) }),
+            Ok(value) => Ok((value, machine.cost)),
             Err(Fault::Error(message) | Fault::Abort(message)) => {
-                Err(RuntimeError { message: message.into_owned(), cost: Some(cost) })
+                Err(RuntimeError { message: message.into_owned(), cost: Some(machine.cost) })
             }
         }
     }

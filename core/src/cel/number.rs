@@ -44,14 +44,7 @@ fn hex_float(text: &str) -> Option<f64> {
 /// The shortest text that reads back as the same number: Go's `%g`.
 pub(super) fn shortest(value: f64) -> String {
     if !value.is_finite() {
-        let name = if value.is_nan() {
-            "NaN"
-        } else if value > 0.0 {
-            "+Inf"
-        } else {
-            "-Inf"
-        };
-        return name.to_owned();
+        return named(value, "+Inf", "-Inf");
     }
     let scientific = format!("{value:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -72,7 +65,7 @@ pub(super) fn fixed_plain(value: f64, precision: usize) -> String {
 /// With so many digits after the point, and commas between thousands: the English form of Go's message printer.
 pub(super) fn fixed(value: f64, precision: usize) -> String {
     if !value.is_finite() {
-        return named(value);
+        return named(value, "∞", "-∞");
     }
     let plain = format!("{value:.precision$}");
     let (sign, unsigned) = plain.strip_prefix('-').map_or(("", plain.as_str()), |unsigned| ("-", unsigned));
@@ -89,22 +82,21 @@ pub(super) fn fixed(value: f64, precision: usize) -> String {
     format!("{sign}{grouped}{point}{fraction}")
 }
 
-fn named(value: f64) -> String {
-    let name = if value.is_nan() {
-        "NaN"
-    } else if value > 0.0 {
-        "∞"
-    } else {
-        "-∞"
-    };
-    name.to_owned()
+/// The name of what is no finite number.
+fn named(value: f64, infinity: &str, minus_infinity: &str) -> String {
+    match value {
+        _ if value.is_nan() => "NaN",
+        _ if value > 0.0 => infinity,
+        _ => minus_infinity,
+    }
+    .to_owned()
 }
 
 /// With an exponent, as the English form of Go's message printer writes it.
 ///
 /// The reference takes what should be the precision as the width.
 pub(super) fn scientific(value: f64, width: usize) -> String {
-    let text = if value.is_finite() { scientific_plain(value) } else { named(value) };
+    let text = if value.is_finite() { scientific_plain(value) } else { named(value, "∞", "-∞") };
     format!("{text:>width$}")
 }
 

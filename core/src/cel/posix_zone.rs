@@ -2,7 +2,7 @@
 //!
 //! Source: POSIX, environment variable `TZ`, with the hours of RFC 9636.
 
-use super::time::{DAY, civil, days_from_civil};
+use super::time::{DAY, civil, days_from_civil, days_in_month};
 
 /// A rule.
 pub(super) struct PosixZone {
@@ -78,8 +78,7 @@ impl Change {
             }
             Day::OfMonth(month, week, weekday) => {
                 let start = days_from_civil(year, month, 1);
-                let next =
-                    if month == 12 { days_from_civil(year + 1, 1, 1) } else { days_from_civil(year, month + 1, 1) };
+                let next = start + days_in_month(year, month);
                 // Day 0 was a Thursday.
                 let first = start + (weekday - start - 4).rem_euclid(7);
                 let day = first + (week - 1) * 7;

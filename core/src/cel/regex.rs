@@ -1,7 +1,7 @@
 //! Regular expressions in the RE2 dialect of Go.
 //!
 //! A parser of our own, because the dialect is part of the answer: what Go refuses must be refused. Matching simulates all
-//! alternatives at once, so its time is the product of text and pattern; nothing backtracks.
+//! alternatives at once, so its time is at most the product of text and compiled pattern; nothing backtracks, and every step is counted.
 
 mod classes;
 mod compile;
@@ -13,6 +13,8 @@ pub(super) use unicode::class;
 
 use std::fmt;
 
+use super::value::Eval;
+use super::work::Work;
 use compile::Inst;
 
 /// A compiled pattern.
@@ -60,20 +62,34 @@ impl Regex {
 
     /// Whether the text is a pattern in Go, supported here or not.
     pub(super) fn is_valid(pattern: &str) -> bool {
-        Self::new(pattern).is_ok_and(|_| true) || matches!(Self::new(pattern), Err(error) if error.is_unsupported())
+        Self::new(pattern).map_or_else(|error| error.is_unsupported(), |_| true)
+    }
+
+    /// How long the program is.
+    pub(super) fn size(&self) -> usize {
+        self.program.len()
+    }
+
+    /// Whether the text has a match.
+    ///
+    /// # Errors
+    ///
+    /// As for all that follow, the end of the evaluation where `work` is too much.
+    pub(super) fn is_match(&self, text: &str, work: &mut Work) -> Eval<bool> {
+        Ok(exec::find(&self.program, text, 0, false, work)?.is_some())
     }
 
     /// The leftmost match at or after the byte offset, as a range of bytes.
-    pub(super) fn find_at(&self, text: &str, start: usize) -> Option<(usize, usize)> {
-        exec::find(&self.program, text, start)
+    pub(super) fn find_at(&self, text: &str, start: usize, work: &mut Work) -> Eval<Option<(usize, usize)>> {
+        exec::find(&self.program, text, start, true, work)
     }
 
     /// All matches that do not overlap, at most `limit`.
-    pub(super) fn find_all<'t>(&self, text: &'t str, limit: usize) -> Vec<&'t str> {
+    pub(super) fn find_all<'t>(&self, text: &'t str, limit: usize, work: &mut Work) -> Eval<Vec<&'t str>> {
         let mut found = Vec::new();
         let (mut position, mut last_end) = (0, None);
         while found.len() < limit && position <= text.len() {
-            let Some((start, end)) = self.find_at(text, position) else {
+            let Some((start, end)) = self.find_at(text, position, work)? else {
                 break;
             };
             let is_empty = start == end;
@@ -85,7 +101,7 @@ impl Regex {
             let step = text.get(end..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
             position = if is_empty { end.saturating_add(step) } else { end };
         }
-        found
+        Ok(found)
     }
 }
 
@@ -94,7 +110,7 @@ mod tests {
     use super::*;
 
     fn find(pattern: &str, text: &str) -> Option<(usize, usize)> {
-        Regex::new(pattern).unwrap().find_at(text, 0)
+        Regex::new(pattern).unwrap().find_at(text, 0, &mut Work::default()).unwrap()
     }
 
     #[test]

@@ -105,7 +105,7 @@ pub(super) fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-fn days_in_month(year: i64, month: i64) -> i64 {
+pub(super) fn days_in_month(year: i64, month: i64) -> i64 {
     let (next_year, next_month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
     days_from_civil(next_year, next_month, 1) - days_from_civil(year, month, 1)
 }

@@ -1,8 +1,7 @@
 //! Any expression against one device: its type, its value and its cost, whether or not it could be a selector.
 
-use super::eval::Machine;
-use super::value::{Fault, Value};
-use super::{COST_LIMIT, CompileError, DeviceView, Environment, assemble, check_source};
+use super::value::Value;
+use super::{COST_LIMIT, CompileError, DeviceView, Environment, RuntimeError, assemble, check_source};
 
 /// What an expression comes to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,18 +28,13 @@ pub(crate) fn evaluate_whole(source: &str, env: &Environment, device: &DeviceVie
     let result_type = checked.type_of(root).to_string();
     let program = assemble(source, env, &ast, root, &checked)?;
     let max_cost = program.max_cost();
-    if let Some(problem) = device.problem(program.has_lists) {
-        return Ok(Whole { result_type, value: Err(problem), is_true: None, cost: None, max_cost });
-    }
-    let mut machine = Machine::new(device, program.slots, COST_LIMIT, program.is_after_1_36);
-    let result = machine.eval(&program.code);
-    let cost = Some(machine.cost);
-    let (value, is_true) = match result {
-        Ok(value) => {
+    let result = program.check_usable(device).and_then(|()| program.run(device, COST_LIMIT, &mut 0));
+    let (value, is_true, cost) = match result {
+        Ok((value, cost)) => {
             let is_true = if let Value::Bool(value) = &value { Some(*value) } else { None };
-            (Ok(in_words(&value)), is_true)
+            (Ok(in_words(&value)), is_true, Some(cost))
         }
-        Err(Fault::Error(message) | Fault::Abort(message)) => (Err(message.into_owned()), None),
+        Err(RuntimeError { message, cost }) => (Err(message), None, cost),
     };
     Ok(Whole { result_type, value, is_true, cost, max_cost })
 }

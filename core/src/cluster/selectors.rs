@@ -22,6 +22,8 @@ pub(crate) struct Selectors {
     projections: Projections,
     /// Evaluations so far, for tests that hold them down.
     pub(crate) evaluations: u64,
+    /// What the evaluations of a question took in steps of a search, beyond those that asked.
+    pub(crate) steps: u64,
 }
 
 /// An expression.
@@ -54,10 +56,15 @@ impl Compiled {
     }
 
     /// What the expression computes of a device.
-    pub(crate) fn derive(&self, slice: &ResourceSlice, device: &Device) -> Result<AttributeValue, SelectorProblem> {
+    pub(crate) fn derive(
+        &self,
+        slice: &ResourceSlice,
+        device: &Device,
+        steps: &mut u64,
+    ) -> Result<AttributeValue, SelectorProblem> {
         match &self.program {
             Ok(program) => program
-                .derive(&view(slice, device), COST_LIMIT)
+                .derive_counted(&view(slice, device), COST_LIMIT, steps)
                 .map_err(|error| SelectorProblem::Runtime(error.message)),
             Err(message) => Err(SelectorProblem::Compile(message.as_ref().to_owned())),
         }
@@ -68,24 +75,23 @@ impl Compiled {
         self.program.as_ref().ok().map(|program| program.reads())
     }
 
-    /// Whether the expression accepts a device. `is_usable` says that no attribute has a value that fails every expression.
+    /// Whether the expression accepts a device. `is_usable` says that no attribute has a value that fails every expression. What it
+    /// took in steps of a search, beyond the one that asks, is added to `steps`.
     pub(crate) fn matches(
         &self,
         slice: &ResourceSlice,
         device: &Device,
         is_usable: bool,
+        steps: &mut u64,
     ) -> Result<bool, SelectorProblem> {
         let program = match &self.program {
             Ok(program) => program,
             Err(message) => return Err(SelectorProblem::Compile(message.as_ref().to_owned())),
         };
         let view = view(slice, device);
-        let evaluation =
-            if is_usable { program.matches_usable(&view, COST_LIMIT) } else { program.matches(&view, COST_LIMIT) };
-        match evaluation {
-            Ok(evaluation) => Ok(evaluation.matched),
-            Err(error) => Err(SelectorProblem::Runtime(error.message)),
-        }
+        let usable = if is_usable { Ok(()) } else { program.check_usable(&view) };
+        let evaluation = usable.and_then(|()| program.matches_usable(&view, COST_LIMIT, steps));
+        evaluation.map(|evaluation| evaluation.matched).map_err(|error| SelectorProblem::Runtime(error.message))
     }
 }
 
@@ -109,7 +115,7 @@ impl Selectors {
         slice: &ResourceSlice,
         device: &Device,
     ) -> Result<bool, SelectorProblem> {
-        self.program(profile, expression).matches(slice, device, false)
+        self.program(profile, expression).matches(slice, device, false, &mut self.steps)
     }
 
     /// An expression that computes an attribute, compiled now if it was not before.

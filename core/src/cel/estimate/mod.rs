@@ -78,9 +78,11 @@ impl<'e> Estimator<'e> {
             Kind::Map(entries) => self.map(id, entries),
             Kind::Struct { values, .. } => values.iter().fold(exactly(40), |sum, value| sum.add(self.cost(*value))),
             Kind::Fold(fold) => {
-                let is_bind = matches!(self.ast.kind(fold.range), Kind::List(elements) if elements.is_empty())
-                    && matches!(self.ast.kind(fold.condition), Kind::Literal(Literal::Bool(false)));
-                if is_bind { self.bind(id, fold) } else { self.fold(id, fold) }
+                if self.ast.is_binding(fold) {
+                    self.bind(id, fold)
+                } else {
+                    self.fold(id, fold)
+                }
             }
         }
     }

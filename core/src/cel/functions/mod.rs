@@ -12,15 +12,16 @@ pub(super) use operators::compare_numbers;
 use super::call::Func;
 use super::plan::Call;
 use super::value::{Eval, Value, no_overload};
+use super::work::Work;
 use super::{format, time};
 
 /// Carries out one overload.
-pub(super) fn call<'a>(func: Func, call: &Call, args: &[Value<'a>]) -> Eval<Value<'a>> {
+pub(super) fn call<'a>(func: Func, call: &Call, args: &[Value<'a>], work: &mut Work) -> Eval<Value<'a>> {
     let mut none = args.iter();
     match (none.next(), none.next(), none.next()) {
         (Some(a), None, None) => unary(func, a, call),
-        (Some(a), Some(b), None) => binary(func, a, b, call),
-        (Some(a), Some(b), Some(c)) => ternary(func, (a, b, c), args.get(3), call),
+        (Some(a), Some(b), None) => binary(func, a, b, call, work),
+        (Some(a), Some(b), Some(c)) => ternary(func, (a, b, c), args.get(3), call, work),
         _ => match func {
             Func::OptionalNone => Ok(Value::Optional(None)),
             Func::ConstantFormat(position) => Ok(Value::Format(position)),
@@ -87,7 +88,7 @@ fn unary<'a>(func: Func, a: &Value<'a>, call: &Call) -> Eval<Value<'a>> {
     }
 }
 
-fn binary<'a>(func: Func, a: &Value<'a>, b: &Value<'a>, call: &Call) -> Eval<Value<'a>> {
+fn binary<'a>(func: Func, a: &Value<'a>, b: &Value<'a>, call: &Call, work: &mut Work) -> Eval<Value<'a>> {
     match func {
         Func::Add
         | Func::Divide
@@ -107,7 +108,7 @@ fn binary<'a>(func: Func, a: &Value<'a>, b: &Value<'a>, call: &Call) -> Eval<Val
         | Func::CharAt
         | Func::Split
         | Func::Substring => strings::binary(func, a, b),
-        Func::Matches | Func::Find | Func::FindAll => strings::pattern(func, a, b, None, call.regex.as_ref()),
+        Func::Matches | Func::Find | Func::FindAll => strings::pattern(func, a, b, None, call.regex.as_ref(), work),
         Func::Format => format::format(a, b),
         _ if is_part_of_time(func) => time::part(func, a, Some(b)),
         Func::ListIndexOf
@@ -130,9 +131,10 @@ fn ternary<'a>(
     (a, b, c): (&Value<'a>, &Value<'a>, &Value<'a>),
     fourth: Option<&Value<'a>>,
     call: &Call,
+    work: &mut Work,
 ) -> Eval<Value<'a>> {
     match func {
-        Func::FindAll => strings::pattern(func, a, b, Some(c), call.regex.as_ref()),
+        Func::FindAll => strings::pattern(func, a, b, Some(c), call.regex.as_ref(), work),
         Func::IndexOf | Func::LastIndexOf | Func::Replace | Func::Split | Func::Substring => {
             strings::ternary(func, (a, b, c), fourth, call.is_after_1_36)
         }

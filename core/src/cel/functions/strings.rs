@@ -5,6 +5,7 @@ use crate::cel::eval::{LARGEST, too_large};
 use crate::cel::number::escape;
 use crate::cel::regex::Regex;
 use crate::cel::value::{Eval, Value, fail, no_overload};
+use crate::cel::work::Work;
 
 pub(super) fn unary<'a>(func: Func, a: &Value<'a>) -> Eval<Value<'a>> {
     let Some(text) = a.as_str() else {
@@ -222,6 +223,7 @@ pub(super) fn pattern<'a>(
     b: &Value<'a>,
     limit: Option<&Value<'a>>,
     regex: Option<&Regex>,
+    work: &mut Work,
 ) -> Eval<Value<'a>> {
     let (Some(text), Some(pattern)) = (a.as_str(), b.as_str()) else {
         return no_overload();
@@ -236,6 +238,7 @@ pub(super) fn pattern<'a>(
         Some(regex) => regex,
         None => match Regex::new(pattern) {
             Ok(regex) => {
+                work.take(regex.size())?;
                 compiled = regex;
                 &compiled
             }
@@ -244,11 +247,11 @@ pub(super) fn pattern<'a>(
         },
     };
     Ok(match func {
-        Func::Matches => Value::Bool(regex.find_at(text, 0).is_some()),
+        Func::Matches => Value::Bool(regex.is_match(text, work)?),
         Func::Find => {
-            let found = regex.find_at(text, 0).and_then(|(start, end)| text.get(start..end));
+            let found = regex.find_at(text, 0, work)?.and_then(|(start, end)| text.get(start..end));
             Value::text(found.unwrap_or_default())
         }
-        _ => Value::list(regex.find_all(text, limit).into_iter().map(Value::text).collect()),
+        _ => Value::list(regex.find_all(text, limit, work)?.into_iter().map(Value::text).collect()),
     })
 }

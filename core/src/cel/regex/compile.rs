@@ -1,12 +1,14 @@
 //! A tree to instructions.
 
+use std::sync::Arc;
+
 use super::RegexError;
 use super::parse::{Assert, Node};
 
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Inst {
     Match,
-    Class(Vec<(char, char)>),
+    Class(Arc<[(char, char)]>),
     Assert(Assert),
     Jump(usize),
     /// Goes on at both places, the first preferred.
@@ -33,7 +35,7 @@ fn emit(program: &mut Vec<Inst>, node: &Node) {
     }
     match node {
         Node::Empty => {}
-        Node::Class(ranges) => program.push(Inst::Class(ranges.clone())),
+        Node::Class(ranges) => program.push(Inst::Class(Arc::clone(ranges))),
         Node::Assert(assert) => program.push(Inst::Assert(*assert)),
         Node::Concat(nodes) => nodes.iter().for_each(|node| emit(program, node)),
         Node::Alternate(nodes) => {

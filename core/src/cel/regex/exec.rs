@@ -1,7 +1,9 @@
-//! Matching: all alternatives at once, in order of preference.
+//! Matching: all alternatives at once, in order of preference. Each alternative of each position is a step.
 
 use super::compile::Inst;
 use super::parse::Assert;
+use crate::cel::value::Eval;
+use crate::cel::work::Work;
 
 /// The alternatives alive at one position: where each is in the program and where its match started.
 #[derive(Default)]
@@ -10,11 +12,14 @@ struct Threads {
     /// The step in which each instruction was added last.
     seen: Vec<u32>,
     step: u32,
+    /// Instructions that were looked at for this position.
+    steps: usize,
 }
 
 impl Threads {
     fn clear(&mut self, size: usize) {
         self.list.clear();
+        self.steps = 1;
         self.seen.resize(size, 0);
         self.step = self.step.wrapping_add(1);
     }
@@ -30,21 +35,30 @@ impl Threads {
     }
 }
 
-pub(super) fn find(program: &[Inst], text: &str, start: usize) -> Option<(usize, usize)> {
+/// The leftmost match, or any where nobody asks for its place.
+pub(super) fn find(
+    program: &[Inst],
+    text: &str,
+    start: usize,
+    wants_place: bool,
+    work: &mut Work,
+) -> Eval<Option<(usize, usize)>> {
     let (mut current, mut next) = (Threads::default(), Threads::default());
     let mut stack = Vec::new();
     let mut found: Option<(usize, usize)> = None;
     let mut position = start;
+    work.take(program.len() / 8)?;
     current.clear(program.len());
     loop {
-        let rest = text.get(position..)?;
+        let Some(rest) = text.get(position..) else { return Ok(None) };
         let c = rest.chars().next();
         if found.is_none() {
             add(program, &mut current, &mut stack, (0, position), text, position);
         }
         if current.list.is_empty() && found.is_some() {
-            return found;
+            return Ok(found);
         }
+        work.take(current.steps)?;
         next.clear(program.len());
         let after = position.saturating_add(c.map_or(1, char::len_utf8));
         for (inst, from) in std::mem::take(&mut current.list) {
@@ -60,8 +74,8 @@ pub(super) fn find(program: &[Inst], text: &str, start: usize) -> Option<(usize,
                 _ => {}
             }
         }
-        if c.is_none() {
-            return found;
+        if c.is_none() || (found.is_some() && !wants_place) {
+            return Ok(found);
         }
         std::mem::swap(&mut current, &mut next);
         position = after;
@@ -89,6 +103,7 @@ fn add(
 ) {
     stack.push(inst);
     while let Some(inst) = stack.pop() {
+        threads.steps = threads.steps.saturating_add(1);
         if !threads.is_new(inst) {
             continue;
         }

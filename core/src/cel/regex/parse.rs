@@ -1,5 +1,7 @@
 //! Pattern text to a tree.
 
+use std::sync::Arc;
+
 use super::{RegexError, unicode};
 
 /// A node of a pattern.
@@ -7,7 +9,7 @@ use super::{RegexError, unicode};
 pub(super) enum Node {
     Empty,
     /// One character out of ranges, which are sorted and apart.
-    Class(Vec<(char, char)>),
+    Class(Arc<[(char, char)]>),
     Assert(Assert),
     Concat(Vec<Node>),
     Alternate(Vec<Node>),
@@ -126,9 +128,9 @@ impl<'p> Parser<'p> {
                 '.' => {
                     self.next();
                     nodes.push(Node::Class(if self.flags.dot_matches_newline {
-                        vec![('\0', char::MAX)]
+                        [('\0', char::MAX)].into()
                     } else {
-                        vec![('\0', '\u{9}'), ('\u{b}', char::MAX)]
+                        [('\0', '\u{9}'), ('\u{b}', char::MAX)].into()
                     }));
                 }
                 '^' => {
@@ -253,7 +255,7 @@ impl<'p> Parser<'p> {
         if self.flags.ignores_case {
             fold(&mut ranges);
         }
-        Node::Class(normalize(ranges))
+        Node::Class(normalize(ranges).into())
     }
 
     /// An escape outside a class.
@@ -280,7 +282,7 @@ impl<'p> Parser<'p> {
             return self.error("invalid escape sequence", self.since(before));
         }
         if let Some(ranges) = self.perl_class()? {
-            nodes.push(Node::Class(ranges));
+            nodes.push(Node::Class(ranges.into()));
             return Ok(());
         }
         let c = self.escaped_char()?;
@@ -440,7 +442,7 @@ impl<'p> Parser<'p> {
             fold(&mut ranges);
         }
         let ranges = normalize(ranges);
-        Ok(Node::Class(if is_negated { negate(&ranges) } else { ranges }))
+        Ok(Node::Class(if is_negated { negate(&ranges) } else { ranges }.into()))
     }
 
     fn class_char(&mut self, class: &str) -> Parsed<char> {
