@@ -1,25 +1,28 @@
-//! The cluster to ask, as the arguments want it.
+//! Who is asked, as the arguments want it, and the answer as they want it.
 
 use std::io;
 use std::time::SystemTime;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use apportion::{Door, HostLimits, Native, Runner};
 use apportion_core::allocate::Limits;
-use apportion_core::ask::Inquiry;
+use apportion_core::ask::{Inquiry, PodReport, Report};
 use apportion_core::decision::Time;
-use apportion_core::finding::Finding;
-use apportion_core::profile::{Mode, Profile};
+use apportion_core::finding::{Finding, Severity};
+use apportion_core::profile::{Mode, Profile, Version};
 use apportion_core::wire;
-use serde_json::Value;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
-use super::args::{EngineArguments, KubernetesArguments, LookArguments};
+use super::arguments::{ClusterArguments, EngineArguments, KubernetesArguments, LookArguments, ModeChoice, Output};
 use super::diagnose::diagnose;
-use super::explain::refused;
 use super::input::{Input, Taken};
+use super::machine;
 use super::pen::Pen;
+use super::read::gather;
+use super::shown::{InputErrors, Shown};
 use super::text::clean;
-use super::{Shown, Verdict};
+use crate::api_server::READ;
 
 /// The profile that the arguments describe.
 pub(crate) fn profile(arguments: &KubernetesArguments, mode: Mode) -> Result<Profile> {
@@ -36,49 +39,114 @@ pub(crate) fn profile(arguments: &KubernetesArguments, mode: Mode) -> Result<Pro
 }
 
 /// An empty cluster: in the component, or outside of it for comparison.
-pub(crate) fn cluster(arguments: &EngineArguments) -> Result<Box<dyn Door>> {
+fn empty(arguments: &EngineArguments) -> Result<Box<dyn Door>> {
     let profile = profile(&arguments.kubernetes, arguments.mode.into())?;
-    let limits = Limits { max_steps: arguments.max_steps };
-    if arguments.kubernetes.native {
-        return Ok(Box::new(Native::new(profile, limits)));
+    open(profile, Limits { max_steps: arguments.max_steps }, arguments.kubernetes.native)
+}
+
+pub(crate) fn open(profile: Profile, limits: Limits, is_native: bool) -> Result<Box<dyn Door>> {
+    Ok(match is_native {
+        true => Box::new(Native::new(profile, limits)),
+        false => Box::new(Runner::new()?.cluster(&profile, limits, HostLimits::default())?),
+    })
+}
+
+/// Who is asked, and what it was told of.
+pub(crate) struct Asked<'a, D> {
+    pub(crate) door: D,
+    pub(crate) input: Input,
+    pub(crate) taken: Taken,
+    pub(crate) look: &'a LookArguments,
+    /// The Kubernetes that answers, for machines.
+    pub(crate) kubernetes: Map<String, Value>,
+}
+
+/// A cluster with all that `-f` and `--from-cluster` name.
+pub(crate) fn cluster<'a>(
+    engine: &EngineArguments,
+    look: &'a LookArguments,
+    files: &[String],
+    live: &ClusterArguments,
+) -> Result<Asked<'a, Box<dyn Door>>> {
+    let mut door = empty(engine)?;
+    let input = gather(files, live, &READ)?;
+    let taken = input.apply(door.as_mut())?;
+    Ok(Asked { door, input, taken, look, kubernetes: machine::kubernetes_in_mode(engine) })
+}
+
+impl<D> Asked<'_, D> {
+    /// What is to be said of the input.
+    pub(crate) fn stderr(&self) -> String {
+        diagnose(&self.taken.notes, &self.input.sources, Pen::new(self.look, &io::stderr()), self.look.verbose)
     }
-    Ok(Box::new(Runner::new()?.cluster(&profile, limits, HostLimits::default())?))
-}
 
-/// Asks an inquiry; see [`or_input`].
-pub(crate) fn inquire(
-    door: &mut dyn Door,
-    inquiry: &Inquiry,
-    of: (&Input, &Taken),
-    look: &LookArguments,
-) -> Result<Result<Value, Shown>> {
-    or_input(door.inquire(&serde_json::to_value(inquiry)?).map_err(refused), of, look)
-}
+    /// Where the input has errors and something that is not there is named, the errors are the answer.
+    pub(crate) fn or_input<T>(&self, found: Result<T>) -> Result<T> {
+        found.map_err(|error| match self.taken.has_errors() {
+            true => InputErrors(format!("{}error: {error}\n", self.stderr())).into(),
+            false => error,
+        })
+    }
 
-/// Where the input has errors and something that is not there is named, the errors are the answer.
-pub(crate) fn or_input<T>(
-    found: Result<T>,
-    (input, taken): (&Input, &Taken),
-    look: &LookArguments,
-) -> Result<Result<T, Shown>> {
-    match found {
-        Ok(found) => Ok(Ok(found)),
-        Err(error) if taken.has_errors() => {
-            let pen = Pen::new(look, &io::stderr());
-            let stderr = diagnose(&taken.notes, &input.sources, pen, look.verbose);
-            let stderr = format!("{stderr}error: {error}\n");
-            Ok(Err(Shown { stdout: String::new().into(), stderr, verdict: Verdict::No }))
-        }
-        Err(error) => Err(error),
+    /// The answer as the user wishes it: for machines the fields of `body` and the input.
+    pub(crate) fn show(
+        &self,
+        output: Output,
+        kind: &str,
+        body: impl FnOnce() -> Value,
+        table: impl FnOnce(Pen) -> String,
+        is_fine: bool,
+    ) -> Shown {
+        let stdout = match output {
+            Output::Table => table(Pen::new(self.look, &io::stdout())),
+            Output::Json | Output::Yaml => {
+                let mut body = body();
+                if let Some(body) = body.as_object_mut() {
+                    body.insert("input".to_owned(), machine::input(&self.input, &self.taken));
+                }
+                machine::document(kind, &self.kubernetes, body, output)
+            }
+        };
+        Shown { stdout: stdout.into(), stderr: self.stderr(), verdict: self.taken.verdict(is_fine) }
     }
 }
 
-/// Adds what is not looked at and matters to the answer.
-pub(crate) fn with_remarks(mut shown: Shown, door: &mut dyn Door) -> Result<Shown> {
-    let answer = door.inquire(&serde_json::to_value(Inquiry::Unmodelled)?).map_err(refused)?;
-    let findings: Vec<Finding> = serde_json::from_value(answer)?;
-    shown.stderr.extend(findings.iter().map(|finding| format!("note: {}\n", clean(&finding.message))));
-    Ok(shown)
+impl Asked<'_, Box<dyn Door>> {
+    /// Asks an inquiry; see [`Asked::or_input`]. The answer as it is, and read.
+    pub(crate) fn inquire<T: DeserializeOwned>(&mut self, inquiry: &Inquiry) -> Result<(Value, T)> {
+        let answer = self.inquire_once(inquiry);
+        let answer = self.or_input(answer)?;
+        Ok((answer.clone(), serde_json::from_value(answer)?))
+    }
+
+    /// The same where nothing is named that might be missing.
+    pub(crate) fn inquire_once(&mut self, inquiry: &Inquiry) -> Result<Value> {
+        self.door.inquire(&serde_json::to_value(inquiry)?).map_err(refused)
+    }
+
+    /// Adds what is not looked at and matters to the answer.
+    pub(crate) fn with_remarks(&mut self, mut shown: Shown) -> Result<Shown> {
+        let findings: Vec<Finding> = serde_json::from_value(self.inquire_once(&Inquiry::Unmodelled)?)?;
+        shown.stderr.extend(findings.iter().map(|finding| format!("note: {}\n", clean(&finding.message))));
+        Ok(shown)
+    }
+}
+
+/// An inquiry that names what is not there is a mistake in the arguments.
+fn refused(error: apportion::Error) -> anyhow::Error {
+    let apportion::Error::Refused(findings) = &error else { return error.into() };
+    let Some(Finding { message, hint, .. }) = findings.first() else { return error.into() };
+    match hint {
+        Some(hint) => anyhow!("{message}; {hint}"),
+        None => anyhow!("{message}"),
+    }
+}
+
+/// Whether every Pod has a node, nothing keeps it from running there, and nothing is wrong with the run as a whole.
+pub(crate) fn is_satisfied(report: &Report) -> bool {
+    let is_fine = |findings: &[Finding]| findings.iter().all(|finding| finding.severity != Severity::Error);
+    let is_placed = |pod: &PodReport| pod.node.is_some() && !pod.is_stuck() && is_fine(&pod.reasons);
+    report.pods.iter().all(is_placed) && is_fine(&report.findings)
 }
 
 /// The time of this machine, in whole seconds.
@@ -90,8 +158,8 @@ pub(crate) fn now() -> Time {
 /// The Kubernetes that answers, in a few words.
 pub(crate) fn in_words(arguments: &EngineArguments) -> String {
     let mode = match arguments.mode {
-        super::args::ModeChoice::Sound => "",
-        super::args::ModeChoice::Reference => ", known defects included",
+        ModeChoice::Sound => "",
+        ModeChoice::Reference => ", known defects included",
     };
     format!("{}{mode}", kubernetes_in_words(&arguments.kubernetes))
 }
@@ -99,7 +167,7 @@ pub(crate) fn in_words(arguments: &EngineArguments) -> String {
 /// The version and its gates, in a few words.
 pub(crate) fn kubernetes_in_words(arguments: &KubernetesArguments) -> String {
     let version = match arguments.kubernetes_version {
-        apportion_core::profile::Version::All => "the newest Kubernetes with every feature on".to_owned(),
+        Version::All => "the newest Kubernetes with every feature on".to_owned(),
         version => format!("Kubernetes {version}"),
     };
     let gates: Vec<String> =

@@ -9,7 +9,7 @@ use apportion_core::finding::Severity;
 use super::files::Source;
 use super::note::{Note, Place};
 use super::pen::Pen;
-use super::text::{clean, count};
+use super::text::{alike, clean, count};
 
 /// A group of more similar notes than this shows its first one and a number.
 const ALIKE: usize = 3;
@@ -23,21 +23,14 @@ const MAX_LINE: usize = 2000;
 /// What goes to stderr.
 pub(crate) fn diagnose(notes: &[Note], sources: &[Source], pen: Pen, is_verbose: bool) -> String {
     let mut out = String::new();
-    let mut groups: Vec<Vec<&Note>> = Vec::new();
-    let mut known: BTreeMap<_, usize> = BTreeMap::new();
     let mut infos: BTreeMap<&str, usize> = BTreeMap::new();
-    for note in notes {
-        if note.severity == Severity::Info && !is_verbose {
-            let number = infos.entry(note.code).or_default();
-            *number = number.saturating_add(1);
-            continue;
-        }
-        let index = *known.entry(likeness(note)).or_insert(groups.len());
-        match groups.get_mut(index) {
-            Some(group) => group.push(note),
-            None => groups.push(vec![note]),
-        }
+    let (hidden, told): (Vec<&Note>, Vec<&Note>) =
+        notes.iter().partition(|note| note.severity == Severity::Info && !is_verbose);
+    for note in hidden {
+        let number = infos.entry(note.code).or_default();
+        *number = number.saturating_add(1);
     }
+    let groups = alike(told, |note| likeness(note));
     let shown = if is_verbose { groups.len() } else { GROUPS };
     for group in groups.iter().take(shown) {
         let is_cut = !is_verbose && group.len() > ALIKE;

@@ -1,19 +1,19 @@
 //! From files to objects in a cluster, with everything there is to say about them.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 use anyhow::Result;
 use apportion::Door;
 use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
-use apportion_yaml::Positions;
+use apportion_yaml::{Located, Positions};
 use serde_json::Value;
 
-use super::args::ClusterArguments;
-use super::files::{self, STDIN, Source};
-use super::note::{Note, Places};
-use super::read::read;
-use super::{Verdict, live, text};
-use crate::api_server::Resource;
+use super::files::{STDIN, Source};
+use super::note::{Note, Place, numbers, order};
+use super::shown::Verdict;
+use super::text;
 
 /// All that was read.
 #[derive(Debug)]
@@ -100,29 +100,6 @@ pub(crate) struct Taken {
     pub(crate) notes: Vec<Note>,
 }
 
-/// Reads these kinds of the cluster, where that is asked for, and then the files.
-pub(crate) fn gather(files: &[String], cluster: &ClusterArguments, kinds: &[Resource]) -> Result<Input> {
-    match (cluster.from_cluster, files.is_empty()) {
-        (false, _) => load(files),
-        (true, true) => live::read(cluster, kinds),
-        (true, false) => {
-            let mut input = live::read(cluster, kinds)?;
-            input.add(load(files)?);
-            Ok(input)
-        }
-    }
-}
-
-/// Reads the files.
-pub(crate) fn load(paths: &[String]) -> Result<Input> {
-    Ok(of_sources(files::read(paths)?))
-}
-
-/// All that sources hold.
-pub(crate) fn of_sources(sources: Vec<Source>) -> Input {
-    read(sources, || |objects: Vec<Value>, _: &[String]| vec![(); objects.len()]).0
-}
-
 impl Input {
     /// Objects that have no text.
     pub(crate) fn of_objects(source: Source, objects: Vec<Value>) -> Self {
@@ -132,7 +109,7 @@ impl Input {
     }
 
     /// What was read later comes behind.
-    fn add(&mut self, later: Self) {
+    pub(crate) fn add(&mut self, later: Self) {
         let moved = self.sources.len();
         self.sources.extend(later.sources);
         self.documents.extend(later.documents.into_iter().map(|mut document| {
@@ -187,9 +164,24 @@ impl Input {
         taken.notes.sort_by_key(order);
         taken
     }
-}
 
-impl Input {
+    /// Everything there is to say: what the reader said, what was found by document, and more.
+    pub(crate) fn notes(&self, findings: Vec<Vec<Finding>>, more: Vec<Note>) -> Vec<Note> {
+        let places = Places::new(self);
+        let number = findings.iter().map(Vec::len).fold(more.len(), usize::saturating_add);
+        let mut notes = self.problems.clone();
+        notes.reserve_exact(number);
+        for (index, (document, findings)) in self.documents.iter().zip(findings).enumerate() {
+            notes.extend(findings.into_iter().map(|mut finding| {
+                let place = places.of_document(index, &finding);
+                finding.object.get_or_insert_with(|| document.written_reference());
+                Note::of_finding(finding, place)
+            }));
+        }
+        notes.extend(more);
+        notes
+    }
+
     /// Objects that replace an earlier one. Equal ones, as Namespaces that stand in every file, are worth no warning.
     pub(crate) fn repeated(&self, places: &Places<'_>) -> Vec<Note> {
         let mut known: HashMap<[&str; 4], (&Document, &String)> = HashMap::with_capacity(self.documents.len());
@@ -224,29 +216,23 @@ impl Input {
     }
 }
 
-/// By place; what has none comes first.
-pub(crate) fn order(note: &Note) -> (Option<(usize, usize)>, Severity) {
-    (note.place.as_ref().map(|place| (place.source, place.span.start)), note.severity)
-}
-
 /// Kinds in the order in which they matter for allocation; others come behind by name.
 const KINDS: [&str; 7] =
     ["Node", "ResourceSlice", "DeviceClass", "ResourceClaimTemplate", "ResourceClaim", "Pod", "Namespace"];
 
 impl Taken {
     pub(crate) fn has_errors(&self) -> bool {
-        self.notes.iter().any(|note| note.severity == Severity::Error)
+        numbers(&self.notes).0 > 0
     }
 
     /// The verdict of an answer: no where something of the input was left out, whatever the answer is.
     pub(crate) fn verdict(&self, is_fine: bool) -> Verdict {
-        if is_fine && !self.has_errors() { Verdict::Yes } else { Verdict::No }
+        Verdict::of(is_fine && !self.has_errors())
     }
 
     /// Where the answer is not about all that is written: errors and warnings in numbers.
     pub(crate) fn problems(&self) -> Option<String> {
-        let number = |severity| self.notes.iter().filter(|note| note.severity == severity).count();
-        let (errors, warnings) = (number(Severity::Error), number(Severity::Warning));
+        let (errors, warnings) = numbers(&self.notes);
         let warned = text::count(warnings, "warning");
         match (errors, warnings) {
             (0, 0) => None,
@@ -283,5 +269,58 @@ impl Taken {
             true => format!("Read no object from {place}"),
             false => format!("Read {} from {place}: {}", text::count(all, "object"), parts.join(", ")),
         }
+    }
+}
+
+/// Finds the place of a finding by the object it is about.
+#[derive(Debug)]
+pub(crate) struct Places<'i> {
+    input: &'i Input,
+    /// Made when an object is sought.
+    documents: OnceCell<BTreeMap<ObjectRef, usize>>,
+}
+
+impl<'i> Places<'i> {
+    pub(crate) fn new(input: &'i Input) -> Self {
+        Self { input, documents: OnceCell::new() }
+    }
+
+    /// The place of a field of an object of the input.
+    pub(crate) fn find(&self, finding: &Finding) -> Option<Place> {
+        let mut object = finding.object.clone()?;
+        if object.namespace.is_empty() {
+            object.namespace = "default".to_owned();
+        }
+        let all = || self.input.documents.iter().enumerate().map(|(index, document)| (document.reference(), index));
+        let documents = self.documents.get_or_init(|| all().collect());
+        self.of_document(*documents.get(&object)?, finding)
+    }
+
+    /// The place of a finding in the document that it is about.
+    pub(crate) fn of_document(&self, document: usize, finding: &Finding) -> Option<Place> {
+        let document = self.input.documents.get(document)?;
+        let source = self.input.sources.get(document.source)?;
+        let located = document.positions.find(&finding.path)?;
+        // Of a field that nobody knows the name matters, not the value.
+        let span = match (&located.key, finding.code) {
+            (Some(key), Code::ReadUnknownField) => key.clone(),
+            _ => to_underline(&located, &source.text),
+        };
+        Some(Place { source: document.source, span })
+    }
+}
+
+/// What to underline of a field: its value where that stands on one line, else its key, else the value's first line.
+fn to_underline(located: &Located, text: &[u8]) -> Range<usize> {
+    let value = &located.value;
+    let written = text.get(value.clone()).unwrap_or_default();
+    let first_line = written.iter().position(|byte| *byte == b'\n');
+    match (&located.key, first_line) {
+        // A field whose path goes on beyond what is written lacks something: its key shows where.
+        (Some(key), _) if !located.is_exact => key.clone(),
+        (_, None) if !written.is_empty() => value.clone(),
+        (Some(key), _) => key.clone(),
+        (None, Some(length)) => value.start..value.start.saturating_add(length),
+        (None, None) => value.clone(),
     }
 }

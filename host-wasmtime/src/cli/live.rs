@@ -3,12 +3,13 @@
 use anyhow::{Context, Result};
 use tokio::runtime::Builder;
 
-use super::args::{ClusterArguments, Output};
+use super::arguments::{ClusterArguments, Output};
 use super::files::Source;
 use super::input::Input;
+use super::machine;
 use super::note::Note;
 use super::progress::Progress;
-use super::{Shown, Verdict, machine};
+use super::shown::Shown;
 use crate::api_server::{Resource, connect, list, reader_role};
 
 /// Lists the objects of these kinds of the cluster that the arguments name.
@@ -27,6 +28,5 @@ pub(crate) fn read(arguments: &ClusterArguments, kinds: &[Resource]) -> Result<I
 
 /// The role that reading these kinds needs, as a manifest.
 pub(crate) fn role(kinds: &[Resource]) -> Result<Shown> {
-    let stdout = machine::text(&serde_json::to_value(reader_role(kinds))?, Output::Yaml);
-    Ok(Shown { stdout: stdout.into(), stderr: String::new(), verdict: Verdict::Yes })
+    Ok(Shown::text(machine::text(&serde_json::to_value(reader_role(kinds))?, Output::Yaml)))
 }

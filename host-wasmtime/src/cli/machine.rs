@@ -5,9 +5,9 @@ use std::io::{self, BufWriter, Write};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::args::{EngineArguments, KubernetesArguments, ModeChoice, Output};
+use super::arguments::{EngineArguments, KubernetesArguments, ModeChoice, Output};
 use super::input::{Input, Taken};
-use super::note::MachineNote;
+use super::note::{MachineNote, Note};
 
 /// Version of the machine formats.
 pub(crate) const FORMAT: &str = "apportion/v1";
@@ -15,15 +15,15 @@ pub(crate) const FORMAT: &str = "apportion/v1";
 /// Bytes that are written together.
 const PIECE: usize = 64 << 10;
 
-/// The whole text: what it is, who answered, and the body's fields.
-pub(crate) fn write(kind: &str, engine: &EngineArguments, body: Value, output: Output) -> String {
-    let mode = match engine.mode {
+/// The Kubernetes that answered, and whether with its defects.
+pub(crate) fn kubernetes_in_mode(arguments: &EngineArguments) -> Map<String, Value> {
+    let mode = match arguments.mode {
         ModeChoice::Sound => "sound",
         ModeChoice::Reference => "reference",
     };
-    let mut kubernetes = kubernetes(&engine.kubernetes);
+    let mut kubernetes = kubernetes(&arguments.kubernetes);
     kubernetes.insert("mode".to_owned(), json!(mode));
-    text(&document(kind, kubernetes, body), output)
+    kubernetes
 }
 
 /// The Kubernetes that answered.
@@ -34,23 +34,30 @@ pub(crate) fn kubernetes(arguments: &KubernetesArguments) -> Map<String, Value> 
     Map::from_iter([("version".to_owned(), version), ("featureGates".to_owned(), Value::Object(gates))])
 }
 
-/// What it is, who answered, and the body's fields.
-pub(crate) fn document(kind: &str, kubernetes: Map<String, Value>, body: Value) -> Value {
-    let mut map = Map::new();
-    map.insert("format".to_owned(), json!(FORMAT));
-    map.insert("kind".to_owned(), json!(kind));
-    map.insert("kubernetes".to_owned(), Value::Object(kubernetes));
-    if let Value::Object(body) = body {
+/// The whole text: what it is, who answered, and the body's fields.
+pub(crate) fn document(kind: &str, kubernetes: &Map<String, Value>, body: Value, output: Output) -> String {
+    let mut document = json!({ "format": FORMAT, "kind": kind, "kubernetes": kubernetes });
+    if let (Value::Object(body), Some(map)) = (body, document.as_object_mut()) {
         map.extend(body);
     }
-    Value::Object(map)
+    text(&document, output)
 }
 
 /// What was read.
 pub(crate) fn input(input: &Input, taken: &Taken) -> Value {
-    let files: Vec<&str> = input.sources.iter().map(|source| source.name.as_str()).collect();
-    let findings: Vec<MachineNote<'_>> = taken.notes.iter().map(|note| note.for_machines(&input.sources)).collect();
-    json!({ "files": files, "objects": taken.kinds, "leftAside": taken.aside, "refused": taken.refused, "findings": findings })
+    json!({
+        "files": files(input), "objects": taken.kinds, "leftAside": taken.aside, "refused": taken.refused,
+        "findings": findings(input, &taken.notes),
+    })
+}
+
+/// What was read, by name.
+pub(crate) fn files(input: &Input) -> Vec<&str> {
+    input.sources.iter().map(|source| source.name.as_str()).collect()
+}
+
+pub(crate) fn findings<'n>(input: &'n Input, notes: &'n [Note]) -> Vec<MachineNote<'n>> {
+    notes.iter().map(|note| note.for_machines(&input.sources)).collect()
 }
 
 /// A value as text.

@@ -1,15 +1,12 @@
 //! One form for everything there is to say about the input, with its place in the text.
 
-use std::cell::OnceCell;
-use std::collections::BTreeMap;
 use std::ops::Range;
 
-use apportion_core::finding::{Code, ErrorKind, Finding, ObjectRef, Severity};
-use apportion_yaml::{Located, Problem, Severity as YamlSeverity};
+use apportion_core::finding::{ErrorKind, Finding, ObjectRef, Severity};
+use apportion_yaml::{Problem, Severity as YamlSeverity};
 use serde::Serialize;
 
 use super::files::Source;
-use super::input::Input;
 
 /// Something to say.
 #[derive(Clone, PartialEq, Debug)]
@@ -48,10 +45,7 @@ impl Note {
     pub(crate) fn of_problem(source: usize, problem: Problem) -> Self {
         Self {
             code: problem.code.text(),
-            severity: match problem.severity {
-                YamlSeverity::Error => Severity::Error,
-                YamlSeverity::Warning => Severity::Warning,
-            },
+            severity: severity_of(problem.severity),
             kind: None,
             object: None,
             path: String::new(),
@@ -132,55 +126,20 @@ pub(crate) struct MachineNote<'n> {
     severity: Severity,
 }
 
-/// Finds the place of a finding by the object it is about.
-#[derive(Debug)]
-pub(crate) struct Places<'i> {
-    input: &'i Input,
-    /// Made when an object is sought.
-    documents: OnceCell<BTreeMap<ObjectRef, usize>>,
-}
-
-impl<'i> Places<'i> {
-    pub(crate) fn new(input: &'i Input) -> Self {
-        Self { input, documents: OnceCell::new() }
-    }
-
-    /// The place of a field of an object of the input.
-    pub(crate) fn find(&self, finding: &Finding) -> Option<Place> {
-        let mut object = finding.object.clone()?;
-        if object.namespace.is_empty() {
-            object.namespace = "default".to_owned();
-        }
-        let all = || self.input.documents.iter().enumerate().map(|(index, document)| (document.reference(), index));
-        let documents = self.documents.get_or_init(|| all().collect());
-        self.of_document(*documents.get(&object)?, finding)
-    }
-
-    /// The place of a finding in the document that it is about.
-    pub(crate) fn of_document(&self, document: usize, finding: &Finding) -> Option<Place> {
-        let document = self.input.documents.get(document)?;
-        let source = self.input.sources.get(document.source)?;
-        let located = document.positions.find(&finding.path)?;
-        // Of a field that nobody knows the name matters, not the value.
-        let span = match (&located.key, finding.code) {
-            (Some(key), Code::ReadUnknownField) => key.clone(),
-            _ => to_underline(&located, &source.text),
-        };
-        Some(Place { source: document.source, span })
+pub(crate) const fn severity_of(severity: YamlSeverity) -> Severity {
+    match severity {
+        YamlSeverity::Error => Severity::Error,
+        YamlSeverity::Warning => Severity::Warning,
     }
 }
 
-/// What to underline of a field: its value where that stands on one line, else its key, else the value's first line.
-fn to_underline(located: &Located, text: &[u8]) -> Range<usize> {
-    let value = &located.value;
-    let written = text.get(value.clone()).unwrap_or_default();
-    let first_line = written.iter().position(|byte| *byte == b'\n');
-    match (&located.key, first_line) {
-        // A field whose path goes on beyond what is written lacks something: its key shows where.
-        (Some(key), _) if !located.is_exact => key.clone(),
-        (_, None) if !written.is_empty() => value.clone(),
-        (Some(key), _) => key.clone(),
-        (None, Some(length)) => value.start..value.start.saturating_add(length),
-        (None, None) => value.clone(),
-    }
+/// Errors and warnings in numbers.
+pub(crate) fn numbers(notes: &[Note]) -> (usize, usize) {
+    let number = |severity| notes.iter().filter(|note| note.severity == severity).count();
+    (number(Severity::Error), number(Severity::Warning))
+}
+
+/// By place; what has none comes first.
+pub(crate) fn order(note: &Note) -> (Option<(usize, usize)>, Severity) {
+    (note.place.as_ref().map(|place| (place.source, place.span.start)), note.severity)
 }

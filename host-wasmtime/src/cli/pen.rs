@@ -3,7 +3,7 @@
 use std::env;
 use std::io::IsTerminal;
 
-use super::args::{Color, LookArguments};
+use super::arguments::{Color, LookArguments};
 
 /// What a stream can show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

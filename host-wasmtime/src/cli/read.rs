@@ -1,4 +1,4 @@
-//! From texts to objects, with as many threads as there are processors.
+//! From arguments to objects: files with as many threads as there are processors, and live clusters.
 
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -6,13 +6,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
+use anyhow::Result;
 use apportion_yaml::{Limits, Part, join, parts, read_part};
 use serde_json::Value;
 
-use super::files::Source;
+use super::arguments::ClusterArguments;
+use super::files::{self, Source};
 use super::input::{Document, Input};
+use super::live;
 use super::note::Note;
 use super::progress::Progress;
+use crate::api_server::Resource;
 
 /// Bytes from which on a text is read in parts.
 const PART: usize = 512 << 10;
@@ -23,6 +27,29 @@ const BATCH_BYTES: usize = 1 << 20;
 
 /// Most threads that look at what one thread reads: reading takes about a third of the time of looking.
 const MOST_LOOKS: usize = 3;
+
+/// Reads these kinds of the cluster, where that is asked for, and then the files.
+pub(crate) fn gather(files: &[String], cluster: &ClusterArguments, kinds: &[Resource]) -> Result<Input> {
+    match (cluster.from_cluster, files.is_empty()) {
+        (false, _) => load(files),
+        (true, true) => live::read(cluster, kinds),
+        (true, false) => {
+            let mut input = live::read(cluster, kinds)?;
+            input.add(load(files)?);
+            Ok(input)
+        }
+    }
+}
+
+/// Reads the files.
+pub(crate) fn load(paths: &[String]) -> Result<Input> {
+    Ok(of_sources(files::read(paths)?))
+}
+
+/// All that sources hold.
+pub(crate) fn of_sources(sources: Vec<Source>) -> Input {
+    read(sources, || |objects: Vec<Value>, _: &[String]| vec![(); objects.len()]).0
+}
 
 /// Some bytes of a source that can be read without the others.
 struct Task {

@@ -6,37 +6,96 @@ use apportion_core::allocate::Limits;
 use apportion_core::api::source::SOURCE_API_VERSION;
 use apportion_core::controller::{Part, Settings};
 use apportion_core::profile::{Mode, Profile};
-use serde_json::{Value, json};
+use clap::Args;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
-use super::args::{ClusterArguments, KubernetesArguments, TemplateSyncArguments};
-use super::ask;
-use super::input::{self, Input, Taken};
+use super::arguments::{ClusterArguments, KubernetesArguments, LookArguments};
+use super::ask::{self, Asked};
+use super::input::Input;
+use super::machine;
+use super::read::gather;
 use crate::api_server::PLANNED;
 
-/// What the part is asked with.
-pub(super) fn profile(kubernetes: &KubernetesArguments) -> Result<Profile> {
-    if kubernetes.native {
-        bail!("template-sync is asked in the component only");
-    }
-    ask::profile(kubernetes, Mode::Sound)
+/// Why a selector does not reach a namespace.
+pub(crate) const SKIPPED: &str = "a selector skips system namespaces (`kube-`), only their names select them";
+
+// What template-sync would be told when it starts.
+#[derive(Args, Debug)]
+pub(crate) struct TemplateSyncArguments {
+    /// The controller's namespace, where master templates are
+    #[arg(long, value_name = "NAMESPACE", default_value = "apportion-system")]
+    pub(crate) namespace: String,
+    /// As the controller's argument of this name
+    #[arg(long)]
+    pub(crate) allow_admin_access: bool,
 }
 
-/// A controller that knows of the input, and nothing of it is looked at yet.
-pub(super) fn start(
+/// A source, as the component describes it; see [`apportion_core::controllers::template_sync::Stands`].
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Source {
+    pub(crate) kind: String,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) target: String,
+    pub(crate) rank: usize,
+    pub(crate) master: String,
+    pub(crate) is_ready: bool,
+    pub(crate) is_paused: bool,
+    pub(crate) is_observed: bool,
+    pub(crate) counts: Counts,
+    pub(crate) missing_classes: Vec<String>,
+    pub(crate) skipped: Vec<String>,
+    pub(crate) places: Vec<Place>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Counts {
+    pub(crate) matched: u64,
+    pub(crate) current: u64,
+    pub(crate) updating: u64,
+    pub(crate) conflicting: u64,
+    pub(crate) refused: u64,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Place {
+    pub(crate) namespace: String,
+    pub(crate) state: String,
+    pub(crate) reason: String,
+    pub(crate) message: String,
+}
+
+impl Source {
+    /// The name; that of a master with its namespace.
+    pub(crate) fn full_name(&self) -> String {
+        if self.namespace.is_empty() { self.name.clone() } else { format!("{}/{}", self.namespace, self.name) }
+    }
+}
+
+/// A controller that knows of the input, and nothing of it is looked at yet. Without a stated Kubernetes it is the usual one.
+pub(crate) fn start<'a>(
     files: &[String],
     cluster: &ClusterArguments,
-    profile: &Profile,
+    kubernetes: Option<&KubernetesArguments>,
     arguments: &TemplateSyncArguments,
-) -> Result<(Controller, Input, Taken)> {
-    let input = input::gather(files, cluster, &PLANNED)?;
+    look: &'a LookArguments,
+) -> Result<Asked<'a, Controller>> {
+    let (profile, kubernetes) = match kubernetes {
+        Some(kubernetes) if kubernetes.native => bail!("template-sync is asked in the component only"),
+        Some(kubernetes) => (ask::profile(kubernetes, Mode::Sound)?, machine::kubernetes(kubernetes)),
+        None => (Profile::default(), Map::new()),
+    };
+    let input = gather(files, cluster, &PLANNED)?;
     let settings = Settings {
         part: Part::TemplateSync,
         home: arguments.namespace.clone(),
         allow_admin_access: arguments.allow_admin_access,
     };
-    let mut controller = Runner::new()?.controller(profile, Limits::default(), HostLimits::default(), settings)?;
-    let taken = input.taken(controller.apply(&stored(&input))?);
-    Ok((controller, input, taken))
+    let mut door = Runner::new()?.controller(&profile, Limits::default(), HostLimits::default(), settings)?;
+    let taken = input.taken(door.apply(&stored(&input))?);
+    Ok(Asked { door, input, taken, look, kubernetes })
 }
 
 /// Manifests as they would be stored: a source that no server has seen has no UID yet, and copies name it by that.

@@ -1,6 +1,7 @@
 //! Words and columns.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Columns that text for people is wrapped at. Not the terminal's width, so that the same input gives the same text.
 pub(crate) const WIDTH: usize = 100;
@@ -62,6 +63,37 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Text behind a mark, with the following lines below its first word.
+pub(crate) fn item(mark: &str, text: &str, depth: usize) -> Vec<String> {
+    let lead = " ".repeat(depth);
+    let hang = " ".repeat(columns(mark));
+    let width = WIDTH.saturating_sub(depth).saturating_sub(columns(mark));
+    let lines = wrap(&clean(text), width).into_iter().enumerate();
+    lines.map(|(index, line)| format!("{lead}{}{line}", if index == 0 { mark } else { &hang })).collect()
+}
+
+pub(crate) fn indented(text: &str, depth: usize) -> Vec<String> {
+    item("", text, depth)
+}
+
+/// Lines as one text.
+pub(crate) fn lines(lines: impl IntoIterator<Item = String>) -> String {
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// Items that are alike together, in the order of the first of each.
+pub(crate) fn alike<T, K: Ord>(items: impl IntoIterator<Item = T>, likeness: impl Fn(&T) -> K) -> Vec<Vec<T>> {
+    let (mut groups, mut known) = (Vec::<Vec<T>>::new(), BTreeMap::new());
+    for item in items {
+        let place = *known.entry(likeness(&item)).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some(group) => group.push(item),
+            None => groups.push(vec![item]),
+        }
+    }
+    groups
+}
+
 /// Columns that a text takes up.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().count()
@@ -71,6 +103,11 @@ pub(crate) fn columns(text: &str) -> usize {
 pub(crate) fn pad(text: &str, width: usize) -> String {
     let missing = width.saturating_sub(columns(text));
     format!("{text}{}", " ".repeat(missing))
+}
+
+/// Cells of a table.
+pub(crate) fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.map(|cell| clean(cell).into_owned()).into()
 }
 
 /// Rows with aligned columns, two spaces apart; columns named in `right` are aligned to the right.

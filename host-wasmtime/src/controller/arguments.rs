@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use clap::{Args, ValueEnum};
 
 use super::parts::PartName;
-use crate::cli::KubernetesArguments;
+use crate::cli::arguments::KubernetesArguments;
 
 /// Parts that run where nobody says which: nobody else does what they do.
 const USUAL: [PartName; 2] = [PartName::TemplateSync, PartName::Explainer];

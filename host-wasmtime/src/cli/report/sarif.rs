@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use apportion_core::finding::Severity;
 use serde_json::{Value, json};
 
-use crate::cli::explain;
+use crate::cli::codes;
 use crate::cli::files::Source;
 use crate::cli::note::Note;
 
@@ -21,7 +21,7 @@ pub(crate) fn write(notes: &[Note], sources: &[Source]) -> String {
     let described: Vec<Value> = rules
         .keys()
         .map(|code| {
-            let paragraph = explain::paragraph_of(code).unwrap_or(code);
+            let paragraph = codes::paragraph_of(code).unwrap_or(code);
             json!({ "id": code, "fullDescription": { "text": paragraph }, "shortDescription": { "text": code } })
         })
         .collect();

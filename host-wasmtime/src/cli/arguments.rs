@@ -1,0 +1,213 @@
+//! Arguments of more than one command.
+
+use apportion_core::ask::TaintSpec;
+use apportion_core::finding::ObjectRef;
+use apportion_core::profile::{Mode, Version};
+use clap::{Args, ValueEnum};
+
+#[derive(Args, Debug)]
+pub(crate) struct FileArguments {
+    /// Manifests: files, folders (with all .yaml, .yml and .json below them), `-` for standard input
+    #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH", required = true, num_args = 1..)]
+    pub(crate) files: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct InputArguments {
+    /// Manifests: files, folders (with all .yaml, .yml and .json below them), `-` for standard input
+    #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH", num_args = 1..)]
+    #[arg(required_unless_present_any = ["from_cluster", "print_rbac"])]
+    pub(crate) files: Vec<String>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArguments,
+}
+
+// The same for commands with arguments that have no name: one file behind each `-f`, so that what follows is not taken for another.
+#[derive(Args, Debug)]
+pub(crate) struct RepeatedArguments {
+    /// Manifests: a file, a folder (with all .yaml, .yml and .json below it), `-` for standard input; may be repeated
+    #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH")]
+    #[arg(required_unless_present_any = ["from_cluster", "print_rbac"])]
+    pub(crate) files: Vec<String>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArguments,
+}
+
+#[derive(Args, Default, Debug)]
+pub(crate) struct ClusterArguments {
+    /// List the objects of a cluster through the kubeconfig, without changing anything; manifests come on top
+    #[arg(long, help_heading = "Cluster")]
+    pub(crate) from_cluster: bool,
+    /// The context of the kubeconfig; the current one where left out
+    #[arg(long, value_name = "NAME", requires = "from_cluster", help_heading = "Cluster")]
+    pub(crate) context: Option<String>,
+    /// Print the role that `--from-cluster` needs, and do nothing else
+    #[arg(long, help_heading = "Cluster")]
+    pub(crate) print_rbac: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Kubernetes")]
+pub(crate) struct KubernetesArguments {
+    /// The Kubernetes that answers: 1.34, 1.35, 1.36, 1.37, or all for the newest with every feature on
+    #[arg(long, visible_alias = "profile", value_name = "VERSION", default_value = "all", value_parser = parse_version)]
+    pub(crate) kubernetes_version: Version,
+    /// Feature gates that differ from the version's defaults, for instance DRADeviceTaints=false
+    #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', value_parser = parse_gate)]
+    pub(crate) feature_gates: Vec<(String, bool)>,
+    /// Ask the same code outside of the component, for comparison
+    #[arg(long)]
+    pub(crate) native: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Kubernetes")]
+pub(crate) struct EngineArguments {
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesArguments,
+    /// Whether known defects of that version are reproduced
+    #[arg(long, value_enum, default_value_t = ModeChoice::Sound)]
+    pub(crate) mode: ModeChoice,
+    /// Devices that one search may try before it gives up
+    #[arg(long, value_name = "N", default_value_t = apportion_core::allocate::Limits::default().max_steps)]
+    pub(crate) max_steps: u64,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct ViewArguments {
+    /// How the answer is written
+    #[arg(long, short = 'o', value_enum, default_value_t = Output::Table)]
+    pub(crate) output: Output,
+    #[command(flatten)]
+    pub(crate) look: LookArguments,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct LookArguments {
+    /// Colour; `auto` is on a terminal only, and honours NO_COLOR
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub(crate) color: Color,
+    /// ASCII only, no colour, reads well aloud
+    #[arg(long)]
+    pub(crate) plain: bool,
+    /// Show every remark, also those that are only worth knowing
+    #[arg(long, short = 'v')]
+    pub(crate) verbose: bool,
+}
+
+impl LookArguments {
+    /// For what goes into a file.
+    pub(crate) const FILE: Self = Self { color: Color::Never, plain: false, verbose: false };
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Output {
+    /// For people
+    Table,
+    /// For programs, format `apportion/v1`
+    Json,
+    /// The same as YAML
+    Yaml,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RunOutput {
+    /// For people
+    Table,
+    /// For programs, format `apportion/v1`
+    Json,
+    /// The same as YAML
+    Yaml,
+    /// A page with a picture of what happens in time
+    Html,
+}
+
+impl RunOutput {
+    /// The same for what has no picture.
+    pub(crate) const fn plain(self) -> Output {
+        match self {
+            Self::Table | Self::Html => Output::Table,
+            Self::Json => Output::Json,
+            Self::Yaml => Output::Yaml,
+        }
+    }
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ReportOutput {
+    /// For people, under the lines of the manifests
+    Table,
+    /// For programs, format `apportion/v1`
+    Json,
+    /// The same as YAML
+    Yaml,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// JUnit, a test case for each object
+    Junit,
+    /// Annotations of GitHub's workflows
+    Github,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ModeChoice {
+    /// No: the correct answer
+    Sound,
+    /// Yes: the version's answer
+    Reference,
+}
+
+impl From<ModeChoice> for Mode {
+    fn from(choice: ModeChoice) -> Self {
+        match choice {
+            ModeChoice::Sound => Self::Sound,
+            ModeChoice::Reference => Self::Reference,
+        }
+    }
+}
+
+/// An object by its name, or `NAMESPACE/NAME`.
+pub(crate) fn named(kind: &str, name: &str) -> ObjectRef {
+    let (namespace, name) = name.split_once('/').unwrap_or(("", name));
+    ObjectRef { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
+}
+
+/// Devices and the taint, cut at the first `=`.
+pub(crate) fn parse_taint(text: &str) -> Result<TaintSpec, String> {
+    let (devices, taint) = text.split_once('=').ok_or("write it as DEVICES=KEY:EFFECT")?;
+    Ok(TaintSpec { devices: devices.to_owned(), taint: taint.to_owned() })
+}
+
+fn parse_version(text: &str) -> Result<Version, String> {
+    Version::parse(text).ok_or_else(|| "known are 1.34, 1.35, 1.36, 1.37 and all".to_owned())
+}
+
+fn parse_gate(text: &str) -> Result<(String, bool), String> {
+    let (name, value) = text.split_once('=').ok_or("write it as GATE=true or GATE=false")?;
+    let value = match value.to_ascii_lowercase().as_str() {
+        "true" | "t" | "1" => true,
+        "false" | "f" | "0" => false,
+        _ => return Err(format!("`{value}` is neither true nor false")),
+    };
+    Ok((name.to_owned(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gates_are_written_as_for_kubernetes() {
+        assert_eq!(parse_gate("DRADeviceTaints=False"), Ok(("DRADeviceTaints".to_owned(), false)));
+        assert!(parse_gate("DRADeviceTaints").is_err() && parse_gate("X=yes").is_err());
+    }
+}

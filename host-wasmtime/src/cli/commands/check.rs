@@ -1,0 +1,87 @@
+//! `apportion check`: what is wrong in a dump.
+
+use std::io;
+
+use anyhow::{Context, Result};
+use apportion::{HostLimits, Runner};
+use apportion_core::check::inspect;
+use apportion_core::decision::Time;
+use apportion_core::profile::Mode;
+use clap::Args;
+use serde_json::json;
+
+use crate::api_server::READ;
+use crate::cli::arguments::{InputArguments, KubernetesArguments, Output, ViewArguments};
+use crate::cli::diagnose::diagnose;
+use crate::cli::input::Places;
+use crate::cli::note::{Note, numbers, order};
+use crate::cli::pen::{Ink, Pen};
+use crate::cli::read::gather;
+use crate::cli::shown::{Shown, Verdict};
+use crate::cli::{ask, machine, text};
+
+const EXAMPLE: &str = "\
+Example:
+  kubectl get resourceclaims,resourceslices,pods,nodes -A -o yaml | apportion check -f -";
+
+/// Find what is wrong in a dump of a cluster, each with the next step that is safe
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct CheckArguments {
+    #[command(flatten)]
+    input: InputArguments,
+    #[command(flatten)]
+    kubernetes: KubernetesArguments,
+    /// The time of the dump, as 2026-03-01T12:00:00Z; without it the latest that its objects speak of
+    #[arg(long, value_name = "TIME")]
+    now: Option<String>,
+    #[command(flatten)]
+    view: ViewArguments,
+}
+
+pub(super) fn check(arguments: &CheckArguments) -> Result<Shown> {
+    let CheckArguments { input, kubernetes, now, view } = arguments;
+    let profile = ask::profile(kubernetes, Mode::Sound)?;
+    let now = match now {
+        Some(text) => {
+            Some(Time::parse(text).with_context(|| format!("`--now {text}` is no time such as 2026-03-01T12:00:00Z"))?)
+        }
+        // A dump may be old; a live cluster is looked at now.
+        None => input.cluster.from_cluster.then(ask::now),
+    };
+    let input = gather(&input.files, &input.cluster, &READ)?;
+    let findings = match kubernetes.native {
+        true => inspect(input.objects().collect(), &profile, now),
+        false => Runner::new()?.inspect(&input.texts, &profile, now, HostLimits::default())?,
+    };
+    let (places, mut notes) = (Places::new(&input), input.problems.clone());
+    notes.extend(findings.into_iter().map(|finding| {
+        let place = places.find(&finding);
+        Note::of_finding(finding, place)
+    }));
+    notes.sort_by_key(order);
+    let look = &view.look;
+    let stdout = match view.output {
+        Output::Table => {
+            let pen = Pen::new(look, &io::stdout());
+            let objects = text::count(input.documents.len().saturating_add(input.refused), "object");
+            let (errors, warnings) = numbers(&notes);
+            let verdict = match (errors, warnings) {
+                (0, 0) => pen.paint(Ink::Good, "nothing is wrong"),
+                _ => pen.paint(
+                    if errors > 0 { Ink::Bad } else { Ink::Doubt },
+                    &format!("{}, {}", text::count(errors, "error"), text::count(warnings, "warning")),
+                ),
+            };
+            format!("{}{objects}: {verdict}\n", diagnose(&notes, &input.sources, pen, look.verbose))
+        }
+        output => {
+            let body = json!({
+                "files": machine::files(&input), "objects": input.documents.len(),
+                "findings": machine::findings(&input, &notes),
+            });
+            machine::document("Check", &machine::kubernetes(kubernetes), body, output)
+        }
+    };
+    Ok(Shown { stdout: stdout.into(), stderr: String::new(), verdict: Verdict::of(notes.is_empty()) })
+}

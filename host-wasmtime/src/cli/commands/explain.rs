@@ -1,0 +1,411 @@
+//! `apportion explain`: why something is Pending; with a code, what that means.
+
+use std::io;
+
+use anyhow::{Result, bail};
+use apportion_core::ask::Inquiry;
+use apportion_core::explain::{
+    Change, ClosestNode, DeviceDetail, Explanation, NodeDetail, ReasonCount, ReasonKind, Request, RequestExplanation,
+    State, Suggestion,
+};
+use apportion_core::finding::{Finding, ObjectRef};
+use clap::{ArgGroup, Args};
+use serde_json::json;
+
+use crate::cli::arguments::{ClusterArguments, EngineArguments, Output, ViewArguments, named};
+use crate::cli::codes::{Entry, entries};
+use crate::cli::listed::help;
+use crate::cli::pen::{Ink, Pen};
+use crate::cli::shown::Shown;
+use crate::cli::text::{self, WIDTH, alike, clean, count, indented, item, wrap};
+use crate::cli::{ask, machine};
+
+const EXAMPLE: &str = "\
+Example:
+  apportion explain -f examples/gpu-sharing/ --pod ml/huge-model
+  apportion explain -f examples/gpu-sharing/ --claim ml/huge --node node-a
+  apportion explain --from-cluster --pod ml/huge-model
+  apportion explain read/unknown-field";
+
+/// Say why a claim, Pod or PodGroup is Pending and what would help; with a code such as `read/unknown-field`, what it means
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLE)]
+#[command(group(ArgGroup::new("objects").args(["files", "from_cluster"]).multiple(true)))]
+pub(crate) struct ExplainArguments {
+    /// A code; without one and without objects, all codes are listed
+    #[arg(conflicts_with = "objects")]
+    code: Option<String>,
+    /// Manifests: a file, a folder (with all .yaml, .yml and .json below it), `-` for standard input; may be repeated
+    #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH")]
+    files: Vec<String>,
+    #[command(flatten)]
+    cluster: ClusterArguments,
+    /// A ResourceClaim, as NAMESPACE/NAME; the name alone where it is the only one
+    #[arg(long, short = 'c', value_name = "NAME", requires = "objects", group = "subject", help_heading = "What")]
+    claim: Option<String>,
+    /// A Pod; without any of these four, everything that is Pending
+    #[arg(long, short = 'p', value_name = "NAME", requires = "objects", group = "subject", help_heading = "What")]
+    pod: Option<String>,
+    /// A PodGroup
+    #[arg(long, value_name = "NAME", requires = "objects", group = "subject", help_heading = "What")]
+    podgroup: Option<String>,
+    /// A ResourceClaimTemplate: whether a claim made from it would fit
+    #[arg(long, value_name = "NAME", requires = "objects", group = "subject", help_heading = "What")]
+    claim_template: Option<String>,
+    /// List every device of a node with all reasons against it, and ask for these nodes only
+    #[arg(long = "node", short = 'n', value_name = "NODE", num_args = 1.., requires = "objects", help_heading = "What")]
+    nodes: Vec<String>,
+    /// List this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE
+    #[arg(long, short = 'd', value_name = "DEVICE", requires = "objects", help_heading = "What")]
+    device: Option<String>,
+    /// Print the changed manifests of the suggestion with this number, or the setting
+    #[arg(long, value_name = "N", requires = "objects")]
+    apply: Option<usize>,
+    #[command(flatten)]
+    engine: EngineArguments,
+    #[command(flatten)]
+    view: ViewArguments,
+}
+
+pub(super) fn explain(arguments: &ExplainArguments) -> Result<Shown> {
+    let has_objects = arguments.cluster.from_cluster || !arguments.files.is_empty();
+    if has_objects { cluster(arguments) } else { codes(arguments) }
+}
+
+/// Why something in manifests is Pending.
+fn cluster(arguments: &ExplainArguments) -> Result<Shown> {
+    let view = &arguments.view;
+    let request = Request {
+        subject: subject(arguments),
+        nodes: arguments.nodes.clone(),
+        device: arguments.device.clone(),
+        suggestions: true,
+    };
+    let mut asked = ask::cluster(&arguments.engine, &view.look, &arguments.files, &arguments.cluster)?;
+    let (answer, explanations): (_, Vec<Explanation>) = asked.inquire(&Inquiry::Explain(request))?;
+    if let Some(number) = arguments.apply {
+        let stdout = applied(&explanations, number)?.into();
+        return Ok(Shown { stdout, stderr: asked.stderr(), verdict: asked.taken.verdict(true) });
+    }
+    let table = |pen| match asked.taken.problems() {
+        _ if !explanations.is_empty() => show(&explanations, pen),
+        Some(problems) if asked.taken.has_errors() => format!("Nothing that was read is Pending. {problems}\n"),
+        _ => "Nothing is Pending.\n".to_owned(),
+    };
+    let is_fine = explanations.iter().all(|one| matches!(one.state, State::Placed | State::Fits));
+    let shown = asked.show(view.output, "Explanations", || json!({ "explanations": answer }), table, is_fine);
+    asked.with_remarks(shown)
+}
+
+/// What the user named.
+fn subject(arguments: &ExplainArguments) -> Option<ObjectRef> {
+    let subjects = [
+        ("ResourceClaim", &arguments.claim),
+        ("Pod", &arguments.pod),
+        ("PodGroup", &arguments.podgroup),
+        ("ResourceClaimTemplate", &arguments.claim_template),
+    ];
+    subjects.into_iter().find_map(|(kind, name)| Some(named(kind, name.as_ref()?)))
+}
+
+/// The manifests of a suggestion, or the setting or command.
+fn applied(explanations: &[Explanation], number: usize) -> Result<String> {
+    let [explanation] = explanations else {
+        bail!("`--apply` needs one Pod, claim or PodGroup to be named, {} are Pending", explanations.len());
+    };
+    let suggestion = number.checked_sub(1).and_then(|index| explanation.suggestions.get(index));
+    let Some(suggestion) = suggestion else {
+        bail!("there are {} suggestions, none is number {number}", explanation.suggestions.len());
+    };
+    let gates: Vec<String> = suggestion.changes.iter().filter_map(setting).collect();
+    if !gates.is_empty() {
+        return Ok(format!("--feature-gates={}\n", gates.join(",")));
+    }
+    if let [Change::Uncordon { node }] = suggestion.changes.as_slice() {
+        return Ok(format!("kubectl uncordon {node}\n"));
+    }
+    if suggestion.manifests.is_empty() {
+        bail!("suggestion {number} changes no manifest: {}", suggestion.text);
+    }
+    let texts: Vec<String> = suggestion.manifests.iter().map(apportion_yaml::write).collect();
+    Ok(texts.join("---\n"))
+}
+
+/// A feature gate as the arguments of Kubernetes' programs, and of this one, spell it.
+fn setting(change: &Change) -> Option<String> {
+    match change {
+        Change::EnableGate { gate } => Some(format!("{gate}=true")),
+        _ => None,
+    }
+}
+
+/// What codes mean.
+fn codes(arguments: &ExplainArguments) -> Result<Shown> {
+    let pen = Pen::new(&arguments.view.look, &io::stdout());
+    let wanted = arguments.code.as_deref();
+    let chosen: Vec<Entry> = entries().filter(|entry| wanted.is_none_or(|code| entry.code == code)).collect();
+    if let (Some(code), []) = (wanted, chosen.as_slice()) {
+        let ending = code.rsplit('/').next().unwrap_or(code);
+        let alike = entries().filter(|entry| entry.code.contains(ending));
+        let alike: Vec<String> = alike.map(|entry| format!("`{}`", entry.code)).collect();
+        let known = match alike.is_empty() || ending.is_empty() {
+            true => "`apportion explain` lists all".to_owned(),
+            false => format!("did you mean {}?", alike.join(" or ")),
+        };
+        bail!("there is no code `{code}`; {known}");
+    }
+    let paragraph = |entry: &Entry| {
+        let title = format!("{} ({})", pen.paint(Ink::Strong, entry.code), entry.severity_text());
+        format!("{title}\n\n{}\n", wrap(entry.paragraph, WIDTH).join("\n"))
+    };
+    Ok(Shown::text(match (arguments.view.output, wanted) {
+        (output @ (Output::Json | Output::Yaml), _) => {
+            machine::text(&json!({ "format": machine::FORMAT, "kind": "Codes", "codes": chosen }), output)
+        }
+        (Output::Table, Some(_)) => chosen.iter().map(paragraph).collect(),
+        (Output::Table, None) => {
+            let rows: Vec<_> = chosen.iter().map(|entry| text::row([entry.code, entry.severity_text()])).collect();
+            text::lines(text::table(&rows, &[]))
+        }
+    }))
+}
+
+/// Reasons of one request that are shown.
+const MAX_REASONS: usize = 8;
+
+/// Subjects that are named where they have the same explanation.
+const MAX_NAMES: usize = 5;
+
+/// All explanations; equal ones together.
+fn show(explanations: &[Explanation], pen: Pen) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for members in alike(explanations, |one| likeness(one)) {
+        let Some(first) = members.first() else { continue };
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.extend(title(&members, pen));
+        lines.extend(body(first, pen));
+    }
+    text::lines(lines.iter().map(|line| line.trim_end().to_owned()))
+}
+
+/// What an explanation says, without the name of its subject and of claims that were made for it.
+fn likeness(explanation: &Explanation) -> String {
+    let mut text = serde_json::to_string(&(
+        explanation.state,
+        &explanation.headline,
+        &explanation.stage,
+        &explanation.requests,
+        &explanation.conflict,
+        &explanation.details,
+    ))
+    .unwrap_or_default();
+    for request in &explanation.requests {
+        text = text.replace(&request.claim, "<claim>");
+    }
+    text.replace(&explanation.subject.name, "<subject>")
+}
+
+fn title(members: &[&Explanation], pen: Pen) -> Vec<String> {
+    let name = |one: &Explanation| match one.subject.namespace.as_str() {
+        "" => one.subject.name.clone(),
+        namespace => format!("{namespace}/{}", one.subject.name),
+    };
+    let Some(first) = members.first() else { return Vec::new() };
+    let shown: Vec<String> = members.iter().take(MAX_NAMES).map(|one| clean(&name(one)).into_owned()).collect();
+    let more = match members.len().saturating_sub(MAX_NAMES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let names = format!("{} {}{more}", first.subject.kind, shown.join(", "));
+    let (ink, what) = match first.state {
+        State::Placed | State::Fits => (Ink::Good, ""),
+        State::Blocked | State::NoDevices if first.subject.kind == "ResourceClaimTemplate" => {
+            (Ink::Bad, " does not fit")
+        }
+        State::Blocked | State::NoDevices => {
+            (Ink::Bad, if members.len() == 1 { " is Pending" } else { " are Pending" })
+        }
+        State::GaveUp => (Ink::Doubt, ": not known"),
+    };
+    vec![format!("{}{what}", pen.paint(ink, &names))]
+}
+
+fn body(explanation: &Explanation, pen: Pen) -> Vec<String> {
+    let mut lines = indented(&explanation.headline, 2);
+    let mut stage = explanation.stage.as_slice();
+    if explanation.state == State::Blocked
+        && let Some((first, rest)) = stage.split_first()
+    {
+        stage = rest;
+        lines.extend(hint(first, pen));
+    }
+    for finding in stage {
+        lines.extend(item("- ", &format!("{} [{}]", finding.message, finding.code), 2));
+        lines.extend(hint(finding, pen));
+    }
+    if matches!(explanation.state, State::Placed | State::Fits) {
+        return lines;
+    }
+    for request in &explanation.requests {
+        lines.extend(request_lines(request, explanation.requests.len() > 1, pen));
+    }
+    if let Some(closest) = &explanation.closest {
+        lines.push(String::new());
+        lines.push(format!("  {}", closest_line(closest, explanation)));
+    }
+    for node in &explanation.details {
+        lines.extend(node_lines(node, pen));
+    }
+    if !explanation.conflict.is_empty() {
+        lines.push(String::new());
+        lines.push(format!(
+            "  {}",
+            pen.paint(Ink::Strong, "These cannot hold together; without any one of them the rest could:")
+        ));
+        for part in &explanation.conflict {
+            lines.extend(item("- ", &part.text, 2));
+        }
+    }
+    lines.extend(suggestion_lines(&explanation.suggestions, pen));
+    lines
+}
+
+fn hint(finding: &Finding, pen: Pen) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(object) = finding.object.as_ref().filter(|object| !object.name.is_empty()) {
+        let path = if finding.path.is_empty() { String::new() } else { format!(", {}", finding.path) };
+        lines.push(pen.paint(Ink::Faint, &clean(&format!("    at {object}{path}"))));
+    }
+    lines.extend(help(finding.hint.as_deref()));
+    lines
+}
+
+fn request_lines(request: &RequestExplanation, names_claim: bool, pen: Pen) -> Vec<String> {
+    let claim = if names_claim { format!(" of claim {}", request.claim) } else { String::new() };
+    let needs = match request.is_all {
+        true => "all devices".to_owned(),
+        false => counted(request.needed, "device"),
+    };
+    let head = format!("Request {}{claim}: {needs} of class {}", request.request, request.class);
+    let mut lines = vec![String::new(), format!("  {}", pen.paint(Ink::Strong, &clean(&head)))];
+    let of_class = match (request.devices, request.other_devices) {
+        (0, 0) => "no devices are there".to_owned(),
+        (0, other) => format!("{} are there, none of this class", counted(other, "device")),
+        (devices, _) if request.usable == 0 => {
+            format!("{} of this class, none can be used:", counted(devices, "device"))
+        }
+        (devices, _) => {
+            let best =
+                if request.needed > 1 { format!(" (at most {} on one node)", request.best) } else { String::new() };
+            let colon = if request.reasons.is_empty() { "" } else { ":" };
+            format!("{} of this class, {} can be used{best}{colon}", counted(devices, "device"), request.usable)
+        }
+    };
+    lines.extend(indented(&of_class, 2));
+    let width = request.reasons.iter().map(|reason| reason.devices.to_string().len()).max().unwrap_or_default();
+    let mut reasons: Vec<&ReasonCount> = request.reasons.iter().collect();
+    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.devices));
+    for reason in reasons.iter().take(MAX_REASONS) {
+        lines.extend(item(&format!("{:>width$} ", reason.devices), &reason.text, 4));
+    }
+    let hidden = reasons.len().saturating_sub(MAX_REASONS);
+    if hidden > 0 {
+        lines.push(format!("    {hidden} further reasons; `--output yaml` has all"));
+    }
+    for read in &request.reads {
+        let values: Vec<String> = read.values.iter().map(|(value, count)| format!("{value} on {count}")).collect();
+        let text = match (read.present, read.values.is_empty()) {
+            (0, _) => format!("none of {} has `{}`", counted(read.devices, "device"), read.name),
+            (present, _) if present < read.devices => {
+                format!("{present} of {} have `{}`: {}", read.devices, read.name, values.join(", "))
+            }
+            _ => format!("`{}` is {}", read.name, values.join(", ")),
+        };
+        lines.extend(indented(&text, 4).iter().map(|line| pen.paint(Ink::Faint, line)));
+        if let Some(meant) = &read.did_you_mean {
+            lines.extend(indented(&format!("did you mean `{meant}`?"), 4));
+        }
+    }
+    lines
+}
+
+fn closest_line(closest: &ClosestNode, explanation: &Explanation) -> String {
+    let alike = match closest.alike {
+        1 => String::new(),
+        alike => format!("; {alike} nodes are exactly like it"),
+    };
+    let asked = if explanation.suitable_nodes < explanation.nodes {
+        format!(", of {} of {} nodes that could be asked", explanation.suitable_nodes, explanation.nodes)
+    } else {
+        String::new()
+    };
+    let name = clean(&closest.name);
+    format!("Closest node{asked}: {name} ({} of {}){alike}", closest.found, counted(closest.needed, "device"))
+}
+
+fn node_lines(node: &NodeDetail, pen: Pen) -> Vec<String> {
+    let mut lines =
+        vec![String::new(), format!("  {}", pen.paint(Ink::Strong, &clean(&format!("Node {}", node.name))))];
+    for pool in &node.pools {
+        lines.extend(item("- ", pool, 2));
+    }
+    for request in &node.requests {
+        let text = format!(
+            "request {} of claim {}: {} of {} can be used",
+            request.request,
+            request.claim,
+            request.usable,
+            counted(request.needed, "device")
+        );
+        lines.extend(indented(&text, 2));
+        lines.extend(request.devices.iter().flat_map(|device| device_lines(device, pen)));
+    }
+    lines
+}
+
+fn device_lines(device: &DeviceDetail, pen: Pen) -> Vec<String> {
+    let id = &device.device;
+    let name = clean(&format!("{}/{}/{}", id.driver, id.pool, id.device)).into_owned();
+    let mut lines = vec![match device.reasons.is_empty() {
+        true => format!("    {}  {}", pen.paint(Ink::Device, &name), pen.paint(Ink::Good, "can be used")),
+        false => format!("    {}", pen.paint(Ink::Device, &name)),
+    }];
+    // What else is against a device of another class is of no interest.
+    let is_other = device.reasons.iter().any(|reason| reason.kind == ReasonKind::NotOfClass);
+    for reason in device.reasons.iter().filter(|reason| !is_other || reason.kind == ReasonKind::NotOfClass) {
+        lines.extend(item("- ", &reason.text, 6));
+    }
+    lines
+}
+
+fn suggestion_lines(suggestions: &[Suggestion], pen: Pen) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (index, suggestion) in suggestions.iter().enumerate() {
+        if index == 0 {
+            lines.push(String::new());
+            let head = "Each of these alone would help, the smallest change first:";
+            lines.push(format!("  {}", pen.paint(Ink::Strong, head)));
+        }
+        let number = index.saturating_add(1);
+        let then = suggestion.node.as_ref().map(|node| format!(" {} {node}", pen.arrow())).unwrap_or_default();
+        lines.extend(item(&format!("{number}. "), &format!("{}{then}", suggestion.text), 2));
+    }
+    let is_setting = |change: &Change| matches!(change, Change::EnableGate { .. });
+    let has_setting = suggestions.iter().any(|suggestion| suggestion.changes.iter().any(is_setting));
+    let what = match (suggestions.iter().any(|suggestion| !suggestion.manifests.is_empty()), has_setting) {
+        (true, true) => Some("changed manifest of a suggestion, or the setting"),
+        (true, false) => Some("changed manifest of a suggestion"),
+        (false, true) => Some("setting of a suggestion"),
+        (false, false) => None,
+    };
+    if let Some(what) = what {
+        lines.push(pen.paint(Ink::Faint, &format!("  `--apply N` prints the {what}")));
+    }
+    lines
+}
+
+fn counted(number: u64, noun: &str) -> String {
+    count(usize::try_from(number).unwrap_or(usize::MAX), noun)
+}

@@ -1,0 +1,46 @@
+//! `apportion replay`.
+
+use anyhow::{Context, Result, bail};
+use apportion_core::ask::SNAPSHOT_FORMAT;
+use apportion_core::wire;
+use clap::Args;
+use serde_json::Value;
+
+use crate::cli::shown::{Shown, Verdict};
+use crate::cli::{ask, files};
+
+/// Run a snapshot with the settings in it; the same bytes on every host
+#[derive(Args, Debug)]
+pub(crate) struct ReplayArguments {
+    /// The snapshot; `-` for standard input
+    file: String,
+    /// Ask the same code outside of the component, for comparison
+    #[arg(long)]
+    native: bool,
+}
+
+/// Runs a snapshot and prints the report as JSON.
+pub(super) fn replay(arguments: &ReplayArguments) -> Result<Shown> {
+    let sources = files::read(std::slice::from_ref(&arguments.file))?;
+    let Some(source) = sources.first() else { bail!("`{}` cannot be read", arguments.file) };
+    let mut snapshot: Value =
+        serde_json::from_slice(&source.text).with_context(|| format!("`{}` is not JSON", source.name))?;
+    if snapshot.get("format").and_then(Value::as_str) != Some(SNAPSHOT_FORMAT) {
+        bail!("`{}` is not a snapshot of the format `{SNAPSHOT_FORMAT}`", source.name);
+    }
+    let settings = snapshot.get_mut("settings").map(Value::take).unwrap_or_default();
+    let objects = snapshot.get_mut("objects").map(Value::take).unwrap_or_default();
+    let (profile, limits) = match wire::settings(settings) {
+        Ok(read) => read,
+        Err(findings) => {
+            let text: Vec<String> = findings.into_iter().map(|finding| finding.message).collect();
+            bail!("the settings of `{}` cannot be used: {}", source.name, text.join("; "));
+        }
+    };
+    let mut door = ask::open(profile, limits, arguments.native)?;
+    let texts: Vec<String> = objects.as_array().into_iter().flatten().map(Value::to_string).collect();
+    door.submit(&texts)?;
+    let report = door.run()?;
+    let stdout = format!("{:#}\n", serde_json::to_value(&report)?);
+    Ok(Shown { verdict: Verdict::of(ask::is_satisfied(&report)), ..Shown::text(stdout) })
+}

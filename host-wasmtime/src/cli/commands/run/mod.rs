@@ -1,0 +1,95 @@
+//! `apportion run`.
+
+mod html;
+mod lanes;
+mod pending;
+mod report;
+mod table;
+mod timeline;
+
+use anyhow::Result;
+use apportion_core::control_plane::Settled;
+use clap::Args;
+use serde_json::json;
+
+use crate::api_server::READ;
+use crate::cli::arguments::{EngineArguments, InputArguments, LookArguments, RunOutput};
+use crate::cli::ask::{self, Asked};
+use crate::cli::machine;
+use crate::cli::read::gather;
+use crate::cli::shown::Shown;
+
+const EXAMPLE: &str = "\
+Example:
+  apportion run -f examples/gpu-sharing/
+  kubectl get resourceslices,deviceclasses -o yaml | apportion run -f - -f my-job.yaml --kubernetes-version 1.36
+  apportion run -f examples/life/cluster.yaml --script examples/life/script.yaml --until 10m --output html > life.html";
+
+/// Show what DRA does with manifests: Pods, their claims, the devices they get, and why the rest is Pending
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    input: InputArguments,
+    #[command(flatten)]
+    time: TimeArguments,
+    #[command(flatten)]
+    engine: EngineArguments,
+    /// How the answer is written
+    #[arg(long, short = 'o', value_enum, default_value_t = RunOutput::Table, help_heading = "Output")]
+    output: RunOutput,
+    #[command(flatten)]
+    look: LookArguments,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Time")]
+struct TimeArguments {
+    /// Let so much virtual time pass, for instance 10m, and show what happens in it
+    #[arg(long, value_name = "DURATION")]
+    until: Option<String>,
+    /// What is done to the cluster and when: a YAML list of steps such as `at: 30s, delete: pod/x`
+    #[arg(long, value_name = "FILE")]
+    script: Option<String>,
+    /// Show the Events that users would see
+    #[arg(long)]
+    events: bool,
+    /// Show how things stand after each step of the script
+    #[arg(long)]
+    step: bool,
+}
+
+pub(super) fn run(arguments: &RunArguments) -> Result<Shown> {
+    let RunArguments { input, time, engine, output, look } = arguments;
+    let words = ask::in_words(engine);
+    if time.until.is_some() || time.script.is_some() || time.events || time.step || *output == RunOutput::Html {
+        return in_time(arguments, &words);
+    }
+    let mut asked = ask::cluster(engine, look, &input.files, &input.cluster)?;
+    let report = asked.door.run()?;
+    let table = |pen| report::show(&report, &asked.input, &asked.taken, &words, pen, look.verbose);
+    let is_satisfied = ask::is_satisfied(&report);
+    let shown = asked.show(output.plain(), "Run", || json!({ "report": report }), table, is_satisfied);
+    // The process ends now and gives everything back at once.
+    std::mem::forget((asked, report));
+    Ok(shown)
+}
+
+/// What happens in virtual time, and not only where everything lands.
+fn in_time(arguments: &RunArguments, words: &str) -> Result<Shown> {
+    let RunArguments { input, time, engine, output, look } = arguments;
+    let steps = timeline::Steps::new(time.script.as_deref(), time.until.as_deref(), time.step)?;
+    let input = gather(&input.files, &input.cluster, &READ)?;
+    let (taken, played) = steps.play(engine, &input)?;
+    let asked = Asked { door: (), input, taken, look, kubernetes: machine::kubernetes_in_mode(engine) };
+    let text = |pen| match output {
+        RunOutput::Html => html::write(&played, words),
+        _ => {
+            let timeline = table::show(&played, pen, time.events, look.verbose, time.step);
+            let report = report::show(&played.report, &asked.input, &asked.taken, words, pen, look.verbose);
+            format!("{timeline}\n{report}")
+        }
+    };
+    let is_satisfied = played.settled == Settled::Quiet && ask::is_satisfied(&played.report);
+    Ok(asked.show(output.plain(), "Run", || played.to_json(), text, is_satisfied))
+}

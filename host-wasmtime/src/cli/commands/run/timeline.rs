@@ -1,0 +1,274 @@
+//! `apportion run` in virtual time: what happens to claims and Pods, step by step.
+
+use anyhow::{Context, Result, bail};
+use apportion::{HostLimits, Runner};
+use apportion_core::allocate::Limits;
+use apportion_core::ask::Report;
+use apportion_core::control_plane::script::{self, Step, duration, is_namespaced};
+use apportion_core::control_plane::{Command, Happening, Moment, Settled, Simulation};
+use apportion_core::decision::{EventRecord, Time};
+use apportion_core::finding::{ObjectRef, Severity};
+use apportion_core::wire::simulation::Plays;
+use serde_json::{Value, json};
+
+use crate::cli::arguments::EngineArguments;
+use crate::cli::input::{Input, Taken};
+use crate::cli::{ask, files};
+
+/// How long is played where nobody says it: until this long after the last step.
+const USUAL: i64 = 600_000;
+
+/// All that is known at the end.
+pub(crate) struct Played {
+    pub(crate) start: Time,
+    pub(crate) end_millis: u64,
+    pub(crate) settled: Settled,
+    pub(crate) moments: Vec<Moment>,
+    pub(crate) events: Vec<(EventRecord, u64)>,
+    pub(crate) report: Report,
+    /// The cluster after each step of the script, with what was done.
+    pub(crate) stages: Vec<Stage>,
+}
+
+/// The cluster when a step was done and everything that follows at once had happened.
+pub(crate) struct Stage {
+    pub(crate) at_millis: u64,
+    pub(crate) says: String,
+    pub(crate) report: Report,
+}
+
+fn read_script(path: &str) -> Result<Vec<Step>> {
+    let mut steps = Vec::new();
+    for source in files::read(&[path.to_owned()])? {
+        let reading = apportion_yaml::read(&source.text, &apportion_yaml::Limits::default());
+        let problem = reading.problems.iter().find(|problem| problem.severity == apportion_yaml::Severity::Error);
+        if let Some(problem) = problem {
+            bail!("{}:{}: {}", source.name, source.line_column(problem.span.start).0, problem.message);
+        }
+        let Some(document) = reading.documents.into_iter().next() else { bail!("{} is empty", source.name) };
+        match script::script(&document.value) {
+            Ok(read) => steps.extend(read),
+            Err(findings) => {
+                let lines: Vec<String> = findings
+                    .iter()
+                    .map(|finding| format!("{}: step {} {}", source.name, finding.path, finding.message))
+                    .collect();
+                bail!("{}", lines.join("\n"));
+            }
+        }
+    }
+    steps.sort_by_key(|step| step.at_millis);
+    Ok(steps)
+}
+
+/// What happens to the cluster.
+pub(super) struct Steps {
+    steps: Vec<Step>,
+    until: i64,
+    /// Whether the cluster is shown after each step.
+    keeps_stages: bool,
+}
+
+impl Steps {
+    pub(super) fn new(script: Option<&str>, until: Option<&str>, keeps_stages: bool) -> Result<Self> {
+        let steps = script.map(read_script).transpose()?.unwrap_or_default();
+        let until = match until {
+            Some(text) => duration(text).with_context(|| format!("`--until {text}` is no duration such as `10m`"))?,
+            None => steps.last().map_or(0, |step| step.at_millis).saturating_add(USUAL),
+        };
+        Ok(Self { steps, until, keeps_stages })
+    }
+
+    /// Plays them in a cluster of the input's objects.
+    pub(super) fn play(&self, engine: &EngineArguments, input: &Input) -> Result<(Taken, Played)> {
+        let profile = ask::profile(&engine.kubernetes, engine.mode.into())?;
+        let limits = Limits { max_steps: engine.max_steps };
+        let now = Simulation::start_of(&input.objects().collect::<Vec<Value>>());
+        match engine.kubernetes.native {
+            true => self.play_in(Simulation::new(profile, limits, now), input),
+            false => self.play_in(Runner::new()?.play(&profile, limits, HostLimits::default(), Some(now), &[])?, input),
+        }
+    }
+
+    fn play_in<P: Plays>(&self, mut plays: P, input: &Input) -> Result<(Taken, Played)>
+    where
+        P::Error: std::error::Error + Send + Sync + 'static,
+    {
+        let taken = input.taken(plays.submit(&input.texts)?);
+        Ok((taken, play(&mut plays, self)?))
+    }
+}
+
+fn play<P: Plays>(plays: &mut P, Steps { steps, until, keeps_stages }: &Steps) -> Result<Played>
+where
+    P::Error: std::error::Error + Send + Sync + 'static,
+{
+    plays.begin()?;
+    let start = plays.now()?;
+    let mut settled = Settled::Quiet;
+    let mut stages = Vec::new();
+    let millis = |now: Time| u64::try_from(now.millis().saturating_sub(start.millis())).unwrap_or_default();
+    for step in steps.iter().filter(|step| step.at_millis <= *until) {
+        let at = start.plus_millis(step.at_millis);
+        // What is due before the step happens before it, and so does what is due at its time.
+        settled = worse(settled, plays.run_until(at)?);
+        let object = placed(plays, &step.object)?;
+        let command = in_namespace(step.command.clone(), &object.namespace);
+        plays.tell(&object, &step.says)?;
+        if let Err(refused) = plays.perform(command)? {
+            plays.tell(&object, &format!("refused: {}", refused.message))?;
+        }
+        if *keeps_stages {
+            settled = worse(settled, plays.run_until(at)?);
+            stages.push(Stage { at_millis: millis(at), says: step.says.clone(), report: plays.report()? });
+        }
+    }
+    settled = worse(settled, plays.run_until(start.plus_millis(*until))?);
+    let end = plays.now()?;
+    Ok(Played {
+        start,
+        end_millis: millis(end),
+        settled,
+        moments: plays.timeline(0)?,
+        events: plays.events()?,
+        report: plays.report()?,
+        stages,
+    })
+}
+
+fn worse(one: Settled, other: Settled) -> Settled {
+    if one == Settled::Restless { one } else { other }
+}
+
+/// The object with its namespace: the one that is written, the only one that has such an object, or `default`.
+fn placed<P: Plays>(plays: &mut P, object: &ObjectRef) -> Result<ObjectRef, P::Error> {
+    if !object.namespace.is_empty() || !is_namespaced(&object.kind) {
+        return Ok(object.clone());
+    }
+    let text = |value: &Value, path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let all = plays.list(&object.kind)?;
+    let mut found = all.iter().filter(|value| text(value, "/metadata/name") == object.name);
+    let namespace = match (found.next(), found.next()) {
+        (Some(only), None) => text(only, "/metadata/namespace"),
+        _ => "default".to_owned(),
+    };
+    Ok(ObjectRef { namespace, ..object.clone() })
+}
+
+fn in_namespace(mut command: Command, namespace: &str) -> Command {
+    match &mut command {
+        Command::Delete { object, .. } | Command::Patch { object, .. } | Command::Finish { pod: object, .. } => {
+            namespace.clone_into(&mut object.namespace);
+        }
+        Command::Create(object) => {
+            let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
+            if let Some(metadata) = metadata.filter(|_| !namespace.is_empty()) {
+                metadata.entry("namespace").or_insert_with(|| json!(namespace));
+            }
+        }
+        _ => {}
+    }
+    command
+}
+
+impl Played {
+    /// The answer for programs.
+    pub(super) fn to_json(&self) -> Value {
+        let event = |(event, count): &(EventRecord, u64)| json!({ "event": event, "count": count });
+        let stage = |stage: &Stage| json!({ "atMillis": stage.at_millis, "step": stage.says, "report": stage.report });
+        let mut body = json!({
+            "simulation": {
+                "start": self.start.to_string(), "endMillis": self.end_millis, "settled": self.settled,
+            },
+            "timeline": self.moments, "events": self.events.iter().map(event).collect::<Value>(), "report": self.report,
+        });
+        if let (Some(map), false) = (body.as_object_mut(), self.stages.is_empty()) {
+            map.insert("steps".to_owned(), self.stages.iter().map(stage).collect());
+        }
+        body
+    }
+}
+
+/// Moments that people look for first.
+pub(crate) const fn is_main(happened: Happening) -> bool {
+    match happened {
+        Happening::Requested
+        | Happening::Created
+        | Happening::Deleting
+        | Happening::Deleted
+        | Happening::Placed
+        | Happening::Pending
+        | Happening::Phase
+        | Happening::Allocated
+        | Happening::Deallocated
+        | Happening::Taints
+        | Happening::Condition => true,
+        Happening::Recorded
+        | Happening::Reserved
+        | Happening::Released
+        | Happening::Protected
+        | Happening::Unprotected
+        | Happening::Changed
+        | Happening::Event => false,
+    }
+}
+
+/// Whether something went wrong with an object, for those who look at severities.
+pub(crate) fn severity(happened: Happening) -> Option<Severity> {
+    (happened == Happening::Pending).then_some(Severity::Warning)
+}
+
+/// What happened, in words.
+pub(crate) fn words(moment: &Moment) -> String {
+    let detail = &moment.detail;
+    let with = |what: &str| if detail.is_empty() { what.to_owned() } else { format!("{what} {detail}") };
+    match moment.happened {
+        Happening::Requested => format!("> {detail}"),
+        Happening::Created => with("created"),
+        Happening::Deleting if detail.is_empty() => "is to go".to_owned(),
+        Happening::Deleting => format!("is to go, {detail}"),
+        Happening::Deleted => "gone".to_owned(),
+        Happening::Placed => format!("placed on {detail}"),
+        Happening::Pending => format!("pending: {detail}"),
+        Happening::Phase => detail.to_lowercase(),
+        Happening::Recorded => format!("records {detail}"),
+        Happening::Allocated => format!("gets {detail}"),
+        Happening::Deallocated => format!("gives back {detail}"),
+        Happening::Reserved => format!("reserved {detail}"),
+        Happening::Released => format!("no longer reserved for {detail}"),
+        Happening::Protected => format!("finalizer {detail}"),
+        Happening::Unprotected => format!("without finalizer {detail}"),
+        Happening::Condition | Happening::Taints | Happening::Event => detail.clone(),
+        Happening::Changed => "changed".to_owned(),
+    }
+}
+
+/// A time of the simulation: `0s`, `1m30s`, `2h5m`.
+pub(crate) fn clock(millis: u64) -> String {
+    let (hours, minutes) = (millis / 3_600_000, millis / 60_000 % 60);
+    let (seconds, rest) = (millis / 1000 % 60, millis % 1000);
+    let mut text = String::new();
+    if hours > 0 {
+        text.push_str(&format!("{hours}h"));
+    }
+    if minutes > 0 {
+        text.push_str(&format!("{minutes}m"));
+    }
+    match rest {
+        0 if seconds == 0 && !text.is_empty() => {}
+        0 => text.push_str(&format!("{seconds}s")),
+        _ => text.push_str(&format!("{seconds}.{rest:03}s")),
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_durations() {
+        let shown: Vec<String> = [0, 5, 1500, 30_000, 90_000, 60_000, 7_500_000].map(clock).into();
+        assert_eq!(shown, ["0s", "0.005s", "1.500s", "30s", "1m30s", "1m", "2h5m"]);
+    }
+}

@@ -1,0 +1,56 @@
+//! `apportion taint`.
+
+use anyhow::Result;
+use apportion_core::ask::{Eviction, Inquiry, TaintSpec};
+use clap::Args;
+use serde_json::json;
+
+use crate::cli::arguments::{EngineArguments, RepeatedArguments, ViewArguments, parse_taint};
+use crate::cli::difference::eviction_lines;
+use crate::cli::shown::Shown;
+use crate::cli::{ask, text};
+
+const EXAMPLE: &str = "\
+Example:
+  apportion taint --preview gpu.example.com/node-a=broken:NoExecute -f examples/gpu-sharing/";
+
+/// Say which Pods would be evicted if devices were tainted, and when
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct TaintArguments {
+    /// Taints, as DEVICES=KEY[=VALUE]:EFFECT; without one, who has to go as things are
+    #[arg(value_name = "TAINT", value_parser = parse_taint)]
+    taints: Vec<TaintSpec>,
+    #[command(flatten)]
+    input: RepeatedArguments,
+    /// Only show what would happen; nothing else is done so far. Where no claim has devices yet, the manifests are played first,
+    /// as `run` does
+    #[arg(long, required = true)]
+    preview: bool,
+    /// The time, as RFC 3339, for taints that are tolerated for a while; now, where left out
+    #[arg(long, value_name = "TIME")]
+    now: Option<String>,
+    #[command(flatten)]
+    engine: EngineArguments,
+    #[command(flatten)]
+    view: ViewArguments,
+}
+
+const NOBODY: &str = "\
+No Pod would be evicted.
+Only Pods count that have a node and a claim reserved for them. Where no claim has devices yet, Pods get their places first, as
+`apportion run` shows.
+";
+
+pub(super) fn taint(arguments: &TaintArguments) -> Result<Shown> {
+    let TaintArguments { taints, input, now, engine, view, .. } = arguments;
+    let mut asked = ask::cluster(engine, &view.look, &input.files, &input.cluster)?;
+    let now = now.clone().unwrap_or_else(|| ask::now().to_string());
+    let (answer, evictions): (_, Vec<Eviction>) = asked.inquire(&Inquiry::Evictions { taints: taints.clone(), now })?;
+    let table = |pen| match evictions.as_slice() {
+        [] => NOBODY.to_owned(),
+        evictions => text::lines(eviction_lines(evictions, pen)),
+    };
+    let shown = asked.show(view.output, "Evictions", || json!({ "evictions": answer }), table, evictions.is_empty());
+    asked.with_remarks(shown)
+}

@@ -1,0 +1,188 @@
+//! `apportion validate`.
+
+mod fix;
+
+use std::io;
+use std::thread;
+
+use anyhow::Result;
+use apportion_core::finding::Finding;
+use clap::Args;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::cli::arguments::{FileArguments, KubernetesArguments, LookArguments, Output, ReportOutput};
+use crate::cli::diagnose::diagnose;
+use crate::cli::input::{Input, Places};
+use crate::cli::note::{Note, numbers, order};
+use crate::cli::pen::{Ink, Pen};
+use crate::cli::report::{github, junit, sarif};
+use crate::cli::shown::{Shown, Stdout, Verdict};
+use crate::cli::validators::{self, Validators};
+use crate::cli::{ask, files, machine, text};
+
+const EXAMPLE: &str = "\
+Example:
+  apportion validate -f manifests/ --profile 1.35
+  kubectl get resourceclaims,resourceslices -A -o yaml | apportion validate -f -";
+
+/// Say what the API server would answer to manifests, and what would only show when a Pod stays Pending
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct ValidateArguments {
+    #[command(flatten)]
+    input: FileArguments,
+    /// Manifests as they are stored: an object that is among them is updated, not created
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    old: Vec<String>,
+    /// The update is one of the status, through the subresource; needs `--old`
+    #[arg(long, requires = "old")]
+    status: bool,
+    /// Correct what has one certain correction in the files
+    #[arg(long)]
+    fix: bool,
+    /// End with exit code 1 for warnings, too
+    #[arg(long)]
+    deny_warnings: bool,
+    #[command(flatten)]
+    kubernetes: KubernetesArguments,
+    /// How the answer is written
+    #[arg(long, short = 'o', value_enum, default_value_t = ReportOutput::Table, help_heading = "Output")]
+    output: ReportOutput,
+    #[command(flatten)]
+    view: LookArguments,
+}
+
+/// Rounds of corrections, each of which brought new ones to light.
+const MOST_ROUNDS: usize = 8;
+
+pub(super) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
+    let validators = Validators::new(&arguments.kubernetes)?;
+    let stored = validators::stored(&arguments.old)?;
+    let look = || -> Result<Looked> {
+        let sources = files::read(&arguments.input.files)?;
+        let (input, mut findings) = validators.check(sources, &stored, arguments.status);
+        let (of_set, repeated) = thread::scope(|scope| {
+            let repeated = scope.spawn(|| input.repeated(&Places::new(&input)));
+            (validators.make().validate_set(&input.texts), repeated.join())
+        });
+        for (findings, more) in findings.iter_mut().zip(of_set?) {
+            if findings.is_empty() { *findings = more } else { findings.extend(more) }
+        }
+        let repeated = repeated.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok(Looked { input, findings, repeated })
+    };
+    let Looked { mut input, mut findings, mut repeated } = look()?;
+    let mut stderr = String::new();
+    if arguments.fix {
+        let mut fixed = fix::fix(&input, &findings)?;
+        // A correction can bring mistakes to light, since nothing is said of the fields of an unknown kind.
+        for _ in 0..MOST_ROUNDS {
+            if !fixed.has_news() {
+                break;
+            }
+            Looked { input, findings, repeated } = look()?;
+            fixed.then(fix::fix(&input, &findings)?);
+        }
+        stderr = fixed.sentence();
+    }
+    let mut notes = input.notes(findings, repeated);
+    notes.sort_by_key(order);
+    let (errors, warnings) = numbers(&notes);
+    let is_refused = errors > 0 || (arguments.deny_warnings && warnings > 0);
+    let report = Report { kubernetes: machine::kubernetes(&arguments.kubernetes), input, notes };
+    let Report { input, notes, .. } = &report;
+    let text = match arguments.output {
+        ReportOutput::Json => None,
+        ReportOutput::Table => {
+            let pen = Pen::new(&arguments.view, &io::stdout());
+            let summary = summary(input, errors, warnings, &ask::kubernetes_in_words(&arguments.kubernetes), pen);
+            Some(format!("{}{summary}", diagnose(notes, &input.sources, pen, arguments.view.verbose)))
+        }
+        ReportOutput::Yaml => Some(machine::text(&report.answer(), Output::Yaml)),
+        ReportOutput::Sarif => Some(sarif::write(notes, &input.sources)),
+        ReportOutput::Junit => Some(junit::write(notes, input)),
+        ReportOutput::Github => Some(github::write(notes, &input.sources)),
+    };
+    let stdout = match text {
+        Some(text) => {
+            report.leave();
+            text.into()
+        }
+        None => Stdout::Pieces(Box::new(move |out| {
+            let written = machine::pretty(&report.answer(), out);
+            report.leave();
+            written
+        })),
+    };
+    Ok(Shown { stdout, stderr, verdict: Verdict::of(!is_refused) })
+}
+
+/// What was read and found.
+struct Looked {
+    input: Input,
+    /// By document.
+    findings: Vec<Vec<Finding>>,
+    /// Objects that replace an earlier one.
+    repeated: Vec<Note>,
+}
+
+fn summary(input: &Input, errors: usize, warnings: usize, kubernetes: &str, pen: Pen) -> String {
+    let objects = input.documents.len().saturating_add(input.refused);
+    let what = format!("{} in {}", text::count(objects, "object"), text::count(input.sources.len(), "file"));
+    let verdict = match (errors, warnings) {
+        (0, 0) => pen.paint(Ink::Good, "no error, no warning"),
+        (0, _) => pen.paint(Ink::Doubt, &format!("no error, {}", text::count(warnings, "warning"))),
+        _ => pen.paint(Ink::Bad, &format!("{}, {}", text::count(errors, "error"), text::count(warnings, "warning"))),
+    };
+    format!("{what}: {verdict}\nAnswered as {kubernetes} would.\n")
+}
+
+/// Everything that is told.
+struct Report {
+    kubernetes: Map<String, Value>,
+    input: Input,
+    notes: Vec<Note>,
+}
+
+impl Report {
+    /// The answer for programs.
+    fn answer(&self) -> Answer<'_> {
+        Answer {
+            files: machine::files(&self.input),
+            findings: Findings(self),
+            format: machine::FORMAT,
+            kind: "Validation",
+            kubernetes: &self.kubernetes,
+            objects: self.input.documents.len(),
+            refused: self.input.refused,
+        }
+    }
+
+    /// Nobody waits until a million small pieces are given back.
+    fn leave(self) {
+        thread::spawn(move || drop(self));
+    }
+}
+
+/// The answer for programs. Fields in the order of their names.
+#[derive(Serialize)]
+struct Answer<'n> {
+    files: Vec<&'n str>,
+    findings: Findings<'n>,
+    format: &'static str,
+    kind: &'static str,
+    kubernetes: &'n Map<String, Value>,
+    objects: usize,
+    refused: usize,
+}
+
+/// The notes for programs, each made when it is written.
+struct Findings<'n>(&'n Report);
+
+impl Serialize for Findings<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Report { input, notes, .. } = self.0;
+        serializer.collect_seq(notes.iter().map(|note| note.for_machines(&input.sources)))
+    }
+}
