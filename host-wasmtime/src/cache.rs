@@ -45,6 +45,8 @@ struct HeadMetadata {
     name: String,
     #[serde(deserialize_with = "or_empty")]
     namespace: String,
+    #[serde(deserialize_with = "or_empty")]
+    uid: String,
 }
 
 fn or_empty<'d, D: serde::Deserializer<'d>>(deserializer: D) -> Result<String, D::Error> {
@@ -66,11 +68,11 @@ impl Cache {
         self.objects.entry(key.kind).or_default().entry(namespace).or_default().insert(key.name, entry);
     }
 
-    /// Forgets what was known of an object that the component did not take.
-    pub(crate) fn forget(&mut self, text: &str) {
-        if let Some(key) = key_of(text) {
-            self.remove(&key);
-        }
+    /// UID of an object that is known.
+    pub(crate) fn uid(&self, object: &ObjectRef) -> Option<String> {
+        let names = self.objects.get(&object.kind)?.get(stored_namespace(&object.namespace))?;
+        let head: Head = serde_json::from_str(&names.get(&object.name)?.text).ok()?;
+        Some(head.metadata.uid)
     }
 
     pub(crate) fn remove(&mut self, object: &ObjectRef) {

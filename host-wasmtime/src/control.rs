@@ -5,7 +5,7 @@ use std::sync::Arc;
 use apportion_core::allocate::Limits;
 use apportion_core::controller::{Conclusion, Lane, Part, Settings, Task};
 use apportion_core::decision::{Action, Cause, Decision, EventRecord, Identified, Merging, Patch, Time};
-use apportion_core::finding::{Finding, ObjectRef, Severity};
+use apportion_core::finding::{Finding, ObjectRef};
 use apportion_core::profile::Profile;
 use serde_json::Value;
 use wasmtime::Store;
@@ -115,12 +115,9 @@ impl Controller {
             let texts: Vec<String> = batch.iter().map(|text| text.as_ref().to_owned()).collect();
             let found = self.call(|controller, store, handle| controller.call_apply(store, handle, &texts))?;
             for (text, found) in batch.iter().zip(found) {
-                let found = from_wit::findings(found);
-                match found.iter().all(|finding| finding.severity != Severity::Error) {
-                    true => self.cache.insert(text.clone()),
-                    false => self.cache.forget(text.as_ref()),
-                }
-                findings.push(found);
+                // One that cannot be read, too: a fresh instance has to know that it is there.
+                self.cache.insert(text.clone());
+                findings.push(from_wit::findings(found));
             }
         }
         Ok(findings)
@@ -135,6 +132,18 @@ impl Controller {
         self.cache.remove(object);
         let object = to_wit::object_ref(object);
         self.call(|controller, store, handle| controller.call_delete(store, handle, &object))
+    }
+
+    /// Takes out an object that is gone, unless another one has its name by now. False when there is none with the UID.
+    ///
+    /// # Errors
+    ///
+    /// When the component stops.
+    pub fn delete_one(&mut self, object: &ObjectRef, uid: &str) -> Result<bool, Error> {
+        if self.cache.uid(object).is_some_and(|known| known != uid) {
+            return Ok(false);
+        }
+        self.delete(object)
     }
 
     /// What is to be looked at because of what happened since this was asked last.
@@ -208,6 +217,7 @@ fn decision(decision: wit::Decision) -> Result<Decision<Value>, Finding> {
         cause: match decision.cause {
             wit::Cause::Usual => Cause::Usual,
             wit::Cause::Drift => Cause::Drift,
+            wit::Cause::Held => Cause::Held,
             wit::Cause::Replacement(since) => Cause::Replacement { since: Time::from_millis(since) },
         },
     })

@@ -81,6 +81,17 @@ fn a_stop_costs_the_call_and_everything_is_due_again() {
 }
 
 #[test]
+fn the_end_of_an_object_is_not_that_of_another_one_of_its_name() {
+    let mut controller = controller(HostLimits::default());
+    controller.apply(&[namespace("a").to_string(), source().to_string()]).unwrap();
+    let object = |kind: &str, name: &str| ObjectRef::new(kind, "", name);
+    assert!(!controller.delete_one(&object("Namespace", "a"), "an earlier one").unwrap());
+    assert_eq!(controller.reconcile(&copy(), Time::from_seconds(0)).unwrap().actions.len(), 1);
+    assert!(controller.delete_one(&object("Namespace", "a"), "a").unwrap());
+    assert_eq!(controller.reconcile(&copy(), Time::from_seconds(0)).unwrap().actions.len(), 0);
+}
+
+#[test]
 fn an_object_that_cannot_be_read_does_not_come_back_after_a_stop() {
     let limits = HostLimits { memory: 16 << 20 };
     let mut controller = controller(limits);

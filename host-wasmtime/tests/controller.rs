@@ -344,6 +344,102 @@ fn an_object_that_cannot_be_read_stops_nobody() {
     assert!(running.metric("apportion_unreadable_objects_total{part=\"template-sync\"}") >= 1.0);
 }
 
+/// The number of copies that were asked to be deleted.
+fn deletions(server: &ApiServer) -> usize {
+    server.store().requests.iter().filter(|request| request.method == "DELETE").count()
+}
+
+/// Waits until it works: everything is known, and it leads.
+fn until_leading(server: &ApiServer, running: &Running) {
+    server.until("leading", 30, |_| {
+        (running.get("/readyz")?.0 == 200 && running.metric("apportion_leader") == 1.0).then_some(())
+    });
+}
+
+#[test]
+fn a_source_that_is_not_understood_keeps_its_copies_over_restarts() {
+    let server = ApiServer::start("not-understood");
+    namespaces(&server, 3);
+    server.apply(&[source("h100")]);
+    let running = Running::start(&server, SYNC);
+    until_synchronized(&server, "h100", 3);
+    let mut unread = source("h100");
+    unread["spec"]["template"]["spec"]["devices"]["requests"][0]["exactly"]["count"] = json!("1");
+    let mut later = source("h100");
+    later["spec"]["template"]["spec"]["devices"]["requests"][0]["exactly"]["count"] = json!(1);
+    later["spec"]["targets"] = json!([{ "namespaceQuery": "team = ml" }]);
+    server.apply(&[unread]);
+    let degraded = |field: &str| {
+        server.until("the flaw in the status", 30, |server| {
+            let status = server.get("clusterresourceclaimtemplates", "", "gpu")?["status"].clone();
+            let conditions = status["conditions"].as_array()?.clone();
+            let message = conditions.iter().find(|one| one["type"] == "Degraded")?["message"].as_str()?.to_owned();
+            (message.contains(field) && ready(server).is_none()).then_some(())
+        });
+    };
+    degraded("count");
+    running.stop();
+    let running = Running::start(&server, SYNC);
+    until_leading(&server, &running);
+    server.apply(&[later]);
+    degraded("namespaceQuery");
+    running.stop();
+    let running = Running::start(&server, SYNC);
+    until_leading(&server, &running);
+    std::thread::sleep(Duration::from_secs(2));
+    assert_eq!((copies(&server, "h100"), deletions(&server)), (3, 0));
+    // It works on as soon as it is understood.
+    server.apply(&[source("h200")]);
+    until_synchronized(&server, "h200", 3);
+}
+
+/// Lists lack a source, as those of a server do that lags behind or was restored.
+#[test]
+fn a_source_that_a_list_lacks_keeps_its_copies() {
+    let server = ApiServer::start("lacking");
+    namespaces(&server, 3);
+    server.apply(&[source("h100")]);
+    let running = Running::start(&server, SYNC);
+    until_synchronized(&server, "h100", 3);
+    {
+        let mut store = server.store();
+        store.unlisted = "clusterresourceclaimtemplates";
+        store.compacted = store.version;
+    }
+    server.cut_watches();
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!((copies(&server, "h100"), deletions(&server)), (3, 0));
+    running.stop();
+    let running = Running::start(&server, SYNC);
+    until_leading(&server, &running);
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!((copies(&server, "h100"), deletions(&server)), (3, 0));
+}
+
+/// The watch is late with a template that a user made.
+#[test]
+fn what_is_there_already_is_a_conflict_and_is_told() {
+    let server = ApiServer::start("exists");
+    namespaces(&server, 2);
+    server.apply(&[source("h100")]);
+    let _running = Running::start(&server, SYNC);
+    until_synchronized(&server, "h100", 2);
+    server.store().silent = "resourceclaimtemplates";
+    taken(&server, "ml-002");
+    namespaces(&server, 3);
+    server.until("the conflict in the status", 30, |server| {
+        let status = server.get("clusterresourceclaimtemplates", "", "gpu")?["status"].clone();
+        (status["conflicting"] == 1).then_some(())
+    });
+}
+
+/// A user's template of the copies' name.
+fn taken(server: &ApiServer, namespace: &str) {
+    let mut users = server.get("resourceclaimtemplates", "ml-000", "gpu").unwrap();
+    users["metadata"] = json!({ "name": "gpu", "namespace": namespace });
+    server.apply(&[users]);
+}
+
 const WAITING: &str = "
 {apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}, spec: {}}
 ---
@@ -518,6 +614,19 @@ fn the_roles_allow_what_is_done_and_nothing_else() {
     });
     server.apply(&[source("h200")]);
     until_synchronized(&server, "h200", 3);
+    server.store().silent = "resourceclaimtemplates";
+    taken(&server, "ml-003");
+    namespaces(&server, 4);
+    server.until("the conflict", 30, |server| {
+        let source = server.get("clusterresourceclaimtemplates", "", "gpu")?;
+        (source["status"]["conflicting"] == 1).then_some(())
+    });
+    running.stop();
+    server.store().silent = "";
+    server.delete("clusterresourceclaimtemplates", "", "gpu");
+    let running = Running::start(&server, SYNC);
+    server
+        .until("the end of the copies", 30, |server| (server.list("resourceclaimtemplates").len() == 1).then_some(()));
     running.stop();
     let allowed = allowed(&print(&["--print-rbac", "--controllers", "template-sync", "--namespace", HOME]));
     let mut unused = allowed.clone();

@@ -8,6 +8,9 @@ use super::claim::ResourceClaimTemplateSpec;
 use super::meta::ObjectMeta;
 use super::read::{api_enum, api_struct};
 
+/// API group of [`TemplateSource`].
+pub const SOURCE_GROUP: &str = "apportion.dev/";
+
 /// API version of [`TemplateSource`].
 pub const SOURCE_API_VERSION: &str = "apportion.dev/v1alpha1";
 
@@ -22,6 +25,9 @@ pub const EXCLUDED_NAMESPACES: &str = "apportion.dev/excluded-namespaces";
 
 /// Annotation of a source of another kind: name of the copies; the source's own where it is left out.
 pub const TEMPLATE_NAME: &str = "apportion.dev/template-name";
+
+/// All annotations of a source of another kind.
+pub const ANNOTATIONS: [&str; 4] = [NAMESPACES, NAMESPACE_SELECTOR, EXCLUDED_NAMESPACES, TEMPLATE_NAME];
 
 /// Says that a template is a copy.
 pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";

@@ -40,7 +40,7 @@ impl Templates {
     /// Has everything looked at.
     pub(super) fn look_at_all(&mut self, cluster: &Cluster, profile: &Profile, now: Time) {
         for source in cluster.template_sources().values() {
-            self.memory.judge(source, profile);
+            self.memory.judge(&Object::TemplateSource(Arc::new(source.clone())), &[], profile);
         }
         let work = template_sync::all_work(cluster, &self.memory.settings);
         work.into_iter().for_each(|work| self.add(work, now));
@@ -48,8 +48,8 @@ impl Templates {
 
     /// Takes a change into account.
     pub(super) fn note(&mut self, cluster: &Cluster, profile: &Profile, trigger: &Trigger, now: Time) {
-        if let Some(Object::TemplateSource(source)) = trigger.after.as_deref() {
-            self.memory.judge(source, profile);
+        if let Some(object @ Object::TemplateSource(_)) = trigger.after.as_deref() {
+            self.memory.judge(object, &[], profile);
         }
         self.memory.note(trigger);
         let work = template_sync::affected(cluster, &self.memory.settings, trigger);
@@ -91,17 +91,18 @@ impl Simulation {
         let Some(work) = self.controllers.templates.queue.take(self.now) else { return false };
         let mut memory = std::mem::take(&mut self.controllers.templates.memory);
         let mut more = Vec::new();
+        let mut wake_up = None;
         let is_done = match &work {
             Work::Status(name) => {
-                let decision = template_sync::status(self.seen(), &memory.settings, &memory.refusals, name, self.now);
+                let decision = memory.status(self.seen(), name, self.now);
                 self.carry_out(decision)
             }
             Work::Copy { namespace, name } => {
                 let key = (namespace.clone(), name.clone());
-                match memory.reconcile(self.seen(), &key) {
+                match memory.reconcile(self.seen(), &key, self.now) {
                     None => true,
                     Some((decision, _, next)) => {
-                        more.extend(next);
+                        (wake_up, more) = (decision.wake_up, next);
                         let is_done = self.carry_out(decision);
                         let refused = self.refused.take().filter(|refused| !is_done && !refused.is_race());
                         if is_done || refused.is_some() {
@@ -117,7 +118,7 @@ impl Simulation {
         let templates = &mut self.controllers.templates;
         templates.memory = memory;
         more.into_iter().for_each(|work| templates.add(work, now));
-        templates.queue.conclude(work, is_done, None, now);
+        templates.queue.conclude(work, is_done, wake_up, now);
         true
     }
 }

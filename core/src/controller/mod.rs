@@ -158,23 +158,21 @@ impl Controller {
 
     /// Takes objects in as they are now, each one JSON text. Findings come per object, in order.
     ///
-    /// An object that cannot be read is left out, and so is what was known of it before; a source of copies stays as it was.
+    /// An object that cannot be read is left out, and so is what was known of it before, which is wrong now. Template-sync keeps as
+    /// much of it as can be read: no copy must go because of a field that is not understood.
     pub fn apply<'t>(&mut self, objects: impl IntoIterator<Item = &'t str>) -> Vec<Vec<Finding>> {
         objects.into_iter().map(|text| self.apply_one(text)).collect()
     }
 
     fn apply_one(&mut self, text: &str) -> Vec<Finding> {
         let reading = read_text(text);
-        let usable = reading.is_usable();
+        let is_usable = reading.is_usable();
         let Some(object) = reading.object else { return reading.findings };
         let key = object.reference();
-        if !usable {
-            self.reject(&object, &reading.findings);
-            return reading.findings;
-        }
         let before = self.cluster.get(&key).map(Box::new);
         let needed = match &mut self.state {
-            State::TemplateSync(sync) => sync.take(object, &self.profile),
+            State::TemplateSync(sync) => sync.take(object, &reading.findings, &self.profile),
+            _ if !is_usable => None,
             state => needed::needed(state, object),
         };
         let Some(object) = needed else {
@@ -189,17 +187,6 @@ impl Controller {
         self.cluster.apply(object.clone());
         self.note(&Trigger { before, after: Some(Box::new(object)) });
         reading.findings
-    }
-
-    /// An object that cannot be read any more. What was known of it is wrong now, and so is taken out. Only a source of copies
-    /// stays as it was: its copies must not go because of a field that is not understood.
-    fn reject(&mut self, object: &Object, findings: &[Finding]) {
-        match (&mut self.state, object) {
-            (State::TemplateSync(sync), Object::TemplateSource(source)) => {
-                add(&mut self.due, sync.reject(source, findings));
-            }
-            _ => drop(self.delete(&object.reference())),
-        }
     }
 
     /// Takes out an object that is gone. False when there is none.

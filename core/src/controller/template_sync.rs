@@ -3,7 +3,7 @@
 use super::upkeep::Upkeep;
 use super::{Conclusion, Lane, Task, lane_of};
 use crate::api::object::Object;
-use crate::api::source::{SOURCE_KIND, TemplateSource};
+use crate::api::source::SOURCE_KIND;
 use crate::cluster::Cluster;
 use crate::controllers::template_sync::{self, Memory, Stands, State, Work};
 use crate::decision::{Decision, Time, Trigger};
@@ -28,20 +28,11 @@ impl TemplateSync {
         Self { memory: Memory::new(home, allow_admin_access), upkeep: Upkeep::default(), turn: Vec::new() }
     }
 
-    /// What of an object is kept; nothing of one that plays no part here.
-    pub(super) fn take(&mut self, object: Object, profile: &Profile) -> Option<Object> {
-        if let Object::TemplateSource(source) = &object {
-            self.memory.judge(source, profile);
-        }
-        template_sync::needed(object)
-    }
-
-    /// A source that cannot be read: nothing is made of it until it can.
-    pub(super) fn reject(&mut self, source: &TemplateSource, findings: &[Finding]) -> Task {
-        let error = findings.iter().find(|finding| finding.severity == Severity::Error);
-        let text = error.map(|finding| format!("{}: {}", finding.path, finding.message)).unwrap_or_default();
-        self.memory.settings.unusable.insert(source.metadata.uid.clone(), text);
-        task(Work::Status(source.metadata.name.clone()), Lane::Report)
+    /// What of an object is kept; nothing of one that plays no part here. One that cannot be read is kept as far as it can, and
+    /// nothing that depends on it is changed until it can.
+    pub(super) fn take(&mut self, object: Object, findings: &[Finding], profile: &Profile) -> Option<Object> {
+        self.memory.judge(&object, findings, profile);
+        template_sync::needed(object, findings.iter().all(|finding| finding.severity != Severity::Error))
     }
 
     pub(super) fn affected(&mut self, cluster: &Cluster, trigger: &Trigger) -> Vec<Task> {
@@ -53,12 +44,13 @@ impl TemplateSync {
     }
 
     pub(super) fn reconcile(&mut self, cluster: &Cluster, object: &ObjectRef, now: Time) -> Decision {
-        let Memory { settings, refusals, .. } = &self.memory;
         if object.kind == SOURCE_KIND {
-            return template_sync::status(cluster, settings, refusals, &object.name, now);
+            return self.memory.status(cluster, &object.name, now);
         }
         let key = (object.namespace.clone(), object.name.clone());
-        let Some((mut decision, state, next)) = self.memory.reconcile(cluster, &key) else { return Decision::none() };
+        let Some((mut decision, state, next)) = self.memory.reconcile(cluster, &key, now) else {
+            return Decision::none();
+        };
         match state {
             State::Replacing { .. } => self.upkeep.takes_away(&key, now),
             // Removed, and not back yet.
@@ -71,7 +63,7 @@ impl TemplateSync {
                 }
             }
         }
-        self.turn.extend(next.map(|work| task(work, Lane::Rollout)));
+        self.turn.extend(next.into_iter().map(|work| task(work, Lane::Rollout)));
         decision
     }
 

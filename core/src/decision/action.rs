@@ -52,6 +52,8 @@ pub enum Cause {
     Usual,
     /// Somebody else changed or deleted what the controller had made.
     Drift,
+    /// Nothing is done for now, because too much would be deleted at once.
+    Held,
     /// What was taken away to be replaced is made again.
     Replacement {
         /// When it was decided to take it away, in milliseconds since 1970.

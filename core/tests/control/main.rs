@@ -5,6 +5,7 @@
 mod adoption;
 mod classes;
 mod explainer;
+mod kept;
 mod parts;
 mod scale;
 mod scheduler;

@@ -1,6 +1,6 @@
 //! What this replica wrote itself and has not heard of yet.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use apportion_core::finding::ObjectRef;
 
@@ -13,8 +13,10 @@ pub(super) struct Ahead {
     versions: BTreeMap<ObjectRef, u64>,
     /// Versions that were told of while writes were being carried out: the news of a later write may be faster than an answer.
     newest: BTreeMap<ObjectRef, u64>,
-    /// UIDs of objects that were deleted.
-    lost: BTreeMap<ObjectRef, String>,
+    /// Objects that were deleted, and whose end was not told of yet, with their UIDs.
+    lost: BTreeSet<(ObjectRef, String)>,
+    /// Ends that were told of while writes were being carried out: the news of a deletion may be faster than its answer.
+    ended: BTreeSet<(ObjectRef, String)>,
 }
 
 impl Ahead {
@@ -26,6 +28,7 @@ impl Ahead {
     /// No write is being carried out.
     pub(super) fn rest(&mut self) {
         self.newest.clear();
+        self.ended.clear();
     }
 
     /// Whether an answer to a write is older than what was told of its object by now.
@@ -40,15 +43,18 @@ impl Ahead {
             }
             Feedback::Has(_) => {}
             Feedback::Lost(object, uid) => {
-                self.versions.remove(object);
-                self.lost.insert(object.clone(), uid.clone());
+                let one = (object.clone(), uid.clone());
+                if !self.ended.contains(&one) {
+                    self.versions.remove(object);
+                    self.lost.insert(one);
+                }
             }
         }
     }
 
     /// Whether an object that was seen is as it was before an own write.
     pub(super) fn is_old(&mut self, seen: &Seen) -> bool {
-        if self.lost.get(&seen.object) == Some(&seen.uid) {
+        if self.lost.contains(&(seen.object.clone(), seen.uid.clone())) {
             return true;
         }
         match self.versions.get(&seen.object) {
@@ -61,15 +67,18 @@ impl Ahead {
         }
     }
 
-    /// Whether the end of an object is that of one that was deleted here; there may be another one of its name by now. The UID
-    /// is not known where the end was missed.
-    pub(super) fn is_known_end(&mut self, object: &ObjectRef, uid: Option<&str>) -> bool {
-        let is_lost = self.lost.get(object).is_some_and(|lost| uid.is_none_or(|uid| lost == uid));
-        match is_lost {
-            true => drop(self.lost.remove(object)),
-            false => drop(self.versions.remove(object)),
+    /// Whether the end of an object is that of one that was deleted here; there may be another one of its name by now. `is_writing`
+    /// says that writes are being carried out.
+    pub(super) fn is_known_end(&mut self, object: &ObjectRef, uid: &str, is_writing: bool) -> bool {
+        let one = (object.clone(), uid.to_owned());
+        if self.lost.remove(&one) {
+            return true;
         }
-        is_lost
+        self.versions.remove(object);
+        if is_writing {
+            self.ended.insert(one);
+        }
+        false
     }
 }
 
@@ -111,8 +120,8 @@ mod tests {
         ahead.note(&Feedback::Lost(object.clone(), "a".to_owned()));
         ahead.note(&Feedback::Has(seen("b", 8)));
         assert!(ahead.is_old(&seen("a", 6)), "it is gone");
-        assert!(ahead.is_known_end(&object, Some("a")));
-        assert!(!ahead.is_known_end(&object, Some("b")), "the successor ends, too");
+        assert!(ahead.is_known_end(&object, "a", true));
+        assert!(!ahead.is_known_end(&object, "b", true), "the successor ends, too");
     }
 
     /// The news of a write may be faster than its answer.
@@ -121,7 +130,27 @@ mod tests {
         let (mut ahead, object) = (Ahead::default(), seen("a", 1).object);
         assert!(!ahead.is_old(&seen("a", 7)));
         ahead.note(&Feedback::Has(seen("a", 7)));
-        assert!(!ahead.is_known_end(&object, None));
+        assert!(!ahead.is_known_end(&object, "a", false));
         assert!(!ahead.is_old(&seen("b", 3)), "nothing is left of it");
+    }
+
+    /// The copy was replaced, and its successor deleted in a gap of the watch.
+    #[test]
+    fn an_end_that_was_missed_is_that_of_the_last_one_that_was_told() {
+        let (mut ahead, object) = (Ahead::default(), seen("a", 1).object);
+        ahead.note(&Feedback::Lost(object.clone(), "a".to_owned()));
+        ahead.note(&Feedback::Has(seen("b", 8)));
+        assert!(!ahead.is_old(&seen("b", 8)));
+        assert!(!ahead.is_known_end(&object, "b", false), "the list lacks it");
+    }
+
+    #[test]
+    fn an_end_that_is_told_before_the_answer_leaves_nothing_behind() {
+        let (mut ahead, object) = (Ahead::default(), seen("a", 1).object);
+        assert!(!ahead.is_known_end(&object, "a", true));
+        ahead.note(&Feedback::Lost(object.clone(), "a".to_owned()));
+        assert!(ahead.lost.is_empty());
+        ahead.rest();
+        assert!(ahead.ended.is_empty() && !ahead.is_old(&seen("b", 3)));
     }
 }

@@ -28,6 +28,7 @@ pub(super) struct Metrics {
     copies: Family<Labels, Gauge>,
     copy_seconds: Histogram,
     repairs: Counter,
+    held: Counter,
     gap_seconds: Histogram,
     leader: Gauge,
     left_out: Family<Labels, Counter>,
@@ -55,6 +56,7 @@ impl Metrics {
             copies: Family::default(),
             copy_seconds: seconds(),
             repairs: Counter::default(),
+            held: Counter::default(),
             gap_seconds: seconds(),
             leader: Gauge::default(),
             left_out: Family::default(),
@@ -83,6 +85,8 @@ impl Metrics {
         registry.register("template_sync_seconds", help, metrics.copy_seconds.clone());
         let help = "Copies that somebody else had changed or deleted and that were made right again";
         registry.register("drift_repairs", help, metrics.repairs.clone());
+        let help = "How often a copy was not deleted because too many would have gone at once";
+        registry.register("deletions_held", help, metrics.held.clone());
         let help = "From deciding to delete an outdated copy until it was made again";
         registry.register("recreate_gap_seconds", help, metrics.gap_seconds.clone());
         let help = "Events that were not written because too many waited, by part";
@@ -155,6 +159,10 @@ impl Metrics {
         self.repairs.inc();
     }
 
+    pub(super) fn held(&self) {
+        self.held.inc();
+    }
+
     pub(super) fn replaced(&self, took: Duration) {
         self.gap_seconds.observe(took.as_secs_f64());
     }
@@ -202,6 +210,7 @@ mod tests {
         metrics.watch_failed("pods");
         metrics.copied(second);
         metrics.repaired();
+        metrics.held();
         metrics.replaced(second);
         metrics.left_out("part", 1);
         metrics.copies("source", &json!({ "current": 1 }));

@@ -91,7 +91,14 @@ impl PartName {
     pub(crate) const fn writes(self) -> &'static [Grant] {
         match self {
             Self::TemplateSync => {
-                const { &[grant("apportion.dev", "clusterresourceclaimtemplates/status", &["update"]), EVENTS] }
+                const {
+                    &[
+                        grant("apportion.dev", "clusterresourceclaimtemplates", &["get"]),
+                        grant("apportion.dev", "clusterresourceclaimtemplates/status", &["update"]),
+                        grant(DEVICES, "resourceclaimtemplates", &["get"]),
+                        EVENTS,
+                    ]
+                }
             }
             Self::Explainer => {
                 const { &[grant("", "pods/status", &["patch"]), grant(SCHEDULING, "podgroups/status", &["patch"]), EVENTS] }
@@ -102,7 +109,7 @@ impl PartName {
                         grant("", "pods", &["get"]),
                         grant("", "pods/finalizers", &["update"]),
                         grant("", "pods/status", &["patch"]),
-                        grant(DEVICES, "resourceclaims", &["create", "delete", "patch", "update"]),
+                        grant(DEVICES, "resourceclaims", &["create", "delete", "get", "patch", "update"]),
                         grant(DEVICES, "resourceclaims/status", &["patch", "update"]),
                         // Since 1.36 allocations and reservations in that status need this, too.
                         grant(DEVICES, "resourceclaims/binding", &["patch", "update"]),
@@ -129,7 +136,7 @@ impl PartName {
                     &[
                         grant("", "pods/binding", &["create"]),
                         grant("", "pods/status", &["patch"]),
-                        grant(DEVICES, "resourceclaims", &["create", "delete", "update"]),
+                        grant(DEVICES, "resourceclaims", &["create", "delete", "get", "update"]),
                         grant(DEVICES, "resourceclaims/status", &["update"]),
                         grant(DEVICES, "resourceclaims/binding", &["update"]),
                         grant(SCHEDULING, "podgroups/status", &["patch"]),

@@ -33,6 +33,8 @@ pub(super) enum Failure {
     Fenced,
     /// Somebody else was faster, or the server has no time.
     Again(String, Option<Duration>),
+    /// What was to be made is there: this is it.
+    Exists(Feedback),
     /// Nobody answered in time, or nobody knows what the server did.
     Unanswered(String),
     /// The server does not want it.
@@ -106,6 +108,11 @@ impl Outcome {
             Err(Failure::Again(_, pause)) => {
                 self.worsen(Conclusion::Failed);
                 self.pause = self.pause.max(pause);
+                false
+            }
+            Err(Failure::Exists(found)) => {
+                self.feedback.push(found);
+                self.worsen(Conclusion::Failed);
                 false
             }
             Err(Failure::Unanswered(_)) => {

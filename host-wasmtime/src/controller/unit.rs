@@ -167,11 +167,11 @@ impl Unit {
                     }
                 }
                 News::Gone { object, uid } => {
-                    if self.ahead.is_known_end(&object, uid.as_deref()) {
+                    if self.ahead.is_known_end(&object, &uid, self.queue.running() > 0) {
                         continue;
                     }
                     self.apply(std::mem::take(&mut texts)).await;
-                    self.delete(object).await;
+                    self.delete(object, uid).await;
                 }
                 News::Synced(kind, term) => {
                     self.apply(std::mem::take(&mut texts)).await;
@@ -202,15 +202,25 @@ impl Unit {
             Err(error) => {
                 self.stopped(&error);
                 for text in texts {
-                    match self.engine.call(move |controller| controller.apply(&[text])).await {
+                    let copy = Arc::clone(&text);
+                    match self.engine.call(move |controller| controller.apply(&[copy])).await {
                         Ok(findings) => self.report(&findings),
                         Err(error) => {
                             self.stopped(&error);
-                            self.metrics.unreadable(self.part.text());
+                            self.apply_unread(&text).await;
                         }
                     }
                 }
             }
+        }
+    }
+
+    /// Tells the component of an object that it cannot take: that it is there, and not what it says.
+    async fn apply_unread(&mut self, text: &str) {
+        let Some(text) = unread(text) else { return self.metrics.unreadable(self.part.text()) };
+        match self.engine.call(move |controller| controller.apply(&[text])).await {
+            Ok(findings) => self.report(&findings),
+            Err(error) => self.stopped(&error),
         }
     }
 
@@ -228,11 +238,12 @@ impl Unit {
         self.metrics.trapped(self.part.text());
     }
 
-    async fn delete(&mut self, object: ObjectRef) {
+    /// Takes an object out, unless another one has its name by now.
+    async fn delete(&mut self, object: ObjectRef, uid: String) {
         if object.kind == SOURCE_KIND {
             self.metrics.forget_copies(&object.name);
         }
-        if let Err(error) = self.engine.call(move |controller| controller.delete(&object)).await {
+        if let Err(error) = self.engine.call(move |controller| controller.delete_one(&object, &uid)).await {
             self.stopped(&error);
         }
     }
@@ -269,6 +280,9 @@ impl Unit {
             }
         };
         self.metrics.decided(self.part.text(), start.elapsed());
+        if plan.cause == Cause::Held {
+            self.metrics.held();
+        }
         let is_idle = plan.actions.is_empty() && plan.events.is_empty();
         span.record("writes", plan.actions.len());
         if is_idle && !plan.retry {
@@ -307,9 +321,9 @@ impl Unit {
             self.ahead.note(one);
             match one {
                 Feedback::Has(seen) => drop(texts.insert(&seen.object, &seen.text)),
-                Feedback::Lost(object, _) => {
+                Feedback::Lost(object, uid) => {
                     texts.remove(object);
-                    self.delete(object.clone()).await;
+                    self.delete(object.clone(), uid.clone()).await;
                 }
             }
         }
@@ -336,7 +350,7 @@ impl Unit {
                 self.metrics.copied(due.since.elapsed());
             }
             match cause {
-                Cause::Usual => {}
+                Cause::Usual | Cause::Held => {}
                 Cause::Drift => self.metrics.repaired(),
                 Cause::Replacement { since } => self.metrics.replaced(Duration::from_millis(
                     u64::try_from(now().millis().saturating_sub(since.millis())).unwrap_or(0),
@@ -362,6 +376,17 @@ impl Unit {
 
 const LANES: [(Lane, &str); 4] =
     [(Lane::Urgent, "urgent"), (Lane::Repair, "repair"), (Lane::Rollout, "rollout"), (Lane::Report, "report")];
+
+/// An object of which nothing is said but what tells it from others.
+fn unread(text: &str) -> Option<Arc<str>> {
+    const IDENTITY: [&str; 6] = ["name", "namespace", "uid", "resourceVersion", "generation", "deletionTimestamp"];
+    let mut object: Value = serde_json::from_str(text).ok()?;
+    let fields = object.as_object_mut()?;
+    fields.retain(|name, _| ["apiVersion", "kind", "metadata"].contains(&name.as_str()));
+    fields.get_mut("metadata")?.as_object_mut()?.retain(|name, _| IDENTITY.contains(&name.as_str()));
+    fields.insert("spec".to_owned(), Value::String("not taken".to_owned()));
+    Some(object.to_string().into())
+}
 
 /// The status of a source that a plan writes.
 fn status_of(plan: &Decision<Value>) -> Option<(String, Value)> {

@@ -1,6 +1,6 @@
 //! What happens to the objects of one kind, told to all who want to know.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use super::leader::Fence;
 use super::metrics::Metrics;
 use super::raw::Raw;
 use super::served::Served;
-use crate::api_server::{NAMESPACES, NODES, PODS, Resource};
+use crate::api_server::{NAMESPACES, NODES, PODS, Resource, TEMPLATES};
 
 /// Pause before a kind that is not served is looked for again: one that is needed, and one that is not.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
@@ -31,8 +31,8 @@ const LOOK_AGAIN_OPTIONAL: Duration = Duration::from_secs(300);
 pub(super) enum News {
     /// An object is as follows.
     Applied(Seen),
-    /// An object is gone; its UID is not known where it was missed.
-    Gone { object: ObjectRef, uid: Option<String> },
+    /// An object with this UID is gone.
+    Gone { object: ObjectRef, uid: String },
     /// Everything of this kind has been told, as it was in this term or later.
     Synced(&'static str, u64),
 }
@@ -74,7 +74,7 @@ impl Watch {
     /// may be older than the last write of the one that led before.
     pub(super) async fn run(self) {
         let name = self.resource.full_name();
-        let mut known = BTreeSet::new();
+        let mut known = BTreeMap::new();
         while !self.listeners.iter().all(mpsc::Sender::is_closed) {
             let term = self.fence.term();
             match self.served.find(&self.client, &self.resource).await {
@@ -114,7 +114,7 @@ impl Watch {
         }
     }
 
-    async fn watch(&self, kind: &ApiResource, term: u64, known: &mut BTreeSet<ObjectRef>) {
+    async fn watch(&self, kind: &ApiResource, term: u64, known: &mut BTreeMap<ObjectRef, String>) {
         // Of a namespace nothing but its metadata matters.
         if self.resource == NAMESPACES {
             let api: Api<PartialObjectMeta<DynamicObject>> = Api::all_with(self.client.clone(), kind);
@@ -130,13 +130,13 @@ impl Watch {
         }
     }
 
-    /// `known` are the objects that were told of; it stays right wherever this is given up.
+    /// `known` are the objects that were told of, with their UIDs; it stays right wherever this is given up.
     async fn follow<K>(
         &self,
         events: impl Stream<Item = Result<Event<K>, watcher::Error>>,
         write: impl Fn(K) -> Value,
         term: u64,
-        known: &mut BTreeSet<ObjectRef>,
+        known: &mut BTreeMap<ObjectRef, String>,
     ) {
         let kind = self.resource.reference_kind();
         let mut events = pin!(events.default_backoff());
@@ -147,15 +147,16 @@ impl Watch {
                 Ok(Event::InitApply(object)) => {
                     let seen = Seen::of(kind, write(object));
                     listed.insert(seen.object.clone());
-                    known.insert(seen.object.clone());
+                    known.insert(seen.object.clone(), seen.uid.clone());
                     self.tell(News::Applied(seen)).await;
                 }
                 Ok(Event::InitDone) => {
                     // What is not in the list was deleted while nobody looked.
-                    let gone: Vec<ObjectRef> = known.difference(&listed).cloned().collect();
+                    let gone: Vec<ObjectRef> =
+                        known.keys().filter(|object| !listed.contains(object)).cloned().collect();
                     for object in gone {
-                        self.tell(News::Gone { object: object.clone(), uid: None }).await;
-                        known.remove(&object);
+                        let uid = known.remove(&object).unwrap_or_default();
+                        self.tell(News::Gone { object, uid }).await;
                     }
                     listed.clear();
                     debug!(kind, objects = known.len(), "listed");
@@ -164,12 +165,12 @@ impl Watch {
                 }
                 Ok(Event::Apply(object)) => {
                     let seen = Seen::of(kind, write(object));
-                    known.insert(seen.object.clone());
+                    known.insert(seen.object.clone(), seen.uid.clone());
                     self.tell(News::Applied(seen)).await;
                 }
                 Ok(Event::Delete(object)) => {
                     let Seen { object, uid, .. } = Seen::of(kind, write(object));
-                    self.tell(News::Gone { object: object.clone(), uid: Some(uid) }).await;
+                    self.tell(News::Gone { object: object.clone(), uid }).await;
                     known.remove(&object);
                 }
                 Err(error) => {
@@ -207,7 +208,14 @@ const CONTAINER: [&str; 3] = ["name", "resources", "restartPolicy"];
 /// Leaves out what plays no part and is large. Pods and Nodes are never written as a whole, so nothing is lost.
 fn trim(kind: &str, value: &mut Value) {
     if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.remove("managedFields");
+        match metadata.get_mut("managedFields").and_then(Value::as_array_mut) {
+            // Who wrote a template says whether it is a copy.
+            Some(managers) if kind == TEMPLATES.kind => {
+                let managers = managers.iter_mut().filter_map(Value::as_object_mut);
+                managers.for_each(|one| one.retain(|field, _| field == "manager"));
+            }
+            _ => drop(metadata.remove("managedFields")),
+        }
     }
     if kind == PODS.kind {
         if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {

@@ -9,7 +9,7 @@ use apportion_core::decision::{Action, Decision, EventRecord, Identified, Mergin
 use apportion_core::finding::ObjectRef;
 use either::Either;
 use futures::future::join_all;
-use kube::api::{Api, DeleteParams, Patch as Body, PatchParams, PostParams, Preconditions, Resource};
+use kube::api::{Api, DeleteParams, ListParams, Patch as Body, PatchParams, PostParams, Preconditions, Resource};
 use kube::{Client, Error};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -93,19 +93,25 @@ impl Writer {
             Ok(_) => info!(part = self.part, write = what, "written"),
             Err(Failure::Refused(status, message)) => warn!(part = self.part, write = what, status, message, "refused"),
             Err(Failure::Again(why, _)) => info!(part = self.part, write = what, why, "to be tried again"),
+            Err(Failure::Exists(_)) => info!(part = self.part, write = what, "is there already"),
             Err(Failure::Unanswered(why)) => info!(part = self.part, write = what, why, "not answered"),
             Err(Failure::Fenced) => info!(part = self.part, write = what, "not written without the lease"),
         }
         Done { answer, is_create, refused, told }
     }
 
-    /// Whether an object that was taken to be gone is there. One that cannot be seen counts as there.
+    /// Whether an object that was taken to be gone is there. One that cannot be seen counts as there, and so does one of a kind that
+    /// is not served for now.
     async fn is_there(&self, object: &ObjectRef, uid: &str) -> bool {
         let Some(api) = self.api(object) else { return true };
-        match tokio::time::timeout(PATIENCE, api.get_opt(&object.name)).await {
-            Ok(Ok(found)) => found.is_some_and(|found| found.meta().uid.as_deref() == Some(uid)),
-            Ok(Err(_)) | Err(_) => true,
-        }
+        let is_gone = async {
+            match api.get_opt(&object.name).await? {
+                Some(found) => Ok(found.meta().uid.as_deref() != Some(uid)),
+                None => api.list_metadata(&ListParams::default().limit(1)).await.map(|_| true),
+            }
+        };
+        let answer: Result<Result<bool, Error>, _> = tokio::time::timeout(PATIENCE, is_gone).await;
+        !matches!(answer, Ok(Ok(true)))
     }
 
     /// Writes Events. One that does not come through is no reason not to go on.
@@ -162,6 +168,7 @@ impl Writer {
             return Err(Failure::Fenced);
         }
         let (start, span) = (Instant::now(), traces::write(self.part, verb, || target(&write)));
+        let created = target(&write);
         let answer = tokio::time::timeout(PATIENCE, self.request(write, before)).await;
         let code = match &answer {
             Ok(Ok(_)) => 200,
@@ -172,9 +179,20 @@ impl Writer {
         traces::written(&span, code);
         match answer {
             Ok(Ok(feedback)) => Ok(feedback),
+            Ok(Err(Error::Api(status))) if status.is_already_exists() => match self.found(created).await {
+                Some(found) => Err(Failure::Exists(found)),
+                None => Err(failure(Error::Api(status))),
+            },
             Ok(Err(error)) => Err(failure(error)),
             Err(_) => Err(Failure::Unanswered("no answer in time".to_owned())),
         }
+    }
+
+    /// An object that has the name of one that was to be made; the watch may be late with it.
+    async fn found(&self, object: Option<ObjectRef>) -> Option<Feedback> {
+        let object = object?;
+        let found = tokio::time::timeout(PATIENCE, self.api(&object)?.get_opt(&object.name)).await.ok()?.ok()??;
+        Some(Feedback::Has(Seen::of(&object.kind, found.into_value())))
     }
 
     async fn request(&self, write: Action<Value>, before: &[Feedback]) -> Result<Option<Feedback>, Error> {

@@ -157,6 +157,7 @@ fn changed_part(old: &Value, new: &Value, subresource: &str) -> Value {
 fn page(store: &Store, target: &Target, query: &BTreeMap<String, String>) -> Result<Value, Refusal> {
     let all: Vec<&Value> = store
         .of(&target.plural)
+        .filter(|_| target.plural != store.unlisted)
         .filter(|object| target.namespace.is_empty() || object["metadata"]["namespace"] == *target.namespace)
         .collect();
     let number = |name: &str| query.get(name).and_then(|text| text.parse::<usize>().ok());
@@ -218,7 +219,7 @@ fn news(store: &Store, plural: &str, from: u64, cut: u64) -> Option<(String, u64
     if store.cut != cut {
         return None;
     }
-    if store.is_silent {
+    if store.is_silent || store.silent == plural {
         return Some((String::new(), from));
     }
     let changes = store.changes.iter().filter(|change| change.version > from);

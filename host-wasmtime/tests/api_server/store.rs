@@ -60,6 +60,10 @@ pub(crate) struct Store {
     pub(crate) compacted: u64,
     /// Whether watches tell nothing.
     pub(crate) is_silent: bool,
+    /// The kind of which they tell nothing.
+    pub(crate) silent: &'static str,
+    /// The kind of which lists are empty.
+    pub(crate) unlisted: &'static str,
     /// How often watches were cut.
     pub(crate) cut: u64,
     /// Says why an object may not be created: status and sentence.

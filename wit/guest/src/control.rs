@@ -93,6 +93,7 @@ fn decision(decision: Decision) -> wit::Decision {
         cause: match decision.cause {
             Cause::Usual => wit::Cause::Usual,
             Cause::Drift => wit::Cause::Drift,
+            Cause::Held => wit::Cause::Held,
             Cause::Replacement { since } => wit::Cause::Replacement(since.millis()),
         },
     }

@@ -102,7 +102,8 @@ pub(super) fn is_managed_by_others(template: &ResourceClaimTemplate) -> bool {
     template.metadata.controller().is_some_and(|owner| !is_source(owner))
 }
 
-fn is_source(owner: &OwnerReference) -> bool {
+/// Whether an owner is a cluster-wide template.
+pub(super) fn is_source(owner: &OwnerReference) -> bool {
     owner.kind == "ClusterResourceClaimTemplate"
 }
 

@@ -6,13 +6,17 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::brake::Brake;
+use super::desired::reference;
 use super::rollout::Rollout;
-use super::{Reason, Refusal, Settings, State, Work, reconcile, told_of};
+use super::source::{Source, sources};
+use super::{MANAGER, Reason, Refusal, SOURCE_UID, Settings, State, Work, is_copy, reconcile, told_of};
+use crate::api::claim::ResourceClaimTemplate;
 use crate::api::object::Object;
-use crate::api::source::TemplateSource;
+use crate::api::source::{ANNOTATIONS, SOURCE_GROUP, TemplateSource, is_annotated};
 use crate::cluster::{Cluster, Key};
-use crate::decision::{Decision, Trigger};
-use crate::finding::Severity;
+use crate::decision::{Action, Cause, Decision, EventRecord, Time, Trigger};
+use crate::finding::{Code, Finding, Severity};
 use crate::profile::Profile;
 use crate::validate::{Submission, validate};
 
@@ -23,6 +27,7 @@ pub(crate) struct Memory {
     /// The latest refusals, by namespace and name of the copy.
     pub(crate) refusals: BTreeMap<Key, Refusal>,
     rollout: Rollout,
+    brake: Brake,
 }
 
 impl Memory {
@@ -31,35 +36,113 @@ impl Memory {
         Self { settings, ..Self::default() }
     }
 
-    /// Judges a source by the rules of its kind.
-    pub(crate) fn judge(&mut self, source: &TemplateSource, profile: &Profile) {
-        let uid = &source.metadata.uid;
-        match flaw(source, profile) {
-            Some(flaw) => drop(self.settings.unusable.insert(uid.clone(), flaw)),
-            None => drop(self.settings.unusable.remove(uid)),
+    /// Judges an object by what was found while it was read, and a source by the rules of its kind as well.
+    pub(crate) fn judge(&mut self, object: &Object, findings: &[Finding], profile: &Profile) {
+        let uid = object.metadata().uid.clone();
+        let unread = findings.iter().find(|finding| finding.severity == Severity::Error);
+        let flaw = match object {
+            _ if unread.is_some() => unread.map(in_words),
+            Object::TemplateSource(source) => flaw(source, profile),
+            Object::ClusterResourceClaimTemplate(template) => flaw_of_template(object, template, profile),
+            Object::ResourceClaimTemplate(template) if self.is_master(template) => {
+                flaw_of_template(object, template, profile)
+            }
+            _ => None,
+        };
+        match flaw {
+            Some(flaw) => drop(self.settings.unusable.insert(uid, flaw)),
+            None => drop(self.settings.unusable.remove(&uid)),
         }
     }
 
-    /// Forgets what is gone.
+    fn is_master(&self, template: &ResourceClaimTemplate) -> bool {
+        template.metadata.namespace == self.settings.home && !is_copy(template)
+    }
+
+    /// Forgets what is gone, and remembers which sources users change.
     pub(crate) fn note(&mut self, trigger: &Trigger) {
-        match (trigger.before.as_deref(), &trigger.after) {
-            (Some(Object::TemplateSource(gone)), None) => drop(self.settings.unusable.remove(&gone.metadata.uid)),
+        let (before, after) = (trigger.before.as_deref(), trigger.after.as_deref());
+        if let Some(gone) = before.map(Object::metadata)
+            && after.is_none_or(|after| after.metadata().uid != gone.uid)
+        {
+            self.settings.unusable.remove(&gone.uid);
+        }
+        match (before, after) {
             (Some(Object::Namespace(gone)), None) => self.refusals.retain(|key, _| key.0 != gone.metadata.name),
+            (Some(before), after)
+                if self.is_source(before) && !after.is_some_and(|after| asks_alike(before, after)) =>
+            {
+                self.brake.release(&before.metadata().uid);
+            }
+            // It was changed while nobody looked.
+            (None, Some(Object::TemplateSource(source))) if !is_observed(source) => {
+                self.brake.release(&source.metadata.uid);
+            }
             _ => {}
         }
     }
 
-    /// What to do about one copy, how it stands, and the copy whose turn it is now. `None` where it has to wait for its turn.
-    pub(crate) fn reconcile(&mut self, cluster: &Cluster, key: &Key) -> Option<(Decision, State, Option<Work>)> {
-        let (decision, state) = reconcile(cluster, &self.settings, &key.0, &key.1);
-        let next = match state {
-            State::Replacing { most: Some(most) } if !self.rollout.admit(key, most) => return None,
-            State::Replacing { .. } | State::Changing | State::Refused { .. } => None,
-            State::NotWanted | State::Current | State::Outdated | State::Conflict | State::Superseded { .. } => {
-                self.rollout.close(key).map(|(namespace, name)| Work::Copy { namespace, name })
+    fn is_source(&self, object: &Object) -> bool {
+        match object {
+            Object::TemplateSource(_) | Object::ClusterResourceClaimTemplate(_) => true,
+            Object::ResourceClaimTemplate(template) => self.is_master(template),
+            _ => false,
+        }
+    }
+
+    /// What to do about one copy, how it stands, and what else to look at now. `None` where it has to wait for its turn.
+    pub(crate) fn reconcile(
+        &mut self,
+        cluster: &Cluster,
+        key: &Key,
+        now: Time,
+    ) -> Option<(Decision, State, Vec<Work>)> {
+        let (mut decision, state) = reconcile(cluster, &self.settings, &key.0, &key.1);
+        let deletes = decision.actions.iter().any(|action| matches!(action, Action::Delete { .. }));
+        let mut next = Vec::new();
+        match deletes.then(|| self.admit(cluster, key, now)).unwrap_or(Ok(())) {
+            Ok(()) => next.extend(self.brake.let_go(key).and_then(|uid| status_of(cluster, &uid))),
+            Err((at, uid)) => {
+                decision = Decision { wake_up: Some(at), cause: Cause::Held, ..Decision::none() };
+                if self.brake.hold(key, &uid) {
+                    decision.events.extend(cluster.templates().get(key).map(waits));
+                    next.extend(status_of(cluster, &uid));
+                }
+                return Some((decision, State::Outdated, next));
             }
-        };
+        }
+        match state {
+            State::Replacing { most: Some(most) } if !self.rollout.admit(key, most) => return None,
+            State::Replacing { .. } | State::Changing | State::Refused { .. } => {}
+            State::NotWanted | State::Current | State::Outdated | State::Conflict | State::Superseded { .. } => {
+                next.extend(self.rollout.close(key).map(|(namespace, name)| Work::Copy { namespace, name }));
+            }
+        }
         Some((decision, state, next))
+    }
+
+    /// Whether a copy may be deleted now; else when to ask again, and the UID of its source.
+    fn admit(&mut self, cluster: &Cluster, key: &Key, now: Time) -> Result<(), (Time, String)> {
+        let Self { settings, brake, .. } = self;
+        let uid = cluster.templates().get(key).and_then(|copy| copy.metadata.labels.get(SOURCE_UID));
+        let uid = uid.map(String::as_str).unwrap_or_default();
+        let rivals = sources(cluster, &settings.home).filter(|source| source.target() == key.1);
+        let parts = rivals.flat_map(Source::parts).map(|metadata| metadata.uid.as_str());
+        if brake.is_released(parts.chain([uid])) {
+            return Ok(());
+        }
+        let copies = || cluster.templates().values().filter(|template| is_copy(template)).count();
+        brake.admit(key, copies, now).map_err(|at| (at, uid.to_owned()))
+    }
+
+    /// Writes the status of a source where it would say something else than it does.
+    pub(crate) fn status(&self, cluster: &Cluster, name: &str, now: Time) -> Decision {
+        super::status::status(cluster, self, name, now)
+    }
+
+    /// How many copies of a source wait to be deleted.
+    pub(super) fn held(&self, source: &str) -> usize {
+        self.brake.held(source)
     }
 
     /// Takes into account how the writes about a copy ended: with a refusal, or well. Gives what that matters to.
@@ -75,7 +158,59 @@ impl Memory {
     }
 }
 
-/// The first rule that a source breaks, in the words of `validate`.
+fn is_observed(source: &TemplateSource) -> bool {
+    let seen = source.status.as_ref().and_then(|status| status.get("observedGeneration"));
+    seen.is_none() || seen == source.metadata.rest.get("generation")
+}
+
+/// Whether two versions of a source ask for the same.
+fn asks_alike(before: &Object, after: &Object) -> bool {
+    let (one, other) = (before.metadata(), after.metadata());
+    let spec = match (before, after) {
+        (Object::TemplateSource(before), Object::TemplateSource(after)) => before.spec == after.spec,
+        (
+            Object::ClusterResourceClaimTemplate(before) | Object::ResourceClaimTemplate(before),
+            Object::ClusterResourceClaimTemplate(after) | Object::ResourceClaimTemplate(after),
+        ) => before.spec == after.spec && one.annotations == other.annotations,
+        _ => false,
+    };
+    spec && one.uid == other.uid && one.is_deleting() == other.is_deleting()
+}
+
+/// The status of the source with a UID, where there is one that has a status.
+fn status_of(cluster: &Cluster, uid: &str) -> Option<Work> {
+    let source = cluster.template_sources().values().find(|source| source.metadata.uid == uid)?;
+    Some(Work::Status(source.metadata.name.clone()))
+}
+
+/// Tells whoever looks at a copy that it is to go, and why it does not yet.
+fn waits(copy: &ResourceClaimTemplate) -> EventRecord {
+    let note = "it is to be deleted, and waits because too many copies would go at once".to_owned();
+    EventRecord::warning(MANAGER, reference(copy), &copy.metadata, "DeletionHeld", note)
+}
+
+fn in_words(finding: &Finding) -> String {
+    format!("{}: {}", finding.path, finding.message)
+}
+
+/// What in an object is not known here: it may be of a later version.
+fn unknown(findings: &[Finding]) -> Option<&Finding> {
+    findings.iter().find(|finding| finding.code == Code::ReadUnknownField || finding.code == Code::ReadUnknownValue)
+}
+
+/// The first thing in a template that is not understood.
+fn flaw_of_template(object: &Object, template: &ResourceClaimTemplate, profile: &Profile) -> Option<String> {
+    let annotations = &template.metadata.annotations;
+    let is_ours = |name: &&String| name.starts_with(SOURCE_GROUP) && !ANNOTATIONS.contains(&name.as_str());
+    if let Some(name) = annotations.keys().find(is_ours).filter(|_| is_annotated(annotations)) {
+        return Some(format!("metadata.annotations[{name}]: no annotation of a source has this name"));
+    }
+    let findings = validate(Submission::create(object.clone().write()), profile);
+    let selects_nothing = findings.iter().find(|finding| finding.code == Code::LinkNoNamespace);
+    selects_nothing.or_else(|| unknown(&findings)).map(in_words)
+}
+
+/// The first thing in a source that is not understood: a rule that it breaks, in the words of `validate`, or what is not known.
 fn flaw(source: &TemplateSource, profile: &Profile) -> Option<String> {
     let mut object = Object::TemplateSource(Arc::new(source.clone())).write();
     // That is ours.
@@ -85,6 +220,6 @@ fn flaw(source: &TemplateSource, profile: &Profile) -> Option<String> {
         template.entry("spec").or_insert_with(|| json!({}));
     }
     let findings = validate(Submission::create(object), profile);
-    let error = findings.into_iter().find(|finding| finding.kind.is_some() && finding.severity == Severity::Error)?;
-    Some(format!("{}: {}", error.path, error.message))
+    let error = findings.iter().find(|finding| finding.kind.is_some() && finding.severity == Severity::Error);
+    error.or_else(|| unknown(&findings)).map(in_words)
 }

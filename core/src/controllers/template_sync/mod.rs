@@ -5,9 +5,13 @@
 //! for: a ClusterResourceClaimTemplate as proposed for `resource.k8s.io`, or a ResourceClaimTemplate in the controller's
 //! namespace. One decision is about one name in one namespace, so that a namespace where something is wrong delays no other.
 //!
-//! A copy is known by its labels. Anything else of that name belongs to a user: it is never changed or deleted, and the
-//! conflict is reported, unless the source explicitly takes such templates over.
+//! A copy is known by its marks and by who wrote it. Anything else of that name belongs to a user: it is never changed or
+//! deleted, and the conflict is reported, unless the source explicitly takes such templates over.
+//!
+//! Nothing is deleted because something is not understood: a source that cannot be read, or has fields of a later version, keeps
+//! its copies as they are, and a source counts as gone only where the API server says so.
 
+mod brake;
 mod desired;
 mod memory;
 mod rollout;
@@ -20,7 +24,10 @@ mod work;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::api::claim::{ResourceClaimTemplate, asks_for_admin_access};
+use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::api::pod::Namespace;
 use crate::api::source::{ConflictPolicy, UpdateStrategy};
@@ -28,13 +35,13 @@ pub use crate::api::source::{EXCLUDED_NAMESPACES, MANAGED_BY, MANAGER, NAMESPACE
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, EventRecord};
 use crate::validate::{ADMIN_LABEL, allows_admin_access};
-use desired::{Desired, is_managed_by_others, remove};
+use desired::{Desired, is_managed_by_others, is_source, remove};
 use source::{Source, sources};
-use usage::is_to_go;
+use usage::{is_to_go, missing_source};
 
 pub(crate) use memory::Memory;
 pub use standing::{Place, Stands, standings};
-pub use status::{Counts, Refusal, status};
+pub use status::{Counts, Refusal};
 pub use usage::needed;
 pub use work::{Work, affected, all_work, told_of};
 
@@ -60,8 +67,20 @@ pub struct Settings {
     pub home: String,
     /// Whether cluster-wide sources may ask for admin access.
     pub allow_admin_access: bool,
-    /// Sources that nothing can be made of, by UID, with the reason.
+    /// Objects that are not understood, by UID, with the reason. Of a source then nothing is made, changed or deleted.
     pub unusable: BTreeMap<String, String>,
+}
+
+impl Settings {
+    /// Why an object is not understood.
+    fn flaw_of(&self, metadata: &ObjectMeta) -> Option<&String> {
+        self.unusable.get(&metadata.uid)
+    }
+
+    /// A namespace, where it is there and understood.
+    fn namespace<'c>(&self, cluster: &'c Cluster, name: &str) -> Option<&'c Namespace> {
+        cluster.namespaces().get(name).filter(|space| self.flaw_of(&space.metadata).is_none())
+    }
 }
 
 /// Why a namespace does not get its copy.
@@ -77,7 +96,7 @@ pub enum Reason {
     QuotaExceeded,
     /// The controller lacks a right there.
     Forbidden,
-    /// The template breaks a rule.
+    /// The source, what it is made of, or a template in the place of the copy breaks a rule or is not understood.
     Invalid,
     /// The namespace is going.
     Terminating,
@@ -177,14 +196,17 @@ pub(crate) fn has_sources(cluster: &Cluster, home: &str) -> bool {
 /// A changed source replaces its copies: their spec cannot be changed, so the copy is deleted now and made again in the next
 /// decision. Consumers wait in between; claims that exist keep what they were made of.
 pub fn reconcile(cluster: &Cluster, settings: &Settings, namespace: &str, name: &str) -> (Decision, State) {
-    let space = cluster.namespaces().get(namespace);
+    let space = settings.namespace(cluster, namespace);
     if let Some(source) = in_charge(&rivals(cluster, settings, name), space) {
         return decide_for(cluster, settings, source, Desired::of(source).as_ref(), namespace);
     }
     let found = cluster.templates().get(&(namespace.to_owned(), name.to_owned()));
     let is_here = space.is_some_and(|space| !space.metadata.is_deleting());
     match found.filter(|copy| is_here && is_to_go(cluster, settings, copy)) {
-        Some(copy) => (Decision::of(vec![remove(copy)]), State::Changing),
+        Some(copy) => {
+            let gone = missing_source(cluster, settings, copy).into_iter().collect();
+            (Decision { gone, ..Decision::of(vec![remove(copy)]) }, State::Changing)
+        }
         None => (Decision::none(), State::NotWanted),
     }
 }
@@ -223,6 +245,9 @@ fn decide_for(
             (Decision::of(vec![Action::Create { object, refused }]), State::Changing)
         }
         Some(copy) if copy.metadata.is_deleting() => (Decision::none(), State::Changing),
+        Some(template) if let Some(message) = flaw_in_place(settings, source, template) => {
+            (Decision::none(), State::Refused { reason: Reason::Invalid, message })
+        }
         Some(template) if !is_copy(template) => of_a_user(settings, source, desired, template),
         Some(copy) if !desired.is_spec_of(copy) => match source.update_strategy() {
             UpdateStrategy::OnlyNew => (Decision::none(), State::Outdated),
@@ -270,7 +295,7 @@ fn adoption(source: Source<'_>, desired: &Desired, template: &ResourceClaimTempl
 
 /// What keeps a source from having a copy in a namespace, as far as that shows without asking the API server.
 fn obstacle(settings: &Settings, source: Source<'_>, space: Option<&Namespace>) -> Option<(Reason, String)> {
-    if let Some(message) = settings.unusable.get(&source.metadata.uid) {
+    if let Some(message) = source.flaw(settings) {
         return Some((Reason::Invalid, message.clone()));
     }
     let Some(spec) = source.spec else {
@@ -287,9 +312,29 @@ fn obstacle(settings: &Settings, source: Source<'_>, space: Option<&Namespace>) 
     (!is_allowed).then(|| (Reason::AdminAccessNotAllowed, format!("it lacks the label {ADMIN_LABEL}: \"true\"")))
 }
 
-/// Whether the controller made a template. One whose label a user took away is the user's.
+/// Why what is in the place of a copy must stay: it is not understood, or another source is whose copy it is.
+fn flaw_in_place(settings: &Settings, own: Source<'_>, template: &ResourceClaimTemplate) -> Option<String> {
+    if let Some(flaw) = settings.flaw_of(&template.metadata) {
+        return Some(format!("the template there is not understood: {flaw}"));
+    }
+    let uid = template.metadata.labels.get(SOURCE_UID).filter(|uid| **uid != own.metadata.uid && is_copy(template));
+    let flaw = settings.unusable.get(uid?)?;
+    Some(format!("the copy there is of another source, which is not understood: {flaw}"))
+}
+
+/// Whether the controller made a template: it is marked, says of which source it is, and was written by the controller. One whose
+/// mark a user took away is the user's, and so is one that somebody made with the marks of a copy.
 pub fn is_copy(template: &ResourceClaimTemplate) -> bool {
-    template.metadata.labels.get(MANAGED_BY).is_some_and(|manager| manager == MANAGER)
+    let metadata = &template.metadata;
+    let is_marked = metadata.labels.get(MANAGED_BY).is_some_and(|manager| manager == MANAGER);
+    let has_source = metadata.labels.contains_key(SOURCE_UID) || metadata.owner_references.iter().any(is_source);
+    is_marked && has_source && is_written_by(FIELD_MANAGER, metadata)
+}
+
+/// Whether a field manager wrote something of an object. Manifests that do not say who wrote them are taken at their word.
+fn is_written_by(name: &str, metadata: &ObjectMeta) -> bool {
+    let managers = metadata.rest.get("managedFields").and_then(Value::as_array);
+    managers.is_none_or(|all| all.iter().any(|one| one.get("manager").and_then(Value::as_str) == Some(name)))
 }
 
 /// A user's template is in the way: the authors of both are told.

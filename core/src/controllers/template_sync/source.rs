@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::Settings;
 use crate::api::claim::{ResourceClaimTemplate, ResourceClaimTemplateSpec};
 use crate::api::meta::{ObjectMeta, OwnerReference};
 use crate::api::pod::Namespace;
@@ -20,6 +21,8 @@ pub(super) struct Source<'s> {
     pub(super) spec: Option<&'s ResourceClaimTemplateSpec>,
     /// Namespace and name of the master that is named.
     master: Option<(&'s str, &'s str)>,
+    /// That master, where it is there.
+    made_of: Option<&'s ObjectMeta>,
     form: Form<'s>,
 }
 
@@ -47,22 +50,37 @@ impl<'s> Source<'s> {
     /// A ClusterResourceClaimTemplate of `apportion.dev`.
     pub(super) fn custom(source: &'s TemplateSource, cluster: &'s Cluster, home: &'s str) -> Self {
         let master = source.spec.source.as_ref().map(|master| master.name.as_str());
+        let named = master.and_then(|name| cluster.templates().get(&(home.to_owned(), name.to_owned())));
         let spec = match master {
-            Some(name) => cluster.templates().get(&(home.to_owned(), name.to_owned())).map(|template| &template.spec),
+            Some(_) => named.map(|template| &template.spec),
             None => source.spec.template.as_ref(),
         };
-        let master = master.map(|name| (home, name));
-        Self { metadata: &source.metadata, spec, master, form: Form::Custom(source) }
+        let (master, made_of) = (master.map(|name| (home, name)), named.map(|template| &template.metadata));
+        Self { metadata: &source.metadata, spec, master, made_of, form: Form::Custom(source) }
     }
 
     /// A ClusterResourceClaimTemplate as proposed for `resource.k8s.io`.
     pub(super) fn proposed(template: &'s ResourceClaimTemplate) -> Self {
-        Self { metadata: &template.metadata, spec: Some(&template.spec), master: None, form: Form::Proposed }
+        Self::of_template(template, Form::Proposed)
     }
 
     /// A ResourceClaimTemplate of the controller's namespace.
     pub(super) fn master(template: &'s ResourceClaimTemplate) -> Self {
-        Self { metadata: &template.metadata, spec: Some(&template.spec), master: None, form: Form::Master }
+        Self::of_template(template, Form::Master)
+    }
+
+    fn of_template(template: &'s ResourceClaimTemplate, form: Form<'s>) -> Self {
+        Self { metadata: &template.metadata, spec: Some(&template.spec), master: None, made_of: None, form }
+    }
+
+    /// What copies are made of: itself, and the master that it names.
+    pub(super) fn parts(self) -> impl Iterator<Item = &'s ObjectMeta> {
+        [self.metadata].into_iter().chain(self.made_of)
+    }
+
+    /// Why one of these is not understood.
+    pub(super) fn flaw(self, settings: &Settings) -> Option<&String> {
+        self.parts().find_map(|metadata| settings.flaw_of(metadata))
     }
 
     /// Kind, namespace and name.

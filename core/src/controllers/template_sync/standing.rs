@@ -29,8 +29,10 @@ impl<'s> Standing<'s> {
     }
 
     pub(super) fn in_namespace(&self, namespace: &str) -> State {
-        let space = self.cluster.namespaces().get(namespace);
-        if !space.is_some_and(|space| self.own.selects(space)) {
+        let space = self.settings.namespace(self.cluster, namespace);
+        let keeps =
+            || self.found(namespace).is_some_and(|copy| self.own.flaw(self.settings).is_some() && self.has(copy));
+        if !space.is_some_and(|space| self.own.selects(space)) && !keeps() {
             return State::NotWanted;
         }
         match in_charge(&self.rivals, space).filter(|first| first.metadata.uid != self.own.metadata.uid) {
@@ -54,6 +56,11 @@ impl<'s> Standing<'s> {
     /// How many others come before it.
     fn rank(&self) -> usize {
         self.rivals.iter().filter(|other| other.rank() < self.own.rank()).count()
+    }
+
+    /// Whether a template is a copy of it.
+    pub(super) fn has(&self, template: &ResourceClaimTemplate) -> bool {
+        is_copy(template) && template.metadata.labels.get(SOURCE_UID) == Some(&self.own.metadata.uid)
     }
 
     /// The template that has the name of a copy.

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::brake::{LEAST, SHARE};
 use super::desired::hash;
 use super::source::Source;
 use super::standing::Standing;
-use super::{Reason, Settings, State};
+use super::{Memory, Reason, State};
 use crate::api::condition::{condition, conditions, text};
 use crate::api::object::Object;
 use crate::api::source::TemplateSource;
-use crate::cluster::{Cluster, Key};
+use crate::cluster::Cluster;
 use crate::decision::{Action, Decision, Time};
 
 /// Most namespaces of one sort that a status names.
@@ -75,22 +76,22 @@ impl Counts {
 }
 
 /// Writes the status of a ClusterResourceClaimTemplate of `apportion.dev`, where it would say something else than it does.
-///
-/// `refusals` are the latest answers of the API server that were refusals, by namespace and name of the copy.
-pub fn status(
-    cluster: &Cluster,
-    settings: &Settings,
-    refusals: &BTreeMap<Key, Refusal>,
-    name: &str,
-    now: Time,
-) -> Decision {
+pub(super) fn status(cluster: &Cluster, memory: &Memory, name: &str, now: Time) -> Decision {
+    let Memory { settings, refusals, .. } = memory;
     let Some(object) = cluster.template_sources().get(name) else { return Decision::none() };
     let own = Source::custom(object, cluster, &settings.home);
     if own.metadata.is_deleting() {
         return Decision::none();
     }
     let standing = Standing::of(cluster, settings, own);
-    let mut told = Told { missing_classes: standing.missing_classes(), skipped: standing.skipped(), ..Told::default() };
+    let mut told = Told {
+        missing_classes: standing.missing_classes(),
+        skipped: standing.skipped(),
+        flaw: own.flaw(settings),
+        kept: cluster.templates().values().filter(|template| standing.has(template)).count(),
+        held: memory.held(&own.metadata.uid),
+        ..Told::default()
+    };
     for namespace in cluster.namespaces().keys() {
         let state = standing.in_namespace(namespace);
         let refusal = match state {
@@ -144,6 +145,12 @@ struct Told<'s> {
     failures: Vec<(String, Refusal)>,
     missing_classes: BTreeSet<&'s str>,
     skipped: Vec<&'s str>,
+    /// Why the source is not understood.
+    flaw: Option<&'s String>,
+    /// Copies that it has.
+    kept: usize,
+    /// Copies that are to be deleted and wait.
+    held: usize,
 }
 
 impl Told<'_> {
@@ -154,13 +161,16 @@ impl Told<'_> {
     }
 
     fn written(&self, object: &TemplateSource, own: Source<'_>, now: Time) -> Value {
-        let Self { counts, failures, skipped, .. } = self;
+        let Self { counts, failures, skipped, held, flaw, .. } = self;
         let generation = object.metadata.rest.get("generation").cloned().unwrap_or_else(|| json!(0));
         let mut status = json!(counts).as_object().cloned().unwrap_or_default();
         let mut put = |name: &str, value: Value| drop(status.insert(name.to_owned(), value));
         put("observedGeneration", generation.clone());
-        if let Some(spec) = own.spec {
+        if let Some(spec) = own.spec.filter(|_| flaw.is_none()) {
             put("templateHash", json!(hash(spec)));
+        }
+        if *held > 0 {
+            put("held", json!(held));
         }
         if !skipped.is_empty() {
             put("skipped", json!(skipped.iter().take(MOST_NAMED).collect::<Vec<_>>()));
@@ -189,8 +199,8 @@ impl Told<'_> {
     }
 
     /// Type, whether it holds, reason, message.
-    fn conditions(&self, is_paused: bool) -> [(&'static str, bool, &'static str, String); 6] {
-        let Self { counts, failures, missing_classes, skipped } = self;
+    fn conditions(&self, is_paused: bool) -> [(&'static str, bool, &'static str, String); 7] {
+        let Self { counts, failures, missing_classes, skipped, flaw, kept, held } = self;
         let in_numbers = format!("{} of {} namespaces have the current copy", counts.current, counts.matched);
         let left_out = match skipped.as_slice() {
             [] => String::new(),
@@ -198,13 +208,16 @@ impl Told<'_> {
         };
         let mut others = failures.iter();
         let first = others.find(|(_, failure)| !matches!(failure.reason, Reason::Conflict | Reason::Superseded));
+        let stays = |flaw: &str| format!("{flaw}; {kept} copies stay as they are");
         let (degraded, why) = match first {
+            _ if let Some(flaw) = flaw => (Reason::Invalid.text(), stays(flaw)),
             Some((namespace, failure)) => (failure.reason.text(), format!("{namespace}: {}", failure.message)),
             None => ("AsExpected", String::new()),
         };
         let is_ready = counts.is_ready();
         let ready = match counts.matched {
             0 => "NoMatchingNamespaces",
+            _ if flaw.is_some() => Reason::Invalid.text(),
             _ if is_ready => "Synchronized",
             _ if is_paused => "Paused",
             _ => "NotSynchronized",
@@ -213,15 +226,19 @@ impl Told<'_> {
             true => (kind, true, reason, message),
             false => (kind, false, "AsExpected", String::new()),
         };
+        let waiting = format!(
+            "{held} copies wait to be deleted: {LEAST} or one of {SHARE} of all copies go in a minute, unless their source is changed or deleted"
+        );
         let taken = format!("{} namespaces have another template of that name", counts.conflicting);
         let names: Vec<String> = missing_classes.iter().map(|name| format!("`{name}`")).collect();
         let missing = shortened(&format!("there is no DeviceClass {}", names.join(", ")));
         [
             ("Ready", is_ready, ready, shortened(&format!("{in_numbers}{left_out}"))),
             unless_quiet("Progressing", counts.updating > 0 && !is_paused, "Updating", String::new()),
-            ("Degraded", counts.refused > 0, degraded, shortened(&why)),
+            ("Degraded", counts.refused > 0 || flaw.is_some(), degraded, shortened(&why)),
             unless_quiet("Conflicts", counts.conflicting > 0, "NamesTaken", taken),
             unless_quiet("NoMatchingNamespaces", counts.matched == 0, "NothingSelected", String::new()),
+            unless_quiet("DeletionsHeld", *held > 0, "TooManyAtOnce", waiting),
             unless_quiet("ClassMissing", !names.is_empty(), "NotFound", missing),
         ]
     }

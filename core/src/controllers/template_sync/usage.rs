@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
+use super::desired::is_source;
 use super::source::sources;
-use super::{DELETION_POLICY, SOURCE_UID, Settings, is_copy, of_namespace};
+use super::{DELETION_POLICY, SOURCE_NAME, SOURCE_UID, Settings, is_copy, of_namespace};
 use crate::api::claim::ResourceClaimTemplate;
 use crate::api::class::DeviceClass;
 use crate::api::group::PodGroup;
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::api::pod::{Pod, PodResourceClaim};
-use crate::api::source::DeletionPolicy;
+use crate::api::source::{DeletionPolicy, SOURCE_GROUP, SOURCE_KIND};
 use crate::cluster::Cluster;
+use crate::decision::Identified;
+use crate::finding::ObjectRef;
 
 /// Whether a template that no source wants in its namespace is a copy that must not stay. One that goes when it is unused stays
 /// while it is used, whether its source is gone or selects the namespace no more.
@@ -21,10 +24,40 @@ pub(super) fn is_to_go(cluster: &Cluster, settings: &Settings, copy: &ResourceCl
     }
     let (uid, policy) = (copy.metadata.labels.get(SOURCE_UID), deletion_policy(copy));
     let goes = match sources(cluster, &settings.home).find(|source| Some(&source.metadata.uid) == uid) {
-        Some(source) if !source.metadata.is_deleting() => !source.is_paused(),
+        Some(source) if !source.metadata.is_deleting() => !source.is_paused() && source.flaw(settings).is_none(),
         _ => policy != DeletionPolicy::Orphan,
     };
-    goes && !(policy == DeletionPolicy::DeleteWhenUnused && is_used(cluster, copy))
+    let is_read = settings.flaw_of(&copy.metadata).is_none();
+    goes && is_read && !(policy == DeletionPolicy::DeleteWhenUnused && is_used(cluster, settings, copy))
+}
+
+/// The source of a copy, where no such object is known: whoever deletes the copy has to make sure that it is gone.
+pub(super) fn missing_source(
+    cluster: &Cluster,
+    settings: &Settings,
+    copy: &ResourceClaimTemplate,
+) -> Option<Identified> {
+    let owner = copy.metadata.owner_references.iter().find(|owner| is_source(owner));
+    let label = |name: &str| copy.metadata.labels.get(name).cloned().unwrap_or_default();
+    let uid = owner.map_or_else(|| label(SOURCE_UID), |owner| owner.uid.clone());
+    let custom = cluster.template_sources().values().map(|source| &source.metadata);
+    let proposed = cluster.cluster_templates().values().map(|template| &template.metadata);
+    let masters = of_namespace(cluster.templates(), &settings.home).map(|(_, template)| &template.metadata);
+    if custom.chain(proposed).chain(masters).any(|metadata| metadata.uid == uid) {
+        return None;
+    }
+    let name = owner.map_or_else(|| label(SOURCE_NAME), |owner| owner.name.clone());
+    // Only sources of `apportion.dev` have a policy; what has neither owner nor policy is of a master.
+    let object = match owner {
+        Some(owner) if !owner.api_version.starts_with(SOURCE_GROUP) => {
+            ObjectRef::new("ClusterResourceClaimTemplate", "", name)
+        }
+        None if !copy.metadata.annotations.contains_key(DELETION_POLICY) => {
+            ObjectRef::new("ResourceClaimTemplate", settings.home.clone(), name)
+        }
+        Some(_) | None => ObjectRef::new(SOURCE_KIND, "", name),
+    };
+    Some(Identified { object, uid })
 }
 
 /// What a copy says about its end.
@@ -34,7 +67,8 @@ pub(super) fn deletion_policy(copy: &ResourceClaimTemplate) -> DeletionPolicy {
 
 /// What of an object has to be known: of a class that it is there, of Pods and PodGroups little, and of those that name no template
 /// nothing. Clusters have many of them.
-pub fn needed(object: Object) -> Option<Object> {
+/// One that cannot be read, which `is_read` says, may use any template.
+pub fn needed(object: Object, is_read: bool) -> Option<Object> {
     let (is_user, slim) = match object {
         Object::Pod(pod) => {
             let mut slim = Pod { metadata: identity(&pod.metadata), ..Pod::default() };
@@ -53,7 +87,7 @@ pub fn needed(object: Object) -> Option<Object> {
         }
         other => return Some(other),
     };
-    (is_user && templates(&slim).next().is_some()).then_some(slim)
+    (!is_read || is_user && templates(&slim).next().is_some()).then_some(slim)
 }
 
 fn identity(metadata: &ObjectMeta) -> ObjectMeta {
@@ -75,14 +109,15 @@ pub(super) fn templates(object: &Object) -> impl Iterator<Item = &String> {
     entries.iter().filter_map(|entry| entry.resource_claim_template_name.as_ref())
 }
 
-/// Whether a Pod that has not ended or a PodGroup of its namespace names a template.
-fn is_used(cluster: &Cluster, template: &ResourceClaimTemplate) -> bool {
+/// Whether a Pod that has not ended or a PodGroup of its namespace names a template, as far as is known.
+fn is_used(cluster: &Cluster, settings: &Settings, template: &ResourceClaimTemplate) -> bool {
     let (namespace, name) = (&template.metadata.namespace, &template.metadata.name);
-    let names = |entries: &[PodResourceClaim]| {
-        entries.iter().any(|one| one.resource_claim_template_name.as_ref() == Some(name))
+    let names = |metadata: &ObjectMeta, entries: &[PodResourceClaim]| {
+        settings.flaw_of(metadata).is_some()
+            || entries.iter().any(|one| one.resource_claim_template_name.as_ref() == Some(name))
     };
     let mut pods = of_namespace(cluster.pods(), namespace);
     let mut groups = of_namespace(cluster.pod_groups(), namespace);
-    pods.any(|(_, pod)| !pod.is_finished() && names(&pod.spec.resource_claims))
-        || groups.any(|(_, group)| names(&group.spec.resource_claims))
+    pods.any(|(_, pod)| !pod.is_finished() && names(&pod.metadata, &pod.spec.resource_claims))
+        || groups.any(|(_, group)| names(&group.metadata, &group.spec.resource_claims))
 }

@@ -140,12 +140,13 @@ fn of_template(cluster: &Cluster, settings: &Settings, template: &ResourceClaimT
 
 /// A Pod or PodGroup: it matters to copies that go when nobody uses them.
 fn of_user(cluster: &Cluster, user: &Object, namespace: &str, work: &mut BTreeSet<Work>) {
-    for name in templates(user) {
-        let found = cluster.templates().get(&(namespace.to_owned(), name.clone()));
-        let goes = |template: &ResourceClaimTemplate| {
-            is_copy(template) && deletion_policy(template) == DeletionPolicy::DeleteWhenUnused
-        };
-        if found.is_some_and(goes) {
+    let goes = |template: &ResourceClaimTemplate| {
+        is_copy(template) && deletion_policy(template) == DeletionPolicy::DeleteWhenUnused
+    };
+    // One of which it is not known what it names may use any.
+    let is_named = |name: &String| templates(user).next().is_none() || templates(user).any(|named| named == name);
+    for ((_, name), template) in of_namespace(cluster.templates(), namespace) {
+        if is_named(name) && goes(template) {
             work.insert(copy(namespace, name));
         }
     }

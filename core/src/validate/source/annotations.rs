@@ -3,7 +3,7 @@
 use super::super::node::Node;
 use super::super::report::{Report, shown};
 use super::rows::Format;
-use crate::api::source::{EXCLUDED_NAMESPACES, NAMESPACE_SELECTOR, NAMESPACES, TEMPLATE_NAME};
+use crate::api::source::{ANNOTATIONS, EXCLUDED_NAMESPACES, NAMESPACE_SELECTOR, NAMESPACES, TEMPLATE_NAME};
 use crate::finding::{Code, Finding};
 use crate::near::nearest_name;
 
@@ -32,8 +32,7 @@ pub(in crate::validate) fn check(out: &mut Report<'_>, template: &Node<'_, '_>) 
                 }
             }
         }
-        let known = [NAMESPACES, NAMESPACE_SELECTOR, EXCLUDED_NAMESPACES, TEMPLATE_NAME];
-        if let Some(meant) = nearest_name(name, known.map(str::to_owned).iter()).filter(|meant| *meant != name) {
+        if let Some(meant) = nearest_name(name, ANNOTATIONS.map(str::to_owned).iter()).filter(|meant| *meant != name) {
             let message = format!("no annotation of a source is named `{}`", shown(name));
             out.note(Finding::new(Code::LinkNoNamespace, at, message).with_hint(format!("did you mean `{meant}`?")));
         }

@@ -1,0 +1,105 @@
+//! A brake on deletions: many copies at once go only because a user changed or deleted their source.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cluster::Key;
+use crate::decision::Time;
+
+/// Copies that may be deleted in a minute, however few there are.
+pub(super) const LEAST: usize = 10;
+
+/// One of so many copies may be deleted in a minute.
+pub(super) const SHARE: usize = 10;
+
+/// Milliseconds in which deletions are counted together.
+const MINUTE: i64 = 60_000;
+
+/// Deletions of the last minute, and those that wait.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Brake {
+    /// When the minute began, and how many copies may be deleted in it.
+    minute: Option<(Time, usize)>,
+    /// Those that were to be deleted in it.
+    admitted: BTreeSet<Key>,
+    /// Copies that wait, with the UID of their source.
+    held: BTreeMap<Key, String>,
+    /// UIDs of sources, and of what they are made of, that a user changed or deleted while the controller looked on.
+    changed: BTreeSet<String>,
+}
+
+impl Brake {
+    /// A user changed or deleted a source, or what it is made of.
+    pub(super) fn release(&mut self, uid: &str) {
+        self.changed.insert(uid.to_owned());
+    }
+
+    /// Whether a user changed one of these while the controller looked on.
+    pub(super) fn is_released<'u>(&self, mut uids: impl Iterator<Item = &'u str>) -> bool {
+        uids.any(|uid| self.changed.contains(uid))
+    }
+
+    /// Whether a copy may be deleted now, of so many that there are.
+    ///
+    /// # Errors
+    ///
+    /// When to ask again.
+    pub(super) fn admit(&mut self, key: &Key, copies: impl FnOnce() -> usize, now: Time) -> Result<(), Time> {
+        let begun = self.minute.filter(|(since, _)| (0..MINUTE).contains(&now.millis().saturating_sub(since.millis())));
+        let (since, most) = begun.unwrap_or_else(|| {
+            self.admitted.clear();
+            (now, LEAST.max(copies() / SHARE))
+        });
+        self.minute = Some((since, most));
+        if self.admitted.len() < most {
+            self.admitted.insert(key.clone());
+        }
+        if self.admitted.contains(key) { Ok(()) } else { Err(since.plus_millis(MINUTE)) }
+    }
+
+    /// A copy waits. True where it did not before.
+    pub(super) fn hold(&mut self, key: &Key, source: &str) -> bool {
+        self.held.insert(key.clone(), source.to_owned()).is_none()
+    }
+
+    /// A copy does not wait any more. Gives the UID of its source where it did.
+    pub(super) fn let_go(&mut self, key: &Key) -> Option<String> {
+        self.held.remove(key)
+    }
+
+    /// How many copies of a source wait.
+    pub(super) fn held(&self, source: &str) -> usize {
+        self.held.values().filter(|held| *held == source).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(number: usize) -> Key {
+        (format!("n{number:04}"), "x".to_owned())
+    }
+
+    #[test]
+    fn a_tenth_goes_each_minute_and_whoever_was_admitted_stays_so() {
+        for (copies, most) in [(0, 10), (15, 10), (1000, 100)] {
+            let (mut brake, start) = (Brake::default(), Time::from_seconds(1_800_000_000));
+            let mut admitted = |from: usize, now: Time| {
+                let mut all = (from..copies.max(20)).map(|number| brake.admit(&key(number), || copies, now));
+                (all.by_ref().take_while(Result::is_ok).count(), all.next())
+            };
+            let next = start.plus_millis(MINUTE);
+            assert_eq!(admitted(0, start), (most, Some(Err(next))));
+            assert_eq!(admitted(0, start.plus_millis(MINUTE - 1)), (most, Some(Err(next))), "the same ones");
+            assert_eq!(admitted(most, start.plus_millis(1)).0, 0);
+            assert_eq!(admitted(most, next).0, most.min(copies.max(20) - most));
+        }
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_begins_a_minute() {
+        let (mut brake, now) = (Brake::default(), Time::from_seconds(1_800_000_000));
+        assert_eq!((0..11).filter(|number| brake.admit(&key(*number), || 0, now).is_ok()).count(), 10);
+        assert_eq!(brake.admit(&key(10), || 0, now.plus_millis(-1)), Ok(()));
+    }
+}
