@@ -193,9 +193,9 @@ fn in_words(finding: &Finding) -> String {
     format!("{}: {}", finding.path, finding.message)
 }
 
-/// What in an object is not known here: it may be of a later version.
-fn unknown(findings: &[Finding]) -> Option<&Finding> {
-    findings.iter().find(|finding| finding.code == Code::ReadUnknownField || finding.code == Code::ReadUnknownValue)
+/// The first finding with a code.
+fn first(findings: &[Finding], code: Code) -> Option<&Finding> {
+    findings.iter().find(|finding| finding.code == code)
 }
 
 /// The first thing in a template that is not understood.
@@ -206,11 +206,12 @@ fn flaw_of_template(object: &Object, template: &ResourceClaimTemplate, profile: 
         return Some(format!("metadata.annotations[{name}]: no annotation of a source has this name"));
     }
     let findings = validate(Submission::create(object.clone().write()), profile);
-    let selects_nothing = findings.iter().find(|finding| finding.code == Code::LinkNoNamespace);
-    selects_nothing.or_else(|| unknown(&findings)).map(in_words)
+    let codes = [Code::LinkNoNamespace, Code::ReadUnknownField, Code::ReadUnknownValue];
+    codes.into_iter().find_map(|code| first(&findings, code)).map(in_words)
 }
 
-/// The first thing in a source that is not understood: a rule that it breaks, in the words of `validate`, or what is not known.
+/// What in a source is not understood: a field of a later version, a rule that it breaks in the words of `validate`, or a value of
+/// a later version.
 fn flaw(source: &TemplateSource, profile: &Profile) -> Option<String> {
     let mut object = Object::TemplateSource(Arc::new(source.clone())).write();
     // That is ours.
@@ -220,6 +221,9 @@ fn flaw(source: &TemplateSource, profile: &Profile) -> Option<String> {
         template.entry("spec").or_insert_with(|| json!({}));
     }
     let findings = validate(Submission::create(object), profile);
-    let error = findings.iter().find(|finding| finding.kind.is_some() && finding.severity == Severity::Error);
-    error.or_else(|| unknown(&findings)).map(in_words)
+    let is_broken = |finding: &&Finding| finding.kind.is_some() && finding.severity == Severity::Error;
+    let broken = || findings.iter().find(is_broken);
+    let unknown = |code| first(&findings, code);
+    let flaw = unknown(Code::ReadUnknownField).or_else(broken).or_else(|| unknown(Code::ReadUnknownValue));
+    flaw.map(in_words)
 }
