@@ -1,13 +1,13 @@
 //! From the paths of `-f` to texts.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::Read;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
-use apportion_yaml::{LineColumn, TextIndex};
+use apportion_yaml::{Limits, LineColumn, TextIndex};
 use bytes::Bytes;
 
 /// Folders below a folder of `-f`; symbolic links can make a circle.
@@ -59,8 +59,7 @@ pub(crate) fn read(paths: &[String]) -> Result<Vec<Source>> {
                 bail!("`-f -` can be given once: standard input can be read once");
             }
             has_stdin = true;
-            let mut text = Vec::new();
-            std::io::stdin().read_to_end(&mut text).context("standard input cannot be read")?;
+            let text = whole(std::io::stdin()).context("standard input cannot be read")?;
             sources.push(Source::new(STDIN.to_owned(), text));
             continue;
         }
@@ -80,11 +79,20 @@ pub(crate) fn read(paths: &[String]) -> Result<Vec<Source>> {
             if !seen.insert(place) {
                 continue;
             }
-            let text = fs::read(&file).with_context(|| format!("`{}` cannot be read", file.display()))?;
+            let text = File::open(&file).and_then(whole);
+            let text = text.with_context(|| format!("`{}` cannot be read", file.display()))?;
             sources.push(Source::new(file.display().to_string(), text));
         }
     }
     Ok(sources)
+}
+
+/// As much of a text as may be read, and a byte more where it is too long: some files have no end.
+fn whole(reader: impl Read) -> io::Result<Vec<u8>> {
+    let most = u64::try_from(Limits::default().max_bytes).unwrap_or(u64::MAX);
+    let mut text = Vec::new();
+    reader.take(most.saturating_add(1)).read_to_end(&mut text)?;
+    Ok(text)
 }
 
 fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<()> {

@@ -2,6 +2,7 @@
 //!
 //! Source: `client-go/tools/leaderelection`; the lease is its, so that a Lease means the same to other tools.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -13,6 +14,8 @@ use kube::core::ObjectMeta;
 use kube::{Client, Error};
 use tokio::sync::watch;
 use tracing::{info, warn};
+
+use super::serve::Health;
 
 /// How long others wait after a leader was heard of last.
 const LEASE: Duration = Duration::from_secs(15);
@@ -85,13 +88,17 @@ impl Candidate {
     }
 
     /// Looks at the lease until `stop`; then gives it back.
-    pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) {
+    /// While a part hangs the lease is left to others.
+    pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>, health: Arc<Health>) {
         loop {
             tokio::select! {
                 () = tokio::time::sleep(PERIOD) => {}
                 _ = stop.changed() => break,
             }
-            self.look().await;
+            match health.is_at_work() {
+                true => self.look().await,
+                false => self.follow("a part hangs"),
+            }
         }
         if self.term.borrow().is_some() {
             self.follow("shutting down");

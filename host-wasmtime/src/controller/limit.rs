@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
 /// A bucket that fills with time; every request takes one out.
@@ -14,6 +14,8 @@ pub(super) struct Limit {
     most: Duration,
     /// When the bucket was empty, reckoned from what was taken since.
     empty: Mutex<Instant>,
+    /// Until when the server wants to be left alone.
+    closed: watch::Sender<Option<Instant>>,
 }
 
 impl Limit {
@@ -22,12 +24,26 @@ impl Limit {
         let cost = Duration::from_secs(1).checked_div(rate.max(1)).unwrap_or_default();
         let most = cost.saturating_mul(burst.max(1));
         let now = Instant::now();
-        Self { cost, most, empty: Mutex::new(now.checked_sub(most).unwrap_or(now)) }
+        let (empty, closed) = (Mutex::new(now.checked_sub(most).unwrap_or(now)), watch::Sender::new(None));
+        Self { cost, most, empty, closed }
+    }
+
+    /// The server wants to be left alone for a while, by whoever writes.
+    pub(super) fn pause(&self, pause: Duration) {
+        let until = Instant::now().checked_add(pause);
+        self.closed.send_modify(|closed| *closed = until.max(*closed));
+    }
+
+    fn closed_until(&self) -> Option<Instant> {
+        self.closed.borrow().filter(|until| *until > Instant::now())
     }
 
     /// Waits until a request may be made.
     pub(super) async fn take(&self) {
         let mut empty = self.empty.lock().await;
+        while let Some(until) = self.closed_until() {
+            tokio::time::sleep_until(until).await;
+        }
         let now = Instant::now();
         let earliest = now.checked_sub(self.most).unwrap_or(now);
         let next = (*empty).max(earliest).checked_add(self.cost).unwrap_or(now);
@@ -55,5 +71,19 @@ mod tests {
             start.elapsed()
         });
         assert!(took >= Duration::from_millis(190) && took < Duration::from_secs(2), "{took:?}");
+    }
+
+    #[test]
+    fn whoever_is_asked_to_wait_waits_and_so_do_all_others() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let took = runtime.block_on(async {
+            let (limit, start) = (Limit::new(100, 10), Instant::now());
+            limit.take().await;
+            limit.pause(Duration::from_millis(300));
+            limit.pause(Duration::from_millis(100));
+            limit.take().await;
+            start.elapsed()
+        });
+        assert!(took >= Duration::from_millis(300) && took < Duration::from_secs(2), "{took:?}");
     }
 }

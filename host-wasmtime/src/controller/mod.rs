@@ -13,6 +13,7 @@ mod events;
 mod leader;
 mod limit;
 mod log;
+mod memory;
 mod metrics;
 mod parts;
 mod queue;
@@ -31,6 +32,7 @@ use std::env;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use apportion::{HostLimits, Runner};
@@ -38,10 +40,11 @@ use apportion_core::allocate::Limits;
 use apportion_core::controller::Settings;
 use apportion_core::profile::Profile;
 use apportion_core::validate::source_definition;
+use futures::future::try_join_all;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, mpsc, watch as channel};
-use tracing::info;
+use tracing::{info, warn};
 
 use ahead::Ahead;
 pub(crate) use arguments::ControllerArguments;
@@ -59,8 +62,8 @@ use writer::{TELLERS, Writer};
 
 use crate::api_server::{Connection, Resource, connect_as_pod};
 
-/// News that wait for a part; then the watches wait.
-const WAITING: usize = 4096;
+/// How long the parts may take to end once they are told to.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Works until it is told to stop.
 pub(crate) fn run(arguments: &ControllerArguments, profile: Profile) -> Result<()> {
@@ -69,6 +72,7 @@ pub(crate) fn run(arguments: &ControllerArguments, profile: Profile) -> Result<(
     let identity = identity();
     let traces = log::start(arguments, &identity, runtime.handle())?;
     let done = runtime.block_on(work(arguments, profile, &identity));
+    runtime.shutdown_background();
     if let Some(traces) = traces {
         traces.end();
     }
@@ -103,20 +107,21 @@ async fn work(arguments: &ControllerArguments, profile: Profile, identity: &str)
             let (mut candidate, fence) = Candidate::new(client.clone(), &namespace, rbac::LEASE, identity);
             // Whoever leads from the start lists everything once.
             candidate.look().await;
-            (fence, Some(tokio::spawn(candidate.run(all_written))))
+            (fence, Some(tokio::spawn(candidate.run(all_written, Arc::clone(&health)))))
         }
         false => (leader::alone(), None),
     };
     tokio::spawn(show_leader(fence.clone(), Arc::clone(&metrics)));
 
     let runner = Runner::new()?;
-    let mut listeners: BTreeMap<&str, (Resource, Vec<mpsc::Sender<News>>)> = BTreeMap::new();
+    let mut listeners: BTreeMap<&str, (Resource, Vec<mpsc::UnboundedSender<News>>)> = BTreeMap::new();
     let mut units = Vec::new();
     for (index, part) in parts.iter().copied().enumerate() {
         let settings =
             Settings { part: part.part(), home: namespace.clone(), allow_admin_access: arguments.allow_admin_access };
-        let controller = runner.controller(&profile, Limits::default(), HostLimits::default(), settings)?;
-        let (sender, news) = mpsc::channel(WAITING);
+        let limits = HostLimits { memory: memory::share(parts.len()) };
+        let controller = runner.controller(&profile, Limits::default(), limits, settings)?;
+        let (sender, news) = mpsc::unbounded_channel();
         for resource in part.watches() {
             listeners.entry(resource.plural).or_insert_with(|| (*resource, Vec::new())).1.push(sender.clone());
         }
@@ -155,8 +160,13 @@ async fn work(arguments: &ControllerArguments, profile: Profile, identity: &str)
     wait_for_signal().await?;
     info!("stopping");
     stop.send_replace(true);
-    for unit in units {
-        unit.await.context("a part ended unexpectedly")?;
+    match tokio::time::timeout(PATIENCE, try_join_all(units)).await {
+        Ok(ended) => drop(ended.context("a part ended unexpectedly")?),
+        // The lease is not given back: a write may be under way. It ends by itself.
+        Err(_) => {
+            warn!("a part does not end, and is left behind");
+            return Ok(());
+        }
     }
     written.send_replace(true);
     if let Some(candidate) = candidate {

@@ -61,6 +61,12 @@ impl Queue {
         self.entries.insert(object, entry);
     }
 
+    /// Forgets what waits: everything is wanted anew.
+    pub(super) fn clear(&mut self) {
+        let running = std::mem::take(&mut self.running);
+        *self = Self { running, next: self.next, ..Self::default() };
+    }
+
     fn take(&mut self, object: &ObjectRef) -> Option<Entry> {
         let old = self.entries.remove(object)?;
         self.waiting.remove(&(old.at, object.clone()));

@@ -22,6 +22,9 @@ use super::metrics::Metrics;
 /// How long a part may be without a sign of life.
 const PATIENCE: Duration = Duration::from_secs(180);
 
+/// How long a part may be without a sign of life while this replica leads.
+const HANG: Duration = Duration::from_secs(60);
+
 /// How long a client may take to say what it wants.
 const HEADER_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -59,8 +62,17 @@ impl Health {
     }
 
     fn is_alive(&self) -> bool {
+        self.has_beaten_within(PATIENCE)
+    }
+
+    /// Whether no part hangs: one that does may not keep others from leading.
+    pub(super) fn is_at_work(&self) -> bool {
+        self.has_beaten_within(HANG)
+    }
+
+    fn has_beaten_within(&self, patience: Duration) -> bool {
         let now = self.started.elapsed().as_secs();
-        self.beats.iter().all(|beat| now.saturating_sub(beat.load(Ordering::Relaxed)) < PATIENCE.as_secs())
+        self.beats.iter().all(|beat| now.saturating_sub(beat.load(Ordering::Relaxed)) < patience.as_secs())
     }
 }
 

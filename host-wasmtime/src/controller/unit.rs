@@ -35,7 +35,7 @@ const BATCH: usize = 512;
 const BEAT: Duration = Duration::from_secs(10);
 
 /// How long decisions that are being carried out may take to end.
-const GRACE: Duration = Duration::from_secs(6);
+const GRACE: Duration = Duration::from_secs(3);
 
 /// One part.
 pub(super) struct Unit {
@@ -71,7 +71,7 @@ struct Finished {
 
 impl Unit {
     /// Works until `stop`.
-    pub(super) async fn run(mut self, mut news: mpsc::Receiver<News>, mut stop: watch::Receiver<bool>) {
+    pub(super) async fn run(mut self, mut news: mpsc::UnboundedReceiver<News>, mut stop: watch::Receiver<bool>) {
         let (sender, mut finished) = mpsc::channel::<Finished>(MOST_AT_ONCE);
         let mut heard = Vec::with_capacity(BATCH);
         let mut fence = self.fence.clone();
@@ -98,7 +98,9 @@ impl Unit {
                 () = tokio::time::sleep_until(beat.into()) => {}
             }
             self.begin().await;
-            self.collect().await;
+            if self.is_current() {
+                self.collect().await;
+            }
             self.is_forgetful &= self.queue.running() > 0;
             if self.queue.running() == 0 {
                 self.ahead.rest();
@@ -128,11 +130,14 @@ impl Unit {
 
     /// Whether another decision may be carried out.
     fn may_start(&self) -> bool {
-        let has_room = self.queue.running() < MOST_AT_ONCE && !self.is_forgetful;
+        self.queue.running() < MOST_AT_ONCE && !self.is_forgetful && self.fence.is_open() && self.is_current()
+    }
+
+    /// Whether it leads, and everything was listed since it does. What is due is asked for only then, so that it comes in the
+    /// component's order and not in that in which things were heard of.
+    fn is_current(&self) -> bool {
         let term = self.fence.term();
-        has_room
-            && self.fence.is_open()
-            && self.listed.values().all(|listed| listed.is_some_and(|listed| listed >= term))
+        term > 0 && self.listed.values().all(|listed| listed.is_some_and(|listed| listed >= term))
     }
 
     /// Begins a term. What the component remembers of an earlier one may be wrong by now.
@@ -144,6 +149,7 @@ impl Unit {
         self.term = term;
         if !is_first {
             self.is_forgetful = true;
+            self.queue.clear();
             let renew = |controller: &mut apportion::Controller| {
                 controller.renew();
                 Ok(())

@@ -65,7 +65,8 @@ pub(super) struct Watch {
     pub(super) resource: Resource,
     pub(super) served: Arc<Served>,
     pub(super) metrics: Arc<Metrics>,
-    pub(super) listeners: Vec<mpsc::Sender<News>>,
+    /// They take what comes in their own time: one that is slow holds up no other.
+    pub(super) listeners: Vec<mpsc::UnboundedSender<News>>,
     pub(super) fence: Fence,
 }
 
@@ -75,7 +76,7 @@ impl Watch {
     pub(super) async fn run(self) {
         let name = self.resource.full_name();
         let mut known = BTreeMap::new();
-        while !self.listeners.iter().all(mpsc::Sender::is_closed) {
+        while !self.listeners.iter().all(mpsc::UnboundedSender::is_closed) {
             let term = self.fence.term();
             match self.served.find(&self.client, &self.resource).await {
                 Ok(Some(kind)) => {
@@ -87,7 +88,7 @@ impl Watch {
                 }
                 Ok(None) if !self.resource.is_everywhere => {
                     info!(kind = name, "not served: taken to be none");
-                    self.tell(News::Synced(self.resource.plural, term)).await;
+                    self.tell(&News::Synced(self.resource.plural, term));
                     tokio::select! {
                         () = tokio::time::sleep(LOOK_AGAIN_OPTIONAL) => {}
                         () = self.term_after(term) => {}
@@ -148,7 +149,7 @@ impl Watch {
                     let seen = Seen::of(kind, write(object));
                     listed.insert(seen.object.clone());
                     known.insert(seen.object.clone(), seen.uid.clone());
-                    self.tell(News::Applied(seen)).await;
+                    self.tell(&News::Applied(seen));
                 }
                 Ok(Event::InitDone) => {
                     // What is not in the list was deleted while nobody looked.
@@ -156,21 +157,21 @@ impl Watch {
                         known.keys().filter(|object| !listed.contains(object)).cloned().collect();
                     for object in gone {
                         let uid = known.remove(&object).unwrap_or_default();
-                        self.tell(News::Gone { object, uid }).await;
+                        self.tell(&News::Gone { object, uid });
                     }
                     listed.clear();
                     debug!(kind, objects = known.len(), "listed");
                     self.metrics.watch_listed(self.resource.plural);
-                    self.tell(News::Synced(self.resource.plural, term)).await;
+                    self.tell(&News::Synced(self.resource.plural, term));
                 }
                 Ok(Event::Apply(object)) => {
                     let seen = Seen::of(kind, write(object));
                     known.insert(seen.object.clone(), seen.uid.clone());
-                    self.tell(News::Applied(seen)).await;
+                    self.tell(&News::Applied(seen));
                 }
                 Ok(Event::Delete(object)) => {
                     let Seen { object, uid, .. } = Seen::of(kind, write(object));
-                    self.tell(News::Gone { object: object.clone(), uid }).await;
+                    self.tell(&News::Gone { object: object.clone(), uid });
                     known.remove(&object);
                 }
                 Err(error) => {
@@ -178,16 +179,16 @@ impl Watch {
                     self.metrics.watch_failed(self.resource.plural);
                 }
             }
-            if self.listeners.iter().all(mpsc::Sender::is_closed) {
+            if self.listeners.iter().all(mpsc::UnboundedSender::is_closed) {
                 return;
             }
         }
     }
 
-    async fn tell(&self, news: News) {
+    fn tell(&self, news: &News) {
         for listener in &self.listeners {
             // One that ended does not listen any more.
-            let _ = listener.send(news.clone()).await;
+            let _ = listener.send(news.clone());
         }
     }
 }

@@ -177,6 +177,11 @@ impl Writer {
         };
         self.metrics.wrote(self.part, verb, code, start.elapsed());
         traces::written(&span, code);
+        if let Ok(Err(error)) = &answer
+            && let Some(pause) = wish(error)
+        {
+            self.limit.pause(pause);
+        }
         match answer {
             Ok(Ok(feedback)) => Ok(feedback),
             Ok(Err(Error::Api(status))) if status.is_already_exists() => match self.found(created).await {
@@ -338,16 +343,20 @@ fn code(error: &Error) -> u16 {
     }
 }
 
+/// How long the server wants to be left alone.
+fn wish(error: &Error) -> Option<Duration> {
+    let Error::Api(status) = error else { return None };
+    let wish = status.details.as_ref().map(|details| details.retry_after_seconds).filter(|wish| *wish > 0);
+    let wish = wish.map(|wish| Duration::from_secs(u64::from(wish)));
+    wish.or_else(|| (status.code == 429).then_some(NO_TIME)).filter(|_| status.code == 429 || status.code == 503)
+}
+
 fn failure(error: Error) -> Failure {
     match error {
         Error::Api(status) => match status.code {
             400 | 403 | 404 | 405 | 413 | 422 => Failure::Refused(status.code, status.message.clone()),
             500.. => Failure::Unanswered(status.message.clone()),
-            code => {
-                let wish = status.details.as_ref().map(|details| details.retry_after_seconds).filter(|wish| *wish > 0);
-                let wish = wish.map(|wish| Duration::from_secs(u64::from(wish)));
-                Failure::Again(status.message.clone(), wish.or_else(|| (code == 429).then_some(NO_TIME)))
-            }
+            _ => Failure::Again(status.message.clone(), wish(&Error::Api(status))),
         },
         error => Failure::Unanswered(error.to_string()),
     }

@@ -100,7 +100,7 @@ impl Memory {
         let (mut decision, state) = reconcile(cluster, &self.settings, &key.0, &key.1);
         let deletes = decision.actions.iter().any(|action| matches!(action, Action::Delete { .. }));
         let mut next = Vec::new();
-        match deletes.then(|| self.admit(cluster, key, now)).unwrap_or(Ok(())) {
+        match if deletes { self.admit(cluster, key, now) } else { Ok(()) } {
             Ok(()) => next.extend(self.brake.let_go(key).and_then(|uid| status_of(cluster, &uid))),
             Err((at, uid)) => {
                 decision = Decision { wake_up: Some(at), cause: Cause::Held, ..Decision::none() };

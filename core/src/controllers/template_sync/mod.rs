@@ -304,8 +304,8 @@ fn obstacle(settings: &Settings, source: Source<'_>, space: Option<&Namespace>) 
     if !asks_for_admin_access(&spec.spec.devices.requests) {
         return None;
     }
-    if source.is_cluster_wide() && !settings.allow_admin_access {
-        let message = "the controller does not allow admin access in cluster-wide templates".to_owned();
+    if !settings.allow_admin_access {
+        let message = "the controller does not allow admin access in what it copies".to_owned();
         return Some((Reason::AdminAccessNotAllowed, message));
     }
     let is_allowed = space.is_some_and(|space| allows_admin_access(&space.metadata.labels));

@@ -105,11 +105,6 @@ impl<'s> Source<'s> {
             .then(|| self.metadata.as_controller(api_version, "ClusterResourceClaimTemplate"))
     }
 
-    /// Whether its author needs no right to the controller's namespace, and so must not gain from what the controller may do.
-    pub(super) fn is_cluster_wide(self) -> bool {
-        !matches!(self.form, Form::Master)
-    }
-
     /// Whether it may be for some namespace.
     pub(super) fn is_for_some(self) -> bool {
         matches!(self.form, Form::Custom(_)) || is_annotated(&self.metadata.annotations)
