@@ -292,6 +292,26 @@ fn late_writes_are_shut_out_before_a_later_term_gives_devices_away() {
     assert!(finalizers.as_array().is_none_or(Vec::is_empty), "{finalizers}");
 }
 
+/// The clocks of a machine that stood still say that it leads; the Lease says who does.
+#[test]
+fn devices_are_given_only_by_whom_the_lease_names() {
+    let server = ApiServer::start("named");
+    server.apply_yaml(DEVICES);
+    server.apply(&with_claim("early"));
+    let running = Running::start(&server, &["--controllers", "scheduler"]);
+    let has_devices =
+        |name: &str| server.get("resourceclaims", "ml", name).unwrap()["status"]["allocation"].is_object();
+    server.until("devices in the first term", 30, |_| has_devices("early").then_some(()));
+    let mut lease = server.get("leases", HOME, "apportion-controller").unwrap();
+    lease["spec"]["holderIdentity"] = json!("other");
+    server.apply(&[lease]);
+    server.apply(&with_claim("late"));
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(!has_devices("late"), "its term is not over by its own clock");
+    server.until("the end of the term", 30, |_| (running.metric("apportion_leader") == 0.0).then_some(()));
+    assert!(!has_devices("late"));
+}
+
 /// What a watch has told may be older than the last write of the one that led before.
 #[test]
 fn a_replica_that_begins_to_lead_lists_everything_anew() {

@@ -7,6 +7,7 @@
 mod explainer;
 mod in_flight;
 mod needed;
+mod overlap;
 mod scheduler;
 mod stale_writes;
 mod template_sync;

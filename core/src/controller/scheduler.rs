@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::in_flight::{Again, InFlight};
+use super::overlap::overlap;
 use super::stale_writes::{self, StaleWrites};
 use super::{Conclusion, Lane, Task};
 use crate::allocate::Limits;
@@ -205,6 +206,13 @@ impl Scheduler {
             self.set(subject, State::Idle);
             return Decision::none();
         }
+        if let Some(event) = self.overlap(cluster, subject) {
+            if let Some(entry) = self.entries.get_mut(subject) {
+                entry.sleeps_next = true;
+            }
+            let wake_up = Some(now.plus_millis(LONGEST_PAUSE));
+            return Decision { events: vec![event], wake_up, ..Decision::none() };
+        }
         let settings = Settings { profile, limits, now, records_failures: true };
         let scheduled = scheduler::schedule(cluster, &mut self.node_cache, settings, &pod);
         let mut decision = scheduled.decision;
@@ -327,6 +335,16 @@ impl Scheduler {
             _ => cluster.pods_of_group(&key).collect(),
         };
         pods.into_iter().filter(|pod| self.node_cache.serves(pod))
+    }
+
+    /// Tells of a Pod with a device that another claim has as well: another scheduler, or a leader that did not know of its end, gave
+    /// it away a second time.
+    fn overlap(&self, cluster: &Cluster, subject: &ObjectRef) -> Option<EventRecord> {
+        self.members(cluster, subject).find_map(|pod| {
+            let (regarding, note) = (pod.metadata.reference("Pod"), overlap(cluster, pod)?);
+            let event = EventRecord::warning(TELLER, regarding, &pod.metadata, "DeviceGivenTwice", note);
+            Some(EventRecord { action: "Binding".to_owned(), ..event })
+        })
     }
 
     /// Whether a claim is being allocated or reserved by another decision: what is not written yet must not be relied on.

@@ -405,3 +405,50 @@ fn a_claim_that_cannot_be_written_holds_nobody_up_for_ever() {
     world.settle();
     assert_eq!(bound(&world), ["bind Pod ml/p-2 to n"]);
 }
+
+/// Whoever gave a device away a second time: nobody is bound to it, and it is told.
+#[test]
+fn a_pod_with_a_device_that_another_claim_has_is_not_bound() {
+    let allocation = |share: Option<&str>, admin: bool| {
+        let mut result = json!({ "request": "gpu", "driver": "gpu.example.com", "pool": "n", "device": "gpu-0" });
+        if let Some(share) = share {
+            result["shareID"] = json!(share);
+        }
+        if admin {
+            result["adminAccess"] = json!(true);
+        }
+        json!({ "devices": { "results": [result] } })
+    };
+    let (one, other) = (Some("7c0b5b4e-6a3c-4b3f-9a53-000000000001"), Some("7c0b5b4e-6a3c-4b3f-9a53-000000000002"));
+    for (first, second, is_bound) in [
+        (allocation(None, false), allocation(None, false), false),
+        (allocation(one, false), allocation(one, false), false),
+        (allocation(one, false), allocation(None, false), false),
+        (allocation(one, false), allocation(other, false), true),
+        (allocation(None, false), allocation(None, true), true),
+    ] {
+        let mut world = world(2);
+        for (name, allocation) in [("a", first), ("b", second)] {
+            let mut claim = claim(name, 1);
+            claim["metadata"]["finalizers"] = json!(["resource.kubernetes.io/delete-protection"]);
+            claim["status"] = json!({ "allocation": allocation });
+            world.put(claim);
+        }
+        world.put(pod("p", "a"));
+        world.settle();
+        assert_eq!(world.writes.iter().any(|write| write.starts_with("bind")), is_bound, "{:?}", world.writes);
+        let told = world.events.iter().find(|event| event.reason == "DeviceGivenTwice");
+        assert_eq!(told.is_none(), is_bound);
+        if let Some(event) = told {
+            assert!(
+                event.note.contains("claims ml/a and ml/b both have device gpu.example.com/n/gpu-0"),
+                "{}",
+                event.note
+            );
+            world.patch(&reference(&claim("b", 1)), json!({ "status": { "allocation": null } }));
+            world.now = world.now.plus_millis(20_000);
+            let again = world.controller.reconcile(&reference(&pod("p", "a")), world.now);
+            assert!(again.actions.iter().any(|action| matches!(action, Action::Bind { .. })), "{again:?}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 //! Source: `client-go/tools/leaderelection`; the lease is its, so that a Lease means the same to other tools.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Result;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
@@ -29,31 +29,70 @@ const PERIOD: Duration = Duration::from_secs(2);
 /// A time without interruption in which this replica leads.
 #[derive(Clone, Copy, Debug)]
 struct Term {
-    /// Until when it may start writes.
-    until: Instant,
+    /// Until when it may start writes: by a clock that may stand still with the machine, and by one that may be set.
+    until: (Instant, SystemTime),
     /// How many there were, this one included.
     number: u64,
 }
 
+impl Term {
+    fn of(number: u64, since: (Instant, SystemTime), lasts: Duration) -> Option<Self> {
+        Some(Self { until: (since.0.checked_add(lasts)?, since.1.checked_add(lasts)?), number })
+    }
+
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.until.0 || SystemTime::now() >= self.until.1
+    }
+}
+
 /// A look at the term, for whoever writes.
 #[derive(Clone, Debug)]
-pub(super) struct Fence(watch::Receiver<Option<Term>>);
+pub(super) struct Fence {
+    term: watch::Receiver<Option<Term>>,
+    /// Absent where there is one replica only.
+    seat: Option<Seat>,
+}
+
+/// The Lease, and the name under which this replica has it.
+#[derive(Clone, Debug)]
+struct Seat {
+    api: Api<Lease>,
+    name: String,
+    identity: String,
+}
 
 impl Fence {
     /// Whether a write may be started now.
     pub(super) fn is_open(&self) -> bool {
-        self.0.borrow().is_some_and(|term| Instant::now() < term.until)
+        self.term.borrow().is_some_and(|term| !term.is_over())
+    }
+
+    /// Whether a write that was decided on in a term may be started now.
+    pub(super) fn is_open_in(&self, number: u64) -> bool {
+        self.is_open() && self.term() == number
+    }
+
+    /// The same, with the API server as witness: no clock of this machine has to be right. Whoever leads after this moment has not
+    /// listed anything yet.
+    ///
+    /// # Errors
+    ///
+    /// When the Lease cannot be read.
+    pub(super) async fn is_confirmed_in(&self, number: u64) -> Result<bool, Error> {
+        let Some(Seat { api, name, identity }) = &self.seat else { return Ok(self.is_open_in(number)) };
+        let holder = api.get(name).await?.spec.and_then(|spec| spec.holder_identity);
+        Ok(holder.as_ref() == Some(identity) && self.is_open_in(number))
     }
 
     /// The number of the term; 0 while this replica does not lead. What was listed before it may be older than the last write of
     /// whoever led until then.
     pub(super) fn term(&self) -> u64 {
-        self.0.borrow().map_or(0, |term| term.number)
+        self.term.borrow().map_or(0, |term| term.number)
     }
 
     /// Waits until the term changes.
     pub(super) async fn changed(&mut self) {
-        if self.0.changed().await.is_err() {
+        if self.term.changed().await.is_err() {
             std::future::pending::<()>().await;
         }
     }
@@ -61,9 +100,7 @@ impl Fence {
 
 /// A replica that wants to lead.
 pub(super) struct Candidate {
-    api: Api<Lease>,
-    name: String,
-    identity: String,
+    seat: Seat,
     term: watch::Sender<Option<Term>>,
     /// How often it has led.
     terms: u64,
@@ -73,18 +110,20 @@ pub(super) struct Candidate {
 
 /// A fence that is always open, where there is one replica only.
 pub(super) fn alone() -> Fence {
-    let until = Instant::now().checked_add(Duration::from_secs(1 << 32));
-    let (sender, receiver) = watch::channel(until.map(|until| Term { until, number: 1 }));
+    let since = (Instant::now(), SystemTime::now());
+    let (sender, term) = watch::channel(Term::of(1, since, Duration::from_secs(1 << 32)));
     // Whoever waits for a change waits for ever.
     std::mem::forget(sender);
-    Fence(receiver)
+    Fence { term, seat: None }
 }
 
 impl Candidate {
     pub(super) fn new(client: Client, namespace: &str, name: &str, identity: &str) -> (Self, Fence) {
         let (term, receiver) = watch::channel(None);
-        let (name, identity) = (name.to_owned(), identity.to_owned());
-        (Self { api: Api::namespaced(client, namespace), name, identity, term, terms: 0, seen: None }, Fence(receiver))
+        let seat =
+            Seat { api: Api::namespaced(client, namespace), name: name.to_owned(), identity: identity.to_owned() };
+        let fence = Fence { term: receiver, seat: Some(seat.clone()) };
+        (Self { seat, term, terms: 0, seen: None }, fence)
     }
 
     /// Looks at the lease until `stop`; then gives it back.
@@ -110,42 +149,42 @@ impl Candidate {
 
     /// Takes the lease if it is free, or renews it.
     pub(super) async fn look(&mut self) {
-        let asked = Instant::now();
-        match tokio::time::timeout(PERIOD.saturating_mul(2), self.attempt(asked)).await {
+        let asked = (Instant::now(), SystemTime::now());
+        match tokio::time::timeout(PERIOD.saturating_mul(2), self.attempt(asked.0)).await {
             Ok(Ok(true)) => self.lead(asked),
             Ok(Ok(false)) => self.follow("another replica has the lease"),
             Ok(Err(error)) => warn!(%error, "the lease cannot be had"),
             Err(_) => warn!("the API server does not answer about the lease"),
         }
-        if self.term.borrow().is_some_and(|term| term.until <= Instant::now()) {
+        if self.term.borrow().is_some_and(|term| term.is_over()) {
             self.follow("the lease was not renewed in time");
         }
     }
 
-    fn lead(&mut self, asked: Instant) {
+    fn lead(&mut self, asked: (Instant, SystemTime)) {
         if self.term.borrow().is_none() {
-            info!(identity = self.identity, "leading");
+            info!(identity = self.seat.identity, "leading");
             self.terms = self.terms.saturating_add(1);
         }
         let number = self.terms;
-        self.term.send_replace(asked.checked_add(DEADLINE).map(|until| Term { until, number }));
+        self.term.send_replace(Term::of(number, asked, DEADLINE));
     }
 
     fn follow(&self, why: &str) {
         if self.term.borrow().is_some() {
-            info!(identity = self.identity, why, "not leading");
+            info!(identity = self.seat.identity, why, "not leading");
             self.term.send_replace(None);
         }
     }
 
     /// Whether the lease is ours now.
     async fn attempt(&mut self, now: Instant) -> Result<bool, Error> {
-        let Some(lease) = self.api.get_opt(&self.name).await? else {
-            return won(self.api.create(&PostParams::default(), &self.lease(None)).await);
+        let Some(lease) = self.seat.api.get_opt(&self.seat.name).await? else {
+            return won(self.seat.api.create(&PostParams::default(), &self.lease(None)).await);
         };
         let spec = lease.spec.clone().unwrap_or_default();
         let holder = spec.holder_identity.unwrap_or_default();
-        if holder != self.identity && !holder.is_empty() {
+        if holder != self.seat.identity && !holder.is_empty() {
             let version = lease.metadata.resource_version.clone().unwrap_or_default();
             let since = match &self.seen {
                 Some((known, since)) if *known == version => *since,
@@ -158,23 +197,27 @@ impl Candidate {
             }
         }
         self.seen = None;
-        won(self.api.replace(&self.name, &PostParams::default(), &self.lease(Some(lease))).await)
+        if holder != self.seat.identity {
+            // What is known is of a term that ended without a word.
+            self.follow("the lease was not ours any more");
+        }
+        won(self.seat.api.replace(&self.seat.name, &PostParams::default(), &self.lease(Some(lease))).await)
     }
 
     /// The lease in our name, with the version that it must still have.
     fn lease(&self, old: Option<Lease>) -> Lease {
         let now = MicroTime(Timestamp::now());
         let spec = old.as_ref().and_then(|old| old.spec.clone()).unwrap_or_default();
-        let is_ours = spec.holder_identity.as_ref() == Some(&self.identity);
+        let is_ours = spec.holder_identity.as_ref() == Some(&self.seat.identity);
         let transitions = spec.lease_transitions.unwrap_or(0).saturating_add(i32::from(!is_ours && old.is_some()));
         let metadata = old
             .map(|old| old.metadata)
-            .unwrap_or_else(|| ObjectMeta { name: Some(self.name.clone()), ..ObjectMeta::default() });
+            .unwrap_or_else(|| ObjectMeta { name: Some(self.seat.name.clone()), ..ObjectMeta::default() });
         Lease {
             metadata,
             spec: Some(LeaseSpec {
                 acquire_time: if is_ours { spec.acquire_time } else { Some(now.clone()) },
-                holder_identity: Some(self.identity.clone()),
+                holder_identity: Some(self.seat.identity.clone()),
                 lease_duration_seconds: i32::try_from(LEASE.as_secs()).ok(),
                 lease_transitions: Some(transitions),
                 renew_time: Some(now),
@@ -185,13 +228,13 @@ impl Candidate {
 
     /// Lets others take over at once.
     async fn give_back(&self) -> Result<(), Error> {
-        let Some(mut lease) = self.api.get_opt(&self.name).await? else { return Ok(()) };
+        let Some(mut lease) = self.seat.api.get_opt(&self.seat.name).await? else { return Ok(()) };
         if let Some(spec) = &mut lease.spec
-            && spec.holder_identity.as_ref() == Some(&self.identity)
+            && spec.holder_identity.as_ref() == Some(&self.seat.identity)
         {
             spec.holder_identity = Some(String::new());
             spec.lease_duration_seconds = Some(1);
-            self.api.replace(&self.name, &PostParams::default(), &lease).await?;
+            self.seat.api.replace(&self.seat.name, &PostParams::default(), &lease).await?;
         }
         Ok(())
     }

@@ -298,10 +298,10 @@ impl Unit {
             return true;
         }
         debug!(part = self.part.text(), object = %due.object, writes = plan.actions.len(), "decided");
-        let (writer, sender) = (Arc::clone(&self.writer), sender.clone());
+        let (writer, sender, term) = (Arc::clone(&self.writer), sender.clone(), self.term);
         tokio::spawn(async move {
             let (plan_again, is_to_retry, cause, status) = (plan.wake_up, plan.retry, plan.cause, status_of(&plan));
-            let (outcome, events) = writer.carry_out(plan).instrument(span.clone()).await;
+            let (outcome, events) = writer.carry_out(plan, term).instrument(span.clone()).await;
             // A unit that has ended does not want to know.
             let _ = sender.send(Finished { due, plan_again, is_to_retry, cause, status, outcome, span }).await;
             writer.tell(events).await;

@@ -57,7 +57,8 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Carries a plan out, but for the Events that come with it.
-    pub(super) async fn carry_out(&self, plan: Decision<Value>) -> (Outcome, Vec<EventRecord>) {
+    /// `term` is that in which it was decided on.
+    pub(super) async fn carry_out(&self, plan: Decision<Value>, term: u64) -> (Outcome, Vec<EventRecord>) {
         let mut outcome = Outcome::new();
         for Identified { object, uid } in &plan.gone {
             if self.is_there(object, uid).await {
@@ -70,7 +71,7 @@ impl Writer {
         events.extend(told);
         for turn in turns {
             let before = &outcome.feedback;
-            let answers = join_all(turn.into_iter().map(|step| self.take(step, before))).await;
+            let answers = join_all(turn.into_iter().map(|step| self.take(step, before, term))).await;
             // Side by side, so that one that fails does not undo the others: all of them are heard.
             let goes_on: Vec<bool> = answers.into_iter().map(|done| outcome.hear(done, &mut events)).collect();
             if goes_on.contains(&false) {
@@ -81,14 +82,14 @@ impl Writer {
     }
 
     /// Carries one step out.
-    async fn take(&self, step: Step, before: &[Feedback]) -> Done {
+    async fn take(&self, step: Step, before: &[Feedback], term: u64) -> Done {
         let Step { write, told } = step;
         let refused = match &write {
             Action::Create { refused, .. } => refused.clone(),
             _ => None,
         };
         let (what, is_create) = (in_words(&write), matches!(write, Action::Create { .. }));
-        let answer = self.write(write, before).await;
+        let answer = self.write(write, before, term).await;
         match &answer {
             Ok(_) => info!(part = self.part, write = what, "written"),
             Err(Failure::Refused(status, message)) => warn!(part = self.part, write = what, status, message, "refused"),
@@ -161,10 +162,14 @@ impl Writer {
         })
     }
 
-    async fn write(&self, write: Action<Value>, before: &[Feedback]) -> Result<Option<Feedback>, Failure> {
+    async fn write(&self, write: Action<Value>, before: &[Feedback], term: u64) -> Result<Option<Feedback>, Failure> {
         let verb = verb(&write);
         self.limit.take().await;
-        if !self.fence.is_open() {
+        let may = match gives_devices(&write) {
+            true => tokio::time::timeout(PATIENCE, self.fence.is_confirmed_in(term)).await,
+            false => Ok(Ok(self.fence.is_open_in(term))),
+        };
+        if !matches!(may, Ok(Ok(true))) {
             return Err(Failure::Fenced);
         }
         let (start, span) = (Instant::now(), traces::write(self.part, verb, || target(&write)));
@@ -298,6 +303,11 @@ fn with_version(mut value: Value, object: &ObjectRef, before: &[Feedback]) -> Va
         metadata.insert("resourceVersion".to_owned(), json!(version));
     }
     value
+}
+
+/// Whether a write gives devices to a claim. Whoever leads later has to see it, or to make it fail.
+fn gives_devices(write: &Action<Value>) -> bool {
+    matches!(write, Action::UpdateStatus(object) if object.pointer("/status/allocation").is_some_and(|one| !one.is_null()))
 }
 
 /// The object that a write is about; `None` for Events.
