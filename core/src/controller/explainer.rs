@@ -12,7 +12,7 @@ use crate::api::object::Object;
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, EventRecord, Merging, Patch, Time, Trigger};
 use crate::derive;
-use crate::explain::{Explanation, State, explain_waiting};
+use crate::explain::{Explanation, State, Waiting};
 use crate::finding::{Code, ObjectRef};
 
 /// Who tells, in Events.
@@ -50,12 +50,24 @@ struct Told {
     at: Time,
 }
 
+/// Nodes that are looked at in one call, for as many Pods as that is: what comes in between must not wait long.
+const MOST_NODES: usize = 20_000;
+
+/// A look at the whole cluster, in portions.
+#[derive(Clone, Debug)]
+struct Look {
+    waiting: Waiting,
+    explained: Vec<Explanation>,
+}
+
 /// What the part knows beside the facts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Explainer {
     /// Whether something changed since the last look.
     is_stale: bool,
     looked: Option<Time>,
+    /// One that is not at its end.
+    look: Option<Box<Look>>,
     /// By UID.
     told: BTreeMap<String, Told>,
 }
@@ -84,6 +96,9 @@ impl Explainer {
 
     pub(super) fn reconcile(&mut self, cluster: &Cluster, limits: &Limits, now: Time) -> Decision {
         let mut decision = Decision::none();
+        if let Some(look) = self.look.take() {
+            return self.go_on(look, cluster, limits, now);
+        }
         if !self.is_stale {
             return decision;
         }
@@ -98,7 +113,28 @@ impl Explainer {
             self.take_back(cluster, &[], now, &mut decision);
             return decision;
         }
-        let explained = explain_waiting(&mut cluster.clone(), limits);
+        let waiting = Waiting::of(cluster.clone(), limits);
+        self.go_on(Box::new(Look { waiting, explained: Vec::new() }), cluster, limits, now)
+    }
+
+    /// Explains a portion of those that wait; after the last one all of them are told.
+    fn go_on(&mut self, mut look: Box<Look>, cluster: &Cluster, limits: &Limits, now: Time) -> Decision {
+        let portion = MOST_NODES.checked_div(look.waiting.nodes()).unwrap_or(MOST_NODES).max(1);
+        let Look { waiting, explained } = &mut *look;
+        let before = explained.len();
+        explained.extend(std::iter::from_fn(|| waiting.next(limits)).take(portion));
+        if explained.len().saturating_sub(before) == portion {
+            self.look = Some(look);
+            return Decision { wake_up: Some(now), ..Decision::none() };
+        }
+        self.tell(look.explained, cluster, now)
+    }
+
+    fn tell(&mut self, explained: Vec<Explanation>, cluster: &Cluster, now: Time) -> Decision {
+        let mut decision = Decision::none();
+        if self.is_stale {
+            decision.wake_at(now.plus_millis(PAUSE));
+        }
         self.take_back(cluster, &explained, now, &mut decision);
         let mut waiting: BTreeMap<String, Told> = BTreeMap::new();
         let mut count = 0_usize;
@@ -167,8 +203,9 @@ impl<'c> Waiter<'c> {
         let key = (subject.namespace.clone(), subject.name.clone());
         let (metadata, conditions) = match subject.kind.as_str() {
             "Pod" => {
-                let pod = cluster.pods().get(&key).filter(|pod| !pod.spec.resource_claims.is_empty())?;
-                (&pod.metadata, &pod.status.conditions)
+                let pod = cluster.pods().get(&key)?;
+                let waits = pod.spec.node_name.is_empty() && !pod.spec.resource_claims.is_empty();
+                (waits.then_some(&pod.metadata)?, &pod.status.conditions)
             }
             "PodGroup" => {
                 let group = cluster.pod_groups().get(&key)?;

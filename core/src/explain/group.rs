@@ -113,10 +113,10 @@ fn reference(key: &Key) -> ObjectRef {
 }
 
 /// A case for each group that has a Pod without a node.
-pub(crate) fn waiting(cluster: &Cluster, settled: &Settled) -> Vec<Case> {
+pub(crate) fn waiting(cluster: &Cluster) -> impl Iterator<Item = ObjectRef> {
     let is_waiting =
-        |key: &&Key| cluster.pods_of_group(key).any(|pod| pod.spec.node_name.is_empty() && !pod.is_finished());
-    cluster.pod_groups().keys().filter(is_waiting).map(|key| case(cluster, settled, key)).collect()
+        move |key: &&Key| cluster.pods_of_group(key).any(|pod| pod.spec.node_name.is_empty() && !pod.is_finished());
+    cluster.pod_groups().keys().filter(is_waiting).map(reference)
 }
 
 /// What keeps a group from being placed: templates, missing Pods, or the first member without a place.

@@ -40,8 +40,10 @@ pub use answer::{
 pub use change::Change;
 pub use relax::Suggestion;
 
+use std::collections::VecDeque;
+
 use crate::allocate::{Limits, Place as Placement, find_place};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Key};
 use crate::finding::{Code, Finding, ObjectRef};
 use carried_out::Trials;
 use case::Case;
@@ -75,12 +77,34 @@ pub fn explain(cluster: &mut Cluster, request: &Request, limits: &Limits) -> Res
     Ok(explanations)
 }
 
-/// One explanation for every Pod and claim that is Pending, in the order of scheduling, then one for each PodGroup with such a Pod.
-pub(crate) fn explain_waiting(cluster: &mut Cluster, limits: &Limits) -> Vec<Explanation> {
-    let settled = settle(cluster, limits);
-    let mut cases = case::pending(cluster, &settled);
-    cases.extend(group::waiting(cluster, &settled));
-    cases.into_iter().map(|case| explain_case(cluster, case, &Request::default(), limits)).collect()
+/// A settled cluster, and those in it that wait: every Pod in the order of scheduling, then each PodGroup with such a Pod.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting {
+    cluster: Cluster,
+    settled: Settled,
+    left: VecDeque<ObjectRef>,
+}
+
+impl Waiting {
+    /// Lets the control plane of a cluster settle.
+    pub(crate) fn of(mut cluster: Cluster, limits: &Limits) -> Self {
+        let settled = settle(&mut cluster, limits);
+        let waits = |key: &&Key| cluster.pods().get(*key).is_some_and(|pod| pod.spec.node_name.is_empty());
+        let pods = settled.order.iter().filter(waits).map(|key| ObjectRef::new("Pod", &*key.0, &*key.1));
+        let left = pods.chain(group::waiting(&cluster)).collect();
+        Self { cluster, settled, left }
+    }
+
+    /// The explanation of the next one.
+    pub(crate) fn next(&mut self, limits: &Limits) -> Option<Explanation> {
+        let Self { cluster, settled, left } = self;
+        std::iter::from_fn(|| left.pop_front()).find_map(|subject| explain_one(cluster, settled, &subject, &[], limits))
+    }
+
+    /// How many nodes each one is looked at on.
+    pub(crate) fn nodes(&self) -> usize {
+        self.cluster.nodes().len()
+    }
 }
 
 /// The explanation of one subject on some nodes, or on all; `None` where there is no such subject.

@@ -244,3 +244,66 @@ fn there_is_no_storm() {
     }
     assert_eq!(numbers, [100, 100, 51, 0, 0]);
 }
+
+/// So many nodes with a device each, and Pods that want two on one of them.
+fn crowd(nodes: usize, pods: usize) -> World {
+    let mut world = World::new(Part::Explainer);
+    world.put(device_class());
+    for number in 0..nodes {
+        let (mut node, mut slice) = (node(), slice(1));
+        let name = format!("n{number:04}");
+        node["metadata"]["name"] = json!(name);
+        slice["metadata"]["name"] = json!(name);
+        (slice["spec"]["nodeName"], slice["spec"]["pool"]["name"]) = (json!(name), json!(name));
+        world.put(node);
+        world.put(slice);
+    }
+    for number in 0..pods {
+        let name = format!("p{number:04}");
+        world.put(claim(&name, 2));
+        world.put(pod(&name, &name));
+    }
+    world
+}
+
+#[test]
+fn many_pods_are_looked_at_in_portions_and_told_at_the_end() {
+    let mut world = crowd(1000, 70);
+    world.now = world.now.plus_seconds(6);
+    world.controller.due();
+    for _ in 0..3 {
+        let decision = world.controller.reconcile(&whole_cluster(), world.now);
+        assert_eq!((decision.wake_up, decision.events.len()), (Some(world.now), 0), "it goes on at once");
+    }
+    // One that goes meanwhile is not told.
+    world.remove(&pod_ref("p0003"));
+    let decision = world.controller.reconcile(&whole_cluster(), world.now);
+    assert_eq!(decision.events.len(), 69);
+    assert_eq!(decision.wake_up, Some(world.now.plus_seconds(10)), "something changed since it began");
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn how_long_a_portion_takes() {
+    for (nodes, pods) in [(500, 1000), (3000, 6000)] {
+        let mut world = crowd(nodes, pods);
+        world.now = world.now.plus_seconds(6);
+        world.controller.due();
+        let mut took = Vec::new();
+        loop {
+            let start = std::time::Instant::now();
+            let decision = world.controller.reconcile(&whole_cluster(), world.now);
+            took.push(start.elapsed());
+            if decision.wake_up != Some(world.now) {
+                break;
+            }
+        }
+        let rest = took.split_off(1);
+        println!(
+            "{nodes} nodes, {pods} Pods: first {:?}, longest of {} more {:?}",
+            took[0],
+            rest.len(),
+            rest.iter().max()
+        );
+    }
+}
