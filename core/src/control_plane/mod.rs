@@ -56,6 +56,20 @@ const MAX_WRITES_EACH: u64 = 20;
 /// Seconds in which a cluster comes to rest: grace periods and retries are over by then, what waits for a driver still waits.
 pub const SETTLING: i64 = 300;
 
+/// How far time is to pass.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Course {
+    end: Time,
+    /// How much had been written when the present moment began.
+    writes: u64,
+}
+
+impl Course {
+    fn to(end: Time, simulation: &Simulation) -> Self {
+        Self { end, writes: simulation.writes }
+    }
+}
+
 /// A simulated cluster.
 #[derive(Clone, Debug)]
 pub struct Simulation {
@@ -273,27 +287,31 @@ impl Simulation {
 
     /// Lets time pass until a moment.
     pub fn run_until(&mut self, until: Time) -> Settled {
-        let mut writes = self.writes;
-        loop {
+        let settled = self.go_on(&mut Course::to(until, self), &mut { usize::MAX }).unwrap_or(Settled::Restless);
+        if settled == Settled::Quiet {
+            self.now = self.now.max(until);
+        }
+        settled
+    }
+
+    /// Takes at most so many steps of a course; `None` where it is not at its end then.
+    pub(crate) fn go_on(&mut self, course: &mut Course, steps: &mut usize) -> Option<Settled> {
+        while let Some(rest) = steps.checked_sub(1) {
+            *steps = rest;
             self.hear();
             if self.work_once() {
-                if self.writes.saturating_sub(writes) > self.most_writes() {
-                    return Settled::Restless;
+                if self.writes.saturating_sub(course.writes) > self.most_writes() {
+                    return Some(Settled::Restless);
                 }
                 continue;
             }
-            match self.next_work().filter(|next| *next <= until) {
-                Some(next) => {
-                    if next > self.now {
-                        writes = self.writes;
-                    }
-                    self.now = self.now.max(next);
-                }
-                None => break,
+            let Some(next) = self.next_work().filter(|next| *next <= course.end) else { return Some(Settled::Quiet) };
+            if next > self.now {
+                course.writes = self.writes;
             }
+            self.now = self.now.max(next);
         }
-        self.now = self.now.max(until);
-        Settled::Quiet
+        None
     }
 
     fn most_writes(&self) -> u64 {
@@ -304,16 +322,12 @@ impl Simulation {
 
     /// Lets time pass until nothing changes by itself any more, at most for [`SETTLING`].
     pub fn settle(&mut self) -> Settled {
-        let end = self.now.plus_seconds(SETTLING);
-        loop {
-            if self.run() == Settled::Restless {
-                return Settled::Restless;
-            }
-            match self.next_work().filter(|next| *next <= end) {
-                Some(next) => self.now = self.now.max(next),
-                None => return Settled::Quiet,
-            }
-        }
+        self.go_on(&mut self.course(), &mut { usize::MAX }).unwrap_or(Settled::Restless)
+    }
+
+    /// The course to where nothing changes by itself any more.
+    pub(crate) fn course(&self) -> Course {
+        Course::to(self.now.plus_seconds(SETTLING), self)
     }
 
     /// Lets one component do one thing that is due now. False when there is none.

@@ -53,21 +53,14 @@ struct Told {
 /// Nodes that are looked at in one call, for as many Pods as that is: what comes in between must not wait long.
 const MOST_NODES: usize = 20_000;
 
-/// A look at the whole cluster, in portions.
-#[derive(Clone, Debug)]
-struct Look {
-    waiting: Waiting,
-    explained: Vec<Explanation>,
-}
-
 /// What the part knows beside the facts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Explainer {
     /// Whether something changed since the last look.
     is_stale: bool,
     looked: Option<Time>,
-    /// One that is not at its end.
-    look: Option<Box<Look>>,
+    /// A look that is not at its end.
+    look: Option<Box<Waiting>>,
     /// By UID.
     told: BTreeMap<String, Told>,
 }
@@ -97,7 +90,7 @@ impl Explainer {
     pub(super) fn reconcile(&mut self, cluster: &Cluster, limits: &Limits, now: Time) -> Decision {
         let mut decision = Decision::none();
         if let Some(look) = self.look.take() {
-            return self.go_on(look, cluster, limits, now);
+            return self.go_on(*look, cluster, limits, now);
         }
         if !self.is_stale {
             return decision;
@@ -113,21 +106,19 @@ impl Explainer {
             self.take_back(cluster, &[], now, &mut decision);
             return decision;
         }
-        let waiting = Waiting::of(cluster.clone(), limits);
-        self.go_on(Box::new(Look { waiting, explained: Vec::new() }), cluster, limits, now)
+        self.go_on(Waiting::of(cluster.clone(), limits), cluster, limits, now)
     }
 
-    /// Explains a portion of those that wait; after the last one all of them are told.
-    fn go_on(&mut self, mut look: Box<Look>, cluster: &Cluster, limits: &Limits, now: Time) -> Decision {
-        let portion = MOST_NODES.checked_div(look.waiting.nodes()).unwrap_or(MOST_NODES).max(1);
-        let Look { waiting, explained } = &mut *look;
-        let before = explained.len();
-        explained.extend(std::iter::from_fn(|| waiting.next(limits)).take(portion));
-        if explained.len().saturating_sub(before) == portion {
-            self.look = Some(look);
-            return Decision { wake_up: Some(now), ..Decision::none() };
+    /// Goes on with a look; at its end all that wait are told.
+    fn go_on(&mut self, look: Waiting, cluster: &Cluster, limits: &Limits, now: Time) -> Decision {
+        let steps = MOST_NODES.checked_div(cluster.nodes().len()).unwrap_or(MOST_NODES).max(1);
+        match look.go_on(steps, limits) {
+            Ok(explained) => self.tell(explained, cluster, now),
+            Err(look) => {
+                self.look = Some(Box::new(look));
+                Decision { wake_up: Some(now), ..Decision::none() }
+            }
         }
-        self.tell(look.explained, cluster, now)
     }
 
     fn tell(&mut self, explained: Vec<Explanation>, cluster: &Cluster, now: Time) -> Decision {

@@ -44,11 +44,12 @@ use std::collections::VecDeque;
 
 use crate::allocate::{Limits, Place as Placement, find_place};
 use crate::cluster::{Cluster, Key};
+use crate::control_plane::{Course, Simulation};
 use crate::finding::{Code, Finding, ObjectRef};
 use carried_out::Trials;
 use case::Case;
 use gates::OtherGates;
-use settled::{Settled, settle};
+use settled::{Look, Settled, settle};
 use survey::Survey;
 
 /// Explains what is asked for.
@@ -77,34 +78,75 @@ pub fn explain(cluster: &mut Cluster, request: &Request, limits: &Limits) -> Res
     Ok(explanations)
 }
 
-/// A settled cluster, and those in it that wait: every Pod in the order of scheduling, then each PodGroup with such a Pod.
+/// Explanations of all that wait, made in portions: every Pod in the order of scheduling, then each PodGroup with such a Pod.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting {
     cluster: Cluster,
-    settled: Settled,
-    left: VecDeque<ObjectRef>,
+    stage: Stage,
+    explained: Vec<Explanation>,
+}
+
+/// What is done before the rest.
+#[derive(Clone, Debug)]
+enum Stage {
+    /// The control plane settles.
+    Settling(Box<Simulation>, Course),
+    /// It is looked at.
+    Looking(Box<Simulation>, Look),
+    /// Those that wait are explained.
+    Explaining(Settled, VecDeque<ObjectRef>),
 }
 
 impl Waiting {
-    /// Lets the control plane of a cluster settle.
+    /// Begins with a cluster.
     pub(crate) fn of(mut cluster: Cluster, limits: &Limits) -> Self {
-        let settled = settle(&mut cluster, limits);
-        let waits = |key: &&Key| cluster.pods().get(*key).is_some_and(|pod| pod.spec.node_name.is_empty());
-        let pods = settled.order.iter().filter(waits).map(|key| ObjectRef::new("Pod", &*key.0, &*key.1));
-        let left = pods.chain(group::waiting(&cluster)).collect();
-        Self { cluster, settled, left }
+        let simulation = Simulation::of(&mut cluster, *limits);
+        let course = simulation.course();
+        Self { cluster, stage: Stage::Settling(Box::new(simulation), course), explained: Vec::new() }
     }
 
-    /// The explanation of the next one.
-    pub(crate) fn next(&mut self, limits: &Limits) -> Option<Explanation> {
-        let Self { cluster, settled, left } = self;
-        std::iter::from_fn(|| left.pop_front()).find_map(|subject| explain_one(cluster, settled, &subject, &[], limits))
+    /// Takes so many steps, of which each looks at all nodes at most once. Gives the explanations at the end.
+    ///
+    /// # Errors
+    ///
+    /// The rest of the work, where it is not at its end.
+    pub(crate) fn go_on(mut self, mut steps: usize, limits: &Limits) -> Result<Vec<Explanation>, Self> {
+        while steps > 0 {
+            self.stage = match self.stage {
+                Stage::Settling(mut simulation, mut course) => match simulation.go_on(&mut course, &mut steps) {
+                    None => Stage::Settling(simulation, course),
+                    // A cluster that still changes after the longest time is shown as it is then.
+                    Some(_) => {
+                        let look = Look::of(&simulation);
+                        Stage::Looking(simulation, look)
+                    }
+                },
+                Stage::Looking(mut simulation, mut look) => match look.go_on(&mut simulation, &mut steps) {
+                    false => Stage::Looking(simulation, look),
+                    true => {
+                        self.cluster.take_over(simulation.into_cluster());
+                        let (settled, cluster) = (look.end(), &self.cluster);
+                        let left = waiting(cluster, &settled);
+                        Stage::Explaining(settled, left)
+                    }
+                },
+                Stage::Explaining(settled, mut left) => {
+                    let Some(subject) = left.pop_front() else { return Ok(self.explained) };
+                    steps = steps.saturating_sub(1);
+                    self.explained.extend(explain_one(&mut self.cluster, &settled, &subject, &[], limits));
+                    Stage::Explaining(settled, left)
+                }
+            };
+        }
+        Err(self)
     }
+}
 
-    /// How many nodes each one is looked at on.
-    pub(crate) fn nodes(&self) -> usize {
-        self.cluster.nodes().len()
-    }
+/// What waits: Pods in the order of scheduling, then PodGroups.
+fn waiting(cluster: &Cluster, settled: &Settled) -> VecDeque<ObjectRef> {
+    let waits = |key: &&Key| cluster.pods().get(*key).is_some_and(|pod| pod.spec.node_name.is_empty());
+    let pods = settled.order.iter().filter(waits).map(|key| ObjectRef::new("Pod", &*key.0, &*key.1));
+    pods.chain(group::waiting(cluster)).collect()
 }
 
 /// The explanation of one subject on some nodes, or on all; `None` where there is no such subject.

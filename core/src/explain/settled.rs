@@ -42,35 +42,68 @@ pub(crate) fn settle(cluster: &mut Cluster, limits: &Limits) -> Settled {
 
 /// Looks at a control plane as it stands.
 pub(crate) fn look(simulation: &mut Simulation) -> Settled {
-    let mut findings = simulation.findings().to_vec();
-    let cluster = simulation.server().cluster();
-    let order = scheduling_order(cluster);
-    let waiting = |pod: &&Pod| !simulation.had_node(pod) && !pod.is_finished();
-    findings.extend(unmodelled(cluster, &|pod| simulation.had_node(pod)));
-    findings.extend(remarks(
-        cluster,
-        order.iter().filter_map(|key| cluster.pods().get(key).map(Arc::as_ref)).filter(waiting),
-    ));
-    let of_pod = |key: &Key| Some((key.clone(), entries(cluster, cluster.pods().get(key)?)));
-    let with_claims = order.iter().filter_map(of_pod).filter(|(_, entries)| !entries.is_empty());
-    let entries: BTreeMap<Key, Vec<Entry>> = with_claims.collect();
-    let (mut verdicts, mut known, mut assumed) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    for key in &order {
-        let entries = entries.get(key).map(Vec::as_slice).unwrap_or_default();
-        let verdict = reasons::verdict(simulation, key, entries, |simulation| {
-            if !known.contains_key(key) {
-                let examined = simulation.examine(key);
-                let group = simulation.server().cluster().pods().get(key).and_then(|pod| pod.group_name());
-                if let Some(group) = group.filter(|_| !examined.assumed.is_empty()) {
-                    assumed.insert((key.0.clone(), group.to_owned()), examined.assumed);
-                }
-                known.extend(examined.pods);
-            }
-            known.remove(key).unwrap_or(Examination::Held)
-        });
-        verdicts.insert(key.clone(), verdict);
+    let mut look = Look::of(simulation);
+    look.go_on(simulation, &mut { usize::MAX });
+    look.end()
+}
+
+/// A look at a control plane, Pod by Pod.
+#[derive(Clone, Debug)]
+pub(crate) struct Look {
+    settled: Settled,
+    /// How many Pods were looked at.
+    seen: usize,
+    /// What is known of Pods that come later.
+    known: BTreeMap<Key, Examination>,
+}
+
+impl Look {
+    pub(crate) fn of(simulation: &Simulation) -> Self {
+        let mut findings = simulation.findings().to_vec();
+        let cluster = simulation.server().cluster();
+        let order = scheduling_order(cluster);
+        let waiting = |pod: &&Pod| !simulation.had_node(pod) && !pod.is_finished();
+        findings.extend(unmodelled(cluster, &|pod| simulation.had_node(pod)));
+        findings.extend(remarks(
+            cluster,
+            order.iter().filter_map(|key| cluster.pods().get(key).map(Arc::as_ref)).filter(waiting),
+        ));
+        let of_pod = |key: &Key| Some((key.clone(), entries(cluster, cluster.pods().get(key)?)));
+        let with_claims = order.iter().filter_map(of_pod).filter(|(_, entries)| !entries.is_empty());
+        let entries: BTreeMap<Key, Vec<Entry>> = with_claims.collect();
+        let settled = Settled { order, entries, findings, ..Settled::default() };
+        Self { settled, seen: 0, known: BTreeMap::new() }
     }
-    Settled { order, entries, verdicts, assumed, findings }
+
+    /// Looks at as many Pods at most. True at the end.
+    pub(crate) fn go_on(&mut self, simulation: &mut Simulation, pods: &mut usize) -> bool {
+        let Self { settled, seen, known } = self;
+        let Settled { order, entries, verdicts, assumed, .. } = settled;
+        let end = seen.saturating_add(*pods).min(order.len());
+        for key in order.iter().take(end).skip(*seen) {
+            let entries = entries.get(key).map(Vec::as_slice).unwrap_or_default();
+            let verdict = reasons::verdict(simulation, key, entries, |simulation| {
+                if !known.contains_key(key) {
+                    let examined = simulation.examine(key);
+                    let group = simulation.server().cluster().pods().get(key).and_then(|pod| pod.group_name());
+                    if let Some(group) = group.filter(|_| !examined.assumed.is_empty()) {
+                        assumed.insert((key.0.clone(), group.to_owned()), examined.assumed);
+                    }
+                    known.extend(examined.pods);
+                }
+                known.remove(key).unwrap_or(Examination::Held)
+            });
+            verdicts.insert(key.clone(), verdict);
+        }
+        *pods = pods.saturating_sub(end.saturating_sub(*seen));
+        *seen = end;
+        end == order.len()
+    }
+
+    /// What was seen.
+    pub(crate) fn end(self) -> Settled {
+        self.settled
+    }
 }
 
 impl Settled {
