@@ -312,6 +312,32 @@ fn devices_are_given_only_by_whom_the_lease_names() {
     assert!(!has_devices("late"));
 }
 
+/// What came while another replica led is handed out by priority, not as it was heard of.
+#[test]
+fn whoever_takes_over_begins_with_the_highest_priority() {
+    let server = ApiServer::start("priority");
+    server.apply_yaml(DEVICES);
+    let renewed = "2026-01-01T00:00:00.000000Z";
+    server.apply(&[json!({
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": { "name": "apportion-controller", "namespace": HOME },
+        "spec": { "holderIdentity": "other", "leaseDurationSeconds": 5, "renewTime": renewed },
+    })]);
+    let running = Running::start(&server, &["--controllers", "scheduler"]);
+    server.until("readiness", 30, |_| running.get("/readyz").filter(|answer| answer.0 == 200));
+    for (name, priority) in [("low-a", 0), ("low-b", 0), ("low-c", 0), ("high", 100)] {
+        let [claim, mut pod] = with_claim(name);
+        pod["spec"]["priority"] = json!(priority);
+        server.apply(&[claim, pod]);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let has_devices =
+        |name: &str| server.get("resourceclaims", "ml", name).unwrap()["status"]["allocation"].is_object();
+    let given = || ["low-a", "low-b", "low-c", "high"].map(has_devices);
+    server.until("both devices", 30, |_| (given().into_iter().filter(|has| *has).count() == 2).then_some(()));
+    assert_eq!(given(), [true, false, false, true]);
+}
+
 /// What a watch has told may be older than the last write of the one that led before.
 #[test]
 fn a_replica_that_begins_to_lead_lists_everything_anew() {

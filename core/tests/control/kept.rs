@@ -1,10 +1,10 @@
 //! Copies are kept while something is not understood, and many of them do not go at once.
 
-use apportion_core::controller::Part;
+use apportion_core::controller::{Part, Settings};
 use apportion_core::decision::{Action, Cause};
 use serde_json::{Value, json};
 
-use crate::world::{HOME, World, namespace, source, source_ref, spec, template};
+use crate::world::{HOME, World, namespace, settings, source, source_ref, spec, template};
 
 /// Two namespaces with the copies of a source.
 fn world(more: Value) -> World {
@@ -314,4 +314,19 @@ fn what_a_user_changes_is_followed_at_once() {
     world.restart();
     world.settle();
     assert_eq!(changed(&world), 40);
+}
+
+/// Whoever may write templates in the controller's namespace does not gain what the flag is for.
+#[test]
+fn an_annotated_template_needs_the_flag_for_admin_access_as_well() {
+    for allow_admin_access in [false, true] {
+        let settings = Settings { allow_admin_access, ..settings(Part::TemplateSync) };
+        let mut world = World::with(settings);
+        world.put(namespace("a", json!({ "resource.kubernetes.io/admin-access": "true" })));
+        let mut admin = master("gpu", json!({ "apportion.dev/namespaces": "a" }));
+        admin["spec"]["spec"]["devices"]["requests"][0]["exactly"]["adminAccess"] = json!(true);
+        world.put(admin);
+        world.settle();
+        assert_eq!(world.places("gpu").contains(&"a".to_owned()), allow_admin_access);
+    }
 }
