@@ -1225,7 +1225,7 @@ export type Identified = {
 };
 
 /** Why a decision was made. */
-export type Cause = "usual" | "drift" | {
+export type Cause = "usual" | "drift" | "held" | {
   "replacement": {
     /** When it was decided to take it away, in milliseconds since 1970. */
     since: number,
