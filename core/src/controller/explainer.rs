@@ -90,7 +90,7 @@ impl Explainer {
     pub(super) fn reconcile(&mut self, cluster: &Cluster, limits: &Limits, now: Time) -> Decision {
         let mut decision = Decision::none();
         if let Some(look) = self.look.take() {
-            return self.go_on(*look, cluster, limits, now);
+            return self.go_on(look, cluster, limits, now);
         }
         if !self.is_stale {
             return decision;
@@ -110,12 +110,12 @@ impl Explainer {
     }
 
     /// Goes on with a look; at its end all that wait are told.
-    fn go_on(&mut self, look: Waiting, cluster: &Cluster, limits: &Limits, now: Time) -> Decision {
+    fn go_on(&mut self, look: Box<Waiting>, cluster: &Cluster, limits: &Limits, now: Time) -> Decision {
         let steps = MOST_NODES.checked_div(cluster.nodes().len()).unwrap_or(MOST_NODES).max(1);
         match look.go_on(steps, limits) {
             Ok(explained) => self.tell(explained, cluster, now),
             Err(look) => {
-                self.look = Some(Box::new(look));
+                self.look = Some(look);
                 Decision { wake_up: Some(now), ..Decision::none() }
             }
         }

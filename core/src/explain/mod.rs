@@ -99,10 +99,11 @@ enum Stage {
 
 impl Waiting {
     /// Begins with a cluster.
-    pub(crate) fn of(mut cluster: Cluster, limits: &Limits) -> Self {
-        let simulation = Simulation::of(&mut cluster, *limits);
+    pub(crate) fn of(cluster: Cluster, limits: &Limits) -> Box<Self> {
+        let simulation = Simulation::of(&cluster, *limits);
         let course = simulation.course();
-        Self { cluster, stage: Stage::Settling(Box::new(simulation), course), explained: Vec::new() }
+        let stage = Stage::Settling(Box::new(simulation), course);
+        Box::new(Self { cluster, stage, explained: Vec::new() })
     }
 
     /// Takes so many steps, of which each looks at all nodes at most once. Gives the explanations at the end.
@@ -110,7 +111,7 @@ impl Waiting {
     /// # Errors
     ///
     /// The rest of the work, where it is not at its end.
-    pub(crate) fn go_on(mut self, mut steps: usize, limits: &Limits) -> Result<Vec<Explanation>, Self> {
+    pub(crate) fn go_on(mut self: Box<Self>, mut steps: usize, limits: &Limits) -> Result<Vec<Explanation>, Box<Self>> {
         while steps > 0 {
             self.stage = match self.stage {
                 Stage::Settling(mut simulation, mut course) => match simulation.go_on(&mut course, &mut steps) {

@@ -284,24 +284,3 @@ fn many_pods_are_looked_at_in_portions_and_told_at_the_end() {
     assert_eq!(decision.events.len(), 69);
     assert_eq!(decision.wake_up, Some(world.now.plus_seconds(10)), "something changed since it began");
 }
-
-#[test]
-#[ignore = "takes a minute"]
-fn how_long_a_portion_takes() {
-    for (nodes, pods) in [(500, 1000), (3000, 6000)] {
-        let mut world = crowd(nodes, pods);
-        world.now = world.now.plus_seconds(6);
-        world.controller.due();
-        let mut took = Vec::new();
-        loop {
-            let start = std::time::Instant::now();
-            let decision = world.controller.reconcile(&whole_cluster(), world.now);
-            took.push(start.elapsed());
-            if decision.wake_up != Some(world.now) {
-                break;
-            }
-        }
-        let whole: std::time::Duration = took.iter().sum();
-        println!("{nodes} nodes, {pods} Pods: {whole:?} in {} portions, longest {:?}", took.len(), took.iter().max());
-    }
-}

@@ -72,10 +72,11 @@ pub(crate) fn run(arguments: &ControllerArguments, profile: Profile) -> Result<(
     let identity = identity();
     let traces = log::start(arguments, &identity, runtime.handle())?;
     let done = runtime.block_on(work(arguments, profile, &identity));
-    runtime.shutdown_background();
     if let Some(traces) = traces {
         traces.end();
     }
+    // Whatever hangs is left behind.
+    runtime.shutdown_background();
     done
 }
 
