@@ -330,3 +330,18 @@ fn an_annotated_template_needs_the_flag_for_admin_access_as_well() {
         assert_eq!(world.places("gpu").contains(&"a".to_owned()), allow_admin_access);
     }
 }
+
+#[test]
+fn without_uids_only_the_object_itself_is_not_understood() {
+    let mut world = World::new(Part::TemplateSync);
+    let mut objects =
+        [namespace("a", json!({ "team": "ml" })), namespace("b", json!({ "team": 1 })), pod("odd", json!("x"))];
+    objects[2]["metadata"]["namespace"] = json!("b");
+    let source = source("h100", ml(), json!({}));
+    world
+        .controller
+        .apply(objects.iter().chain([&source]).map(Value::to_string).collect::<Vec<_>>().iter().map(String::as_str));
+    let creates =
+        |world: &mut World, space| world.controller.reconcile(&template(space, "h100"), world.now).actions.len();
+    assert_eq!((creates(&mut world, "a"), creates(&mut world, "b")), (1, 0));
+}

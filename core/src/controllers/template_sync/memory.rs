@@ -10,7 +10,7 @@ use super::brake::Brake;
 use super::desired::reference;
 use super::rollout::Rollout;
 use super::source::{Source, sources};
-use super::{MANAGER, Reason, Refusal, SOURCE_UID, Settings, State, Work, is_copy, reconcile, told_of};
+use super::{MANAGER, Reason, Refusal, SOURCE_UID, Settings, State, Work, is_copy, known_by, reconcile, told_of};
 use crate::api::claim::ResourceClaimTemplate;
 use crate::api::object::Object;
 use crate::api::source::{ANNOTATIONS, SOURCE_GROUP, TemplateSource, is_annotated};
@@ -38,7 +38,7 @@ impl Memory {
 
     /// Judges an object by what was found while it was read, and a source by the rules of its kind as well.
     pub(crate) fn judge(&mut self, object: &Object, findings: &[Finding], profile: &Profile) {
-        let uid = object.metadata().uid.clone();
+        let key = known_by(object.metadata()).into_owned();
         let unread = findings.iter().find(|finding| finding.severity == Severity::Error);
         let flaw = match object {
             _ if unread.is_some() => unread.map(in_words),
@@ -50,8 +50,8 @@ impl Memory {
             _ => None,
         };
         match flaw {
-            Some(flaw) => drop(self.settings.unusable.insert(uid, flaw)),
-            None => drop(self.settings.unusable.remove(&uid)),
+            Some(flaw) => drop(self.settings.unusable.insert(key, flaw)),
+            None => drop(self.settings.unusable.remove(&key)),
         }
     }
 
@@ -65,7 +65,7 @@ impl Memory {
         if let Some(gone) = before.map(Object::metadata)
             && after.is_none_or(|after| after.metadata().uid != gone.uid)
         {
-            self.settings.unusable.remove(&gone.uid);
+            self.settings.unusable.remove(&*known_by(gone));
         }
         match (before, after) {
             (Some(Object::Namespace(gone)), None) => self.refusals.retain(|key, _| key.0 != gone.metadata.name),

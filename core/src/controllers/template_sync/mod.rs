@@ -21,6 +21,7 @@ mod status;
 mod usage;
 mod work;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -67,19 +68,27 @@ pub struct Settings {
     pub home: String,
     /// Whether cluster-wide sources may ask for admin access.
     pub allow_admin_access: bool,
-    /// Objects that are not understood, by UID, with the reason. Of a source then nothing is made, changed or deleted.
+    /// Objects that are not understood, by UID or else by namespace and name, with the reason. Of a source then nothing is made, changed or deleted.
     pub unusable: BTreeMap<String, String>,
 }
 
 impl Settings {
     /// Why an object is not understood.
     fn flaw_of(&self, metadata: &ObjectMeta) -> Option<&String> {
-        self.unusable.get(&metadata.uid)
+        self.unusable.get(&*known_by(metadata))
     }
 
     /// A namespace, where it is there and understood.
     fn namespace<'c>(&self, cluster: &'c Cluster, name: &str) -> Option<&'c Namespace> {
         cluster.namespaces().get(name).filter(|space| self.flaw_of(&space.metadata).is_none())
+    }
+}
+
+/// What an object that is not understood is known by. One in a manifest has no UID yet.
+fn known_by(metadata: &ObjectMeta) -> Cow<'_, str> {
+    match metadata.uid.as_str() {
+        "" => format!("{}/{}", metadata.namespace, metadata.name).into(),
+        uid => uid.into(),
     }
 }
 
