@@ -1,11 +1,11 @@
-//! Devices that two claims have at the same time: whoever decided so, no Pod is bound to them.
+//! A device that two claims have at the same time. No Pod is bound to it.
 
 use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::cluster::entries::{Resolved, group_of, resolve};
 
-/// A claim of a Pod that has a device which another claim has as well, in words.
+/// Says which of a Pod's claims shares a device with another claim, if one does.
 pub(super) fn overlap(cluster: &Cluster, pod: &Pod) -> Option<String> {
     let (group, namespace) = (group_of(cluster, pod), &pod.metadata.namespace);
     let mut claims = pod.spec.resource_claims.iter().filter_map(|entry| match resolve(pod, entry, group) {

@@ -337,8 +337,7 @@ impl Scheduler {
         pods.into_iter().filter(|pod| self.node_cache.serves(pod))
     }
 
-    /// Tells of a Pod with a device that another claim has as well: another scheduler, or a leader that did not know of its end, gave
-    /// it away a second time.
+    /// Warns of a Pod with a device that another claim has, too. Another scheduler may have given it away a second time.
     fn overlap(&self, cluster: &Cluster, subject: &ObjectRef) -> Option<EventRecord> {
         self.members(cluster, subject).find_map(|pod| {
             let (regarding, note) = (pod.metadata.reference("Pod"), overlap(cluster, pod)?);

@@ -316,7 +316,7 @@ fn what_a_user_changes_is_followed_at_once() {
     assert_eq!(changed(&world), 40);
 }
 
-/// Whoever may write templates in the controller's namespace does not gain what the flag is for.
+/// The right to write templates in the controller's namespace is not the right to admin access.
 #[test]
 fn an_annotated_template_needs_the_flag_for_admin_access_as_well() {
     for allow_admin_access in [false, true] {

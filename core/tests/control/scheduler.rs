@@ -406,7 +406,7 @@ fn a_claim_that_cannot_be_written_holds_nobody_up_for_ever() {
     assert_eq!(bound(&world), ["bind Pod ml/p-2 to n"]);
 }
 
-/// Whoever gave a device away a second time: nobody is bound to it, and it is told.
+/// A device was given away twice. No Pod is bound to it, and an Event says so.
 #[test]
 fn a_pod_with_a_device_that_another_claim_has_is_not_bound() {
     let allocation = |share: Option<&str>, admin: bool| {

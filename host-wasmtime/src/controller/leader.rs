@@ -72,8 +72,8 @@ impl Fence {
         self.is_open() && self.term() == number
     }
 
-    /// The same, with the API server as witness: no clock of this machine has to be right. Whoever leads after this moment has not
-    /// listed anything yet.
+    /// The same, with the API server as witness: no clock of this machine has to be right. A replica that begins
+    /// to lead after this moment has not listed anything yet.
     ///
     /// # Errors
     ///

@@ -183,7 +183,7 @@ fn status_of(cluster: &Cluster, uid: &str) -> Option<Work> {
     Some(Work::Status(source.metadata.name.clone()))
 }
 
-/// Tells whoever looks at a copy that it is to go, and why it does not yet.
+/// The Event at a copy that is not deleted yet.
 fn waits(copy: &ResourceClaimTemplate) -> EventRecord {
     let note = "it is to be deleted, and waits because too many copies would go at once".to_owned();
     EventRecord::warning(MANAGER, reference(copy), &copy.metadata, "DeletionHeld", note)

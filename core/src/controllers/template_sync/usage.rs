@@ -31,7 +31,7 @@ pub(super) fn is_to_go(cluster: &Cluster, settings: &Settings, copy: &ResourceCl
     goes && is_read && !(policy == DeletionPolicy::DeleteWhenUnused && is_used(cluster, settings, copy))
 }
 
-/// The source of a copy, where no such object is known: whoever deletes the copy has to make sure that it is gone.
+/// The source that a copy names, if no such object is known. Before the copy is deleted the API server is asked for it.
 pub(super) fn missing_source(
     cluster: &Cluster,
     settings: &Settings,
