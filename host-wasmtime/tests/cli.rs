@@ -438,3 +438,23 @@ fn a_replay_has_the_same_bytes_on_every_host() {
         assert_eq!(String::from_utf8(component).unwrap(), String::from_utf8(native).unwrap(), "{input}");
     }
 }
+
+/// The controller deletes many copies slowly; the plan has all of them.
+#[test]
+fn a_plan_tells_of_every_copy_that_goes() {
+    let mut input = String::from(
+        "{apiVersion: apportion.dev/v1alpha1, kind: ClusterResourceClaimTemplate, metadata: {name: gpu, uid: u}, \
+         spec: {targets: [{names: [other]}], template: {spec: {devices: {requests: []}}}}}\n",
+    );
+    for number in 0..35 {
+        write!(
+            input,
+            "---\n{{apiVersion: v1, kind: Namespace, metadata: {{name: n{number}}}}}\n---\n{{apiVersion: resource.k8s.io/v1, \
+             kind: ResourceClaimTemplate, metadata: {{name: gpu, namespace: n{number}, uid: u{number}, labels: \
+             {{app.kubernetes.io/managed-by: apportion-template-sync, apportion.dev/source-uid: u}}}}, spec: {{}}}}\n"
+        )
+        .unwrap();
+    }
+    let text = shown(&["plan", "-f", "-"], &input);
+    assert_eq!(text.matches("\ndelete ").count(), 35, "{text}");
+}

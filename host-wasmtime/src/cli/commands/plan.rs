@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use apportion::Controller;
 use apportion_core::controller::Conclusion;
-use apportion_core::decision::{Action, EventRecord};
+use apportion_core::decision::{Action, Cause, EventRecord};
 use apportion_core::finding::ObjectRef;
 use clap::Args;
 use serde_json::{Value, json};
@@ -82,14 +82,19 @@ pub(super) fn plan(arguments: &PlanArguments) -> Result<Shown> {
 
 /// Lets the controller decide as if everything that it writes were taken.
 fn planned(controller: &mut Controller) -> Result<Planned> {
-    let mut planned = Planned::default();
+    let (mut planned, mut now) = (Planned::default(), ask::now());
     for _ in 0..MOST_ROUNDS {
         let due = controller.due()?;
         if due.is_empty() {
             break;
         }
         for task in due {
-            let plan = controller.reconcile(&task.object, ask::now())?;
+            let mut plan = controller.reconcile(&task.object, now)?;
+            // What the controller does slowly is part of the plan as well.
+            if let (Cause::Held, Some(later)) = (plan.cause, plan.wake_up) {
+                now = later;
+                plan = controller.reconcile(&task.object, now)?;
+            }
             planned.told.extend(plan.events);
             for write in plan.actions {
                 planned.note(controller, write)?;
