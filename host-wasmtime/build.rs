@@ -12,6 +12,8 @@ use xtask::{Workspace, component};
 #[path = "src/settings.rs"]
 mod settings;
 
+use settings::Pace;
+
 fn main() -> ExitCode {
     match embed() {
         Ok(()) => ExitCode::SUCCESS,
@@ -35,19 +37,21 @@ fn embed() -> Result<()> {
 
     // A stated target means its baseline processor, not this machine's, so that the program can be moved to another.
     let target = env::var("TARGET").context("cargo sets TARGET for build scripts")?;
-    let mut config = Config::new();
-    settings::apply(&mut config);
-    config.target(&target).map_err(anyhow::Error::msg)?;
-    let engine = Engine::new(&config).map_err(anyhow::Error::msg)?;
-    let compiled = engine
-        .precompile_component(&bytes)
-        .map_err(anyhow::Error::msg)
-        .with_context(|| format!("compiling the component for {target}"))?;
-
     let out = PathBuf::from(env::var_os("OUT_DIR").context("cargo sets OUT_DIR for build scripts")?);
     embed_page(&out)?;
-    let path = out.join("apportion.cwasm");
-    fs::write(&path, compiled).with_context(|| format!("`{}` cannot be written", path.display()))
+    for (pace, file) in [(Pace::Free, "free.cwasm"), (Pace::Timed, "timed.cwasm")] {
+        let mut config = Config::new();
+        settings::apply(&mut config, pace);
+        config.target(&target).map_err(anyhow::Error::msg)?;
+        let engine = Engine::new(&config).map_err(anyhow::Error::msg)?;
+        let compiled = engine
+            .precompile_component(&bytes)
+            .map_err(anyhow::Error::msg)
+            .with_context(|| format!("compiling the component for {target}"))?;
+        let path = out.join(file);
+        fs::write(&path, compiled).with_context(|| format!("`{}` cannot be written", path.display()))?;
+    }
+    Ok(())
 }
 
 /// Names the files of the page for the program to include. Whoever builds the program with a page, `cargo xtask install`, says where it

@@ -476,6 +476,8 @@ codes! {
         "The WebAssembly module stopped in the middle of a call. The call has no answer; the host made a new instance and filled it with the objects applied before. Please report it with the input.";
     LimitMemory = "limit/memory", Error,
         "The module needed more memory than the host allows it. Give it fewer or smaller objects, or a higher limit.";
+    LimitTime = "limit/time", Error,
+        "One call into the module took longer than the host allows it. The host made a new instance; the object that cost the time is left out or tried again later. Give it fewer or smaller objects.";
 }
 
 impl fmt::Display for Code {

@@ -16,7 +16,7 @@ use crate::cache::Cache;
 use crate::door::Door;
 use crate::error::Error;
 use crate::from_wit;
-use crate::guard::{Guard, HostLimits};
+use crate::guard::{self, Guard, HostLimits};
 use crate::runner::Runner;
 use crate::session::Session;
 use crate::to_wit;
@@ -82,6 +82,7 @@ impl Cluster {
                 refused => return Ok(refused),
             };
             for batch in batches(&cache.objects()) {
+                guard::start(store);
                 match submits {
                     true => cluster.call_submit(&mut *store, handle, batch)?,
                     false => cluster.call_apply(&mut *store, handle, batch)?,

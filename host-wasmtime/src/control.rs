@@ -18,7 +18,7 @@ use crate::cache::Cache;
 use crate::cluster::batches;
 use crate::error::Error;
 use crate::from_wit;
-use crate::guard::{Guard, HostLimits};
+use crate::guard::{self, Guard, HostLimits};
 use crate::runner::Runner;
 use crate::session::Session;
 use crate::to_wit;
@@ -89,6 +89,7 @@ impl Controller {
                 refused => return Ok(refused),
             };
             for batch in batches(&cache.objects()) {
+                guard::start(store);
                 controller.call_apply(&mut *store, handle, batch)?;
             }
             Ok(Ok(handle))
@@ -121,6 +122,11 @@ impl Controller {
             }
         }
         Ok(findings)
+    }
+
+    /// UID of an object as it was applied last.
+    pub fn uid(&self, object: &ObjectRef) -> Option<String> {
+        self.cache.uid(object)
     }
 
     /// Takes out an object that is gone. False when there is none.

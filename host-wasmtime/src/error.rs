@@ -1,6 +1,7 @@
 //! What a caller's program must handle.
 
 use std::fmt;
+use std::time::Duration;
 
 use apportion_core::finding::{Code, Finding};
 use wasmtime::Trap;
@@ -29,6 +30,11 @@ pub enum Stop {
         /// What it may have, in bytes.
         limit: usize,
     },
+    /// The call took longer than it may.
+    Time {
+        /// What it may take.
+        limit: Duration,
+    },
     /// It trapped, which is a defect of ours. The text is the engine's.
     Trap(String),
 }
@@ -40,6 +46,7 @@ impl Stop {
             return Self::Memory { limit: limits.memory };
         }
         match error.downcast_ref::<Trap>() {
+            Some(Trap::Interrupt) => Self::Time { limit: limits.time },
             Some(trap) => Self::Trap(trap.to_string()),
             None => Self::Trap(error.to_string()),
         }
@@ -50,6 +57,9 @@ impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory { limit } => write!(f, "the component needs more than its {} MiB of memory", limit >> 20),
+            Self::Time { limit } => {
+                write!(f, "the component needs more than its {} s for one call", limit.as_secs_f64())
+            }
             Self::Trap(text) => write!(f, "the component trapped: {text}"),
         }
     }
@@ -62,6 +72,7 @@ impl Error {
             Self::Refused(findings) => return findings.clone(),
             Self::Load(_) => Code::Internal,
             Self::Stopped(Stop::Memory { .. }) => Code::LimitMemory,
+            Self::Stopped(Stop::Time { .. }) => Code::LimitTime,
             Self::Stopped(Stop::Trap(_)) => Code::InternalTrap,
         };
         vec![Finding::new(code, "", self.to_string())]
@@ -71,7 +82,7 @@ impl Error {
     pub fn is_ours(&self) -> bool {
         match self {
             Self::Load(_) | Self::Stopped(Stop::Trap(_)) => true,
-            Self::Stopped(Stop::Memory { .. }) => false,
+            Self::Stopped(Stop::Memory { .. } | Stop::Time { .. }) => false,
             Self::Refused(findings) => {
                 findings.iter().any(|finding| matches!(finding.code, Code::Internal | Code::InternalTrap))
             }

@@ -1,9 +1,10 @@
 //! What an instance may use up.
 
 use std::error::Error as StdError;
-use std::fmt;
+use std::time::Duration;
+use std::{fmt, io, thread};
 
-use wasmtime::ResourceLimiter;
+use wasmtime::{Engine, ResourceLimiter, Store};
 
 /// What the host allows one instance, as a last resort behind the engine's own step limit.
 ///
@@ -12,13 +13,37 @@ use wasmtime::ResourceLimiter;
 pub struct HostLimits {
     /// Linear memory, in bytes.
     pub memory: usize,
+    /// What one call may take, to about a tenth of a second. Kept by [`Runner::timed`](crate::Runner::timed) only.
+    pub time: Duration,
 }
 
 impl Default for HostLimits {
-    /// 2 GiB.
+    /// 2 GiB and 20 s.
     fn default() -> Self {
-        Self { memory: 2 << 30 }
+        Self { memory: 2 << 30, time: Duration::from_secs(20) }
     }
+}
+
+/// How often code that can be ended learns that time has passed.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Tells an engine's code of passing time, in a thread that ends with the engine.
+pub(crate) fn tick(engine: &Engine) -> io::Result<()> {
+    let engine = engine.weak();
+    let work = move || {
+        while let Some(engine) = engine.upgrade() {
+            engine.increment_epoch();
+            drop(engine);
+            thread::sleep(TICK);
+        }
+    };
+    thread::Builder::new().name("tick".to_owned()).spawn(work).map(drop)
+}
+
+/// A call begins: it may take as long as the limits say.
+pub(crate) fn start(store: &mut Store<Guard>) {
+    let ticks = store.data().limits.time.as_millis().div_ceil(TICK.as_millis());
+    store.set_epoch_deadline(u64::try_from(ticks).unwrap_or(u64::MAX).saturating_add(1));
 }
 
 /// Elements that the component's tables may have together; it has some hundred functions to point to.

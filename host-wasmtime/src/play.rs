@@ -20,7 +20,7 @@ use crate::bindings::exports::apportion::dra::life as wit;
 use crate::cluster::batches;
 use crate::error::{Error, Stop};
 use crate::from_wit;
-use crate::guard::{Guard, HostLimits};
+use crate::guard::{self, Guard, HostLimits};
 use crate::runner::Runner;
 use crate::to_wit;
 
@@ -79,6 +79,7 @@ impl Play {
             return Err(Error::Stopped(Stop::Trap("the simulation ended when an earlier call stopped".to_owned())));
         }
         let simulation = self.instance.apportion_dra_life().simulation();
+        guard::start(&mut self.store);
         let answer = ask(simulation, &mut self.store, self.handle);
         answer.map_err(|error| {
             self.is_over = true;

@@ -23,7 +23,7 @@ impl Runner {
         device: &DeviceSample,
         environment: &Environment,
     ) -> Result<Evaluation, Error> {
-        let stopped = |error: wasmtime::Error| Error::Stopped(Stop::Trap(format!("{error:#}")));
+        let stopped = |error: wasmtime::Error| Error::Stopped(Stop::of(&error, HostLimits::default()));
         let (mut store, instance) = self.instantiate(HostLimits::default()).map_err(stopped)?;
         let device = device.write().unwrap_or_default().to_string();
         let selectors = instance.apportion_dra_selectors();

@@ -9,7 +9,7 @@ use crate::bindings::Dra;
 use crate::bindings::exports::apportion::dra::decisions::Finding as WitFinding;
 use crate::error::{Error, Stop};
 use crate::from_wit;
-use crate::guard::{Guard, HostLimits};
+use crate::guard::{self, Guard, HostLimits};
 use crate::runner::Runner;
 
 /// A call that makes the component stop fails, and the instance is dropped. The next call finds a fresh one.
@@ -61,6 +61,7 @@ impl Session {
                 made.map_err(|error| self.stopped(&error))?.map_err(refused)?
             }
         };
+        guard::start(&mut live.store);
         let answer = ask(&live.instance, &mut live.store, live.handle).map_err(|error| self.stopped(&error))?;
         self.live = Some(live);
         Ok(answer)

@@ -3,10 +3,18 @@
 
 use wasmtime::Config;
 
+/// Whether the host may end a call that takes too long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pace {
+    /// It may not. Whatever grows faster than its input counts its own steps and stops at the same place everywhere.
+    Free,
+    /// It may: the code looks at a clock of the host at each loop and each function, which costs up to a tenth of the speed.
+    Timed,
+}
+
 /// Applies the settings to a fresh configuration.
-pub(crate) fn apply(config: &mut Config) {
-    // Neither fuel nor epochs: they cost a fifth to a tenth of the speed, and whatever grows faster than its input counts its own steps
-    // and stops at the same place everywhere.
+pub(crate) fn apply(config: &mut Config, pace: Pace) {
+    config.epoch_interruption(pace == Pace::Timed);
     // Selectors may nest 250 deep. A thread of Rust's has 2 MiB, of which the component may take three quarters.
     config.max_wasm_stack(3 << 19);
 }

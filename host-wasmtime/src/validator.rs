@@ -13,7 +13,7 @@ use crate::bindings::exports::apportion::dra::decisions::Profile as WitProfile;
 use crate::bindings::exports::apportion::dra::validation as wit;
 use crate::error::{Error, Stop};
 use crate::from_wit;
-use crate::guard::{Guard, HostLimits};
+use crate::guard::{self, Guard, HostLimits};
 use crate::runner::Runner;
 use crate::to_wit;
 
@@ -117,6 +117,7 @@ impl Validator {
             None => self.runner.instantiate(limits),
         };
         let answer = live.and_then(|(mut store, instance)| {
+            guard::start(&mut store);
             let answer = ask(instance.apportion_dra_validation(), &mut store, &self.profile)?;
             Ok((answer, (store, instance)))
         });

@@ -2,18 +2,24 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "helpers of tests")]
 
+use std::time::Duration;
+
 use apportion::{Controller, Error, HostLimits, Runner, Stop};
 use apportion_core::allocate::Limits;
 use apportion_core::controller::{Conclusion, Part, Settings};
 use apportion_core::decision::{Action, Time};
-use apportion_core::finding::ObjectRef;
+use apportion_core::finding::{Code, ObjectRef};
 use apportion_core::profile::Profile;
 use serde_json::{Value, json};
 
 fn controller(limits: HostLimits) -> Controller {
+    with(&Runner::new().unwrap(), limits)
+}
+
+fn with(runner: &Runner, limits: HostLimits) -> Controller {
     let settings =
         Settings { part: Part::TemplateSync, home: "apportion-system".to_owned(), allow_admin_access: false };
-    Runner::new().unwrap().controller(&Profile::default(), Limits::default(), limits, settings).unwrap()
+    runner.controller(&Profile::default(), Limits::default(), limits, settings).unwrap()
 }
 
 fn namespace(name: &str) -> Value {
@@ -60,7 +66,7 @@ fn a_decision_crosses_the_border() {
 
 #[test]
 fn a_stop_costs_the_call_and_everything_is_due_again() {
-    let limits = HostLimits { memory: 16 << 20 };
+    let limits = HostLimits { memory: 16 << 20, ..HostLimits::default() };
     let mut controller = controller(limits);
     controller.apply(&[namespace("a").to_string(), source().to_string()]).unwrap();
     assert_eq!(names(&mut controller), ALL);
@@ -81,6 +87,20 @@ fn a_stop_costs_the_call_and_everything_is_due_again() {
 }
 
 #[test]
+fn a_call_that_takes_too_long_is_ended() {
+    let limits = HostLimits { time: Duration::from_millis(500), ..HostLimits::default() };
+    let mut controller = with(&Runner::timed().unwrap(), limits);
+    controller.apply(&[namespace("a").to_string(), source().to_string()]).unwrap();
+    let mut large = namespace("b");
+    large["metadata"]["annotations"] = (0..4_000_000).map(|number| (number.to_string(), json!("x"))).collect();
+    let error = controller.apply(&[large.to_string()]).unwrap_err();
+    assert!(matches!(error, Error::Stopped(Stop::Time { limit }) if limit == limits.time), "{error}");
+    assert_eq!(error.findings()[0].code, Code::LimitTime);
+    assert!(!error.is_ours());
+    assert_eq!(names(&mut controller), ALL, "the fresh instance knows what was applied before");
+}
+
+#[test]
 fn the_end_of_an_object_is_not_that_of_another_one_of_its_name() {
     let mut controller = controller(HostLimits::default());
     controller.apply(&[namespace("a").to_string(), source().to_string()]).unwrap();
@@ -93,7 +113,7 @@ fn the_end_of_an_object_is_not_that_of_another_one_of_its_name() {
 
 #[test]
 fn an_object_that_cannot_be_read_does_not_come_back_after_a_stop() {
-    let limits = HostLimits { memory: 16 << 20 };
+    let limits = HostLimits { memory: 16 << 20, ..HostLimits::default() };
     let mut controller = controller(limits);
     controller.apply(&[namespace("a").to_string(), source().to_string()]).unwrap();
     let mut broken = namespace("a");

@@ -70,7 +70,7 @@ fn findings_come_per_object() {
 
 #[test]
 fn too_much_memory_costs_the_call_and_nothing_else() {
-    let limits = HostLimits { memory: 16 << 20 };
+    let limits = HostLimits { memory: 16 << 20, ..HostLimits::default() };
     let mut cluster = cluster(limits);
     cluster.apply(&[NODE.to_owned()]).unwrap();
     let error = cluster.apply(&[slice(1_000_000)]).unwrap_err();
@@ -95,7 +95,7 @@ fn claims_placed_in_one_call_keep_their_devices_after_a_stop() {
     let key = |number: usize| ("ml".to_owned(), format!("c{number}"));
     let mut objects = vec![NODE.to_owned(), CLASS.to_owned(), slice(2)];
     objects.extend((0..5).map(claim));
-    let limits = HostLimits { memory: 16 << 20 };
+    let limits = HostLimits { memory: 16 << 20, ..HostLimits::default() };
     let (mut component, mut native) = (cluster(limits), Native::new(Profile::default(), Limits::default()));
     let question = KnownQuestion { claims: ClaimNames::of((0..5).map(key)), take: true, ..Default::default() };
     let mut told = Vec::new();
@@ -150,7 +150,7 @@ fn answers_one_after_another_are_whole_also_after_a_stop() {
     let claims = vec![ClaimNames { namespace: "ml".to_owned(), names: names.clone() }];
     let question = KnownQuestion { claims, take: true, ..KnownQuestion::default() };
 
-    let limits = HostLimits { memory: 16 << 20 };
+    let limits = HostLimits { memory: 16 << 20, ..HostLimits::default() };
     let (mut component, mut native) = (cluster(limits), Native::new(Profile::default(), Limits::default()));
     for door in [&mut component as &mut dyn Door, &mut native] {
         assert_eq!(door.apply(&objects).unwrap().concat(), []);
@@ -168,7 +168,7 @@ fn answers_one_after_another_are_whole_also_after_a_stop() {
 
 #[test]
 fn an_instance_that_does_not_fit_its_limits_is_not_had() {
-    let limits = HostLimits { memory: 1 << 16 };
+    let limits = HostLimits { memory: 1 << 16, ..HostLimits::default() };
     let refused = Runner::new().unwrap().cluster(&Profile::default(), Limits::default(), limits);
     assert!(matches!(refused, Err(Error::Stopped(Stop::Memory { .. }))));
 }

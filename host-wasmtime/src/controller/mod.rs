@@ -114,13 +114,13 @@ async fn work(arguments: &ControllerArguments, profile: Profile, identity: &str)
     };
     tokio::spawn(show_leader(fence.clone(), Arc::clone(&metrics)));
 
-    let runner = Runner::new()?;
+    let runner = Runner::timed()?;
     let mut listeners: BTreeMap<&str, (Resource, Vec<mpsc::UnboundedSender<News>>)> = BTreeMap::new();
     let mut units = Vec::new();
     for (index, part) in parts.iter().copied().enumerate() {
         let settings =
             Settings { part: part.part(), home: namespace.clone(), allow_admin_access: arguments.allow_admin_access };
-        let limits = HostLimits { memory: memory::share(parts.len()) };
+        let limits = HostLimits { memory: memory::share(parts.len()), ..HostLimits::default() };
         let controller = runner.controller(&profile, Limits::default(), limits, settings)?;
         let (sender, news) = mpsc::unbounded_channel();
         for resource in part.watches() {

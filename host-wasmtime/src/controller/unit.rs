@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use apportion::Error;
 use apportion_core::controller::{Conclusion, Lane};
-use apportion_core::decision::{Action, Cause, Decision, Time};
+use apportion_core::decision::{Action, Cause, Decision, EventRecord, Time};
 use apportion_core::finding::{Finding, ObjectRef, Severity};
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
@@ -281,6 +281,7 @@ impl Unit {
                 self.stopped(&error);
                 traces::reconciled(&span, "stopped");
                 self.metrics.reconciled(self.part.text(), "stopped");
+                self.tell_stop(due.object.clone(), &error).await;
                 self.queue.fail(due, None, Instant::now());
                 return false;
             }
@@ -307,6 +308,24 @@ impl Unit {
             writer.tell(events).await;
         });
         false
+    }
+
+    /// Says at an object that the component stopped when it was asked about it.
+    async fn tell_stop(&self, regarding: ObjectRef, error: &Error) {
+        warn!(part = self.part.text(), object = %regarding, "there is no decision about it");
+        let object = regarding.clone();
+        let uid = self.engine.call(move |controller| Ok(controller.uid(&object))).await.ok().flatten();
+        let event = EventRecord {
+            regarding,
+            uid: uid.unwrap_or_default(),
+            is_warning: true,
+            reason: "NotDecided".to_owned(),
+            note: error.to_string(),
+            controller: self.part.text().to_owned(),
+            action: "Reconcile".to_owned(),
+        };
+        let writer = Arc::clone(&self.writer);
+        tokio::spawn(async move { writer.tell(vec![event]).await });
     }
 
     fn wake(&mut self, object: &ObjectRef, at: Option<Time>) {
