@@ -464,6 +464,12 @@ codes! {
         "A claim has devices and lacks the finalizer that keeps it from being deleted while they are in use.";
     CheckFinalizerStuck = "check/finalizer-stuck", Error,
         "An object is to be deleted and waits for a finalizer that nobody is going to remove.";
+    CheckDevicesLost = "check/devices-lost", Error,
+        "A claim lost devices, or a Pod its reservation of them, while that Pod was on its node and had not ended. Another Pod may be given the same devices.";
+    CheckTemplateLost = "check/template-lost", Warning,
+        "A claim template was deleted that a user made and that has the name of copies of a cluster-wide template. A user who makes room for the copy does that; template-sync never does.";
+    CheckUnsettled = "check/unsettled", Error,
+        "A controller that starts now would write something although the cluster is said to have settled: what it left is not what it wants.";
     SecurityAdminNamespace = "security/admin-namespace", Warning,
         "The namespace allows admin access: whoever may create claims or Pods in it can use devices that are allocated to others.";
     SecurityNamespaceLabels = "security/namespace-labels", Warning,

@@ -24,10 +24,10 @@ const LEVELS: [&[&str]; 15] = [
     &["control_plane"],
     &["explain"],
     // One page for each question.
-    &["ask", "check"],
+    &["ask"],
     // A scheduler or controller in a real cluster.
     &["controller"],
-    &["engine"],
+    &["engine", "check"],
     // Types that cross a border.
     &["wire", "typescript"],
 ];

@@ -331,6 +331,26 @@ impl ResourceClaim {
     pub(crate) fn results(&self) -> impl Iterator<Item = &DeviceRequestAllocationResult> {
         self.status.allocation.iter().flat_map(|allocation| &allocation.devices.results)
     }
+
+    /// Those of its devices that it takes away from others. Admin access takes nothing.
+    pub(crate) fn held(&self) -> impl Iterator<Item = &DeviceRequestAllocationResult> {
+        self.results().filter(|result| result.admin_access != Some(true))
+    }
+}
+
+impl DeviceRequestAllocationResult {
+    /// Whether two results cannot both hold: they are of one device, and not different shares of it.
+    pub(crate) fn excludes(&self, other: &Self) -> bool {
+        let is_shared = self.share_id.is_some() && other.share_id.is_some() && self.share_id != other.share_id;
+        !is_shared && self.device() == other.device()
+    }
+}
+
+impl GrantedDevice {
+    /// Driver, pool and name of the device.
+    pub(crate) fn device(&self) -> (&str, &str, &str) {
+        (&self.driver, &self.pool, &self.device)
+    }
 }
 
 impl ResourceClaimTemplateSpec {

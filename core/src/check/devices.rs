@@ -5,20 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Facts, finding, of_claim, spare};
 use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
 use crate::api::quantity::Quantity;
-use crate::api::slice::{Device, ResourceSlice};
-use crate::cluster::incomplete;
+use crate::api::slice::{Device, ResourceSlice, ResourceSliceSpec};
+use crate::cluster::{Draws, Ledger, Usage, incomplete};
 use crate::finding::{Code, Finding};
 
 /// Driver, pool and device.
-type DeviceKey<'c> = (&'c str, &'c str, &'c str);
+pub(super) type DeviceKey<'c> = (&'c str, &'c str, &'c str);
 
 /// One entry of an allocation, with its claim.
-type Held<'c> = (&'c ResourceClaim, &'c DeviceRequestAllocationResult);
+pub(super) type Held<'c> = (&'c ResourceClaim, &'c DeviceRequestAllocationResult);
 
 /// Where a claim's devices stand.
-const RESULTS: &str = "status.allocation.devices.results";
+pub(super) const RESULTS: &str = "status.allocation.devices.results";
 
-const OVERDRAWN: &str =
+pub(super) const OVERDRAWN: &str =
     "see whether the driver made its pool smaller; delete Pods that use the devices until the rest fits";
 
 pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
@@ -35,7 +35,7 @@ pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
 fn held(facts: &Facts) -> BTreeMap<DeviceKey<'_>, Vec<Held<'_>>> {
     let mut held: BTreeMap<DeviceKey<'_>, Vec<Held<'_>>> = BTreeMap::new();
     for (claim, result) in facts.cluster.held() {
-        held.entry((&result.driver, &result.pool, &result.device)).or_default().push((claim, result));
+        held.entry(result.device()).or_default().push((claim, result));
     }
     held
 }
@@ -82,16 +82,12 @@ fn named(claim: &ResourceClaim) -> String {
     format!("{}/{}", claim.metadata.namespace, claim.metadata.name)
 }
 
-/// Devices that are given as a whole and once more, or the same share twice.
-fn twice(held: &BTreeMap<DeviceKey<'_>, Vec<Held<'_>>>, findings: &mut Vec<Finding>) {
+/// Devices that are given as a whole and once more, or the same share twice. The later holder is blamed.
+pub(super) fn twice(held: &BTreeMap<DeviceKey<'_>, Vec<Held<'_>>>, findings: &mut Vec<Finding>) {
     for ((driver, pool, device), holders) in held {
         for (index, (claim, result)) in holders.iter().enumerate() {
-            let earlier = holders.iter().take(index);
-            let clashes = |other: &&Held<'_>| match (&other.1.share_id, &result.share_id) {
-                (Some(left), Some(right)) => left == right,
-                _ => true,
-            };
-            let Some((other, _)) = earlier.into_iter().find(clashes) else { continue };
+            let mut earlier = holders.iter().take(index);
+            let Some((other, _)) = earlier.find(|(_, other)| other.excludes(result)) else { continue };
             let message = format!("device `{driver}/{pool}/{device}` is held by claim `{}`, too", named(other));
             let hint = match spare(claim, other) {
                 Some(spare) => format!("nobody uses claim `{}`: delete it", named(spare)),
@@ -124,21 +120,16 @@ fn gone(
     }
 }
 
-/// Shares that take more of a device than it has.
-fn capacity(
+/// Shares that take more of a device than it has. The last holder is blamed.
+pub(super) fn capacity(
     held: &BTreeMap<DeviceKey<'_>, Vec<Held<'_>>>,
     published: &BTreeMap<DeviceKey<'_>, &Device>,
     findings: &mut Vec<Finding>,
 ) {
     for (key, holders) in held {
         let Some(device) = published.get(key) else { continue };
-        let mut taken: BTreeMap<&str, Quantity> = BTreeMap::new();
-        for (name, amount) in holders.iter().flat_map(|(_, result)| &result.consumed_capacity) {
-            let sum = taken.entry(name).or_default();
-            *sum = sum.saturating_add(amount);
-        }
-        for (name, sum) in taken {
-            let Some(offered) = device.capacity.get(name).filter(|offered| sum > offered.value) else { continue };
+        for (name, sum) in usage(holders).requested().iter() {
+            let Some(offered) = device.capacity.get(name).filter(|offered| *sum > offered.value) else { continue };
             let (driver, pool, device) = key;
             let message = format!(
                 "{} claims take {sum} of `{name}` of device `{driver}/{pool}/{device}`, which has {}",
@@ -153,42 +144,50 @@ fn capacity(
 
 /// Counters from which devices that are held draw more than there is.
 fn counters(facts: &Facts, held: &BTreeMap<DeviceKey<'_>, Vec<Held<'_>>>, findings: &mut Vec<Finding>) {
-    let slices: Vec<&ResourceSlice> = facts.cluster.newest_slices().collect();
-    let pools: BTreeSet<(&str, &str)> =
-        slices.iter().map(|slice| (slice.spec.driver.as_str(), slice.spec.pool.name.as_str())).collect();
-    for (driver, pool) in pools {
-        let own = || slices.iter().filter(|slice| slice.spec.driver == driver && slice.spec.pool.name == pool);
-        let mut drawn: BTreeMap<(&str, &str), Quantity> = BTreeMap::new();
-        for device in own().flat_map(|slice| &slice.spec.devices) {
-            let Some(held) = held.get(&(driver, pool, device.name.as_str())) else { continue };
-            for consumption in &device.consumes_counters {
-                for (name, counter) in &consumption.counters {
-                    let sum = drawn.entry((&consumption.counter_set, name)).or_default();
-                    match &counter.value_from {
-                        None => *sum = sum.saturating_add(&counter.value),
-                        Some(from) => {
-                            let amounts =
-                                held.iter().filter_map(|(_, result)| result.consumed_capacity.get(&from.capacity_key));
-                            amounts.for_each(|amount| *sum = sum.saturating_add(amount));
-                        }
-                    }
-                }
-            }
-        }
-        for slice in own() {
-            for set in &slice.spec.shared_counters {
-                for (name, counter) in &set.counters {
-                    let Some(sum) = drawn.get(&(set.name.as_str(), name.as_str())) else { continue };
-                    if *sum > counter.value {
-                        let message = format!(
-                            "allocated devices draw {sum} from counter `{name}` of set `{}` in pool `{driver}/{pool}`, which has {}",
-                            set.name, counter.value
-                        );
-                        let (object, path) = (slice.metadata.reference("ResourceSlice"), "spec.sharedCounters");
-                        findings.push(finding(Code::CheckCounterOverdrawn, object, path, message, OVERDRAWN));
-                    }
-                }
-            }
+    let mut pools: BTreeMap<(&str, &str), Vec<&ResourceSlice>> = BTreeMap::new();
+    for slice in facts.cluster.newest_slices() {
+        pools.entry((&slice.spec.driver, &slice.spec.pool.name)).or_default().push(slice);
+    }
+    for slices in pools.values() {
+        for (set, message) in overdrawn(slices, held) {
+            let has_set = |slice: &&&ResourceSlice| slice.spec.shared_counters.iter().any(|own| own.name == set);
+            let Some(slice) = slices.iter().find(has_set) else { continue };
+            let (object, path) = (slice.metadata.reference("ResourceSlice"), "spec.sharedCounters");
+            findings.push(finding(Code::CheckCounterOverdrawn, object, path, message, OVERDRAWN));
         }
     }
+}
+
+/// Counters of one pool from which devices that are held draw more than there is: name of the set, and the sentence.
+pub(super) fn overdrawn(
+    slices: &[&ResourceSlice],
+    held: &BTreeMap<DeviceKey<'_>, Vec<Held<'_>>>,
+) -> Vec<(String, String)> {
+    let mut ledger = Ledger::new(slices.iter().flat_map(|slice| &slice.spec.shared_counters));
+    let Some(ResourceSliceSpec { driver, pool, .. }) = slices.first().map(|slice| &slice.spec) else {
+        return Vec::new();
+    };
+    for device in slices.iter().flat_map(|slice| &slice.spec.devices) {
+        if let Some(holders) = held.get(&(driver, &pool.name, &device.name)) {
+            ledger.draw(device, &Draws { is_first: true, requested: Some(&usage(holders).requested()) }, true);
+        }
+    }
+    let below = ledger.each().filter(|(.., left)| left.signum() < 0);
+    let in_words = |(set, name, left): (&str, &str, &Quantity)| {
+        let offered = &ledger.counter(set, name)?.value;
+        let sum = offered.saturating_sub(left);
+        let message = format!(
+            "allocated devices draw {sum} from counter `{name}` of set `{set}` in pool `{driver}/{}`, which has {offered}",
+            pool.name
+        );
+        Some((set.to_owned(), message))
+    };
+    below.filter_map(in_words).collect()
+}
+
+/// What all holders of a device together take of it.
+fn usage(holders: &[Held<'_>]) -> Usage {
+    let mut usage = Usage::default();
+    holders.iter().for_each(|(_, result)| usage.take(result, true));
+    usage
 }

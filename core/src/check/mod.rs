@@ -7,7 +7,9 @@
 mod claims;
 mod devices;
 mod finalizers;
+mod history;
 mod pods;
+mod settled;
 
 use serde_json::Value;
 
@@ -18,6 +20,8 @@ use crate::control_plane::{Simulation, not_given, refused_admin_access};
 use crate::decision::Time;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::profile::Profile;
+pub use history::History;
+pub use settled::unsettled;
 
 /// The facts of one inspection.
 pub(crate) struct Facts {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::slots::{DeviceIdx, PoolIdx, SliceIdx, Slots};
-use super::usage::{self, Usage};
+use super::usage::Usage;
 use crate::api::claim::{DeviceRequestAllocationResult, GrantedDevice, ResourceClaim};
 use crate::api::slice::ResourceSlice;
 use crate::cel::are_usable;
@@ -290,7 +290,7 @@ impl Inventory {
         if is_added {
             return self.take_claim(claim, has_shares, &mut None);
         }
-        for result in usage::results(claim) {
+        for result in claim.held() {
             let (pool, device) = self.place_of(result);
             self.change_usage(pool, device, |usage| usage.release(result, has_shares));
             self.relieve(Relief::Pool(pool));
@@ -302,7 +302,7 @@ impl Inventory {
     /// Takes a claim's devices. `latest` is where the latest result was, for results that share with it what they were granted;
     /// nothing may be given back in between.
     pub(crate) fn take_claim(&mut self, claim: &ResourceClaim, has_shares: bool, latest: &mut Option<Latest>) {
-        for result in usage::results(claim) {
+        for result in claim.held() {
             let known = latest.as_ref().filter(|latest| Arc::ptr_eq(&latest.granted, &result.granted));
             let (pool, device) = match known {
                 Some(latest) => latest.place,

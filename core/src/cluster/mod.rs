@@ -426,7 +426,7 @@ impl Cluster {
             }
             let claim = Arc::make_mut(claim);
             claim.status.allocation = Some(Arc::clone(allocation));
-            if usage::results(claim).next().is_some() {
+            if claim.held().next().is_some() {
                 Arc::make_mut(&mut self.inventory).take_claim(claim, has_shares, &mut latest);
             }
         }
@@ -558,7 +558,7 @@ fn owned((namespace, name): KeyRef<'_>) -> Key {
 
 /// Takes a claim's devices, or gives them back; a claim without devices leaves what copies share alone.
 fn count_claim(inventory: &mut Arc<Inventory>, profile: &Profile, claim: &ResourceClaim, is_added: bool) {
-    if usage::results(claim).next().is_some() {
+    if claim.held().next().is_some() {
         Arc::make_mut(inventory).count_claim(claim, profile.features.consumable_capacity, is_added);
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
+use crate::api::claim::DeviceRequestAllocationResult;
 use crate::api::quantity::Quantity;
 
 /// What is taken of one device.
@@ -94,10 +94,4 @@ fn subtract(sums: &mut BTreeMap<String, Quantity>, amounts: &BTreeMap<String, Qu
 /// Without the feature every result holds its device as a whole.
 fn is_share(result: &DeviceRequestAllocationResult, has_shares: bool) -> bool {
     has_shares && result.share_id.is_some()
-}
-
-/// The results of a claim that take something away from others. Admin access takes nothing.
-pub(super) fn results(claim: &ResourceClaim) -> impl Iterator<Item = &DeviceRequestAllocationResult> {
-    let results = claim.status.allocation.iter().flat_map(|allocation| allocation.devices.results.iter());
-    results.filter(|result| result.admin_access != Some(true))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::pools::add_newest;
 use super::{Cluster, Key};
 use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
 use crate::api::pod::Pod;
@@ -43,6 +44,16 @@ impl Cluster {
         self.slices().values().map(AsRef::as_ref).filter(move |slice| newest.has(slice))
     }
 
+    /// Slices of the newest generation of one pool, by name.
+    pub(crate) fn newest_of_pool(&self, driver: &str, pool: &str) -> Vec<&ResourceSlice> {
+        let index = self.inventory().pool_index(driver, pool);
+        let mut entries = Vec::new();
+        for entry in index.into_iter().flat_map(|index| self.inventory().slices_of_pool(index)) {
+            add_newest(&mut entries, entry);
+        }
+        entries.into_iter().map(|entry| &*entry.slice).collect()
+    }
+
     /// Devices of the newest generation of each pool.
     pub(crate) fn newest_devices(&self) -> impl Iterator<Item = (&ResourceSlice, &Device)> {
         self.newest_slices().flat_map(|slice| slice.spec.devices.iter().map(move |device| (slice, device)))
@@ -50,8 +61,7 @@ impl Cluster {
 
     /// Devices that claims have, other than for administration.
     pub(crate) fn held(&self) -> impl Iterator<Item = (&Arc<ResourceClaim>, &DeviceRequestAllocationResult)> {
-        let results = self.claims().values().flat_map(|claim| claim.results().map(move |result| (claim, result)));
-        results.filter(|(_, result)| result.admin_access != Some(true))
+        self.claims().values().flat_map(|claim| claim.held().map(move |result| (claim, result)))
     }
 
     /// Pods that say they are part of a PodGroup, by name.

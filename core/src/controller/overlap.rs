@@ -1,6 +1,6 @@
 //! A device that two claims have at the same time. No Pod is bound to it.
 
-use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
+use crate::api::claim::ResourceClaim;
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::cluster::entries::{Resolved, group_of, resolve};
@@ -16,23 +16,12 @@ pub(super) fn overlap(cluster: &Cluster, pod: &Pod) -> Option<String> {
 }
 
 fn of_claim(cluster: &Cluster, own: &ResourceClaim) -> Option<String> {
-    let mine: Vec<_> = own.results().filter(|result| result.admin_access != Some(true)).collect();
-    if mine.is_empty() {
-        return None;
-    }
+    own.held().next()?;
     let others = cluster.held().filter(|(claim, _)| claim.metadata.uid != own.metadata.uid);
-    let (other, device) = others.into_iter().find(|(_, theirs)| mine.iter().any(|mine| is_same(mine, theirs)))?;
+    let (other, device) = others.into_iter().find(|(_, theirs)| own.held().any(|mine| mine.excludes(theirs)))?;
     let (own, other) = (&own.metadata, &other.metadata);
     Some(format!(
         "not bound: claims {}/{} and {}/{} both have device {}/{}/{}; delete one of them",
         own.namespace, own.name, other.namespace, other.name, device.driver, device.pool, device.device
     ))
-}
-
-/// Whether two results exclude each other: they are of one device, and not different shares of it.
-fn is_same(one: &DeviceRequestAllocationResult, other: &DeviceRequestAllocationResult) -> bool {
-    let is_shared = one.share_id.is_some() && other.share_id.is_some() && one.share_id != other.share_id;
-    let place =
-        |result: &DeviceRequestAllocationResult| (result.driver.clone(), result.pool.clone(), result.device.clone());
-    !is_shared && place(one) == place(other)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use apportion_core::allocate::Limits;
 use apportion_core::api::object::Object;
 use apportion_core::api::source::{SOURCE_API_VERSION, SOURCE_KIND};
+use apportion_core::check::{History, unsettled};
 use apportion_core::controller::{Conclusion, Controller, Part, Settings, Task};
 use apportion_core::decision::{Action, Cause, EventRecord, Time};
 use apportion_core::finding::ObjectRef;
@@ -14,6 +15,9 @@ use serde_json::{Value, json};
 
 /// The controller's namespace.
 pub(crate) const HOME: &str = "apportion-system";
+
+/// Objects beyond which a fresh start takes too long to be tried each time.
+const MANY: usize = 100;
 
 /// Status and sentence of a refusal.
 type Refusal = Option<(u16, &'static str)>;
@@ -31,6 +35,12 @@ pub(crate) struct World {
     pub(crate) refuses: fn(&Value) -> Refusal,
     settings: Settings,
     version: u64,
+    /// What happened, held to the laws that the controller must keep.
+    history: History,
+    /// Whether the controller writes; what a test does may break any law.
+    is_controller: bool,
+    /// Whether a fresh start has nothing to do once all is quiet: nothing was refused, waits for its time, or went unheard.
+    pub(crate) is_alike_after_restart: bool,
 }
 
 pub(crate) fn settings(part: Part) -> Settings {
@@ -114,6 +124,25 @@ impl World {
             refuses: |_| None,
             settings,
             version: 0,
+            history: History::new(Profile::default()),
+            is_controller: false,
+            is_alike_after_restart: true,
+        }
+    }
+
+    fn note(&mut self, kind: &str, object: &Value) {
+        let mut found = self.history.note(json!({ "type": kind, "object": object }));
+        found.retain(|finding| finding.code.text().starts_with("check/"));
+        assert!(!self.is_controller || found.is_empty(), "{found:?}");
+    }
+
+    /// What has settled is what a fresh start would leave as it is.
+    fn check_settled(&self) {
+        if self.is_alike_after_restart && self.objects.len() < MANY {
+            let objects: Vec<String> = self.objects.values().map(Value::to_string).collect();
+            let objects = objects.iter().map(String::as_str);
+            let found = unsettled(objects, &Profile::default(), self.settings.clone(), self.now);
+            assert!(found.is_empty(), "{found:?}");
         }
     }
 
@@ -154,6 +183,7 @@ impl World {
                 }
             }
         }
+        self.note("MODIFIED", &value);
         self.objects.insert(key, value.clone());
         value.to_string()
     }
@@ -167,6 +197,7 @@ impl World {
 
     /// What became of a write is not told to the controller.
     pub(crate) fn carry_out_unheard(&mut self, action: Action) {
+        self.is_alike_after_restart = false;
         let mut deaf = Controller::new(Profile::default(), Limits::default(), self.settings.clone());
         std::mem::swap(&mut self.controller, &mut deaf);
         self.carry_out(action).unwrap();
@@ -182,6 +213,7 @@ impl World {
     /// Removes an object, and with it what it owns.
     pub(crate) fn remove(&mut self, object: &ObjectRef) {
         let gone = self.objects.remove(object).unwrap();
+        self.note("DELETED", &gone);
         assert!(self.controller.delete(object));
         let owned = |value: &Value| {
             value["metadata"]["ownerReferences"]
@@ -211,16 +243,21 @@ impl World {
             waiting.extend(self.controller.due().into_iter().map(|task| (task.object.clone(), task)));
             // What is to wait is looked at when nothing else is left.
             let next = waiting.values().min_by_key(|task| (task.after_millis, task.lane)).cloned();
-            let Some(task) = next else { return self.writes.len() - before };
+            let Some(task) = next else {
+                self.check_settled();
+                return self.writes.len() - before;
+            };
             waiting.remove(&task.object);
             let decision = self.controller.reconcile(&task.object, self.now);
             self.events.extend(decision.events);
+            self.is_alike_after_restart &= decision.wake_up.is_none();
             self.causes.extend(Some(decision.cause).filter(|cause| *cause != Cause::Usual));
             let mut conclusion = Conclusion::Done;
             versions.clear();
             for action in decision.actions {
                 let action = self.with_versions(action, &mut versions);
                 if let Err((status, message)) = self.carry_out(action) {
+                    self.is_alike_after_restart = false;
                     conclusion = Conclusion::Refused { status, message: message.to_owned() };
                 }
             }
@@ -248,6 +285,13 @@ impl World {
     }
 
     pub(crate) fn carry_out(&mut self, action: Action) -> Result<(), (u16, &'static str)> {
+        self.is_controller = true;
+        let done = self.write(action);
+        self.is_controller = false;
+        done
+    }
+
+    fn write(&mut self, action: Action) -> Result<(), (u16, &'static str)> {
         match action {
             Action::Create { object, .. } => {
                 let value = object.write();

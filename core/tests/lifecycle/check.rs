@@ -17,7 +17,7 @@ fn codes(mut objects: Vec<Value>) -> Vec<(&'static str, String)> {
     found.into_iter().map(|finding| (finding.code.text(), finding.object.unwrap().name)).collect()
 }
 
-fn claim(name: &str, devices: &[&str], reserved: &[&str]) -> Value {
+pub(crate) fn claim(name: &str, devices: &[&str], reserved: &[&str]) -> Value {
     let results: Vec<Value> =
         devices.iter().map(|device| json!({ "request": "r", "driver": "d", "pool": "p", "device": device })).collect();
     let reserved: Vec<Value> =
@@ -30,7 +30,7 @@ fn claim(name: &str, devices: &[&str], reserved: &[&str]) -> Value {
     })
 }
 
-fn pod(name: &str, claim: &str) -> Value {
+pub(crate) fn pod(name: &str, claim: &str) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name, "namespace": "ns", "uid": format!("uid-{name}") },
         "spec": { "containers": [{ "name": "c", "image": "x" }], "nodeName": "n", "resourceClaims": [{ "name": "e", "resourceClaimName": claim }] },
@@ -38,7 +38,7 @@ fn pod(name: &str, claim: &str) -> Value {
     })
 }
 
-fn slice() -> Value {
+pub(crate) fn slice() -> Value {
     let draws = json!([{ "counterSet": "s", "counters": { "m": { "value": "6" } } }]);
     json!({
         "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": "devices" },
@@ -50,7 +50,7 @@ fn slice() -> Value {
 }
 
 /// The counters that the devices of [`slice`] draw from.
-fn counters() -> Value {
+pub(crate) fn counters() -> Value {
     json!({
         "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": "slice" },
         "spec": {

@@ -20,6 +20,7 @@ mod devices;
 mod extended;
 mod groups;
 mod histories;
+mod history;
 mod jobs;
 mod objects;
 mod play;

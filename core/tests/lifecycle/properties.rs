@@ -10,6 +10,7 @@ use apportion_core::api::claim::ResourceClaim;
 use apportion_core::api::pod::{Pod, PodResourceClaim};
 use apportion_core::api::quantity::Quantity;
 use apportion_core::cluster::entries::{Resolved, is_reserved_for_pod, resolve};
+use apportion_core::control_plane::server::{Entry, Happened};
 use apportion_core::control_plane::{Command, Component, Settled, Simulation};
 use apportion_core::finding::ObjectRef;
 use apportion_core::profile::{Profile, Version};
@@ -70,6 +71,9 @@ struct History {
     dice: Dice,
     simulation: Simulation,
     log: Vec<String>,
+    /// What must hold of every change, and how many of them it has seen.
+    laws: apportion_core::check::History,
+    seen: usize,
     /// UIDs of Pods that somebody asked to go.
     asked_to_go: BTreeSet<String>,
     /// Devices of `slice-a` that ever had a taint of effect `NoExecute`.
@@ -82,8 +86,11 @@ impl History {
         profile.features.workload_aware_preemption = false;
         let mut simulation = Simulation::new(profile, Limits::default(), Time::from_seconds(1_750_000_000));
         simulation.restart(Component::Controllers, simulation.profile(Component::Controllers).clone());
+        simulation.server_mut().keep_history();
+        let laws = apportion_core::check::History::new(simulation.server().cluster().profile().clone());
         let (asked_to_go, broken) = (BTreeSet::new(), BTreeSet::new());
-        let mut history = Self { seed, dice: Dice(seed), simulation, log: Vec::new(), asked_to_go, broken };
+        let mut history =
+            Self { seed, dice: Dice(seed), simulation, log: Vec::new(), laws, seen: 0, asked_to_go, broken };
         for object in world() {
             history.create(object);
         }
@@ -98,12 +105,28 @@ impl History {
             let until = self.simulation.now().plus_seconds(pause);
             let settled = self.simulation.run_until(until);
             assert_eq!(settled, Settled::Quiet, "{}", self.story());
+            self.check_changes();
             self.check_always();
             if step % 10 == 9 {
                 self.calm_down();
                 self.check_when_quiet();
             }
         }
+    }
+
+    /// Every change since the last time breaks no law.
+    fn check_changes(&mut self) {
+        for Entry { happened, value, object, .. } in &self.simulation.server().history()[self.seen..] {
+            let kind = match happened {
+                Happened::Added => "ADDED",
+                Happened::Modified => "MODIFIED",
+                Happened::Deleted => "DELETED",
+                Happened::Refused => continue,
+            };
+            let found = self.laws.note(json!({ "type": kind, "object": value }));
+            assert!(found.is_empty(), "{object}: {found:?}\n{}", self.story());
+        }
+        self.seen = self.simulation.server().history().len();
     }
 
     fn story(&self) -> String {
