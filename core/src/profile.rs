@@ -50,6 +50,58 @@ impl fmt::Display for Version {
     }
 }
 
+/// A patch release of a minor version.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Release {
+    /// The minor version.
+    pub version: Version,
+    /// Its patch.
+    pub patch: u8,
+}
+
+impl Release {
+    /// What can be read, in words.
+    pub const KNOWN: [&'static str; 5] = ["1.34", "1.35", "1.36", "1.37", "all"];
+
+    /// Reads `1.36`, which means the newest patch that was looked at, `1.36.2`, or `all`. A patch that is newer still counts as the newest.
+    pub fn parse(text: &str) -> Option<Self> {
+        if let Some(version) = Version::parse(text) {
+            return Some(version.into());
+        }
+        let (version, patch) = text.rsplit_once('.')?;
+        Some(Self::new(Version::parse(version).filter(|version| *version != Version::All)?, Some(patch.parse().ok()?)))
+    }
+
+    /// A patch of a version; the newest one that was looked at where none is given, or a newer one.
+    pub fn new(version: Version, patch: Option<u8>) -> Self {
+        let newest = Self::from(version);
+        Self { patch: patch.unwrap_or(newest.patch).min(newest.patch), ..newest }
+    }
+}
+
+impl From<Version> for Release {
+    /// The newest patch that was looked at.
+    fn from(version: Version) -> Self {
+        let patch = match version {
+            Version::V1_34 => 13,
+            Version::V1_35 => 10,
+            Version::V1_36 => 6,
+            Version::V1_37 => 2,
+            Version::All => 0,
+        };
+        Self { version, patch }
+    }
+}
+
+impl fmt::Display for Release {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.version {
+            Version::All => self.version.fmt(f),
+            version => write!(f, "{version}.{}", self.patch),
+        }
+    }
+}
+
 macro_rules! features {
     ($($(#[$doc:meta])* $field:ident: $gates:literal, [$v34:literal $v35:literal $v36:literal $v37:literal];)*) => {
         /// The DRA features that change a decision; each is one or more Kubernetes feature gates.
@@ -181,6 +233,8 @@ pub enum Mode {
 pub struct Profile {
     /// The version whose rules hold.
     pub version: Version,
+    /// Its patch; some repair a defect.
+    pub patch: u8,
     /// The features that are on.
     pub features: Features,
     /// Whether its defects are reproduced.
@@ -188,9 +242,15 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The defaults of a version, in sound mode.
-    pub fn of(version: Version) -> Self {
-        Self { version, features: Features::of(version), mode: Mode::Sound }
+    /// The defaults of a release, in sound mode; of a version, its newest patch.
+    pub fn of(release: impl Into<Release>) -> Self {
+        let Release { version, patch } = release.into();
+        Self { version, patch, features: Features::of(version), mode: Mode::Sound }
+    }
+
+    /// The patch release whose rules hold.
+    pub fn release(&self) -> Release {
+        Release { version: self.version, patch: self.patch }
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) fn profile(profile: &Profile) -> wit::Profile {
     let usual = Features::of(profile.version);
     wit::Profile {
         version: version(profile.version),
+        patch: Some(profile.patch),
         gates: Features::gates()
             .filter_map(|name| Some((name, profile.features.get(name)?)))
             .filter(|(name, enabled)| usual.get(name) != Some(*enabled))

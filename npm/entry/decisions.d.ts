@@ -59,8 +59,12 @@ export type Mode = "sound" | "reference";
 
 /** Settings of an engine; all may be left out. */
 export type Settings = {
-  /** Whose rules hold; `all`, the default, is the newest version with every gate on. */
-  version?: Version,
+  /** Whose rules hold; `1.36` is the newest patch of it, `1.36.2` that one, `all`, the default, the newest version with every gate on. */
+  version?: Version | `${
+    Exclude<Version, "all">
+  }.${
+    number
+  }`,
   /** Feature gates that differ from the version's defaults, by name. */
   featureGates?: {
     [key in string]: boolean
@@ -1043,7 +1047,7 @@ export type Component = "kube-apiserver" | "kube-controller-manager" | "kube-sch
 
 /** What a component is to be: a version, and gates that differ from its defaults. */
 export type Build = {
-  /** `1.34` to `1.37` or `all`; as the component began where it is left out. */
+  /** `1.34` to `1.37`, also with a patch, or `all`; as the component began where it is left out. */
   version?: string,
   /** Gates by name. */
   featureGates?: {

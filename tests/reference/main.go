@@ -40,6 +40,7 @@ func (d deviceRef) id() structured.DeviceID {
 type problem struct {
 	Features               features                     `json:"features"`
 	Node                   *corev1.Node                 `json:"node"`
+	Nodes                  []*corev1.Node               `json:"nodes"`
 	Classes                []*resourceapi.DeviceClass   `json:"classes"`
 	Claims                 []*resourceapi.ResourceClaim `json:"claims"`
 	Slices                 []*resourceapi.ResourceSlice `json:"slices"`
@@ -62,6 +63,8 @@ type outcome struct {
 	Allocations    []resourceapi.AllocationResult `json:"allocations,omitempty"`
 	Error          string                         `json:"error,omitempty"`
 	NodeLocalError bool                           `json:"nodeLocalError,omitempty"`
+	Node           string                         `json:"node,omitempty"`
+	Errors         []string                       `json:"errors,omitempty"`
 	MaxCost        *uint64                        `json:"maxCost,omitempty"`
 	ActualCost     *uint64                        `json:"actualCost,omitempty"`
 	Nanoseconds    int64                          `json:"nanoseconds,omitempty"`
@@ -107,6 +110,8 @@ func main() {
 			answer = outcome{Status: "unreadable", Error: err.Error()}
 		} else if p.Expression != nil {
 			answer = evaluate(&p)
+		} else if p.Nodes != nil {
+			answer = allocateOnFirst(&p)
 		} else {
 			answer = allocate(&p)
 		}
@@ -119,6 +124,21 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// allocateOnFirst asks about each node in order, up to the first one that fits or an error that is not about the node.
+func allocateOnFirst(p *problem) outcome {
+	var errs []string
+	for _, node := range p.Nodes {
+		p.Node = node
+		answer := allocate(p)
+		answer.Node = node.Name
+		if answer.Status != "none" && !answer.NodeLocalError {
+			return answer
+		}
+		errs = append(errs, answer.Error)
+	}
+	return outcome{Status: "none", Errors: errs}
 }
 
 func allocate(p *problem) (answer outcome) {

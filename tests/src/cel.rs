@@ -43,3 +43,29 @@ pub fn check(entry: &Value, answer: &str) -> Result<(), String> {
     let error = answer.get("error").and_then(Value::as_str).unwrap_or_default();
     if error.contains(part) { Ok(()) } else { Err(format!("expected an error with `{part}`, got `{error}`")) }
 }
+
+/// What counts of an outcome: status, costs, and the texts of those run-time errors that show what an expression came to.
+pub fn essence(outcome: &Value) -> Value {
+    let field = |name: &str| outcome.get(name).cloned().unwrap_or_default();
+    let error = field("error");
+    let text = error.as_str().unwrap_or_default();
+    let shows = [
+        "no such key: ",
+        "index out of bounds: ",
+        "index out of range: ",
+        "cannot slice(",
+        "error during formatting: ",
+    ];
+    let shown = field("status") == "runtimeError" && shows.iter().any(|start| text.starts_with(start));
+    json!([field("status"), field("actualCost"), field("maxCost"), shown.then_some(text)])
+}
+
+/// What counts of an answer.
+///
+/// # Errors
+///
+/// When the answer is not JSON.
+pub fn outcome(answer: &str) -> Result<Value, String> {
+    let answer: Value = serde_json::from_str(answer).map_err(|error| format!("the answer is not JSON: {error}"))?;
+    Ok(essence(&answer))
+}

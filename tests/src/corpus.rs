@@ -1,16 +1,18 @@
-//! Where the cases are: the project's own corpus, the shared one where it is there, or any path in the same schemas.
+//! Where the cases are: the project's own corpus, others where they are there, or any path in the same schemas.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::allocator::{self, Mode};
 use crate::door::Door;
 use crate::published::Published;
-use crate::{Verdict, cel, lifecycle, units, validation};
+use crate::reference::Release;
+use crate::seeds::{Kind, Line, Recording};
+use crate::{Verdict, cel, lifecycle, seeds, units, validation};
 
 /// One case with the id that names it everywhere.
 #[derive(Clone, PartialEq, Debug)]
@@ -18,21 +20,32 @@ pub struct Case {
     /// File below the corpus, and the case's own id or line.
     pub id: String,
     /// What it holds.
-    pub content: Value,
+    pub content: Content,
 }
 
-/// Folders read when no path is given, those that exist; the second may be absent.
+/// What a case holds.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Content {
+    /// All of it, in one of the schemas.
+    Whole(Value),
+    /// A seed, from which it is made.
+    Seed(Kind, Release, Line),
+}
+
+/// The project's own corpus.
+pub const OWN: &str = "tests/conformance";
+
+/// What is read when no path is given: the own corpus, and of what it does not hold yet the recordings beside the project, if any.
 pub fn default_paths(root: &Path) -> Vec<PathBuf> {
-    let shared = root.join("../shared/conformance");
-    let candidates = ["allocator", "cel", "lifecycle", "units", "validation"].map(|folder| shared.join(folder));
-    std::iter::once(root.join("tests/conformance")).chain(candidates).filter(|path| path.exists()).collect()
+    let beside = ["lifecycle", "units", "validation"].map(|folder| root.join("../shared/conformance").join(folder));
+    std::iter::once(root.join(OWN)).chain(beside.into_iter().filter(|path| path.exists())).collect()
 }
 
-/// Reads every case below a path: `.json` (one case, or a list) and `.jsonl` (a case per line).
+/// Reads every case below a path: `.json` (one case, or a list) and `.jsonl` (a case per line), `.txt` (a seed per line).
 ///
 /// # Errors
 ///
-/// When a file cannot be read or is not JSON.
+/// When a file cannot be read, is not JSON or of another generator; when there is no case.
 pub fn read(path: &Path) -> Result<Vec<Case>> {
     let mut files = Vec::new();
     collect(path, &mut files)?;
@@ -40,6 +53,10 @@ pub fn read(path: &Path) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for file in files {
         let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        if file.extension().is_some_and(|extension| extension == "txt") {
+            cases.extend(of_seeds(&file, &text)?);
+            continue;
+        }
         let parsed: Result<Vec<Value>, _> = if file.extension().is_some_and(|extension| extension == "jsonl") {
             text.lines().filter(|line| !line.trim().is_empty()).map(serde_json::from_str).collect()
         } else {
@@ -62,10 +79,21 @@ pub fn read(path: &Path) -> Result<Vec<Case>> {
             }
             let name = content.get("id").and_then(Value::as_str).map_or((index + 1).to_string(), str::to_owned);
             let id = if name == stem { format!("{folder}/{stem}") } else { format!("{folder}/{stem}/{name}") };
-            cases.push(Case { id, content });
+            cases.push(Case { id, content: Content::Whole(content) });
         }
     }
+    ensure!(!cases.is_empty(), "there is no case below {}", path.display());
     Ok(cases)
+}
+
+fn of_seeds(file: &Path, text: &str) -> Result<Vec<Case>> {
+    let recording = Recording::parse(text).with_context(|| format!("{} is no recording", file.display()))?;
+    let Recording { kind, release, lines } = recording;
+    let case = |line: Line| {
+        let id = format!("{}-{release}/{}", kind.name(), line.seed);
+        Case { id, content: Content::Seed(kind, release, line) }
+    };
+    Ok(lines.into_iter().map(case).collect())
 }
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
@@ -73,7 +101,9 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         for entry in fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))? {
             collect(&entry?.path(), files)?;
         }
-    } else if path.extension().is_some_and(|extension| extension == "json" || extension == "jsonl") {
+    } else if path.extension().is_some_and(|extension| ["json", "jsonl", "txt"].iter().any(|known| extension == *known))
+        && path.file_name().is_some_and(|name| name != "baseline.txt")
+    {
         files.push(path.to_owned());
     } else if !path.exists() {
         anyhow::bail!("{} does not exist", path.display());
@@ -85,6 +115,15 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
 pub fn run(cases: &[Case], door: &mut dyn Door, answers: &mut BTreeMap<String, String>) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for Case { id, content } in cases {
+        let content = match content {
+            Content::Whole(content) => content,
+            Content::Seed(kind, release, line) => {
+                let (answer, result) = seeds::check(*kind, *release, line, door);
+                answers.insert(id.clone(), answer);
+                verdicts.push(Verdict::new(id.clone(), result));
+                continue;
+            }
+        };
         if content.get("claims").is_some() && content.get("expected").is_some() {
             for mode in [Mode::Sound, Mode::Reference] {
                 let id = format!("{id}@{}", mode.name());

@@ -5,15 +5,16 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::allocator::{self, Mode};
-use crate::door::{self, Door};
+use crate::cel;
+use crate::door::{self, Asked};
 use crate::reference::{self, Release};
-use crate::{cel, generate};
 
 /// How a comparison went.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Tally {
     /// Cases on which both agree.
     pub passed: usize,
@@ -23,26 +24,10 @@ pub struct Tally {
     pub unfinished: usize,
     /// Outcomes of the reference by status.
     pub statuses: BTreeMap<String, usize>,
+    /// Cases by what they dwell on.
+    pub themes: BTreeMap<String, usize>,
     /// Cases on which the correct answer is another one, by the defects named.
     pub defects: BTreeMap<String, usize>,
-}
-
-/// The scenarios of some seeds with the reference's outcome in each as `expected`.
-///
-/// # Errors
-///
-/// When the reference does not build or breaks.
-pub fn scenarios(root: &Path, release: Release, seeds: impl Iterator<Item = u64>) -> Result<Vec<Value>> {
-    with_outcomes(root, release, seeds.map(|seed| generate::scenario(seed, release)).collect())
-}
-
-/// The selectors of some seeds, likewise.
-///
-/// # Errors
-///
-/// When the reference does not build or breaks.
-pub fn selectors(root: &Path, release: Release, seeds: impl Iterator<Item = u64>) -> Result<Vec<Value>> {
-    with_outcomes(root, release, seeds.map(|seed| generate::selector(seed, release)).collect())
 }
 
 /// Cases with the reference's outcome in each as `expected`.
@@ -59,6 +44,22 @@ pub fn with_outcomes(root: &Path, release: Release, mut cases: Vec<Value>) -> Re
         }
     }
     Ok(cases)
+}
+
+impl Tally {
+    /// Adds what another part came to.
+    pub fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.unfinished += other.unfinished;
+        for (all, part) in
+            [(&mut self.statuses, other.statuses), (&mut self.themes, other.themes), (&mut self.defects, other.defects)]
+        {
+            for (name, count) in part {
+                *all.entry(name).or_default() += count;
+            }
+        }
+    }
 }
 
 /// Whether the reference gave an answer.
@@ -80,14 +81,28 @@ pub fn compare(root: &Path, cases: &[Value]) -> Result<Tally> {
     let mut tally = Tally::default();
     for case in cases {
         *tally.statuses.entry(status(case).to_owned()).or_default() += 1;
+        let theme = case.get("theme").and_then(Value::as_str).unwrap_or("Selectors");
+        *tally.themes.entry(theme.to_owned()).or_default() += 1;
         if !is_finished(case) {
             tally.unfinished += 1;
             continue;
         }
+        let mut ask = |asked| native.ask(&asked).map_err(|error| error.to_string());
         let judged = if case.get("expression").is_some() {
-            selector(case, native.as_mut())?
+            let expected = case.get("expected").unwrap_or(&Value::Null);
+            ask(cel::asked(case)).and_then(|answer| cel::check(case, &answer).and(cel::outcome(&answer))).and_then(
+                |got| {
+                    let wanted = cel::essence(expected);
+                    (got == wanted).then_some(()).ok_or_else(|| format!("expected {wanted}, got {got}"))
+                },
+            )
         } else {
-            scenario(case, native.as_mut(), &mut tally.defects)?
+            let agrees = |answer: &str| allocator::check(case, Mode::Reference, answer);
+            scenario(case, &mut ask, &agrees).map(|defects| {
+                if let Some(names) = defects {
+                    *tally.defects.entry(names).or_default() += 1;
+                }
+            })
         };
         match judged {
             Ok(()) => tally.passed += 1,
@@ -105,54 +120,32 @@ pub fn compare(root: &Path, cases: &[Value]) -> Result<Tally> {
     Ok(tally)
 }
 
-fn selector(case: &Value, native: &mut dyn Door) -> Result<Result<(), String>> {
-    let answer = native.ask(&cel::asked(case))?;
-    Ok(cel::check(case, &answer).and_then(|()| same_text(case, &answer)))
-}
-
-/// The texts of run-time errors are compared where they show what an expression came to.
-fn same_text(case: &Value, answer: &str) -> Result<(), String> {
-    let expected = case.pointer("/expected/error").and_then(Value::as_str).unwrap_or_default();
-    let answer: Value = serde_json::from_str(answer).map_err(|error| format!("the answer is not JSON: {error}"))?;
-    let got = answer.get("error").and_then(Value::as_str).unwrap_or_default();
-    let shows = [
-        "no such key: ",
-        "index out of bounds: ",
-        "index out of range: ",
-        "cannot slice(",
-        "error during formatting: ",
-    ];
-    if status(case) != "runtimeError" || expected == got || !shows.iter().any(|start| expected.starts_with(start)) {
-        return Ok(());
-    }
-    Err(format!("error of `{}`: expected `{expected}`, got `{got}`", case.get("expression").unwrap_or(&Value::Null)))
-}
-
 /// In mode `reference` the answer must be the release's. In mode `sound` it must be, too, or a finding must name the defect or say that
-/// it did not come that far; and a finding must not name a defect for nothing.
-fn scenario(case: &Value, native: &mut dyn Door, defects: &mut BTreeMap<String, usize>) -> Result<Result<(), String>> {
-    let answer = native.ask(&allocator::asked(case, Mode::Reference))?;
-    if let Err(why) = allocator::check(case, Mode::Reference, &answer) {
-        return Ok(Err(why));
-    }
-    let sound = native.ask(&allocator::asked(case, Mode::Sound))?;
+/// it did not come that far; and a finding must not name a defect for nothing. Gives the names of the defects.
+///
+/// # Errors
+///
+/// What differs.
+pub fn scenario(
+    case: &Value,
+    ask: &mut dyn FnMut(Asked) -> Result<String, String>,
+    agrees: &dyn Fn(&str) -> Result<(), String>,
+) -> Result<Option<String>, String> {
+    agrees(&ask(allocator::asked(case, Mode::Reference))?)?;
+    let sound = ask(allocator::asked(case, Mode::Sound))?;
     if sound.contains(r#""status":"gave-up""#) {
         // With a defect the search can be shorter, because less fits.
-        return Ok(Ok(()));
+        return Ok(None);
     }
-    let agrees = allocator::check(case, Mode::Reference, &sound);
-    Ok(match (agrees, difference(&sound)) {
-        (Ok(()), None) => Ok(()),
-        (Err(_), Some(names)) => {
-            *defects.entry(names.join(" ")).or_default() += 1;
-            Ok(())
-        }
+    match (agrees(&sound), difference(&sound)) {
+        (Ok(()), None) => Ok(None),
+        (Err(_), Some(names)) => Ok(Some(names.join(" "))),
         (Ok(()), Some(names)) => {
             Err(format!("the answers agree, a finding says that `{}` differs", names.join("`, `")))
         }
-        (Err(_), None) if sound.contains(r#""code":"alloc/reference-unknown""#) => Ok(()),
+        (Err(_), None) if sound.contains(r#""code":"alloc/reference-unknown""#) => Ok(None),
         (Err(why), None) => Err(format!("mode sound differs and no finding says so: {why}")),
-    })
+    }
 }
 
 /// The defects that a finding of an answer names.

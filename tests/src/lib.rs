@@ -16,6 +16,7 @@ pub mod lifecycle;
 pub mod published;
 pub mod record;
 pub mod reference;
+pub mod seeds;
 pub mod units;
 pub mod validation;
 

@@ -18,7 +18,7 @@ struct Arguments {
     /// Print the ids that fail, as the baseline lists them.
     #[arg(long)]
     list_failures: bool,
-    /// Files or folders of cases; the project's corpus and the shared one when left out.
+    /// Files or folders of cases; the project's own corpus and what is beside it when left out.
     paths: Vec<PathBuf>,
 }
 
@@ -47,6 +47,14 @@ fn main() -> Result<ExitCode> {
         let mut door = door::open(&engine, root)?;
         let mut answers = BTreeMap::new();
         let mut verdicts: Vec<Verdict> = corpus::run(&cases, door.as_mut(), &mut answers);
+        // Of what seeds make, one engine answers all, the others a tenth: that they are the same engine shows in those.
+        if first.is_none() {
+            let mut count = 0_usize;
+            cases.retain(|case| {
+                count += 1;
+                matches!(case.content, corpus::Content::Whole(_)) || count.is_multiple_of(10)
+            });
+        }
         if !arguments.list_failures {
             verdicts = verdicts.into_iter().map(|verdict| baseline.judge(verdict)).collect();
         }

@@ -7,9 +7,9 @@ use std::fs;
 use std::path::Path;
 
 use apportion_tests::allocator::Mode;
-use apportion_tests::bench::shapes;
 use apportion_tests::bench::side::{Native, verify};
-use apportion_tests::bench::workload::{shared, sources, split};
+use apportion_tests::bench::workload::sources;
+use apportion_tests::corpus::Content;
 use apportion_tests::{allocator, corpus, door};
 use serde_json::Value;
 
@@ -18,20 +18,19 @@ use serde_json::Value;
 fn steps(root: &Path) -> BTreeMap<String, u64> {
     let mut steps = BTreeMap::new();
     let mut native = door::open("native", root).unwrap();
-    for path in corpus::default_paths(root) {
-        for case in corpus::read(&path).unwrap() {
-            if case.content.get("claims").is_none() || case.content.get("expected").is_none() {
-                continue;
-            }
-            for mode in [Mode::Sound, Mode::Reference] {
-                let answer = native.ask(&allocator::asked(&case.content, mode)).unwrap();
-                let answer: Value = serde_json::from_str(&answer).unwrap();
-                let count = answer.get("steps").and_then(Value::as_u64).unwrap_or(0);
-                steps.insert(format!("{}@{}", case.id, mode.name()), count);
-            }
+    for case in corpus::read(&root.join(corpus::OWN)).unwrap() {
+        let Content::Whole(content) = &case.content else { continue };
+        if content.get("claims").is_none() || content.get("expected").is_none() {
+            continue;
+        }
+        for mode in [Mode::Sound, Mode::Reference] {
+            let answer = native.ask(&allocator::asked(content, mode)).unwrap();
+            let answer: Value = serde_json::from_str(&answer).unwrap();
+            let count = answer.get("steps").and_then(Value::as_u64).unwrap_or(0);
+            steps.insert(format!("{}@{}", case.id, mode.name()), count);
         }
     }
-    for source in sources(root).unwrap() {
+    for source in sources() {
         let workload = source.expand().unwrap();
         let (done, verdict) = verify(&mut Native::new(&workload).unwrap(), &workload).unwrap();
         assert_eq!(verdict, Ok(()), "{}", source.id);
@@ -63,45 +62,4 @@ fn no_case_takes_more_search_steps_than_recorded() {
     println!("{} cases and workloads compared, {} recorded", steps.len(), recorded.len());
     let why = "search steps differ from those recorded; where that is meant, record them with APPORTION_RECORD=1";
     assert!(differences.is_empty(), "{why}:\n{}", differences.join("\n"));
-}
-
-/// What a workload consists of, without texts about it.
-fn essence(scenario: &Value) -> Value {
-    let mut scenario = scenario.clone();
-    if let Some(map) = scenario.as_object_mut() {
-        map.remove("description");
-    }
-    for set in scenario.pointer_mut("/parameterSets").and_then(Value::as_array_mut).into_iter().flatten() {
-        if let Some(map) = set.as_object_mut() {
-            map.remove("allocateOneInvocations");
-        }
-    }
-    scenario
-}
-
-#[test]
-fn generated_workloads_equal_the_scenario_files() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let own: BTreeMap<String, Value> = shapes::all()
-        .into_iter()
-        .flat_map(split)
-        .map(|source| (source.id.clone(), essence(source.scenario())))
-        .collect();
-    let files = shared(root).unwrap();
-    for source in &files {
-        let made = own.get(&source.id).unwrap_or_else(|| panic!("no generator makes {}", source.id));
-        let mut read = essence(source.scenario());
-        sort_devices(&mut read);
-        let mut made = made.clone();
-        sort_devices(&mut made);
-        assert!(made == read, "{} differs", source.id);
-    }
-    println!("{} scenario files compared", files.len());
-}
-
-/// The order of the devices in use has no meaning.
-fn sort_devices(scenario: &mut Value) {
-    if let Some(devices) = scenario.get_mut("allocatedDevices").and_then(Value::as_array_mut) {
-        devices.sort_by_key(Value::to_string);
-    }
 }

@@ -99,10 +99,25 @@ pub fn differential(workspace: &Workspace, arguments: &[String]) -> Result<ExitS
     differential_command(workspace, arguments).status().context("cargo cannot be started: check that it is on the path")
 }
 
+/// Recording the reference's answers, with the arguments as they are.
+///
+/// # Errors
+///
+/// When cargo cannot be started.
+pub fn record(workspace: &Workspace, arguments: &[String]) -> Result<ExitStatus> {
+    of_reference(workspace, "record", arguments)
+        .status()
+        .context("cargo cannot be started: check that it is on the path")
+}
+
 pub(crate) fn differential_command(workspace: &Workspace, arguments: &[String]) -> Command {
-    let mut differential = cargo();
-    differential.args(["run", "--quiet", "--locked", "--package", "apportion-tests", "--no-default-features"]);
-    differential.args(["--bin", "differential", "--manifest-path"]).arg(workspace.path("Cargo.toml"));
-    differential.arg("--").args(arguments).stdin(Stdio::null());
-    differential
+    of_reference(workspace, "differential", arguments)
+}
+
+fn of_reference(workspace: &Workspace, program: &str, arguments: &[String]) -> Command {
+    let mut run = cargo();
+    run.args(["run", "--quiet", "--locked", "--package", "apportion-tests", "--no-default-features"]);
+    run.args(["--bin", program, "--manifest-path"]).arg(workspace.path("Cargo.toml"));
+    run.arg("--").args(arguments).stdin(Stdio::null());
+    run
 }

@@ -23,7 +23,7 @@ enum Task {
     /// Install the program `apportion` where cargo puts programs
     Install,
     /// Run the conformance cases, the recorded ones or those under the given paths
-    #[command(after_help = "Example: cargo xtask conformance --engine component ../shared/conformance/allocator")]
+    #[command(after_help = "Example: cargo xtask conformance --engine component tests/conformance/allocator")]
     Conformance {
         /// Ask only this engine; by default all of them, which must also agree with each other
         #[arg(long, value_parser = ["native", "component", "npm"])]
@@ -34,7 +34,14 @@ enum Task {
     /// Compare the native core with the reference on generated cases; needs Go
     #[command(after_help = "Example: cargo xtask differential --cases 5000 --seed 1000")]
     Differential {
-        /// What the comparing program understands: --cases N, --seed S, --release 1.36, --only scenarios
+        /// What the comparing program understands: --cases N, --seed S, --release 1.36, --only scenarios, --resume
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Record what the reference answers to the cases that seeds make: tests/conformance/seeds; needs Go
+    #[command(after_help = "Example: cargo xtask record scenarios --release 1.36")]
+    Record {
+        /// What the recording program understands: scenarios or selectors, --release R, --seeds N
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -101,6 +108,7 @@ fn run(task: Task) -> Result<ExitCode> {
             return Ok(code(jobs::conformance(workspace, engine.as_deref(), &paths)?));
         }
         Task::Differential { arguments } => return Ok(code(jobs::differential(workspace, &arguments)?)),
+        Task::Record { arguments } => return Ok(code(jobs::record(workspace, &arguments)?)),
         Task::Bench { arguments } => return Ok(code(bench::bench(workspace, &arguments)?)),
         Task::Fuzz { seconds, targets } => fuzz::fuzz(workspace, &targets, seconds)?,
         Task::E2e { names } => e2e::e2e(workspace, &names)?,

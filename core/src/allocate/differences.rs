@@ -24,7 +24,7 @@ pub(super) fn find(
     limits: &Limits,
 ) -> Vec<Finding> {
     let profile = cluster.profile();
-    let mut known = possible(cluster, question, Quirks::known_in(profile.version));
+    let mut known = possible(cluster, question, Quirks::known_in(profile.release()));
     if !met_defect {
         // How often an entry is listed in the result does not depend on the search.
         known = Quirks { config_once: known.config_once, ..Quirks::default() };
@@ -42,7 +42,7 @@ pub(super) fn find(
             _ => Comparison::Differs,
         }
     };
-    let version = profile.version;
+    let version = profile.release();
     match compare(known) {
         Comparison::Same => return Vec::new(),
         Comparison::CutOff => {
@@ -75,7 +75,7 @@ pub(super) fn find(
 /// Whether there is nothing to find as long as no search meets a defect.
 pub(super) fn is_up_to_search(cluster: &Cluster, question: &Asked<'_>) -> bool {
     let profile = cluster.profile();
-    profile.mode == Mode::Sound && !possible(cluster, question, Quirks::known_in(profile.version)).config_once
+    profile.mode == Mode::Sound && !possible(cluster, question, Quirks::known_in(profile.release())).config_once
 }
 
 #[derive(PartialEq, Eq)]

@@ -119,7 +119,7 @@ pub(super) fn too_many_devices(claim: &ResourceClaim, needed: u128) -> Fatal {
     fatal(finding, format!("claim {}: {theirs}", label(claim)))
 }
 
-/// The same as the reference notices it from 1.37 on: at the request that exceeds the limit.
+/// The same as the reference notices it in newer patches: at the request that exceeds the limit.
 pub(super) fn too_many_devices_from(
     claim: &ResourceClaim,
     position: usize,

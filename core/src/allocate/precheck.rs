@@ -37,6 +37,17 @@ impl From<Fatal> for Stop {
     }
 }
 
+/// From this patch of a version on, the request that exceeds the limit of a claim is named.
+fn first_patch_that_names_request(version: Version) -> u8 {
+    match version {
+        Version::V1_34 => 12,
+        Version::V1_35 => 9,
+        Version::V1_36 => 5,
+        Version::V1_37 => 1,
+        Version::All => 0,
+    }
+}
+
 /// Checks all claims and finds out what each unit needs.
 ///
 /// # Errors
@@ -51,13 +62,14 @@ pub(super) fn check<'c>(
 ) -> Result<Needs, Stop> {
     let (features, version) = (&profile.features, profile.version);
     let rounding = capacity::Rounding::of(profile);
+    let names_request = profile.patch >= first_patch_that_names_request(version);
     let mut checker = Checker { plan, view, features, version, rounding, verdicts, budget, needs: Needs::new() };
     for claim in &plan.claims {
         let mut least: u128 = 0;
         for (position, request) in plan.requests_of(claim).iter().enumerate() {
             let adds = checker.request(claim, request)?;
             let total = least.saturating_add(u128::from(adds));
-            if version >= Version::V1_37 && total > u128::from(MOST_DEVICES) {
+            if names_request && total > u128::from(MOST_DEVICES) {
                 let name = &request.request.name;
                 return Err(failure::too_many_devices_from(claim.claim, position, name, adds, least).into());
             }

@@ -1,6 +1,6 @@
 //! Known defects of the reference, reproduced on demand.
 
-use crate::profile::{Mode, Profile, Version};
+use crate::profile::{Mode, Profile, Release, Version};
 
 /// Which defects are reproduced. The names are those of the conformance vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -18,23 +18,22 @@ pub(super) struct Quirks {
 }
 
 impl Quirks {
-    /// All of them.
-    pub(super) const ALL: Self = Self {
-        counter_rollback: true,
-        list_match_restore: true,
-        distinct_per_device: true,
-        counters_by_pool_id: true,
-        config_once: true,
-    };
-
     /// What a profile asks for.
     pub(super) fn of(profile: &Profile) -> Self {
-        if profile.mode == Mode::Reference { Self::known_in(profile.version) } else { Self::default() }
+        if profile.mode == Mode::Reference { Self::known_in(profile.release()) } else { Self::default() }
     }
 
-    /// The defects of a version. All five were repaired for 1.37.
-    pub(super) fn known_in(version: Version) -> Self {
-        if version <= Version::V1_36 { Self::ALL } else { Self::default() }
+    /// The defects of a release. All five were repaired for 1.37, two of them in patches of 1.36 as well.
+    pub(super) fn known_in(release: Release) -> Self {
+        let is_until = |patch| release <= Release { version: Version::V1_36, patch };
+        let is_old = release.version <= Version::V1_36;
+        Self {
+            counter_rollback: is_until(2),
+            list_match_restore: is_old,
+            distinct_per_device: is_old,
+            counters_by_pool_id: is_until(3),
+            config_once: is_old,
+        }
     }
 
     /// Each of them alone, with its name.

@@ -104,7 +104,7 @@ impl Quantity {
     }
 
     /// So many billionths, if the value is a whole number of them that can be held.
-    pub(crate) fn billionths(&self) -> Option<i128> {
+    pub fn billionths(&self) -> Option<i128> {
         let places = self.scale.checked_sub(NANO).filter(|places| *places >= 0)?;
         scale_up(self.mantissa, places)
     }

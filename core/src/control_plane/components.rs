@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::near::nearest;
-use crate::profile::{Features, Profile, Version};
+use crate::profile::{Features, Profile, Release};
 
 /// A program of the cluster.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize, Serialize)]
@@ -62,7 +62,7 @@ impl Component {
 #[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Build {
-    /// `1.34` to `1.37` or `all`; as the component began where it is left out.
+    /// `1.34` to `1.37`, also with a patch, or `all`; as the component began where it is left out.
     pub version: Option<String>,
     /// Gates by name.
     #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
@@ -78,9 +78,9 @@ impl Build {
     pub fn profile(&self, first: &Profile) -> Result<Profile, String> {
         let mut profile = first.clone();
         if let Some(text) = &self.version {
-            let version = Version::parse(text)
-                .ok_or_else(|| format!("there is no version `{text}`: one of 1.34, 1.35, 1.36, 1.37, all"))?;
-            profile = Profile { mode: first.mode, ..Profile::of(version) };
+            let release = Release::parse(text)
+                .ok_or_else(|| format!("there is no version `{text}`: one of {}", Release::KNOWN.join(", ")))?;
+            profile = Profile { mode: first.mode, ..Profile::of(release) };
         }
         for (gate, enabled) in &self.feature_gates {
             set_gate(&mut profile, gate, *enabled)?;

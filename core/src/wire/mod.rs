@@ -16,7 +16,7 @@ use crate::control_plane::{Build, Component};
 use crate::engine::{read_claim_value, read_quantity};
 use crate::evaluate::{DeviceSample, read_device};
 use crate::finding::{Code, Finding};
-use crate::profile::{Features, Mode, Profile, Version};
+use crate::profile::{Features, Mode, Profile, Release, Version};
 use crate::validate::{Circumstances, Operation, Submission, validate, validate_set};
 
 /// Settings of an engine; all may be left out.
@@ -24,8 +24,8 @@ use crate::validate::{Circumstances, Operation, Submission, validate, validate_s
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct Settings {
-    /// Whose rules hold; `all`, the default, is the newest version with every gate on.
-    #[cfg_attr(feature = "types", ts(as = "Option<Version>"))]
+    /// Whose rules hold; `1.36` is the newest patch of it, `1.36.2` that one, `all`, the default, the newest version with every gate on.
+    #[cfg_attr(feature = "types", ts(optional, type = "Version | `${Exclude<Version, \"all\">}.${number}`"))]
     version: Option<String>,
     /// Feature gates that differ from the version's defaults, by name.
     #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
@@ -49,7 +49,7 @@ pub(crate) struct Settings {
 pub fn settings(value: Value) -> Result<(Profile, Limits), Vec<Finding>> {
     let settings: Settings = read(value, "")?;
     let mode = choice("mode", settings.mode.as_deref(), [("sound", Mode::Sound), ("reference", Mode::Reference)])?;
-    let version = settings.version.as_deref().map_or(Ok(Version::All), version)?;
+    let version = settings.version.as_deref().map_or(Ok(Version::All.into()), release)?;
     let gates = settings.feature_gates.iter().map(|(name, on)| (name.as_str(), *on));
     let profile = profile(version, gates, mode)?;
     let limits = settings.max_steps.map_or_else(Limits::default, |max_steps| Limits { max_steps });
@@ -75,17 +75,17 @@ pub fn components(value: &Value, profile: &Profile) -> Result<Vec<(Component, Pr
     if findings.is_empty() { Ok(components) } else { Err(findings) }
 }
 
-/// A version's profile with single gates changed.
+/// A release's profile with single gates changed.
 ///
 /// # Errors
 ///
 /// A finding for every gate that no feature has.
 pub fn profile<'g>(
-    version: Version,
+    release: impl Into<Release>,
     gates: impl IntoIterator<Item = (&'g str, bool)>,
     mode: Mode,
 ) -> Result<Profile, Vec<Finding>> {
-    let mut profile = Profile { mode, ..Profile::of(version) };
+    let mut profile = Profile { mode, ..Profile::of(release) };
     let findings: Vec<Finding> = gates
         .into_iter()
         .filter(|(name, on)| !profile.features.set(name, *on))
@@ -258,7 +258,7 @@ pub struct SelectorQuestion {
 pub fn selector(value: Value) -> Result<SelectorQuestion, Vec<Finding>> {
     let wire: WireEvaluation = read(value, "")?;
     let stored = choice("environment", wire.environment.as_deref(), [("stored", true), ("new", false)])?;
-    let version = version(wire.version.as_deref().unwrap_or("1.36"))?;
+    let Release { version, .. } = release(wire.version.as_deref().unwrap_or("1.36"))?;
     let environment = Environment {
         stored,
         consumable_capacity: wire.features.consumable_capacity,
@@ -344,9 +344,8 @@ pub fn validation(mut value: Value) -> Result<ValidationQuestion, Vec<Finding>> 
     }
 }
 
-fn version(text: &str) -> Result<Version, Vec<Finding>> {
-    let known = ["1.34", "1.35", "1.36", "1.37", "all"];
-    Version::parse(text).ok_or_else(|| vec![unknown("version", "Kubernetes version", text, known)])
+fn release(text: &str) -> Result<Release, Vec<Finding>> {
+    Release::parse(text).ok_or_else(|| vec![unknown("version", "Kubernetes version", text, Release::KNOWN)])
 }
 
 /// What a text stands for; the first where it is left out.

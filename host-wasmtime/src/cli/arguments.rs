@@ -2,7 +2,7 @@
 
 use apportion_core::ask::TaintSpec;
 use apportion_core::finding::ObjectRef;
-use apportion_core::profile::{Mode, Version};
+use apportion_core::profile::{Mode, Release};
 use clap::{Args, ValueEnum};
 
 #[derive(Args, Debug)]
@@ -49,9 +49,10 @@ pub(crate) struct ClusterArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Kubernetes")]
 pub(crate) struct KubernetesArguments {
-    /// The Kubernetes that answers: 1.34, 1.35, 1.36, 1.37, or all for the newest with every feature on
-    #[arg(long, visible_alias = "profile", value_name = "VERSION", default_value = "all", value_parser = parse_version)]
-    pub(crate) kubernetes_version: Version,
+    /// The Kubernetes that answers: 1.34, 1.35, 1.36, 1.37 (the newest patch of it), 1.36.2 (that one), or all for the newest with
+    /// every feature on
+    #[arg(long, visible_alias = "profile", value_name = "VERSION", default_value = "all", value_parser = parse_release)]
+    pub(crate) kubernetes_version: Release,
     /// Feature gates that differ from the version's defaults, for instance DRADeviceTaints=false
     #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', value_parser = parse_gate)]
     pub(crate) feature_gates: Vec<(String, bool)>,
@@ -187,8 +188,8 @@ pub(crate) fn parse_taint(text: &str) -> Result<TaintSpec, String> {
     Ok(TaintSpec { devices: devices.to_owned(), taint: taint.to_owned() })
 }
 
-fn parse_version(text: &str) -> Result<Version, String> {
-    Version::parse(text).ok_or_else(|| "known are 1.34, 1.35, 1.36, 1.37 and all".to_owned())
+fn parse_release(text: &str) -> Result<Release, String> {
+    Release::parse(text).ok_or_else(|| format!("known are {}, also with a patch (1.36.2)", Release::KNOWN.join(", ")))
 }
 
 fn parse_gate(text: &str) -> Result<(String, bool), String> {

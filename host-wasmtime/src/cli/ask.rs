@@ -9,7 +9,7 @@ use apportion_core::allocate::Limits;
 use apportion_core::ask::{Inquiry, PodReport, Report};
 use apportion_core::decision::Time;
 use apportion_core::finding::{Finding, Severity};
-use apportion_core::profile::{Mode, Profile, Version};
+use apportion_core::profile::{Mode, Profile, Release, Version};
 use apportion_core::wire;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -167,8 +167,8 @@ pub(crate) fn in_words(arguments: &EngineArguments) -> String {
 /// The version and its gates, in a few words.
 pub(crate) fn kubernetes_in_words(arguments: &KubernetesArguments) -> String {
     let version = match arguments.kubernetes_version {
-        Version::All => "the newest Kubernetes with every feature on".to_owned(),
-        version => format!("Kubernetes {version}"),
+        Release { version: Version::All, .. } => "the newest Kubernetes with every feature on".to_owned(),
+        release => format!("Kubernetes {release}"),
     };
     let gates: Vec<String> =
         arguments.feature_gates.iter().map(|(name, enabled)| format!("{name}={enabled}")).collect();

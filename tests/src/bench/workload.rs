@@ -67,45 +67,9 @@ pub struct Workload {
     reference: Value,
 }
 
-/// The workloads of the scenario files where there are any, else of our own code; then those that only our code makes.
-///
-/// # Errors
-///
-/// When a scenario file cannot be read.
-pub fn sources(root: &Path) -> Result<Vec<Source>> {
-    let own: Vec<Source> = shapes::all().into_iter().flat_map(split).collect();
-    let mut read = shared(root)?;
-    // The order of the report is that of our own list; files that we do not know come last.
-    let mut sources = Vec::new();
-    for source in own {
-        match read.iter().position(|other| other.id == source.id) {
-            Some(at) => sources.push(read.swap_remove(at)),
-            None => sources.push(source),
-        }
-    }
-    read.sort_by(|a, b| a.id.cmp(&b.id));
-    sources.append(&mut read);
-    Ok(sources)
-}
-
-/// The scenario files, if they are there.
-///
-/// # Errors
-///
-/// When one cannot be read.
-pub fn shared(root: &Path) -> Result<Vec<Source>> {
-    let folder = root.join("../shared/bench/scenarios");
-    let mut sources = Vec::new();
-    if folder.is_dir() {
-        for entry in fs::read_dir(&folder)? {
-            let path = entry?.path();
-            let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-            let scenario: Value =
-                serde_json::from_str(&text).with_context(|| format!("{} is not JSON", path.display()))?;
-            sources.extend(split(scenario));
-        }
-    }
-    Ok(sources)
+/// All workloads.
+pub fn sources() -> Vec<Source> {
+    shapes::all().into_iter().flat_map(split).collect()
 }
 
 /// One source per parameter set.

@@ -142,7 +142,7 @@ fn rows(root: &Path, arguments: &Arguments, effort: Effort) -> Result<Vec<Row>> 
     }
     let is_wanted = |source: &Source| arguments.only.as_ref().is_none_or(|only| source.id.contains(only.as_str()));
     let mut rows = Vec::new();
-    for source in sources(root)?.iter().filter(|source| is_wanted(source)) {
+    for source in sources().iter().filter(|source| is_wanted(source)) {
         let workload = source.expand()?;
         let mut row =
             Row { id: source.id.clone(), steps: 0, native: None, component: None, reference: None, wrong: Vec::new() };

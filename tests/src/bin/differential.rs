@@ -1,18 +1,22 @@
 //! `differential [--cases N] [--seed S] [--release R]`: generated scenarios and selectors, answered by the native core and
 //! by the reference.
 //!
-//! A difference is written as a case file, ready for the corpus. `--record` writes all scenarios with the reference's
-//! outcome instead, and with the correct one where a defect shows; that is how the project's own corpus is made.
+//! A difference is written as a case file, ready for the corpus. With `--resume` a comparison goes on where it was stopped.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::{fs, iter};
+use std::{fs, io};
 
 use anyhow::Result;
+use apportion_tests::differential::{self, Tally};
 use apportion_tests::reference::{self, Release};
-use apportion_tests::{differential, generate, record};
+use apportion_tests::seeds::Kind;
 use clap::Parser;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+/// How many cases are asked about at once.
+const PART: u64 = 1000;
 
 /// Compares the native core with the reference on generated cases.
 #[derive(Parser)]
@@ -23,18 +27,29 @@ struct Arguments {
     /// The first seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only this release: 1.36 or 1.37.
-    #[arg(long, value_parser = ["1.36", "1.37"])]
-    release: Option<String>,
+    /// Only this release: 1.36, 1.37 (the newest patch) or a patch such as 1.36.2.
+    #[arg(long, value_parser = release)]
+    release: Option<Release>,
     /// Only scenarios, or only selectors.
     #[arg(long, value_parser = ["scenarios", "selectors"])]
     only: Option<String>,
-    /// Write every scenario with the reference's outcome to this file, one per line, and compare nothing.
+    /// Go on where the last comparison with the same arguments was stopped.
     #[arg(long)]
-    record: Option<PathBuf>,
+    resume: bool,
     /// Take the cases of this file, one per line, instead of generated ones.
     #[arg(long)]
     from: Option<PathBuf>,
+}
+
+/// How far a comparison came.
+#[derive(Serialize, Deserialize, Default)]
+struct Progress {
+    done: u64,
+    tally: Tally,
+}
+
+fn release(text: &str) -> Result<Release, String> {
+    Release::parse(text).ok_or_else(|| "known are 1.36 and 1.37, and their patches".to_owned())
 }
 
 fn main() -> Result<ExitCode> {
@@ -45,42 +60,47 @@ fn main() -> Result<ExitCode> {
         println!("0 passed, 0 failed");
         return Ok(ExitCode::SUCCESS);
     }
-    let seeds = || arguments.seed..arguments.seed.saturating_add(arguments.cases);
-    let given: Option<Vec<Value>> = arguments.from.as_deref().map(lines).transpose()?;
-    if let Some(file) = arguments.record {
-        let release = if arguments.release.as_deref() == Some("1.37") { Release::V1_37 } else { Release::V1_36 };
-        let cases = given.unwrap_or_else(|| seeds().map(|seed| generate::scenario(seed, release)).collect());
-        let cases = record::corpus(root, release, cases)?;
-        let lines: Vec<String> = cases.iter().map(Value::to_string).collect();
-        fs::write(&file, lines.join("\n") + "\n")?;
-        println!("{} cases written to {}", cases.len(), file.display());
-        return Ok(ExitCode::SUCCESS);
-    }
-    let wants = |kind: &str| arguments.only.as_deref().is_none_or(|only| only == kind);
-    let (mut passed, mut failed) = (0, 0);
-    for release in [Release::V1_36, Release::V1_37] {
-        if arguments.release.as_deref().is_some_and(|wanted| wanted != release.name()) {
+    let releases = arguments.release.map_or_else(|| vec![Release::V1_36, Release::V1_37], |release| vec![release]);
+    let mut all = Tally::default();
+    for release in releases {
+        if let Some(file) = &arguments.from {
+            let tally = differential::compare(root, &differential::with_outcomes(root, release, lines(file)?)?)?;
+            eprintln!("given cases of {release}: {tally:?}");
+            all.add(tally);
             continue;
         }
-        if let Some(cases) = &given {
-            let tally = differential::compare(root, &differential::with_outcomes(root, release, cases.clone())?)?;
-            eprintln!("given cases of {}: {tally:?}", release.name());
-            passed += tally.passed;
-            failed += tally.failed;
-            continue;
-        }
-        let scenarios = wants("scenarios").then(|| differential::scenarios(root, release, seeds()));
-        let selectors = wants("selectors").then(|| differential::selectors(root, release, seeds()));
-        for (kind, cases) in iter::zip(["scenarios", "selectors"], [scenarios, selectors]) {
-            let Some(cases) = cases.transpose()? else { continue };
-            let tally = differential::compare(root, &cases)?;
-            eprintln!("{kind} of {}: {tally:?}", release.name());
-            passed += tally.passed;
-            failed += tally.failed;
+        for kind in Kind::ALL {
+            if arguments.only.as_deref().is_none_or(|only| only == kind.name()) {
+                let tally = generated(root, release, kind, &arguments)?;
+                eprintln!("{} of {release}: {tally:?}", kind.name());
+                all.add(tally);
+            }
         }
     }
-    println!("{passed} passed, {failed} failed");
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    println!("{} passed, {} failed", all.passed, all.failed);
+    Ok(if all.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn generated(root: &Path, release: Release, kind: Kind, arguments: &Arguments) -> Result<Tally> {
+    let (first, cases) = (arguments.seed, arguments.cases);
+    let file = root.join(format!("target/differential-{}-{release}-{first}.json", kind.name()));
+    let mut progress = match fs::read(&file) {
+        Ok(bytes) if arguments.resume => serde_json::from_slice(&bytes)?,
+        Err(error) if arguments.resume && error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+        _ => Progress::default(),
+    };
+    while progress.done < cases {
+        let part = PART.min(cases - progress.done);
+        let start = first.saturating_add(progress.done);
+        let made = (start..start.saturating_add(part)).map(|seed| kind.make(seed, release)).collect();
+        progress.tally.add(differential::compare(root, &differential::with_outcomes(root, release, made)?)?);
+        progress.done += part;
+        fs::write(&file, serde_json::to_vec(&progress)?)?;
+        if cases > PART {
+            eprintln!("{} {} of {release}: {} differ", progress.done, kind.name(), progress.tally.failed);
+        }
+    }
+    Ok(progress.tally)
 }
 
 /// The cases of a file, one per line.

@@ -23,6 +23,34 @@ pub(super) fn class(dice: &mut Dice, features: &Features, name: &str) -> Value {
     json!({ "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": { "name": name }, "spec": spec })
 }
 
+/// What the policies of pools allow, and the next amounts above and below it.
+const MEMORY_BORDERS: [&str; 20] = [
+    "0",
+    "511Mi",
+    "512Mi",
+    "513Mi",
+    "1073741823",
+    "1Gi",
+    "1073741825",
+    "1500M",
+    "1501M",
+    "2Gi",
+    "2573741824",
+    "2573741825",
+    "3Gi",
+    "3221225473",
+    "4Gi",
+    "5Gi",
+    "6Gi",
+    "6145Mi",
+    "8Gi",
+    "8589934593",
+];
+const BANDWIDTH_BORDERS: [&str; 20] = [
+    "0", "249m", "250m", "499m", "500m", "501m", "750m", "1", "1001m", "1250m", "1999m", "2", "3", "4", "5", "5001m",
+    "6", "7", "8", "9",
+];
+
 fn request(dice: &mut Dice, features: &Features, is_sub: bool) -> Map<String, Value> {
     let is_large = features.is(Theme::Limits);
     let mut request = Map::new();
@@ -55,17 +83,20 @@ fn request(dice: &mut Dice, features: &Features, is_sub: bool) -> Map<String, Va
         let count = dice.between(1, 2);
         request.insert("tolerations".into(), (0..count).map(|_| toleration(dice)).collect());
     }
-    let likely = if features.is(Theme::Capacity) { 50 } else { 25 };
+    let likely = if features.is_of_shares() { 50 } else { 25 };
     if (features.on("consumableCapacity") && dice.chance(likely)) || dice.below(300) == 0 {
         let mut amounts = Map::new();
         for _ in 0..dice.between(1, 2) {
-            let (name, amount) = match dice.below(24) {
+            let kind = if features.is(Theme::Borders) { dice.between(24, 27) } else { dice.below(24) };
+            let (name, amount) = match kind {
                 0..=9 => ("memory", format!("{}Gi", dice.between(1, 5))),
                 10..=16 => ("bandwidth", dice.between(1, 6).to_string()),
                 17 | 18 => ("bandwidth", format!("{}m", dice.between(1, 40) * 125)),
                 19 | 20 => {
                     ("memory", dice.word(&["500Mi", "1500M", "7500Mi", "1.5Gi", "0", "2147483648", "8e9", "1500m"]))
                 }
+                24 | 25 => ("memory", dice.word(&MEMORY_BORDERS)),
+                26 | 27 => ("bandwidth", dice.word(&BANDWIDTH_BORDERS)),
                 21 => ("bandwidth", dice.word(&["0", "1.5", "2.0", "3e0", "100u", "0.5", "4000m"])),
                 _ => ("a.example.com/memory", dice.word(&["1Gi", "2Gi"])),
             };

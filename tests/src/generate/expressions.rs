@@ -85,7 +85,7 @@ pub fn selector(seed: u64, release: Release) -> Value {
     let environment = if dice.chance(50) { "stored" } else { "new" };
     json!({
         "id": format!("cel-{seed}"),
-        "version": release.name(),
+        "version": release.to_string(),
         "environment": environment,
         "features": { "consumableCapacity": true, "listTypeAttributes": lists },
         "expression": expression,

@@ -14,6 +14,9 @@ use crate::reference::Release;
 use dice::Dice;
 pub use expressions::selector;
 
+/// Which generator made a case: it goes up with each change of what a seed makes, and all seeds are recorded again.
+pub const GENERATOR: u32 = 2;
+
 const DRIVERS: [&str; 3] = ["a.example.com", "b.example.com", "c.example.com"];
 const MODELS: [&str; 3] = ["small", "medium", "large"];
 
@@ -25,7 +28,7 @@ struct Features {
 }
 
 /// What a scenario has more of than others.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Theme {
     /// A little of everything.
     Mixed,
@@ -39,6 +42,14 @@ enum Theme {
     Pools,
     /// Many devices, mode `All`, the limit of a claim.
     Limits,
+    /// Many claims at once.
+    Claims,
+    /// Pools of dozens of devices.
+    Large,
+    /// Several nodes, tried in order.
+    Nodes,
+    /// Amounts at the borders of what a device's policy allows.
+    Borders,
 }
 
 impl Features {
@@ -50,9 +61,14 @@ impl Features {
         self.theme == theme
     }
 
+    /// Whether it dwells on shares.
+    fn is_of_shares(&self) -> bool {
+        self.is(Theme::Capacity) || self.is(Theme::Borders)
+    }
+
     /// Whether the release has what the vectors do not know yet.
     fn is_next(&self) -> bool {
-        self.release == Release::V1_37
+        self.release.is_next()
     }
 }
 
@@ -77,20 +93,31 @@ const NEXT: [(&str, u64); 4] = [
 
 /// Makes the scenario of a seed; the same seed and release make the same scenario for ever.
 pub fn scenario(seed: u64, release: Release) -> Value {
-    let mut dice = Dice(seed.wrapping_mul(2) + u64::from(release == Release::V1_37));
-    let themes =
-        [Theme::Mixed, Theme::Mixed, Theme::Counters, Theme::Capacity, Theme::Constraints, Theme::Pools, Theme::Limits];
+    let mut dice = Dice(seed.wrapping_mul(2) + u64::from(release.is_next()));
+    let themes = [
+        Theme::Mixed,
+        Theme::Mixed,
+        Theme::Counters,
+        Theme::Capacity,
+        Theme::Constraints,
+        Theme::Pools,
+        Theme::Limits,
+        Theme::Claims,
+        Theme::Large,
+        Theme::Nodes,
+        Theme::Borders,
+    ];
     let theme = dice.pick(&themes).copied().unwrap_or(Theme::Mixed);
     let mut on = Map::new();
-    let next = if release == Release::V1_37 { &NEXT[..] } else { &[] };
+    let next = if release.is_next() { &NEXT[..] } else { &[] };
     for (name, likely) in KNOWN.iter().chain(next) {
         on.insert((*name).to_owned(), Value::Bool(dice.chance(*likely)));
     }
     let needed = match theme {
         Theme::Counters => "partitionableDevices",
-        Theme::Capacity => "consumableCapacity",
+        Theme::Capacity | Theme::Borders => "consumableCapacity",
         Theme::Constraints => "listTypeAttributes",
-        Theme::Mixed | Theme::Pools | Theme::Limits => "prioritizedList",
+        _ => "prioritizedList",
     };
     if theme != Theme::Mixed && dice.chance(80) {
         on.insert(needed.to_owned(), Value::Bool(true));
@@ -104,7 +131,8 @@ pub fn scenario(seed: u64, release: Release) -> Value {
     let (in_use, shares, consumed) = pools::usage(&mut dice, &features, &devices);
     let classes: Vec<Value> = ["any", "picky"].iter().map(|name| claims::class(&mut dice, &features, name)).collect();
     let claims: Vec<Value> = {
-        let count = if dice.below(300) == 0 { 0 } else { dice.between(1, 3) };
+        let most = if features.is(Theme::Claims) { 10 } else { 3 };
+        let count = if dice.below(300) == 0 { 0 } else { dice.between(1, most) };
         (0..count).map(|index| claims::claim(&mut dice, &features, index)).collect()
     };
     let mut node = json!({
@@ -114,19 +142,39 @@ pub fn scenario(seed: u64, release: Release) -> Value {
     if let (true, Some(map)) = (features.is_next() && dice.chance(70), node.as_object_mut()) {
         map.insert("status".to_owned(), json!({ "declaredFeatures": ["DRAOptionalNodeOperations"] }));
     }
-    json!({
+    let mut scenario = json!({
         "id": format!("seed-{seed}"),
         "source": "generated",
-        "version": release.name(),
+        "theme": format!("{theme:?}"),
+        "version": release.to_string(),
         "features": features.on,
-        "node": node,
+        "node": &node,
         "classes": classes,
         "claims": claims,
         "slices": slices,
         "allocatedDevices": in_use,
         "allocatedSharedDevices": shares,
         "consumedCapacity": consumed,
-    })
+    });
+    if features.is(Theme::Nodes)
+        && let Some(map) = scenario.as_object_mut()
+    {
+        let nodes: Vec<Value> = (0..dice.between(2, 4)).map(|index| node_like(&mut dice, &node, index)).collect();
+        map.insert("nodes".to_owned(), json!(nodes));
+    }
+    scenario
+}
+
+/// One of several nodes, some of which pools know by name and some not.
+fn node_like(dice: &mut Dice, first: &Value, index: u64) -> Value {
+    let mut node = first.clone();
+    let name = format!("node-{index}");
+    if let Some(metadata) = node.get_mut("metadata") {
+        *metadata = json!({ "name": name, "labels": {
+            "zone": dice.word(&["z0", "z1", "z2"]), "cores": dice.word(&["4", "8", "16"]), "kubernetes.io/hostname": name,
+        } });
+    }
+    node
 }
 
 #[cfg(test)]

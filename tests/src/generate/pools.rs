@@ -60,7 +60,12 @@ pub(super) fn make(
             push(dice, &pool, again, pool.generation, slices);
         }
     }
-    let most = if features.is(Theme::Limits) { 14 } else { 7 };
+    let most = match features.theme {
+        Theme::Large => 40,
+        Theme::Limits => 14,
+        Theme::Claims => 10,
+        _ => 7,
+    };
     let mut index = 0;
     for _ in 0..slice_count {
         if pool.is_spread {
@@ -190,7 +195,7 @@ fn device(dice: &mut Dice, features: &Features, index: u64, has_counters: bool) 
     device.insert("name".into(), json!(format!("dev-{index}")));
     device.insert("attributes".into(), attributes(dice, features));
     device.insert("capacity".into(), capacity(dice, features));
-    if dice.chance(if features.is(Theme::Capacity) { 60 } else { 30 }) {
+    if dice.chance(if features.is_of_shares() { 60 } else { 30 }) {
         device.insert("allowMultipleAllocations".into(), json!(true));
         if dice.chance(10) {
             device.remove("capacity");
@@ -267,7 +272,7 @@ fn attributes(dice: &mut Dice, features: &Features) -> Value {
 fn capacity(dice: &mut Dice, features: &Features) -> Value {
     let mut capacity = Map::new();
     let mut memory = json!({ "value": format!("{}Gi", dice.between(1, 10)) });
-    if features.is(Theme::Capacity)
+    if features.is_of_shares()
         && dice.chance(35)
         && let Some(map) = memory.as_object_mut()
     {
@@ -276,7 +281,7 @@ fn capacity(dice: &mut Dice, features: &Features) -> Value {
     // One spelling only: which of two the reference takes is up to chance.
     let name = if dice.chance(6) { "a.example.com/memory" } else { "memory" };
     capacity.insert(name.into(), memory);
-    if dice.chance(if features.is(Theme::Capacity) { 60 } else { 30 }) {
+    if dice.chance(if features.is_of_shares() { 60 } else { 30 }) {
         let mut bandwidth = json!({ "value": dice.between(4, 12).to_string() });
         let policy = match dice.below(6) {
             0 => json!({ "default": "2", "validValues": ["1", "2", "4"] }),
