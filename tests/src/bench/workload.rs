@@ -1,7 +1,5 @@
 //! Scenario files and generated scenarios, read into what is measured.
 
-use std::fs;
-use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
