@@ -121,6 +121,7 @@ fn possible(cluster: &Cluster, question: &Asked<'_>, known: Quirks) -> Quirks {
     let leaks = known.counter_rollback && (has_counters || (features.consumable_capacity && has_all));
     Quirks {
         counter_rollback: leaks,
+        empty_share: known.empty_share && features.consumable_capacity && has_counters,
         counters_by_pool_id: known.counters_by_pool_id && has_counters,
         list_match_restore: known.list_match_restore
             && (features.list_type_attributes || leaks)

@@ -376,7 +376,7 @@ impl<'s, 'c> State<'s, 'c> {
     /// Whether a defect of the reference that is reproduced can show on this node. Then nothing may be skipped.
     pub(super) fn has_defects(&self) -> bool {
         let draws = |device: &NodeDevice<'_>| device.is_shared || !device.device.consumes_counters.is_empty();
-        let has_leaks = self.quirks.counter_rollback || self.quirks.counters_by_pool_id;
+        let has_leaks = self.quirks.counter_rollback || self.quirks.empty_share || self.quirks.counters_by_pool_id;
         self.constraints.has_defects() || (has_leaks && self.view.devices.iter().any(draws))
     }
 
@@ -503,7 +503,7 @@ impl<'s, 'c> State<'s, 'c> {
         self.met_defect |= device.usage.is_some_and(|usage| usage.consumed.is_empty() && usage.shares > 0);
         let is_known = |usage: &crate::cluster::Usage| {
             // The defect: a share of a device without capacities is overlooked.
-            !usage.consumed.is_empty() || (usage.shares > 0 && !self.quirks.counter_rollback)
+            !usage.consumed.is_empty() || (usage.shares > 0 && !self.quirks.empty_share)
         };
         self.consumed.contains_key(&position) || device.usage.is_some_and(is_known)
     }

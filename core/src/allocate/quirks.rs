@@ -7,6 +7,8 @@ use crate::profile::{Mode, Profile, Release, Version};
 pub(super) struct Quirks {
     /// `counter-rollback`: what a device reserved stays reserved when a later test rejects it.
     pub(super) counter_rollback: bool,
+    /// `empty-share`: a device that is held in shares without amounts draws its counters once more for the next share.
+    pub(super) empty_share: bool,
     /// `list-match-restore`: a narrowed set of common values is not widened again on the way back.
     pub(super) list_match_restore: bool,
     /// `distinct-per-device`: devices of one request are compared only with the latest one.
@@ -23,12 +25,13 @@ impl Quirks {
         if profile.mode == Mode::Reference { Self::known_in(profile.release()) } else { Self::default() }
     }
 
-    /// The defects of a release. All five were repaired for 1.37, two of them in patches of 1.36 as well.
+    /// The defects of a release. All of them were repaired for 1.37, two of them in patches of 1.36 as well.
     pub(super) fn known_in(release: Release) -> Self {
         let is_until = |patch| release <= Release { version: Version::V1_36, patch };
         let is_old = release.version <= Version::V1_36;
         Self {
             counter_rollback: is_until(2),
+            empty_share: is_old,
             list_match_restore: is_old,
             distinct_per_device: is_old,
             counters_by_pool_id: is_until(3),
@@ -41,6 +44,7 @@ impl Quirks {
         let none = Self::default();
         [
             ("counter-rollback", self.counter_rollback, Self { counter_rollback: true, ..none }),
+            ("empty-share", self.empty_share, Self { empty_share: true, ..none }),
             ("list-match-restore", self.list_match_restore, Self { list_match_restore: true, ..none }),
             ("distinct-per-device", self.distinct_per_device, Self { distinct_per_device: true, ..none }),
             ("counters-by-pool-id", self.counters_by_pool_id, Self { counters_by_pool_id: true, ..none }),
