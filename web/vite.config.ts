@@ -3,13 +3,24 @@ import { readFileSync, readdirSync } from "node:fs";
 
 import { type Plugin, defineConfig } from "vite";
 
+/** Another one for each build, and the same for equal sources: a hash of everything that the page is made from. */
+const STYLE_NONCE = (() => {
+  const hash = createHash("sha256");
+  const sources = ["index.html", "package-lock.json", "node_modules/apportion/dist/apportion_bg.wasm"];
+  for (const entry of readdirSync("src", { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) sources.push(`${entry.parentPath}/${entry.name}`);
+  }
+  for (const source of sources.sort()) hash.update(`${source}\0`).update(readFileSync(source)).update("\0");
+  return hash.digest("base64url").slice(0, 22);
+})();
+
 // The page asks for nothing but its own files; the browser holds it to that. Not while developing: Vite's client puts
 // styles into the page and talks to its server.
 const POLICY = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",
   // CodeMirror makes its styles while running, under this name.
-  "style-src 'self' 'nonce-editor'",
+  `style-src 'self' 'nonce-${STYLE_NONCE}'`,
   "img-src 'self' data:",
   "manifest-src 'self'",
   // The engine's thread and the service worker. What these may load is said where they are answered, see src/service-worker.js:
@@ -55,6 +66,7 @@ const offline: Plugin = {
 export default defineConfig({
   // Relative, so that the files work under any address.
   base: "./",
+  define: { STYLE_NONCE: JSON.stringify(STYLE_NONCE) },
   build: { target: "es2022", modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
   worker: { format: "es" },
   server: { fs: { allow: [".."] } },

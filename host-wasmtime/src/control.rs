@@ -58,12 +58,12 @@ impl Runner {
             Part::TaintEviction => wit::Part::TaintEviction,
             Part::Scheduler => wit::Part::Scheduler,
         };
-        let Settings { home, allow_admin_access, .. } = settings;
+        let Settings { home, allow_admin_access, conditions, .. } = settings;
         let mut controller = Controller {
             session: Session::new(self.clone(), host_limits),
             profile: to_wit::profile(profile),
             limits: WitLimits { max_steps: limits.max_steps },
-            settings: wit::Settings { part, home, allow_admin_access },
+            settings: wit::Settings { part, home, allow_admin_access, conditions },
             cache: Cache::default(),
         };
         controller.call(|_, _, _| Ok(()))?;

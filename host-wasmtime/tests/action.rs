@@ -9,6 +9,28 @@ use std::process::Command;
 
 use serde_json::Value;
 
+/// What is fetched to run or to build is named by its content: a tag can be moved.
+#[test]
+fn actions_and_base_images_are_named_by_their_digest() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let lines = |name: &str, word: &str| -> Vec<String> {
+        let text = std::fs::read_to_string(root.join(name)).unwrap();
+        let lines =
+            text.lines().filter_map(|line| line.trim_start_matches([' ', '-']).strip_prefix(word)).map(str::trim);
+        lines.map(|line| line.split(' ').next().unwrap().to_owned()).collect()
+    };
+    let is_digest = |text: &str, length| text.len() == length && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let images = lines("deploy/Containerfile", "FROM ");
+    assert_eq!(images.last().unwrap(), "scratch");
+    for image in images.iter().filter(|image| *image != "scratch") {
+        let digest = image.split_once("@sha256:").map_or("", |(_, digest)| digest);
+        assert!(is_digest(digest, 64), "{image}");
+    }
+    for action in lines("action.yml", "uses:") {
+        assert!(is_digest(action.split_once('@').map_or("", |(_, commit)| commit), 40), "{action}");
+    }
+}
+
 /// Exit code and output of the step that validates.
 fn run(inputs: &[(&str, &str)]) -> (i32, String) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

@@ -206,7 +206,7 @@ kind: Node
 metadata: { name: node-a, labels: { zone: a } }
 ";
 
-const ESCAPES: &str = "apiVersion: v1\nkind: Node\nmetadata: { name: \"\\e[31mred\" }\n";
+const ESCAPES: &str = "apiVersion: v1\nkind: Node\nmetadata: { name: \"\\e[31mred\\u202e\" }\n";
 
 /// A claim of the small example whose spec is another one; that cannot be changed.
 const CHANGED: &str = "\

@@ -17,8 +17,12 @@ fn controller(limits: HostLimits) -> Controller {
 }
 
 fn with(runner: &Runner, limits: HostLimits) -> Controller {
-    let settings =
-        Settings { part: Part::TemplateSync, home: "apportion-system".to_owned(), allow_admin_access: false };
+    let settings = Settings {
+        part: Part::TemplateSync,
+        home: "apportion-system".to_owned(),
+        allow_admin_access: false,
+        conditions: false,
+    };
     runner.controller(&Profile::default(), Limits::default(), limits, settings).unwrap()
 }
 

@@ -13,6 +13,9 @@ use api_server::{ApiServer, Fault, Request};
 use running::{HOME, Running};
 use serde_json::{Value, json};
 
+const PARTS: [&str; 7] =
+    ["template-sync", "explainer", "conditions", "claims", "podgroup-protection", "taint-eviction", "scheduler"];
+
 const SYNC: &[&str] = &["--controllers", "template-sync"];
 
 fn namespaces(server: &ApiServer, count: usize) {
@@ -378,49 +381,6 @@ fn taken(server: &ApiServer, namespace: &str) {
     server.apply(&[users]);
 }
 
-const WAITING: &str = "
-{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}, spec: {}}
----
-{apiVersion: v1, kind: Node, metadata: {name: node-a}, status: {allocatable: {cpu: '4', pods: '10'}}}
----
-apiVersion: resource.k8s.io/v1
-kind: ResourceSlice
-metadata: {name: s}
-spec:
-  driver: gpu.example.com
-  nodeName: node-a
-  pool: {name: node-a, generation: 1, resourceSliceCount: 1}
-  devices: [{name: gpu-0}]
----
-apiVersion: resource.k8s.io/v1
-kind: ResourceClaim
-metadata: {name: two, namespace: ml}
-spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, allocationMode: ExactCount, count: 2}}]}}
----
-apiVersion: v1
-kind: Pod
-metadata: {name: waits, namespace: ml}
-spec: {containers: [{name: c}], resourceClaims: [{name: gpu, resourceClaimName: two}]}
-";
-
-#[test]
-fn users_are_told_why_their_pod_waits() {
-    let server = ApiServer::start("explainer");
-    server.apply_yaml(WAITING);
-    let running = Running::start(&server, &["--controllers", "explainer"]);
-    let events = server.until("an Event", 30, |server| Some(server.list("events")).filter(|events| !events.is_empty()));
-    assert_eq!(events[0]["regarding"]["name"], "waits");
-    assert_eq!(events[0]["reason"], "DevicesUnavailable");
-    let note = events[0]["note"].as_str().unwrap();
-    assert!(note.contains("needs 2 devices") && note.contains("closest node: `node-a` (1 of 2)"), "{note}");
-    assert_eq!(running.stop().status.code(), Some(0));
-    // One that starts anew knows what was told.
-    let _again = Running::start(&server, &["--controllers", "explainer"]);
-    std::thread::sleep(Duration::from_secs(5));
-    assert_eq!(server.list("events").len(), 1);
-    assert_eq!(server.store().writes(), 0, "nothing but Events is written");
-}
-
 fn print(arguments: &[&str]) -> String {
     let output =
         Command::new(env!("CARGO_BIN_EXE_apportion")).arg("controller").args(arguments).env_clear().output().unwrap();
@@ -450,7 +410,7 @@ fn the_roles_in_the_deployment_are_those_that_are_printed() {
         "apportion controller --print-rbac > deploy/kustomize/base/rbac.yaml"
     );
     assert_eq!(deploy("kustomize/base/crd.yaml"), print(&["--print-crd"]));
-    for part in ["claims", "podgroup-protection", "taint-eviction", "scheduler"] {
+    for part in ["conditions", "claims", "podgroup-protection", "taint-eviction", "scheduler"] {
         let printed = print(&["--print-rbac", "--controllers", part]);
         let own: Vec<Value> = documents(&printed)
             .into_iter()
@@ -460,7 +420,7 @@ fn the_roles_in_the_deployment_are_those_that_are_printed() {
     }
     // The chart puts its release's namespace in.
     assert_eq!(deploy("helm/apportion/crds/crd.yaml"), deploy("kustomize/base/crd.yaml"));
-    for part in ["template-sync", "explainer", "claims", "podgroup-protection", "taint-eviction", "scheduler"] {
+    for part in PARTS {
         let printed =
             documents(&print(&["--print-rbac", "--controllers", part, "--namespace", "{{ .Release.Namespace }}"]));
         let of_chart = |name: &str| documents(&deploy(&format!("helm/apportion/rbac/{name}.yaml")));
@@ -489,7 +449,7 @@ fn allowed(text: &str) -> Vec<(String, String, String)> {
 /// Since Kubernetes 1.36 whoever changes an allocation or reservations needs more than the status.
 #[test]
 fn whoever_writes_reservations_may_bind_claims() {
-    for part in ["template-sync", "explainer", "claims", "podgroup-protection", "taint-eviction", "scheduler"] {
+    for part in PARTS {
         let allowed = allowed(&print(&["--print-rbac", "--controllers", part]));
         let verbs = |resource: &str| -> Vec<String> {
             allowed.iter().filter(|one| one.1 == resource).map(|(_, _, verb)| verb.clone()).collect()

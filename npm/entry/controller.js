@@ -1,28 +1,40 @@
 // Controllers of a real cluster: what happened goes in, what to write comes out.
 
 import { Controller as Raw } from "./apportion.js";
-import { call } from "./call.js";
-import { SettingsError } from "./engine.js";
+import { answered } from "./call.js";
+import { made } from "./engine.js";
+import { Facts, Held } from "./instance.js";
 import { parse, stringify } from "./json.js";
-import { makeDisposable, needStarted } from "./start.js";
+import { makeDisposable } from "./start.js";
 
 /** @import { Conclusion, ControllerOptions, ControllerTask, Finding, ObjectRef, Reconciliation, SourceStanding } from "./types.d.ts" */
 
 export class Controller {
-  #raw;
+  #held;
+  #facts;
   #options;
 
   /** @param {ControllerOptions} options */
   constructor(options) {
-    needStarted();
-    const { settings = {}, ...controller } = options;
     this.#options = options;
-    try {
-      this.#raw = new Raw(stringify(controller), stringify(settings));
-    } catch (error) {
-      if (typeof error !== "string") throw error;
-      throw new SettingsError(parse(error));
-    }
+    this.#facts = new Facts();
+    this.#held = made(() => new Held(() => this.#fill()));
+  }
+
+  /** A controller that knows the objects, and remembers nothing else. */
+  #fill() {
+    const { settings = {}, ...controller } = this.#options;
+    const raw = new Raw(stringify(controller), stringify(settings));
+    raw.call("apply", `[${this.#facts.texts.join()}]`);
+    return raw;
+  }
+
+  /**
+   * @param {string} name
+   * @param {unknown} argument
+   */
+  #call(name, argument) {
+    return answered(this.callText(name, stringify(argument)));
   }
 
   /**
@@ -30,7 +42,7 @@ export class Controller {
    * @returns {Finding[][]}
    */
   apply(objects) {
-    return call(this.#raw, "apply", Array.from(objects));
+    return this.#call("apply", Array.from(objects));
   }
 
   /**
@@ -38,12 +50,12 @@ export class Controller {
    * @returns {boolean}
    */
   delete({ kind, namespace, name }) {
-    return call(this.#raw, "delete", { kind, namespace, name });
+    return this.#call("delete", { kind, namespace, name });
   }
 
   /** @returns {ControllerTask[]} */
   due() {
-    return call(this.#raw, "due", null);
+    return this.#call("due", null);
   }
 
   /**
@@ -52,7 +64,7 @@ export class Controller {
    * @returns {Reconciliation}
    */
   reconcile(object, nowMillis) {
-    return call(this.#raw, "reconcile", { object, nowMillis });
+    return this.#call("reconcile", { object, nowMillis });
   }
 
   /**
@@ -60,12 +72,12 @@ export class Controller {
    * @param {Conclusion} conclusion
    */
   conclude(object, conclusion) {
-    call(this.#raw, "conclude", { object, conclusion });
+    this.#call("conclude", { object, conclusion });
   }
 
   /** @returns {SourceStanding[]} */
   standings() {
-    return call(this.#raw, "standings", null);
+    return this.#call("standings", null);
   }
 
   /**
@@ -73,18 +85,24 @@ export class Controller {
    * @param {string} argument
    */
   callText(name, argument) {
-    return this.#raw.call(name, argument);
+    // Whatever happens to the call, the object is not to come back.
+    if (name === "delete") this.#facts.remove(parse(argument));
+    const answer = this.#held.call((raw) => raw.call(name, argument));
+    // One that cannot be read, too: it has to be known that it is there.
+    if (name === "apply") for (const object of parse(argument)) this.#facts.keep(stringify(object));
+    return answer;
   }
 
   fork() {
     const fork = new Controller(this.#options);
-    fork.#raw.free();
-    fork.#raw = this.#raw.fork();
+    fork.#held.free();
+    fork.#facts = new Facts(this.#facts);
+    fork.#held = new Held(() => fork.#fill(), () => this.#held.raw.fork());
     return fork;
   }
 
   free() {
-    this.#raw.free();
+    this.#held.free();
   }
 }
 

@@ -1120,6 +1120,8 @@ export type ControllerSettings = {
   home?: string | null,
   /** Whether cluster-wide claim templates may ask for admin access. */
   allowAdminAccess?: boolean,
+  /** Whether the explainer writes conditions where a Pod or PodGroup asks for them. */
+  conditions?: boolean,
 };
 
 /** How soon something is to be looked at, where not all can be at once. */

@@ -8,8 +8,9 @@ import {
   validate as rawValidate,
 } from "./apportion.js";
 import { parse, stringify } from "./json.js";
+import { Facts, Held, guarded } from "./instance.js";
 import { Manifests, readYaml } from "./manifests.js";
-import { makeDisposable, needStarted } from "./start.js";
+import { makeDisposable } from "./start.js";
 
 /** @import { Answer, Asked, Evaluation, Finding, ObjectRef, PlacedFinding, Question } from "./types.d.ts" */
 /** @import { Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Fit, FitRequest } from "./types.d.ts" */
@@ -26,18 +27,41 @@ export class SettingsError extends Error {
   }
 }
 
+/**
+ * Makes something in the module; the findings that it throws as a text are about settings.
+ *
+ * @template T
+ * @param {() => T} make
+ */
+export function made(make) {
+  try {
+    return make();
+  } catch (error) {
+    if (typeof error !== "string") throw error;
+    throw new SettingsError(parse(error));
+  }
+}
+
 export class Engine {
-  #raw;
+  #held;
+  #facts;
+  #settings;
+  /** Whether objects were submitted, so that they have to be admitted again. */
+  #submits = false;
 
   /** @param {Settings} [settings] */
   constructor(settings = {}) {
-    needStarted();
-    try {
-      this.#raw = new Raw(stringify(settings));
-    } catch (error) {
-      if (typeof error !== "string") throw error;
-      throw new SettingsError(parse(error));
-    }
+    this.#settings = stringify(settings);
+    this.#facts = new Facts();
+    this.#held = made(() => new Held(() => this.#fill()));
+  }
+
+  /** An engine with the objects that were given; what became of them since is not in it. */
+  #fill() {
+    const raw = new Raw(this.#settings);
+    const { texts } = this.#facts;
+    if (texts.length > 0) this.#submits ? raw.submit(texts) : raw.apply(texts);
+    return raw;
   }
 
   /**
@@ -45,8 +69,7 @@ export class Engine {
    * @returns {Finding[][]}
    */
   apply(objects) {
-    const texts = Array.from(objects, (object) => (typeof object === "string" ? object : stringify(object)));
-    return parse(this.#raw.apply(texts));
+    return this.#take(objects, (raw, texts) => raw.apply(texts));
   }
 
   /**
@@ -54,8 +77,23 @@ export class Engine {
    * @returns {Finding[][]}
    */
   submit(objects) {
+    this.#submits = true;
+    return this.#take(objects, (raw, texts) => raw.submit(texts));
+  }
+
+  /**
+   * @param {Iterable<unknown>} objects
+   * @param {(raw: Raw, texts: string[]) => string} take
+   * @returns {Finding[][]}
+   */
+  #take(objects, take) {
     const texts = Array.from(objects, (object) => (typeof object === "string" ? object : stringify(object)));
-    return parse(this.#raw.submit(texts));
+    /** @type {Finding[][]} */
+    const findings = parse(this.#held.call((raw) => take(raw, texts)));
+    texts.forEach((text, index) => {
+      if (!findings[index]?.some(({ severity }) => severity === "error")) this.#facts.keep(text);
+    });
+    return findings;
   }
 
   /**
@@ -75,14 +113,27 @@ export class Engine {
   /** @param {Manifests} manifests */
   #applyManifests(manifests) {
     /** @type {PlacedFinding[]} */
-    const findings = parse(this.#raw.applyManifests(Manifests.raw(manifests)));
+    const findings = parse(this.#applyHeld(Manifests.held(manifests)));
+    const refused = new Set(findings.filter(({ severity }) => severity === "error").map(({ place }) => place?.document));
+    manifests.documents.forEach(({ isRefused }, number) => {
+      const text = isRefused || refused.has(number) ? undefined : manifests.jsonText(number);
+      if (text !== undefined) this.#facts.keep(text);
+    });
     const start = (/** @type {PlacedFinding} */ finding) => finding.place?.utf16Range.start ?? 0;
     return [...manifests.problems, ...findings].sort((left, right) => start(left) - start(right));
   }
 
+  /** @param {Held<import("./apportion.js").Manifests>} manifests */
+  #applyHeld(manifests) {
+    this.#submits = true;
+    return this.#held.call((raw) => raw.applyManifests(manifests.raw));
+  }
+
   /** @param {ObjectRef} object */
   delete({ kind, namespace, name }) {
-    return this.#raw.remove(kind, namespace, name);
+    // Whatever happens to the call, the object is not to come back.
+    this.#facts.remove({ kind, namespace, name });
+    return this.#held.call((raw) => raw.remove(kind, namespace, name));
   }
 
   /** @param {ObjectRef} object */
@@ -93,7 +144,7 @@ export class Engine {
 
   /** @param {ObjectRef} object */
   getText({ kind, namespace, name }) {
-    return this.#raw.get(kind, namespace, name);
+    return this.#held.call((raw) => raw.get(kind, namespace, name));
   }
 
   /**
@@ -106,7 +157,7 @@ export class Engine {
 
   /** @param {string} question */
   allocateText(question) {
-    return this.#raw.allocate(question);
+    return this.#held.call((raw) => raw.allocate(question));
   }
 
   /**
@@ -169,7 +220,7 @@ export class Engine {
 
   /** @param {unknown} inquiry */
   #inquire(inquiry) {
-    const { answer, findings } = parse(this.#raw.inquire(stringify(inquiry)));
+    const { answer, findings } = parse(this.#held.call((raw) => raw.inquire(stringify(inquiry))));
     if (findings !== undefined) throw new SettingsError(findings);
     return answer;
   }
@@ -180,18 +231,21 @@ export class Engine {
   }
 
   runText() {
-    return this.#raw.run();
+    return this.#held.call((raw) => raw.run());
   }
 
   fork() {
     const fork = new Engine();
-    fork.#raw.free();
-    fork.#raw = this.#raw.fork();
+    fork.#held.free();
+    fork.#settings = this.#settings;
+    fork.#facts = new Facts(this.#facts);
+    fork.#submits = this.#submits;
+    fork.#held = new Held(() => fork.#fill(), () => this.#held.raw.fork());
     return fork;
   }
 
   free() {
-    this.#raw.free();
+    this.#held.free();
   }
 }
 
@@ -207,8 +261,7 @@ export function allocate(asked) {
 
 /** @param {string} asked */
 export function allocateText(asked) {
-  needStarted();
-  return answer(asked);
+  return guarded(() => answer(asked));
 }
 
 /**
@@ -221,8 +274,7 @@ export function evaluate(question) {
 
 /** @param {string} question */
 export function evaluateText(question) {
-  needStarted();
-  return rawEvaluate(question);
+  return guarded(() => rawEvaluate(question));
 }
 
 /**
@@ -245,8 +297,7 @@ export function validateSet(objects, settings = {}) {
 
 /** @param {string} asked */
 export function validateText(asked) {
-  needStarted();
-  return rawValidate(asked);
+  return guarded(() => rawValidate(asked));
 }
 
 /**
@@ -255,8 +306,7 @@ export function validateText(asked) {
  * @returns {Json}
  */
 export function convert(object, version) {
-  needStarted();
-  const answer = parse(rawConvert(stringify(object), version));
+  const answer = parse(guarded(() => rawConvert(stringify(object), version)));
   if (answer.status === "unreadable") throw new SettingsError(answer.findings);
   return answer.object;
 }

@@ -1,22 +1,22 @@
 // Texts of YAML and JSON documents, with the place of every field.
 
 import { Manifests as Raw } from "./apportion.js";
+import { Held } from "./instance.js";
 import { parse, stringify } from "./json.js";
-import { makeDisposable, needStarted } from "./start.js";
+import { makeDisposable } from "./start.js";
 
 /** @import { Field, Json, ManifestDocument, ObjectRef, Place, PlacedFinding } from "./types.d.ts" */
 
 export class Manifests {
-  #raw;
+  #held;
 
   /** @param {string} text */
   constructor(text) {
-    needStarted();
-    this.#raw = new Raw(text);
+    this.#held = new Held(() => new Raw(text));
     /** @type {readonly ManifestDocument[]} */
-    this.documents = parse(this.#raw.documents());
+    this.documents = parse(this.#held.call((raw) => raw.documents()));
     /** @type {readonly PlacedFinding[]} */
-    this.problems = parse(this.#raw.problems());
+    this.problems = parse(this.#held.call((raw) => raw.problems()));
   }
 
   /** @param {number} document */
@@ -27,7 +27,7 @@ export class Manifests {
 
   /** @param {number} document */
   jsonText(document) {
-    return this.#raw.json(document);
+    return this.#held.call((raw) => raw.json(document));
   }
 
   /**
@@ -45,7 +45,7 @@ export class Manifests {
   locateAll(fields) {
     const wanted = fields.map(({ object, path }) => ({ ...object, path: path ?? "" }));
     /** @type {(Place | null)[]} */
-    const places = parse(this.#raw.locate(stringify(wanted)));
+    const places = parse(this.#held.call((raw) => raw.locate(stringify(wanted))));
     return places.map((place) => place ?? undefined);
   }
 
@@ -54,7 +54,7 @@ export class Manifests {
    * @returns {string | undefined}
    */
   rewrite(objects) {
-    return this.#raw.rewrite(stringify(Array.from(objects)));
+    return this.#held.call((raw) => raw.rewrite(stringify(Array.from(objects))));
   }
 
   /**
@@ -63,16 +63,17 @@ export class Manifests {
    */
   correct({ place, path, fix }) {
     if (place?.document === undefined || fix === undefined) return undefined;
-    return this.#raw.correct(place.document, path ?? "", stringify(fix));
+    const { document } = place;
+    return this.#held.call((raw) => raw.correct(document, path ?? "", stringify(fix)));
   }
 
   free() {
-    this.#raw.free();
+    this.#held.free();
   }
 
   /** @param {Manifests} manifests */
-  static raw(manifests) {
-    return manifests.#raw;
+  static held(manifests) {
+    return manifests.#held;
   }
 }
 

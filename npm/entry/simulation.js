@@ -1,28 +1,31 @@
 // The life of claims and groups in virtual time.
 
 import { Simulation as Raw, inspect as rawInspect, readScript as rawReadScript } from "./apportion.js";
-import { call } from "./call.js";
-import { SettingsError } from "./engine.js";
+import { answered } from "./call.js";
+import { SettingsError, made } from "./engine.js";
+import { Held, StoppedError, guarded } from "./instance.js";
 import { parse, stringify } from "./json.js";
-import { makeDisposable, needStarted } from "./start.js";
+import { makeDisposable } from "./start.js";
 
 /** @import { Command, Finding, InspectOptions, Json, Moment, ObjectRef, RecordedEvent, Refused } from "./types.d.ts" */
 /** @import { Report, ScriptStep, Settings, SimulationOptions } from "./types.d.ts" */
 
 export class Simulation {
-  #raw;
+  #held;
 
   /** @param {SimulationOptions} [options] */
   constructor({ settings = {}, nowMillis, objects = [] } = {}) {
-    needStarted();
     const now = nowMillis === undefined ? "" : String(nowMillis);
     const looked = nowMillis === undefined ? stringify(Array.from(objects)) : "[]";
-    try {
-      this.#raw = new Raw(stringify(settings), now, looked);
-    } catch (error) {
-      if (typeof error !== "string") throw error;
-      throw new SettingsError(parse(error));
-    }
+    this.#held = made(() => new Held(over, () => new Raw(stringify(settings), now, looked)));
+  }
+
+  /**
+   * @param {string} name
+   * @param {unknown} argument
+   */
+  #call(name, argument) {
+    return answered(this.callText(name, stringify(argument)));
   }
 
   /**
@@ -30,7 +33,7 @@ export class Simulation {
    * @returns {Finding[][]}
    */
   apply(objects) {
-    return call(this.#raw, "apply", Array.from(objects));
+    return this.#call("apply", Array.from(objects));
   }
 
   /**
@@ -38,12 +41,12 @@ export class Simulation {
    * @returns {Finding[][]}
    */
   submit(objects) {
-    return call(this.#raw, "submit", Array.from(objects));
+    return this.#call("submit", Array.from(objects));
   }
 
   /** @returns {Finding[]} */
   begin() {
-    return call(this.#raw, "begin", null);
+    return this.#call("begin", null);
   }
 
   /**
@@ -51,7 +54,7 @@ export class Simulation {
    * @returns {Refused | undefined}
    */
   perform(command) {
-    return call(this.#raw, "perform", command).refused;
+    return this.#call("perform", command).refused;
   }
 
   /**
@@ -59,7 +62,7 @@ export class Simulation {
    * @param {string} detail
    */
   tell(object, detail) {
-    call(this.#raw, "tell", { object, detail });
+    this.#call("tell", { object, detail });
   }
 
   /**
@@ -67,17 +70,17 @@ export class Simulation {
    * @returns {"quiet" | "restless"}
    */
   runUntil(untilMillis) {
-    return call(this.#raw, "runUntil", untilMillis);
+    return this.#call("runUntil", untilMillis);
   }
 
   /** @returns {boolean} */
   step() {
-    return call(this.#raw, "step", null);
+    return this.#call("step", null);
   }
 
   /** @returns {number} */
   get nowMillis() {
-    return Number(call(this.#raw, "now", null));
+    return Number(this.#call("now", null));
   }
 
   /**
@@ -85,12 +88,12 @@ export class Simulation {
    * @returns {Moment[]}
    */
   timeline(start = 0) {
-    return call(this.#raw, "timeline", start);
+    return this.#call("timeline", start);
   }
 
   /** @returns {Report} */
   report() {
-    return call(this.#raw, "report", null);
+    return this.#call("report", null);
   }
 
   /**
@@ -98,7 +101,7 @@ export class Simulation {
    * @returns {Json | undefined}
    */
   get(object) {
-    return call(this.#raw, "get", object) ?? undefined;
+    return this.#call("get", object) ?? undefined;
   }
 
   /**
@@ -106,12 +109,12 @@ export class Simulation {
    * @returns {Json[]}
    */
   objects(kind) {
-    return call(this.#raw, "list", kind);
+    return this.#call("list", kind);
   }
 
   /** @returns {RecordedEvent[]} */
   events() {
-    return call(this.#raw, "events", null);
+    return this.#call("events", null);
   }
 
   /**
@@ -119,30 +122,38 @@ export class Simulation {
    * @param {string} argument
    */
   callText(name, argument) {
-    return this.#raw.call(name, argument);
+    return this.#held.call((raw) => raw.call(name, argument));
   }
 
   fork() {
     const fork = new Simulation();
-    fork.#raw.free();
-    fork.#raw = this.#raw.fork();
+    fork.#held.free();
+    fork.#held = new Held(over, () => this.#held.raw.fork());
     return fork;
   }
 
   free() {
-    this.#raw.free();
+    this.#held.free();
   }
 }
 
 makeDisposable(Simulation);
 
 /**
+ * What happened in a simulation cannot be had again.
+ *
+ * @returns {Raw}
+ */
+function over() {
+  throw new StoppedError("the simulation ended when a call into the module stopped");
+}
+
+/**
  * @param {unknown} script
  * @returns {ScriptStep[]}
  */
 export function readScript(script) {
-  needStarted();
-  const answer = parse(rawReadScript(stringify(script)));
+  const answer = parse(guarded(() => rawReadScript(stringify(script))));
   if (answer.status === "unreadable") throw new SettingsError(answer.findings);
   return answer.steps;
 }
@@ -153,8 +164,8 @@ export function readScript(script) {
  * @returns {Finding[]}
  */
 export function inspect(objects, { settings = {}, nowMillis } = {}) {
-  needStarted();
-  const answer = parse(rawInspect(stringify({ settings, objects: Array.from(objects), nowMillis })));
+  const asked = stringify({ settings, objects: Array.from(objects), nowMillis });
+  const answer = parse(guarded(() => rawInspect(asked)));
   if (answer.status === "unreadable") throw new SettingsError(answer.findings);
   return answer.findings;
 }

@@ -58,6 +58,15 @@ export class SettingsError extends Error {
 }
 
 /**
+ * Thrown by a call that makes the module stop: a defect of ours, or a lack of memory. The next call makes the module anew, and what
+ * lived in it: {@link Engine}, {@link Manifests} and {@link Controller} with the objects that they were given, without
+ * what `run()` made of them and what was remembered beside them. A {@link Simulation} has ended.
+ */
+export class StoppedError extends Error {
+  constructor(message: string, cause?: unknown);
+}
+
+/**
  * The facts of one cluster, and the questions about them. Facts go in, questions are answered; the same calls give the
  * same answers everywhere.
  *

@@ -12,6 +12,7 @@ import { applyTheme, preferences } from "./preferences";
 import { followAddress } from "./share/address";
 import { type State, initial } from "./state";
 import { Store } from "./store";
+import { showHidden } from "./visible";
 
 const root = document.getElementById("app");
 const store = new Store(initial(firstFiles), show);
@@ -34,6 +35,7 @@ function show(): void {
   );
 }
 
+showHidden();
 client.prepare();
 keepOffline();
 applyTheme(preferences().theme);

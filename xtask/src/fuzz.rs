@@ -10,7 +10,7 @@ use crate::Workspace;
 use crate::command::{cargo, output, program, run};
 
 /// The targets of `fuzz/`.
-pub const TARGETS: [&str; 4] = ["yaml", "object", "cel", "validate"];
+pub const TARGETS: [&str; 7] = ["yaml", "object", "cel", "validate", "controller", "script", "wire"];
 
 /// Coverage counters as libFuzzer reads them; the stable compiler has the pass.
 const FLAGS: [&str; 6] = [

@@ -55,7 +55,9 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
         .out_name("apportion")
         .web(true)
         .and_then(|bindgen| {
-            bindgen.typescript(true).remove_name_section(true).remove_producers_section(true).generate(&dist)
+            // `npm/entry/instance.js` calls it when the module has stopped.
+            bindgen.reset_state_function(true).typescript(true);
+            bindgen.remove_name_section(true).remove_producers_section(true).generate(&dist)
         })
         .context(
             "wasm-bindgen cannot make JavaScript from the module: check that Cargo.toml pins the same version twice",

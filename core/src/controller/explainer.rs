@@ -56,6 +56,8 @@ const MOST_NODES: usize = 20_000;
 /// What the part knows beside the facts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Explainer {
+    /// Whether it may write conditions.
+    writes_conditions: bool,
     /// Whether something changed since the last look.
     is_stale: bool,
     looked: Option<Time>,
@@ -66,6 +68,10 @@ pub(super) struct Explainer {
 }
 
 impl Explainer {
+    pub(super) fn new(writes_conditions: bool) -> Self {
+        Self { writes_conditions, ..Self::default() }
+    }
+
     /// Whether a change can make a difference.
     pub(super) fn is_affected(&mut self, trigger: &Trigger) -> bool {
         let matters = match (trigger.before.as_deref(), trigger.after.as_deref()) {
@@ -142,7 +148,7 @@ impl Explainer {
             if is_known || next.is_some_and(|next| next > now) || count >= MOST_AT_ONCE {
                 if is_known {
                     // It says so already, unless writing it failed or it was asked for since.
-                    decision.actions.extend(waiter.condition(&explanation, &note, now));
+                    decision.actions.extend(self.condition(&waiter, &explanation, &note, now));
                 } else {
                     self.is_stale = true;
                     decision.wake_at(next.unwrap_or(now).max(now.plus_millis(PAUSE)));
@@ -152,7 +158,7 @@ impl Explainer {
             }
             count = count.saturating_add(1);
             decision.events.push(waiter.event(&explanation, &note));
-            decision.actions.extend(waiter.condition(&explanation, &note, now));
+            decision.actions.extend(self.condition(&waiter, &explanation, &note, now));
             waiting.insert(waiter.metadata.uid.clone(), Told { note, at: now });
         }
         self.told = waiting;
@@ -161,12 +167,23 @@ impl Explainer {
 
     /// Takes back what statuses say of Pods that have their node by now, and of groups that wait no more.
     fn take_back(&mut self, cluster: &Cluster, explained: &[Explanation], now: Time, decision: &mut Decision) {
+        if !self.writes_conditions {
+            return;
+        }
         let mut over = over(cluster, explained);
         decision.actions.extend(over.by_ref().take(MOST_AT_ONCE).map(|one| one.say("True", "DevicesFound", "", now)));
         if over.next().is_some() {
             self.is_stale = true;
             decision.wake_at(now.plus_millis(PAUSE));
         }
+    }
+
+    /// What is told, in the status as well, where that is asked for and allowed.
+    fn condition(&self, waiter: &Waiter<'_>, explanation: &Explanation, note: &str, now: Time) -> Option<Action> {
+        let is_wanted = waiter.metadata.annotations.get(WANTED).is_some_and(|wanted| wanted == "true");
+        let is_said = || own(waiter.conditions).is_some_and(|old| text(old, "message") == note);
+        let is_due = self.writes_conditions && is_wanted && !is_said();
+        is_due.then(|| waiter.say("False", reason(explanation), note, now))
     }
 
     /// Hears what became of the latest decision. What is not in the statuses is found out by looking again.
@@ -212,13 +229,6 @@ impl<'c> Waiter<'c> {
         let (reference, reason) = (self.reference.clone(), reason(explanation));
         let warning = EventRecord::warning(EXPLAINER, reference, self.metadata, reason, note.to_owned());
         EventRecord { action: "Explain".to_owned(), ..warning }
-    }
-
-    /// The same in the status, where that is asked for.
-    fn condition(&self, explanation: &Explanation, note: &str, now: Time) -> Option<Action> {
-        let is_wanted = self.metadata.annotations.get(WANTED).is_some_and(|wanted| wanted == "true");
-        let is_said = || own(self.conditions).is_some_and(|old| text(old, "message") == note);
-        (is_wanted && !is_said()).then(|| self.say("False", reason(explanation), note, now))
     }
 
     fn say(&self, status: &str, reason: &str, message: &str, now: Time) -> Action {

@@ -61,6 +61,8 @@ pub struct Settings {
     pub home: String,
     /// Whether cluster-wide claim templates may ask for admin access.
     pub allow_admin_access: bool,
+    /// Whether the explainer writes conditions where a Pod or PodGroup asks for them.
+    pub conditions: bool,
 }
 
 /// How soon something is to be looked at, where not all can be at once.
@@ -141,7 +143,7 @@ impl Controller {
     pub fn new(profile: Profile, limits: Limits, settings: Settings) -> Self {
         let state = match settings.part {
             Part::TemplateSync => State::TemplateSync(Box::new(TemplateSync::new(settings))),
-            Part::Explainer => State::Explainer(Explainer::default()),
+            Part::Explainer => State::Explainer(Explainer::new(settings.conditions)),
             Part::Claims => State::Claims(claims::Memory::default()),
             Part::PodGroupProtection => State::PodGroupProtection,
             Part::Scheduler => State::Scheduler(Box::new(Scheduler::new())),

@@ -24,6 +24,10 @@ pub(crate) struct WireSettings {
     #[serde(default)]
     #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     allow_admin_access: bool,
+    /// Whether the explainer writes conditions where a Pod or PodGroup asks for them.
+    #[serde(default)]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    conditions: bool,
 }
 
 /// What is to be decided about, and when.
@@ -42,15 +46,15 @@ struct Concluded {
     conclusion: Conclusion,
 }
 
-/// A controller that knows of no object. `settings` is `{"part", "home", "allowAdminAccess"}`, all but the first optional.
+/// A controller that knows of no object. `settings` is `{"part", "home", "allowAdminAccess", "conditions"}`, all but the first optional.
 ///
 /// # Errors
 ///
 /// A finding when a setting is not known.
 pub fn controller(profile: Profile, limits: Limits, settings: Value) -> Result<Controller, Vec<Finding>> {
-    let WireSettings { part, home, allow_admin_access } = read(settings, "")?;
+    let WireSettings { part, home, allow_admin_access, conditions } = read(settings, "")?;
     let home = home.unwrap_or_else(|| "apportion-system".to_owned());
-    Ok(Controller::new(profile, limits, Settings { part, home, allow_admin_access }))
+    Ok(Controller::new(profile, limits, Settings { part, home, allow_admin_access, conditions }))
 }
 
 /// Makes one call by name; the answer of a call that cannot be read is `{"status": "unreadable", "findings": [..]}`.

@@ -1,11 +1,11 @@
 //! Why Pods wait for devices: told once, and again when it is something else.
 
-use apportion_core::controller::{Conclusion, Part};
+use apportion_core::controller::{Conclusion, Part, Settings};
 use apportion_core::decision::{Action, Decision, Merging, Patch};
 use apportion_core::finding::ObjectRef;
 use serde_json::{Value, json};
 
-use crate::world::{World, claim};
+use crate::world::{World, claim, settings};
 
 fn whole_cluster() -> ObjectRef {
     ObjectRef::default()
@@ -43,7 +43,10 @@ fn pod_ref(name: &str) -> ObjectRef {
 
 /// A Pod that wants four devices where there are two.
 fn world() -> World {
-    let mut world = World::new(Part::Explainer);
+    filled(World::new(Part::Explainer))
+}
+
+fn filled(mut world: World) -> World {
     for object in [device_class(), node(), slice(2), claim("four", 4), pod("p", "four")] {
         world.put(object);
     }
@@ -127,6 +130,23 @@ fn a_pod_that_asks_for_it_gets_a_condition() {
     let condition = &fields["status"]["conditions"][0];
     assert_eq!((&condition["type"], &condition["status"]), (&json!("apportion.dev/DevicesAvailable"), &json!("False")));
     assert_eq!(condition["message"], decision.events[0].note);
+}
+
+/// Who installs the explainer without the right to write statuses gets Events and nothing else.
+#[test]
+fn without_leave_no_condition_is_written_nor_taken_back() {
+    let mut world = filled(World::with(Settings { conditions: false, ..settings(Part::Explainer) }));
+    let mut asks = pod("p", "four");
+    asks["metadata"]["annotations"] = json!({ "apportion.dev/explain": "true" });
+    world.put(asks);
+    let told = after(&mut world, 10);
+    assert_eq!((told.events.len(), told.actions), (1, Vec::new()));
+    // One that was written in another time stays.
+    let mut placed = pod("placed", "four");
+    placed["spec"]["nodeName"] = json!("n");
+    placed["status"]["conditions"] = json!([{ "type": "apportion.dev/DevicesAvailable", "status": "False" }]);
+    world.put(placed);
+    assert_eq!(after(&mut world, 10), Decision::none());
 }
 
 /// Status and message of the conditions that a decision writes, by object.

@@ -44,7 +44,7 @@ pub(crate) struct World {
 }
 
 pub(crate) fn settings(part: Part) -> Settings {
-    Settings { part, home: HOME.to_owned(), allow_admin_access: false }
+    Settings { part, home: HOME.to_owned(), allow_admin_access: false, conditions: true }
 }
 
 pub(crate) fn reference(value: &Value) -> ObjectRef {

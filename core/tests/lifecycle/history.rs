@@ -217,7 +217,8 @@ fn sources_are_listed_apart_from_templates_of_the_same_kind() {
 
 #[test]
 fn what_a_fresh_start_would_write_has_not_settled() {
-    let settings = Settings { part: Part::TemplateSync, home: "home".to_owned(), allow_admin_access: false };
+    let settings =
+        Settings { part: Part::TemplateSync, home: "home".to_owned(), allow_admin_access: false, conditions: true };
     let found = |objects: &[Value]| {
         let texts: Vec<String> = objects.iter().map(Value::to_string).collect();
         let now = Time::from_seconds(1_800_000_000);

@@ -21,7 +21,7 @@ use super::machine;
 use super::pen::Pen;
 use super::read::gather;
 use super::shown::{InputErrors, Shown};
-use super::text::clean;
+use super::text::{clean, clean_painted};
 use crate::api_server::READ;
 
 /// The profile that the arguments describe.
@@ -98,7 +98,7 @@ impl<D> Asked<'_, D> {
         is_fine: bool,
     ) -> Shown {
         let stdout = match output {
-            Output::Table => table(Pen::new(self.look, &io::stdout())),
+            Output::Table => clean_painted(&table(Pen::new(self.look, &io::stdout()))).into_owned(),
             Output::Json | Output::Yaml => {
                 let mut body = body();
                 if let Some(body) = body.as_object_mut() {

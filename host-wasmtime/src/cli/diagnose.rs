@@ -107,15 +107,18 @@ fn with_place<'a>(group: Group<'a>, place: &Place, source: &'a Source) -> Group<
     let start = source.text.get(..place.span.start).unwrap_or(&source.text);
     let line_start = start.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline.saturating_add(1));
     let rest = source.text.get(line_start..).unwrap_or_default();
-    let line_length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    let until_break = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line_length = until_break.strip_suffix(b"\r").unwrap_or(until_break).len();
     if line_length > MAX_LINE {
         return group.element(Origin::path(clean(&source.name)).line(line).char_column(column));
     }
     let written = rest.get(..line_length).unwrap_or_default();
     let offset = place.span.start.saturating_sub(line_start).min(line_length);
     let end = place.span.end.saturating_sub(line_start).clamp(offset, line_length);
-    let shown = |range: std::ops::Range<usize>| String::from_utf8_lossy(written.get(range).unwrap_or_default());
-    // What is no UTF-8 is replaced, and the place moves with it.
+    let shown = |range: std::ops::Range<usize>| {
+        clean(&String::from_utf8_lossy(written.get(range).unwrap_or_default())).into_owned()
+    };
+    // What is no UTF-8 or cannot be seen is replaced, and the place moves with it.
     let before = shown(0..offset);
     let marked = shown(offset..end);
     let span = before.len()..before.len().saturating_add(marked.len());

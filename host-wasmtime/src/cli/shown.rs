@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 
+use super::text::clean_painted;
+
 /// The answer in one word; the exit code says it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
@@ -56,7 +58,7 @@ impl Shown {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
             _ => Ok(()),
         };
-        quietly(io::stderr().write_all(self.stderr.as_bytes()))?;
+        quietly(io::stderr().write_all(clean_painted(&self.stderr).as_bytes()))?;
         let mut stdout = io::stdout().lock();
         let written = match self.stdout {
             Stdout::Text(text) => stdout.write_all(text.as_bytes()),

@@ -92,6 +92,7 @@ pub(crate) fn start<'a>(
         part: Part::TemplateSync,
         home: arguments.namespace.clone(),
         allow_admin_access: arguments.allow_admin_access,
+        conditions: false,
     };
     let mut door = Runner::new()?.controller(&profile, Limits::default(), HostLimits::default(), settings)?;
     let taken = input.taken(door.apply(&stored(&input))?);

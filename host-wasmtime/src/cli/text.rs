@@ -6,13 +6,49 @@ use std::collections::BTreeMap;
 /// Columns that text for people is wrapped at. Not the terminal's width, so that the same input gives the same text.
 pub(crate) const WIDTH: usize = 100;
 
-/// Text of the user's without control characters, which could change what the terminal shows.
+/// Text of the user's in which every character is seen: those that control the terminal, change the direction of the text or take no
+/// room are written as `\u{202E}`.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
-    if text.chars().any(|character| character.is_control() && character != '\n') {
-        let shown = |character: char| if character.is_control() && character != '\n' { '\u{fffd}' } else { character };
-        Cow::Owned(text.chars().map(shown).collect())
-    } else {
-        Cow::Borrowed(text)
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len().saturating_add(8));
+    for character in text.chars() {
+        match is_hidden(character) {
+            true => shown.push_str(&format!("\\u{{{:X}}}", u32::from(character))),
+            false => shown.push(character),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// The same for a text that holds colours of ours: the last net before a terminal.
+pub(crate) fn clean_painted(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for (index, piece) in text.split('\u{1b}').enumerate() {
+        let color = piece.strip_prefix('[').and_then(|rest| rest.split_once('m'));
+        let color = color.filter(|(code, _)| code.bytes().all(|byte| byte.is_ascii_digit() || byte == b';'));
+        match (index, color) {
+            (0, _) => shown.push_str(&clean(piece)),
+            (_, Some((code, rest))) => shown.push_str(&format!("\u{1b}[{code}m{}", clean(rest))),
+            (_, None) => shown.push_str(&clean(&format!("\u{1b}{piece}"))),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Control characters, and what Unicode calls `Default_Ignorable_Code_Point`: it has no shape, or a power over the shape of others.
+fn is_hidden(character: char) -> bool {
+    match character {
+        '\n' | '\t' => false,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' => true,
+        '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
+        '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' => true,
+        '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => true,
+        _ => character.is_control(),
     }
 }
 
@@ -134,7 +170,7 @@ pub(crate) fn table(rows: &[Vec<String>], right: &[usize]) -> Vec<String> {
 /// Text of the user's as it may stand in XML and HTML, in attributes too. XML has no way to write most control characters.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in clean(text).chars() {
         match character {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
@@ -143,7 +179,6 @@ pub(crate) fn escape(text: &str) -> String {
             '\'' => escaped.push_str("&#39;"),
             '\n' => escaped.push_str("&#10;"),
             '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            _ if character.is_control() => escaped.push('\u{fffd}'),
             _ => escaped.push(character),
         }
     }
@@ -169,7 +204,27 @@ mod tests {
 
     #[test]
     fn escape_sequences_do_not_reach_the_terminal() {
-        assert_eq!(clean("a\u{1b}[31mb"), "a\u{fffd}[31mb");
+        assert_eq!(clean("a\u{1b}[31mb"), "a\\u{1B}[31mb");
+        assert_eq!(clean("\u{9b}31m\r"), "\\u{9B}31m\\u{D}");
+    }
+
+    #[test]
+    fn what_cannot_be_seen_or_changes_the_direction_is_written_out() {
+        assert_eq!(clean("abc\u{202e}gpj.exe"), "abc\\u{202E}gpj.exe");
+        for hidden in ['\u{ad}', '\u{61c}', '\u{200b}', '\u{200f}', '\u{2028}', '\u{2066}', '\u{feff}', '\u{e0041}'] {
+            assert!(clean(&hidden.to_string()).starts_with("\\u{"), "{hidden:?}");
+        }
+        for plain in ["größe", "名前", "שם", "a\tb\nc", "\u{1f600}"] {
+            assert_eq!(clean(plain), plain);
+        }
+    }
+
+    #[test]
+    fn of_escape_sequences_only_colours_pass() {
+        let painted = "\u{1b}[1;31mbad\u{1b}[0m";
+        assert_eq!(clean_painted(painted), painted);
+        assert_eq!(clean_painted("\u{1b}]0;title\u{7}"), "\\u{1B}]0;title\\u{7}");
+        assert_eq!(clean_painted("\u{1b}[2J\u{1b}[0mx\u{202e}"), "\\u{1B}[2J\u{1b}[0mx\\u{202E}");
     }
 
     #[test]
@@ -180,6 +235,6 @@ mod tests {
 
     #[test]
     fn nothing_written_by_a_user_breaks_the_xml() {
-        assert_eq!(escape("<a \"b\"> & '\u{1b}[0m\n"), "&lt;a &quot;b&quot;&gt; &amp; &#39;\u{fffd}[0m&#10;");
+        assert_eq!(escape("<a \"b\"> & '\u{1b}[0m\n"), "&lt;a &quot;b&quot;&gt; &amp; &#39;\\u{1B}[0m&#10;");
     }
 }

@@ -3,6 +3,7 @@
 use std::env;
 use std::net::SocketAddr;
 
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 
 use super::parts::PartName;
@@ -74,6 +75,20 @@ impl ControllerArguments {
         parts.sort();
         parts.dedup();
         parts
+    }
+
+    /// The parts that work: `conditions` only says what the explainer may write.
+    ///
+    /// # Errors
+    ///
+    /// When there is no explainer that could write conditions.
+    pub(crate) fn reconcilers(&self) -> Result<Vec<PartName>> {
+        let mut parts = self.parts();
+        if parts.contains(&PartName::Conditions) && !parts.contains(&PartName::Explainer) {
+            bail!("the part `conditions` writes what `explainer` finds: add `explainer` to `--controllers`");
+        }
+        parts.retain(|part| *part != PartName::Conditions);
+        Ok(parts)
     }
 
     /// The controller's namespace.

@@ -14,6 +14,7 @@ use kube::core::ObjectMeta;
 use kube::{Client, Error};
 use serde_json::json;
 
+use super::rights;
 use super::served::Served;
 
 /// How long nothing is written about a repetition.
@@ -84,7 +85,11 @@ impl Recorder {
                 api.patch(name, &PatchParams::default(), &patch).await.map(|_| ())
             }
             // A namespace that goes takes no Events, and nobody misses them.
-            Err(Error::Api(status)) if matches!(status.code, 403 | 404) => Ok(()),
+            Err(Error::Api(status))
+                if matches!(status.code, 403 | 404) && rights::missing(&status.message).is_none() =>
+            {
+                Ok(())
+            }
             answer => answer.map(|_| ()),
         }
     }

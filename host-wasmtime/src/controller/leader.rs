@@ -15,6 +15,7 @@ use kube::{Client, Error};
 use tokio::sync::watch;
 use tracing::{info, warn};
 
+use super::rights;
 use super::serve::Health;
 
 /// How long others wait after a leader was heard of last.
@@ -153,7 +154,8 @@ impl Candidate {
         match tokio::time::timeout(PERIOD.saturating_mul(2), self.attempt(asked.0)).await {
             Ok(Ok(true)) => self.lead(asked),
             Ok(Ok(false)) => self.follow("another replica has the lease"),
-            Ok(Err(error)) => warn!(%error, "the lease cannot be had"),
+            Ok(Err(error)) if rights::is_news(&error.to_string()) => warn!(%error, "the lease cannot be had"),
+            Ok(Err(_)) => {}
             Err(_) => warn!("the API server does not answer about the lease"),
         }
         if self.term.borrow().is_some_and(|term| term.is_over()) {

@@ -19,6 +19,7 @@ mod parts;
 mod queue;
 mod raw;
 mod rbac;
+mod rights;
 mod serve;
 mod served;
 mod steps;
@@ -32,7 +33,7 @@ use std::env;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use apportion::{HostLimits, Runner};
@@ -53,6 +54,7 @@ use events::Recorder;
 use leader::Candidate;
 use limit::Limit;
 use metrics::Metrics;
+use parts::PartName;
 use queue::Queue;
 use serve::Health;
 use served::Served;
@@ -62,8 +64,11 @@ use writer::{TELLERS, Writer};
 
 use crate::api_server::{Connection, Resource, connect_as_pod};
 
-/// How long the parts may take to end once they are told to.
+/// How long the parts may take to end once they are told to, and the Lease to be given back.
 const PATIENCE: Duration = Duration::from_secs(4);
+
+/// How long everything may take, the last spans included.
+const END: Duration = Duration::from_millis(4800);
 
 /// Works until it is told to stop.
 pub(crate) fn run(arguments: &ControllerArguments, profile: Profile) -> Result<()> {
@@ -73,11 +78,12 @@ pub(crate) fn run(arguments: &ControllerArguments, profile: Profile) -> Result<(
     let traces = log::start(arguments, &identity, runtime.handle())?;
     let done = runtime.block_on(work(arguments, profile, &identity));
     if let Some(traces) = traces {
-        traces.end();
+        let left = |told: &Instant| END.saturating_sub(told.elapsed());
+        traces.end(done.as_ref().map_or(END, left));
     }
     // Whatever hangs is left behind.
     runtime.shutdown_background();
-    done
+    done.map(drop)
 }
 
 /// What is printed instead of working, if that is asked for.
@@ -90,9 +96,10 @@ pub(crate) fn printed(arguments: &ControllerArguments) -> Option<String> {
     arguments.print_rbac.then(|| manifests().iter().map(apportion_yaml::write).collect::<Vec<_>>().join("---\n"))
 }
 
-async fn work(arguments: &ControllerArguments, profile: Profile, identity: &str) -> Result<()> {
+/// Works until it is told to stop, and says when it was.
+async fn work(arguments: &ControllerArguments, profile: Profile, identity: &str) -> Result<Instant> {
     let Connection { client, context } = connect_as_pod(arguments.context.as_deref()).await?;
-    let (namespace, parts) = (arguments.namespace(), arguments.parts());
+    let (namespace, parts) = (arguments.namespace(), arguments.reconcilers()?);
     info!(context, namespace, identity, parts = ?parts, "starting");
     let (metrics, health) = (Arc::new(Metrics::new()), Arc::new(Health::new(parts.len())));
     let (stop, stopped) = channel::channel(false);
@@ -118,8 +125,12 @@ async fn work(arguments: &ControllerArguments, profile: Profile, identity: &str)
     let mut listeners: BTreeMap<&str, (Resource, Vec<mpsc::UnboundedSender<News>>)> = BTreeMap::new();
     let mut units = Vec::new();
     for (index, part) in parts.iter().copied().enumerate() {
-        let settings =
-            Settings { part: part.part(), home: namespace.clone(), allow_admin_access: arguments.allow_admin_access };
+        let settings = Settings {
+            part: part.part(),
+            home: namespace.clone(),
+            allow_admin_access: arguments.allow_admin_access,
+            conditions: arguments.parts().contains(&PartName::Conditions),
+        };
         let limits = HostLimits { memory: memory::share(parts.len()), ..HostLimits::default() };
         let controller = runner.controller(&profile, Limits::default(), limits, settings)?;
         let (sender, news) = mpsc::unbounded_channel();
@@ -159,23 +170,26 @@ async fn work(arguments: &ControllerArguments, profile: Profile, identity: &str)
     }
 
     wait_for_signal().await?;
+    let told = Instant::now();
     info!("stopping");
     stop.send_replace(true);
-    match tokio::time::timeout(PATIENCE, try_join_all(units)).await {
-        Ok(ended) => drop(ended.context("a part ended unexpectedly")?),
-        // The lease is not given back: a write may be under way. It ends by itself.
-        Err(_) => {
-            warn!("a part does not end, and is left behind");
-            return Ok(());
+    let end = async {
+        try_join_all(units).await.context("a part ended unexpectedly")?;
+        written.send_replace(true);
+        if let Some(candidate) = candidate {
+            candidate.await.context("the election ended unexpectedly")?;
         }
+        server.await.context("the server of metrics ended unexpectedly")
+    };
+    match tokio::time::timeout(PATIENCE, end).await {
+        Ok(ended) => {
+            ended?;
+            info!("stopped");
+        }
+        // While a part hangs the Lease is not given back, since a write may be under way. It ends by itself.
+        Err(_) => warn!("not everything has ended in time, and is left behind"),
     }
-    written.send_replace(true);
-    if let Some(candidate) = candidate {
-        candidate.await.context("the election ended unexpectedly")?;
-    }
-    server.await.context("the server of metrics ended unexpectedly")?;
-    info!("stopped");
-    Ok(())
+    Ok(told)
 }
 
 async fn show_leader(mut fence: leader::Fence, metrics: Arc<Metrics>) {

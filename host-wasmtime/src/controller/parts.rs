@@ -14,6 +14,8 @@ pub(crate) enum PartName {
     TemplateSync,
     /// Tells users by Events why Pods and PodGroups wait for devices
     Explainer,
+    /// Lets the explainer write conditions of Pods and PodGroups with the annotation `apportion.dev/explain: "true"`
+    Conditions,
     /// Makes claims from templates and takes reservations away, as kube-controller-manager does
     Claims,
     /// Keeps PodGroups while Pods need them, as kube-controller-manager does
@@ -47,6 +49,7 @@ impl PartName {
         match self {
             Self::TemplateSync => "template-sync",
             Self::Explainer => "explainer",
+            Self::Conditions => "conditions",
             Self::Claims => "claims",
             Self::PodgroupProtection => "podgroup-protection",
             Self::TaintEviction => "taint-eviction",
@@ -57,7 +60,7 @@ impl PartName {
     pub(super) const fn part(self) -> Part {
         match self {
             Self::TemplateSync => Part::TemplateSync,
-            Self::Explainer => Part::Explainer,
+            Self::Explainer | Self::Conditions => Part::Explainer,
             Self::Claims => Part::Claims,
             Self::PodgroupProtection => Part::PodGroupProtection,
             Self::TaintEviction => Part::TaintEviction,
@@ -70,6 +73,7 @@ impl PartName {
         match self {
             Self::TemplateSync => &[NAMESPACES, CLASSES, TEMPLATES, TEMPLATE_SOURCES, POD_GROUPS, PODS],
             Self::Explainer => &[NAMESPACES, NODES, CLASSES, SLICES, TAINT_RULES, TEMPLATES, CLAIMS, POD_GROUPS, PODS],
+            Self::Conditions => &[],
             Self::Claims => &[TEMPLATES, CLAIMS, POD_GROUPS, PODS],
             Self::PodgroupProtection => &[POD_GROUPS, PODS],
             Self::TaintEviction => &[SLICES, TAINT_RULES, CLAIMS, POD_GROUPS, PODS],
@@ -83,7 +87,12 @@ impl PartName {
             Self::TemplateSync => {
                 const { Some(("copies", &[grant(DEVICES, "resourceclaimtemplates", &["create", "delete", "patch"])])) }
             }
-            Self::Explainer | Self::Claims | Self::PodgroupProtection | Self::TaintEviction | Self::Scheduler => None,
+            Self::Explainer
+            | Self::Conditions
+            | Self::Claims
+            | Self::PodgroupProtection
+            | Self::TaintEviction
+            | Self::Scheduler => None,
         }
     }
 
@@ -100,8 +109,9 @@ impl PartName {
                     ]
                 }
             }
-            Self::Explainer => {
-                const { &[grant("", "pods/status", &["patch"]), grant(SCHEDULING, "podgroups/status", &["patch"]), EVENTS] }
+            Self::Explainer => &[EVENTS],
+            Self::Conditions => {
+                const { &[grant("", "pods/status", &["patch"]), grant(SCHEDULING, "podgroups/status", &["patch"])] }
             }
             Self::Claims => {
                 const {

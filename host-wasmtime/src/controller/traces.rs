@@ -70,9 +70,9 @@ impl Traces {
         layer.with_filter(filter_fn(|metadata| metadata.target() == TARGET))
     }
 
-    /// Sends what is left, as long as that may take.
-    pub(super) fn end(self) {
-        if let Err(error) = self.0.shutdown_with_timeout(LAST) {
+    /// Sends what is left, for as long as there is time.
+    pub(super) fn end(self, left: Duration) {
+        if let Err(error) = self.0.shutdown_with_timeout(LAST.min(left)) {
             warn!(%error, "the last spans are lost");
         }
     }

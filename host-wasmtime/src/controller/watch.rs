@@ -19,6 +19,7 @@ use tracing::{debug, error, info, warn};
 use super::leader::Fence;
 use super::metrics::Metrics;
 use super::raw::Raw;
+use super::rights;
 use super::served::Served;
 use crate::api_server::{NAMESPACES, NODES, PODS, Resource, TEMPLATES};
 
@@ -175,7 +176,9 @@ impl Watch {
                     known.remove(&object);
                 }
                 Err(error) => {
-                    warn!(kind, %error, "the watch is begun again");
+                    if rights::is_news(&error.to_string()) {
+                        warn!(kind, %error, "the watch is begun again");
+                    }
                     self.metrics.watch_failed(self.resource.plural);
                 }
             }

@@ -13,13 +13,14 @@ use kube::api::{Api, DeleteParams, ListParams, Patch as Body, PatchParams, PostP
 use kube::{Client, Error};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
 use super::events::Recorder;
 use super::leader::Fence;
 use super::limit::Limit;
 use super::metrics::Metrics;
 use super::raw::Raw;
+use super::rights;
 use super::served::Served;
 use super::steps::{Done, Failure, Feedback, Outcome, Step, turns};
 use super::traces;
@@ -92,7 +93,10 @@ impl Writer {
         let answer = self.write(write, before, term).await;
         match &answer {
             Ok(_) => info!(part = self.part, write = what, "written"),
-            Err(Failure::Refused(status, message)) => warn!(part = self.part, write = what, status, message, "refused"),
+            Err(Failure::Refused(status, message)) if rights::is_news(message) => {
+                warn!(part = self.part, write = what, status, message, "refused");
+            }
+            Err(Failure::Refused(..)) => debug!(part = self.part, write = what, "refused, as is said once an hour"),
             Err(Failure::Again(why, _)) => info!(part = self.part, write = what, why, "to be tried again"),
             Err(Failure::Exists(_)) => info!(part = self.part, write = what, "is there already"),
             Err(Failure::Unanswered(why)) => info!(part = self.part, write = what, why, "not answered"),
@@ -145,7 +149,9 @@ impl Writer {
         let code = match tokio::time::timeout(PATIENCE, self.recorder.record(event, &repetition, &self.served)).await {
             Ok(Ok(())) => 200,
             Ok(Err(error)) => {
-                warn!(part = self.part, reason = event.reason, %error, "an Event was not written");
+                if rights::is_news(&error.to_string()) {
+                    warn!(part = self.part, reason = event.reason, %error, "an Event was not written");
+                }
                 code(&error)
             }
             Err(_) => 0,

@@ -96,8 +96,13 @@ fn act(store: &Mutex<Store>, request: &Request) -> Result<Value, Refusal> {
     if store.missing.contains(&format!("{group_version}/{plural}").as_str()) {
         return Err((404, "NotFound", "the server could not find the requested resource".to_owned()));
     }
-    if store.forbidden.contains(&plural.as_str()) {
-        return Err((403, "Forbidden", format!("{plural} is forbidden")));
+    let resource = if subresource.is_empty() { plural.clone() } else { format!("{plural}/{subresource}") };
+    if store.forbidden.contains(&resource.as_str()) {
+        let verb = request.method.to_lowercase();
+        let who = format!("User \"somebody\" cannot {verb} resource \"{resource}\"");
+        let sentence =
+            format!("{plural} \"{name}\" is forbidden: {who} in API group \"\" in the namespace \"{namespace}\"");
+        return Err((403, "Forbidden", sentence));
     }
     let key = (plural.clone(), namespace.clone(), name.clone());
     let current = store.get(plural, namespace, name);

@@ -52,7 +52,7 @@ pub(crate) struct Store {
     pub(crate) changes: Vec<Change>,
     pub(crate) requests: Vec<Request>,
     pub(crate) faults: Vec<Fault>,
-    /// Plurals that nobody may list.
+    /// Plurals, or plurals with a subresource, that nobody may ask for.
     pub(crate) forbidden: Vec<&'static str>,
     /// `group/version/plural` that are not served.
     pub(crate) missing: Vec<&'static str>,

@@ -59,11 +59,12 @@ fn every_manifest_of_the_deployment_is_taken() {
         }
     }
     plane.requests.create(&namespace("charts", json!({})));
-    let all = "controllers: [template-sync, explainer, claims, podgroup-protection, taint-eviction, scheduler]";
+    let all =
+        "controllers: [template-sync, explainer, conditions, claims, podgroup-protection, taint-eviction, scheduler]";
     for values in [
         "{}",
         &format!(
-            "{{{all}, allowAdminAccess: true, restricted: true, warnings: true, otlpEndpoint: 'http://c:4318', priorityClassName: ''}}"
+            "{{{all}, allowAdminAccess: true, restricted: true, warnings: true, otlpEndpoint: 'http://c:4318', priorityClassName: '', metricsFrom: [{{namespaceSelector: {{}}}}]}}"
         ),
     ] {
         let chart = rendered(&["chart", &deploy("helm/apportion"), "--namespace", "charts", "--values", values]);
@@ -92,6 +93,36 @@ fn every_manifest_of_the_deployment_is_taken() {
         let view = json!({ "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": { "name": "view" } });
         plane.requests.get(&view)?.to_string().contains("clusterresourceclaimtemplates").then_some(())
     });
+}
+
+/// Kind, namespace and name of what a release of the chart makes, the CustomResourceDefinition apart: Helm gives that to no release.
+fn released(namespace: &str, values: &str) -> Vec<String> {
+    let chart = rendered(&["chart", &deploy("helm/apportion"), "--namespace", namespace, "--values", values]);
+    let text = |object: &Value, field: &str| object["metadata"][field].as_str().unwrap_or_default().to_owned();
+    let all = documents(&chart).into_iter().filter(|object| object["kind"] != "CustomResourceDefinition");
+    all.map(|one| format!("{} {}/{}", one["kind"].as_str().unwrap(), text(&one, "namespace"), text(&one, "name")))
+        .collect()
+}
+
+/// Parts that are installed apart have an account, roles and a Lease of their own.
+#[test]
+#[ignore = "needs the control plane's program: cargo xtask e2e"]
+fn releases_of_different_parts_have_no_object_in_common() {
+    let (usual, apart) = (released("usual", "{}"), released("apart", "controllers: [scheduler]"));
+    assert!(usual.iter().all(|object| !apart.contains(object)), "{usual:?}\n{apart:?}");
+    assert!(apart.contains(&"ServiceAccount apart/apportion".to_owned()), "{apart:?}");
+    assert!(apart.contains(&"ClusterRoleBinding /apportion-scheduler".to_owned()), "{apart:?}");
+}
+
+#[test]
+#[ignore = "needs the control plane's program: cargo xtask e2e"]
+fn a_restricted_release_binds_the_right_to_write_copies_to_nobody() {
+    let copies = |values: &str| released("a", values).into_iter().filter(|one| one.ends_with("-sync-copies")).collect();
+    let role = "ClusterRole /apportion-template-sync-copies".to_owned();
+    let all: Vec<String> = copies("{}");
+    assert_eq!(all, [role.clone(), "ClusterRoleBinding /apportion-template-sync-copies".to_owned()]);
+    let restricted: Vec<String> = copies("restricted: true");
+    assert_eq!(restricted, [role]);
 }
 
 /// A Pod as the Deployment would have it made is taken where the strictest rules for Pods hold.

@@ -37,7 +37,7 @@ fn users_are_told_once_what_the_scheduler_does_not_say() {
     install(&plane);
     make(&plane);
     let waiting = stuck().len() + WITHOUT.len();
-    let running = Running::start(&plane, "explainer", &[]);
+    let running = Running::start(&plane, "explainer,conditions", &[]);
     plane.until("all Events", 90, |plane| (told(plane).len() >= waiting).then_some(()));
     plane.until("all conditions", 60, |plane| {
         let wanted = stuck().into_iter().filter(|(name, ..)| *name != "model");
@@ -63,7 +63,7 @@ fn users_are_told_once_what_the_scheduler_does_not_say() {
     println!("explainer: {before} writes for {waiting} Pods, {} MiB", running.memory());
     // One that starts anew knows what was told.
     running.stop();
-    let running = Running::start(&plane, "explainer", &[]);
+    let running = Running::start(&plane, "explainer,conditions", &[]);
     std::thread::sleep(Duration::from_secs(20));
     assert_eq!(told(&plane), first);
     // The device is free: one of those who wait for both gets them, the others hear something else.
@@ -95,7 +95,7 @@ fn a_group_is_told_and_its_condition_is_taken_back() {
     for name in ["a", "b"] {
         plane.requests.create(&member("ml", name, "pair", "apportion"));
     }
-    let running = Running::start(&plane, "explainer,scheduler", &[]);
+    let running = Running::start(&plane, "explainer,conditions,scheduler", &[]);
     let condition = |plane: &ControlPlane| {
         let group = plane.requests.get(&gang("ml", "pair", 2))?;
         let conditions = group["status"]["conditions"].as_array()?;

@@ -36,6 +36,9 @@ export interface EditorEvents {
   onLeave(): void;
 }
 
+/** Names the styles that CodeMirror makes while running, for the page's policy; see vite.config.ts. */
+declare const STYLE_NONCE: string;
+
 /** Marks what the page does, so that it is not taken for what the user does. */
 const byPage = Annotation.define<boolean>();
 
@@ -119,8 +122,7 @@ function extensions(events: EditorEvents, name: () => string) {
     highlightActiveLineGutter(),
     // What a key does first decides; Escape leaves only where nothing else wants it. Tab moves the focus, as in every form.
     keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, { key: "Escape", run: leave }]),
-    // As in the page's policy, see vite.config.ts.
-    EditorView.cspNonce.of("editor"),
+    EditorView.cspNonce.of(STYLE_NONCE),
     EditorView.contentAttributes.of({ "aria-label": EDITOR_LABEL, spellcheck: "false", tabindex: "0" }),
     EditorView.updateListener.of((update) => {
       const isOwn = update.transactions.some((transaction) => transaction.annotation(byPage) === true);

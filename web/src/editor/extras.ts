@@ -4,10 +4,11 @@ import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import type { Extension } from "@codemirror/state";
-import { type EditorView, keymap } from "@codemirror/view";
+import { type EditorView, highlightSpecialChars, keymap } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import type { PlacedFinding } from "apportion";
 
+import { HIDDEN, visible } from "../visible";
 import { APPLY_FIX } from "../words";
 import type { LocalFinding } from "./editor";
 
@@ -20,7 +21,16 @@ export const extras: Extension = [
   yaml(),
   syntaxHighlighting(classHighlighter),
   keymap.of(lintKeymap),
+  highlightSpecialChars({ render: hidden, specialChars: new RegExp(HIDDEN) }),
 ];
+
+/** A character of the text that would not be seen. */
+function hidden(code: number): HTMLElement {
+  const shown = document.createElement("span");
+  shown.className = "cm-specialChar";
+  shown.textContent = visible(String.fromCodePoint(code));
+  return shown;
+}
 
 /** Underlines findings; those whose range the text no longer has are left out. */
 export function underline(view: EditorView, findings: readonly LocalFinding[], onFix: (finding: PlacedFinding) => void): void {
@@ -35,5 +45,5 @@ function diagnostic(finding: LocalFinding, length: number, onFix: (finding: Plac
   if (end > length) return [];
   const text = hint === undefined ? message : `${message}\n${hint}`;
   const actions = fix === undefined ? [] : [{ name: APPLY_FIX, apply: () => onFix(finding) }];
-  return [{ from: start, to: end, severity, source: code, message: text, actions }];
+  return [{ from: start, to: end, severity, source: code, message: visible(text), actions }];
 }

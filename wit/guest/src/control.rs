@@ -33,7 +33,8 @@ impl wit::GuestController for Controlled {
             wit::Part::TaintEviction => Part::TaintEviction,
             wit::Part::Scheduler => Part::Scheduler,
         };
-        let settings = Settings { part, home: settings.home, allow_admin_access: settings.allow_admin_access };
+        let wit::Settings { home, allow_admin_access, conditions, .. } = settings;
+        let settings = Settings { part, home, allow_admin_access, conditions };
         Ok(wit::Controller::new(Self(RefCell::new(Controller::new(profile, limits, settings)))))
     }
 

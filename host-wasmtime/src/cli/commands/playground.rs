@@ -38,9 +38,20 @@ const MAX_REQUEST: u64 = 16 << 10;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What browsers hold every file to. The page's own policy is stricter and counts as well: it may connect to nothing at all.
-const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'nonce-editor'; \
-    img-src 'self' data:; manifest-src 'self'; worker-src 'self'; connect-src 'self'; frame-ancestors 'none'; \
-    base-uri 'none'; form-action 'none'";
+fn policy(files: &[File]) -> String {
+    let styles = nonce(files).map(|nonce| format!(" 'nonce-{nonce}'")).unwrap_or_default();
+    format!(
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'{styles}; img-src 'self' data:; \
+         manifest-src 'self'; worker-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    )
+}
+
+/// The name that the page's own policy has for styles made while it runs; another one in each build.
+fn nonce(files: &[File]) -> Option<&str> {
+    let (_, page) = files.iter().find(|(name, _)| *name == "index.html")?;
+    let (_, rest) = std::str::from_utf8(page).ok()?.split_once("nonce-")?;
+    rest.split(|character: char| !character.is_ascii_alphanumeric() && character != '-' && character != '_').next()
+}
 
 /// Serves the page until the program is interrupted.
 pub(super) fn playground(arguments: &PlaygroundArguments) -> Result<Shown> {
@@ -87,7 +98,7 @@ fn converse(mut stream: &TcpStream) -> io::Result<()> {
         }
     }
     let answer = answer(&request, FILES);
-    stream.write_all(answer.head().as_bytes())?;
+    stream.write_all(answer.head(FILES).as_bytes())?;
     if answer.has_body {
         stream.write_all(answer.body)?;
     }
@@ -103,13 +114,14 @@ struct Answer {
 }
 
 impl Answer {
-    fn head(&self) -> String {
+    fn head(&self, files: &[File]) -> String {
         format!(
-            "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nContent-Security-Policy: {POLICY}\r\n\
+            "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nContent-Security-Policy: {}\r\n\
              X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCache-Control: no-cache\r\nConnection: close\r\n\r\n",
             self.status,
             self.kind,
             self.body.len(),
+            policy(files),
         )
     }
 }
@@ -159,12 +171,19 @@ mod tests {
     fn files_are_answered_with_their_kind_and_a_policy() {
         let page = answer("GET / HTTP/1.1", SOME);
         assert_eq!((page.status, page.body), ("200 OK", &b"<!doctype html>"[..]));
-        assert!(page.head().contains("Content-Type: text/html; charset=utf-8\r\n"));
-        assert!(page.head().contains("Content-Security-Policy: default-src 'none'; "));
-        assert!(page.head().ends_with("Connection: close\r\n\r\n"));
+        assert!(page.head(SOME).contains("Content-Type: text/html; charset=utf-8\r\n"));
+        assert!(page.head(SOME).contains("Content-Security-Policy: default-src 'none'; "));
+        assert!(page.head(SOME).ends_with("Connection: close\r\n\r\n"));
         let module = answer("HEAD /assets/engine.wasm?v=1 HTTP/1.1", SOME);
         assert_eq!((module.kind, module.has_body), ("application/wasm", false));
-        assert!(module.head().contains("Content-Length: 4\r\n"));
+        assert!(module.head(SOME).contains("Content-Length: 4\r\n"));
+    }
+
+    #[test]
+    fn the_policy_allows_the_styles_that_the_page_names() {
+        let page: &[File] = &[("index.html", b"content=\"style-src &#39;self&#39; &#39;nonce-aB-9_&#39;; img-src\"")];
+        assert!(policy(page).contains("style-src 'self' 'nonce-aB-9_'; img-src"), "{}", policy(page));
+        assert!(policy(SOME).contains("style-src 'self'; img-src"), "{}", policy(SOME));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use apportion_core::finding::Severity;
 
 use crate::cli::files::Source;
 use crate::cli::note::Note;
+use crate::cli::text::clean;
 
 /// One line per note.
 pub(crate) fn write(notes: &[Note], sources: &[Source]) -> String {
@@ -31,7 +32,7 @@ fn line(note: &Note, sources: &[Source]) -> String {
 
 /// A text in which nothing ends the command.
 fn message(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    clean(text).replace('%', "%25").replace('\n', "%0A")
 }
 
 fn property(text: &str) -> String {

@@ -197,6 +197,6 @@ mod tests {
 
     #[test]
     fn text_of_the_user_is_no_markup() {
-        assert_eq!(escape("<script>'\"&\u{1b}"), "&lt;script&gt;&#39;&quot;&amp;\u{fffd}");
+        assert_eq!(escape("<script>'\"&\u{1b}"), "&lt;script&gt;&#39;&quot;&amp;\\u{1B}");
     }
 }
