@@ -118,6 +118,9 @@ snapshots! {
     check_finds_what_is_wrong: ["check", "-f", "host-wasmtime/tests/cli/dump.yaml"];
     check_as_json: ["check", "-f", "host-wasmtime/tests/cli/dump.yaml", "-o", "json"];
     check_finds_nothing: ["check", "-f", SMALL];
+    check_of_a_log: ["check", "--watch", "-f", "host-wasmtime/tests/cli/log.ndjson"];
+    check_of_a_log_as_json: ["check", "--watch", "-f", "host-wasmtime/tests/cli/log.ndjson", "-o", "json"];
+    check_of_a_log_that_breaks_off: ["check", "--watch", "-f", "-"], "{\"type\": \"BOOKMARK\"}\n{\"type\": ";
     help_of_check: ["check", "--help"];
     run_keeps_escape_sequences_from_the_terminal: ["run", "-f", "-"], ESCAPES;
     allocate_shows_devices_and_configuration: ["allocate", "-f", SMALL, "--claim", "ml/tuned"];

@@ -14,6 +14,7 @@ export {
   validateText,
 } from "./engine.js";
 export { Controller } from "./controller.js";
+export { History } from "./history.js";
 export { StoppedError } from "./instance.js";
 export { Manifests, readYaml } from "./manifests.js";
 export { Simulation, inspect, readScript } from "./simulation.js";

@@ -313,3 +313,24 @@ export interface InspectOptions {
  * @throws {SettingsError} when a setting is not known.
  */
 export function inspect(objects: Iterable<unknown>, options?: InspectOptions): Finding[];
+
+/** An event of a watch of the API server. `LISTED` has a list of one kind as its object: all that there are now. */
+export interface WatchEvent {
+  type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "LISTED";
+  object: unknown;
+}
+
+/**
+ * What happens in a cluster, held to laws: each device, share and counter is held once, no Pod loses devices that it uses, no
+ * template goes that template-sync did not make.
+ *
+ * Holds memory of the module until `free()` is called or the garbage collector comes by.
+ */
+export class History {
+  /** Nothing has happened yet. @throws {@link SettingsError} when a setting is not known. */
+  constructor(settings?: Settings);
+  /** Takes in events in the order of their revisions. Findings come per event, in order: which laws it breaks. */
+  note(events: Iterable<WatchEvent>): Finding[][];
+  /** Gives the memory back. The history cannot be used afterwards. */
+  free(): void;
+}

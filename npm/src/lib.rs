@@ -5,6 +5,7 @@
 //! typed values of them; its functions ending in `Text` hand the texts through as they are.
 
 mod control;
+mod history;
 mod life;
 mod manifests;
 mod question;
@@ -19,6 +20,7 @@ use serde_json::Value;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 pub use control::Controller;
+pub use history::History;
 pub use life::{Simulation, inspect, read_script};
 pub use manifests::Manifests;
 pub use question::{answer, convert, evaluate, validate};

@@ -1,9 +1,11 @@
 //! An API server, as the command line reads it and the controller watches and writes it.
 
 mod busy;
+mod follow;
 mod list;
 mod rbac;
 mod resources;
+mod served;
 
 use anyhow::{Context, Result};
 use kube::client::ClientBuilder;
@@ -11,12 +13,14 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use tower::util::AndThenLayer;
 
+pub(crate) use follow::{Followed, follow};
 pub(crate) use list::list;
 pub(crate) use rbac::{reader_role, rules};
 pub(crate) use resources::{
     CLAIMS, CLASSES, NAMESPACES, NODES, PLANNED, POD_GROUPS, PODS, READ, Resource, SLICES, TAINT_RULES,
-    TEMPLATE_SOURCES, TEMPLATES,
+    TEMPLATE_SOURCES, TEMPLATES, WATCHED,
 };
+pub(crate) use served::Served;
 
 /// An API server that can be asked.
 pub(crate) struct Connection {

@@ -10,11 +10,11 @@ use super::resources::Resource;
 /// Name of the role that `--from-cluster` needs.
 const READER: &str = "apportion-reader";
 
-/// The role that `--from-cluster` needs.
-pub(crate) fn reader_role(kinds: &[Resource]) -> ClusterRole {
+/// The role that `--from-cluster` needs to do this with objects of these kinds.
+pub(crate) fn reader_role(kinds: &[Resource], verbs: &[&str]) -> ClusterRole {
     ClusterRole {
         metadata: ObjectMeta { name: Some(READER.to_owned()), ..ObjectMeta::default() },
-        rules: Some(rules(kinds, &["list"])),
+        rules: Some(rules(kinds, verbs)),
         ..ClusterRole::default()
     }
 }

@@ -72,6 +72,9 @@ pub(crate) const TEMPLATE_SOURCES: Resource = Resource {
 /// What copies of cluster-wide templates are decided on.
 pub(crate) const PLANNED: [Resource; 6] = [NAMESPACES, CLASSES, TEMPLATES, TEMPLATE_SOURCES, POD_GROUPS, PODS];
 
+/// What the laws over a history are about, in the order in which it is listed: what claims take is known before they are.
+pub(crate) const WATCHED: [Resource; 6] = [NAMESPACES, SLICES, TEMPLATE_SOURCES, TEMPLATES, PODS, CLAIMS];
+
 /// All that questions about a cluster are answered from. Workload controllers are not among it: their Pods are there already.
 pub(crate) const READ: [Resource; 9] =
     [NAMESPACES, NODES, CLASSES, SLICES, TAINT_RULES, TEMPLATES, CLAIMS, POD_GROUPS, PODS];

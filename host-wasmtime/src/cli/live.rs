@@ -26,7 +26,7 @@ pub(crate) fn read(arguments: &ClusterArguments, kinds: &[Resource]) -> Result<I
     Ok(input)
 }
 
-/// The role that reading these kinds needs, as a manifest.
-pub(crate) fn role(kinds: &[Resource]) -> Result<Shown> {
-    Ok(Shown::text(machine::text(&serde_json::to_value(reader_role(kinds))?, Output::Yaml)))
+/// The role that doing this with these kinds needs, as a manifest.
+pub(crate) fn role((kinds, verbs): (&[Resource], &[&str])) -> Result<Shown> {
+    Ok(Shown::text(machine::text(&serde_json::to_value(reader_role(kinds, verbs))?, Output::Yaml)))
 }

@@ -35,7 +35,7 @@ pub(crate) fn main() -> ExitCode {
     let matches = commands::definition().get_matches();
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let shown = match commands::wants_role(&matches) {
-        true => live::role(arguments.command.kinds()),
+        true => live::role(arguments.command.reads()),
         false => arguments.command.run(),
     };
     let shown = shown.or_else(|error| error.downcast::<InputErrors>().map(Shown::from));

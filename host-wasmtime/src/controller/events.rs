@@ -15,7 +15,7 @@ use kube::{Client, Error};
 use serde_json::json;
 
 use super::rights;
-use super::served::Served;
+use crate::api_server::Served;
 
 /// How long nothing is written about a repetition.
 const QUIET: Duration = Duration::from_secs(300);

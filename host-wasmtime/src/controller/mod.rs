@@ -21,7 +21,6 @@ mod raw;
 mod rbac;
 mod rights;
 mod serve;
-mod served;
 mod steps;
 mod traces;
 mod unit;
@@ -57,12 +56,11 @@ use metrics::Metrics;
 use parts::PartName;
 use queue::Queue;
 use serve::Health;
-use served::Served;
 use unit::Unit;
 use watch::{News, Watch};
 use writer::{TELLERS, Writer};
 
-use crate::api_server::{Connection, Resource, connect_as_pod};
+use crate::api_server::{Connection, Resource, Served, connect_as_pod};
 
 /// How long the parts may take to end once they are told to, and the Lease to be given back.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -199,7 +197,8 @@ async fn show_leader(mut fence: leader::Fence, metrics: Arc<Metrics>) {
     }
 }
 
-async fn wait_for_signal() -> Result<()> {
+/// Waits until somebody wants the program to end.
+pub(crate) async fn wait_for_signal() -> Result<()> {
     let of = |kind: SignalKind| signal(kind).context("signals cannot be received");
     let (mut terminate, mut interrupt) = (of(SignalKind::terminate())?, of(SignalKind::interrupt())?);
     tokio::select! {

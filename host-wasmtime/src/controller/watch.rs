@@ -20,8 +20,7 @@ use super::leader::Fence;
 use super::metrics::Metrics;
 use super::raw::Raw;
 use super::rights;
-use super::served::Served;
-use crate::api_server::{NAMESPACES, NODES, PODS, Resource, TEMPLATES};
+use crate::api_server::{NAMESPACES, NODES, PODS, Resource, Served, TEMPLATES};
 
 /// Pause before a kind that is not served is looked for again: one that is needed, and one that is not.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);

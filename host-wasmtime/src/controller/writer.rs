@@ -21,10 +21,10 @@ use super::limit::Limit;
 use super::metrics::Metrics;
 use super::raw::Raw;
 use super::rights;
-use super::served::Served;
 use super::steps::{Done, Failure, Feedback, Outcome, Step, turns};
 use super::traces;
 use super::watch::Seen;
+use crate::api_server::Served;
 
 /// How long a write may take. Together with the time after which none is started it ends before the lease does.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -91,7 +91,7 @@ impl ApiServer {
     /// Stores objects, as their authors would; those that are there are replaced.
     pub(crate) fn apply(&self, objects: &[Value]) {
         for object in objects {
-            self.store().put(object.clone());
+            self.store().given(|store| store.put(object.clone()));
         }
         self.tell();
     }
@@ -105,7 +105,7 @@ impl ApiServer {
     }
 
     pub(crate) fn delete(&self, plural: &str, namespace: &str, name: &str) {
-        self.store().delete(plural, namespace, name);
+        self.store().given(|store| store.delete(plural, namespace, name));
         self.tell();
     }
 
@@ -139,6 +139,10 @@ impl ApiServer {
 impl Drop for ApiServer {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
+        if !std::thread::panicking() {
+            let broken = self.store().broken_laws();
+            assert!(broken.is_empty(), "laws were broken: {broken:?}");
+        }
     }
 }
 

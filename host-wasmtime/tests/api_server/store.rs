@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use apportion_core::check::History;
+use apportion_core::finding::Finding;
+use apportion_core::profile::Profile;
 use serde_json::{Map, Value, json};
 
 /// What was asked.
@@ -36,6 +39,8 @@ pub(crate) struct Change {
     pub(crate) kind: &'static str,
     pub(crate) plural: String,
     pub(crate) object: Value,
+    /// Whether the test made it, or the server itself.
+    pub(crate) is_given: bool,
 }
 
 /// Plural, namespace, name.
@@ -50,6 +55,8 @@ pub(crate) struct Store {
     objects: BTreeMap<Key, Value>,
     pub(crate) version: u64,
     pub(crate) changes: Vec<Change>,
+    /// Whether what is changed now is not asked for by a request.
+    is_given: bool,
     pub(crate) requests: Vec<Request>,
     pub(crate) faults: Vec<Fault>,
     /// Plurals, or plurals with a subresource, that nobody may ask for.
@@ -162,7 +169,13 @@ impl Store {
     fn commit(&mut self, kind: &'static str, key: Key, mut object: Value) -> Value {
         object["metadata"]["resourceVersion"] = json!(self.version.to_string());
         self.objects.insert(key.clone(), object.clone());
-        self.changes.push(Change { version: self.version, kind, plural: key.0, object: object.clone() });
+        self.changes.push(Change {
+            version: self.version,
+            kind,
+            plural: key.0,
+            object: object.clone(),
+            is_given: self.is_given,
+        });
         object
     }
 
@@ -170,13 +183,44 @@ impl Store {
         let mut object = self.objects.remove(&(plural.to_owned(), namespace.to_owned(), name.to_owned()))?;
         self.version += 1;
         object["metadata"]["resourceVersion"] = json!(self.version.to_string());
-        let change = Change { version: self.version, kind: "DELETED", plural: plural.to_owned(), object };
+        let change = Change {
+            version: self.version,
+            kind: "DELETED",
+            plural: plural.to_owned(),
+            object,
+            is_given: self.is_given,
+        };
         self.changes.push(change.clone());
         Some(change.object)
     }
 
     /// Deletes what is owned by something that is gone.
     pub(crate) fn collect_garbage(&mut self) {
+        self.given(Self::collect);
+    }
+
+    /// Does what no request asks for.
+    pub(crate) fn given<T>(&mut self, change: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.is_given, true);
+        let done = change(self);
+        self.is_given = before;
+        done
+    }
+
+    /// Laws that changes asked for by requests broke, each with its version.
+    pub(crate) fn broken_laws(&self) -> Vec<(u64, Finding)> {
+        let mut history = History::new(Profile::default());
+        let mut broken = Vec::new();
+        for change in &self.changes {
+            let found = history.note(json!({ "type": change.kind, "object": change.object }));
+            let found =
+                found.into_iter().filter(|finding| !change.is_given && finding.code.text().starts_with("check/"));
+            broken.extend(found.map(|finding| (change.version, finding)));
+        }
+        broken
+    }
+
+    fn collect(&mut self) {
         let uids: Vec<String> = self.objects.values().map(|object| text(object, "/metadata/uid").to_owned()).collect();
         let is_orphan = |object: &Value| {
             let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);

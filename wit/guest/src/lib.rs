@@ -8,6 +8,7 @@
 mod answers;
 mod control;
 mod from_wire;
+mod inspection;
 mod life;
 #[cfg(target_arch = "wasm32")]
 mod memory;

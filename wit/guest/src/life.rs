@@ -1,4 +1,4 @@
-//! Simulations and inspections through the contract.
+//! Simulations through the contract.
 
 use std::cell::RefCell;
 
@@ -10,7 +10,7 @@ use apportion_core::finding::Finding as CoreFinding;
 
 use crate::bindings::exports::apportion::dra::decisions::{Limits, Profile, Report};
 use crate::bindings::exports::apportion::dra::life as wit;
-use crate::bindings::exports::apportion::dra::{inspection, types};
+use crate::bindings::exports::apportion::dra::types;
 use crate::{Component, from_wire, to_wire};
 
 /// One simulation; the host calls its methods one at a time.
@@ -146,19 +146,6 @@ impl wit::GuestSimulation for Played {
                 value: entry.value.to_string(),
             })
             .collect()
-    }
-}
-
-impl inspection::Guest for Component {
-    fn inspect(
-        objects: Vec<String>,
-        profile: Profile,
-        now_millis: Option<i64>,
-    ) -> Result<Vec<types::Finding>, Vec<types::Finding>> {
-        let profile = from_wire::profile(&profile).map_err(to_wire::findings)?;
-        let objects: Vec<_> = objects.iter().map(|text| parse(text).unwrap_or_default()).collect();
-        let now = now_millis.map(Time::from_millis);
-        Ok(to_wire::findings(apportion_core::check::inspect(objects, &profile, now)))
     }
 }
 

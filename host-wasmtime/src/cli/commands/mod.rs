@@ -27,7 +27,7 @@ use anyhow::Result;
 use clap::{ArgMatches, CommandFactory, Parser, Subcommand};
 
 use super::shown::Shown;
-use crate::api_server::{PLANNED, READ, Resource};
+use crate::api_server::{PLANNED, READ, Resource, WATCHED};
 use crate::controller::ControllerArguments;
 
 /// Decides Kubernetes Dynamic Resource Allocation (DRA): which claim gets which devices, on which node, and why not.
@@ -99,9 +99,13 @@ impl Command {
         }
     }
 
-    /// The kinds that are read of a live cluster.
-    pub(crate) const fn kinds(&self) -> &'static [Resource] {
-        if matches!(self, Self::Plan(_) | Self::Crct(_)) { &PLANNED } else { &READ }
+    /// The kinds that are read of a live cluster, and how.
+    pub(crate) const fn reads(&self) -> (&'static [Resource], &'static [&'static str]) {
+        match self {
+            Self::Plan(_) | Self::Crct(_) => (&PLANNED, &["list"]),
+            Self::Check(arguments) if arguments.watch => (&WATCHED, &["list", "watch"]),
+            _ => (&READ, &["list"]),
+        }
     }
 }
 

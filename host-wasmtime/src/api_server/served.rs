@@ -7,20 +7,20 @@ use kube::api::{Api, ListParams};
 use kube::core::{ApiResource, DynamicObject};
 use kube::{Client, Error};
 
-use crate::api_server::Resource;
+use super::Resource;
 
 /// Versions that were found, by the kind as references name it.
 #[derive(Debug, Default)]
-pub(super) struct Served(RwLock<BTreeMap<&'static str, ApiResource>>);
+pub(crate) struct Served(RwLock<BTreeMap<&'static str, ApiResource>>);
 
 impl Served {
     /// The version of a kind that the server has, if it was found.
-    pub(super) fn of_kind(&self, kind: &str) -> Option<ApiResource> {
+    pub(crate) fn of_kind(&self, kind: &str) -> Option<ApiResource> {
         self.0.read().ok()?.get(kind).cloned()
     }
 
     /// Looks for the first version of a kind that the server has; `None` when it has none.
-    pub(super) async fn find(&self, client: &Client, resource: &Resource) -> Result<Option<ApiResource>, Error> {
+    pub(crate) async fn find(&self, client: &Client, resource: &Resource) -> Result<Option<ApiResource>, Error> {
         if let Some(known) = self.of_kind(resource.reference_kind()) {
             return Ok(Some(known));
         }

@@ -1,4 +1,6 @@
-//! `apportion check`: what is wrong in a dump.
+//! `apportion check`: what is wrong in a dump, or in what happens.
+
+mod watch;
 
 use std::io;
 
@@ -22,9 +24,12 @@ use crate::cli::{ask, machine, text};
 
 const EXAMPLE: &str = "\
 Example:
-  kubectl get resourceclaims,resourceslices,pods,nodes -A -o yaml | apportion check -f -";
+  kubectl get resourceclaims,resourceslices,pods,nodes -A -o yaml | apportion check -f -
+  apportion check --watch --from-cluster --for 10m
+  kubectl get resourceclaims -A --watch --output-watch-events -o json > claims.log
+  apportion check --watch -f claims.log";
 
-/// Find what is wrong in a dump of a cluster, each with the next step that is safe
+/// Find what is wrong in a dump of a cluster, or while it works, each with the next step that is safe
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct CheckArguments {
@@ -33,14 +38,24 @@ pub(crate) struct CheckArguments {
     #[command(flatten)]
     kubernetes: KubernetesArguments,
     /// The time of the dump, as 2026-03-01T12:00:00Z; without it the latest that its objects speak of
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", conflicts_with = "watch")]
     now: Option<String>,
+    /// Follow a cluster, or read logs of watch events from files, and tell each change that gives a device twice, takes devices from
+    /// a Pod that uses them, or deletes a template that is no copy
+    #[arg(long)]
+    pub(super) watch: bool,
+    /// With `--watch --from-cluster`: how long to follow, such as 30s; without it until it is interrupted
+    #[arg(long = "for", value_name = "DURATION", requires = "watch")]
+    lasts: Option<String>,
     #[command(flatten)]
     view: ViewArguments,
 }
 
 pub(super) fn check(arguments: &CheckArguments) -> Result<Shown> {
-    let CheckArguments { input, kubernetes, now, view } = arguments;
+    if arguments.watch {
+        return watch::watch(arguments);
+    }
+    let CheckArguments { input, kubernetes, now, view, .. } = arguments;
     let profile = ask::profile(kubernetes, Mode::Sound)?;
     let now = match now {
         Some(text) => {

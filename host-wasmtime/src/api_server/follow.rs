@@ -1,0 +1,59 @@
+//! What happens to the objects of one kind, as events of a watch.
+
+use std::pin::pin;
+
+use futures::StreamExt;
+use kube::Client;
+use kube::api::Api;
+use kube::core::{ApiResource, DynamicObject, TypeMeta};
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{self, Event, watcher};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// What is heard of a kind.
+pub(crate) enum Followed {
+    /// All that there are now, as an event `LISTED`.
+    Listed(Value),
+    /// An event of the API server.
+    Happened(Value),
+    /// The watch failed, and is begun again after a pause.
+    Failed(watcher::Error),
+}
+
+/// Follows all objects of a kind until nobody listens: first a list, then what happens, and a list again wherever a part of that was
+/// missed. What is heard carries the plural of the kind.
+pub(crate) async fn follow(client: Client, kind: ApiResource, news: UnboundedSender<(String, Followed)>) {
+    let api: Api<DynamicObject> = Api::all_with(client, &kind);
+    let types = TypeMeta { api_version: kind.api_version.clone(), kind: kind.kind.clone() };
+    let write = |mut object: DynamicObject| {
+        object.types = Some(types.clone());
+        // Keys of objects are text, so writing cannot fail.
+        serde_json::to_value(object).unwrap_or_default()
+    };
+    let mut events = pin!(watcher(api, watcher::Config::default()).default_backoff());
+    let mut items = Vec::new();
+    while let Some(event) = events.next().await {
+        let heard = match event {
+            Ok(Event::Init) => {
+                items.clear();
+                continue;
+            }
+            Ok(Event::InitApply(object)) => {
+                items.push(write(object));
+                continue;
+            }
+            Ok(Event::InitDone) => {
+                let (list_kind, items) = (format!("{}List", kind.kind), std::mem::take(&mut items));
+                let list = json!({ "apiVersion": kind.api_version, "kind": list_kind, "items": items });
+                Followed::Listed(json!({ "type": "LISTED", "object": list }))
+            }
+            Ok(Event::Apply(object)) => Followed::Happened(json!({ "type": "MODIFIED", "object": write(object) })),
+            Ok(Event::Delete(object)) => Followed::Happened(json!({ "type": "DELETED", "object": write(object) })),
+            Err(error) => Followed::Failed(error),
+        };
+        if news.send((kind.plural.clone(), heard)).is_err() {
+            return;
+        }
+    }
+}
