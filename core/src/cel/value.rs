@@ -28,6 +28,12 @@ pub(super) fn fail<X>(message: impl Into<Cow<'static, str>>) -> Eval<X> {
     Err(Fault::Error(message.into()))
 }
 
+/// A number as an index; the largest one of this machine stands for all that are larger, so that every machine says the same of them.
+/// `None` where it is negative.
+pub(super) fn index(number: i64) -> Option<usize> {
+    (number >= 0).then(|| usize::try_from(number).unwrap_or(usize::MAX))
+}
+
 pub(super) fn no_overload<X>() -> Eval<X> {
     fail("no such overload")
 }

@@ -7,7 +7,7 @@ use super::operators::{binary as operate, compare};
 use crate::cel::call::{Func, Trait};
 use crate::cel::eval::{LARGEST, check_key, equals, too_large};
 use crate::cel::plan::insert;
-use crate::cel::value::{Entries, Eval, List, Map, Value, fail, no_overload};
+use crate::cel::value::{Entries, Eval, List, Map, Value, fail, index, no_overload};
 
 pub(super) fn unary<'a>(func: Func, a: &Value<'a>) -> Eval<Value<'a>> {
     if func == Func::Range {
@@ -228,10 +228,10 @@ pub(super) fn slice<'a>(a: &Value<'a>, b: &Value<'a>, c: &Value<'a>) -> Eval<Val
     let (Value::List(list), Value::Int(start), Value::Int(end)) = (a, b, c) else {
         return no_overload();
     };
-    let (Ok(from), Ok(to)) = (usize::try_from(*start), usize::try_from(*end)) else {
+    let (Some(from), Some(to)) = (index(*start), index(*end)) else {
         return fail(format!("cannot slice({start}, {end}), negative indexes not supported"));
     };
-    if from > to {
+    if start > end {
         return fail(format!("cannot slice({start}, {end}), start index must be less than or equal to end index"));
     }
     if to > list.len() {

@@ -4,7 +4,7 @@ use crate::cel::call::Func;
 use crate::cel::eval::{LARGEST, too_large};
 use crate::cel::number::escape;
 use crate::cel::regex::Regex;
-use crate::cel::value::{Eval, Value, fail, no_overload};
+use crate::cel::value::{Eval, Value, fail, index, no_overload};
 use crate::cel::work::Work;
 
 pub(super) fn unary<'a>(func: Func, a: &Value<'a>) -> Eval<Value<'a>> {
@@ -43,7 +43,7 @@ pub(super) fn binary<'a>(func: Func, a: &Value<'a>, b: &Value<'a>) -> Eval<Value
         (Func::CharAt, Value::Str(text), Value::Int(index)) => char_at(text.as_str(), *index),
         (Func::Substring, Value::Str(text), Value::Int(start)) => {
             let text = text.as_str();
-            match usize::try_from(*start).ok().and_then(|start| byte_offset(text, start)) {
+            match index(*start).and_then(|start| byte_offset(text, start)) {
                 Some(offset) => Ok(Value::text(text.get(offset..).unwrap_or_default())),
                 None => fail(format!("index out of range: {start}")),
             }
@@ -106,14 +106,14 @@ fn byte_offset(text: &str, index: usize) -> Option<usize> {
     text.char_indices().map(|(offset, _)| offset).chain([text.len()]).nth(index)
 }
 
-fn char_at<'a>(text: &str, index: i64) -> Eval<Value<'a>> {
-    let offset = usize::try_from(index).ok().and_then(|index| byte_offset(text, index));
+fn char_at<'a>(text: &str, number: i64) -> Eval<Value<'a>> {
+    let offset = index(number).and_then(|index| byte_offset(text, index));
     match offset {
         Some(offset) => {
             let character = text.get(offset..).and_then(|rest| rest.chars().next());
             Ok(Value::text(character.map(String::from).unwrap_or_default()))
         }
-        None => fail(format!("index out of range: {index}")),
+        None => fail(format!("index out of range: {number}")),
     }
 }
 
@@ -121,7 +121,7 @@ fn substring<'a>(text: &str, start: i64, end: i64) -> Eval<Value<'a>> {
     if start > end {
         return fail(format!("invalid substring range. start: {start}, end: {end}"));
     }
-    let offset = |index: i64| usize::try_from(index).ok().and_then(|index| byte_offset(text, index));
+    let offset = |number: i64| index(number).and_then(|index| byte_offset(text, index));
     match (offset(start), offset(end)) {
         (Some(from), Some(to)) => Ok(Value::text(text.get(from..to).unwrap_or_default())),
         (None, _) => fail(format!("index out of range: {start}")),
@@ -137,7 +137,7 @@ fn index_of<'a>(text: &str, part: &str, offset: i64) -> Eval<Value<'a>> {
     if part.is_empty() {
         return Ok(Value::Int(offset));
     }
-    let Ok(start) = usize::try_from(offset) else {
+    let Some(start) = index(offset) else {
         return fail(format!("index out of range: {offset}"));
     };
     let found = byte_offset(text, start).and_then(|start| Some(start.saturating_add(text.get(start..)?.find(part)?)));
@@ -146,7 +146,7 @@ fn index_of<'a>(text: &str, part: &str, offset: i64) -> Eval<Value<'a>> {
 
 /// Where nothing is found from an offset on: there, or at the end. Up to 1.36 the offset was not looked at.
 fn nothing_from<'a>(text: &str, offset: i64) -> Eval<Value<'a>> {
-    let Ok(start) = usize::try_from(offset) else {
+    let Some(start) = index(offset) else {
         return fail(format!("index out of range: {offset}"));
     };
     Ok(Value::size(start.min(text.chars().count())))
@@ -164,7 +164,7 @@ fn last_index_from<'a>(text: &str, part: &str, offset: i64) -> Eval<Value<'a>> {
     if part.is_empty() {
         return Ok(Value::Int(offset));
     }
-    let Ok(last) = usize::try_from(offset) else {
+    let Some(last) = index(offset) else {
         return fail(format!("index out of range: {offset}"));
     };
     let Some(last) = byte_offset(text, last).filter(|last| *last < text.len()) else {
@@ -183,10 +183,10 @@ fn last_index_from<'a>(text: &str, part: &str, offset: i64) -> Eval<Value<'a>> {
 
 fn split<'a>(text: &str, separator: &str, limit: i64) -> Value<'a> {
     let part = |part: &str| Value::text(part);
-    let limit = match usize::try_from(limit) {
-        Ok(0) => return Value::list(Vec::new()),
-        Ok(limit) => limit,
-        Err(_) => usize::MAX,
+    let limit = match index(limit) {
+        Some(0) => return Value::list(Vec::new()),
+        Some(limit) => limit,
+        None => usize::MAX,
     };
     if separator.is_empty() {
         let mut parts = Vec::new();
@@ -208,7 +208,7 @@ fn split<'a>(text: &str, separator: &str, limit: i64) -> Value<'a> {
 }
 
 fn replace<'a>(text: &str, old: &str, new: &str, limit: i64) -> Eval<Value<'a>> {
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let limit = index(limit).unwrap_or(usize::MAX);
     let count = if old.is_empty() { text.chars().count().saturating_add(1) } else { text.matches(old).count() };
     if count.min(limit).saturating_mul(new.len()).saturating_add(text.len()) > LARGEST {
         return too_large();
@@ -230,7 +230,7 @@ pub(super) fn pattern<'a>(
     };
     let limit = match limit {
         None => usize::MAX,
-        Some(Value::Int(limit)) => usize::try_from(*limit).unwrap_or(usize::MAX),
+        Some(Value::Int(limit)) => index(*limit).unwrap_or(usize::MAX),
         Some(_) => return no_overload(),
     };
     let compiled;

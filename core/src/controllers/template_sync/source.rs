@@ -144,7 +144,8 @@ impl<'s> Source<'s> {
 
     /// How many copies may be missing at a time while they are replaced.
     pub(super) fn max_unavailable(self) -> Option<usize> {
-        usize::try_from(self.custom_spec()?.max_unavailable?).ok()
+        let number = self.custom_spec()?.max_unavailable?;
+        (number >= 0).then(|| usize::try_from(number).unwrap_or(usize::MAX))
     }
 
     /// Names of the device classes that it asks for devices of.
