@@ -318,6 +318,8 @@ codes! {
         "A PodGroup whose Pods are scheduled together or not at all has fewer Pods, or fewer Pods that find a place, than it needs at once.";
     RunSchedulerMessage = "run/scheduler-message", Info,
         "What kube-scheduler would write into the Pod's condition and events.";
+    ExplainCutOff = "explain/cut-off", Info,
+        "Trying out what would help took more steps than one explanation may. What is said holds; there may be more that helps, or less that suffices.";
     AllocFeatureOff = "alloc/feature-off", Error,
         "The claim uses a feature that is off in the stated Kubernetes. The scheduler refuses the Pod as long as the feature gate is off.";
     AllocReferenceDiffers = "alloc/reference-differs", Warning,

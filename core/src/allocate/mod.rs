@@ -412,6 +412,73 @@ pub(crate) fn find_place(cluster: &mut Cluster, question: &Question, limits: &Li
     place(cluster, &Asked { claims, nodes: &question.nodes, in_use: &question.in_use, barred: &[] }, limits)
 }
 
+/// What several questions may take together: the steps of their searches, and some for each unit on each node that is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Allowance {
+    left: u64,
+    /// Steps of one search at most.
+    most: u64,
+    is_short: bool,
+}
+
+impl Allowance {
+    /// Steps that laying out one unit on one node is worth.
+    const UNIT: u64 = 8;
+
+    pub(crate) fn new(all: u64, most: u64) -> Self {
+        Self { left: all, most, is_short: false }
+    }
+
+    /// Does something that may take so many steps of it at most.
+    pub(crate) fn lend<T>(&mut self, steps: u64, work: impl FnOnce(&mut Self) -> T) -> T {
+        let aside = self.set_aside(steps);
+        let done = work(self);
+        self.put_back(aside);
+        done
+    }
+
+    /// Leaves so many steps of it at most; what is taken away is to be put back.
+    pub(crate) fn set_aside(&mut self, steps: u64) -> u64 {
+        let aside = self.left.saturating_sub(steps);
+        self.left = self.left.saturating_sub(aside);
+        aside
+    }
+
+    pub(crate) fn put_back(&mut self, aside: u64) {
+        self.left = self.left.saturating_add(aside);
+    }
+
+    pub(crate) fn half(&self) -> u64 {
+        self.left / 2
+    }
+
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Whether some question was not asked for want of steps, since this was asked last.
+    pub(crate) fn was_short(&mut self) -> bool {
+        std::mem::take(&mut self.is_short)
+    }
+}
+
+/// The same within what is left of an allowance; [`Place::GaveUp`] where nothing is.
+pub(crate) fn find_place_within(cluster: &mut Cluster, question: &Question, allowance: &mut Allowance) -> Place {
+    if allowance.is_used_up() {
+        allowance.is_short = true;
+        return Place::GaveUp;
+    }
+    let (claims, nodes) = (question.claims.iter().collect(), &question.nodes);
+    let asked = Asked { claims, nodes, in_use: &question.in_use, barred: &[] };
+    let mut budget = Budget { steps: 0, limit: allowance.most.min(allowance.left) };
+    let mut memory = cluster.lend_memory();
+    let (place, looked) = place_with(cluster, &mut memory, &asked, &mut budget);
+    cluster.return_memory(memory);
+    let taken = budget.steps.saturating_add(looked.saturating_mul(Allowance::UNIT));
+    allowance.left = allowance.left.saturating_sub(taken);
+    place
+}
+
 /// The same for some claims and nodes, without some devices that nobody has, as [`allocate_without`].
 pub(crate) fn find_place_without(
     cluster: &mut Cluster,
@@ -426,13 +493,14 @@ pub(crate) fn find_place_without(
 
 fn place(cluster: &mut Cluster, asked: &Asked<'_>, limits: &Limits) -> Place {
     let mut memory = cluster.lend_memory();
-    let place = place_with(cluster, &mut memory, asked, limits);
+    let mut budget = Budget { steps: 0, limit: limits.max_steps };
+    let (place, _) = place_with(cluster, &mut memory, asked, &mut budget);
     cluster.return_memory(memory);
     place
 }
 
-fn place_with(cluster: &Cluster, memory: &mut Memory, asked: &Asked<'_>, limits: &Limits) -> Place {
-    let mut budget = Budget { steps: 0, limit: limits.max_steps };
+/// The place, and how many units were laid out, counted for each node again.
+fn place_with(cluster: &Cluster, memory: &mut Memory, asked: &Asked<'_>, budget: &mut Budget) -> (Place, u64) {
     let plan = &Plan::new(&asked.claims, cluster);
     let overlay = &overlay(cluster, asked.in_use, asked.barred);
     let mut judge = Judge::new(plan, cluster.profile(), std::mem::take(&mut memory.selectors));
@@ -440,8 +508,11 @@ fn place_with(cluster: &Cluster, memory: &mut Memory, asked: &Asked<'_>, limits:
     let way = Way { quirks: Quirks::of(cluster.profile()), patience: node::PATIENCE };
     let mut asking = Asking { cluster, overlay, plan, judge: &mut judge, pools, way, met_defect: false };
     let mut place = Place::Nowhere;
+    let units = u64::try_from(plan.units.len()).unwrap_or(u64::MAX);
+    let mut looked = units;
     for name in nodes::worth_asking(cluster, asked, plan) {
-        place = match asking.ask(&nodes::named(cluster, name), false, &mut budget) {
+        looked = looked.saturating_add(units);
+        place = match asking.ask(&nodes::named(cluster, name), false, budget) {
             Ok(Reply::Fits(allocations)) => Place::On(name.to_owned(), allocations),
             Ok(Reply::Refuses(_)) => continue,
             Err(Stop::Failed(failure)) => Place::Failed(failure),
@@ -450,7 +521,7 @@ fn place_with(cluster: &Cluster, memory: &mut Memory, asked: &Asked<'_>, limits:
         break;
     }
     memory.selectors = judge.into_selectors();
-    place
+    (place, looked)
 }
 
 /// What the question says is taken, on top of what the cluster knows. Devices that nobody publishes do not matter.

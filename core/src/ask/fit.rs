@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::what_if::unknown;
-use crate::allocate::{DeviceId, InUse, Limits, Place, Question, find_place};
+use crate::allocate::{Allowance, DeviceId, InUse, Limits, Place, Question, find_place};
 use crate::api::claim::{DeviceRequest, ExactDeviceRequest, ResourceClaim};
 use crate::api::object::Object;
 use crate::api::quantity::Quantity;
@@ -143,7 +143,7 @@ pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Resu
     let stranded = survey.nodes.iter().flat_map(|node| &node.units).fold(0u64, |sum, unit| sum.saturating_add(unit.1));
     let (subject, all_nodes) = (request.subject.clone(), question.nodes.len());
     let case = Case { subject, all_nodes, question, ..Case::default() };
-    let after = explain_case(cluster, case, &Request::default(), &limits);
+    let after = explain_case(cluster, case, &Request::default(), &limits, &mut Allowance::new(0, 0));
     let runs_out = if placed >= MOST { format!("more than {MOST} fit") } else { after.headline };
     Ok(Fit { total, rows, runs_out, largest, stranded, remainders, namespaces })
 }

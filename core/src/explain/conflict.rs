@@ -11,7 +11,7 @@ use super::survey::Survey;
 use super::trial::freed;
 use super::{ConflictPart, holders, words};
 use crate::allocate::inspect::UnitSeen;
-use crate::allocate::{Limits, Place, Question, find_place};
+use crate::allocate::{Allowance, Place, Question, find_place_within};
 use crate::api::claim::{DeviceToleration, ResourceClaim, TolerationOperator};
 use crate::api::object::Object;
 use crate::cluster::{Cluster, Key};
@@ -33,7 +33,12 @@ enum Part {
 }
 
 /// The smallest contradiction; empty where one thing alone is the cause, and where it would take too long to find.
-pub(crate) fn smallest(cluster: &mut Cluster, case: &Case, survey: &Survey, limits: &Limits) -> Vec<ConflictPart> {
+pub(crate) fn smallest(
+    cluster: &mut Cluster,
+    case: &Case,
+    survey: &Survey,
+    allowance: &mut Allowance,
+) -> Vec<ConflictPart> {
     let nodes = survey.order();
     if nodes.len() > MOST_NODES {
         return Vec::new();
@@ -49,7 +54,7 @@ pub(crate) fn smallest(cluster: &mut Cluster, case: &Case, survey: &Survey, limi
     // What is freed on the way is not given back.
     let mut copy = if holders.is_empty() { None } else { Some(cluster.clone()) };
     let searched = copy.as_mut().unwrap_or(&mut *cluster);
-    let mut search = Search { cluster: searched, case, units: &survey.units, nodes, limits, freed: Vec::new() };
+    let mut search = Search { cluster: searched, case, units: &survey.units, nodes, allowance, freed: Vec::new() };
     let mut index = 0;
     while let Some(part) = kept.get(index).cloned() {
         let mut rest = kept.clone();
@@ -65,6 +70,9 @@ pub(crate) fn smallest(cluster: &mut Cluster, case: &Case, survey: &Survey, limi
         } else {
             kept = rest;
         }
+    }
+    if search.allowance.is_used_up() {
+        return Vec::new();
     }
     let requests = kept.iter().filter(|part| matches!(part, Part::Request { .. })).count();
     if requests < 2 && kept.len() < 3 {
@@ -98,7 +106,7 @@ struct Search<'s> {
     case: &'s Case,
     units: &'s [UnitSeen],
     nodes: Vec<String>,
-    limits: &'s Limits,
+    allowance: &'s mut Allowance,
     freed: Vec<Arc<ResourceClaim>>,
 }
 
@@ -131,7 +139,7 @@ impl Search<'_> {
         }
         let in_use = self.case.question.in_use.clone();
         let question = Question { claims, nodes: self.nodes.clone(), in_use };
-        !matches!(find_place(self.cluster, &question, self.limits), Place::Nowhere)
+        !matches!(find_place_within(self.cluster, &question, self.allowance), Place::Nowhere)
     }
 
     /// The claims whose devices are needed for the contradiction.

@@ -42,7 +42,7 @@ pub use relax::Suggestion;
 
 use std::collections::VecDeque;
 
-use crate::allocate::{Limits, Place as Placement, find_place};
+use crate::allocate::{Allowance, Limits, Place as Placement, find_place};
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::{Course, Simulation};
 use crate::finding::{Code, Finding, ObjectRef};
@@ -51,6 +51,12 @@ use case::Case;
 use gates::OtherGates;
 use settled::{Look, Settled, settle};
 use survey::Survey;
+
+/// Search steps that trying out changes may take: in one call, for one subject, to find the smallest contradiction, and in one trial.
+const CALL: u64 = 8_000_000;
+const SUBJECT: u64 = 4_000_000;
+const CONFLICT: u64 = SUBJECT / 4;
+const TRIAL: u64 = 200_000;
 
 /// Explains what is asked for.
 ///
@@ -66,8 +72,9 @@ pub fn explain(cluster: &mut Cluster, request: &Request, limits: &Limits) -> Res
     let given = request.suggestions.then(|| cluster.clone());
     let settled = settle(cluster, limits);
     let mut explanations = Vec::new();
+    let mut allowance = Allowance::new(CALL, TRIAL.min(limits.max_steps));
     for case in case::cases(cluster, &settled, request)? {
-        explanations.push(explain_case(cluster, case, request, limits));
+        explanations.push(explain_case(cluster, case, request, limits, &mut allowance));
     }
     if let Some(given) = given {
         let mut trials = Trials::of(&given, cluster, &settled, limits);
@@ -160,10 +167,16 @@ fn explain_one(
 ) -> Option<Explanation> {
     let request = Request { subject: Some(subject.clone()), nodes: nodes.to_vec(), ..Request::default() };
     let case = case::cases(cluster, settled, &request).ok()?.into_iter().next()?;
-    Some(explain_case(cluster, case, &request, limits))
+    Some(explain_case(cluster, case, &request, limits, &mut Allowance::new(0, 0)))
 }
 
-pub(crate) fn explain_case(cluster: &mut Cluster, mut case: Case, request: &Request, limits: &Limits) -> Explanation {
+pub(crate) fn explain_case(
+    cluster: &mut Cluster,
+    mut case: Case,
+    request: &Request,
+    limits: &Limits,
+    allowance: &mut Allowance,
+) -> Explanation {
     let mut seen = case.seen.take();
     let cluster = seen.as_mut().unwrap_or(cluster);
     let mut explanation = Explanation {
@@ -187,11 +200,15 @@ pub(crate) fn explain_case(cluster: &mut Cluster, mut case: Case, request: &Requ
         return explanation;
     }
     if !case.is_blocked && !case.question.claims.is_empty() {
-        look_at_devices(cluster, &case, request, limits, &mut explanation);
+        look_at_devices(cluster, &case, request, limits, allowance, &mut explanation);
     } else if !case.is_blocked {
         explanation.state = State::Fits;
     } else if request.suggestions {
-        explanation.suggestions = suggest::of_nodes(cluster, &case, limits);
+        explanation.suggestions = allowance.lend(SUBJECT, |part| suggest::of_nodes(cluster, &case, part));
+    }
+    if allowance.was_short() {
+        let message = "not everything that could help was tried: it takes too many steps";
+        explanation.stage.push(Finding::new(Code::ExplainCutOff, "", message).about(case.subject.clone()));
     }
     explanation.headline = words::headline(&explanation, &case);
     explanation
@@ -202,6 +219,7 @@ fn look_at_devices(
     case: &Case,
     request: &Request,
     limits: &Limits,
+    allowance: &mut Allowance,
     explanation: &mut Explanation,
 ) {
     let survey = Survey::of(cluster, &case.question);
@@ -236,10 +254,12 @@ fn look_at_devices(
         explanation.details = detail::details(cluster, case, request);
     }
     if (explanation.state == State::NoDevices || is_unguarded) && request.suggestions {
-        if !is_unguarded {
-            explanation.conflict = conflict::smallest(cluster, case, &survey, limits);
-        }
-        explanation.suggestions = suggest::suggestions(cluster, case, &survey, limits);
+        allowance.lend(SUBJECT, |part| {
+            if !is_unguarded {
+                explanation.conflict = part.lend(CONFLICT, |part| conflict::smallest(cluster, case, &survey, part));
+            }
+            explanation.suggestions = suggest::suggestions(cluster, case, &survey, part);
+        });
         if is_unguarded {
             // What else helps only keeps the search from coming to the device with the error.
             explanation.suggestions.retain(Suggestion::is_about_selectors);

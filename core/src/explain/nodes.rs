@@ -13,7 +13,7 @@ use super::pod_manifest::written;
 use super::relax::{Suggestion, all_in_words, effort};
 use super::words;
 use crate::allocate::extended::{self, ExtendedResources};
-use crate::allocate::{Limits, Place, Question, find_place};
+use crate::allocate::{Allowance, Place, Question, find_place_within};
 use crate::api::claim::ResourceClaim;
 use crate::api::node::NodeTaint;
 use crate::api::pod::Pod;
@@ -40,7 +40,7 @@ struct Group {
 }
 
 /// What would have the Pod of a case placed on nodes that refuse it, the smallest change first.
-pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, limits: &Limits) -> Vec<Suggestion> {
+pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, allowance: &mut Allowance) -> Vec<Suggestion> {
     let Some(pod) = case.pod.as_ref().and_then(|key| cluster.pods().get(key)).cloned() else { return Vec::new() };
     let mut groups = groups(cluster, case, &pod);
     groups.sort_by_cached_key(|group| rank(&group.changes));
@@ -56,7 +56,7 @@ pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, limits: &Limits) -
         tried = tried.saturating_add(1);
         let special = group.extended.as_ref().map(|extended| special::claim(&pod, extended));
         let claims: Vec<ResourceClaim> = case.unallocated.iter().cloned().chain(special).collect();
-        let nodes = fitting(cluster, &claims, &group.nodes, limits);
+        let nodes = fitting(cluster, &claims, &group.nodes, allowance);
         let Some(first) = nodes.first().cloned() else { continue };
         let mut place = match nodes.as_slice() {
             // Where there is one node, all is said for it.
@@ -194,7 +194,12 @@ fn select(pod: &mut Pod, state: &NodeState) -> Option<Vec<Change>> {
 }
 
 /// The first nodes of some on which claims fit, each by itself. Without claims that is all.
-fn fitting(cluster: &mut Cluster, claims: &[ResourceClaim], nodes: &[String], limits: &Limits) -> Vec<String> {
+fn fitting(
+    cluster: &mut Cluster,
+    claims: &[ResourceClaim],
+    nodes: &[String],
+    allowance: &mut Allowance,
+) -> Vec<String> {
     let mut rest: Vec<String> = nodes.to_vec();
     if claims.is_empty() {
         rest.truncate(SHOWN);
@@ -203,7 +208,7 @@ fn fitting(cluster: &mut Cluster, claims: &[ResourceClaim], nodes: &[String], li
     let mut found = Vec::new();
     while !rest.is_empty() && found.len() < SHOWN {
         let question = Question { claims: claims.to_vec(), nodes: rest.clone(), ..Question::default() };
-        let Place::On(node, _) = find_place(cluster, &question, limits) else { break };
+        let Place::On(node, _) = find_place_within(cluster, &question, allowance) else { break };
         let until = rest.iter().position(|name| *name == node).map_or(rest.len(), |at| at.saturating_add(1));
         rest.drain(..until);
         found.push(node);

@@ -11,7 +11,7 @@ use super::conflict::constraint_text;
 use super::survey::Survey;
 use super::trial::try_changes;
 use super::words;
-use crate::allocate::Limits;
+use crate::allocate::Allowance;
 use crate::api::claim::ResourceClaim;
 use crate::api::meta::ObjectMeta;
 use crate::api::quantity::Quantity;
@@ -62,7 +62,7 @@ pub(crate) struct AllocatorTrials<'s> {
     pub(crate) case: &'s Case,
     pub(crate) survey: &'s Survey,
     pub(crate) nodes: Vec<String>,
-    pub(crate) limits: Limits,
+    pub(crate) allowance: &'s mut Allowance,
 }
 
 impl AllocatorTrials<'_> {
@@ -78,7 +78,7 @@ impl AllocatorTrials<'_> {
 
     /// The same with the drivers of the devices that they get.
     pub(crate) fn helps_with(&mut self, changes: &[Change]) -> Option<(String, BTreeSet<String>)> {
-        let (node, allocations) = try_changes(self.cluster, self.case, changes, &self.nodes, &self.limits)?;
+        let (node, allocations) = try_changes(self.cluster, self.case, changes, &self.nodes, self.allowance)?;
         let results = allocations.iter().flat_map(|allocation| &allocation.devices.results);
         Some((node, results.map(|result| result.driver.clone()).collect()))
     }

@@ -11,7 +11,7 @@ use super::relax::{AllocatorTrials, Found, Suggestion, all_in_words, fewest, ran
 use super::survey::Survey;
 use super::trial::changed_class;
 use super::{nodes, propose, supply};
-use crate::allocate::Limits;
+use crate::allocate::Allowance;
 use crate::api::claim::{ResourceClaim, ResourceClaimStatus};
 use crate::api::object::Object;
 use crate::cluster::Cluster;
@@ -19,19 +19,22 @@ use crate::cluster::Cluster;
 /// Most kinds of nodes on which changes are tried, the nearest first.
 const MOST_NODES: usize = 64;
 
-/// Search steps of one trial.
-const STEPS: u64 = 200_000;
-
 /// The suggestions for a case whose claims fit nowhere.
-pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, survey: &Survey, limits: &Limits) -> Vec<Suggestion> {
-    let limits = Limits { max_steps: limits.max_steps.min(STEPS) };
-    let mut all = nodes::suggestions(cluster, case, &limits);
+pub(crate) fn suggestions(
+    cluster: &mut Cluster,
+    case: &Case,
+    survey: &Survey,
+    allowance: &mut Allowance,
+) -> Vec<Suggestion> {
+    let mut all = allowance.lend(allowance.half(), |part| nodes::suggestions(cluster, case, part));
     let nodes = survey.nearest(MOST_NODES);
-    let mut trials = AllocatorTrials { cluster, case, survey, nodes, limits };
+    let mut trials = AllocatorTrials { cluster, case, survey, nodes, allowance };
     let mut found: Vec<Found> = Vec::new();
     let ladders = propose::ladders(&mut trials);
     // Of changes of one kind the first that helps is the smallest.
+    let aside = trials.allowance.set_aside(trials.allowance.half());
     found.extend(ladders.iter().filter_map(|ladder| ladder.iter().find_map(|change| trials.found(change.clone()))));
+    trials.allowance.put_back(aside);
     found.extend(supply::other_classes(&mut trials));
     found.extend(supply::other_nodes(&mut trials));
     if found.is_empty() && all.is_empty() {
@@ -49,8 +52,8 @@ pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, survey: &Survey, l
 }
 
 /// The suggestions for a case that no node takes, whatever the devices are.
-pub(crate) fn of_nodes(cluster: &mut Cluster, case: &Case, limits: &Limits) -> Vec<Suggestion> {
-    let mut all = nodes::suggestions(cluster, case, &Limits { max_steps: limits.max_steps.min(STEPS) });
+pub(crate) fn of_nodes(cluster: &mut Cluster, case: &Case, allowance: &mut Allowance) -> Vec<Suggestion> {
+    let mut all = nodes::suggestions(cluster, case, allowance);
     ranked(&mut all);
     all
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::case::Case;
 use super::change::{Change, change_spec, position};
-use crate::allocate::{DeviceId, Limits, Place, Question, find_place};
+use crate::allocate::{Allowance, DeviceId, Place, Question, find_place_within};
 use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::class::DeviceClass;
 use crate::api::object::Object;
@@ -27,7 +27,7 @@ pub(crate) fn try_changes(
     case: &Case,
     changes: &[Change],
     nodes: &[String],
-    limits: &Limits,
+    allowance: &mut Allowance,
 ) -> Option<(String, Vec<Arc<AllocationResult>>)> {
     let mut claims = case.question.claims.clone();
     let mut undo = Undo::default();
@@ -56,7 +56,8 @@ pub(crate) fn try_changes(
         }
     }
     let question = Question { claims, nodes, in_use: case.question.in_use.clone() };
-    let place = if question.nodes.is_empty() { Place::Nowhere } else { find_place(cluster, &question, limits) };
+    let place =
+        if question.nodes.is_empty() { Place::Nowhere } else { find_place_within(cluster, &question, allowance) };
     for object in undo.restore.into_iter().rev() {
         cluster.apply(object);
     }

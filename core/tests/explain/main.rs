@@ -12,6 +12,7 @@
     reason = "tests read files and look at what must be there"
 )]
 
+mod hard;
 mod laws;
 mod layout;
 mod made;
