@@ -1,5 +1,6 @@
 //! The controller in a cluster with a real control plane, which is built from Kubernetes' Go modules.
 
+use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -11,6 +12,9 @@ use crate::{Workspace, alerts};
 
 /// Where the program with the control plane comes from.
 const SOURCE: &str = "tests/cluster";
+
+/// How many seconds the scenario `soak` takes: an hour where it is asked for by name.
+const SOAK: &str = "APPORTION_SOAK_SECONDS";
 
 /// Builds the control plane, where that has changed, and the program, and runs the scenarios one after the other; where all of
 /// them are run, alert rules are checked first. Without Go that is skipped, and a line says so.
@@ -39,6 +43,9 @@ pub fn e2e(workspace: &Workspace, arguments: &[String]) -> Result<()> {
     ]);
     test.args(["--", "--ignored", "--nocapture", "--test-threads", "1"]).args(arguments);
     test.env("APPORTION_CLUSTER", program).stdin(Stdio::null());
+    if arguments.iter().any(|name| name == "soak") && env::var_os(SOAK).is_none() {
+        test.env(SOAK, "3600");
+    }
     run(&mut test, "the tests with a real control plane", "their output is above")
 }
 

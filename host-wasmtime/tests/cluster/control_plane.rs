@@ -25,7 +25,9 @@ pub(crate) const CONTROLLER: &str = "controller";
 pub(crate) const READER: &str = "reader";
 
 const MANAGER: &str = "kube-controller-manager";
-const SCHEDULER: &str = "kube-scheduler";
+pub(crate) const SCHEDULER: &str = "kube-scheduler";
+
+pub(crate) const API_SERVER: &str = "kube-apiserver";
 
 /// Users, each as the control plane knows it, with its groups.
 const USERS: [(&str, &str, &str); 5] = [
@@ -81,13 +83,25 @@ pub(crate) struct ControlPlane {
     /// Requests of who may do everything.
     pub(crate) requests: Requests,
     pub(crate) folder: PathBuf,
-    programs: Vec<(&'static str, Child)>,
+    programs: Vec<Program>,
     /// Features that are other than usual.
     features: Vec<(String, bool)>,
-    /// Those of kube-scheduler as it was started last.
-    scheduler_features: Vec<(String, bool)>,
     /// Where requests are sent from.
     runtime: Runtime,
+}
+
+/// A part of the control plane that runs.
+struct Program {
+    name: &'static str,
+    arguments: Vec<String>,
+    child: Child,
+}
+
+impl Program {
+    fn end(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// The program with all of Kubernetes in it.
@@ -132,6 +146,11 @@ pub(crate) fn computed(program: &Child) -> f64 {
     (ticks(11) + ticks(12)) / 100.0
 }
 
+/// Sends a signal to a program.
+pub(crate) fn signal(program: &Child, name: &str) {
+    assert!(Command::new("kill").args([&format!("-{name}"), &program.id().to_string()]).status().unwrap().success());
+}
+
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
@@ -172,19 +191,13 @@ impl ControlPlane {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let client = runtime.block_on(client(&folder.join(ADMIN), true));
         let requests = Requests::new(client, runtime.handle().clone());
-        let mut plane = Self {
-            requests,
-            folder: folder.clone(),
-            programs: Vec::new(),
-            features: features.to_vec(),
-            scheduler_features: Vec::new(),
-            runtime,
-        };
+        let mut plane =
+            Self { requests, folder: folder.clone(), programs: Vec::new(), features: features.to_vec(), runtime };
         let (etcd, peer) = (format!("http://127.0.0.1:{client_port}"), format!("http://127.0.0.1:{peer_port}"));
         plane.launch("etcd", &["--folder", &folder.display().to_string(), "--client", &etcd, "--peer", &peer]);
         let gates = gates(features);
         plane.launch(
-            "kube-apiserver",
+            API_SERVER,
             &[
                 &gates,
                 &format!("--etcd-servers={etcd}"),
@@ -229,7 +242,6 @@ impl ControlPlane {
 
     /// The same with some more features other than usual.
     pub(crate) fn start_scheduler_with(&mut self, others: &[(String, bool)]) {
-        self.scheduler_features = others.to_vec();
         let others = [others, &self.features].concat();
         let kubeconfig = format!("--kubeconfig={}", self.folder.join(SCHEDULER).display());
         let limits = ["--kube-api-qps=1000", "--kube-api-burst=1000"];
@@ -237,11 +249,20 @@ impl ControlPlane {
         self.launch(SCHEDULER, &arguments);
     }
 
-    /// Starts kube-scheduler anew, as it was.
-    pub(crate) fn restart_scheduler(&mut self) {
-        self.stop_scheduler();
-        let features = self.scheduler_features.clone();
-        self.start_scheduler_with(&features);
+    /// Kills a program and starts it anew, as it was.
+    pub(crate) fn restart(&mut self, name: &str) {
+        let at = self.programs.iter().position(|program| program.name == name).unwrap();
+        let mut program = self.programs.remove(at);
+        program.end();
+        self.launch(program.name, &program.arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+
+    /// Stops a program for a while, as `SIGSTOP` does.
+    pub(crate) fn pause(&self, name: &str, seconds: u64) {
+        let program = self.programs.iter().find(|program| program.name == name).unwrap();
+        signal(&program.child, "STOP");
+        std::thread::sleep(Duration::from_secs(seconds));
+        signal(&program.child, "CONT");
     }
 
     /// How many lines of kube-scheduler's log say all of this.
@@ -252,24 +273,22 @@ impl ControlPlane {
 
     /// Ends kube-scheduler.
     pub(crate) fn stop_scheduler(&mut self) {
-        let is_scheduler = |(name, _): &&mut (&str, Child)| *name == SCHEDULER;
-        for (_, program) in self.programs.iter_mut().filter(is_scheduler) {
-            let _ = program.kill();
-            let _ = program.wait();
-        }
-        self.programs.retain(|(name, _)| *name != SCHEDULER);
+        let is_scheduler = |program: &&mut Program| program.name == SCHEDULER;
+        self.programs.iter_mut().filter(is_scheduler).for_each(Program::end);
+        self.programs.retain(|program| program.name != SCHEDULER);
     }
 
     /// Seconds that each program computed so far.
     pub(crate) fn computed(&self) -> Vec<(&'static str, f64)> {
-        self.programs.iter().map(|(name, program)| (*name, computed(program))).collect()
+        self.programs.iter().map(|program| (program.name, computed(&program.child))).collect()
     }
 
     fn launch(&mut self, name: &'static str, arguments: &[&str]) {
         let log = File::create(self.folder.join(format!("{name}.log"))).unwrap();
         let mut command = Command::new(program());
         command.arg(name).args(arguments).stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
-        self.programs.push((name, command.spawn().unwrap()));
+        let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        self.programs.push(Program { name, arguments, child: command.spawn().unwrap() });
     }
 
     /// A proxy for the controller that does something to so many out of a hundred of its requests.
@@ -298,10 +317,7 @@ impl ControlPlane {
 
 impl Drop for ControlPlane {
     fn drop(&mut self) {
-        for (_, program) in self.programs.iter_mut().rev() {
-            let _ = program.kill();
-            let _ = program.wait();
-        }
+        self.programs.iter_mut().rev().for_each(Program::end);
         // What a test that failed left behind helps to find out why.
         if !std::thread::panicking() {
             let _ = fs::remove_dir_all(&self.folder);

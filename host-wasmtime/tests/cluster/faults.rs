@@ -20,7 +20,7 @@ const GANGS: usize = 8;
 const MEMBERS: usize = 4;
 
 /// How many claims each owner has.
-fn claims_by_owner(plane: &ControlPlane) -> BTreeMap<String, usize> {
+pub(crate) fn claims_by_owner(plane: &ControlPlane) -> BTreeMap<String, usize> {
     let mut by_owner = BTreeMap::new();
     for claim in plane.requests.list("resource.k8s.io/v1", "ResourceClaim") {
         let owner = &claim["metadata"]["ownerReferences"][0];
@@ -30,7 +30,7 @@ fn claims_by_owner(plane: &ControlPlane) -> BTreeMap<String, usize> {
 }
 
 /// Whether every claim that a placed Pod uses has devices and is reserved for it or its group.
-fn is_entitled(plane: &ControlPlane) {
+pub(crate) fn is_entitled(plane: &ControlPlane) {
     let claims: BTreeMap<String, Value> = plane
         .requests
         .list("resource.k8s.io/v1", "ResourceClaim")

@@ -7,7 +7,7 @@ use std::time::Instant;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
-use crate::control_plane::ControlPlane;
+use crate::control_plane::{ControlPlane, SCHEDULER};
 use crate::deployment::install;
 use crate::deviations::{Deviation, deviations};
 use crate::play::{Play, recorded};
@@ -114,7 +114,7 @@ fn play(plane: &mut ControlPlane, mut running: Running, history: &Value, tally: 
         let mut difference = refused.or_else(|| play.settles(&states));
         if was_taken && difference.is_some() && scheduler_is_stuck(plane, id) {
             println!("{id}, {}: kube-scheduler is stuck and started anew", text(step, "title"));
-            plane.restart_scheduler();
+            plane.restart(SCHEDULER);
             difference = Play { plane, space: id, start, scheduler }.settles(&states);
         }
         if let Some(difference) = difference {
@@ -124,7 +124,7 @@ fn play(plane: &mut ControlPlane, mut running: Running, history: &Value, tally: 
             break;
         }
         if step["crashed"].is_array() {
-            plane.restart_scheduler();
+            plane.restart(SCHEDULER);
         }
     }
     tally.histories += 1;

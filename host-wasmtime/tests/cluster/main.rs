@@ -24,6 +24,7 @@ mod questions;
 mod recordings;
 mod requests;
 mod scheduler;
+mod soak;
 mod stuck;
 mod templates;
 mod throughput;

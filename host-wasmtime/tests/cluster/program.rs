@@ -9,8 +9,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json as object};
 
-use crate::control_plane::{CONTROLLER, ControlPlane, computed};
+use crate::control_plane::{CONTROLLER, ControlPlane, computed, signal};
 use crate::proxy::Proxy;
+
+/// The build under test.
+pub(crate) const THIS: &str = env!("CARGO_BIN_EXE_apportion");
 
 /// The controller's namespace.
 pub(crate) const HOME: &str = "apportion-system";
@@ -24,7 +27,12 @@ pub(crate) struct Running {
 impl Running {
     /// Starts the parts with the rights that the deployment gives them, and waits until they know everything.
     pub(crate) fn start(plane: &ControlPlane, parts: &str, arguments: &[&str]) -> Self {
-        Self::with(plane, &plane.kubeconfig(CONTROLLER), parts, arguments)
+        Self::of(THIS, plane, parts, arguments)
+    }
+
+    /// The same with another build of the program.
+    pub(crate) fn of(program: &str, plane: &ControlPlane, parts: &str, arguments: &[&str]) -> Self {
+        Self::with(program, plane, &plane.kubeconfig(CONTROLLER), parts, arguments)
     }
 
     /// The same behind a proxy.
@@ -38,13 +46,13 @@ impl Running {
             "users": [{ "name": "test", "user": {} }],
         });
         std::fs::write(&kubeconfig, config.to_string()).unwrap();
-        Self::with(plane, &kubeconfig, parts, arguments)
+        Self::with(THIS, plane, &kubeconfig, parts, arguments)
     }
 
-    fn with(plane: &ControlPlane, kubeconfig: &Path, parts: &str, arguments: &[&str]) -> Self {
+    fn with(program: &str, plane: &ControlPlane, kubeconfig: &Path, parts: &str, arguments: &[&str]) -> Self {
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let log = File::options().create(true).append(true).open(plane.folder.join("controller.log")).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_apportion"));
+        let mut command = Command::new(program);
         command.args(["controller", "--controllers", parts, "--namespace", HOME]);
         command.args(["--metrics-address", &address.to_string()]).args(arguments);
         command.env_clear().env("KUBECONFIG", kubeconfig).stdout(Stdio::null()).stderr(log);
@@ -65,12 +73,17 @@ impl Running {
 
     /// The sum of all values of a metric whose labels have these texts.
     pub(crate) fn metric(&self, name: &str, labels: &[&str]) -> f64 {
-        let (_, text) = self.get("/metrics").unwrap();
+        self.try_metric(name, labels).unwrap()
+    }
+
+    /// The same; `None` where it does not answer.
+    pub(crate) fn try_metric(&self, name: &str, labels: &[&str]) -> Option<f64> {
+        let (_, text) = self.get("/metrics")?;
         let fits = |line: &&str| {
             line.split(['{', ' ']).next() == Some(name) && labels.iter().all(|label| line.contains(label))
         };
         let value = |line: &str| line.rsplit(' ').next().and_then(|value| value.parse::<f64>().ok()).unwrap_or(0.0);
-        text.lines().filter(fits).map(value).sum()
+        Some(text.lines().filter(fits).map(value).sum())
     }
 
     pub(crate) fn leads(&self) -> bool {
@@ -90,8 +103,12 @@ impl Running {
 
     /// Asks it to end.
     pub(crate) fn stop(mut self) {
-        assert!(Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap().success());
+        self.signal("TERM");
         assert!(self.child.wait().unwrap().success());
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        signal(&self.child, name);
     }
 
     /// Seconds that its threads computed so far.
@@ -116,7 +133,7 @@ impl Drop for Running {
 
 /// Asks the command line, as a user of the control plane.
 pub(crate) fn ask(plane: &ControlPlane, user: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_apportion"));
+    let mut command = Command::new(THIS);
     command.args(arguments).env_clear().env("KUBECONFIG", plane.kubeconfig(user));
     command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()).output().unwrap()
 }
