@@ -59,7 +59,8 @@ fn pools(facts: &Facts, findings: &mut Vec<Finding>) {
             findings.push(finding(code, object, path, message, hint));
         };
         let is_whole = i64::try_from(slices.len()).is_ok_and(|count| count == first.spec.pool.resource_slice_count);
-        if let Some(index) = facts.cluster.inventory().pool_index(driver, pool).filter(|_| !is_whole) {
+        let is_known = is_whole || facts.is_driver_refused(driver);
+        if let Some(index) = facts.cluster.inventory().pool_index(driver, pool).filter(|_| !is_known) {
             let message = format!("{}, so its devices are not given out", incomplete(&facts.cluster, index));
             let hint = "the driver has to publish the other slices, or to correct `resourceSliceCount`";
             tell(Code::LinkPoolIncomplete, "spec.pool.resourceSliceCount", message, hint);
@@ -110,6 +111,9 @@ fn gone(
     }
     for (key, holders) in held.iter().filter(|(key, _)| !published.contains_key(*key)) {
         let (driver, pool, device) = key;
+        if facts.is_driver_refused(driver) {
+            continue;
+        }
         let pool_is_known = published.keys().any(|(known, name, _)| known == driver && name == pool);
         let why = if pool_is_known { "its pool has no such device" } else { "no slice has its pool" };
         for (claim, _) in holders {

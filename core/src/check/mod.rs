@@ -114,6 +114,25 @@ pub(crate) enum Presence {
 }
 
 impl Facts {
+    /// Whether there is an object of that name that could not be read or was refused: nothing follows from what it does not say.
+    pub(crate) fn is_refused(&self, kind: &str, namespace: &str, name: &str) -> bool {
+        let kind = match kind {
+            "pods" => "Pod",
+            "podgroups" => "PodGroup",
+            kind => kind,
+        };
+        self.cluster.refused(kind, namespace, name).is_some()
+    }
+
+    /// Whether a slice of a driver could not be read or was refused, so that not all of its devices are known.
+    pub(crate) fn is_driver_refused(&self, driver: &str) -> bool {
+        let is_of_driver = |object: &Value| {
+            let named = object.pointer("/spec/driver").and_then(Value::as_str);
+            object.get("kind").is_some_and(|kind| kind == "ResourceSlice") && named.is_none_or(|named| named == driver)
+        };
+        self.cluster.all_refused().any(is_of_driver)
+    }
+
     /// Whether a Pod or PodGroup is there. An empty UID is that of any.
     pub(crate) fn presence(&self, kind: &str, namespace: &str, name: &str, uid: &str) -> Presence {
         let key = (namespace.to_owned(), name.to_owned());
@@ -129,6 +148,7 @@ impl Facts {
             _ => return Presence::Unknown,
         };
         match found {
+            None if self.is_refused(kind, namespace, name) => Presence::Unknown,
             Some((own, _)) if !own.is_empty() && !uid.is_empty() && own != uid => Presence::Replaced,
             Some((_, true)) => Presence::Ended,
             Some((_, false)) => Presence::There,

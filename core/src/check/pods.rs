@@ -3,7 +3,7 @@
 use super::{Facts, finding};
 use crate::api::pod::Pod;
 use crate::controllers::kubelet::{Permission, Refusal, may_use};
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, Severity};
 
 pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
     for pod in facts.cluster.pods().values() {
@@ -11,9 +11,10 @@ pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
             continue;
         }
         let nodes = facts.cluster.nodes();
-        if !nodes.is_empty() && !nodes.contains_key(&pod.spec.node_name) {
+        let name = &pod.spec.node_name;
+        if !nodes.is_empty() && !nodes.contains_key(name) && !facts.is_refused("Node", "", name) {
             let object = pod.metadata.reference("Pod");
-            let message = format!("the Pod is on node `{}`, which does not exist", pod.spec.node_name);
+            let message = format!("the Pod is on node `{name}`, which does not exist");
             let hint = "delete the Pod: nothing runs it, and its claims stay reserved";
             findings.push(finding(Code::CheckPodWithoutNode, object, "spec.nodeName", message, hint));
         }
@@ -25,12 +26,17 @@ fn permissions(facts: &Facts, pod: &Pod, findings: &mut Vec<Finding>) {
     let groups = facts.cluster.profile().features.workload_resource_claims;
     let object = || pod.metadata.reference("Pod");
     let is_running = pod.status.phase == "Running";
-    let refused = |claim: &str| facts.cluster.refused("ResourceClaim", &pod.metadata.namespace, claim);
+    let is_refused = |claim: &str| facts.is_refused("ResourceClaim", &pod.metadata.namespace, claim);
     for (index, permission) in may_use(&facts.cluster, pod, groups).into_iter().enumerate() {
         let path = format!("spec.resourceClaims[{index}]");
         match permission {
-            Permission::Refused(Refusal::Missing(claim))
-                if facts.cluster.is_not_given("ResourceClaim") && refused(&claim).is_none() => {}
+            Permission::Refused(Refusal::Missing(claim)) if is_refused(&claim) => {
+                let message = format!("whether the Pod may use claim `{claim}` is not known: the claim was refused");
+                let hint = "correct the claim, as its own finding says, and look again; leave the Pod alone until then";
+                let unknown = finding(Code::CheckPodWithoutClaim, object(), &path, message, hint);
+                findings.push(unknown.with_severity(Severity::Warning));
+            }
+            Permission::Refused(Refusal::Missing(_)) if facts.cluster.is_not_given("ResourceClaim") => {}
             Permission::NotNeeded | Permission::Granted { .. } => {}
             Permission::Refused(Refusal::Elsewhere { claim, node }) => {
                 let message =
@@ -39,11 +45,7 @@ fn permissions(facts: &Facts, pod: &Pod, findings: &mut Vec<Finding>) {
                 findings.push(finding(Code::CheckPodElsewhere, object(), &path, message, hint));
             }
             Permission::Refused(refusal) => {
-                let what = match &refusal {
-                    Refusal::Missing(claim) if refused(claim).is_some() => format!("claim `{claim}` was refused"),
-                    refusal => what_is_wrong(refusal),
-                };
-                let (message, hint) = words(&what, is_running);
+                let (message, hint) = words(&what_is_wrong(&refusal), is_running);
                 findings.push(finding(Code::CheckPodWithoutClaim, object(), &path, message, hint));
             }
         }

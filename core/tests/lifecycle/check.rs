@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use apportion_core::check::inspect;
 use apportion_core::decision::{CLAIM_FINALIZER, Time};
+use apportion_core::finding::Severity;
 use apportion_core::profile::Profile;
 
 fn codes(mut objects: Vec<Value>) -> Vec<(&'static str, String)> {
@@ -161,4 +162,33 @@ fn pools_that_give_nothing_and_pods_on_nodes_that_are_gone_are_told() {
     lost["spec"]["resourceClaims"] = json!([]);
     lost["spec"]["containers"][0]["resources"] = json!({});
     assert_eq!(codes(vec![node, lost]), [("check/pod-without-node", "p".to_owned())]);
+}
+
+/// What could not be read is there all the same: nobody is told to end, delete or wait for something because of it.
+#[test]
+fn nothing_is_concluded_from_what_could_not_be_read() {
+    let broken = |mut object: Value, path: &str, value: Value| {
+        *object.pointer_mut(path).unwrap() = value;
+        object
+    };
+    let (held, used) = (claim("one", &["a"], &["p"]), pod("p", "one"));
+    let unreadable = broken(held.clone(), "/status/allocation/devices/results/0/device", json!(5));
+    let found = codes(vec![unreadable, used.clone(), slice()]);
+    assert_eq!(found, [("read/wrong-type", "one".to_owned()), ("check/pod-without-claim", "p".to_owned())]);
+    let found = codes(vec![held.clone(), broken(used.clone(), "/spec/nodeName", json!(5)), slice()]);
+    assert_eq!(found, [("read/wrong-type", "p".to_owned())]);
+    let found = codes(vec![held, used, broken(slice(), "/spec/devices/0/name", json!(5))]);
+    assert_eq!(found, [("read/wrong-type", "devices".to_owned())]);
+}
+
+#[test]
+fn what_is_said_of_a_pod_whose_claim_was_refused_is_no_advice_to_end_it() {
+    let mut unreadable = claim("one", &["a"], &["p"]);
+    unreadable["status"]["allocation"]["devices"]["results"][0]["device"] = json!(5);
+    let found = inspect(vec![unreadable, pod("p", "one")], &Profile::default(), None);
+    let of_pod =
+        found.iter().find(|finding| finding.object.as_ref().is_some_and(|object| object.kind == "Pod")).unwrap();
+    assert_eq!(of_pod.message, "whether the Pod may use claim `one` is not known: the claim was refused");
+    assert_eq!(of_pod.severity, Severity::Warning);
+    assert!(of_pod.hint.as_ref().unwrap().contains("leave the Pod alone"));
 }
