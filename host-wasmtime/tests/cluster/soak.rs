@@ -192,7 +192,8 @@ impl Soak {
     /// Everything that was asked for is there.
     fn is_settled(&self) -> Option<()> {
         let requests = &self.plane.requests;
-        let class = &requests.get(&source(""))?["spec"]["template"]["spec"]["devices"]["requests"][0]["exactly"];
+        let source = requests.get(&source(""))?;
+        let class = &source["spec"]["template"]["spec"]["devices"]["requests"][0]["exactly"];
         let is_copied = |space: &String| {
             let found = requests.get(&copy(space))?;
             (found["spec"]["spec"]["devices"]["requests"][0]["exactly"]["deviceClassName"] == class["deviceClassName"])
@@ -200,6 +201,8 @@ impl Soak {
         };
         let owners = claims_by_owner(&self.plane);
         let is_done = !requests.has_unplaced("work")
+            && source["status"]["current"] == self.spaces.len()
+            && source["status"]["matched"] == self.spaces.len()
             && self.spaces.iter().all(|space| is_copied(space).is_some())
             && owners.len() == self.pods.len() + self.gangs.len()
             && owners.values().all(|count| *count == 1);
