@@ -7,6 +7,8 @@ use super::value::{List, Value};
 pub(super) enum Rule {
     /// A fixed price.
     Fixed(u64),
+    /// The size of the first argument, a tenth, rounded up.
+    Text,
     /// The size of the first argument times tenths, rounded up.
     Tenths(u64),
     /// The size of the second argument, a tenth.
@@ -15,6 +17,8 @@ pub(super) enum Rule {
     Result,
     /// Matching the first argument with the pattern in the second.
     Pattern,
+    /// The same in a function of a library.
+    Find,
     /// Walking through the first argument.
     Traversal,
     /// The smaller of two arguments, a tenth.
@@ -72,7 +76,7 @@ fn by_function(function: &str, overload: &str) -> Option<Rule> {
         "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" => Rule::Tenths(1),
         "replace" | "split" | "ip.isCanonical" => Rule::Tenths(2),
         "join" => Rule::Result,
-        "find" | "findAll" => Rule::Pattern,
+        "find" | "findAll" => Rule::Find,
         "cidr" | "isIP" | "isCIDR" | "quantity" | "isQuantity" | "semver" | "isSemver" => Rule::Tenths(1),
         "ip" if overload == "cidr_ip" => Rule::Fixed(1),
         "ip" => Rule::Tenths(1),
@@ -87,7 +91,7 @@ fn by_function(function: &str, overload: &str) -> Option<Rule> {
 fn standard(overload: &str) -> Rule {
     match overload {
         "starts_with_string" | "ends_with_string" | "string_to_bytes" | "bytes_to_string" | "strings_quote"
-        | "string_format" => Rule::Tenths(1),
+        | "string_format" => Rule::Text,
         "in_list" => Rule::Elements,
         overload if compares_texts(overload) => Rule::Smaller,
         "add_string" | "add_bytes" => Rule::Sum,
@@ -135,13 +139,30 @@ impl Rule {
     /// The price of a call. For an argument that failed, `null` stands in.
     pub(super) fn price(self, args: &[Value<'_>], result: Option<&Value<'_>>) -> u64 {
         let value = |position: usize| args.get(position);
-        let size = |position: usize| value(position).map_or(1, Value::cost_size);
+        // Libraries do not look into optional values; what the language itself has does.
+        let looks_inside = matches!(
+            self,
+            Self::Text
+                | Self::Part
+                | Self::Pattern
+                | Self::Smaller
+                | Self::Equality
+                | Self::Sum
+                | Self::Search
+                | Self::Elements
+        );
+        let size = |position: usize| match value(position) {
+            None => 1,
+            Some(Value::Optional(_)) if !looks_inside => 1,
+            Some(value) => value.cost_size(),
+        };
         match self {
             Self::Fixed(price) => price,
+            Self::Text => tenths(size(0), 1),
             Self::Tenths(count) => tenths(size(0), count),
             Self::Part => tenths(size(1), 1),
             Self::Result => tenths(result.map_or(1, Value::cost_size), 2),
-            Self::Pattern => pattern(size(0), size(1)),
+            Self::Pattern | Self::Find => pattern(size(0), size(1)),
             Self::Traversal => value(0).map_or(1, traversal),
             Self::Smaller => tenths(size(0).min(size(1)), 1),
             Self::Equality if value(0).is_some_and(has_unit_equality) => 1,
