@@ -158,8 +158,8 @@ fn without_fractions(value: &mut Value) -> bool {
             }
             None => false,
         },
-        Value::Array(values) => values.iter_mut().fold(false, |found, value| without_fractions(value) || found),
-        Value::Object(fields) => fields.values_mut().fold(false, |found, value| without_fractions(value) || found),
+        Value::Array(values) => values.iter_mut().map(without_fractions).filter(|found| *found).count() > 0,
+        Value::Object(fields) => fields.values_mut().map(without_fractions).filter(|found| *found).count() > 0,
         _ => false,
     }
 }
