@@ -1,6 +1,7 @@
 // Program cluster is a control plane for tests: etcd, kube-apiserver, kube-controller-manager and kube-scheduler of one
 // Kubernetes, built from their modules into one program. Each runs as a process of its own: `cluster kube-apiserver ...`.
-// It also renders what a deployment consists of.
+// It also renders what a deployment consists of. With the build tag `storage` it is only etcd and kube-apiserver, which are enough to
+// record what an API server answers; the files `1.34.mod` and so on build that of other releases.
 package main
 
 import (
@@ -21,19 +22,14 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 	"k8s.io/component-base/cli"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
-	controllers "k8s.io/kubernetes/cmd/kube-controller-manager/app"
-	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 )
 
 // commands are made one at a time: several of upstream's take over signals, which only one may.
 var commands = map[string]func() *cobra.Command{
-	"chart":                   chart,
-	"etcd":                    etcd,
-	"key":                     key,
-	"kube-apiserver":          apiserver.NewAPIServerCommand,
-	"kube-controller-manager": controllers.NewControllerManagerCommand,
-	"kube-scheduler":          func() *cobra.Command { return scheduler.NewSchedulerCommand() },
-	"kustomize":               kustomize,
+	"ask":            ask,
+	"etcd":           etcd,
+	"key":            key,
+	"kube-apiserver": apiserver.NewAPIServerCommand,
 }
 
 func main() {

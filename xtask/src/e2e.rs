@@ -1,10 +1,10 @@
 //! The controller in a cluster with a real control plane, which is built from Kubernetes' Go modules.
 
-use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::{env, fs};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::command::{cargo, output, run};
 use crate::fingerprint::Fingerprint;
@@ -56,14 +56,31 @@ fn control_plane(workspace: &Workspace) -> Result<PathBuf> {
     if print.is_of(&program) {
         return Ok(program);
     }
-    let mut build = Command::new("go");
-    build
-        .current_dir(workspace.path(SOURCE))
-        .args(["build", "-trimpath", "-ldflags", "-s -w", "-o"])
-        .arg(&program)
-        .arg(".");
-    build.env("CGO_ENABLED", "0");
-    run(&mut build, "building the control plane", "the message is above")?;
+    build(workspace, &program, "-s -w", &[])?;
     print.note(&program)?;
     Ok(program)
+}
+
+/// The program with only etcd and kube-apiserver of a release in it, which `1.36.mod` and its like name.
+pub(crate) fn api_server(workspace: &Workspace, release: &str) -> Result<PathBuf> {
+    let program = workspace.target_dir().join("cluster").join(format!("api-server-{release}"));
+    let print = Fingerprint::of(workspace, &[SOURCE])?;
+    if print.is_of(&program) {
+        return Ok(program);
+    }
+    let modules = workspace.path(SOURCE).join(format!("{release}.mod"));
+    let modules = fs::read_to_string(&modules).with_context(|| format!("`{}` cannot be read", modules.display()))?;
+    let patch = modules.lines().find_map(|line| line.trim().strip_prefix("k8s.io/kubernetes "));
+    let patch = patch.with_context(|| format!("{release}.mod names no k8s.io/kubernetes"))?;
+    let linked = format!("-s -w -X k8s.io/component-base/version.gitVersion={patch}");
+    build(workspace, &program, &linked, &["-tags=storage".to_owned(), format!("-modfile={release}.mod")])?;
+    print.note(&program)?;
+    Ok(program)
+}
+
+fn build(workspace: &Workspace, program: &Path, linked: &str, others: &[String]) -> Result<()> {
+    let mut build = Command::new("go");
+    build.current_dir(workspace.path(SOURCE)).args(["build", "-trimpath", "-ldflags", linked]).args(others);
+    build.arg("-o").arg(program).arg(".").env("CGO_ENABLED", "0");
+    run(&mut build, "building the control plane", "the message is above")
 }

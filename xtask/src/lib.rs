@@ -33,6 +33,8 @@ pub mod node;
 #[cfg(feature = "cli")]
 pub mod npm;
 #[cfg(feature = "cli")]
+pub mod record;
+#[cfg(feature = "cli")]
 pub mod requirements;
 #[cfg(feature = "cli")]
 pub mod rooms;

@@ -4,7 +4,9 @@ use std::process::{ExitCode, ExitStatus};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::{Workspace, alerts, bench, check, component, e2e, fuzz, jobs, npm, requirements, sbom, size, suites, web};
+use xtask::{
+    Workspace, alerts, bench, check, component, e2e, fuzz, jobs, npm, record, requirements, sbom, size, suites, web,
+};
 
 /// Builds, tests and installs Apportion. Every command builds what it needs and skips what is up to date.
 #[derive(Parser)]
@@ -68,6 +70,16 @@ enum Task {
         /// Parts of the names of tests; all without any
         names: Vec<String>,
     },
+    /// Record what real API servers answer: tests/conformance/validation; needs Go, and minutes for the first build of a release
+    #[command(after_help = "Example: cargo xtask record validation --version 1.36")]
+    Record {
+        /// What is recorded
+        #[arg(value_parser = ["validation"])]
+        what: String,
+        /// Only this release; by default all of them
+        #[arg(long, value_parser = record::RELEASES)]
+        version: Option<String>,
+    },
     /// Test the alert rules and the dashboard with promtool; needs Go, and minutes for the first build
     Alerts,
     /// Build the component: target/wasm/apportion.wasm
@@ -112,6 +124,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Bench { arguments } => return Ok(code(bench::bench(workspace, &arguments)?)),
         Task::Fuzz { seconds, targets } => fuzz::fuzz(workspace, &targets, seconds)?,
         Task::E2e { names } => e2e::e2e(workspace, &names)?,
+        Task::Record { what: _, version } => record::validation(workspace, version.as_deref())?,
         Task::Alerts => alerts::check(workspace)?,
         Task::Component => println!("{}", component::build(workspace)?.path.display()),
         Task::Npm => println!("{}", npm::publishable(workspace)?.display()),
