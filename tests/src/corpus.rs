@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::allocator::{self, Mode};
+use crate::answers::{self, Listed, Tally};
 use crate::door::Door;
 use crate::published::Published;
 use crate::reference::Release;
@@ -50,11 +51,16 @@ pub fn read(path: &Path) -> Result<Vec<Case>> {
     let mut files = Vec::new();
     collect(path, &mut files)?;
     files.sort();
-    let mut cases = Vec::new();
+    let (mut cases, mut has_answers) = (Vec::new(), false);
     for file in files {
         let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
         if file.extension().is_some_and(|extension| extension == "txt") {
             cases.extend(of_seeds(&file, &text)?);
+            continue;
+        }
+        // Answers of API servers are read by `answers`.
+        if answers::is_recording(&text) {
+            has_answers = true;
             continue;
         }
         let parsed: Result<Vec<Value>, _> = if file.extension().is_some_and(|extension| extension == "jsonl") {
@@ -82,7 +88,7 @@ pub fn read(path: &Path) -> Result<Vec<Case>> {
             cases.push(Case { id, content: Content::Whole(content) });
         }
     }
-    ensure!(!cases.is_empty(), "there is no case below {}", path.display());
+    ensure!(has_answers || !cases.is_empty(), "there is no case below {}", path.display());
     Ok(cases)
 }
 
@@ -158,5 +164,37 @@ pub fn run(cases: &[Case], door: &mut dyn Door, answers: &mut BTreeMap<String, S
             verdicts.push(Verdict::new(id.clone(), units::check(content, door)));
         }
     }
+    verdicts
+}
+
+/// Asks a door about every recorded request: one verdict per request, and one per difference that is not as listed. With a `step` above
+/// one only about one of so many, to compare doors: then nothing is counted.
+pub fn run_recorded(
+    recordings: &[answers::Recording],
+    listed: &Listed,
+    step: usize,
+    door: &mut dyn Door,
+    answers: &mut BTreeMap<String, String>,
+) -> Vec<Verdict> {
+    let (mut verdicts, mut tally) = (Vec::new(), Tally::default());
+    for recording in recordings {
+        for (index, line) in recording.lines.iter().enumerate().step_by(step) {
+            let id = format!("validation/{}/{}", recording.header.minor(), index + 1);
+            let asked = recording.asked(&line.request).ok_or_else(|| "the request cannot be made".to_owned());
+            let result = asked.and_then(|asked| door.ask(&asked).map_err(|error| error.to_string())).map(|answer| {
+                let parsed = serde_json::from_str(&answer).unwrap_or_default();
+                tally.add(recording, line, answers::differences(recording, line, &parsed));
+                answers.insert(id.clone(), answer);
+            });
+            verdicts.push(Verdict::new(id, result));
+        }
+    }
+    if step > 1 {
+        return verdicts;
+    }
+    let releases: Vec<&str> = recordings.iter().map(|recording| recording.header.minor()).collect();
+    let is_asked = |key: &str| releases.iter().any(|release| key.starts_with(&format!("{release} ")));
+    let wrong = tally.judge(listed, |key| is_asked(key) && !answers::is_of_storage(key));
+    verdicts.extend(wrong.into_iter().map(|why| Verdict::new("validation/differences", Err(why))));
     verdicts
 }

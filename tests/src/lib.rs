@@ -4,6 +4,8 @@
 //! the same settings, objects and question as JSON and must answer with the same bytes.
 
 pub mod allocator;
+pub mod answers;
+pub mod api_server;
 pub mod baseline;
 #[cfg(feature = "hosts")]
 pub mod bench;

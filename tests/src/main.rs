@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
+use apportion_tests::answers::{self, Listed};
 use apportion_tests::baseline::Baseline;
 use apportion_tests::{Verdict, corpus, door};
 use clap::Parser;
@@ -25,7 +26,8 @@ struct Arguments {
 fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
-    let paths = if arguments.paths.is_empty() { corpus::default_paths(root) } else { arguments.paths };
+    let is_everything = arguments.paths.is_empty();
+    let paths = if is_everything { corpus::default_paths(root) } else { arguments.paths };
     let baseline_file = root.join("tests/conformance/baseline.txt");
     let baseline = Baseline::parse(&std::fs::read_to_string(baseline_file).unwrap_or_default());
     let engines = if arguments.engine.is_empty() {
@@ -34,12 +36,17 @@ fn main() -> Result<ExitCode> {
         arguments.engine
     };
 
-    let mut cases = Vec::new();
+    let (mut cases, mut recordings) = (Vec::new(), Vec::new());
     for path in &paths {
-        let read = corpus::read(path)?;
-        eprintln!("{} cases below {}", read.len(), path.display());
+        let (read, recorded) = (corpus::read(path)?, answers::below(path)?);
+        let requests: usize = recorded.iter().map(|recording| recording.lines.len()).sum();
+        eprintln!("{} cases below {}", read.len() + requests, path.display());
         cases.extend(read);
+        recordings.extend(recorded);
     }
+    ensure!(!is_everything || !recordings.is_empty(), "no recorded answers of API servers below tests/conformance");
+    let listed = std::fs::read_to_string(root.join("tests/conformance/validation/differences.list"))?;
+    let listed = Listed::parse(&listed)?;
 
     let (mut passed, mut failed) = (0_usize, 0_usize);
     let mut first: Option<(String, BTreeMap<String, String>)> = None;
@@ -47,6 +54,8 @@ fn main() -> Result<ExitCode> {
         let mut door = door::open(&engine, root)?;
         let mut answers = BTreeMap::new();
         let mut verdicts: Vec<Verdict> = corpus::run(&cases, door.as_mut(), &mut answers);
+        let step = if first.is_none() { 1 } else { 10 };
+        verdicts.extend(corpus::run_recorded(&recordings, &listed, step, door.as_mut(), &mut answers));
         // Of what seeds make, one engine answers all, the others a tenth: that they are the same engine shows in those.
         if first.is_none() {
             let mut count = 0_usize;

@@ -40,10 +40,10 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Record what the reference answers to the cases that seeds make: tests/conformance/seeds; needs Go
+    /// Record what the reference answers to the cases that seeds make, or real API servers to requests; needs Go
     #[command(after_help = "Example: cargo xtask record scenarios --release 1.36")]
     Record {
-        /// What the recording program understands: scenarios or selectors, --release R, --seeds N
+        /// What the recording program understands: scenarios or selectors, --release R, --seeds N; or validation, --version 1.36
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -69,16 +69,6 @@ enum Task {
     E2e {
         /// Parts of the names of tests; all without any
         names: Vec<String>,
-    },
-    /// Record what real API servers answer: tests/conformance/validation; needs Go, and minutes for the first build of a release
-    #[command(after_help = "Example: cargo xtask record validation --version 1.36")]
-    Record {
-        /// What is recorded
-        #[arg(value_parser = ["validation"])]
-        what: String,
-        /// Only this release; by default all of them
-        #[arg(long, value_parser = record::RELEASES)]
-        version: Option<String>,
     },
     /// Test the alert rules and the dashboard with promtool; needs Go, and minutes for the first build
     Alerts,
@@ -120,11 +110,13 @@ fn run(task: Task) -> Result<ExitCode> {
             return Ok(code(jobs::conformance(workspace, engine.as_deref(), &paths)?));
         }
         Task::Differential { arguments } => return Ok(code(jobs::differential(workspace, &arguments)?)),
+        Task::Record { arguments } if arguments.first().is_some_and(|what| what == "validation") => {
+            record::validation(workspace, &arguments)?;
+        }
         Task::Record { arguments } => return Ok(code(jobs::record(workspace, &arguments)?)),
         Task::Bench { arguments } => return Ok(code(bench::bench(workspace, &arguments)?)),
         Task::Fuzz { seconds, targets } => fuzz::fuzz(workspace, &targets, seconds)?,
         Task::E2e { names } => e2e::e2e(workspace, &names)?,
-        Task::Record { what: _, version } => record::validation(workspace, version.as_deref())?,
         Task::Alerts => alerts::check(workspace)?,
         Task::Component => println!("{}", component::build(workspace)?.path.display()),
         Task::Npm => println!("{}", npm::publishable(workspace)?.display()),

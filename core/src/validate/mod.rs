@@ -150,7 +150,7 @@ pub fn validate(submission: Submission, profile: &Profile) -> Vec<Finding> {
 }
 
 /// The same answer with the object as it would be stored.
-pub(crate) fn submit(submission: Submission, profile: &Profile) -> Admission {
+pub fn submit(submission: Submission, profile: &Profile) -> Admission {
     pipeline::run(submission, profile)
 }
 

@@ -6,6 +6,7 @@ mod expressions;
 mod functions;
 mod literals;
 mod pools;
+pub mod requests;
 mod signatures;
 
 use serde_json::{Map, Value, json};
