@@ -202,6 +202,24 @@ impl Tally {
     }
 }
 
+impl Tally {
+    /// A list with the counts of today: what no longer differs goes, and what is new comes to the end, where the last reason stands.
+    pub fn rewritten(&self, listed: &str) -> String {
+        let mut new: BTreeMap<&String, usize> = self.0.iter().map(|(key, (count, _))| (key, *count)).collect();
+        let mut lines: Vec<String> = Vec::new();
+        for line in listed.lines() {
+            match line.split_once(' ').filter(|_| !line.starts_with('#')) {
+                None => lines.push(line.to_owned()),
+                Some((_, key)) => {
+                    lines.extend(new.remove(&key.to_owned()).map(|count| format!("{count} {key}")));
+                }
+            }
+        }
+        lines.extend(new.into_iter().map(|(key, count)| format!("{count} {key}")));
+        lines.join("\n") + "\n"
+    }
+}
+
 /// Differences that are meant: how often each occurs, below a line with the reason.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Listed(BTreeMap<String, usize>);

@@ -11,7 +11,9 @@ use super::names;
 use super::node::Node;
 use super::report::{Report, shown};
 use super::schema::{ALLOCATION, DEVICE_STATUS, Type, same};
+use super::slice::skipped_operations;
 use super::{binding, meta, node_selector, taints};
+use crate::profile::Version;
 
 /// Consumers that may share a claim.
 const MOST_CONSUMERS: usize = 256;
@@ -77,8 +79,12 @@ fn check_allocation(out: &mut Report<'_>, allocation: &Node<'_, '_>, requests: &
         names::pool(out, &result.field("pool"));
         out.text(&result.field("device"), names::label);
         binding::check(out, result);
-        for toleration in result.field("tolerations").items() {
-            taints::toleration(out, &toleration);
+        // Up to 1.36 the API server does not look at these.
+        if out.profile.version >= Version::V1_37 {
+            for toleration in result.field("tolerations").items() {
+                taints::toleration(out, &toleration);
+            }
+            skipped_operations(out, &result.field("skipNodeOperations"));
         }
         share(out, &result.field("shareID"));
     });

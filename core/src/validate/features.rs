@@ -10,7 +10,7 @@ use super::{Operation, places};
 use crate::api::read::Path;
 use crate::api::source::SOURCE_KIND;
 use crate::finding::{Code, Finding};
-use crate::profile::Features;
+use crate::profile::{Features, Version};
 
 /// The fields of one feature in one kind. In a path, `[]` goes into every element of a list, `{}` into every entry.
 struct Feature {
@@ -24,7 +24,7 @@ struct Feature {
 }
 
 macro_rules! features {
-    ($($gate:literal, $is_on:expr, [$($field:literal),* $(,)?] $(, $used:expr)?;)*) => {
+    ($($gate:literal, $is_on:expr, [$($field:expr),* $(,)?] $(, $used:expr)?;)*) => {
         &[$(Feature { gate: $gate, is_on: $is_on, fields: &[$($field),*], also_used_by: features!(@used $($used)?) },)*]
     };
     (@used) => { &[] };
@@ -45,6 +45,9 @@ const CLAIM: &[Feature] = features! {
         ["spec.devices.requests[].exactly.derivedAttributes", "spec.devices.requests[].firstAvailable[].derivedAttributes"];
 };
 
+/// Only 1.34 drops it.
+const TIMESTAMP: &str = "status.allocation.allocationTimestamp";
+
 const CLAIM_STATUS: &[Feature] = features! {
     "DRAResourceClaimDeviceStatus", |on| on.resource_claim_device_status, ["status.devices"];
     "DRAAdminAccess", |on| on.admin_access, ["status.allocation.devices.results[].adminAccess"],
@@ -52,12 +55,16 @@ const CLAIM_STATUS: &[Feature] = features! {
     "DRADeviceBindingConditions", |on| on.device_binding_and_status, [
         "status.allocation.devices.results[].bindingConditions",
         "status.allocation.devices.results[].bindingFailureConditions",
-        "status.allocation.allocationTimestamp",
+        TIMESTAMP,
     ];
     "DRAConsumableCapacity", |on| on.consumable_capacity, [
         "status.allocation.devices.results[].shareID",
         "status.allocation.devices.results[].consumedCapacity",
         "status.devices[].shareID",
+    ], &[
+        "spec.devices.constraints[].distinctAttribute",
+        "spec.devices.requests[].exactly.capacity",
+        "spec.devices.requests[].firstAvailable[].capacity",
     ];
     "DRAOptionalNodeOperations", |on| on.optional_node_operations,
         ["status.allocation.devices.results[].skipNodeOperations"];
@@ -180,7 +187,8 @@ pub(super) fn drop_disabled(
         if uses(feature.fields) || uses(feature.also_used_by) {
             continue;
         }
-        for field in feature.fields {
+        let is_dropped = |field: &&&str| **field != TIMESTAMP || out.profile.version == Version::V1_34;
+        for field in feature.fields.iter().filter(is_dropped) {
             let path = format!("{prefix}{field}");
             let (parent, name) = path.rsplit_once('.').unwrap_or(("", &path));
             let (mut first, mut others) = (None, 0_usize);

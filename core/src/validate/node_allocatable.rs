@@ -37,6 +37,14 @@ pub(super) fn native(out: &mut Report<'_>, node: &Node<'_, '_>, name: &str) {
     }
 }
 
+/// The name of a resource that the kubelet can take from a node.
+pub(super) fn of_node(out: &mut Report<'_>, name: &Node<'_, '_>) {
+    let text = name.text();
+    if !matches!(text, "cpu" | "memory") && !text.starts_with("hugepages-") {
+        out.invalid(name.at, format!("`{}` is not `cpu`, `memory` or a size of huge pages", shown(text)));
+    }
+}
+
 /// An amount that is not negative.
 pub(super) fn not_negative(out: &mut Report<'_>, amount: &Node<'_, '_>) {
     if amount.quantity().is_some_and(|amount| amount.signum() < 0) {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::names;
 use super::node::Node;
-use super::node_allocatable::{native, not_negative};
+use super::node_allocatable::{native, not_negative, of_node};
 use super::pod_group::{claim_names, known_claim};
 use super::report::{Report, shown};
 
@@ -103,7 +103,10 @@ fn node_allocatable(out: &mut Report<'_>, spec: &Node<'_, '_>, statuses: &Node<'
         if entry.has("mapping") || entry.has("overhead") {
             for list in ["mapping", "overhead"] {
                 for part in entry.field(list).items() {
-                    native(out, &part.field("name"), part.text_of("name"));
+                    of_node(out, &part.field("name"));
+                    if list == "overhead" && !part.has("perPod") && !part.has("perContainer") {
+                        out.invalid(part.at, "`perPod` or `perContainer` is needed");
+                    }
                     for amount in ["quantity", "perPod", "perContainer"] {
                         not_negative(out, &part.field(amount));
                     }

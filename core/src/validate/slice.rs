@@ -20,6 +20,7 @@ const MOST_ADVANCED_DEVICES: usize = 64;
 const MOST_COUNTER_SETS: usize = 8;
 const MOST_COUNTERS: usize = 32;
 const MOST_CONSUMPTIONS: usize = 2;
+const MOST_GROUPS: usize = 2;
 const MOST_TAINTS: usize = 16;
 /// Values of all attributes of a device; the items of a list count singly.
 const MOST_VALUES: usize = 48;
@@ -182,6 +183,7 @@ fn device(out: &mut Report<'_>, device: &Node<'_, '_>, old: Option<&Value>, per_
     out.set(&device.field("consumesCounters"), MOST_CONSUMPTIONS, "counterSet", |out, consumption| {
         counters(out, consumption, "counterSet");
         drawn(out, &consumption.field("counters"));
+        out.set(&consumption.field("compatibilityGroups"), MOST_GROUPS, "", |out, group| out.text(group, names::label));
     });
     device_nodes(out, device, per_device);
     binding::check(out, device);
@@ -250,7 +252,7 @@ fn partition_type(out: &mut Report<'_>, spec: &Node<'_, '_>, name: &str) {
 }
 
 /// Steps on the node that a driver does not need.
-fn skipped_operations(out: &mut Report<'_>, operations: &Node<'_, '_>) {
+pub(super) fn skipped_operations(out: &mut Report<'_>, operations: &Node<'_, '_>) {
     const KNOWN: [&str; 3] = ["*", "NodePrepareResources", "NodeUnprepareResources"];
     operations.items().for_each(|operation| out.known(&operation, &KNOWN));
     out.unique_by(operations, "");

@@ -239,7 +239,7 @@ const COUNTER_CONSUMPTION: Type = object! {
     counterSet: Text;
     includes @proposed: List(&Text);
     counters: Map(&DRAWN_COUNTER);
-    compatibilityGroups @proposed: List(&Text);
+    compatibilityGroups @since(V1_37): List(&Text);
 };
 
 const TAINT: Type = object! { key, value, effect: Text; timeAdded: Opt(&Time) };
