@@ -1,16 +1,48 @@
 //! What this replica wrote itself and has not heard of yet.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 
 use apportion_core::finding::ObjectRef;
 
 use super::steps::Feedback;
 use super::watch::Seen;
 
+/// Objects that this replica wrote, with their UIDs, until a watch tells of them. One that goes before that is in no list, and no
+/// watch knows that it was there.
+#[derive(Debug, Default)]
+pub(super) struct Written(Mutex<BTreeMap<ObjectRef, String>>);
+
+impl Written {
+    /// The API server has it.
+    pub(super) fn note(&self, seen: &Seen) {
+        if let Ok(mut written) = self.0.lock() {
+            written.insert(seen.object.clone(), seen.uid.clone());
+        }
+    }
+
+    /// A watch has told of it, or of its end.
+    pub(super) fn told(&self, object: &ObjectRef) {
+        if let Ok(mut written) = self.0.lock() {
+            written.remove(object);
+        }
+    }
+
+    /// Those of a kind so far. What of them a list lacks that is asked for later is gone.
+    pub(super) fn of_kind(&self, kind: &str) -> Vec<(ObjectRef, String)> {
+        let Ok(written) = self.0.lock() else { return Vec::new() };
+        written
+            .iter()
+            .filter(|(object, _)| object.kind == kind)
+            .map(|(object, uid)| (object.clone(), uid.clone()))
+            .collect()
+    }
+}
+
 /// Objects as they are after own writes, until the news of them arrive: what was told before is older.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
-    versions: BTreeMap<ObjectRef, u64>,
+    versions: BTreeMap<ObjectRef, (String, u64)>,
     /// Versions that were told of while writes were being carried out: the news of a later write may be faster than an answer.
     newest: BTreeMap<ObjectRef, u64>,
     /// Objects that were deleted, and whose end was not told of yet, with their UIDs.
@@ -31,15 +63,18 @@ impl Ahead {
         self.ended.clear();
     }
 
-    /// Whether an answer to a write is older than what was told of its object by now.
+    /// Whether an answer to a write is older than what was told of its object by now: it was changed later, or has ended.
     pub(super) fn is_outdated(&self, answer: &Seen) -> bool {
+        if self.ended.contains(&(answer.object.clone(), answer.uid.clone())) {
+            return true;
+        }
         self.newest.get(&answer.object).is_some_and(|newest| answer.version > 0 && answer.version < *newest)
     }
 
     pub(super) fn note(&mut self, feedback: &Feedback) {
         match feedback {
             Feedback::Has(seen) if seen.version > 0 => {
-                self.versions.insert(seen.object.clone(), seen.version);
+                self.versions.insert(seen.object.clone(), (seen.uid.clone(), seen.version));
             }
             Feedback::Has(_) => {}
             Feedback::Lost(object, uid) => {
@@ -58,7 +93,7 @@ impl Ahead {
             return true;
         }
         match self.versions.get(&seen.object) {
-            Some(version) if seen.version > 0 && seen.version < *version => true,
+            Some((_, version)) if seen.version > 0 && seen.version < *version => true,
             Some(_) => {
                 self.versions.remove(&seen.object);
                 false
@@ -74,7 +109,9 @@ impl Ahead {
         if self.lost.remove(&one) {
             return true;
         }
-        self.versions.remove(object);
+        if self.versions.get(object).is_some_and(|(written, _)| written == uid) {
+            self.versions.remove(object);
+        }
         if is_writing {
             self.ended.insert(one);
         }
@@ -112,6 +149,15 @@ mod tests {
         assert!(!ahead.is_outdated(&seen("a", 6)) && !ahead.is_outdated(&seen("a", 7)));
         ahead.rest();
         assert!(!ahead.is_outdated(&seen("a", 5)));
+    }
+
+    /// Of two writes the first is answered; the second one ends the object, and the news of that are faster.
+    #[test]
+    fn an_answer_does_not_bring_back_what_has_ended() {
+        let (mut ahead, object) = (Ahead::default(), seen("a", 1).object);
+        assert!(!ahead.is_known_end(&object, "a", true));
+        assert!(ahead.is_outdated(&seen("a", 7)));
+        assert!(!ahead.is_outdated(&seen("b", 8)), "the successor");
     }
 
     #[test]

@@ -7,11 +7,10 @@ use anyhow::{Context, Result};
 use apportion::{Controller, Error};
 use tokio::sync::oneshot;
 
-type Job = Box<dyn FnOnce(&mut Controller) + Send>;
+pub(super) type Job = Box<dyn FnOnce(&mut Controller) + Send>;
 
-/// Where calls are sent to. The thread ends with the last of these.
-#[derive(Clone, Debug)]
-pub(super) struct Engine(mpsc::Sender<Job>);
+/// Where calls are sent to; false where nobody takes them any more. The thread ends with the last of these.
+pub(super) struct Engine(Box<dyn Fn(Job) -> bool + Send + Sync>);
 
 impl Engine {
     /// Starts the thread.
@@ -19,7 +18,7 @@ impl Engine {
         let (sender, jobs) = mpsc::channel::<Job>();
         let work = move || jobs.into_iter().for_each(|job| job(&mut controller));
         thread::Builder::new().name(name.to_owned()).spawn(work).context("no thread can be started")?;
-        Ok(Self(sender))
+        Ok(Self(Box::new(move |job| sender.send(job).is_ok())))
     }
 
     /// Makes one call and waits for its answer.
@@ -28,9 +27,14 @@ impl Engine {
         call: impl FnOnce(&mut Controller) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let (sender, answer) = oneshot::channel();
-        let job: Job = Box::new(move |controller| drop(sender.send(call(controller))));
+        let job: Job = Box::new(move |controller| {
+            let answer = call(controller);
+            drop(sender.send(answer));
+        });
         let gone = || Error::Load("the thread of the component has ended".to_owned());
-        self.0.send(job).map_err(|_| gone())?;
+        if !(self.0)(job) {
+            return Err(gone());
+        }
         answer.await.map_err(|_| gone())?
     }
 }

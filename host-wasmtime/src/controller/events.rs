@@ -7,14 +7,12 @@ use std::time::{Duration, Instant};
 use apportion_core::decision::EventRecord;
 use k8s_openapi::api::core::v1::ObjectReference;
 use k8s_openapi::api::events::v1::Event;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
-use k8s_openapi::jiff::Timestamp;
 use kube::api::{Api, Patch, PatchParams, PostParams};
 use kube::core::ObjectMeta;
 use kube::{Client, Error};
 use serde_json::json;
 
-use super::rights;
+use super::{rights, runtime};
 use crate::api_server::Served;
 
 /// How long nothing is written about a repetition.
@@ -52,7 +50,7 @@ impl Recorder {
     /// That an Event happens; `None` while nothing is to be written about it.
     pub(super) fn note(&self, record: &EventRecord) -> Option<Repetition> {
         let name = name(record);
-        let now = Instant::now();
+        let now = runtime::now();
         let mut known = self.known.lock().ok()?;
         known.retain(|_, (last, _)| now.duration_since(*last) < KEPT);
         let (last, count) = known.entry(name.clone()).or_insert((now, 0));
@@ -80,7 +78,7 @@ impl Recorder {
         let api: Api<Event> = Api::namespaced(self.client.clone(), namespace);
         match api.create(&PostParams::default(), &self.event(name, namespace, record, served)).await {
             Err(Error::Api(status)) if status.code == 409 => {
-                let series = json!({ "count": count.max(&2), "lastObservedTime": MicroTime(Timestamp::now()) });
+                let series = json!({ "count": count.max(&2), "lastObservedTime": runtime::micro_time() });
                 let patch = Patch::Merge(json!({ "series": series }));
                 api.patch(name, &PatchParams::default(), &patch).await.map(|_| ())
             }
@@ -105,7 +103,7 @@ impl Recorder {
                 ..ObjectMeta::default()
             },
             action: Some(optional(&record.action).unwrap_or_else(|| record.reason.clone())),
-            event_time: Some(MicroTime(Timestamp::now())),
+            event_time: Some(runtime::micro_time()),
             note: Some(cut(&record.note, MOST_NOTE).to_owned()),
             reason: Some(record.reason.clone()),
             regarding: Some(ObjectReference {

@@ -7,16 +7,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Result;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
-use k8s_openapi::jiff::Timestamp;
 use kube::api::{Api, PostParams};
 use kube::core::ObjectMeta;
 use kube::{Client, Error};
 use tokio::sync::watch;
 use tracing::{info, warn};
 
-use super::rights;
 use super::serve::Health;
+use super::{rights, runtime};
 
 /// How long others wait after a leader was heard of last.
 const LEASE: Duration = Duration::from_secs(15);
@@ -42,7 +40,7 @@ impl Term {
     }
 
     fn is_over(&self) -> bool {
-        Instant::now() >= self.until.0 || SystemTime::now() >= self.until.1
+        runtime::now() >= self.until.0 || runtime::wall() >= self.until.1
     }
 }
 
@@ -111,7 +109,7 @@ pub(super) struct Candidate {
 
 /// A fence that is always open, where there is one replica only.
 pub(super) fn alone() -> Fence {
-    let since = (Instant::now(), SystemTime::now());
+    let since = (runtime::now(), runtime::wall());
     let (sender, term) = watch::channel(Term::of(1, since, Duration::from_secs(1 << 32)));
     // Whoever waits for a change waits for ever.
     std::mem::forget(sender);
@@ -132,8 +130,9 @@ impl Candidate {
     pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>, health: Arc<Health>) {
         loop {
             tokio::select! {
-                () = tokio::time::sleep(PERIOD) => {}
+                biased;
                 _ = stop.changed() => break,
+                () = runtime::sleep(PERIOD) => {}
             }
             match health.is_at_work() {
                 true => self.look().await,
@@ -150,8 +149,8 @@ impl Candidate {
 
     /// Takes the lease if it is free, or renews it.
     pub(super) async fn look(&mut self) {
-        let asked = (Instant::now(), SystemTime::now());
-        match tokio::time::timeout(PERIOD.saturating_mul(2), self.attempt(asked.0)).await {
+        let asked = (runtime::now(), runtime::wall());
+        match runtime::timeout(PERIOD.saturating_mul(2), self.attempt(asked.0)).await {
             Ok(Ok(true)) => self.lead(asked),
             Ok(Ok(false)) => self.follow("another replica has the lease"),
             Ok(Err(error)) if rights::is_news(&error.to_string()) => warn!(%error, "the lease cannot be had"),
@@ -208,7 +207,7 @@ impl Candidate {
 
     /// The lease in our name, with the version that it must still have.
     fn lease(&self, old: Option<Lease>) -> Lease {
-        let now = MicroTime(Timestamp::now());
+        let now = runtime::micro_time();
         let spec = old.as_ref().and_then(|old| old.spec.clone()).unwrap_or_default();
         let is_ours = spec.holder_identity.as_ref() == Some(&self.seat.identity);
         let transitions = spec.lease_transitions.unwrap_or(0).saturating_add(i32::from(!is_ours && old.is_some()));

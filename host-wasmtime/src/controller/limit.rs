@@ -1,9 +1,10 @@
 //! So many requests in a second, and some at once.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Mutex, watch};
-use tokio::time::Instant;
+
+use super::runtime;
 
 /// A bucket that fills with time; every request takes one out.
 #[derive(Debug)]
@@ -23,33 +24,33 @@ impl Limit {
     pub(super) fn new(rate: u32, burst: u32) -> Self {
         let cost = Duration::from_secs(1).checked_div(rate.max(1)).unwrap_or_default();
         let most = cost.saturating_mul(burst.max(1));
-        let now = Instant::now();
+        let now = runtime::now();
         let (empty, closed) = (Mutex::new(now.checked_sub(most).unwrap_or(now)), watch::Sender::new(None));
         Self { cost, most, empty, closed }
     }
 
     /// The server wants to be left alone for a while, by whoever writes.
     pub(super) fn pause(&self, pause: Duration) {
-        let until = Instant::now().checked_add(pause);
+        let until = runtime::now().checked_add(pause);
         self.closed.send_modify(|closed| *closed = until.max(*closed));
     }
 
     fn closed_until(&self) -> Option<Instant> {
-        self.closed.borrow().filter(|until| *until > Instant::now())
+        self.closed.borrow().filter(|until| *until > runtime::now())
     }
 
     /// Waits until a request may be made.
     pub(super) async fn take(&self) {
         let mut empty = self.empty.lock().await;
         while let Some(until) = self.closed_until() {
-            tokio::time::sleep_until(until).await;
+            runtime::sleep_until(until).await;
         }
-        let now = Instant::now();
+        let now = runtime::now();
         let earliest = now.checked_sub(self.most).unwrap_or(now);
         let next = (*empty).max(earliest).checked_add(self.cost).unwrap_or(now);
         if next > now {
             // The others wait behind, in their order.
-            tokio::time::sleep_until(next).await;
+            runtime::sleep_until(next).await;
         }
         *empty = next;
     }

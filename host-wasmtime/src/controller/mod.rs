@@ -19,7 +19,9 @@ mod parts;
 mod queue;
 mod raw;
 mod rbac;
+mod replica;
 mod rights;
+mod runtime;
 mod serve;
 mod steps;
 mod traces;
@@ -27,40 +29,25 @@ mod unit;
 mod watch;
 mod writer;
 
-use std::collections::BTreeMap;
 use std::env;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use apportion::{HostLimits, Runner};
-use apportion_core::allocate::Limits;
-use apportion_core::controller::Settings;
+use apportion::Runner;
 use apportion_core::profile::Profile;
 use apportion_core::validate::source_definition;
-use futures::future::try_join_all;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Semaphore, mpsc, watch as channel};
+use tokio::sync::watch as channel;
 use tracing::{info, warn};
 
-use ahead::Ahead;
 pub(crate) use arguments::ControllerArguments;
-use engine::Engine;
-use events::Recorder;
-use leader::Candidate;
-use limit::Limit;
 use metrics::Metrics;
-use parts::PartName;
-use queue::Queue;
+use replica::Replica;
 use serve::Health;
-use unit::Unit;
-use watch::{News, Watch};
-use writer::{TELLERS, Writer};
 
-use crate::api_server::{Connection, Resource, Served, connect_as_pod};
+use crate::api_server::{Connection, connect_as_pod};
 
 /// How long the parts may take to end once they are told to, and the Lease to be given back.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -97,86 +84,20 @@ pub(crate) fn printed(arguments: &ControllerArguments) -> Option<String> {
 /// Works until it is told to stop, and says when it was.
 async fn work(arguments: &ControllerArguments, profile: Profile, identity: &str) -> Result<Instant> {
     let Connection { client, context } = connect_as_pod(arguments.context.as_deref()).await?;
-    let (namespace, parts) = (arguments.namespace(), arguments.reconcilers()?);
-    info!(context, namespace, identity, parts = ?parts, "starting");
-    let (metrics, health) = (Arc::new(Metrics::new()), Arc::new(Health::new(parts.len())));
+    info!(context, "connected");
     let (stop, stopped) = channel::channel(false);
     let listener = serve::listen(arguments.metrics_address).await?;
+    let (metrics, health) = (Arc::new(Metrics::new()), Arc::new(Health::new(arguments.reconcilers()?.len())));
     let server = tokio::spawn(serve::serve(listener, Arc::clone(&health), Arc::clone(&metrics), stopped.clone()));
-
-    let (served, limit) = (Arc::new(Served::default()), Arc::new(Limit::new(arguments.qps, arguments.burst)));
-    let recorder = Arc::new(Recorder::new(client.clone(), identity));
-    // The lease is given back after the last write.
-    let (written, all_written) = channel::channel(false);
-    let (fence, candidate) = match arguments.leader_elect {
-        true => {
-            let (mut candidate, fence) = Candidate::new(client.clone(), &namespace, rbac::LEASE, identity);
-            // Whoever leads from the start lists everything once.
-            candidate.look().await;
-            (fence, Some(tokio::spawn(candidate.run(all_written, Arc::clone(&health)))))
-        }
-        false => (leader::alone(), None),
-    };
-    tokio::spawn(show_leader(fence.clone(), Arc::clone(&metrics)));
-
-    let runner = Runner::timed()?;
-    let mut listeners: BTreeMap<&str, (Resource, Vec<mpsc::UnboundedSender<News>>)> = BTreeMap::new();
-    let mut units = Vec::new();
-    for (index, part) in parts.iter().copied().enumerate() {
-        let settings = Settings {
-            part: part.part(),
-            home: namespace.clone(),
-            allow_admin_access: arguments.allow_admin_access,
-            conditions: arguments.parts().contains(&PartName::Conditions),
-        };
-        let limits = HostLimits { memory: memory::share(parts.len()), ..HostLimits::default() };
-        let controller = runner.controller(&profile, Limits::default(), limits, settings)?;
-        let (sender, news) = mpsc::unbounded_channel();
-        for resource in part.watches() {
-            listeners.entry(resource.plural).or_insert_with(|| (*resource, Vec::new())).1.push(sender.clone());
-        }
-        metrics.starts(part.text());
-        let unit = Unit {
-            index,
-            part,
-            engine: Engine::start(part.text(), controller)?,
-            writer: Arc::new(Writer {
-                part: part.text(),
-                client: client.clone(),
-                served: Arc::clone(&served),
-                recorder: Arc::clone(&recorder),
-                limit: Arc::clone(&limit),
-                metrics: Arc::clone(&metrics),
-                fence: fence.clone(),
-                tellers: Semaphore::new(TELLERS as usize),
-                untold: AtomicUsize::new(0),
-            }),
-            fence: fence.clone(),
-            metrics: Arc::clone(&metrics),
-            health: Arc::clone(&health),
-            queue: Queue::default(),
-            listed: part.watches().iter().map(|resource| (resource.plural, None)).collect(),
-            ahead: Ahead::default(),
-            term: 0,
-            is_forgetful: false,
-        };
-        units.push(tokio::spawn(unit.run(news, stopped.clone())));
-    }
-    for (resource, listeners) in listeners.into_values() {
-        let (client, served, metrics) = (client.clone(), Arc::clone(&served), Arc::clone(&metrics));
-        tokio::spawn(Watch { client, resource, served, metrics, listeners, fence: fence.clone() }.run());
-    }
+    let (runner, profile) = (&Runner::timed()?, &profile);
+    let running = Replica { client, runner, arguments, profile, identity, health, metrics }.start(stopped).await?;
 
     wait_for_signal().await?;
     let told = Instant::now();
     info!("stopping");
     stop.send_replace(true);
     let end = async {
-        try_join_all(units).await.context("a part ended unexpectedly")?;
-        written.send_replace(true);
-        if let Some(candidate) = candidate {
-            candidate.await.context("the election ended unexpectedly")?;
-        }
+        running.ended().await?;
         server.await.context("the server of metrics ended unexpectedly")
     };
     match tokio::time::timeout(PATIENCE, end).await {
@@ -188,13 +109,6 @@ async fn work(arguments: &ControllerArguments, profile: Profile, identity: &str)
         Err(_) => warn!("not everything has ended in time, and is left behind"),
     }
     Ok(told)
-}
-
-async fn show_leader(mut fence: leader::Fence, metrics: Arc<Metrics>) {
-    loop {
-        metrics.leads(fence.is_open());
-        fence.changed().await;
-    }
 }
 
 /// Waits until somebody wants the program to end.
@@ -211,6 +125,5 @@ pub(crate) async fn wait_for_signal() -> Result<()> {
 /// The Pod's name and something that no other start has.
 fn identity() -> String {
     let host = env::var("POD_NAME").or_else(|_| env::var("HOSTNAME")).unwrap_or_else(|_| "apportion".to_owned());
-    let random = RandomState::new().build_hasher().finish();
-    format!("{host}_{random:016x}")
+    format!("{host}_{:016x}", runtime::chance())
 }

@@ -1,11 +1,12 @@
 //! What is to be looked at: the urgent first, each thing once, and nothing twice at the same time.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, Instant};
 
 use apportion_core::controller::Lane;
 use apportion_core::finding::ObjectRef;
+
+use super::runtime;
 
 /// Pause after the first failure; it doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -108,7 +109,7 @@ impl Queue {
         let failures = self.failures.entry(due.object.clone()).or_default();
         let grown = FIRST_PAUSE.saturating_mul(1_u32.checked_shl((*failures).min(20)).unwrap_or(u32::MAX));
         *failures = failures.saturating_add(1);
-        let pause = pause.unwrap_or(grown).min(LONGEST_PAUSE).mul_f64(jitter());
+        let pause = pause.unwrap_or(grown).min(LONGEST_PAUSE).mul_f64(runtime::jitter());
         self.add(due.object, due.lane, now.checked_add(pause).unwrap_or(now), now);
     }
 
@@ -121,12 +122,6 @@ impl Queue {
     pub(super) fn running(&self) -> usize {
         self.running.len()
     }
-}
-
-/// Between 1 and 1.25, so that what failed together is not tried again together.
-fn jitter() -> f64 {
-    let random = RandomState::new().build_hasher().finish();
-    1.0 + f64::from(u8::try_from(random & 0xff).unwrap_or(0)) / 1024.0
 }
 
 #[cfg(test)]

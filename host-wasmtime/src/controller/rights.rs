@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use super::runtime;
+
 /// How long nothing is reported about a right that is missing.
 const QUIET: Duration = Duration::from_secs(3600);
 
@@ -12,7 +14,7 @@ static REPORTED: Mutex<BTreeMap<String, Instant>> = Mutex::new(BTreeMap::new());
 
 /// Whether a refusal is to be reported now. One for another reason than a missing right always is.
 pub(super) fn is_news(refusal: &str) -> bool {
-    REPORTED.lock().map_or(true, |mut reported| is_news_at(&mut reported, refusal, Instant::now()))
+    REPORTED.lock().map_or(true, |mut reported| is_news_at(&mut reported, refusal, runtime::now()))
 }
 
 fn is_news_at(reported: &mut BTreeMap<String, Instant>, refusal: &str, now: Instant) -> bool {

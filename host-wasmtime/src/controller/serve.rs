@@ -18,6 +18,7 @@ use tokio::sync::watch;
 use tracing::debug;
 
 use super::metrics::Metrics;
+use super::runtime;
 
 /// How long a part may be without a sign of life.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -41,13 +42,13 @@ pub(super) struct Health {
 impl Health {
     pub(super) fn new(parts: usize) -> Self {
         let beats = (0..parts).map(|_| AtomicU64::new(0)).collect();
-        Self { started: Instant::now(), beats, unready: AtomicUsize::new(parts) }
+        Self { started: runtime::now(), beats, unready: AtomicUsize::new(parts) }
     }
 
     /// A part lives.
     pub(super) fn beat(&self, part: usize) {
         if let Some(beat) = self.beats.get(part) {
-            beat.store(self.started.elapsed().as_secs(), Ordering::Relaxed);
+            beat.store(runtime::since(self.started).as_secs(), Ordering::Relaxed);
         }
     }
 
@@ -71,7 +72,7 @@ impl Health {
     }
 
     fn has_beaten_within(&self, patience: Duration) -> bool {
-        let now = self.started.elapsed().as_secs();
+        let now = runtime::since(self.started).as_secs();
         self.beats.iter().all(|beat| now.saturating_sub(beat.load(Ordering::Relaxed)) < patience.as_secs())
     }
 }

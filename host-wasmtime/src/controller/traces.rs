@@ -32,6 +32,7 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::registry::LookupSpan;
 
 use super::queue::Due;
+use super::runtime;
 
 /// What spans are known by. The log leaves them out: their level is below all of its.
 const TARGET: &str = "apportion::traces";
@@ -177,7 +178,7 @@ pub(super) fn reconcile(part: &'static str, due: &Due) -> Span {
         part,
         object = %due.object,
         lane = ?due.lane,
-        waited_ms = u64::try_from(due.since.elapsed().as_millis()).unwrap_or(u64::MAX),
+        waited_ms = u64::try_from(runtime::since(due.since).as_millis()).unwrap_or(u64::MAX),
         writes = Empty,
         result = Empty,
         otel.status_code = Empty,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use apportion::Error;
 use apportion_core::controller::{Conclusion, Lane};
@@ -12,12 +12,13 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tracing::{Instrument, Span, debug, error, info, warn};
 
-use super::ahead::Ahead;
+use super::ahead::{Ahead, Written};
 use super::engine::Engine;
 use super::leader::Fence;
 use super::metrics::Metrics;
 use super::parts::PartName;
 use super::queue::{Due, Queue};
+use super::runtime;
 use super::serve::Health;
 use super::steps::{Feedback, Outcome};
 use super::traces;
@@ -52,6 +53,8 @@ pub(super) struct Unit {
     pub(super) listed: BTreeMap<&'static str, Option<u64>>,
     /// What this replica wrote itself, and has not heard of yet.
     pub(super) ahead: Ahead,
+    /// The same of all parts, for whoever lists.
+    pub(super) written: Arc<Written>,
     /// The latest term that was begun; 0 before the first.
     pub(super) term: u64,
     /// Whether the component was made anew and does not know of decisions that are being carried out.
@@ -80,10 +83,10 @@ impl Unit {
         loop {
             self.health.beat(self.index);
             let next = match std::mem::take(&mut has_more) {
-                true => Instant::now(),
-                false => self.queue.next().unwrap_or_else(|| far(Instant::now())),
+                true => runtime::now(),
+                false => self.queue.next().filter(|_| self.may_start()).unwrap_or_else(|| far(runtime::now())),
             };
-            let beat = Instant::now().checked_add(BEAT).map_or(next, |beat| beat.min(next));
+            let beat = runtime::now().checked_add(BEAT).map_or(next, |beat| beat.min(next));
             tokio::select! {
                 biased;
                 _ = stop.changed() => break,
@@ -95,7 +98,7 @@ impl Unit {
                     self.hear(std::mem::take(&mut heard)).await;
                 }
                 () = fence.changed() => {}
-                () = tokio::time::sleep_until(beat.into()) => {}
+                () = runtime::sleep_until(beat) => {}
             }
             self.begin().await;
             if self.is_current() {
@@ -106,7 +109,7 @@ impl Unit {
                 self.ahead.rest();
             }
             while self.may_start() {
-                let Some(due) = self.queue.pop(Instant::now()) else { break };
+                let Some(due) = self.queue.pop(runtime::now()) else { break };
                 has_more |= self.start(due, &sender).await;
             }
             for (lane, name) in LANES {
@@ -123,7 +126,7 @@ impl Unit {
             end.await;
             self.writer.all_told().await;
         };
-        if tokio::time::timeout(GRACE, told).await.is_err() {
+        if runtime::timeout(GRACE, told).await.is_err() {
             warn!(part = self.part.text(), "some writes have not ended");
         }
     }
@@ -258,7 +261,7 @@ impl Unit {
     async fn collect(&mut self) {
         match self.engine.call(|controller| controller.due()).await {
             Ok(tasks) => {
-                let now = Instant::now();
+                let now = runtime::now();
                 for task in tasks {
                     let at = now.checked_add(Duration::from_millis(task.after_millis)).unwrap_or(now);
                     self.queue.add(task.object, task.lane, at, now);
@@ -270,7 +273,7 @@ impl Unit {
 
     /// Asks for a decision and has it carried out beside everything else. True where there is nothing to carry out.
     async fn start(&mut self, due: Due, sender: &mpsc::Sender<Finished>) -> bool {
-        let (object, start, now) = (due.object.clone(), Instant::now(), now());
+        let (object, start, now) = (due.object.clone(), runtime::now(), runtime::time());
         let span = traces::reconcile(self.part.text(), &due);
         let decide = traces::decide(&span);
         let plan = self.engine.call(move |controller| controller.reconcile(&object, now)).await;
@@ -282,11 +285,11 @@ impl Unit {
                 traces::reconciled(&span, "stopped");
                 self.metrics.reconciled(self.part.text(), "stopped");
                 self.tell_stop(due.object.clone(), &error).await;
-                self.queue.fail(due, None, Instant::now());
+                self.queue.fail(due, None, runtime::now());
                 return false;
             }
         };
-        self.metrics.decided(self.part.text(), start.elapsed());
+        self.metrics.decided(self.part.text(), runtime::since(start));
         if plan.cause == Cause::Held {
             self.metrics.held();
         }
@@ -300,7 +303,7 @@ impl Unit {
         }
         debug!(part = self.part.text(), object = %due.object, writes = plan.actions.len(), "decided");
         let (writer, sender, term) = (Arc::clone(&self.writer), sender.clone(), self.term);
-        tokio::spawn(async move {
+        runtime::spawn(async move {
             let (plan_again, is_to_retry, cause, status) = (plan.wake_up, plan.retry, plan.cause, status_of(&plan));
             let (outcome, events) = writer.carry_out(plan, term).instrument(span.clone()).await;
             // A unit that has ended does not want to know.
@@ -313,11 +316,10 @@ impl Unit {
     /// Says at an object that the component stopped when it was asked about it.
     async fn tell_stop(&self, regarding: ObjectRef, error: &Error) {
         warn!(part = self.part.text(), object = %regarding, "there is no decision about it");
-        let object = regarding.clone();
-        let uid = self.engine.call(move |controller| Ok(controller.uid(&object))).await.ok().flatten();
+        let uid = self.known_uid(&regarding).await;
         let event = EventRecord {
             regarding,
-            uid: uid.unwrap_or_default(),
+            uid,
             is_warning: true,
             reason: "NotDecided".to_owned(),
             note: error.to_string(),
@@ -325,13 +327,19 @@ impl Unit {
             action: "Reconcile".to_owned(),
         };
         let writer = Arc::clone(&self.writer);
-        tokio::spawn(async move { writer.tell(vec![event]).await });
+        runtime::spawn(async move { writer.tell(vec![event]).await });
+    }
+
+    /// UID of an object as the component knows it; empty where it does not.
+    async fn known_uid(&self, object: &ObjectRef) -> String {
+        let object = object.clone();
+        self.engine.call(move |controller| Ok(controller.uid(&object))).await.ok().flatten().unwrap_or_default()
     }
 
     fn wake(&mut self, object: &ObjectRef, at: Option<Time>) {
         let Some(at) = at else { return };
-        let millis = u64::try_from(at.millis().saturating_sub(now().millis())).unwrap_or(0);
-        let instant = Instant::now();
+        let millis = u64::try_from(at.millis().saturating_sub(runtime::time().millis())).unwrap_or(0);
+        let instant = runtime::now();
         let at = instant.checked_add(Duration::from_millis(millis)).unwrap_or(instant);
         self.queue.add(object.clone(), Lane::Report, at, instant);
     }
@@ -345,7 +353,10 @@ impl Unit {
             }
             self.ahead.note(one);
             match one {
-                Feedback::Has(seen) => drop(texts.insert(&seen.object, &seen.text)),
+                Feedback::Has(seen) => {
+                    self.written.note(seen);
+                    texts.insert(&seen.object, &seen.text);
+                }
                 Feedback::Lost(object, uid) => {
                     texts.remove(object);
                     self.delete(object.clone(), uid.clone()).await;
@@ -372,13 +383,13 @@ impl Unit {
         traces::reconciled(&span, result);
         if outcome.conclusion == Conclusion::Done {
             if outcome.has_created && due.lane == Lane::Urgent && self.part == PartName::TemplateSync {
-                self.metrics.copied(due.since.elapsed());
+                self.metrics.copied(runtime::since(due.since));
             }
             match cause {
                 Cause::Usual | Cause::Held => {}
                 Cause::Drift => self.metrics.repaired(),
                 Cause::Replacement { since } => self.metrics.replaced(Duration::from_millis(
-                    u64::try_from(now().millis().saturating_sub(since.millis())).unwrap_or(0),
+                    u64::try_from(runtime::time().millis().saturating_sub(since.millis())).unwrap_or(0),
                 )),
             }
             if let Some((source, status)) = status {
@@ -390,10 +401,10 @@ impl Unit {
             Conclusion::Done if !is_to_retry => self.queue.finish(&due.object),
             // What somebody has to allow first keeps nobody else waiting.
             Conclusion::Refused { .. } => {
-                self.queue.fail(Due { lane: Lane::Report, ..due }, outcome.pause, Instant::now());
+                self.queue.fail(Due { lane: Lane::Report, ..due }, outcome.pause, runtime::now());
             }
             Conclusion::Done | Conclusion::Failed | Conclusion::Unanswered => {
-                self.queue.fail(due, outcome.pause, Instant::now());
+                self.queue.fail(due, outcome.pause, runtime::now());
             }
         }
     }
@@ -422,11 +433,6 @@ fn status_of(plan: &Decision<Value>) -> Option<(String, Value)> {
         }
         _ => None,
     })
-}
-
-fn now() -> Time {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Time::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 fn far(now: Instant) -> Instant {

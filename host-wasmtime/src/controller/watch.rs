@@ -3,28 +3,33 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use apportion_core::finding::ObjectRef;
 use futures::{Stream, StreamExt, TryStreamExt};
 use kube::Client;
 use kube::api::Api;
 use kube::core::{ApiResource, DynamicObject, ObjectMeta, PartialObjectMeta};
-use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Event, watcher};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tracing::{debug, error, info, warn};
 
+use super::ahead::Written;
 use super::leader::Fence;
 use super::metrics::Metrics;
 use super::raw::Raw;
-use super::rights;
+use super::{rights, runtime};
 use crate::api_server::{NAMESPACES, NODES, PODS, Resource, Served, TEMPLATES};
 
 /// Pause before a kind that is not served is looked for again: one that is needed, and one that is not.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 const LOOK_AGAIN_OPTIONAL: Duration = Duration::from_secs(300);
+
+/// Pause after the first failure of a watch, the longest one, and how long after a failure the next one counts as the first.
+const FIRST_PAUSE: Duration = Duration::from_millis(800);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const FORGOTTEN: Duration = Duration::from_secs(120);
 
 /// Something that happened.
 #[derive(Clone, Debug)]
@@ -68,6 +73,7 @@ pub(super) struct Watch {
     /// They take what comes in their own time: one that is slow holds up no other.
     pub(super) listeners: Vec<mpsc::UnboundedSender<News>>,
     pub(super) fence: Fence,
+    pub(super) written: Arc<Written>,
 }
 
 impl Watch {
@@ -82,6 +88,7 @@ impl Watch {
                 Ok(Some(kind)) => {
                     info!(kind = name, version = kind.version, "watching");
                     tokio::select! {
+                        biased;
                         () = self.watch(&kind, term, &mut known) => {}
                         () = self.term_after(term) => {}
                     }
@@ -90,18 +97,19 @@ impl Watch {
                     info!(kind = name, "not served: taken to be none");
                     self.tell(&News::Synced(self.resource.plural, term));
                     tokio::select! {
-                        () = tokio::time::sleep(LOOK_AGAIN_OPTIONAL) => {}
+                        biased;
+                        () = runtime::sleep(LOOK_AGAIN_OPTIONAL) => {}
                         () = self.term_after(term) => {}
                     }
                 }
                 Ok(None) => {
                     error!(kind = name, "not served, and needed");
-                    tokio::time::sleep(LOOK_AGAIN).await;
+                    runtime::sleep(LOOK_AGAIN).await;
                 }
                 Err(error) => {
                     warn!(kind = name, %error, "cannot be listed");
                     self.metrics.watch_failed(self.resource.plural);
-                    tokio::time::sleep(LOOK_AGAIN).await;
+                    runtime::sleep(LOOK_AGAIN).await;
                 }
             }
         }
@@ -140,16 +148,19 @@ impl Watch {
         known: &mut BTreeMap<ObjectRef, String>,
     ) {
         let kind = self.resource.reference_kind();
-        let mut events = pin!(events.default_backoff());
+        let mut events = pin!(events);
         let mut listed: BTreeSet<ObjectRef> = BTreeSet::new();
+        let mut pauses = Pauses::default();
         while let Some(event) = events.next().await {
             match event {
-                Ok(Event::Init) => listed.clear(),
+                Ok(Event::Init) => {
+                    listed.clear();
+                    known.extend(self.written.of_kind(kind));
+                }
                 Ok(Event::InitApply(object)) => {
                     let seen = Seen::of(kind, write(object));
                     listed.insert(seen.object.clone());
-                    known.insert(seen.object.clone(), seen.uid.clone());
-                    self.tell(&News::Applied(seen));
+                    self.tell_of(seen, known);
                 }
                 Ok(Event::InitDone) => {
                     // What is not in the list was deleted while nobody looked.
@@ -157,6 +168,7 @@ impl Watch {
                         known.keys().filter(|object| !listed.contains(object)).cloned().collect();
                     for object in gone {
                         let uid = known.remove(&object).unwrap_or_default();
+                        self.written.told(&object);
                         self.tell(&News::Gone { object, uid });
                     }
                     listed.clear();
@@ -165,20 +177,20 @@ impl Watch {
                     self.tell(&News::Synced(self.resource.plural, term));
                 }
                 Ok(Event::Apply(object)) => {
-                    let seen = Seen::of(kind, write(object));
-                    known.insert(seen.object.clone(), seen.uid.clone());
-                    self.tell(&News::Applied(seen));
+                    self.tell_of(Seen::of(kind, write(object)), known);
                 }
                 Ok(Event::Delete(object)) => {
                     let Seen { object, uid, .. } = Seen::of(kind, write(object));
                     self.tell(&News::Gone { object: object.clone(), uid });
                     known.remove(&object);
+                    self.written.told(&object);
                 }
                 Err(error) => {
                     if rights::is_news(&error.to_string()) {
                         warn!(kind, %error, "the watch is begun again");
                     }
                     self.metrics.watch_failed(self.resource.plural);
+                    runtime::sleep(pauses.next(runtime::now())).await;
                 }
             }
             if self.listeners.iter().all(mpsc::UnboundedSender::is_closed) {
@@ -187,11 +199,34 @@ impl Watch {
         }
     }
 
+    /// Tells of an object, and before that of the end of another one that had its name.
+    fn tell_of(&self, seen: Seen, known: &mut BTreeMap<ObjectRef, String>) {
+        let before = known.insert(seen.object.clone(), seen.uid.clone());
+        if let Some(uid) = before.filter(|uid| *uid != seen.uid) {
+            self.tell(&News::Gone { object: seen.object.clone(), uid });
+        }
+        self.written.told(&seen.object);
+        self.tell(&News::Applied(seen));
+    }
+
     fn tell(&self, news: &News) {
         for listener in &self.listeners {
             // One that ended does not listen any more.
             let _ = listener.send(news.clone());
         }
+    }
+}
+
+/// Pauses that grow with each failure, so that a server that cannot keep up is not asked for more.
+#[derive(Default)]
+struct Pauses(Option<(Instant, Duration)>);
+
+impl Pauses {
+    fn next(&mut self, now: Instant) -> Duration {
+        let last = self.0.filter(|(last, _)| now.saturating_duration_since(*last) < FORGOTTEN);
+        let pause = last.map_or(FIRST_PAUSE, |(_, pause)| pause.saturating_mul(2).min(LONGEST_PAUSE));
+        self.0 = Some((now, pause));
+        pause.mul_f64(runtime::jitter())
     }
 }
 
@@ -243,6 +278,14 @@ fn trim(kind: &str, value: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pauses_grow_until_a_watch_holds() {
+        let (mut pauses, start) = (Pauses::default(), Instant::now());
+        let grown: Vec<Duration> = (0..9).map(|_| pauses.next(start)).collect();
+        assert!(grown[0] < Duration::from_secs(1) && grown[2] > grown[1] && grown[8] >= LONGEST_PAUSE, "{grown:?}");
+        assert!(pauses.next(start + FORGOTTEN) < Duration::from_secs(1), "it held for a while");
+    }
 
     #[test]
     fn what_decides_is_kept_and_what_is_large_is_not() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use apportion_core::controller::Conclusion;
 use apportion_core::decision::{Action, Decision, EventRecord, Identified, Merging, Patch};
@@ -21,6 +21,7 @@ use super::limit::Limit;
 use super::metrics::Metrics;
 use super::raw::Raw;
 use super::rights;
+use super::runtime::{self, Late};
 use super::steps::{Done, Failure, Feedback, Outcome, Step, turns};
 use super::traces;
 use super::watch::Seen;
@@ -115,7 +116,7 @@ impl Writer {
                 None => api.list_metadata(&ListParams::default().limit(1)).await.map(|_| true),
             }
         };
-        let answer: Result<Result<bool, Error>, _> = tokio::time::timeout(PATIENCE, is_gone).await;
+        let answer: Result<Result<bool, Error>, Late> = runtime::timeout(PATIENCE, is_gone).await;
         !matches!(answer, Ok(Ok(true)))
     }
 
@@ -145,8 +146,8 @@ impl Writer {
         if !self.fence.is_open() {
             return;
         }
-        let (start, span) = (Instant::now(), traces::write(self.part, "event", || Some(event.regarding.clone())));
-        let code = match tokio::time::timeout(PATIENCE, self.recorder.record(event, &repetition, &self.served)).await {
+        let (start, span) = (runtime::now(), traces::write(self.part, "event", || Some(event.regarding.clone())));
+        let code = match runtime::timeout(PATIENCE, self.recorder.record(event, &repetition, &self.served)).await {
             Ok(Ok(())) => 200,
             Ok(Err(error)) => {
                 if rights::is_news(&error.to_string()) {
@@ -156,7 +157,7 @@ impl Writer {
             }
             Err(_) => 0,
         };
-        self.metrics.wrote(self.part, "event", code, start.elapsed());
+        self.metrics.wrote(self.part, "event", code, runtime::since(start));
         traces::written(&span, code);
     }
 
@@ -172,21 +173,21 @@ impl Writer {
         let verb = verb(&write);
         self.limit.take().await;
         let may = match gives_devices(&write) {
-            true => tokio::time::timeout(PATIENCE, self.fence.is_confirmed_in(term)).await,
+            true => runtime::timeout(PATIENCE, self.fence.is_confirmed_in(term)).await,
             false => Ok(Ok(self.fence.is_open_in(term))),
         };
         if !matches!(may, Ok(Ok(true))) {
             return Err(Failure::Fenced);
         }
-        let (start, span) = (Instant::now(), traces::write(self.part, verb, || target(&write)));
+        let (start, span) = (runtime::now(), traces::write(self.part, verb, || target(&write)));
         let created = target(&write);
-        let answer = tokio::time::timeout(PATIENCE, self.request(write, before)).await;
+        let answer = runtime::timeout(PATIENCE, self.request(write, before)).await;
         let code = match &answer {
             Ok(Ok(_)) => 200,
             Ok(Err(error)) => code(error),
             Err(_) => 0,
         };
-        self.metrics.wrote(self.part, verb, code, start.elapsed());
+        self.metrics.wrote(self.part, verb, code, runtime::since(start));
         traces::written(&span, code);
         if let Ok(Err(error)) = &answer
             && let Some(pause) = wish(error)
@@ -207,7 +208,7 @@ impl Writer {
     /// An object that has the name of one that was to be made; the watch may be late with it.
     async fn found(&self, object: Option<ObjectRef>) -> Option<Feedback> {
         let object = object?;
-        let found = tokio::time::timeout(PATIENCE, self.api(&object)?.get_opt(&object.name)).await.ok()?.ok()??;
+        let found = runtime::timeout(PATIENCE, self.api(&object)?.get_opt(&object.name)).await.ok()?.ok()??;
         Some(Feedback::Has(Seen::of(&object.kind, found.into_value())))
     }
 
