@@ -345,3 +345,17 @@ fn without_uids_only_the_object_itself_is_not_understood() {
         |world: &mut World, space| world.controller.reconcile(&template(space, "h100"), world.now).actions.len();
     assert_eq!((creates(&mut world, "a"), creates(&mut world, "b")), (1, 0));
 }
+
+#[test]
+fn the_status_of_a_source_that_is_not_understood_tells_of_copies_that_went() {
+    let mut world = world(json!({}));
+    let mut later = world.objects[&source_ref("h100")].clone();
+    later["spec"]["targets"] = json!([{ "namespaceQuery": "team = ml" }]);
+    later["metadata"]["generation"] = json!(2);
+    world.offer(later);
+    world.settle();
+    let before = world.status("h100");
+    world.remove(&template("a", "h100"));
+    world.settle();
+    assert_ne!(world.status("h100"), before);
+}

@@ -77,7 +77,7 @@ fn of_object(cluster: &Cluster, settings: &Settings, object: &Object, work: &mut
             let name = &namespace.metadata.name;
             for target in wanted(cluster, settings, namespace) {
                 work.insert(copy(name, target));
-                statuses_in(cluster, settings, namespace, target, work);
+                statuses_in(cluster, settings, Some(namespace), target, work);
             }
             statuses(cluster, work, |source| Source::custom(source, cluster, &settings.home).skips(namespace));
         }
@@ -132,9 +132,7 @@ fn of_template(cluster: &Cluster, settings: &Settings, template: &ResourceClaimT
     let is_target = |source: Source<'_>| source.target() == metadata.name;
     if is_copy(template) || sources(cluster, &settings.home).any(is_target) {
         work.insert(copy(&metadata.namespace, &metadata.name));
-        if let Some(namespace) = cluster.namespaces().get(&metadata.namespace) {
-            statuses_in(cluster, settings, namespace, &metadata.name, work);
-        }
+        statuses_in(cluster, settings, cluster.namespaces().get(&metadata.namespace), &metadata.name, work);
     }
 }
 
@@ -152,19 +150,27 @@ fn of_user(cluster: &Cluster, user: &Object, namespace: &str, work: &mut BTreeSe
     }
 }
 
-/// The statuses of those sources of one target that a namespace matters to. There may be many that are for other namespaces.
-fn statuses_in(cluster: &Cluster, settings: &Settings, namespace: &Namespace, target: &str, work: &mut BTreeSet<Work>) {
+/// The statuses of those sources of one target that a namespace matters to. There may be many that are for other namespaces. One that
+/// is not understood counts its copies wherever they are.
+fn statuses_in(
+    cluster: &Cluster,
+    settings: &Settings,
+    namespace: Option<&Namespace>,
+    target: &str,
+    work: &mut BTreeSet<Work>,
+) {
+    let is_for = |source: Source<'_>| {
+        source.flaw(settings).is_some() || namespace.is_some_and(|namespace| source.selects(namespace))
+    };
     statuses(cluster, work, |source| {
-        source.target() == target && Source::custom(source, cluster, &settings.home).selects(namespace)
+        source.target() == target && is_for(Source::custom(source, cluster, &settings.home))
     });
 }
 
 /// What an answer to a write about a copy matters to.
 pub fn told_of(cluster: &Cluster, settings: &Settings, namespace: &str, target: &str) -> BTreeSet<Work> {
     let mut work = BTreeSet::new();
-    if let Some(namespace) = cluster.namespaces().get(namespace) {
-        statuses_in(cluster, settings, namespace, target, &mut work);
-    }
+    statuses_in(cluster, settings, cluster.namespaces().get(namespace), target, &mut work);
     work
 }
 
