@@ -15,6 +15,10 @@ pub(super) struct Engine(Box<dyn Fn(Job) -> bool + Send + Sync>);
 impl Engine {
     /// Starts the thread.
     pub(super) fn start(name: &str, mut controller: Controller) -> Result<Self> {
+        #[cfg(test)]
+        if super::simulation::processor::is_running() {
+            return Ok(Self(Box::new(super::simulation::engine(controller))));
+        }
         let (sender, jobs) = mpsc::channel::<Job>();
         let work = move || jobs.into_iter().for_each(|job| job(&mut controller));
         thread::Builder::new().name(name.to_owned()).spawn(work).context("no thread can be started")?;
@@ -29,6 +33,8 @@ impl Engine {
         let (sender, answer) = oneshot::channel();
         let job: Job = Box::new(move |controller| {
             let answer = call(controller);
+            #[cfg(test)]
+            let answer = super::simulation::stopped(controller, answer);
             drop(sender.send(answer));
         });
         let gone = || Error::Load("the thread of the component has ended".to_owned());

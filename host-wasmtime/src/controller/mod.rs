@@ -23,6 +23,8 @@ mod replica;
 mod rights;
 mod runtime;
 mod serve;
+#[cfg(test)]
+mod simulation;
 mod steps;
 mod traces;
 mod unit;

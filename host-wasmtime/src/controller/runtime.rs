@@ -8,6 +8,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use k8s_openapi::jiff::Timestamp;
 use tokio::sync::oneshot;
 
+#[cfg(test)]
+use super::simulation::processor;
 
 /// Tells what a task gave, or fails where the task ended without.
 pub(super) type Ended<T> = oneshot::Receiver<T>;
@@ -18,6 +20,10 @@ pub(super) struct Late;
 
 /// The time by a clock that may stand still with the machine.
 pub(super) fn now() -> Instant {
+    #[cfg(test)]
+    if let Some(now) = processor::now() {
+        return now;
+    }
     Instant::now()
 }
 
@@ -28,6 +34,10 @@ pub(super) fn since(earlier: Instant) -> Duration {
 
 /// The time by a clock that may be set.
 pub(super) fn wall() -> SystemTime {
+    #[cfg(test)]
+    if let Some(wall) = processor::wall() {
+        return wall;
+    }
     SystemTime::now()
 }
 
@@ -44,6 +54,10 @@ pub(super) fn micro_time() -> MicroTime {
 
 /// A number that nobody can foresee.
 pub(super) fn chance() -> u64 {
+    #[cfg(test)]
+    if let Some(chance) = processor::chance() {
+        return chance;
+    }
     RandomState::new().build_hasher().finish()
 }
 
@@ -54,6 +68,10 @@ pub(super) fn jitter() -> f64 {
 
 /// Waits until a time.
 pub(super) async fn sleep_until(time: Instant) {
+    #[cfg(test)]
+    if processor::is_running() {
+        return processor::Sleep::until(time).await;
+    }
     tokio::time::sleep_until(time.into()).await;
 }
 
@@ -83,6 +101,11 @@ pub(super) fn spawn<T: Send + 'static>(something: impl Future<Output = T> + Send
         // Nobody may want to know.
         let _ = sender.send(something.await);
     };
+    #[cfg(test)]
+    if processor::is_running() {
+        processor::spawn(task);
+        return ended;
+    }
     tokio::spawn(task);
     ended
 }

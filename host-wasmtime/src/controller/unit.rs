@@ -20,6 +20,8 @@ use super::parts::PartName;
 use super::queue::{Due, Queue};
 use super::runtime;
 use super::serve::Health;
+#[cfg(test)]
+use super::simulation::{self, Defect};
 use super::steps::{Feedback, Outcome};
 use super::traces;
 use super::watch::News;
@@ -202,6 +204,8 @@ impl Unit {
 
     /// Gives objects to the component. Where it stops they are given one by one, so that only the one that does it is missing.
     async fn apply(&mut self, texts: Vec<Arc<str>>) {
+        #[cfg(test)]
+        let texts = simulation::misread(texts);
         if texts.is_empty() {
             return;
         }
@@ -359,6 +363,11 @@ impl Unit {
                 }
                 Feedback::Lost(object, uid) => {
                     texts.remove(object);
+                    #[cfg(test)]
+                    let uid = &match simulation::has(Defect::AnyUid) {
+                        true => self.known_uid(object).await,
+                        false => uid.clone(),
+                    };
                     self.delete(object.clone(), uid.clone()).await;
                 }
             }

@@ -22,6 +22,8 @@ use super::metrics::Metrics;
 use super::raw::Raw;
 use super::rights;
 use super::runtime::{self, Late};
+#[cfg(test)]
+use super::simulation::{Defect, has};
 use super::steps::{Done, Failure, Feedback, Outcome, Step, turns};
 use super::traces;
 use super::watch::Seen;
@@ -63,6 +65,10 @@ impl Writer {
     pub(super) async fn carry_out(&self, plan: Decision<Value>, term: u64) -> (Outcome, Vec<EventRecord>) {
         let mut outcome = Outcome::new();
         for Identified { object, uid } in &plan.gone {
+            #[cfg(test)]
+            if has(Defect::Unread) {
+                break;
+            }
             if self.is_there(object, uid).await {
                 outcome.conclusion = Conclusion::Failed;
                 return (outcome, Vec::new());
@@ -196,6 +202,8 @@ impl Writer {
         }
         match answer {
             Ok(Ok(feedback)) => Ok(feedback),
+            #[cfg(test)]
+            Ok(Err(Error::Api(status))) if has(Defect::AnyUid) => Err(failure(Error::Api(status))),
             Ok(Err(Error::Api(status))) if status.is_already_exists() => match self.found(created).await {
                 Some(found) => Err(Failure::Exists(found)),
                 None => Err(failure(Error::Api(status))),
@@ -304,6 +312,11 @@ fn version(object: &ObjectRef, before: &[Feedback]) -> Option<String> {
 }
 
 fn with_version(mut value: Value, object: &ObjectRef, before: &[Feedback]) -> Value {
+    #[cfg(test)]
+    if has(Defect::OneClock) {
+        value["metadata"]["resourceVersion"] = Value::Null;
+        return value;
+    }
     if let (Some(version), Some(metadata)) =
         (version(object, before), value.get_mut("metadata").and_then(Value::as_object_mut))
     {

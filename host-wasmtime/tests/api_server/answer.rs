@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use futures::{StreamExt, stream};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
-use hyper::body::{Bytes, Frame, Incoming};
+use hyper::body::{Bytes, Frame};
 use hyper::{Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use super::Answered;
 use super::store::{Refusal, Request, Store, merged, not_found};
 
-type Body = BoxBody<Bytes, std::io::Error>;
+pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
 
 /// What a path names.
 struct Target {
@@ -50,7 +50,7 @@ pub(crate) async fn answer(
     store: Arc<Mutex<Store>>,
     changed: watch::Sender<u64>,
     seen: watch::Receiver<u64>,
-    request: hyper::Request<Incoming>,
+    request: hyper::Request<impl hyper::body::Body>,
 ) -> Answered<Body> {
     let (parts, body) = request.into_parts();
     let bytes = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
@@ -109,6 +109,15 @@ fn act(store: &Mutex<Store>, request: &Request) -> Result<Value, Refusal> {
     match (request.method.as_str(), name.as_str()) {
         ("GET", "") => Ok(page(&store, &target, &request.query)?),
         ("GET", _) => current.ok_or_else(|| not_found(&key)),
+        ("POST", _) if subresource == "binding" => {
+            let mut pod = current.ok_or_else(|| not_found(&key))?;
+            let uid = &request.body["metadata"]["uid"];
+            if !pod["spec"]["nodeName"].is_null() || (!uid.is_null() && *uid != pod["metadata"]["uid"]) {
+                return Err((409, "Conflict", "the Pod has a node, or is another one".to_owned()));
+            }
+            pod["spec"]["nodeName"] = request.body["target"]["name"].clone();
+            store.replace(plural, pod)
+        }
         ("POST", _) => {
             let mut object = request.body.clone();
             if !namespace.is_empty() {
@@ -125,6 +134,8 @@ fn act(store: &Mutex<Store>, request: &Request) -> Result<Value, Refusal> {
                 let new = merged(old.clone(), &request.body);
                 store.replace(plural, changed_part(&old, &new, subresource))
             }
+            // Only what is applied says what it is.
+            None if request.body["kind"].is_null() => Err(not_found(&key)),
             None => {
                 let mut object = request.body.clone();
                 object["metadata"]["namespace"] = json!(namespace);
@@ -227,8 +238,8 @@ fn news(store: &Store, plural: &str, from: u64, cut: u64) -> Option<(String, u64
     if store.is_silent || store.silent == plural {
         return Some((String::new(), from));
     }
-    let changes = store.changes.iter().filter(|change| change.version > from);
-    let mine = changes.filter(|change| change.plural == plural);
+    let known = store.changes.partition_point(|change| change.version <= from);
+    let mine = store.changes.iter().skip(known).filter(|change| change.plural == plural);
     let text = mine.map(|change| format!("{}\n", json!({ "type": change.kind, "object": change.object }))).collect();
     Some((text, store.version.max(from)))
 }

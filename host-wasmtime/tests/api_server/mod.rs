@@ -8,7 +8,7 @@
     reason = "helpers of tests, of which each program uses a part"
 )]
 
-mod answer;
+pub(crate) mod answer;
 mod store;
 
 use std::convert::Infallible;
@@ -25,7 +25,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-pub(crate) use store::{Fault, Request, Store};
+pub(crate) use store::{Change, Fault, Request, Store};
 
 /// A running server; it ends with this value.
 pub(crate) struct ApiServer {

@@ -79,6 +79,9 @@ pub(crate) struct Store {
     pub(crate) page: Option<usize>,
 }
 
+/// When everything happens.
+const BEGINNING: &str = "2026-01-01T00:00:00Z";
+
 /// Why a write is refused: HTTP status, reason, sentence.
 pub(crate) type Refusal = (u16, &'static str, String);
 
@@ -111,6 +114,10 @@ impl Store {
         self.objects.range(first..).take_while(move |(key, _)| key.0 == plural).map(|(_, object)| object)
     }
 
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Value> {
+        self.objects.values()
+    }
+
     /// Stores an object whatever was there.
     pub(crate) fn put(&mut self, object: Value) {
         let plural = plural(&object);
@@ -129,11 +136,16 @@ impl Store {
             let reason = if code == 403 { "Forbidden" } else { "Invalid" };
             return Err((code, reason, sentence));
         }
+        if self.get("namespaces", "", &key.1).is_some_and(|namespace| is_going(&namespace)) {
+            let sentence =
+                format!("unable to create new content in namespace {} because it is being terminated", key.1);
+            return Err((403, "Forbidden", sentence));
+        }
         self.version += 1;
         let version = self.version;
         let metadata = object["metadata"].as_object_mut().unwrap();
         metadata.entry("uid").or_insert_with(|| json!(format!("uid-{version}")));
-        metadata.entry("creationTimestamp").or_insert_with(|| json!("2026-01-01T00:00:00Z"));
+        metadata.entry("creationTimestamp").or_insert_with(|| json!(BEGINNING));
         metadata.insert("generation".to_owned(), json!(1));
         fill_in(&mut object);
         Ok(self.commit("ADDED", key, object))
@@ -163,12 +175,18 @@ impl Store {
             return Ok(object);
         }
         self.version += 1;
+        if is_going(&object) && !is_kept(&object) {
+            return Ok(self.commit("DELETED", key, object));
+        }
         Ok(self.commit("MODIFIED", key, object))
     }
 
     fn commit(&mut self, kind: &'static str, key: Key, mut object: Value) -> Value {
         object["metadata"]["resourceVersion"] = json!(self.version.to_string());
-        self.objects.insert(key.clone(), object.clone());
+        match kind {
+            "DELETED" => drop(self.objects.remove(&key)),
+            _ => drop(self.objects.insert(key.clone(), object.clone())),
+        }
         self.changes.push(Change {
             version: self.version,
             kind,
@@ -179,19 +197,19 @@ impl Store {
         object
     }
 
+    /// Deletes an object; one with finalizers stays until they are gone.
     pub(crate) fn delete(&mut self, plural: &str, namespace: &str, name: &str) -> Option<Value> {
-        let mut object = self.objects.remove(&(plural.to_owned(), namespace.to_owned(), name.to_owned()))?;
+        let key = (plural.to_owned(), namespace.to_owned(), name.to_owned());
+        let mut object = self.objects.get(&key)?.clone();
+        if is_kept(&object) && is_going(&object) {
+            return Some(object);
+        }
         self.version += 1;
-        object["metadata"]["resourceVersion"] = json!(self.version.to_string());
-        let change = Change {
-            version: self.version,
-            kind: "DELETED",
-            plural: plural.to_owned(),
-            object,
-            is_given: self.is_given,
-        };
-        self.changes.push(change.clone());
-        Some(change.object)
+        if is_kept(&object) {
+            object["metadata"]["deletionTimestamp"] = json!(BEGINNING);
+            return Some(self.commit("MODIFIED", key, object));
+        }
+        Some(self.commit("DELETED", key, object))
     }
 
     /// Deletes what is owned by something that is gone.
@@ -246,6 +264,15 @@ impl Store {
     }
 }
 
+fn is_going(object: &Value) -> bool {
+    object.pointer("/metadata/deletionTimestamp").is_some_and(|time| !time.is_null())
+}
+
+/// Whether somebody has to do something first before the object may go.
+fn is_kept(object: &Value) -> bool {
+    object.pointer("/metadata/finalizers").and_then(Value::as_array).is_some_and(|names| !names.is_empty())
+}
+
 /// What the API server fills in.
 fn fill_in(object: &mut Value) {
     if object["kind"] == "ResourceClaimTemplate" {
@@ -261,7 +288,7 @@ pub(crate) fn not_found(key: &Key) -> Refusal {
     (404, "NotFound", format!("{} \"{}\" not found", key.0, key.2))
 }
 
-/// Fields put over others: objects are merged, `null` removes, all else is replaced.
+/// Fields put over others: objects are merged, and so are lists whose items have a key; `null` removes, all else is replaced.
 pub(crate) fn merged(mut under: Value, over: &Value) -> Value {
     let (Some(target), Some(source)) = (under.as_object_mut(), over.as_object()) else { return over.clone() };
     for (name, value) in source {
@@ -269,7 +296,16 @@ pub(crate) fn merged(mut under: Value, over: &Value) -> Value {
             target.remove(name);
         } else {
             let old = target.remove(name).unwrap_or_else(|| Value::Object(Map::new()));
-            target.insert(name.clone(), merged(old, value));
+            let keyed = ["conditions", "resourceClaimStatuses"].into_iter().zip(["type", "name"]);
+            let key = keyed.into_iter().find_map(|(list, key)| (list == name).then_some(key));
+            let new = match (key, old, value) {
+                (Some(key), Value::Array(mut items), Value::Array(over)) => {
+                    items.retain(|item| over.iter().all(|new| new[key] != item[key]));
+                    Value::Array(items.into_iter().chain(over.iter().cloned()).collect())
+                }
+                (_, old, value) => merged(old, value),
+            };
+            target.insert(name.clone(), new);
         }
     }
     under
