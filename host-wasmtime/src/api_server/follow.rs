@@ -1,15 +1,15 @@
 //! What happens to the objects of one kind, as events of a watch.
 
-use std::pin::pin;
+use std::time::Duration;
 
 use futures::StreamExt;
 use kube::Client;
 use kube::api::Api;
 use kube::core::{ApiResource, DynamicObject, TypeMeta};
-use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Event, watcher};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::sleep;
 
 /// What is heard of a kind.
 pub(crate) enum Followed {
@@ -21,8 +21,11 @@ pub(crate) enum Followed {
     Failed(watcher::Error),
 }
 
-/// Follows all objects of a kind until nobody listens: first a list, then what happens, and a list again wherever a part of that was
-/// missed. What is heard carries the plural of the kind.
+/// Pause before a watch that failed is begun again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Follows all objects of a kind until nobody listens: first a list, then what happens, and a list again wherever the watch failed or a
+/// part was missed. What is heard carries the plural of the kind.
 pub(crate) async fn follow(client: Client, kind: ApiResource, news: UnboundedSender<(String, Followed)>) {
     let api: Api<DynamicObject> = Api::all_with(client, &kind);
     let types = TypeMeta { api_version: kind.api_version.clone(), kind: kind.kind.clone() };
@@ -31,7 +34,8 @@ pub(crate) async fn follow(client: Client, kind: ApiResource, news: UnboundedSen
         // Keys of objects are text, so writing cannot fail.
         serde_json::to_value(object).unwrap_or_default()
     };
-    let mut events = pin!(watcher(api, watcher::Config::default()).default_backoff());
+    let begin = || Box::pin(watcher(api.clone(), watcher::Config::default()));
+    let mut events = begin();
     let mut items = Vec::new();
     while let Some(event) = events.next().await {
         let heard = match event {
@@ -52,8 +56,14 @@ pub(crate) async fn follow(client: Client, kind: ApiResource, news: UnboundedSen
             Ok(Event::Delete(object)) => Followed::Happened(json!({ "type": "DELETED", "object": write(object) })),
             Err(error) => Followed::Failed(error),
         };
+        let has_failed = matches!(heard, Followed::Failed(_));
         if news.send((kind.plural.clone(), heard)).is_err() {
             return;
+        }
+        if has_failed {
+            // By the list that comes first everybody can tell that it works again.
+            sleep(PAUSE).await;
+            events = begin();
         }
     }
 }

@@ -26,7 +26,7 @@ use crate::cli::{ask, files, machine, text};
 use crate::controller::wait_for_signal;
 
 /// How long an event waits for those of other kinds that came before it and are heard later.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Events of a log that are noted together.
 const TOGETHER: usize = 1000;
@@ -86,6 +86,12 @@ impl Event {
         let own = object.and_then(revision).or_else(|| items.filter_map(revision).max());
         Self { revision: own.unwrap_or(otherwise), value }
     }
+
+    /// Whether this is a list of the kind that another event is about.
+    fn lists(&self, other: &Self) -> bool {
+        let kind = |event: &Self| event.value.pointer("/object/kind").and_then(Value::as_str).map(str::to_owned);
+        kind(self).is_some_and(|list| list.strip_suffix("List").map(str::to_owned) == kind(other))
+    }
 }
 
 /// Follows a cluster.
@@ -130,15 +136,40 @@ async fn live(told: &mut Told<'_>) -> Result<()> {
     }
     told.events = 0;
     told.remark(&format!("following context {context}; interrupt to end"))?;
-    let mut ticks = interval(PATIENCE / 2);
+    // Kinds of which nothing is heard: until they are listed again, what happened to the others waits, since it may follow from what
+    // happened to them. One connection that ends may take a moment to end all watches.
+    let (mut deaf, mut failed) = (BTreeMap::new(), Instant::now());
+    let mut ticks = interval(PATIENCE / 5);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while !told.is_closed {
         tokio::select! {
             Some((plural, followed)) = news.recv() => match followed {
-                Followed::Listed(event) | Followed::Happened(event) => heard.push((Instant::now(), Event::of(event, 0))),
-                Followed::Failed(error) => told.remark(&format!("{plural}: {error}; the watch is begun again"))?,
+                Followed::Happened(event) => heard.push((Instant::now(), Event::of(event, 0))),
+                Followed::Listed(event) => match deaf.get_mut(&plural) {
+                    Some(list) => {
+                        let event = Event::of(event, 0);
+                        heard.retain(|(_, old)| !event.lists(old));
+                        *list = Some(event);
+                    }
+                    None => heard.push((Instant::now(), Event::of(event, 0))),
+                },
+                Followed::Failed(error) => {
+                    failed = Instant::now();
+                    if deaf.insert(plural.clone(), None).is_none() {
+                        told.remark(&format!("{plural}: {error}; the watch is begun again"))?;
+                    }
+                }
             },
-            _ = ticks.tick() => told.note(&ripe(&mut heard, Instant::now().checked_sub(PATIENCE)))?,
+            _ = ticks.tick() => {
+                let is_whole = deaf.values().all(Option::is_some);
+                if is_whole && (deaf.is_empty() || failed.elapsed() > PATIENCE) {
+                    for resource in &WATCHED {
+                        let list = deaf.remove(resource.plural).flatten();
+                        told.note(list.as_slice())?;
+                    }
+                    told.note(&ripe(&mut heard, Instant::now().checked_sub(PATIENCE)))?;
+                }
+            }
             () = &mut over => break,
             stopped = &mut stop => {
                 stopped?;
@@ -247,6 +278,13 @@ mod tests {
         assert_eq!(revisions(ripe(&mut heard, start.checked_sub(PATIENCE))), [] as [u64; 0]);
         assert_eq!(revisions(ripe(&mut heard, Some(start))), [5, 6, 7]);
         assert_eq!(revisions(ripe(&mut heard, Some(at(20)))), [8]);
+    }
+
+    #[test]
+    fn a_list_replaces_what_was_heard_of_its_kind() {
+        let of = |kind: &str| Event::of(json!({ "type": "LISTED", "object": { "kind": kind } }), 0);
+        assert!(of("PodList").lists(&of("Pod")));
+        assert!(!of("PodList").lists(&of("ResourceClaim")) && !of("PodList").lists(&of("PodList")));
     }
 
     #[test]
