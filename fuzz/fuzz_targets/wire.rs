@@ -44,7 +44,7 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// A simulation may run for years if it is told to; here for an hour.
+/// The caller chooses how long a simulation runs, even years. The fuzzer stops at an hour.
 fn near(name: &str, argument: Value) -> Value {
     match (name, argument.as_i64()) {
         ("runUntil", Some(millis)) => json!(1_700_000_000_000 + millis.rem_euclid(3_600_000)),

@@ -38,7 +38,7 @@ pub const OWN: &str = "tests/conformance";
 
 /// What is read when no path is given: the own corpus, and of what it does not hold yet the recordings beside the project, if any.
 pub fn default_paths(root: &Path) -> Vec<PathBuf> {
-    let beside = ["lifecycle", "units", "validation"].map(|folder| root.join("../shared/conformance").join(folder));
+    let beside = ["lifecycle", "units"].map(|folder| root.join("../shared/conformance").join(folder));
     std::iter::once(root.join(OWN)).chain(beside.into_iter().filter(|path| path.exists())).collect()
 }
 

@@ -178,7 +178,7 @@ impl Explainer {
         }
     }
 
-    /// What is told, in the status as well, where that is asked for and allowed.
+    /// Writes the explanation into the status too, if the object asks for it and the installation allows it.
     fn condition(&self, waiter: &Waiter<'_>, explanation: &Explanation, note: &str, now: Time) -> Option<Action> {
         let is_wanted = waiter.metadata.annotations.get(WANTED).is_some_and(|wanted| wanted == "true");
         let is_said = || own(waiter.conditions).is_some_and(|old| text(old, "message") == note);

@@ -56,7 +56,7 @@ fn what_takes_too_many_trials_is_cut_off_and_says_so() {
         let explanation = explained(8, selector);
         assert_eq!(explanation["state"], "noDevices");
         assert!(is_cut_off(&explanation), "{explanation}");
-        assert!(!explanation["requests"].as_array().unwrap().is_empty(), "the reason is told all the same");
+        assert!(!explanation["requests"].as_array().unwrap().is_empty(), "the reason is there");
     }
 }
 

@@ -164,7 +164,7 @@ fn pools_that_give_nothing_and_pods_on_nodes_that_are_gone_are_told() {
     assert_eq!(codes(vec![node, lost]), [("check/pod-without-node", "p".to_owned())]);
 }
 
-/// What could not be read is there all the same: nobody is told to end, delete or wait for something because of it.
+/// An object that could not be read still exists. `check` gives no advice that follows from its absence.
 #[test]
 fn nothing_is_concluded_from_what_could_not_be_read() {
     let broken = |mut object: Value, path: &str, value: Value| {

@@ -10,8 +10,8 @@ use super::simulation::{Defect, has};
 use super::steps::Feedback;
 use super::watch::Seen;
 
-/// Objects that this replica wrote, with their UIDs, until a watch tells of them. One that goes before that is in no list, and no
-/// watch knows that it was there.
+/// Objects that this replica wrote and no watch has reported yet, with their UIDs. If such an object is deleted during a gap, no list and no
+/// watch mentions it.
 #[derive(Debug, Default)]
 pub(super) struct Written(Mutex<BTreeMap<ObjectRef, String>>);
 
