@@ -223,6 +223,7 @@ fn command(command: Command) -> wit::Command {
     match command {
         Command::Create(object) => wit::Command::Create(object.to_string()),
         Command::Update(object) => wit::Command::Update(object.to_string()),
+        Command::Apply(object) => wit::Command::Apply(object.to_string()),
         Command::UpdateStatus(object) => wit::Command::UpdateStatus(object.to_string()),
         Command::Patch { object, fields, status } => wit::Command::Patch(wit::FieldPatch {
             object: to_wit::object_ref(&object),
@@ -243,6 +244,7 @@ fn command(command: Command) -> wit::Command {
             wit::Command::Untaint(wit::UntaintChange { device: device_path(device), key })
         }
         Command::RemoveNode(node) => wit::Command::RemoveNode(node),
+        Command::Drain(node) => wit::Command::Drain(node),
         Command::Restart { component, node, version, feature_gates } => wit::Command::Restart(wit::Restarting {
             component: component.map(program),
             node,

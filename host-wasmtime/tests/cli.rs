@@ -95,6 +95,7 @@ snapshots! {
     run_shows_events_and_each_step: ["run", "-f", LIFE, "--script", SCRIPT, "--until", "5m", "--events", "--step", "--plain"];
     run_draws_a_picture: ["run", "-f", LIFE, "--script", SCRIPT, "--until", "10m", "--output", "html"];
     run_plays_as_json: ["run", "-f", LIFE, "--until", "1m", "-o", "json"];
+    run_says_which_steps_were_refused_or_not_reached: ["run", "examples/gpu-sharing/", "--script", "host-wasmtime/tests/cli/script.yaml", "--until", "5m"];
     run_names_a_step_that_it_does_not_understand: ["run", "-f", LIFE, "--script", "-"], "- at: 30s\n  explode: node-a\n";
     run_names_a_duration_that_is_none: ["run", "-f", LIFE, "--until", "soon"];
     plan_says_which_copies_would_be_made: ["plan", "-f", "examples/templates/"];
@@ -143,6 +144,17 @@ snapshots! {
     explain_a_pod: ["explain", "-f", "examples/gpu-sharing/", "--pod", "ml/huge-model"];
     explain_everything_that_is_pending: ["explain", "-f", "examples/taints/"];
     explain_a_claim_on_a_node: ["explain", "-f", "examples/partitionable/", "--pod", "small-3", "--node", "node-a"];
+    explain_the_pods_of_a_workload: ["explain", "examples/gpu-sharing/", "deploy/inference", "-n", "ml"];
+    explain_what_is_no_file: ["explain", "examples/gpu-sharing/", "huge-model"];
+    explain_a_node_that_does_not_exist: ["explain", "examples/gpu-sharing/", "pod/huge-model", "--node", "node-z"];
+    explain_a_device_that_does_not_exist: ["explain", "examples/gpu-sharing/", "pod/huge-model", "--device", "gpu-42"];
+    explain_without_manifests: ["explain", "pod/huge-model"];
+    fit_of_a_template_that_does_not_exist: ["fit", "examples/gpu-sharing/", "-t", "smal-gpu"];
+    what_if_a_node_that_does_not_exist: ["what-if", "examples/gpu-sharing/", "--cordon", "node-aa"];
+    what_if_a_device_that_does_not_exist: ["what-if", "examples/gpu-sharing/", "--taint", "gpu.example.com/node-a/gpu-42=broken:NoExecute"];
+    what_if_a_pod_that_does_not_exist: ["what-if", "examples/gpu-sharing/", "-n", "ml", "--without", "po/notebok"];
+    a_pattern_that_matches_nothing: ["run", "examples/gpu-sharing/*.yml"];
+    a_gate_that_is_spelled_wrongly: ["run", SMALL, "--feature-gates", "DRADeviceTaint=true"];
     explain_what_does_not_exist: ["explain", "-f", SMALL, "--pod", "ml/nobody"];
     explain_applies_a_suggestion: ["explain", "-f", "examples/gpu-sharing/", "--claim", "huge", "--apply", "1"];
     explain_as_yaml: ["explain", "-o", "yaml", "-f", "examples/extended-resource/", "--pod", "greedy"];
@@ -309,6 +321,43 @@ fn convert_in_place_changes_only_what_is_old() {
     assert_eq!((first.status.code(), first.stdout.as_slice()), (Some(0), &b""[..]));
     assert!(String::from_utf8(first.stderr).unwrap().ends_with("1 of 2 files changed\n"));
     assert!(String::from_utf8(second.stderr).unwrap().ends_with("0 of 2 files changed\n"));
+}
+
+#[test]
+fn files_are_given_with_and_without_a_flag_and_as_patterns() {
+    let answer = |arguments: &[&str]| run_with(arguments, b"").stdout;
+    let wanted = answer(&["run", "-f", "examples/gpu-sharing/"]);
+    assert_eq!(answer(&["run", "examples/gpu-sharing/"]), wanted);
+    assert_eq!(answer(&["run", "examples/gpu-sharing/*.yaml"]), wanted);
+    assert_eq!(answer(&["run", "examples/gpu-sharing/[0-3]*.yaml", "-f", "examples/gpu-sharing/[4-9]*.yaml"]), wanted);
+    let wanted = answer(&["taint", "--preview", "-f", SMALL, "gpu.example.com=broken:NoExecute"]);
+    assert_eq!(answer(&["taint", "--preview", "gpu.example.com=broken:NoExecute", SMALL]), wanted);
+}
+
+#[test]
+fn a_subject_is_named_as_for_kubectl_or_by_its_flag() {
+    let answer =
+        |arguments: &[&str]| run_with(&[&["explain", "examples/gpu-sharing/"], arguments].concat(), b"").stdout;
+    let wanted = answer(&["--pod", "ml/huge-model"]);
+    for arguments in [["pod/ml/huge-model", "-nother"], ["po/huge-model", "-nml"], ["--pod=huge-model", "-nml"]] {
+        assert_eq!(answer(&arguments), wanted, "{arguments:?}");
+    }
+}
+
+#[test]
+fn text_follows_the_width_of_the_terminal() {
+    for arguments in [&["explain", "examples/gpu-sharing/", "pod/ml/huge-model"][..], &["run", "--help"]] {
+        let lines = |columns: &str| -> Vec<usize> {
+            let output = command(arguments).env("COLUMNS", columns).output().unwrap();
+            String::from_utf8(output.stdout).unwrap().lines().map(|line| line.chars().count()).collect()
+        };
+        for columns in [80, 120, 200] {
+            let widest = lines(&columns.to_string()).into_iter().max().unwrap();
+            assert!(widest <= columns, "{arguments:?} at {columns}: {widest}");
+        }
+        assert!(lines("200").len() < lines("80").len());
+        assert_eq!((lines("20"), lines("1000")), (lines("80"), lines("200")), "nothing is narrower or wider");
+    }
 }
 
 #[test]

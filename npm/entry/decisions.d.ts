@@ -958,6 +958,8 @@ export type Command = {
 } | {
   "update": unknown
 } | {
+  "apply": unknown
+} | {
   "updateStatus": unknown
 } | {
   "patch": {
@@ -1000,6 +1002,8 @@ export type Command = {
   }
 } | {
   "removeNode": string
+} | {
+  "drain": string
 } | {
   "restart": {
     /** The component; all of them where it is left out. */

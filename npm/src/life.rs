@@ -82,7 +82,7 @@ pub fn read_script(script: &str) -> String {
     let read = parse(script).map_err(|finding| vec![finding]).and_then(|value| {
         // The steps are asked for by their place, so that each keeps the form in which it was written.
         script::script(&value).map(|steps| {
-            let steps = steps.into_iter().map(|Step { at_millis, command, object, says }| {
+            let steps = steps.into_iter().map(|Step { at_millis, command, object, says, .. }| {
                 json!(ScriptStep { at_millis, command, object, says })
             });
             steps.collect::<Vec<Value>>()

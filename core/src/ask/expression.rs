@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::what_if::unknown;
 use crate::allocate::DeviceId;
 use crate::cel::{DeviceView, Environment, Whole, compile, evaluate_whole};
 use crate::cluster::Cluster;
 use crate::explain::statistics::{Subject, fields, value, written};
+use crate::explain::unknown::unknown_device;
 use crate::finding::{Code, Finding};
 
 /// Most parts, and how deep they nest.
@@ -96,7 +96,7 @@ pub fn expression(cluster: &Cluster, request: &ExpressionRequest) -> Result<Vec<
         }
     }
     if answers.is_empty() {
-        return Err(vec![unknown("device", &request.device)]);
+        return Err(vec![unknown_device(cluster, &request.device)]);
     }
     Ok(answers)
 }

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::what_if::unknown;
 use crate::allocate::{Allowance, DeviceId, InUse, Limits, Place, Question, find_place};
 use crate::api::claim::{DeviceRequest, ExactDeviceRequest, ResourceClaim};
 use crate::api::object::Object;
@@ -18,6 +17,7 @@ use crate::cluster::{Cluster, Draws, Ledger, SliceEntry};
 use crate::explain::case::Case;
 use crate::explain::settled::settle;
 use crate::explain::survey::{NodeTally, Survey};
+use crate::explain::unknown::unknown;
 use crate::explain::{Request, explain_case};
 use crate::finding::{Finding, ObjectRef};
 
@@ -157,7 +157,7 @@ fn claim(cluster: &Cluster, subject: &ObjectRef) -> Result<ResourceClaim, Vec<Fi
     let spec = match found.as_ref().and_then(|key| cluster.get(key)) {
         Some(Object::ResourceClaim(claim)) => claim.spec.clone(),
         Some(Object::ResourceClaimTemplate(template)) => template.spec.spec.clone(),
-        _ => return Err(vec![Finding { path: "subject".to_owned(), ..unknown(&subject.kind, &subject.name) }]),
+        _ => return Err(vec![Finding { path: "subject".to_owned(), ..unknown(cluster, subject) }]),
     };
     let mut claim = ResourceClaim { spec, ..ResourceClaim::default() };
     claim.metadata.namespace = found.map(|key| key.namespace).unwrap_or_default();

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::what_if::unknown;
 use crate::allocate::Limits;
 use crate::api::object::Object;
 use crate::api::slice::{DeviceTaint, TaintEffect};
 use crate::cluster::Cluster;
 use crate::control_plane::Simulation;
 use crate::explain::change::taint_parts;
+use crate::explain::unknown::unknown_device;
 use crate::finding::{Code, Finding};
 use crate::{controllers::taint_eviction as eviction, decision::Time};
 
@@ -68,7 +68,7 @@ pub(crate) fn taint(cluster: &mut Cluster, taints: &[TaintSpec]) -> Result<(), V
             }
         }
         if count == 0 {
-            return Err(vec![unknown("device", &spec.devices)]);
+            return Err(vec![unknown_device(cluster, &spec.devices)]);
         }
     }
     Ok(())

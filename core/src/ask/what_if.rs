@@ -12,7 +12,8 @@ use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
 use crate::control_plane::{Command, Simulation};
 use crate::decision::Time;
-use crate::finding::{Code, Finding, ObjectRef, Severity};
+use crate::explain::unknown::unknown;
+use crate::finding::{Finding, ObjectRef, Severity};
 
 /// What is changed, in this order.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -149,7 +150,7 @@ fn suppose(
     for object in supposition.without.iter().filter(|object| !goes(object)) {
         let object = located(&changed, object);
         if !changed.delete(&object) {
-            return Err(vec![unknown(&object.kind, &object.name)]);
+            return Err(vec![unknown(&changed, &object)]);
         }
     }
     let findings = supposition.with.iter().flat_map(|object| add(&mut changed, object)).collect();
@@ -161,19 +162,19 @@ fn suppose(
             "Node" => Command::RemoveNode(object.name.clone()),
             _ => Command::Delete { object: object.clone(), grace_seconds: Some(0) },
         };
-        simulation.perform(command).map_err(|_| vec![unknown(&object.kind, &object.name)])?;
+        if simulation.perform(command).is_err() {
+            return Err(vec![unknown(simulation.server().cluster(), &object)]);
+        }
     }
     for name in &supposition.cordon {
         let node = ObjectRef::new("Node", "", &**name);
         let fields = json!({ "spec": { "unschedulable": true } });
-        let command = Command::Patch { object: node, fields, status: false };
-        simulation.perform(command).map_err(|_| vec![unknown("Node", name)])?;
+        let command = Command::Patch { object: node.clone(), fields, status: false };
+        if simulation.perform(command).is_err() {
+            return Err(vec![unknown(simulation.server().cluster(), &node)]);
+        }
     }
     Ok((simulation, findings))
-}
-
-pub(crate) fn unknown(kind: &str, name: &str) -> Finding {
-    Finding::new(Code::ReadBadSettings, "", format!("there is no {kind} `{name}`"))
 }
 
 /// Adds an object as the API server admits it; what that refuses is remembered.

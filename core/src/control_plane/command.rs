@@ -7,9 +7,11 @@ use serde_json::{Map, Value, json};
 
 use super::components::set_gate;
 use super::{Build, Component, Simulation};
+use crate::api::pod::Pod;
 use crate::control_plane::server::Refused;
 use crate::decision::Patch;
 use crate::finding::ObjectRef;
+use crate::validate::in_default_namespace;
 
 /// One thing that is done from outside.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
@@ -20,6 +22,8 @@ pub enum Command {
     Create(#[cfg_attr(feature = "types", ts(type = "unknown"))] Value),
     /// An object is replaced, apart from its status.
     Update(#[cfg_attr(feature = "types", ts(type = "unknown"))] Value),
+    /// An object is created, or its fields are merged into the one that is there.
+    Apply(#[cfg_attr(feature = "types", ts(type = "unknown"))] Value),
     /// An object's status is replaced.
     UpdateStatus(#[cfg_attr(feature = "types", ts(type = "unknown"))] Value),
     /// Fields are merged into an object: lists are replaced, `null` removes.
@@ -69,6 +73,8 @@ pub enum Command {
     },
     /// A node is lost: its object, its slices and the Pods on it are removed.
     RemoveNode(String),
+    /// A node takes no new Pods, and those on it are deleted, apart from those of DaemonSets.
+    Drain(String),
     /// Components are started anew with a version and some gates as told, and as they began otherwise.
     #[serde(rename_all = "camelCase")]
     Restart {
@@ -136,6 +142,7 @@ impl Simulation {
         match command {
             Command::Create(object) => self.server.submit(object, now).map(|_| ()),
             Command::Update(object) => self.server.submit_update(object, false, now),
+            Command::Apply(object) => self.apply_as_user(object),
             Command::UpdateStatus(object) => self.server.submit_update(object, true, now),
             Command::Patch { object, fields, status } => self.server.submit_fields(&object, &fields, status, now),
             Command::Delete { object, grace_seconds } => self.server.delete(&object, "", grace_seconds, now),
@@ -148,6 +155,7 @@ impl Simulation {
                 taints.retain(|taint| taint.get("key").and_then(Value::as_str) != Some(key.as_str()));
             }),
             Command::RemoveNode(node) => self.remove_node(&node),
+            Command::Drain(node) => self.drain(&node),
             Command::Restart { component, node, version, feature_gates } => {
                 let build = Build { version, feature_gates };
                 if let Some(node) = node {
@@ -225,6 +233,31 @@ impl Simulation {
             }
         }
         self.server.submit_update(slice, false, self.now)
+    }
+
+    /// What `kubectl apply` does to an object that nobody else has changed: created, or merged.
+    fn apply_as_user(&mut self, object: Value) -> Result<(), Refused> {
+        let object = in_default_namespace(object);
+        let name = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
+        let key = ObjectRef::new(name("/kind"), name("/metadata/namespace"), name("/metadata/name"));
+        match self.server.get(&key).is_some() {
+            true => self.server.submit_fields(&key, &object, false, self.now),
+            false => self.server.submit(object, self.now).map(|_| ()),
+        }
+    }
+
+    /// What `kubectl drain --ignore-daemonsets --force` does.
+    fn drain(&mut self, node: &str) -> Result<(), Refused> {
+        let fields = json!({ "spec": { "unschedulable": true } });
+        self.server.submit_fields(&ObjectRef::new("Node", "", node), &fields, false, self.now)?;
+        let stays = |pod: &Pod| pod.metadata.controller().is_some_and(|owner| owner.kind == "DaemonSet");
+        let pods = self.server.cluster().pods().values();
+        let on_it = pods.filter(|pod| pod.spec.node_name == node && !stays(pod));
+        let leaving: Vec<ObjectRef> = on_it.map(|pod| pod.metadata.reference("Pod")).collect();
+        for pod in leaving {
+            self.server.delete(&pod, "", None, self.now)?;
+        }
+        Ok(())
     }
 
     fn remove_node(&mut self, node: &str) -> Result<(), Refused> {

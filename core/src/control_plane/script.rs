@@ -21,15 +21,25 @@
 //!   finish: pod/trainer-1             # `succeeded: false`
 //! - at: 7m
 //!   create: {apiVersion: v1, kind: Pod, ..}
+//! - at: 7m30s
+//!   apply: {apiVersion: v1, kind: Pod, ..}   # created, or merged into the one that is there
 //! - at: 8m
 //!   patch: node/node-b                # `status: true` for the status
 //!   with: {spec: {unschedulable: true}}
+//! - at: 9m
+//!   scale: deployment/web
+//!   replicas: 3
+//! - at: 10m
+//!   cordon: node-b                    # and `uncordon`
+//! - at: 11m
+//!   drain: node-b                     # cordons it and deletes its Pods, apart from those of DaemonSets
 //! ```
 
 use serde_json::{Map, Value, json};
 
 use super::{Build, Command, Component, DevicePath};
 use crate::finding::{Code, Finding, ObjectRef};
+use crate::near::nearest;
 use crate::profile::Profile;
 
 /// Milliseconds after which a crashed component is started again, unless the script says otherwise.
@@ -38,6 +48,8 @@ const CRASH: i64 = 10_000;
 /// One thing that is done, and when.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Step {
+    /// Its place in the list of the script, from 0.
+    pub index: usize,
     /// Milliseconds after the start.
     pub at_millis: i64,
     /// What is done.
@@ -49,10 +61,25 @@ pub struct Step {
 }
 
 /// Kinds by the words that name them, in lower case; and whether their objects live in a namespace.
-const KINDS: [(&str, &str, bool); 24] = [
+const KINDS: [(&str, &str, bool); 40] = [
     ("pod", "Pod", true),
     ("pods", "Pod", true),
     ("po", "Pod", true),
+    ("deployment", "Deployment", true),
+    ("deployments", "Deployment", true),
+    ("deploy", "Deployment", true),
+    ("replicaset", "ReplicaSet", true),
+    ("replicasets", "ReplicaSet", true),
+    ("rs", "ReplicaSet", true),
+    ("statefulset", "StatefulSet", true),
+    ("statefulsets", "StatefulSet", true),
+    ("sts", "StatefulSet", true),
+    ("daemonset", "DaemonSet", true),
+    ("daemonsets", "DaemonSet", true),
+    ("ds", "DaemonSet", true),
+    ("job", "Job", true),
+    ("jobs", "Job", true),
+    ("leaderworkerset", "LeaderWorkerSet", true),
     ("podgroup", "PodGroup", true),
     ("podgroups", "PodGroup", true),
     ("resourceclaim", "ResourceClaim", true),
@@ -72,6 +99,7 @@ const KINDS: [(&str, &str, bool); 24] = [
     ("deviceclasses", "DeviceClass", false),
     ("resourceslice", "ResourceSlice", false),
     ("resourceslices", "ResourceSlice", false),
+    ("slice", "ResourceSlice", false),
     ("devicetaintrule", "DeviceTaintRule", false),
     ("devicetaintrules", "DeviceTaintRule", false),
 ];
@@ -79,6 +107,12 @@ const KINDS: [(&str, &str, bool); 24] = [
 /// Whether objects of a kind live in a namespace, as far as scripts can name the kind.
 pub fn is_namespaced(kind: &str) -> bool {
     KINDS.iter().any(|(_, known, namespaced)| *known == kind && *namespaced)
+}
+
+/// The kind that a word of kubectl means, such as `po` or `deployments`, in any case.
+pub fn kind_named(word: &str) -> Option<&'static str> {
+    let word = word.to_ascii_lowercase();
+    KINDS.iter().find(|(known, ..)| *known == word).map(|(_, kind, _)| *kind)
 }
 
 /// Reads a script: a list of steps. They come back in the order of their times, those of one time in the order given.
@@ -95,7 +129,7 @@ pub fn script(value: &Value) -> Result<Vec<Step>, Vec<Finding>> {
     let (mut steps, mut findings) = (Vec::new(), Vec::new());
     for (index, entry) in entries.iter().enumerate() {
         match entry.as_object().ok_or_else(|| "a step is a map".to_owned()).and_then(step) {
-            Ok(read) => steps.extend(read),
+            Ok(read) => steps.extend(read.into_iter().map(|step| Step { index, ..step })),
             Err(message) => findings.push(bad(index, message)),
         }
     }
@@ -129,8 +163,11 @@ pub fn duration(text: &str) -> Option<i64> {
     Some(millis)
 }
 
+/// Kinds with `spec.replicas`.
+const SCALED: [&str; 4] = ["Deployment", "ReplicaSet", "StatefulSet", "LeaderWorkerSet"];
+
 /// What stands beside `at` in a step, and what may stand beside that.
-const FORMS: [(&str, &[&str]); 11] = [
+const FORMS: [(&str, &[&str]); 16] = [
     ("delete", &["graceSeconds"]),
     ("finish", &["succeeded"]),
     ("taint", &["key", "value", "effect"]),
@@ -141,7 +178,12 @@ const FORMS: [(&str, &[&str]); 11] = [
     ("stop", &[]),
     ("restart", &["version", "gates", "node"]),
     ("create", &[]),
+    ("apply", &[]),
     ("patch", &["with", "status"]),
+    ("scale", &["replicas"]),
+    ("cordon", &[]),
+    ("uncordon", &[]),
+    ("drain", &[]),
 ];
 
 fn step(entry: &Map<String, Value>) -> Result<Vec<Step>, String> {
@@ -152,7 +194,11 @@ fn step(entry: &Map<String, Value>) -> Result<Vec<Step>, String> {
     let known: Vec<&str> = FORMS.iter().map(|(name, _)| *name).collect();
     let mut forms = FORMS.iter().filter(|(name, _)| entry.contains_key(*name));
     let (Some((form, beside)), None) = (forms.next(), forms.next()) else {
-        return Err(format!("a step does one thing: one of {}", known.join(", ")));
+        let other = entry.keys().find(|key| *key != "at").filter(|key| !known.contains(&key.as_str()));
+        return Err(match other.and_then(|key| nearest(key, known.iter().copied())) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("a step does one thing: one of {}", known.join(", ")),
+        });
     };
     if let Some(other) = entry.keys().find(|key| *key != "at" && key != form && !beside.contains(&key.as_str())) {
         return Err(format!("`{form}` does not have `{other}`"));
@@ -160,8 +206,9 @@ fn step(entry: &Map<String, Value>) -> Result<Vec<Step>, String> {
     let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
     let subject = text(form);
     let says = format!("{form} {subject}");
-    let one =
-        |command: Command, object: ObjectRef| Ok(vec![Step { at_millis: at, command, object, says: says.clone() }]);
+    let one = |command: Command, object: ObjectRef| {
+        Ok(vec![Step { index: 0, at_millis: at, command, object, says: says.clone() }])
+    };
     match *form {
         "delete" => {
             let object = object(subject)?;
@@ -207,8 +254,10 @@ fn step(entry: &Map<String, Value>) -> Result<Vec<Step>, String> {
             };
             let Build { version, feature_gates } = Build::default();
             let again = Command::Restart { component: Some(component), node: None, version, feature_gates };
-            let stops = Step { at_millis: at, command: Command::Stop(component), object: program(subject), says };
+            let command = Command::Stop(component);
+            let stops = Step { index: 0, at_millis: at, command, object: program(subject), says };
             let starts = Step {
+                index: 0,
                 at_millis: at.saturating_add(pause),
                 command: again,
                 object: program(subject),
@@ -236,13 +285,31 @@ fn step(entry: &Map<String, Value>) -> Result<Vec<Step>, String> {
             let Build { version, feature_gates } = build;
             one(Command::Restart { component: Some(named), node, version, feature_gates }, program(subject))
         }
-        "create" => {
-            let object = entry.get("create").cloned().unwrap_or_default();
+        "create" | "apply" => {
+            let object = entry.get(*form).cloned().unwrap_or_default();
             let name = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
             let about = ObjectRef::new(&name("/kind"), name("/metadata/namespace"), name("/metadata/name"));
-            let says = format!("create {about}");
-            Ok(vec![Step { at_millis: at, command: Command::Create(object), object: about, says }])
+            let says = format!("{form} {about}");
+            let command = if *form == "apply" { Command::Apply(object) } else { Command::Create(object) };
+            Ok(vec![Step { index: 0, at_millis: at, command, object: about, says }])
         }
+        "scale" => {
+            let object = object(subject)?;
+            if !SCALED.contains(&object.kind.as_str()) {
+                return Err(format!("`{subject}` cannot be scaled: one of {}", SCALED.join(", ")));
+            }
+            let replicas = entry.get("replicas").and_then(Value::as_u64).ok_or("`replicas` is a number from 0 on")?;
+            let fields = json!({ "spec": { "replicas": replicas } });
+            let says = format!("{says} to {replicas}");
+            let command = Command::Patch { object: object.clone(), fields, status: false };
+            Ok(vec![Step { index: 0, at_millis: at, command, object, says }])
+        }
+        "cordon" | "uncordon" => {
+            let node = ObjectRef::new("Node", "", subject);
+            let fields = json!({ "spec": { "unschedulable": *form == "cordon" } });
+            one(Command::Patch { object: node.clone(), fields, status: false }, node)
+        }
+        "drain" => one(Command::Drain(subject.to_owned()), ObjectRef::new("Node", "", subject)),
         _ => {
             let object = object(subject)?;
             let fields = entry.get("with").cloned().ok_or("`patch` has the fields in `with`")?;
@@ -343,10 +410,17 @@ mod tests {
             { "restart": "kube-schedular" },
             { "restart": "scheduler", "version": 1.2 },
             { "restart": "scheduler", "node": "a" },
+            { "cordn": "a" },
+            { "scale": "pod/x", "replicas": 2 },
+            { "scale": "deploy/x", "replicas": -1 },
         ]))
         .unwrap_err();
         let paths: Vec<&str> = wrong.iter().map(|finding| finding.path.as_str()).collect();
-        assert_eq!(paths, ["[0]", "[1]", "[2]", "[3]", "[4]", "[5]", "[6]", "[7]", "[8]", "[9]"]);
+        assert_eq!(
+            paths,
+            ["[0]", "[1]", "[2]", "[3]", "[4]", "[5]", "[6]", "[7]", "[8]", "[9]", "[10]", "[11]", "[12]"]
+        );
+        assert_eq!(wrong[10].message, "did you mean `cordon`?");
         assert!(wrong[6].message.contains("did you mean `GenericWorkload`?"), "{}", wrong[6].message);
         assert!(script(&json!({})).is_err());
     }

@@ -1,20 +1,24 @@
 //! From what is named to what is asked of the allocator: the claims, the nodes, and what stands before them.
 
 use super::Request;
+use super::detail::is_meant;
 use super::origin::{Origin, about_claim};
 use super::reasons::claims_of;
 use super::reasons::problems::request_problems;
 use super::settled::Settled;
+use super::unknown::{unknown, unknown_device};
 use super::words::list;
-use crate::allocate::Question;
-use crate::allocate::extended;
+use crate::allocate::{DeviceId, Question, extended};
 use crate::api::claim::ResourceClaim;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
+use crate::controllers::workloads::{reference, root_of};
 use crate::finding::{Code, Finding, ObjectRef};
-use crate::near::nearest_name as nearest;
 use crate::scheduler::filter::reaches;
 use crate::scheduler::{NodeCache, node_fit, special};
+
+/// Kinds that are explained themselves; of others their Pods are.
+const EXPLAINED: [&str; 4] = ["Pod", "ResourceClaim", "ResourceClaimTemplate", "PodGroup"];
 
 /// One thing to explain.
 #[derive(Clone, Debug, Default)]
@@ -61,18 +65,21 @@ pub(crate) struct Placed {
 pub(crate) fn cases(cluster: &Cluster, settled: &Settled, request: &Request) -> Result<Vec<Case>, Vec<Finding>> {
     let mut cases = match &request.subject {
         None => pending(cluster, settled),
+        Some(subject) if !EXPLAINED.contains(&subject.kind.as_str()) => pods_of(cluster, settled, subject)?,
         Some(subject) => vec![named(cluster, settled, subject)?],
     };
+    if let Some(device) = &request.device
+        && !cluster.newest_devices().any(|(slice, known)| is_meant(device, &DeviceId::of(slice, known)))
+    {
+        return Err(vec![Finding { path: "device".to_owned(), ..unknown_device(cluster, device) }]);
+    }
     for case in &mut cases {
         if request.nodes.is_empty() {
             continue;
         }
         if let Some(name) = request.nodes.iter().find(|name| !cluster.nodes().contains_key(*name)) {
-            let finding = Finding::new(Code::ReadBadSettings, "nodes", format!("there is no node `{name}`"));
-            return Err(vec![match nearest(name, cluster.nodes().keys()) {
-                Some(near) => finding.with_hint(format!("did you mean `{near}`?")),
-                None => finding.with_hint(format!("there are {}", list(cluster.nodes().keys()))),
-            }]);
+            let node = ObjectRef::new("Node", "", &**name);
+            return Err(vec![Finding { path: "nodes".to_owned(), ..unknown(cluster, &node) }]);
         }
         let (asked, refused): (Vec<String>, Vec<String>) =
             request.nodes.iter().cloned().partition(|name| case.question.nodes.contains(name));
@@ -82,6 +89,24 @@ pub(crate) fn cases(cluster: &Cluster, settled: &Settled, request: &Request) -> 
         let others = case.question.nodes.iter().filter(|name| !request.nodes.contains(name));
         case.other_nodes = others.cloned().collect();
         case.question.nodes = asked;
+    }
+    Ok(cases)
+}
+
+/// The Pods that a workload has made, itself or through others.
+fn pods_of(cluster: &Cluster, settled: &Settled, workload: &ObjectRef) -> Result<Vec<Case>, Vec<Finding>> {
+    let key = find(cluster, workload)?;
+    let is_own = |pod: &&Key| {
+        let pod = cluster.pods().get(*pod);
+        let root = pod.and_then(|pod| root_of(cluster, pod)).map(reference);
+        root.is_some_and(|root| root.kind == workload.kind && (root.namespace, root.name) == key)
+    };
+    let cases: Vec<Case> = settled.order.iter().filter(is_own).map(|pod| pod_case(cluster, settled, pod)).collect();
+    if cases.is_empty() {
+        let message = format!("{} `{}/{}` has no Pods", workload.kind, key.0, key.1);
+        return Err(vec![
+            Finding::new(Code::ReadBadSettings, "subject", message).with_hint("there is nothing to explain"),
+        ]);
     }
     Ok(cases)
 }
@@ -131,11 +156,7 @@ fn named(cluster: &Cluster, settled: &Settled, subject: &ObjectRef) -> Result<Ca
             Ok(case)
         }
         "PodGroup" => Ok(super::group::case(cluster, settled, &find(cluster, subject)?)),
-        kind => {
-            let message = format!("a `{kind}` cannot be explained");
-            let hint = "one of ResourceClaim, ResourceClaimTemplate, Pod, PodGroup";
-            Err(vec![Finding::new(Code::ReadBadSettings, "subject.kind", message).with_hint(hint)])
-        }
+        _ => Err(vec![unknown(cluster, subject)]),
     }
 }
 
@@ -147,27 +168,14 @@ fn find(cluster: &Cluster, subject: &ObjectRef) -> Result<Key, Vec<Finding>> {
     };
     let found: Vec<&ObjectRef> = all.iter().filter(is_meant).collect();
     let shown = |key: &ObjectRef| format!("{}/{}", key.namespace, key.name);
-    let error =
-        |message: String, hint: String| vec![Finding::new(Code::ReadBadSettings, "subject", message).with_hint(hint)];
     match found.as_slice() {
         [only] => Ok((only.namespace.clone(), only.name.clone())),
-        [] => {
-            let names: Vec<String> = all.iter().map(shown).collect();
-            let wanted = match subject.namespace.as_str() {
-                "" => subject.name.clone(),
-                namespace => format!("{namespace}/{}", subject.name),
-            };
-            let hint = match nearest(&subject.name, all.iter().map(|key| &key.name)) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if names.is_empty() => "none is given".to_owned(),
-                None => format!("there are {}", list(names.iter())),
-            };
-            Err(error(format!("there is no {} `{wanted}`", subject.kind), hint))
-        }
+        [] => Err(vec![Finding { path: "subject".to_owned(), ..unknown(cluster, subject) }]),
         several => {
             let names: Vec<String> = several.iter().map(|key| shown(key)).collect();
             let message = format!("`{}` could be {}", subject.name, list(names.iter()));
-            Err(error(message, "name one with its namespace".to_owned()))
+            let hint = "name one with its namespace";
+            Err(vec![Finding::new(Code::ReadBadSettings, "subject", message).with_hint(hint)])
         }
     }
 }

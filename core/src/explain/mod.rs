@@ -31,6 +31,7 @@ mod suggest;
 pub(crate) mod supply;
 pub(crate) mod survey;
 pub(crate) mod trial;
+pub(crate) mod unknown;
 pub(crate) mod words;
 
 pub use answer::{

@@ -16,6 +16,7 @@ use crate::control_plane::{Build, Component};
 use crate::engine::{read_claim_value, read_quantity};
 use crate::evaluate::{DeviceSample, read_device};
 use crate::finding::{Code, Finding};
+use crate::near::nearest;
 use crate::profile::{Features, Mode, Profile, Release, Version};
 use crate::validate::{Circumstances, Operation, Submission, validate, validate_set};
 
@@ -357,8 +358,11 @@ fn choice<T: Copy, const N: usize>(path: &str, text: Option<&str>, known: [(&str
 
 fn unknown<'n>(path: &str, what: &str, text: &str, known: impl IntoIterator<Item = &'n str>) -> Finding {
     let known: Vec<&str> = known.into_iter().collect();
-    Finding::new(Code::ReadBadSettings, path, format!("unknown {what} `{text}`"))
-        .with_hint(format!("one of {}", known.join(", ")))
+    let finding = Finding::new(Code::ReadBadSettings, path, format!("there is no {what} `{text}`"));
+    finding.with_hint(match nearest(text, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("one of {}", known.join(", ")),
+    })
 }
 
 fn bad(path: impl Display, message: impl Into<String>) -> Vec<Finding> {

@@ -1,36 +1,82 @@
 //! Arguments of more than one command.
 
 use apportion_core::ask::TaintSpec;
+use apportion_core::control_plane::script::kind_named;
 use apportion_core::finding::ObjectRef;
 use apportion_core::profile::{Mode, Release};
 use clap::{Args, ValueEnum};
 
 #[derive(Args, Debug)]
 pub(crate) struct FileArguments {
-    /// Manifests: files, folders (with all .yaml, .yml and .json below them), `-` for standard input
-    #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH", required = true, num_args = 1..)]
-    pub(crate) files: Vec<String>,
+    /// Manifests: files, folders (with all .yaml, .yml and .json below them), patterns, `-` for standard input
+    #[arg(value_name = "PATH", required_unless_present = "files")]
+    paths: Vec<String>,
+    /// The same behind a flag, as kubectl has it
+    #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH", num_args = 1..)]
+    files: Vec<String>,
+}
+
+impl FileArguments {
+    /// All paths, those without a flag first.
+    pub(crate) fn all(&self) -> Vec<String> {
+        [self.paths.as_slice(), &self.files].concat()
+    }
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct InputArguments {
-    /// Manifests: files, folders (with all .yaml, .yml and .json below them), `-` for standard input
+    /// Manifests: files, folders (with all .yaml, .yml and .json below them), patterns, `-` for standard input
+    #[arg(value_name = "PATH", required_unless_present_any = ["files", "from_cluster", "print_rbac"])]
+    paths: Vec<String>,
+    /// The same behind a flag, as kubectl has it
     #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH", num_args = 1..)]
-    #[arg(required_unless_present_any = ["from_cluster", "print_rbac"])]
+    files: Vec<String>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArguments,
+}
+
+impl InputArguments {
+    /// All paths, those without a flag first.
+    pub(crate) fn files(&self) -> Vec<String> {
+        [self.paths.as_slice(), &self.files].concat()
+    }
+}
+
+// The same for commands whose arguments without a name are something else. One file behind each `-f`, and further ones where a path may
+// stand without a flag.
+#[derive(Args, Debug)]
+pub(crate) struct RepeatedArguments {
+    /// Manifests: a file, a folder (with all .yaml, .yml and .json below it), a pattern, `-` for standard input; may be repeated
+    #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH")]
     pub(crate) files: Vec<String>,
     #[command(flatten)]
     pub(crate) cluster: ClusterArguments,
 }
 
-// The same for commands with arguments that have no name: one file behind each `-f`, so that what follows is not taken for another.
-#[derive(Args, Debug)]
-pub(crate) struct RepeatedArguments {
-    /// Manifests: a file, a folder (with all .yaml, .yml and .json below it), `-` for standard input; may be repeated
-    #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH")]
-    #[arg(required_unless_present_any = ["from_cluster", "print_rbac"])]
-    pub(crate) files: Vec<String>,
-    #[command(flatten)]
-    pub(crate) cluster: ClusterArguments,
+#[derive(Args, Default, Debug)]
+pub(crate) struct NamespaceArguments {
+    /// The namespace of what is named without one
+    #[arg(long, short = 'n', value_name = "NAMESPACE", default_value = "", hide_default_value = true)]
+    namespace: String,
+}
+
+impl NamespaceArguments {
+    /// The namespace; empty where none is given.
+    pub(crate) fn name(&self) -> &str {
+        &self.namespace
+    }
+
+    /// An object by its name, or `NAMESPACE/NAME`.
+    pub(crate) fn named(&self, kind: &str, name: &str) -> ObjectRef {
+        let (namespace, name) = name.split_once('/').unwrap_or((&self.namespace, name));
+        ObjectRef::new(kind, namespace, name)
+    }
+
+    /// An object as kubectl names it, `KIND/NAME`, or `KIND/NAMESPACE/NAME`; `None` where the kind is none that is known.
+    pub(crate) fn object(&self, text: &str) -> Option<ObjectRef> {
+        let (word, name) = text.split_once('/')?;
+        Some(self.named(kind_named(word)?, name))
+    }
 }
 
 #[derive(Args, Default, Debug)]
@@ -174,12 +220,6 @@ impl From<ModeChoice> for Mode {
             ModeChoice::Reference => Self::Reference,
         }
     }
-}
-
-/// An object by its name, or `NAMESPACE/NAME`.
-pub(crate) fn named(kind: &str, name: &str) -> ObjectRef {
-    let (namespace, name) = name.split_once('/').unwrap_or(("", name));
-    ObjectRef { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
 }
 
 /// Devices and the taint, cut at the first `=`.

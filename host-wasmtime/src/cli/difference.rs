@@ -10,7 +10,7 @@ use super::arguments::Output;
 use super::ask::Asked;
 use super::pen::{Ink, Pen};
 use super::shown::{Shown, Verdict};
-use super::text::{self, WIDTH, clean, indented, wrap};
+use super::text::{self, clean, indented, width, wrap};
 
 /// The answer, and what is to be said of a second input.
 pub(crate) fn shown(
@@ -77,7 +77,7 @@ fn show(found: &Difference, pen: Pen) -> String {
     };
     for claim in &found.claims {
         let text = format!("{}: {} {} {}", claim.claim, held(&claim.before), pen.arrow(), held(&claim.after));
-        let wrapped = wrap(&clean(&text), WIDTH.saturating_sub(4)).into_iter().enumerate();
+        let wrapped = wrap(&clean(&text), width().saturating_sub(4)).into_iter().enumerate();
         lines.extend(wrapped.map(|(index, line)| format!("{}{line}", if index == 0 { "  " } else { "    " })));
     }
     if lines.is_empty() {

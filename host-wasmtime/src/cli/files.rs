@@ -65,6 +65,10 @@ pub(crate) fn read(paths: &[String]) -> Result<Vec<Source>> {
         }
         let mut files = Vec::new();
         let path = Path::new(name);
+        if is_pattern(name) && !path.exists() {
+            sources.extend(read_once(matching(name)?, &mut seen)?);
+            continue;
+        }
         let metadata = fs::metadata(path).with_context(|| format!("`{name}` cannot be read"))?;
         if metadata.is_dir() {
             collect(path, MAX_DEPTH, &mut files)?;
@@ -74,17 +78,51 @@ pub(crate) fn read(paths: &[String]) -> Result<Vec<Source>> {
         } else {
             files.push(path.to_owned());
         }
-        for file in files {
-            let place = fs::canonicalize(&file).unwrap_or_else(|_| file.clone());
-            if !seen.insert(place) {
-                continue;
-            }
-            let text = File::open(&file).and_then(whole);
-            let text = text.with_context(|| format!("`{}` cannot be read", file.display()))?;
-            sources.push(Source::new(file.display().to_string(), text));
-        }
+        sources.extend(read_once(files, &mut seen)?);
     }
     Ok(sources)
+}
+
+/// Reads files, apart from those that are `seen` already.
+fn read_once(files: Vec<PathBuf>, seen: &mut BTreeSet<PathBuf>) -> Result<Vec<Source>> {
+    let mut sources = Vec::new();
+    for file in files {
+        let place = fs::canonicalize(&file).unwrap_or_else(|_| file.clone());
+        if !seen.insert(place) {
+            continue;
+        }
+        let text = File::open(&file).and_then(whole);
+        let text = text.with_context(|| format!("`{}` cannot be read", file.display()))?;
+        sources.push(Source::new(file.display().to_string(), text));
+    }
+    Ok(sources)
+}
+
+/// Whether a path stands for several, as shells have it.
+pub(crate) fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '['])
+}
+
+/// Whether an argument names manifests.
+pub(crate) fn is_path(text: &str) -> bool {
+    let ending = Path::new(text).extension().and_then(|ending| ending.to_str());
+    text == "-"
+        || is_pattern(text)
+        || Path::new(text).exists()
+        || ending.is_some_and(|ending| ENDINGS.contains(&ending))
+}
+
+/// The manifests that a pattern stands for, by name; folders with all that is below them.
+fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in glob::glob(pattern).with_context(|| format!("`{pattern}` is not a pattern of paths"))? {
+        let path = path.with_context(|| format!("`{pattern}` cannot be read"))?;
+        if path.is_dir() { collect(&path, MAX_DEPTH, &mut files)? } else { files.push(path) }
+    }
+    if files.is_empty() {
+        bail!("`{pattern}` matches no file");
+    }
+    Ok(files)
 }
 
 /// As much of a text as may be read, and a byte more where it is too long: some files have no end.

@@ -32,7 +32,7 @@ use shown::{InputErrors, Shown, Verdict};
 
 pub(crate) fn main() -> ExitCode {
     // What clap refuses it prints, and ends.
-    let matches = commands::definition().get_matches();
+    let matches = commands::definition().term_width(text::width()).get_matches();
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let shown = match commands::wants_role(&matches) {
         true => live::role(arguments.command.reads()),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use apportion_yaml::{Limits, Part, join, parts, read_part};
 use serde_json::Value;
 
@@ -31,7 +31,8 @@ const MOST_LOOKS: usize = 3;
 /// Reads these kinds of the cluster, where that is asked for, and then the files.
 pub(crate) fn gather(files: &[String], cluster: &ClusterArguments, kinds: &[Resource]) -> Result<Input> {
     match (cluster.from_cluster, files.is_empty()) {
-        (false, _) => load(files),
+        (false, true) => bail!("no manifests are given: name files or folders, or use `--from-cluster`"),
+        (false, false) => load(files),
         (true, true) => live::read(cluster, kinds),
         (true, false) => {
             let mut input = live::read(cluster, kinds)?;

@@ -2,9 +2,26 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::env;
+use std::sync::OnceLock;
 
-/// Columns that text for people is wrapped at. Not the terminal's width, so that the same input gives the same text.
-pub(crate) const WIDTH: usize = 100;
+use console::Term;
+
+/// Columns that text for people is wrapped at where nobody says how wide the terminal is.
+const USUAL: usize = 100;
+
+/// The narrowest and the widest text.
+const WIDTHS: (usize, usize) = (80, 200);
+
+/// Columns that text for people is wrapped at: those of the terminal, else those of `COLUMNS`, else always the same.
+pub(crate) fn width() -> usize {
+    static WIDTH: OnceLock<usize> = OnceLock::new();
+    *WIDTH.get_or_init(|| {
+        let of_terminal = Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
+        let stated = || env::var("COLUMNS").ok()?.parse().ok();
+        of_terminal.or_else(stated).map_or(USUAL, |columns| columns.clamp(WIDTHS.0, WIDTHS.1))
+    })
+}
 
 /// Text of the user's in which every character is seen: those that control the terminal, change the direction of the text or take no
 /// room are written as `\u{202E}`.
@@ -103,7 +120,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 pub(crate) fn item(mark: &str, text: &str, depth: usize) -> Vec<String> {
     let lead = " ".repeat(depth);
     let hang = " ".repeat(columns(mark));
-    let width = WIDTH.saturating_sub(depth).saturating_sub(columns(mark));
+    let width = width().saturating_sub(depth).saturating_sub(columns(mark));
     let lines = wrap(&clean(text), width).into_iter().enumerate();
     lines.map(|(index, line)| format!("{lead}{}{line}", if index == 0 { mark } else { &hang })).collect()
 }

@@ -153,6 +153,7 @@ fn command(command: wit::Command) -> Result<Command, CoreFinding> {
     Ok(match command {
         wit::Command::Create(object) => Command::Create(parse(&object)?),
         wit::Command::Update(object) => Command::Update(parse(&object)?),
+        wit::Command::Apply(object) => Command::Apply(parse(&object)?),
         wit::Command::UpdateStatus(object) => Command::UpdateStatus(parse(&object)?),
         wit::Command::Patch(patch) => Command::Patch {
             object: from_wire::object_ref(patch.object),
@@ -169,6 +170,7 @@ fn command(command: wit::Command) -> Result<Command, CoreFinding> {
         }
         wit::Command::Untaint(change) => Command::Untaint { device: device(change.device), key: change.key },
         wit::Command::RemoveNode(node) => Command::RemoveNode(node),
+        wit::Command::Drain(node) => Command::Drain(node),
         wit::Command::Restart(restarting) => Command::Restart {
             component: restarting.component.map(program),
             node: restarting.node,

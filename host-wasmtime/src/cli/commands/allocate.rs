@@ -12,14 +12,14 @@ use apportion_core::finding::{ObjectRef, Severity};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::arguments::{EngineArguments, InputArguments, ViewArguments};
+use crate::cli::arguments::{EngineArguments, InputArguments, NamespaceArguments, ViewArguments};
 use crate::cli::ask;
 use crate::cli::input::{Input, Places, Taken};
 use crate::cli::listed::section;
 use crate::cli::note::Note;
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::shown::Shown;
-use crate::cli::text::{WIDTH, clean, columns, count, plural, row, table, wrap};
+use crate::cli::text::{clean, columns, count, plural, row, table, width, wrap};
 use crate::cli::tree::{device_lines, hang};
 
 const EXAMPLE: &str = "\
@@ -37,8 +37,10 @@ pub(crate) struct AllocateArguments {
     #[arg(long = "claim", short = 'c', value_name = "CLAIM", required = true, num_args = 1..)]
     claims: Vec<String>,
     /// Nodes to try, in this order; without any, all nodes by name
-    #[arg(long = "node", short = 'n', value_name = "NODE", num_args = 1..)]
+    #[arg(long = "node", value_name = "NODE", num_args = 1..)]
     nodes: Vec<String>,
+    #[command(flatten)]
+    namespace: NamespaceArguments,
     #[command(flatten)]
     engine: EngineArguments,
     #[command(flatten)]
@@ -50,8 +52,9 @@ const TREE: usize = 6;
 
 pub(super) fn allocate(arguments: &AllocateArguments) -> Result<Shown> {
     let AllocateArguments { input, view, engine, .. } = arguments;
-    let mut asked = ask::cluster(engine, &view.look, &input.files, &input.cluster)?;
-    let claims = arguments.claims.iter().map(|name| claim(&asked.input, &asked.taken, name)).collect();
+    let mut asked = ask::cluster(engine, &view.look, &input.files(), &input.cluster)?;
+    let names = arguments.claims.iter().map(|name| arguments.namespace.named("ResourceClaim", name));
+    let claims = names.map(|named| claim(&asked.input, &asked.taken, &named)).collect();
     let question = Question { claims: asked.or_input(claims)?, nodes: arguments.nodes.clone(), ..Question::default() };
     let answer = asked.door.allocate(&question)?;
     let table = |pen| show(&answer, &question, &asked.input, &asked.taken, pen, view.look.verbose);
@@ -60,18 +63,16 @@ pub(super) fn allocate(arguments: &AllocateArguments) -> Result<Shown> {
 }
 
 /// The claim that the user named.
-fn claim(input: &Input, taken: &Taken, name: &str) -> Result<ResourceClaim> {
-    let (namespace, bare) = match name.split_once('/') {
-        Some((namespace, bare)) => (Some(namespace), bare),
-        None => (None, name),
-    };
+fn claim(input: &Input, taken: &Taken, wanted: &ObjectRef) -> Result<ResourceClaim> {
+    let ObjectRef { namespace, name: bare, .. } = wanted;
+    let name = if namespace.is_empty() { bare.clone() } else { format!("{namespace}/{bare}") };
     // With the positions of the documents.
     let of_kind = |kind: &str| -> Vec<(ObjectRef, usize)> {
         let all = input.documents.iter().enumerate().map(|(index, document)| (document.reference(), index));
         all.filter(|(object, _)| object.kind == kind).collect()
     };
     let is_meant =
-        |object: &ObjectRef| object.name == bare && namespace.is_none_or(|wanted| object.namespace == wanted);
+        |object: &ObjectRef| object.name == *bare && (namespace.is_empty() || object.namespace == *namespace);
     let claims = of_kind("ResourceClaim");
     let mut found: Vec<&(ObjectRef, usize)> = claims.iter().filter(|(object, _)| is_meant(object)).collect();
     // Of one object given twice the later counts, as with kubectl.
@@ -211,7 +212,7 @@ fn configuration(config: &Value) -> String {
     }
     let space = if kind.is_empty() { "" } else { " " };
     let whole = clean(&format!("configuration{origin}{meant}: {kind}{space}{parameters}")).into_owned();
-    let width = WIDTH.saturating_sub(TREE);
+    let width = width().saturating_sub(TREE);
     if columns(&whole) <= width {
         return whole;
     }
@@ -221,12 +222,12 @@ fn configuration(config: &Value) -> String {
 
 fn failure_lines(failure: &Failure) -> Vec<String> {
     let finding = &failure.finding;
-    let mut lines = wrap(&clean(&format!("{} [{}]", finding.message, finding.code)), WIDTH);
+    let mut lines = wrap(&clean(&format!("{} [{}]", finding.message, finding.code)), width());
     if let Some(hint) = &finding.hint {
-        lines.extend(wrap(&clean(&format!("help: {hint}")), WIDTH));
+        lines.extend(wrap(&clean(&format!("help: {hint}")), width()));
     }
     if !failure.reference.is_empty() {
-        lines.extend(wrap(&clean(&format!("kube-scheduler says: {}", failure.reference)), WIDTH));
+        lines.extend(wrap(&clean(&format!("kube-scheduler says: {}", failure.reference)), width()));
     }
     lines
 }
@@ -260,7 +261,7 @@ fn refusals(nodes: &[NodeRefusal], pen: Pen) -> Vec<String> {
                 let because = if detail.is_empty() { String::new() } else { format!(": {detail}") };
                 let text =
                     format!("{name}, {} {}: {devices} {}{because}", funnel.claim, funnel.request, why.text(*devices));
-                failures.extend(wrap(&clean(&text), WIDTH));
+                failures.extend(wrap(&clean(&text), width()));
             }
         }
         let fits_alone = each_fits_alone(&refusal.requests);
@@ -279,7 +280,7 @@ fn refusals(nodes: &[NodeRefusal], pen: Pen) -> Vec<String> {
         let legend = "Every column counts those of the column before that pass one test more: the node reaches them; \
                       class and selectors match; they could serve the request at all; their taints are tolerated; they are free, with enough capacity left.";
         lines.push(String::new());
-        lines.extend(wrap(legend, WIDTH).iter().map(|line| pen.paint(Ink::Faint, line)));
+        lines.extend(wrap(legend, width()).iter().map(|line| pen.paint(Ink::Faint, line)));
     }
     if !failures.is_empty() {
         lines.push(String::new());

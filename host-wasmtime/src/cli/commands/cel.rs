@@ -21,6 +21,9 @@ Example:
 pub(crate) struct CelArguments {
     /// The expression
     expression: String,
+    /// Manifests, as behind `-f`
+    #[arg(value_name = "PATH")]
+    paths: Vec<String>,
     #[command(flatten)]
     input: RepeatedArguments,
     /// The device: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE; without one, every device
@@ -33,8 +36,8 @@ pub(crate) struct CelArguments {
 }
 
 pub(super) fn cel(arguments: &CelArguments) -> Result<Shown> {
-    let CelArguments { expression, input, device, engine, view } = arguments;
-    let mut asked = ask::cluster(engine, &view.look, &input.files, &input.cluster)?;
+    let CelArguments { expression, paths, input, device, engine, view } = arguments;
+    let mut asked = ask::cluster(engine, &view.look, &[input.files.as_slice(), paths].concat(), &input.cluster)?;
     let request = ExpressionRequest { expression: expression.clone(), device: device.clone() };
     let (answer, found): (_, Vec<ExpressionAnswer>) = asked.inquire(&Inquiry::Expression(request))?;
     let table = |pen| found.iter().map(|answer| show(answer, pen)).collect::<Vec<_>>().join("\n");

@@ -44,7 +44,7 @@ pub(crate) struct ConvertArguments {
 
 pub(super) fn convert(arguments: &ConvertArguments) -> Result<Shown> {
     let mut validator = Validators::new(&arguments.kubernetes)?.make();
-    let sources = files::read(&arguments.input.files)?;
+    let sources = files::read(&arguments.input.all())?;
     if arguments.in_place && sources.iter().any(|source| source.name == STDIN) {
         bail!("standard input cannot be written in place: leave `--in-place` out");
     }

@@ -9,20 +9,20 @@ use apportion_core::explain::{
     State, Suggestion,
 };
 use apportion_core::finding::{Finding, ObjectRef};
-use clap::{ArgGroup, Args};
-use serde_json::json;
+use clap::Args;
+use serde_json::{Value, json};
 
-use crate::cli::arguments::{ClusterArguments, EngineArguments, Output, ViewArguments, named};
+use crate::cli::arguments::{EngineArguments, NamespaceArguments, Output, RepeatedArguments, ViewArguments};
 use crate::cli::codes::{Entry, entries};
 use crate::cli::listed::help;
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::shown::Shown;
-use crate::cli::text::{self, WIDTH, alike, clean, count, indented, item, wrap};
-use crate::cli::{ask, machine};
+use crate::cli::text::{self, alike, clean, count, indented, item, width, wrap};
+use crate::cli::{ask, files, machine};
 
 const EXAMPLE: &str = "\
 Example:
-  apportion explain -f examples/gpu-sharing/ --pod ml/huge-model
+  apportion explain examples/gpu-sharing/ pod/ml/huge-model
   apportion explain -f examples/gpu-sharing/ --claim ml/huge --node node-a
   apportion explain --from-cluster --pod ml/huge-model
   apportion explain read/unknown-field";
@@ -30,37 +30,36 @@ Example:
 /// Say why a claim, Pod or PodGroup is Pending and what would help; with a code such as `read/unknown-field`, what it means
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLE)]
-#[command(group(ArgGroup::new("objects").args(["files", "from_cluster"]).multiple(true)))]
 pub(crate) struct ExplainArguments {
-    /// A code; without one and without objects, all codes are listed
-    #[arg(conflicts_with = "objects")]
-    code: Option<String>,
-    /// Manifests: a file, a folder (with all .yaml, .yml and .json below it), `-` for standard input; may be repeated
-    #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH")]
-    files: Vec<String>,
+    /// Manifests, as behind `-f`; what is to be explained, as KIND/NAME or KIND/NAMESPACE/NAME (`pod/x`, `deploy/ml/x`); or a
+    /// code. Without anything all codes are listed
+    #[arg(value_name = "PATH|KIND/NAME|CODE")]
+    given: Vec<String>,
     #[command(flatten)]
-    cluster: ClusterArguments,
+    input: RepeatedArguments,
     /// A ResourceClaim, as NAMESPACE/NAME; the name alone where it is the only one
-    #[arg(long, short = 'c', value_name = "NAME", requires = "objects", group = "subject", help_heading = "What")]
+    #[arg(long, short = 'c', value_name = "NAME", group = "subject", help_heading = "What")]
     claim: Option<String>,
     /// A Pod; without any of these four, everything that is Pending
-    #[arg(long, short = 'p', value_name = "NAME", requires = "objects", group = "subject", help_heading = "What")]
+    #[arg(long, short = 'p', value_name = "NAME", group = "subject", help_heading = "What")]
     pod: Option<String>,
     /// A PodGroup
-    #[arg(long, value_name = "NAME", requires = "objects", group = "subject", help_heading = "What")]
+    #[arg(long, value_name = "NAME", group = "subject", help_heading = "What")]
     podgroup: Option<String>,
     /// A ResourceClaimTemplate: whether a claim made from it would fit
-    #[arg(long, value_name = "NAME", requires = "objects", group = "subject", help_heading = "What")]
+    #[arg(long, value_name = "NAME", group = "subject", help_heading = "What")]
     claim_template: Option<String>,
     /// List every device of a node with all reasons against it, and ask for these nodes only
-    #[arg(long = "node", short = 'n', value_name = "NODE", num_args = 1.., requires = "objects", help_heading = "What")]
+    #[arg(long = "node", value_name = "NODE", num_args = 1.., help_heading = "What")]
     nodes: Vec<String>,
     /// List this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE
-    #[arg(long, short = 'd', value_name = "DEVICE", requires = "objects", help_heading = "What")]
+    #[arg(long, short = 'd', value_name = "DEVICE", help_heading = "What")]
     device: Option<String>,
     /// Print the changed manifests of the suggestion with this number, or the setting
-    #[arg(long, value_name = "N", requires = "objects")]
+    #[arg(long, value_name = "N")]
     apply: Option<usize>,
+    #[command(flatten)]
+    namespace: NamespaceArguments,
     #[command(flatten)]
     engine: EngineArguments,
     #[command(flatten)]
@@ -68,21 +67,45 @@ pub(crate) struct ExplainArguments {
 }
 
 pub(super) fn explain(arguments: &ExplainArguments) -> Result<Shown> {
-    let has_objects = arguments.cluster.from_cluster || !arguments.files.is_empty();
-    if has_objects { cluster(arguments) } else { codes(arguments) }
+    let mut files = arguments.input.files.clone();
+    let (mut subject, mut codes) = (flagged(arguments), Vec::new());
+    for text in &arguments.given {
+        match (arguments.namespace.object(text), entries().any(|entry| entry.code == *text)) {
+            (_, true) => codes.push(text.as_str()),
+            (Some(_), _) if subject.is_some() => bail!("one thing can be explained at a time: `{text}` is another"),
+            (Some(object), _) => subject = Some(object),
+            (None, _) if files::is_path(text) => files.push(text.clone()),
+            (None, _) => codes.push(text.as_str()),
+        }
+    }
+    let has_objects = arguments.input.cluster.from_cluster || !files.is_empty();
+    match (codes.as_slice(), has_objects) {
+        ([], true) => cluster(arguments, &files, subject),
+        ([], false) if subject.is_some() || arguments.apply.is_some() => {
+            bail!("no manifests are given: name files or folders, or use `--from-cluster`")
+        }
+        ([], false) => self::codes(arguments, None),
+        ([code], false) if subject.is_none() => self::codes(arguments, Some(code)),
+        ([code, ..], _) => bail!("`{code}` is no file, and not KIND/NAME such as `pod/{code}`"),
+    }
 }
 
 /// Why something in manifests is Pending.
-fn cluster(arguments: &ExplainArguments) -> Result<Shown> {
+fn cluster(arguments: &ExplainArguments, files: &[String], subject: Option<ObjectRef>) -> Result<Shown> {
     let view = &arguments.view;
     let request = Request {
-        subject: subject(arguments),
+        subject: subject.clone(),
         nodes: arguments.nodes.clone(),
         device: arguments.device.clone(),
         suggestions: true,
     };
-    let mut asked = ask::cluster(&arguments.engine, &view.look, &arguments.files, &arguments.cluster)?;
-    let (answer, explanations): (_, Vec<Explanation>) = asked.inquire(&Inquiry::Explain(request))?;
+    let mut asked = ask::cluster(&arguments.engine, &view.look, files, &arguments.input.cluster)?;
+    let (mut answer, mut explanations): (Value, Vec<Explanation>) = asked.inquire(&Inquiry::Explain(request))?;
+    let namespace = arguments.namespace.name();
+    if subject.is_none() && !namespace.is_empty() {
+        explanations.retain(|one| one.subject.namespace == namespace);
+        answer = json!(explanations);
+    }
     if let Some(number) = arguments.apply {
         let stdout = applied(&explanations, number)?.into();
         return Ok(Shown { stdout, stderr: asked.stderr(), verdict: asked.taken.verdict(true) });
@@ -97,15 +120,15 @@ fn cluster(arguments: &ExplainArguments) -> Result<Shown> {
     asked.with_remarks(shown)
 }
 
-/// What the user named.
-fn subject(arguments: &ExplainArguments) -> Option<ObjectRef> {
+/// What the user named behind a flag.
+fn flagged(arguments: &ExplainArguments) -> Option<ObjectRef> {
     let subjects = [
         ("ResourceClaim", &arguments.claim),
         ("Pod", &arguments.pod),
         ("PodGroup", &arguments.podgroup),
         ("ResourceClaimTemplate", &arguments.claim_template),
     ];
-    subjects.into_iter().find_map(|(kind, name)| Some(named(kind, name.as_ref()?)))
+    subjects.into_iter().find_map(|(kind, name)| Some(arguments.namespace.named(kind, name.as_ref()?)))
 }
 
 /// The manifests of a suggestion, or the setting or command.
@@ -140,9 +163,8 @@ fn setting(change: &Change) -> Option<String> {
 }
 
 /// What codes mean.
-fn codes(arguments: &ExplainArguments) -> Result<Shown> {
+fn codes(arguments: &ExplainArguments, wanted: Option<&str>) -> Result<Shown> {
     let pen = Pen::new(&arguments.view.look, &io::stdout());
-    let wanted = arguments.code.as_deref();
     let chosen: Vec<Entry> = entries().filter(|entry| wanted.is_none_or(|code| entry.code == code)).collect();
     if let (Some(code), []) = (wanted, chosen.as_slice()) {
         let ending = code.rsplit('/').next().unwrap_or(code);
@@ -156,7 +178,7 @@ fn codes(arguments: &ExplainArguments) -> Result<Shown> {
     }
     let paragraph = |entry: &Entry| {
         let title = format!("{} ({})", pen.paint(Ink::Strong, entry.code), entry.severity_text());
-        format!("{title}\n\n{}\n", wrap(entry.paragraph, WIDTH).join("\n"))
+        format!("{title}\n\n{}\n", wrap(entry.paragraph, width()).join("\n"))
     };
     Ok(Shown::text(match (arguments.view.output, wanted) {
         (output @ (Output::Json | Output::Yaml), _) => {

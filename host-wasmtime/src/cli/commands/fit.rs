@@ -5,11 +5,11 @@ use apportion_core::ask::{Bounds, Fit, FitRequest, Inquiry, Per};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::cli::arguments::{EngineArguments, InputArguments, ViewArguments, named};
+use crate::cli::arguments::{EngineArguments, InputArguments, NamespaceArguments, ViewArguments};
 use crate::cli::ask;
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::shown::Shown;
-use crate::cli::text::{self, WIDTH, clean, count, row, table, wrap};
+use crate::cli::text::{self, clean, count, row, table, width, wrap};
 
 const EXAMPLE: &str = "\
 Example:
@@ -27,6 +27,8 @@ pub(crate) struct FitArguments {
     /// A ResourceClaim
     #[arg(long, short = 'c', value_name = "NAME", conflicts_with = "claim_template")]
     claim: Option<String>,
+    #[command(flatten)]
+    namespace: NamespaceArguments,
     /// What is counted
     #[arg(long, value_enum, default_value_t = PerChoice::Node)]
     per: PerChoice,
@@ -48,10 +50,10 @@ enum PerChoice {
 
 pub(super) fn fit(arguments: &FitArguments) -> Result<Shown> {
     let FitArguments { input, view, engine, .. } = arguments;
-    let mut asked = ask::cluster(engine, &view.look, &input.files, &input.cluster)?;
+    let mut asked = ask::cluster(engine, &view.look, &input.files(), &input.cluster)?;
     let subject = match (&arguments.claim_template, &arguments.claim) {
-        (None, Some(claim)) => named("ResourceClaim", claim),
-        (template, _) => named("ResourceClaimTemplate", template.as_deref().unwrap_or_default()),
+        (None, Some(claim)) => arguments.namespace.named("ResourceClaim", claim),
+        (template, _) => arguments.namespace.named("ResourceClaimTemplate", template.as_deref().unwrap_or_default()),
     };
     let per = match arguments.per {
         PerChoice::Node => Per::Node,
@@ -89,7 +91,7 @@ fn show(found: &Fit, per: Per, name: &str, pen: Pen) -> String {
     rows.extend(found.rows.iter().map(|of| row([&of.name, &in_words(of.fits)])));
     lines.extend(table(&rows, &[1]));
     lines.push(String::new());
-    let mut say = |text: String| lines.extend(wrap(&clean(&text), WIDTH));
+    let mut say = |text: String| lines.extend(wrap(&clean(&text), width()));
     say(format!("What runs out: {}.", found.runs_out));
     if found.stranded > 0 {
         let stranded = count(usize::try_from(found.stranded).unwrap_or(usize::MAX), "device");

@@ -71,7 +71,7 @@ struct Planned {
 
 pub(super) fn plan(arguments: &PlanArguments) -> Result<Shown> {
     let PlanArguments { input, sync, kubernetes, view } = arguments;
-    let mut asked = template_sync::start(&input.files, &input.cluster, Some(kubernetes), sync, &view.look)?;
+    let mut asked = template_sync::start(&input.files(), &input.cluster, Some(kubernetes), sync, &view.look)?;
     let mut planned = planned(&mut asked.door)?;
     let sources: Vec<Source> = serde_json::from_value(asked.door.standings()?)?;
     let skipping = sources.into_iter().filter(|source| !source.skipped.is_empty());

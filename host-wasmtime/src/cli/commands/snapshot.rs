@@ -22,7 +22,7 @@ pub(crate) struct SnapshotArguments {
 
 pub(super) fn snapshot(arguments: &SnapshotArguments) -> Result<Shown> {
     let SnapshotArguments { input, anonymize, engine } = arguments;
-    let mut asked = ask::cluster(engine, &LookArguments::FILE, &input.files, &input.cluster)?;
+    let mut asked = ask::cluster(engine, &LookArguments::FILE, &input.files(), &input.cluster)?;
     let answer = asked.inquire_once(&Inquiry::Snapshot { anonymize: *anonymize })?;
     Ok(Shown { stdout: format!("{answer:#}\n").into(), stderr: asked.stderr(), verdict: asked.taken.verdict(true) })
 }

@@ -18,9 +18,9 @@ Example:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct TaintArguments {
-    /// Taints, as DEVICES=KEY[=VALUE]:EFFECT; without one, who has to go as things are
-    #[arg(value_name = "TAINT", value_parser = parse_taint)]
-    taints: Vec<TaintSpec>,
+    /// Taints, as DEVICES=KEY[=VALUE]:EFFECT, and manifests, as behind `-f`; without a taint, who has to go as things are
+    #[arg(value_name = "TAINT|PATH")]
+    given: Vec<String>,
     #[command(flatten)]
     input: RepeatedArguments,
     /// Only show what would happen; nothing else is done so far. Where no claim has devices yet, the manifests are played first,
@@ -43,10 +43,13 @@ Only Pods count that have a node and a claim reserved for them. Where no claim h
 ";
 
 pub(super) fn taint(arguments: &TaintArguments) -> Result<Shown> {
-    let TaintArguments { taints, input, now, engine, view, .. } = arguments;
-    let mut asked = ask::cluster(engine, &view.look, &input.files, &input.cluster)?;
+    let TaintArguments { given, input, now, engine, view, .. } = arguments;
+    let (taints, paths): (Vec<String>, Vec<String>) = given.iter().cloned().partition(|text| text.contains('='));
+    let taints: Vec<TaintSpec> =
+        taints.iter().map(|text| parse_taint(text)).collect::<Result<_, _>>().map_err(anyhow::Error::msg)?;
+    let mut asked = ask::cluster(engine, &view.look, &[input.files.as_slice(), &paths].concat(), &input.cluster)?;
     let now = now.clone().unwrap_or_else(|| ask::now().to_string());
-    let (answer, evictions): (_, Vec<Eviction>) = asked.inquire(&Inquiry::Evictions { taints: taints.clone(), now })?;
+    let (answer, evictions): (_, Vec<Eviction>) = asked.inquire(&Inquiry::Evictions { taints, now })?;
     let table = |pen| match evictions.as_slice() {
         [] => NOBODY.to_owned(),
         evictions => text::lines(eviction_lines(evictions, pen)),

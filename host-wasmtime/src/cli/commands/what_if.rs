@@ -6,7 +6,9 @@ use apportion_core::finding::ObjectRef;
 use clap::Args;
 use serde_json::Value;
 
-use crate::cli::arguments::{ClusterArguments, EngineArguments, InputArguments, ViewArguments, parse_taint};
+use crate::cli::arguments::{
+    ClusterArguments, EngineArguments, InputArguments, NamespaceArguments, ViewArguments, parse_taint,
+};
 use crate::cli::shown::Shown;
 use crate::cli::{ask, difference};
 
@@ -34,21 +36,23 @@ pub(crate) struct WhatIfArguments {
     #[arg(long, value_name = "NODE", num_args = 1.., help_heading = "Changes")]
     cordon: Vec<String>,
     #[command(flatten)]
+    namespace: NamespaceArguments,
+    #[command(flatten)]
     engine: EngineArguments,
     #[command(flatten)]
     view: ViewArguments,
 }
 
 pub(super) fn what_if(arguments: &WhatIfArguments) -> Result<Shown> {
-    let WhatIfArguments { input, with, without, taint, cordon, engine, view } = arguments;
-    let mut asked = ask::cluster(engine, &view.look, &input.files, &input.cluster)?;
+    let WhatIfArguments { input, with, without, taint, cordon, namespace, engine, view } = arguments;
+    let mut asked = ask::cluster(engine, &view.look, &input.files(), &input.cluster)?;
     // A cluster of its own tells the findings apart by document.
     let with = match with.as_slice() {
         [] => None,
         with => Some(ask::cluster(engine, &view.look, with, &ClusterArguments::default())?),
     };
     let supposition = Supposition {
-        without: without.iter().map(|text| object(text)).collect::<Result<_>>()?,
+        without: without.iter().map(|text| object(namespace, text)).collect::<Result<_>>()?,
         with: with.iter().flat_map(|with| with.input.objects()).collect(),
         taints: taint.clone(),
         cordon: cordon.clone(),
@@ -58,32 +62,11 @@ pub(super) fn what_if(arguments: &WhatIfArguments) -> Result<Shown> {
     difference::shown(&mut asked, with.as_ref(), &answer, view.output)
 }
 
-/// Kinds by the names that kubectl knows them by.
-const KINDS: [(&str, &str); 12] = [
-    ("pod", "Pod"),
-    ("node", "Node"),
-    ("resourceclaim", "ResourceClaim"),
-    ("claim", "ResourceClaim"),
-    ("resourceclaimtemplate", "ResourceClaimTemplate"),
-    ("resourceslice", "ResourceSlice"),
-    ("slice", "ResourceSlice"),
-    ("deviceclass", "DeviceClass"),
-    ("devicetaintrule", "DeviceTaintRule"),
-    ("podgroup", "PodGroup"),
-    ("job", "Job"),
-    ("deployment", "Deployment"),
-];
-
-fn object(text: &str) -> Result<ObjectRef> {
-    let parts: Vec<&str> = text.split('/').collect();
-    let (kind, namespace, name) = match parts.as_slice() {
-        [kind, name] => (*kind, "", *name),
-        [kind, namespace, name] => (*kind, *namespace, *name),
-        _ => bail!("`{text}` is not KIND/NAME or KIND/NAMESPACE/NAME"),
-    };
-    let lower = kind.to_ascii_lowercase();
-    let singular = lower.strip_suffix('s').unwrap_or(&lower);
-    let known = KINDS.iter().find(|(short, _)| *short == lower || *short == singular);
-    let kind = known.map_or(kind, |(_, kind)| kind);
-    Ok(ObjectRef { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() })
+/// What goes, as the user names it. A kind that is none of ours is taken at its word.
+fn object(namespace: &NamespaceArguments, text: &str) -> Result<ObjectRef> {
+    match (namespace.object(text), text.split_once('/')) {
+        (Some(object), _) => Ok(object),
+        (None, Some((kind, name))) => Ok(namespace.named(kind, name)),
+        (None, None) => bail!("`{text}` is not KIND/NAME or KIND/NAMESPACE/NAME"),
+    }
 }

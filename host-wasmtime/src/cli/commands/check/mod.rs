@@ -64,7 +64,7 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<Shown> {
         // A dump may be old; a live cluster is looked at now.
         None => input.cluster.from_cluster.then(ask::now),
     };
-    let input = gather(&input.files, &input.cluster, &READ)?;
+    let input = gather(&input.files(), &input.cluster, &READ)?;
     let findings = match kubernetes.native {
         true => inspect(input.objects().collect(), &profile, now),
         false => Runner::new()?.inspect(&input.texts, &profile, now, HostLimits::default())?,

@@ -39,7 +39,7 @@ pub(super) fn watch(arguments: &CheckArguments) -> Result<Shown> {
         false => Box::new(Runner::new()?.history(&profile, HostLimits::default())?),
     };
     let mut told = Told { laws, arguments, notes: Vec::new(), events: 0, is_closed: false };
-    match (arguments.input.cluster.from_cluster, arguments.input.files.as_slice()) {
+    match (arguments.input.cluster.from_cluster, arguments.input.files().as_slice()) {
         (true, []) => {
             let runtime = Builder::new_current_thread().enable_all().build().context("no request can be sent")?;
             runtime.block_on(live(&mut told))?;

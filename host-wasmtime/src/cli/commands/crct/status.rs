@@ -8,7 +8,7 @@ use crate::cli::arguments::{KubernetesArguments, RepeatedArguments, ViewArgument
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::shown::Shown;
 use crate::cli::template_sync::{self, Counts, Place, SKIPPED, Source, TemplateSyncArguments};
-use crate::cli::text::{self, WIDTH, clean, count, row, table, wrap};
+use crate::cli::text::{self, clean, count, row, table, width, wrap};
 
 const EXAMPLE: &str = "\
 Example:
@@ -73,7 +73,7 @@ fn show(sources: &[Source], arguments: &CrctStatusArguments, pen: Pen) -> String
     if !remarks.is_empty() {
         lines.push(String::new());
     }
-    lines.extend(remarks.iter().flat_map(|text| wrap(&clean(text), WIDTH)));
+    lines.extend(remarks.iter().flat_map(|text| wrap(&clean(text), width())));
     let ready = sources.iter().filter(|source| source.is_ready).count();
     lines.push(String::new());
     let ink = if ready == sources.len() { Ink::Good } else { Ink::Bad };

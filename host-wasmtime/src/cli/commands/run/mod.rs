@@ -18,6 +18,7 @@ use crate::cli::ask::{self, Asked};
 use crate::cli::machine;
 use crate::cli::read::gather;
 use crate::cli::shown::Shown;
+use crate::cli::text::clean;
 
 const EXAMPLE: &str = "\
 Example:
@@ -65,7 +66,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Shown> {
     if time.until.is_some() || time.script.is_some() || time.events || time.step || *output == RunOutput::Html {
         return in_time(arguments, &words);
     }
-    let mut asked = ask::cluster(engine, look, &input.files, &input.cluster)?;
+    let mut asked = ask::cluster(engine, look, &input.files(), &input.cluster)?;
     let report = asked.door.run()?;
     let table = |pen| report::show(&report, &asked.input, &asked.taken, &words, pen, look.verbose);
     let is_satisfied = ask::is_satisfied(&report);
@@ -79,7 +80,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Shown> {
 fn in_time(arguments: &RunArguments, words: &str) -> Result<Shown> {
     let RunArguments { input, time, engine, output, look } = arguments;
     let steps = timeline::Steps::new(time.script.as_deref(), time.until.as_deref(), time.step)?;
-    let input = gather(&input.files, &input.cluster, &READ)?;
+    let input = gather(&input.files(), &input.cluster, &READ)?;
     let (taken, played) = steps.play(engine, &input)?;
     let asked = Asked { door: (), input, taken, look, kubernetes: machine::kubernetes_in_mode(engine) };
     let text = |pen| match output {
@@ -90,6 +91,9 @@ fn in_time(arguments: &RunArguments, words: &str) -> Result<Shown> {
             format!("{timeline}\n{report}")
         }
     };
-    let is_satisfied = played.settled == Settled::Quiet && ask::is_satisfied(&played.report);
-    Ok(asked.show(output.plain(), "Run", || played.to_json(), text, is_satisfied))
+    let is_satisfied =
+        played.settled == Settled::Quiet && played.refused.is_empty() && ask::is_satisfied(&played.report);
+    let mut shown = asked.show(output.plain(), "Run", || played.to_json(), text, is_satisfied);
+    shown.stderr.push_str(&clean(&played.remarks()));
+    Ok(shown)
 }

@@ -10,7 +10,7 @@ use super::pending;
 use crate::cli::input::{Input, Places, Taken};
 use crate::cli::listed::{section, titled};
 use crate::cli::pen::{Ink, Pen};
-use crate::cli::text::{WIDTH, alike, and, clean, count, table, wrap};
+use crate::cli::text::{alike, and, clean, count, table, width, wrap};
 use crate::cli::tree::{device_lines, hang};
 
 /// Nodes that are listed; of further ones only the number is told, those without Pods first.
@@ -92,7 +92,7 @@ fn places(report: &Report, pen: Pen) -> String {
 }
 
 fn faint(text: &str, pen: Pen) -> Vec<String> {
-    wrap(&clean(text), WIDTH).iter().map(|line| pen.paint(Ink::Faint, line)).collect()
+    wrap(&clean(text), width()).iter().map(|line| pen.paint(Ink::Faint, line)).collect()
 }
 
 fn nodes(nodes: &[NodeReport], pen: Pen, is_verbose: bool) -> Vec<String> {
@@ -231,7 +231,7 @@ impl<'r> Tree<'r> {
         }
         if !names.is_empty() {
             let text = format!("{}: not allocated, devices are picked when a Pod uses the claim", and(&names));
-            lines.extend(wrap(&text, WIDTH));
+            lines.extend(wrap(&text, width()));
         }
         lines
     }

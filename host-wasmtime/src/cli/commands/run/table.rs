@@ -5,7 +5,7 @@ use apportion_core::control_plane::{Happening, Moment, Settled};
 
 use super::timeline::{Played, clock, is_main, severity, words};
 use crate::cli::pen::{Ink, Pen};
-use crate::cli::text::{WIDTH, clean, columns, count, pad, wrap};
+use crate::cli::text::{clean, columns, count, pad, width, wrap};
 
 /// Moments that are listed; of further ones only the number is told.
 const MAX_MOMENTS: usize = 120;
@@ -34,7 +34,7 @@ pub(crate) fn show(played: &Played, pen: Pen, with_events: bool, is_verbose: boo
         };
         let lead = format!("{}  {}  ", pad(&time, times), pad(&name(moment), names));
         let words = words(moment);
-        let width = WIDTH.saturating_sub(columns(&lead)).max(30);
+        let width = width().saturating_sub(columns(&lead)).max(30);
         for (index, line) in wrap(&clean(&words), width).into_iter().enumerate() {
             let lead = if index == 0 { lead.clone() } else { " ".repeat(columns(&lead)) };
             lines.push(format!("{lead}{}", pen.paint(ink, &line)));

@@ -7,7 +7,7 @@ use apportion_core::ask::Report;
 use apportion_core::control_plane::script::{self, Step, duration, is_namespaced};
 use apportion_core::control_plane::{Command, Happening, Moment, Settled, Simulation};
 use apportion_core::decision::{EventRecord, Time};
-use apportion_core::finding::{ObjectRef, Severity};
+use apportion_core::finding::{Finding, ObjectRef, Severity};
 use apportion_core::wire::simulation::Plays;
 use serde_json::{Value, json};
 
@@ -28,6 +28,26 @@ pub(crate) struct Played {
     pub(crate) report: Report,
     /// The cluster after each step of the script, with what was done.
     pub(crate) stages: Vec<Stage>,
+    /// Steps that the API server refused, in the order in which they were tried.
+    pub(crate) refused: Vec<Refusal>,
+    /// Steps after the end, which were not tried.
+    pub(crate) left: Vec<Left>,
+}
+
+/// A step that changed nothing.
+pub(crate) struct Refusal {
+    pub(crate) at_millis: i64,
+    pub(crate) says: String,
+    /// Where it stands, as `file:line`.
+    pub(crate) place: String,
+    pub(crate) message: String,
+}
+
+/// A step that was not reached.
+pub(crate) struct Left {
+    pub(crate) at_millis: i64,
+    pub(crate) says: String,
+    pub(crate) place: String,
 }
 
 /// The cluster when a step was done and everything that follows at once had happened.
@@ -37,7 +57,20 @@ pub(crate) struct Stage {
     pub(crate) report: Report,
 }
 
-fn read_script(path: &str) -> Result<Vec<Step>> {
+/// A step with its place in a file.
+struct Placed {
+    step: Step,
+    place: String,
+}
+
+impl Placed {
+    fn left(&self) -> Left {
+        let Self { step, place } = self;
+        Left { at_millis: step.at_millis, says: step.says.clone(), place: place.clone() }
+    }
+}
+
+fn read_script(path: &str) -> Result<Vec<Placed>> {
     let mut steps = Vec::new();
     for source in files::read(&[path.to_owned()])? {
         let reading = apportion_yaml::read(&source.text, &apportion_yaml::Limits::default());
@@ -46,24 +79,27 @@ fn read_script(path: &str) -> Result<Vec<Step>> {
             bail!("{}:{}: {}", source.name, source.line_column(problem.span.start).0, problem.message);
         }
         let Some(document) = reading.documents.into_iter().next() else { bail!("{} is empty", source.name) };
+        let place = |path: &str| match document.positions.find(path) {
+            Some(located) => format!("{}:{}", source.name, source.line_column(located.value.start).0),
+            None => source.name.clone(),
+        };
         match script::script(&document.value) {
-            Ok(read) => steps.extend(read),
+            Ok(read) => {
+                steps.extend(read.into_iter().map(|step| Placed { place: place(&format!("[{}]", step.index)), step }));
+            }
             Err(findings) => {
-                let lines: Vec<String> = findings
-                    .iter()
-                    .map(|finding| format!("{}: step {} {}", source.name, finding.path, finding.message))
-                    .collect();
-                bail!("{}", lines.join("\n"));
+                let line = |finding: &Finding| format!("{}: {}", place(&finding.path), finding.message);
+                bail!("{}", findings.iter().map(line).collect::<Vec<String>>().join("\n"));
             }
         }
     }
-    steps.sort_by_key(|step| step.at_millis);
+    steps.sort_by_key(|placed| placed.step.at_millis);
     Ok(steps)
 }
 
 /// What happens to the cluster.
 pub(super) struct Steps {
-    steps: Vec<Step>,
+    steps: Vec<Placed>,
     until: i64,
     /// Whether the cluster is shown after each step.
     keeps_stages: bool,
@@ -74,7 +110,7 @@ impl Steps {
         let steps = script.map(read_script).transpose()?.unwrap_or_default();
         let until = match until {
             Some(text) => duration(text).with_context(|| format!("`--until {text}` is no duration such as `10m`"))?,
-            None => steps.last().map_or(0, |step| step.at_millis).saturating_add(USUAL),
+            None => steps.last().map_or(0, |placed| placed.step.at_millis).saturating_add(USUAL),
         };
         Ok(Self { steps, until, keeps_stages })
     }
@@ -108,7 +144,8 @@ where
     let mut settled = Settled::Quiet;
     let mut stages = Vec::new();
     let millis = |now: Time| u64::try_from(now.millis().saturating_sub(start.millis())).unwrap_or_default();
-    for step in steps.iter().filter(|step| step.at_millis <= *until) {
+    let mut refusals = Vec::new();
+    for Placed { step, place } in steps.iter().filter(|placed| placed.step.at_millis <= *until) {
         let at = start.plus_millis(step.at_millis);
         // What is due before the step happens before it, and so does what is due at its time.
         settled = worse(settled, plays.run_until(at)?);
@@ -117,6 +154,12 @@ where
         plays.tell(&object, &step.says)?;
         if let Err(refused) = plays.perform(command)? {
             plays.tell(&object, &format!("refused: {}", refused.message))?;
+            refusals.push(Refusal {
+                at_millis: step.at_millis,
+                says: step.says.clone(),
+                place: place.clone(),
+                message: refused.message,
+            });
         }
         if *keeps_stages {
             settled = worse(settled, plays.run_until(at)?);
@@ -133,6 +176,8 @@ where
         events: plays.events()?,
         report: plays.report()?,
         stages,
+        refused: refusals,
+        left: steps.iter().filter(|placed| placed.step.at_millis > *until).map(Placed::left).collect(),
     })
 }
 
@@ -160,7 +205,7 @@ fn in_namespace(mut command: Command, namespace: &str) -> Command {
         Command::Delete { object, .. } | Command::Patch { object, .. } | Command::Finish { pod: object, .. } => {
             namespace.clone_into(&mut object.namespace);
         }
-        Command::Create(object) => {
+        Command::Create(object) | Command::Apply(object) => {
             let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
             if let Some(metadata) = metadata.filter(|_| !namespace.is_empty()) {
                 metadata.entry("namespace").or_insert_with(|| json!(namespace));
@@ -185,7 +230,29 @@ impl Played {
         if let (Some(map), false) = (body.as_object_mut(), self.stages.is_empty()) {
             map.insert("steps".to_owned(), self.stages.iter().map(stage).collect());
         }
+        if let (Some(map), false) = (body.as_object_mut(), self.refused.is_empty()) {
+            let refused = |Refusal { at_millis, says, place, message }: &Refusal| json!({ "atMillis": at_millis, "step": says, "place": place, "message": message });
+            map.insert("refusedSteps".to_owned(), self.refused.iter().map(refused).collect());
+        }
+        if let (Some(map), false) = (body.as_object_mut(), self.left.is_empty()) {
+            let left =
+                |Left { at_millis, says, place }: &Left| json!({ "atMillis": at_millis, "step": says, "place": place });
+            map.insert("stepsAfterEnd".to_owned(), self.left.iter().map(left).collect());
+        }
         body
+    }
+
+    /// What is to be said of the script's steps: those that were refused, and those that were not reached.
+    pub(super) fn remarks(&self) -> String {
+        let time = |millis: i64| clock(u64::try_from(millis).unwrap_or_default());
+        let refused = self.refused.iter().map(|Refusal { at_millis, says, place, message }| {
+            format!("error: {place}: step `{says}` at {} was refused: {message}\n", time(*at_millis))
+        });
+        let left = self.left.iter().map(|Left { at_millis, says, place }| {
+            let at = time(*at_millis);
+            format!("note: {place}: step `{says}` at {at} was not played: the end is at {}\n", clock(self.end_millis))
+        });
+        refused.chain(left).collect()
     }
 }
 

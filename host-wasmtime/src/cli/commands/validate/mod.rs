@@ -60,7 +60,7 @@ pub(super) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     let validators = Validators::new(&arguments.kubernetes)?;
     let stored = validators::stored(&arguments.old)?;
     let look = || -> Result<Looked> {
-        let sources = files::read(&arguments.input.files)?;
+        let sources = files::read(&arguments.input.all())?;
         let (input, mut findings) = validators.check(sources, &stored, arguments.status);
         let (of_set, repeated) = thread::scope(|scope| {
             let repeated = scope.spawn(|| input.repeated(&Places::new(&input)));
