@@ -8,8 +8,9 @@ use crate::allocate::{DeviceId, Inability, RequestFunnel, Unable};
 use crate::ask::snapshot::Snapshot;
 use crate::ask::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use crate::ask::{
-    Bounds, ClaimDifference, Difference, Eviction, ExpressionAnswer, Fit, FitRequest, FitRow, Part, Per, Place,
-    PodDifference, Remainder, Supposition, TaintSpec,
+    AmountUsage, Bounds, ClaimDifference, DeviceAsk, Devices, Difference, Eviction, ExpressionAnswer, Fit, FitRequest,
+    FitRow, Largest, NamespaceDevices, Part, Per, Place, PodDifference, Remainder, StrandedBy, Supposition, TaintSpec,
+    Usage, UsageOf, UsageRow,
 };
 use crate::control_plane::server::Refused;
 use crate::control_plane::{Build, Command, Component, DevicePath, Happening, Moment, Settled};
@@ -41,7 +42,8 @@ pub fn declarations() -> String {
         Request, Explanation, State, RequestExplanation, ReasonCount, ReasonKind, SelectorRef, AttributeStatistic,
         ClosestNode, NodeDetail, RequestDetail, DeviceDetail, Reason, Shortage, Holder, ConflictPart, Suggestion,
         Change, Supposition, TaintSpec, Difference, PodDifference, Place, ClaimDifference, Eviction, FitRequest, Per,
-        Bounds, Fit, FitRow, Remainder, ExpressionAnswer, Part, Command, DevicePath, Component, Build, Settled,
+        Bounds, DeviceAsk, Fit, FitRow, Largest, NamespaceDevices, Remainder, Usage, UsageOf, UsageRow, Devices,
+        AmountUsage, StrandedBy, ExpressionAnswer, Part, Command, DevicePath, Component, Build, Settled,
         Happening, Moment, EventRecord, RecordedEvent, Refused, ControllerPart, ControllerSettings, Lane, Task,
         Reconciliation<Value>, Action<Value>, Merging, Identified, Cause, Conclusion, Stands, CopyCounts,
         CopyStanding,

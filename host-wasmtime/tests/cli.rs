@@ -166,6 +166,16 @@ snapshots! {
     fit_per_node: ["fit", "-f", "examples/gpu-sharing/00-cluster.yaml", "host-wasmtime/tests/cli/wish.yaml", "-t", "wish"];
     fit_of_partitions: ["fit", "-f", "examples/partitionable/cluster.yaml", "host-wasmtime/tests/cli/wish.yaml", "-t", "wish"];
     fit_as_json: ["fit", "-f", "examples/partitionable/cluster.yaml", "host-wasmtime/tests/cli/wish.yaml", "-t", "wish", "--per", "class", "-o", "json"];
+    fit_of_a_claim_that_is_not_written: ["fit", "examples/gpu-sharing/00-cluster.yaml", "--class", "gpu.example.com", "--count", "2", "--selector", "device.capacity['gpu.example.com'].memory.isGreaterThan(quantity('40Gi'))"];
+    fit_after_a_node_is_cordoned: ["fit", "examples/gpu-sharing/00-cluster.yaml", "--class", "gpu.example.com", "--cordon", "node-a"];
+    fit_where_every_node_is_cordoned: ["fit", "examples/taints/", "--class", "gpu.example.com", "--cordon", "node-a", "node-b"];
+    fit_with_a_selector_that_does_not_compile: ["fit", SMALL, "--class", "gpu.example.com", "--selector", "device.foo == 1"];
+    usage_of_devices: ["usage", "examples/gpu-sharing/"];
+    usage_of_partitions: ["usage", "examples/partitionable/"];
+    usage_says_why_devices_are_stranded: ["usage", "examples/taints/"];
+    usage_as_json: ["usage", SMALL, "-o", "json"];
+    help_of_fit: ["fit", "--help"];
+    help_of_usage: ["usage", "--help"];
     diff_of_two_clusters: ["diff", SMALL, "examples/gpu-sharing/"];
     taint_shows_who_has_to_go: ["taint", "-f", "examples/gpu-sharing/", "--preview", "--now", "2026-01-01T00:00:00Z", "gpu.example.com=broken:NoExecute"];
     cel_shows_the_parts: ["cel", "device.driver == \"gpu.example.com\" && device.allowMultipleAllocations == true", "-f", SMALL];

@@ -863,8 +863,12 @@ export type Eviction = {
 
 /** The question. */
 export type FitRequest = {
-  /** A ResourceClaimTemplate or an unallocated ResourceClaim. */
-  subject: ObjectRef,
+  /** A ResourceClaimTemplate or an unallocated ResourceClaim. It counts for nothing where `device` is there. */
+  subject?: ObjectRef,
+  /** A claim in a few words, instead of one that is written. */
+  device?: DeviceAsk | null,
+  /** What is changed first. */
+  supposing?: Supposition,
   /** What is counted. */
   per?: FitPer,
 };
@@ -880,6 +884,16 @@ export type Bounds = {
   atMost: Integer,
 };
 
+/** A claim with one request. */
+export type DeviceAsk = {
+  /** The DeviceClass. */
+  class: string,
+  /** How many devices; 1 where it is left out. */
+  count?: Integer,
+  /** CEL selectors, all of which must hold. */
+  selectors?: Array<string>,
+};
+
 /** The answer. */
 export type Fit = {
   /** In the whole cluster. */
@@ -889,13 +903,13 @@ export type Fit = {
   /** What is missing for one more, once so many are placed. */
   runsOut: string,
   /** The most devices of each class that one claim could still get on one node as the cluster is. */
-  largest: Array<[string, Integer]>,
+  largest: Array<Largest>,
   /** Devices that match the claim and are free, but left over once no more fit. */
   stranded: Integer,
   /** What counters and shared capacities have left in the pools that were filled: nothing, or what is too little for another claim. */
   remainders: Array<Remainder>,
   /** Devices in use by namespace. */
-  namespaces: Array<[string, Integer]>,
+  namespaces: Array<NamespaceDevices>,
 };
 
 /** How many fit in one place. */
@@ -904,6 +918,22 @@ export type FitRow = {
   name: string,
   /** How many fit there, if all go there. */
   fits: Bounds,
+};
+
+/** The largest claim of a class. */
+export type Largest = {
+  /** The class. */
+  class: string,
+  /** Devices of it that one claim can get on one node; a claim can have 32. Equal bounds are proven. */
+  devices: Bounds,
+};
+
+/** What a namespace has. */
+export type NamespaceDevices = {
+  /** The namespace. */
+  namespace: string,
+  /** Devices in use there. */
+  devices: Integer,
 };
 
 /** What is left of a counter, or of a capacity of a shared device. */
@@ -920,6 +950,79 @@ export type Remainder = {
   left: string,
   /** How much there is. */
   total: string,
+};
+
+/** The answer. */
+export type Usage = {
+  /** Whether no claim had devices, so that everything that fits was placed first. */
+  isPlayed: boolean,
+  /** All devices. */
+  devices: Devices,
+  /** By class, model, node and namespace, in this order, then by name. */
+  rows: Array<UsageRow>,
+  /** Why devices are stranded, most first. */
+  stranded: Array<StrandedBy>,
+  /** Counters. */
+  counters: Array<AmountUsage>,
+  /** Capacities of devices that can be shared. */
+  capacities: Array<AmountUsage>,
+  /** Pools as the status of a ResourcePoolStatusRequest has them: every partition counts, and admin access does not. */
+  pools: Array<Json>,
+};
+
+/** By what devices are told apart. */
+export type UsageOf = "class" | "model" | "node" | "namespace";
+
+/** Devices of one class, model, node or namespace. */
+export type UsageRow = {
+  /** By what they are told apart. */
+  of: UsageOf,
+  /** Its name. */
+  name: string,
+  /** The devices. */
+  devices: Devices,
+};
+
+/** Devices in numbers: `total` is `used`, `free` and `stranded` together. */
+export type Devices = {
+  /** All of them. */
+  total: Integer,
+  /** Held by a claim, as a whole or in part; not only with admin access. */
+  used: Integer,
+  /** In nobody's use, and there is a claim that could get them. */
+  free: Integer,
+  /** In nobody's use, and no claim of a class or template of the input could get them. */
+  stranded: Integer,
+  /** Of all these, those that claims with admin access have beside. */
+  admin: Integer,
+};
+
+/** An amount: `total` is `used`, `free` and `stranded` together. */
+export type AmountUsage = {
+  /** Driver. */
+  driver: string,
+  /** Pool. */
+  pool: string,
+  /** Counter set or device. */
+  source: string,
+  /** Counter or capacity. */
+  name: string,
+  /** All of it, as the driver publishes it. */
+  total: string,
+  /** Taken by claims. */
+  used: string,
+  /** What devices within reach of a claim can still draw. */
+  free: string,
+  /** The rest. */
+  stranded: string,
+};
+
+/** Why devices are stranded. */
+export type StrandedBy = {
+  /** The reason nearest to being removed. */
+  reason: ReasonKind,
+  /** How many. */
+  devices: Integer,
 };
 
 /** What the expression comes to on one device. */

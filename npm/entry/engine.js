@@ -13,7 +13,7 @@ import { Manifests, readYaml } from "./manifests.js";
 import { makeDisposable } from "./start.js";
 
 /** @import { Answer, Asked, Evaluation, Finding, ObjectRef, PlacedFinding, Question } from "./types.d.ts" */
-/** @import { Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Fit, FitRequest } from "./types.d.ts" */
+/** @import { Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Fit, FitRequest, Usage } from "./types.d.ts" */
 /** @import { Snapshot, Supposition, TaintSpec } from "./types.d.ts" */
 /** @import { Json, Report, SelectorQuestion, Settings, Submission } from "./types.d.ts" */
 
@@ -182,6 +182,13 @@ export class Engine {
    */
   compare(objects) {
     return this.#inquire({ kind: "compare", objects: Array.from(objects) });
+  }
+
+  /**
+   * @returns {Usage}
+   */
+  usage() {
+    return this.#inquire({ kind: "usage" });
   }
 
   /**

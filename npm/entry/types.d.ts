@@ -3,7 +3,7 @@
 import type {
   Command, Conclusion, ControllerSettings, ControllerTask, Decision, Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Finding, Fit, FitRequest, ManifestDocument, Moment,
   ObjectRef, Place, PlacedFinding, Question, Reconciliation, RecordedEvent, Refused, Report, ScriptStep, SelectorQuestion, Settings, Snapshot,
-  SourceStanding, Submission, Supposition, TaintSpec, Unreadable, Verdict,
+  SourceStanding, Submission, Supposition, TaintSpec, Unreadable, Usage, Verdict,
 } from "./decisions.d.ts";
 
 // What is asked and answered is declared from the types that read and write it; here is what JavaScript adds.
@@ -107,6 +107,8 @@ export class Engine {
   whatIf(supposition: Supposition): Difference;
   /** Says what a cluster of other objects does otherwise. */
   compare(objects: Iterable<Json>): Difference;
+  /** Says how many devices, counters and capacities are used, free and stranded. */
+  usage(): Usage;
   /** Says how many more of a claim fit. */
   fit(request: FitRequest): Fit;
   /** Says who would be evicted if devices got some taints, at a time in RFC 3339. */

@@ -8,21 +8,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
+use super::left::{Left, left_in};
+use super::what_if::{Supposition, suppose};
 use crate::allocate::{Allowance, DeviceId, InUse, Limits, Place, Question, find_place};
 use crate::api::claim::{DeviceRequest, ExactDeviceRequest, ResourceClaim};
+use crate::api::node::Node;
 use crate::api::object::Object;
-use crate::api::quantity::Quantity;
-use crate::cluster::{Cluster, Draws, Ledger, SliceEntry};
+use crate::cluster::Cluster;
+use crate::control_plane::admission::admit_value;
 use crate::explain::case::Case;
-use crate::explain::settled::settle;
 use crate::explain::survey::{NodeTally, Survey};
 use crate::explain::unknown::unknown;
 use crate::explain::{Request, explain_case};
-use crate::finding::{Finding, ObjectRef};
+use crate::finding::{Finding, ObjectRef, Severity};
 
 /// Most claims that are asked for together on one node, or placed one after the other.
 const MOST: u64 = 256;
+
+/// Most devices of a claim.
+const MOST_DEVICES: u64 = 32;
 
 /// Search steps of one question.
 const STEPS: u64 = 500_000;
@@ -46,11 +52,33 @@ pub enum Per {
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct FitRequest {
-    /// A ResourceClaimTemplate or an unallocated ResourceClaim.
+    /// A ResourceClaimTemplate or an unallocated ResourceClaim. It counts for nothing where `device` is there.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub subject: ObjectRef,
+    /// A claim in a few words, instead of one that is written.
+    #[cfg_attr(feature = "types", ts(optional = nullable))]
+    pub device: Option<DeviceAsk>,
+    /// What is changed first.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    pub supposing: Supposition,
     /// What is counted.
     #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub per: Per,
+}
+
+/// A claim with one request.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct DeviceAsk {
+    /// The DeviceClass.
+    pub class: String,
+    /// How many devices; 1 where it is left out.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    pub count: u64,
+    /// CEL selectors, all of which must hold.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    pub selectors: Vec<String>,
 }
 
 /// Bounds on a number; equal where it is known exactly.
@@ -76,7 +104,7 @@ pub struct FitRow {
 }
 
 /// The answer.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Fit {
@@ -87,13 +115,35 @@ pub struct Fit {
     /// What is missing for one more, once so many are placed.
     pub runs_out: String,
     /// The most devices of each class that one claim could still get on one node as the cluster is.
-    pub largest: Vec<(String, u64)>,
+    pub largest: Vec<Largest>,
     /// Devices that match the claim and are free, but left over once no more fit.
     pub stranded: u64,
     /// What counters and shared capacities have left in the pools that were filled: nothing, or what is too little for another claim.
     pub remainders: Vec<Remainder>,
     /// Devices in use by namespace.
-    pub namespaces: Vec<(String, u64)>,
+    pub namespaces: Vec<NamespaceDevices>,
+}
+
+/// The largest claim of a class.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct Largest {
+    /// The class.
+    pub class: String,
+    /// Devices of it that one claim can get on one node; a claim can have 32. Equal bounds are proven.
+    pub devices: Bounds,
+}
+
+/// What a namespace has.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct NamespaceDevices {
+    /// The namespace.
+    pub namespace: String,
+    /// Devices in use there.
+    pub devices: u64,
 }
 
 /// What is left of a counter, or of a capacity of a shared device.
@@ -121,14 +171,35 @@ pub struct Remainder {
 ///
 /// A finding, when there is no such claim or template.
 pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Result<Fit, Vec<Finding>> {
-    settle(cluster, limits);
-    let claim = claim(cluster, &request.subject)?;
+    let (mut simulation, refused) = suppose(cluster, &request.supposing, limits)?;
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    simulation.settle();
+    cluster.take_over(simulation.into_cluster());
+    let claim = match &request.device {
+        Some(device) => asked(cluster, device)?,
+        None => claim(cluster, &request.subject)?,
+    };
     let limits = Limits { max_steps: limits.max_steps.min(STEPS) };
-    let nodes: Vec<String> = cluster.nodes().keys().cloned().collect();
+    let takes = |node: &&Arc<Node>| !node.spec.unschedulable;
+    let nodes: Vec<String> = cluster.nodes().values().filter(takes).map(|node| node.metadata.name.clone()).collect();
+    let cordoned = cluster.nodes().keys().filter(|name| !nodes.contains(name));
+    let nothing: Vec<FitRow> = cordoned.map(|name| FitRow { name: name.clone(), fits: Bounds::default() }).collect();
+    if nodes.is_empty() {
+        // Naming no node would ask all of them.
+        let rows = if request.per == Per::Node { nothing } else { Vec::new() };
+        let runs_out = "every node is marked as unschedulable".to_owned();
+        return Ok(Fit { rows, runs_out, namespaces: namespaces(cluster), ..Fit::default() });
+    }
     let largest = largest(cluster, &nodes, &limits);
     let per_node = per_node(cluster, &claim, &nodes, &limits);
     let rows = match request.per {
-        Per::Node => per_node.clone(),
+        Per::Node => {
+            let mut rows = [per_node.as_slice(), &nothing].concat();
+            rows.sort_by(|one, other| one.name.cmp(&other.name));
+            rows
+        }
         Per::Pool => per_pool(cluster, &claim, &nodes, &limits),
         Per::Class => per_class(cluster, &nodes, &limits),
     };
@@ -141,11 +212,37 @@ pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Resu
     let question = Question { claims: vec![claim.clone()], nodes, ..Question::default() };
     let survey = Survey::of(cluster, &question);
     let stranded = survey.nodes.iter().flat_map(|node| &node.units).fold(0u64, |sum, unit| sum.saturating_add(unit.1));
-    let (subject, all_nodes) = (request.subject.clone(), question.nodes.len());
+    let (subject, all_nodes) = (request.subject.clone(), cluster.nodes().len());
     let case = Case { subject, all_nodes, question, ..Case::default() };
     let after = explain_case(cluster, case, &Request::default(), &limits, &mut Allowance::new(0, 0));
     let runs_out = if placed >= MOST { format!("more than {MOST} fit") } else { after.headline };
     Ok(Fit { total, rows, runs_out, largest, stranded, remainders, namespaces })
+}
+
+/// A claim of a few words.
+fn asked(cluster: &Cluster, device: &DeviceAsk) -> Result<ResourceClaim, Vec<Finding>> {
+    let DeviceAsk { class, count, selectors } = device;
+    let key = ObjectRef::new("DeviceClass", "", &**class);
+    if !cluster.classes().contains_key(class) {
+        return Err(vec![Finding { path: "device.class".to_owned(), ..unknown(cluster, &key) }]);
+    }
+    let submitted = json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+        "metadata": { "name": "asked", "namespace": "default" },
+        "spec": { "devices": { "requests": [{ "name": "device", "exactly": {
+            "deviceClassName": class, "allocationMode": "ExactCount", "count": count.max(&1),
+            "selectors": selectors.iter().map(|text| json!({ "cel": { "expression": text } })).collect::<Vec<_>>(),
+        } }] } },
+    });
+    let (admitted, findings) = admit_value(&submitted, cluster.profile());
+    match admitted {
+        Some(Object::ResourceClaim(admitted)) => {
+            let mut claim = ResourceClaim { spec: admitted.spec.clone(), ..ResourceClaim::default() };
+            claim.metadata.name = format!("another-{class}");
+            Ok(claim)
+        }
+        _ => Err(findings.into_iter().filter(|finding| finding.severity == Severity::Error).collect()),
+    }
 }
 
 fn claim(cluster: &Cluster, subject: &ObjectRef) -> Result<ResourceClaim, Vec<Finding>> {
@@ -239,17 +336,29 @@ fn single(class: &str, count: i64) -> ResourceClaim {
 }
 
 /// The most devices of each class that one claim could get on one node; a claim can have 32.
-fn largest(cluster: &mut Cluster, nodes: &[String], limits: &Limits) -> Vec<(String, u64)> {
+fn largest(cluster: &mut Cluster, nodes: &[String], limits: &Limits) -> Vec<Largest> {
     let classes: Vec<String> = cluster.classes().keys().cloned().collect();
-    let mut fits = |class: &str, count: i64| {
-        let question = Question { claims: vec![single(class, count)], nodes: nodes.to_vec(), ..Question::default() };
-        matches!(find_place(cluster, &question, limits), Place::On(..))
+    let mut fits = |class: &str, count: u64| {
+        let claim = single(class, i64::try_from(count).unwrap_or(i64::MAX));
+        let question = Question { claims: vec![claim], nodes: nodes.to_vec(), ..Question::default() };
+        find_place(cluster, &question, limits)
     };
-    let most = |class: String| {
-        let most = (1..=32).take_while(|count| fits(&class, *count)).count() as u64;
-        (class, most)
+    // What does not fit shows that no more do; where the search gave up, more may.
+    let mut most = |class: &str| {
+        let mut devices = Bounds { at_least: 0, at_most: MOST_DEVICES };
+        for count in 1..=MOST_DEVICES {
+            match fits(class, count) {
+                Place::On(..) => devices.at_least = count,
+                Place::GaveUp => {}
+                Place::Nowhere | Place::Failed(_) => {
+                    devices.at_most = count.saturating_sub(1);
+                    break;
+                }
+            }
+        }
+        devices
     };
-    classes.into_iter().map(most).collect()
+    classes.into_iter().map(|class| Largest { devices: most(&class), class }).collect()
 }
 
 /// Driver and name.
@@ -274,41 +383,28 @@ fn place_all(cluster: &mut Cluster, claim: &ResourceClaim, nodes: &[String], lim
 
 /// What counters and shared capacities of some pools have left.
 fn remainders(cluster: &Cluster, pools: &BTreeSet<Pool>) -> Vec<Remainder> {
-    let inventory = cluster.inventory();
-    let mut all = Vec::new();
-    for (driver, pool) in pools {
-        let Some(index) = inventory.pool_index(driver, pool) else { continue };
-        let generation = inventory.slices_of_pool(index).map(|entry| entry.slice.spec.pool.generation).max();
-        let is_newest = |entry: &&SliceEntry| Some(entry.slice.spec.pool.generation) == generation;
-        let slices = || inventory.slices_of_pool(index).filter(is_newest);
-        let mut tell = |of: &str, name: &str, left: &Quantity, total: &Quantity| {
-            let (driver, pool, of, name) = (driver.clone(), pool.clone(), of.to_owned(), name.to_owned());
-            all.push(Remainder { driver, pool, of, name, left: left.to_string(), total: total.to_string() });
+    let of_pool = |(driver, pool): &Pool| {
+        let left = left_in(cluster, driver, pool).into_iter().filter(|left| left.is_counter || left.is_shared);
+        let (driver, pool) = (driver.clone(), pool.clone());
+        let row = move |Left { of, name, left, total, .. }| {
+            let (driver, pool) = (driver.clone(), pool.clone());
+            Remainder { driver, pool, of, name, left: left.to_string(), total: total.to_string() }
         };
-        let mut ledger = Ledger::new(slices().flat_map(|entry| &entry.slice.spec.shared_counters));
-        for (device, position) in slices().flat_map(|entry| entry.slice.spec.devices.iter().zip(&entry.devices)) {
-            let Some(usage) = inventory.usage(*position) else { continue };
-            ledger.draw(device, &Draws { is_first: true, requested: Some(&usage.requested()) }, true);
-            for (name, capacity) in device.capacity.iter().filter(|_| usage.shares > 0) {
-                let consumed = usage.consumed.get(name).cloned().unwrap_or_default();
-                tell(&device.name, name, &capacity.value.saturating_sub(&consumed), &capacity.value);
-            }
-        }
-        for (set, name, left) in ledger.each() {
-            if let Some(counter) = ledger.counter(set, name) {
-                tell(set, name, left, &counter.value);
-            }
-        }
-    }
-    all
+        left.map(row).collect::<Vec<_>>()
+    };
+    pools.iter().flat_map(of_pool).collect()
 }
 
 /// Devices in use by namespace, each counted once for each claim that has it.
-fn namespaces(cluster: &Cluster) -> Vec<(String, u64)> {
+fn namespaces(cluster: &Cluster) -> Vec<NamespaceDevices> {
     let mut used: BTreeMap<&String, BTreeSet<_>> = BTreeMap::new();
     for (claim, result) in cluster.held() {
         let id = (&result.driver, &result.pool, &result.device);
         used.entry(&claim.metadata.namespace).or_default().insert(id);
     }
-    used.into_iter().map(|(namespace, devices)| (namespace.clone(), devices.len() as u64)).collect()
+    let row = |(namespace, devices): (&String, BTreeSet<_>)| NamespaceDevices {
+        namespace: namespace.clone(),
+        devices: devices.len() as u64,
+    };
+    used.into_iter().map(row).collect()
 }

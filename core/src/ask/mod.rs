@@ -7,16 +7,19 @@
 mod anonymize;
 mod expression;
 mod fit;
+mod left;
 mod report;
 pub(crate) mod snapshot;
 mod taint;
+mod usage;
 mod what_if;
 
 pub use expression::{ExpressionAnswer, ExpressionRequest, Part, expression};
-pub use fit::{Bounds, Fit, FitRequest, FitRow, Per, Remainder, fit};
+pub use fit::{Bounds, DeviceAsk, Fit, FitRequest, FitRow, Largest, NamespaceDevices, Per, Remainder, fit};
 pub use report::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report, report_of, run};
 pub use snapshot::{FORMAT as SNAPSHOT_FORMAT, snapshot};
 pub use taint::{Eviction, TaintSpec, preview};
+pub use usage::{AmountUsage, Devices, StrandedBy, Usage, UsageOf, UsageRow, usage};
 pub use what_if::{ClaimDifference, Difference, Place, PodDifference, Supposition, compare_with, what_if};
 
 use serde::{Deserialize, Serialize};
@@ -44,6 +47,8 @@ pub enum Inquiry {
     },
     /// How many more of a claim fit; the answer is an [`Fit`].
     Fit(FitRequest),
+    /// How much is used, free and stranded; the answer is a [`Usage`].
+    Usage,
     /// Who would be evicted; the answer is a list of [`Eviction`]. A cluster in which no claim has devices is played first.
     Evictions {
         /// Taints that devices get first.
@@ -78,6 +83,7 @@ pub fn inquire(cluster: &Cluster, inquiry: Value, limits: &Limits) -> Result<Val
         Inquiry::Explain(request) => explain::explain(&mut copy, &request, limits).map(|found| json(&found)),
         Inquiry::WhatIf(request) => what_if(cluster, &request, limits).map(|found| json(&found)),
         Inquiry::Compare { objects } => Ok(json(&compare_with(cluster, &objects, limits))),
+        Inquiry::Usage => Ok(json(&usage(&mut copy, limits))),
         Inquiry::Fit(request) => fit(&mut copy, &request, limits).map(|found| json(&found)),
         Inquiry::Evictions { taints, now } => preview(&mut copy, &taints, &now, limits).map(|found| json(&found)),
         Inquiry::Expression(request) => expression(cluster, &request).map(|found| json(&found)),

@@ -140,7 +140,7 @@ pub fn compare_with(cluster: &Cluster, objects: &[Value], limits: &Limits) -> Di
 
 /// The control plane of the cluster with the changes: what is written differently is so from the start, Pods and nodes go as they do in a
 /// cluster.
-fn suppose(
+pub(super) fn suppose(
     cluster: &Cluster,
     supposition: &Supposition,
     limits: &Limits,

@@ -73,6 +73,16 @@ pub fn reconcile(cluster: &Cluster, profile: &Profile, name: &str, now: Time) ->
     decision
 }
 
+/// What the status says of each pool of a driver, by name.
+pub(crate) fn figures(cluster: &Cluster, driver: &str) -> Vec<Value> {
+    let mut request = ResourcePoolStatusRequest::default();
+    driver.clone_into(&mut request.spec.driver);
+    let mut selectors = Selectors::default();
+    let of_pool =
+        |(name, pool): (&&str, &Pool<'_>)| of_pool(cluster, cluster.profile(), &mut selectors, driver, name, pool);
+    pools(cluster, &request).iter().map(of_pool).collect()
+}
+
 /// Names of requests that a change concerns.
 pub fn affected(cluster: &Cluster, trigger: &Trigger) -> Vec<String> {
     match trigger.latest() {

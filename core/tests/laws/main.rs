@@ -121,6 +121,7 @@ laws! {
     what_is_not_given_is_not_denied
     the_order_of_kinds_does_not_matter
     the_same_input_gives_the_same_bytes
+    usage_adds_up_and_is_what_claims_have
 }
 
 #[test]

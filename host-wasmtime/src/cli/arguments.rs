@@ -1,10 +1,14 @@
 //! Arguments of more than one command.
 
-use apportion_core::ask::TaintSpec;
+use anyhow::{Result, bail};
+use apportion::Door;
+use apportion_core::ask::{Supposition, TaintSpec};
 use apportion_core::control_plane::script::kind_named;
 use apportion_core::finding::ObjectRef;
 use apportion_core::profile::{Mode, Release};
 use clap::{Args, ValueEnum};
+
+use super::ask::{self, Asked};
 
 #[derive(Args, Debug)]
 pub(crate) struct FileArguments {
@@ -219,6 +223,61 @@ impl From<ModeChoice> for Mode {
             ModeChoice::Sound => Self::Sound,
             ModeChoice::Reference => Self::Reference,
         }
+    }
+}
+
+// What is changed before a question is answered.
+#[derive(Args, Debug)]
+pub(crate) struct ChangeArguments {
+    /// Manifests that are added, or replace objects of the same name
+    #[arg(long, value_name = "PATH", num_args = 1.., help_heading = "Changes")]
+    with: Vec<String>,
+    /// Objects that go, as KIND/NAME or KIND/NAMESPACE/NAME; with a node go its slices and Pods
+    #[arg(long, value_name = "KIND/NAME", num_args = 1.., help_heading = "Changes")]
+    without: Vec<String>,
+    /// Taints, as DEVICES=KEY[=VALUE]:EFFECT; devices are DRIVER, DRIVER/POOL or DRIVER/POOL/DEVICE
+    #[arg(long, value_name = "TAINT", num_args = 1.., value_parser = parse_taint, help_heading = "Changes")]
+    taint: Vec<TaintSpec>,
+    /// Nodes that take no new Pods
+    #[arg(long, value_name = "NODE", num_args = 1.., help_heading = "Changes")]
+    cordon: Vec<String>,
+}
+
+impl ChangeArguments {
+    /// The manifests that are added, in a cluster of their own, which tells their findings apart.
+    pub(crate) fn with<'a>(
+        &self,
+        engine: &EngineArguments,
+        view: &'a ViewArguments,
+    ) -> Result<Option<Asked<'a, Box<dyn Door>>>> {
+        match self.with.as_slice() {
+            [] => Ok(None),
+            with => ask::cluster(engine, &view.look, with, &ClusterArguments::default()).map(Some),
+        }
+    }
+
+    /// The changes together.
+    pub(crate) fn supposition<D>(
+        &self,
+        namespace: &NamespaceArguments,
+        with: Option<&Asked<'_, D>>,
+    ) -> Result<Supposition> {
+        Ok(Supposition {
+            without: self.without.iter().map(|text| gone(namespace, text)).collect::<Result<_>>()?,
+            with: with.iter().flat_map(|with| with.input.objects()).collect(),
+            taints: self.taint.clone(),
+            cordon: self.cordon.clone(),
+            now: ask::now().to_string(),
+        })
+    }
+}
+
+/// What goes, as the user names it. A kind that is none of ours is taken at its word.
+fn gone(namespace: &NamespaceArguments, text: &str) -> Result<ObjectRef> {
+    match (namespace.object(text), text.split_once('/')) {
+        (Some(object), _) => Ok(object),
+        (None, Some((kind, name))) => Ok(namespace.named(kind, name)),
+        (None, None) => bail!("`{text}` is not KIND/NAME or KIND/NAMESPACE/NAME"),
     }
 }
 

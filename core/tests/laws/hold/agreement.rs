@@ -187,7 +187,8 @@ pub(super) fn fit(case: &Case) -> Result<(), Contradiction> {
         Err(findings) => return Err(format!("fit of a template that is there | {}", ask::said(&findings))),
     };
     let fit: Fit = serde_json::from_value(answer).unwrap();
-    let counted: BTreeMap<String, u64> = fit.namespaces.iter().cloned().collect();
+    let counted: BTreeMap<String, u64> =
+        fit.namespaces.iter().map(|one| (one.namespace.clone(), one.devices)).collect();
     let used = in_use(&report);
     if counted != used {
         return Err(format!("devices in use | run {used:?}, fit {counted:?}"));

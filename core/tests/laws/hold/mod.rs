@@ -6,6 +6,7 @@ mod nothing;
 mod parts;
 mod refused;
 pub(crate) mod suggestions;
+mod usage;
 
 use crate::Law;
 
@@ -31,4 +32,5 @@ pub(crate) const LAWS: &[(&str, Law)] = &[
     ("what_is_not_given_is_not_denied", parts::not_denied),
     ("the_order_of_kinds_does_not_matter", nothing::order),
     ("the_same_input_gives_the_same_bytes", nothing::bytes),
+    ("usage_adds_up_and_is_what_claims_have", usage::adds_up),
 ];

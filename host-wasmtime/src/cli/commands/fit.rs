@@ -1,19 +1,20 @@
 //! `apportion fit`.
 
 use anyhow::Result;
-use apportion_core::ask::{Bounds, Fit, FitRequest, Inquiry, Per};
+use apportion_core::ask::{Bounds, DeviceAsk, Fit, FitRequest, Inquiry, Per};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::cli::arguments::{EngineArguments, InputArguments, NamespaceArguments, ViewArguments};
+use crate::cli::arguments::{ChangeArguments, EngineArguments, InputArguments, NamespaceArguments, ViewArguments};
 use crate::cli::ask;
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::shown::Shown;
-use crate::cli::text::{self, clean, count, row, table, width, wrap};
+use crate::cli::text::{self, alike, clean, count, row, table, width, wrap};
 
 const EXAMPLE: &str = "\
 Example:
-  apportion fit -f examples/gpu-sharing/ --claim-template ml/small-gpu";
+  apportion fit examples/gpu-sharing/ --claim-template ml/small-gpu
+  apportion fit examples/gpu-sharing/ --class gpu.example.com --count 2 --cordon node-a";
 
 /// Say how many more of a claim fit, and what runs out first
 #[derive(Args, Debug)]
@@ -22,11 +23,22 @@ pub(crate) struct FitArguments {
     #[command(flatten)]
     input: InputArguments,
     /// A ResourceClaimTemplate, as NAMESPACE/NAME; the name alone where it is the only one
-    #[arg(long, short = 't', value_name = "NAME", required_unless_present = "claim")]
+    #[arg(long, short = 't', value_name = "NAME", required_unless_present_any = ["claim", "class"])]
     claim_template: Option<String>,
     /// A ResourceClaim
     #[arg(long, short = 'c', value_name = "NAME", conflicts_with = "claim_template")]
     claim: Option<String>,
+    /// A DeviceClass, for a claim that is not written anywhere
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["claim", "claim_template"])]
+    class: Option<String>,
+    /// With `--class`: how many devices the claim has
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "class")]
+    count: u64,
+    /// With `--class`: a CEL expression that holds for its devices; may be repeated
+    #[arg(long = "selector", value_name = "CEL", requires = "class")]
+    selectors: Vec<String>,
+    #[command(flatten)]
+    changes: ChangeArguments,
     #[command(flatten)]
     namespace: NamespaceArguments,
     /// What is counted
@@ -51,6 +63,12 @@ enum PerChoice {
 pub(super) fn fit(arguments: &FitArguments) -> Result<Shown> {
     let FitArguments { input, view, engine, .. } = arguments;
     let mut asked = ask::cluster(engine, &view.look, &input.files(), &input.cluster)?;
+    let with = arguments.changes.with(engine, view)?;
+    let supposing = arguments.changes.supposition(&arguments.namespace, with.as_ref())?;
+    let device = arguments.class.as_ref().map(|class| {
+        let (class, selectors) = (class.clone(), arguments.selectors.clone());
+        DeviceAsk { class, count: arguments.count, selectors }
+    });
     let subject = match (&arguments.claim_template, &arguments.claim) {
         (None, Some(claim)) => arguments.namespace.named("ResourceClaim", claim),
         (template, _) => arguments.namespace.named("ResourceClaimTemplate", template.as_deref().unwrap_or_default()),
@@ -60,12 +78,23 @@ pub(super) fn fit(arguments: &FitArguments) -> Result<Shown> {
         PerChoice::Pool => Per::Pool,
         PerChoice::Class => Per::Class,
     };
-    let name = subject.name.clone();
-    let (answer, found): (_, Fit) = asked.inquire(&Inquiry::Fit(FitRequest { subject, per }))?;
+    let name = match &device {
+        Some(DeviceAsk { class, count: 1, .. }) => format!("1 device of {class}"),
+        Some(DeviceAsk { class, count, .. }) => format!("{count} devices of {class}"),
+        None => subject.name.clone(),
+    };
+    let request = FitRequest { subject, device, supposing, per };
+    let (answer, found): (_, Fit) = asked.inquire(&Inquiry::Fit(request))?;
     let table = |pen| show(&found, per, &name, pen);
     let shown = asked.show(view.output, "Fit", || json!({ "fit": answer }), table, found.total.at_most > 0);
     asked.with_remarks(shown)
 }
+
+/// Rows that are shown one by one.
+const MOST_ROWS: usize = 12;
+
+/// Of more, rows with equal numbers that are shown one by one.
+const MOST_EQUAL: usize = 3;
 
 /// How many counters and capacities are told.
 const MOST_REMAINDERS: usize = 4;
@@ -88,14 +117,27 @@ fn show(found: &Fit, per: Per, name: &str, pen: Pen) -> String {
         Per::Class => "CLASS",
     };
     let mut rows = vec![row([head, "FITS"])];
-    rows.extend(found.rows.iter().map(|of| row([&of.name, &in_words(of.fits)])));
+    let is_short = found.rows.len() <= MOST_ROWS;
+    rows.extend(found.rows.iter().filter(|_| is_short).map(|of| row([&of.name, &in_words(of.fits)])));
+    for equal in alike(found.rows.iter().filter(|_| !is_short), |of| (of.fits.at_least, of.fits.at_most)) {
+        let names: Vec<&str> = equal.iter().map(|of| of.name.as_str()).collect();
+        let fits = equal.first().map(|of| in_words(of.fits)).unwrap_or_default();
+        match names.as_slice() {
+            names if names.len() <= MOST_EQUAL => rows.extend(names.iter().map(|name| row([name, &fits]))),
+            [first, .., last] => {
+                rows.push(row([&format!("{first} to {last}, {} alike", names.len()), &format!("{fits} each")]));
+            }
+            _ => {}
+        }
+    }
     lines.extend(table(&rows, &[1]));
     lines.push(String::new());
     let mut say = |text: String| lines.extend(wrap(&clean(&text), width()));
     say(format!("What runs out: {}.", found.runs_out));
     if found.stranded > 0 {
         let stranded = count(usize::try_from(found.stranded).unwrap_or(usize::MAX), "device");
-        say(format!("Left over then: {stranded} that match but do not make up another claim."));
+        let (match_it, make_up) = if found.stranded == 1 { ("matches", "does") } else { ("match", "do") };
+        say(format!("Left over then: {stranded} that {match_it} but {make_up} not make up another claim."));
     }
     let mut remainders = found.remainders.iter().filter(|rest| rest.left != "0").map(|rest| {
         format!("{} of {} {} in {}/{}/{}", rest.left, rest.total, rest.name, rest.driver, rest.pool, rest.of)
@@ -108,11 +150,14 @@ fn show(found: &Fit, per: Per, name: &str, pen: Pen) -> String {
         };
         say(format!("Counters and capacities then have left: {}{more}.", shown.join(", ")));
     }
-    let largest: Vec<String> = found.largest.iter().map(|(class, most)| format!("{most} of {class}")).collect();
-    say(format!("Largest claim that fits on one node now: {}.", largest.join(", ")));
+    let largest: Vec<String> =
+        found.largest.iter().map(|one| format!("{} of {}", in_words(one.devices), one.class)).collect();
+    if !largest.is_empty() {
+        say(format!("Largest claim that fits on one node now: {}.", largest.join(", ")));
+    }
     if !found.namespaces.is_empty() {
         let used: Vec<String> =
-            found.namespaces.iter().map(|(namespace, count)| format!("{namespace} {count}")).collect();
+            found.namespaces.iter().map(|one| format!("{} {}", one.namespace, one.devices)).collect();
         say(format!("Devices in use by namespace: {}.", used.join(", ")));
     }
     text::lines(lines)

@@ -17,6 +17,7 @@ mod replay;
 mod run;
 mod snapshot;
 mod taint;
+mod usage;
 mod validate;
 mod what_if;
 
@@ -55,6 +56,7 @@ pub(crate) enum Command {
     Convert(convert::ConvertArguments),
     WhatIf(what_if::WhatIfArguments),
     Fit(fit::FitArguments),
+    Usage(usage::UsageArguments),
     Diff(diff::DiffArguments),
     Taint(taint::TaintArguments),
     Cel(cel::CelArguments),
@@ -84,6 +86,7 @@ impl Command {
             Self::Convert(arguments) => convert::convert(arguments),
             Self::WhatIf(arguments) => what_if::what_if(arguments),
             Self::Fit(arguments) => fit::fit(arguments),
+            Self::Usage(arguments) => usage::usage(arguments),
             Self::Diff(arguments) => diff::diff(arguments),
             Self::Taint(arguments) => taint::taint(arguments),
             Self::Cel(arguments) => cel::cel(arguments),
