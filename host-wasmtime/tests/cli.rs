@@ -132,6 +132,10 @@ snapshots! {
     allocate_names_the_claims_there_are: ["allocate", "-f", "examples/gpu-sharing/", "--claim", "ml/hug"];
     allocate_says_when_a_template_is_meant: ["allocate", "-f", "examples/gpu-sharing/", "--claim", "ml/small-gpu"];
     validate_shows_mistakes_under_their_lines: ["validate", "-f", MISTAKES];
+    validate_skips_what_is_no_manifest: ["validate", "host-wasmtime/tests/cli/chart/"];
+    run_skips_what_is_no_manifest: ["run", "host-wasmtime/tests/cli/chart/"];
+    validate_of_a_file_that_is_named_skips_nothing: ["validate", "host-wasmtime/tests/cli/chart/values.yaml"];
+    validate_shows_errors_first: ["validate", "-"], LATE_ERROR;
     validate_finds_nothing: ["validate", "-f", SMALL];
     validate_as_an_older_version: ["validate", "-f", SMALL, "--profile", "1.34"];
     validate_an_update: ["validate", "-f", "-", "--old", SMALL], CHANGED;
@@ -216,6 +220,19 @@ const LIST: &str = r#"{"apiVersion": "v1", "kind": "List", "items": [
   {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-a"}},
   {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "idle"}, "spec": {"containers": []}}
 ]}"#;
+
+/// A warning, and the error behind it.
+const LATE_ERROR: &str = "\
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: { name: gpu.example.com }
+spec: { selector: [] }
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: { name: Not-A-Name }
+spec: {}
+";
 
 const TWICE: &str = "\
 apiVersion: v1

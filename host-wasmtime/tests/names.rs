@@ -43,7 +43,9 @@ fn as_a_plugin_it_says_what_users_type() {
 fn commands() -> Vec<String> {
     let help = text(&run(program(), &["--help"]));
     let list = help.split_once("Commands:\n").unwrap().1.split_once("\n\n").unwrap().0;
-    list.lines().map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
+    // What a command does may go on in further lines, which are indented more.
+    let named = list.lines().filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')));
+    named.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
 }
 
 #[test]

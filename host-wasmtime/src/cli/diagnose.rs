@@ -14,7 +14,7 @@ use super::text::{alike, clean, count};
 /// A group of more similar notes than this shows its first one and a number.
 const ALIKE: usize = 3;
 
-/// Groups that are shown; of further ones only the number is told.
+/// Groups of warnings that are shown; of further ones only the number is told. Errors are all shown.
 const GROUPS: usize = 25;
 
 /// Bytes of a line that is shown. Longer ones are not written by hand, and their place says enough.
@@ -30,8 +30,11 @@ pub(crate) fn diagnose(notes: &[Note], sources: &[Source], pen: Pen, is_verbose:
         let number = infos.entry(note.code).or_default();
         *number = number.saturating_add(1);
     }
-    let groups = alike(told, |note| likeness(note));
-    let shown = if is_verbose { groups.len() } else { GROUPS };
+    let mut groups = alike(told, |note| likeness(note));
+    let severity = |group: &Vec<&Note>| group.first().map_or(Severity::Info, |note| note.severity);
+    groups.sort_by_key(severity);
+    let errors = groups.iter().filter(|group| severity(group) == Severity::Error).count();
+    let shown = if is_verbose { groups.len() } else { errors.saturating_add(GROUPS) };
     for group in groups.iter().take(shown) {
         let is_cut = !is_verbose && group.len() > ALIKE;
         for note in group.iter().take(if is_cut { 1 } else { usize::MAX }) {
@@ -68,13 +71,13 @@ pub(crate) fn diagnose(notes: &[Note], sources: &[Source], pen: Pen, is_verbose:
 }
 
 /// Equal for notes that say the same of objects of one kind.
-fn likeness(note: &Note) -> (&str, &str, String, String) {
+fn likeness(note: &Note) -> (&str, Severity, &str, String, String) {
     let kind = note.object.as_ref().map_or("", |object| object.kind.as_str());
     let without_index =
         |text: &str| -> String { text.chars().filter(|character| !character.is_ascii_digit()).collect() };
     // Of a note without a field the message is all there is to compare.
     let message = if note.path.is_empty() { without_index(&note.message) } else { String::new() };
-    (note.code, kind, without_index(&note.path), message)
+    (note.code, note.severity, kind, without_index(&note.path), message)
 }
 
 /// One note with the line that it is about.

@@ -27,13 +27,15 @@ pub(crate) struct Source {
     pub(crate) text: Bytes,
     /// Whether it is a cluster, whose objects have no text.
     pub(crate) is_cluster: bool,
+    /// Whether it was found in a folder or by a pattern, and not named.
+    pub(crate) is_found: bool,
     /// Made when somebody asks for a line.
     index: OnceLock<TextIndex<Bytes>>,
 }
 
 impl Source {
     pub(crate) fn new(name: String, text: Vec<u8>) -> Self {
-        Self { name, text: text.into(), is_cluster: false, index: OnceLock::new() }
+        Self { name, text: text.into(), is_cluster: false, is_found: false, index: OnceLock::new() }
     }
 
     pub(crate) fn cluster(name: String) -> Self {
@@ -66,7 +68,7 @@ pub(crate) fn read(paths: &[String]) -> Result<Vec<Source>> {
         let mut files = Vec::new();
         let path = Path::new(name);
         if is_pattern(name) && !path.exists() {
-            sources.extend(read_once(matching(name)?, &mut seen)?);
+            sources.extend(read_once(matching(name)?, true, &mut seen)?);
             continue;
         }
         let metadata = fs::metadata(path).with_context(|| format!("`{name}` cannot be read"))?;
@@ -78,13 +80,13 @@ pub(crate) fn read(paths: &[String]) -> Result<Vec<Source>> {
         } else {
             files.push(path.to_owned());
         }
-        sources.extend(read_once(files, &mut seen)?);
+        sources.extend(read_once(files, metadata.is_dir(), &mut seen)?);
     }
     Ok(sources)
 }
 
 /// Reads files, apart from those that are `seen` already.
-fn read_once(files: Vec<PathBuf>, seen: &mut BTreeSet<PathBuf>) -> Result<Vec<Source>> {
+fn read_once(files: Vec<PathBuf>, is_found: bool, seen: &mut BTreeSet<PathBuf>) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     for file in files {
         let place = fs::canonicalize(&file).unwrap_or_else(|_| file.clone());
@@ -93,7 +95,7 @@ fn read_once(files: Vec<PathBuf>, seen: &mut BTreeSet<PathBuf>) -> Result<Vec<So
         }
         let text = File::open(&file).and_then(whole);
         let text = text.with_context(|| format!("`{}` cannot be read", file.display()))?;
-        sources.push(Source::new(file.display().to_string(), text));
+        sources.push(Source { is_found, ..Source::new(file.display().to_string(), text) });
     }
     Ok(sources)
 }

@@ -26,6 +26,8 @@ pub(crate) struct Input {
     pub(crate) problems: Vec<Note>,
     /// Documents that kubectl refuses as text.
     pub(crate) refused: usize,
+    /// Files of folders in which nothing has a kind, such as `values.yaml`: they are no manifests, and nothing is said of them.
+    pub(crate) skipped: Vec<String>,
 }
 
 /// One object: what tells it from others, and where it stands.
@@ -41,6 +43,11 @@ impl Document {
     /// What tells the object from all others: group, kind, namespace and name. `None` without kind or name.
     pub(crate) fn identity(&self) -> Option<(String, ObjectRef)> {
         identified(self.group.clone(), self.reference())
+    }
+
+    /// Whether it says what it is.
+    pub(crate) fn has_kind(&self) -> bool {
+        !self.written.kind.is_empty()
     }
 
     /// Kind, namespace and name as they are written.
@@ -97,6 +104,8 @@ pub(crate) struct Taken {
     pub(crate) aside: usize,
     /// Documents with an error.
     pub(crate) refused: usize,
+    /// Files that are no manifests.
+    skipped: Vec<String>,
     pub(crate) notes: Vec<Note>,
 }
 
@@ -105,7 +114,7 @@ impl Input {
     pub(crate) fn of_objects(source: Source, objects: Vec<Value>) -> Self {
         let document = |object: Value| (Document::of_object(0, &object, Positions::nowhere()), object.to_string());
         let (documents, texts) = objects.into_iter().map(document).unzip();
-        Self { sources: vec![source], documents, texts, problems: Vec::new(), refused: 0 }
+        Self { sources: vec![source], documents, texts, problems: Vec::new(), refused: 0, skipped: Vec::new() }
     }
 
     /// What was read later comes behind.
@@ -124,6 +133,7 @@ impl Input {
             problem
         }));
         self.refused = self.refused.saturating_add(later.refused);
+        self.skipped.extend(later.skipped);
     }
 
     /// Gives all documents to a cluster.
@@ -145,7 +155,12 @@ impl Input {
     /// What became of the documents, by what was found in each.
     pub(crate) fn taken(&self, findings: Vec<Vec<Finding>>) -> Taken {
         let places = Places::new(self);
-        let mut taken = Taken { refused: self.refused, notes: self.problems.clone(), ..Taken::default() };
+        let mut taken = Taken {
+            refused: self.refused,
+            skipped: self.skipped.clone(),
+            notes: self.problems.clone(),
+            ..Taken::default()
+        };
         for (index, (document, findings)) in self.documents.iter().zip(findings).enumerate() {
             if findings.iter().any(|finding| finding.severity == Severity::Error) {
                 taken.refused = taken.refused.saturating_add(1);
@@ -263,12 +278,30 @@ impl Taken {
             [live, files @ ..] if live.is_cluster => {
                 format!("`{}` and {}", live.name, text::count(files.len(), "file"))
             }
-            _ => text::count(sources.len(), "file"),
+            _ => text::count(sources.len().saturating_sub(self.skipped.len()), "file"),
         };
+        let skipped = no_manifests(&self.skipped).map(|skipped| format!("; {skipped}")).unwrap_or_default();
         match parts.is_empty() {
-            true => format!("Read no object from {place}"),
-            false => format!("Read {} from {place}: {}", text::count(all, "object"), parts.join(", ")),
+            true => format!("Read no object from {place}{skipped}"),
+            false => format!("Read {} from {place}: {}{skipped}", text::count(all, "object"), parts.join(", ")),
         }
+    }
+}
+
+/// Files that are named where several are no manifests.
+const MOST_SKIPPED: usize = 3;
+
+/// That files were left aside, in words; `None` where none was.
+pub(crate) fn no_manifests(skipped: &[String]) -> Option<String> {
+    let names: Vec<&str> = skipped.iter().take(MOST_SKIPPED).map(String::as_str).collect();
+    let more = match skipped.len().saturating_sub(MOST_SKIPPED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match skipped.len() {
+        0 => None,
+        1 => Some(format!("1 file is no manifest: {}", names.join(", "))),
+        number => Some(format!("{number} files are no manifests: {}{more}", names.join(", "))),
     }
 }
 

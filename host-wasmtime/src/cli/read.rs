@@ -119,8 +119,14 @@ pub(crate) fn read<T: Send, L: Look<T>>(sources: Vec<Source>, make: impl Fn() ->
         })
         .collect();
     let done = work(&sources, &tasks, &limits, &make);
-    let nothing =
-        Input { sources: Vec::new(), documents: Vec::new(), texts: Vec::new(), problems: Vec::new(), refused: 0 };
+    let nothing = Input {
+        sources: Vec::new(),
+        documents: Vec::new(),
+        texts: Vec::new(),
+        problems: Vec::new(),
+        refused: 0,
+        skipped: Vec::new(),
+    };
     let mut all = (nothing, Vec::new());
     let mut done = tasks.iter().zip(done).peekable();
     for (index, source) in sources.iter().enumerate() {
@@ -151,6 +157,12 @@ fn add<T>(
     let (parts, rest): (Vec<Part>, Vec<_>) =
         done.into_iter().map(|done| (done.part, (done.refused, done.taken))).unzip();
     let Some(problems) = join(&source.text, limits, parts) else { return false };
+    let all = || rest.iter().flat_map(|(_, taken)| &taken.documents);
+    let has_refused = rest.iter().any(|(refused, _)| *refused > 0);
+    if source.is_found && !has_refused && all().next().is_some() && !all().any(Document::has_kind) {
+        input.skipped.push(source.name.clone());
+        return true;
+    }
     input.problems.extend(problems.into_iter().map(|problem| Note::of_problem(index, problem)));
     for (refused, taken) in rest {
         input.documents.extend(taken.documents);

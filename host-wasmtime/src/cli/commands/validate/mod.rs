@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::arguments::{FileArguments, KubernetesArguments, LookArguments, Output, ReportOutput};
 use crate::cli::diagnose::diagnose;
-use crate::cli::input::{Input, Places};
+use crate::cli::input::{Input, Places, no_manifests};
 use crate::cli::note::{Note, numbers, order};
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::report::{github, junit, sarif};
@@ -129,13 +129,18 @@ struct Looked {
 
 fn summary(input: &Input, errors: usize, warnings: usize, kubernetes: &str, pen: Pen) -> String {
     let objects = input.documents.len().saturating_add(input.refused);
-    let what = format!("{} in {}", text::count(objects, "object"), text::count(input.sources.len(), "file"));
+    let what = format!(
+        "{} in {}",
+        text::count(objects, "object"),
+        text::count(input.sources.len().saturating_sub(input.skipped.len()), "file")
+    );
     let verdict = match (errors, warnings) {
         (0, 0) => pen.paint(Ink::Good, "no error, no warning"),
         (0, _) => pen.paint(Ink::Doubt, &format!("no error, {}", text::count(warnings, "warning"))),
         _ => pen.paint(Ink::Bad, &format!("{}, {}", text::count(errors, "error"), text::count(warnings, "warning"))),
     };
-    format!("{what}: {verdict}\nAnswered as {kubernetes} would.\n")
+    let skipped = no_manifests(&input.skipped).map(|skipped| format!("{skipped}.\n")).unwrap_or_default();
+    format!("{what}: {verdict}\n{skipped}Answered as {kubernetes} would.\n")
 }
 
 /// Everything that is told.
