@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::allocate::{Answer, KnownQuestion, Limits, Question, allocate, allocate_each, allocate_known};
+use crate::allocate::{Answer, Fits, KnownQuestion, Limits, Question, allocate, allocate_each, allocate_known, fits};
 use crate::api::claim::ResourceClaim;
 pub use crate::api::object::parse;
 use crate::api::object::{Object, read_object, read_text};
@@ -94,6 +94,11 @@ impl Engine {
     /// Allocates claims together on one of the nodes asked for.
     pub fn allocate(&mut self, question: &Question) -> Answer {
         allocate(&mut self.cluster, question, &self.limits)
+    }
+
+    /// On which of the nodes asked for the claims fit, without devices and reasons.
+    pub fn fits(&mut self, question: &Question) -> Fits {
+        fits(&mut self.cluster, question, &self.limits)
     }
 
     /// Allocates claims that are in the cluster, and has them take the answer if that is asked for.

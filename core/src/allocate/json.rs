@@ -157,6 +157,6 @@ fn refusal(NodeRefusal { node, requests, failure }: &NodeRefusal) -> Refusal<'_>
     Refusal { node, requests, failure: failure.as_ref().map(|failure| refused(failure, true)) }
 }
 
-fn refused(Failure { finding, reference }: &Failure, node_local: bool) -> Refused<'_> {
+pub(super) fn refused(Failure { finding, reference }: &Failure, node_local: bool) -> Refused<'_> {
     Refused { code: finding.code, error: &finding.message, finding, node_local, reference }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{
-    Answer, ClaimNames, DeviceId, InUse, KnownQuestion, Limits, Outcome, Question, allocate, allocate_each,
-    allocate_known, allocate_with,
+    Answer, ClaimNames, DeviceId, FitsOutcome, InUse, KnownQuestion, Limits, Outcome, Question, allocate,
+    allocate_each, allocate_known, allocate_with, fits,
 };
 use crate::api::claim::ResourceClaim;
 use crate::api::object::{Object, read_object};
@@ -460,4 +460,46 @@ fn claims_asked_about_in_one_go_get_the_answers_of_one_after_another() {
         assert_eq!(other.claims(), start.claims());
     }
     assert!(placed > 600 && together > 100, "{placed} placed, {together} of them together");
+}
+
+#[test]
+fn claims_fit_on_a_node_when_they_are_allocated_where_it_is_the_only_one() {
+    let (mut fit, mut refused, mut failed) = (0, 0, 0);
+    for seed in 0..400 {
+        let mode = if seed % 4 == 0 { Mode::Reference } else { Mode::Sound };
+        let (mut cluster, mut question) = world(seed, mode);
+        if seed % 3 == 0 {
+            // A name that comes twice, and one that nobody knows.
+            question.nodes = cluster.nodes().keys().cloned().rev().collect();
+            question.nodes.extend(question.nodes.first().cloned());
+            question.nodes.push("nobody".to_owned());
+        }
+        let names: Vec<String> =
+            if question.nodes.is_empty() { cluster.nodes().keys().cloned().collect() } else { question.nodes.clone() };
+        let found = fits(&mut cluster, &question, &Limits::default());
+        let mut expected = Vec::new();
+        let mut failure_on = None;
+        for name in &names {
+            match allocate(&mut cluster, &question.on(vec![name.clone()]), &Limits::default()).outcome {
+                Outcome::Failed { node, .. } => {
+                    failure_on = Some(node);
+                    break;
+                }
+                outcome => expected.push(matches!(outcome, Outcome::Allocated { .. })),
+            }
+        }
+        fit += expected.iter().filter(|fits| **fits).count();
+        refused += expected.iter().filter(|fits| !**fits).count();
+        match (found.outcome, failure_on) {
+            (FitsOutcome::Known(found), None) => assert_eq!(found, expected, "seed {seed}"),
+            (FitsOutcome::Failed { node, .. }, Some(expected)) => {
+                failed += 1;
+                assert_eq!(node, expected, "seed {seed}");
+            }
+            (found, expected) => panic!("seed {seed}: {found:?}, alone it fails on {expected:?}"),
+        }
+        let none = fits(&mut cluster, &question, &Limits { max_steps: 0 }).outcome;
+        assert!(!matches!(none, FitsOutcome::Known(found) if found != expected), "seed {seed}");
+    }
+    assert!(fit > 50 && refused > 50 && failed > 5, "{fit} fit, {refused} do not, {failed} failed");
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::allocate::{DeviceId, InUse, Limits, Question};
 use crate::cel::Environment;
 use crate::control_plane::{Build, Component};
-use crate::engine::{read_claim_value, read_quantity};
+use crate::engine::{Engine, read_claim_value, read_quantity};
 use crate::evaluate::{DeviceSample, read_device};
 use crate::finding::{Code, Finding};
 use crate::near::nearest;
@@ -189,6 +189,25 @@ pub fn question(value: Value) -> Result<Question, Vec<Finding>> {
     }
     question.in_use = in_use;
     if findings.is_empty() { Ok(question) } else { Err(findings) }
+}
+
+/// Answers one question, or a list of them with a list of answers, none of which takes devices from another. A question that cannot be
+/// read has the answer `{"status": "unreadable", "findings": [..]}`.
+pub fn allocate(engine: &mut Engine, questions: Value) -> Value {
+    each(questions, &mut |one| engine.allocate(&one).to_json())
+}
+
+/// On which nodes the claims fit, for one question or for a list; otherwise as [`allocate`]. See [`crate::allocate::Fits::to_json`].
+pub fn fits(engine: &mut Engine, questions: Value) -> Value {
+    each(questions, &mut |one| engine.fits(&one).to_json())
+}
+
+fn each(questions: Value, ask: &mut dyn FnMut(Question) -> Value) -> Value {
+    let mut one = |value| question(value).map_or_else(|findings| unreadable(&findings), &mut *ask);
+    match questions {
+        Value::Array(questions) => questions.into_iter().map(one).collect(),
+        value => one(value),
+    }
 }
 
 /// "Does this selector accept this device?"
