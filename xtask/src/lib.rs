@@ -10,6 +10,7 @@ pub mod command;
 pub mod component;
 pub mod debian;
 pub mod fingerprint;
+pub mod module;
 pub mod toolchain;
 pub mod wasm;
 pub mod workspace;

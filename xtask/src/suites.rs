@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::Workspace;
-use crate::command::cargo;
+use crate::command::{cargo, output};
 use crate::node::Node;
-use crate::{browser, component, fuzz, jobs, npm, web};
+use crate::{browser, component, fuzz, jobs, module, npm, web};
 
 /// The crates that link wasmtime. They are built and tested in the release profile only: an unoptimised cranelift
 /// would be a second, slow copy.
@@ -73,6 +73,16 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
         node.install(workspace, "npm")?;
         count(&mut node.npm(&workspace.path("npm"), &["test", "--silent"]))
     });
+    if output(Command::new("go").arg("version")).is_some() {
+        group("Go package", &mut || {
+            module::build(workspace)?;
+            let mut test = Command::new("go");
+            test.current_dir(workspace.path("host-go")).args(["test", "-v", "./..."]).env("CGO_ENABLED", "0");
+            count(&mut test)
+        });
+    } else {
+        eprintln!("\n==> the Go package is skipped: its tests need Go");
+    }
     if web::exists(workspace) {
         group("web page", &mut || {
             web::build(workspace)?;
@@ -155,7 +165,7 @@ fn count(command: &mut Command) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Reads one line of any of our runners: cargo's `test result:`, ours `N passed, N failed`, Node's `# pass N` or
+/// Reads one line of any of our runners: cargo's `test result:`, ours `N passed, N failed`, Go's `--- PASS: TestName`, Node's `# pass N` or
 /// `ℹ pass N`, Vitest's `Tests  1 failed | 2 passed (3)`, Playwright's `  2 passed (1s)`.
 fn read_line(line: &str) -> Tally {
     let words: Vec<&str> = line.split([' ', ',', ';', '|']).filter(|word| !word.is_empty()).collect();
@@ -166,6 +176,8 @@ fn read_line(line: &str) -> Tally {
     match *words.as_slice() {
         ["#" | "ℹ", "pass", count] => Tally { passed: count.parse().unwrap_or_default(), failed: 0 },
         ["#" | "ℹ", "fail", count] => Tally { passed: 0, failed: count.parse().unwrap_or_default() },
+        ["---", "PASS:", ..] => Tally { passed: 1, failed: 0 },
+        ["---", "FAIL:", ..] => Tally { passed: 0, failed: 1 },
         ["test", "result:", ..] | ["Tests", ..] | [_, "passed", _, "failed"] => {
             Tally { passed: before("passed").unwrap_or_default(), failed: before("failed").unwrap_or_default() }
         }
@@ -196,6 +208,8 @@ mod tests {
             ("  5 passed (3.1s)", 5, 0),
             ("  1 failed", 0, 1),
             ("running 12 tests", 0, 0),
+            ("--- PASS: TestFits (0.10s)", 1, 0),
+            ("--- FAIL: TestFits (0.10s)", 0, 1),
             ("ℹ tests 4", 0, 0),
             ("", 0, 0),
         ];

@@ -23,21 +23,37 @@ pub fn module(workspace: &Workspace, toolchain: &Toolchain, package: &str, profi
     Ok(target_dir.join(TARGET).join(profile).join(format!("{}.wasm", package.replace('-', "_"))))
 }
 
+/// One section of a core module.
+pub(crate) struct Section<'m> {
+    /// What it holds.
+    pub(crate) id: u8,
+    body: &'m [u8],
+    /// With id and length.
+    whole: &'m [u8],
+}
+
+/// The sections of a core module. `None` when the bytes are not a module.
+pub(crate) fn sections(module: &[u8]) -> Option<Vec<Section<'_>>> {
+    let mut rest = module.split_at_checked(8)?.1;
+    let mut sections = Vec::new();
+    while let Some((id, after_id)) = rest.split_first() {
+        let (length, after_length) = leb128(after_id)?;
+        let (body, next) = after_length.split_at_checked(length)?;
+        let whole = rest.get(..rest.len().checked_sub(next.len())?)?;
+        sections.push(Section { id: *id, body, whole });
+        rest = next;
+    }
+    Some(sections)
+}
+
 /// A core module without its `name` section, which tells functions' names to debuggers and is a good part of the bytes.
 /// `None` when the bytes are not a module.
 #[must_use]
 pub fn without_names(module: &[u8]) -> Option<Vec<u8>> {
-    let (header, mut rest) = module.split_at_checked(8)?;
-    let mut kept = header.to_vec();
-    while let Some((id, after_id)) = rest.split_first() {
-        let (length, after_length) = leb128(after_id)?;
-        let (body, next) = after_length.split_at_checked(length)?;
-        // Section 0 is custom, its name comes first: length, then bytes.
-        if !(*id == 0 && body.starts_with(b"\x04name")) {
-            kept.extend_from_slice(rest.get(..rest.len().checked_sub(next.len())?)?);
-        }
-        rest = next;
-    }
+    let mut kept = module.get(..8)?.to_vec();
+    // Section 0 is custom, its name comes first: length, then bytes.
+    let is_names = |section: &Section<'_>| section.id == 0 && section.body.starts_with(b"\x04name");
+    sections(module)?.iter().filter(|section| !is_names(section)).for_each(|section| kept.extend(section.whole));
     Some(kept)
 }
 

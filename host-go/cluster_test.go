@@ -1,0 +1,340 @@
+package apportion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+var shared *Runtime
+
+func TestMain(m *testing.M) {
+	cache, err := os.MkdirTemp("", "apportion")
+	if err == nil {
+		shared, err = NewRuntime(context.Background(), Options{CacheDir: cache})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = shared.Close()
+	_ = os.RemoveAll(cache)
+	os.Exit(code)
+}
+
+func class() *resourcev1.DeviceClass {
+	return &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}
+}
+
+// node has a slice with so many devices.
+func node(name string, devices int) []runtime.Object {
+	slice := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	slice.Spec = resourcev1.ResourceSliceSpec{
+		Driver:   "gpu.example.com",
+		NodeName: &name,
+		Pool:     resourcev1.ResourcePool{Name: name, ResourceSliceCount: 1},
+	}
+	for index := range devices {
+		slice.Spec.Devices = append(slice.Spec.Devices, resourcev1.Device{Name: fmt.Sprintf("gpu-%d", index)})
+	}
+	return []runtime.Object{&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}, slice}
+}
+
+func claim(class string, count int64) *resourcev1.ResourceClaim {
+	claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: "claim", Namespace: "default"}}
+	exactly := &resourcev1.ExactDeviceRequest{
+		DeviceClassName: class,
+		AllocationMode:  resourcev1.DeviceAllocationModeExactCount,
+		Count:           count,
+	}
+	claim.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "gpu", Exactly: exactly}}
+	return claim
+}
+
+func ask(class string, count int64) Question {
+	return Question{Claims: []*resourcev1.ResourceClaim{claim(class, count)}}
+}
+
+// cluster has node a with one device and node b with two.
+func cluster(t testing.TB, settings Settings) *Cluster {
+	t.Helper()
+	made, err := shared.NewCluster(context.Background(), settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = made.Close() })
+	objects := append(node("a", 1), node("b", 2)...)
+	findings, err := made.Apply(append(objects, class())...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, findings := range findings {
+		if len(findings) > 0 {
+			t.Fatal(findings)
+		}
+	}
+	return made
+}
+
+func fitsOn(t testing.TB, cluster *Cluster, count int64) string {
+	t.Helper()
+	answer, err := cluster.Allocate(context.Background(), ask("gpu", count))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.Node
+}
+
+func TestAClaimGetsDevicesOnTheFirstNodeWhereItFits(t *testing.T) {
+	answer, err := cluster(t, Settings{}).Allocate(context.Background(), ask("gpu", 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := answer.Allocations[0].Devices.Results
+	if answer.Node != "b" || len(results) != 2 || results[1].Device != "gpu-1" {
+		t.Fatalf("%+v", answer)
+	}
+}
+
+func TestNoPlaceIsAnAnswerWithReasons(t *testing.T) {
+	answer, err := cluster(t, Settings{}).Allocate(context.Background(), ask("gpu", 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.Node != "" || len(answer.Refusals) != 2 || answer.Refusals[1].Requests[0].Free != 2 {
+		t.Fatalf("%+v", answer)
+	}
+}
+
+func TestFitsHasOneBitPerNode(t *testing.T) {
+	for count, expected := range map[int64]string{1: "[true true]", 2: "[false true]", 3: "[false false]"} {
+		found, err := cluster(t, Settings{}).Fits(context.Background(), ask("gpu", count))
+		if err != nil || fmt.Sprint(found) != expected {
+			t.Errorf("%d devices: %v %v", count, found, err)
+		}
+	}
+}
+
+func TestErrorsAreValues(t *testing.T) {
+	ctx := context.Background()
+	full := cluster(t, Settings{})
+	var failed *FailedError
+	if _, err := full.Allocate(ctx, ask("none", 1)); !errors.As(err, &failed) || failed.Code == "" || failed.Node == "" {
+		t.Errorf("a class that is not there: %v", err)
+	}
+	if _, err := cluster(t, Settings{MaxSteps: 1}).Allocate(ctx, ask("gpu", 2)); !errors.Is(err, ErrGaveUp) {
+		t.Errorf("a limit of one step: %v", err)
+	}
+	var unreadable *UnreadableError
+	if _, err := shared.NewCluster(ctx, Settings{Version: "0.1"}); !errors.As(err, &unreadable) {
+		t.Errorf("a version that is not known: %v", err)
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := full.Allocate(cancelled, ask("gpu", 1)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled context: %v", err)
+	}
+	if _, err := full.Apply(class(), nil); err == nil {
+		t.Error("nil was applied")
+	}
+	_ = full.Close()
+	if _, err := full.Allocate(ctx, ask("gpu", 1)); !errors.Is(err, ErrClosed) {
+		t.Errorf("a closed cluster: %v", err)
+	}
+}
+
+func TestABadObjectIsAFindingAndTheOthersAreTakenIn(t *testing.T) {
+	full := cluster(t, Settings{})
+	bad := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": map[string]any{"name": "b"}, "spec": "text",
+	}}
+	// It has the name of a good one, which stays, also when the cluster is filled again.
+	findings, err := full.Apply(append([]runtime.Object{bad}, node("c", 3)...)...)
+	if err != nil || len(findings) != 3 || len(findings[0]) == 0 || len(findings[2]) != 0 {
+		t.Fatalf("%v %v", findings, err)
+	}
+	_ = full.home.instance.close()
+	if _, err := full.Fits(context.Background(), ask("gpu", 1)); !errors.Is(err, ErrTrapped) {
+		t.Fatal(err)
+	}
+	if two, three := fitsOn(t, full, 2), fitsOn(t, full, 3); two != "b" || three != "c" {
+		t.Fatalf("on %q and %q", two, three)
+	}
+}
+
+func TestAForkIsTriedOutAndCommittedOrDropped(t *testing.T) {
+	ctx := context.Background()
+	full := cluster(t, Settings{})
+	for _, commits := range []bool{false, true} {
+		fork, err := full.Fork(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fork.Apply(node("c", 3)...); err != nil {
+			t.Fatal(err)
+		}
+		if on, own := fitsOn(t, fork, 3), fitsOn(t, full, 3); on != "c" || own != "" {
+			t.Fatalf("fork %q, cluster %q", on, own)
+		}
+		end := fork.Close
+		if commits {
+			end = fork.Commit
+		}
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		if err := fork.Commit(); !errors.Is(err, ErrClosed) {
+			t.Fatal(err)
+		}
+	}
+	if on := fitsOn(t, full, 3); on != "c" {
+		t.Fatalf("on %q", on)
+	}
+	if err := full.Commit(); !errors.Is(err, ErrNoFork) {
+		t.Fatal(err)
+	}
+	late, _ := full.Fork(ctx)
+	if found, err := full.Delete(Ref{Kind: "ResourceSlice", Name: "c"}); !found || err != nil {
+		t.Fatal(found, err)
+	}
+	if err := late.Commit(); !errors.Is(err, ErrChanged) {
+		t.Fatal(err)
+	}
+}
+
+func TestAfterATrapTheClusterIsFilledAgainAndForksAreLost(t *testing.T) {
+	ctx := context.Background()
+	full := cluster(t, Settings{})
+	committed, _ := full.Fork(ctx)
+	if _, err := committed.Apply(node("c", 3)...); err != nil {
+		t.Fatal(err)
+	}
+	if err := committed.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	fork, _ := full.Fork(ctx)
+	before := shared.Rebuilds()
+	// An instance that is gone fails as one that trapped does.
+	_ = full.home.instance.close()
+	if _, err := full.Allocate(ctx, ask("gpu", 1)); !errors.Is(err, ErrTrapped) {
+		t.Fatal(err)
+	}
+	if on := fitsOn(t, full, 3); on != "c" || shared.Rebuilds() != before+1 {
+		t.Fatalf("on %q, %d rebuilds", on, shared.Rebuilds()-before)
+	}
+	if _, err := fork.Fits(ctx, ask("gpu", 1)); !errors.Is(err, ErrForkLost) {
+		t.Fatal(err)
+	}
+}
+
+func TestManyMayAskAtOnce(t *testing.T) {
+	full := cluster(t, Settings{})
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 20 {
+				fork, err := full.Fork(context.Background())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if on := fitsOn(t, fork, 2); on != "b" {
+					t.Errorf("on %q", on)
+				}
+				if err := fork.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestForksThatAreClosedLeaveNothing(t *testing.T) {
+	full := cluster(t, Settings{})
+	size := func() uint32 { return full.home.instance.module.Memory().Size() }
+	var before uint32
+	for round := range 2000 {
+		if round == 100 {
+			before = size()
+		}
+		fork, err := full.Fork(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fitsOn(t, fork, 1)
+		if err := fork.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if size() != before {
+		t.Fatalf("%d bytes, later %d", before, size())
+	}
+}
+
+func TestRunAndExplainAnswerAndChangeNothing(t *testing.T) {
+	ctx := context.Background()
+	full := cluster(t, Settings{})
+	pending := claim("gpu", 3)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod", Namespace: "default"}}
+	pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "main"}}
+	pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: &pending.Name}}
+	if _, err := full.Apply(pending, pod); err != nil {
+		t.Fatal(err)
+	}
+	report, err := full.Run(ctx)
+	if err != nil || !strings.Contains(string(report), `"pod"`) {
+		t.Fatalf("%s %v", report, err)
+	}
+	why, err := full.Explain(ctx, Ref{Kind: "Pod", Namespace: "default", Name: "pod"})
+	if err != nil || !strings.Contains(string(why), "gpu") {
+		t.Fatalf("%s %v", why, err)
+	}
+	var unreadable *UnreadableError
+	if _, err := full.Explain(ctx, Ref{Kind: "Pod", Namespace: "default", Name: "nobody"}); !errors.As(err, &unreadable) {
+		t.Fatal(err)
+	}
+}
+
+func BenchmarkAllocateOnFiveThousandNodes(b *testing.B) {
+	full := cluster(b, Settings{})
+	for index := range 5000 {
+		if _, err := full.Apply(node(fmt.Sprintf("node-%04d", index), 16)...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	ctx := context.Background()
+	b.Run("allocate", func(b *testing.B) {
+		for b.Loop() {
+			fitsOn(b, full, 1)
+		}
+	})
+	b.Run("fork, ask, drop", func(b *testing.B) {
+		for b.Loop() {
+			fork, err := full.Fork(ctx)
+			if err != nil {
+				b.Fatal(err)
+			}
+			fitsOn(b, fork, 1)
+			_ = fork.Close()
+		}
+	})
+	b.Run("fits", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := full.Fits(ctx, ask("gpu", 1)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

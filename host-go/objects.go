@@ -1,0 +1,54 @@
+package apportion
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+)
+
+// kinds knows what typed objects are called that do not say so themselves.
+var kinds = func() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(corev1.AddToScheme(scheme))
+	utilruntime.Must(resourcev1.AddToScheme(scheme))
+	return scheme
+}()
+
+// encode writes an object as JSON with its apiVersion and kind.
+func encode(object runtime.Object) (Ref, []byte, error) {
+	if value := reflect.ValueOf(object); !value.IsValid() || value.Kind() == reflect.Pointer && value.IsNil() {
+		return Ref{}, nil, fmt.Errorf("apportion: an object is nil")
+	}
+	kind := object.GetObjectKind().GroupVersionKind()
+	isNamed := !kind.Empty()
+	if !isNamed {
+		found, _, err := kinds.ObjectKinds(object)
+		if err != nil {
+			return Ref{}, nil, fmt.Errorf("apportion: set apiVersion and kind: %w", err)
+		}
+		kind = found[0]
+	}
+	metadata, err := meta.Accessor(object)
+	if err != nil {
+		return Ref{}, nil, fmt.Errorf("apportion: %w", err)
+	}
+	if metadata.GetName() == "" {
+		return Ref{}, nil, fmt.Errorf("apportion: a %s has no name", kind.Kind)
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		return Ref{}, nil, fmt.Errorf("apportion: the object cannot be written: %w", err)
+	}
+	if !isNamed {
+		version, name := kind.ToAPIVersionAndKind()
+		head := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,`, version, name)
+		text = append([]byte(head), text[1:]...)
+	}
+	return Ref{Kind: kind.Kind, Namespace: metadata.GetNamespace(), Name: metadata.GetName()}, text, nil
+}

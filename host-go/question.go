@@ -1,0 +1,155 @@
+package apportion
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+var (
+	// ErrGaveUp says that a question took more steps than [Settings.MaxSteps].
+	ErrGaveUp = errors.New("apportion: the search took more steps than the limit")
+	// ErrClosed says that the cluster was closed or committed.
+	ErrClosed = errors.New("apportion: the cluster is closed")
+	// ErrForkLost says that the module trapped and that a fork was lost with it. Its cluster was filled again.
+	ErrForkLost = errors.New("apportion: the fork was lost when the module trapped")
+	// ErrTrapped says that the module trapped in this call. The cluster was filled again from its copies and can be asked on.
+	ErrTrapped = errors.New("apportion: the module trapped")
+	// ErrNoFork says that only a fork can be committed.
+	ErrNoFork = errors.New("apportion: the cluster is no fork")
+	// ErrChanged says that the cluster of a fork has changed since the fork was made, so that a commit would lose the change.
+	ErrChanged = errors.New("apportion: the cluster has changed since it was forked")
+)
+
+// Settings of a cluster; all may be left out.
+type Settings struct {
+	// Version of Kubernetes whose rules hold, "1.36" or "1.36.2"; the newest with every gate on when empty.
+	Version string `json:"version,omitempty"`
+	// FeatureGates that differ from the version's defaults.
+	FeatureGates map[string]bool `json:"featureGates,omitempty"`
+	// Mode is "sound", the default, or "reference", which reproduces the version's known defects.
+	Mode string `json:"mode,omitempty"`
+	// MaxSteps of one question: one step is one device tried for one request. Zero for the default.
+	MaxSteps uint64 `json:"maxSteps,omitempty"`
+}
+
+// Ref names an object.
+type Ref struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// Finding is something worth knowing about an object or a question.
+type Finding struct {
+	Code     string `json:"code"`
+	Severity string `json:"severity"`
+	Path     string `json:"path,omitempty"`
+	Message  string `json:"message"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+// Question is "allocate these claims together, on one of these nodes".
+type Question struct {
+	// Claims of one Pod, unallocated, in its order. They need not be in the cluster.
+	Claims []*resourcev1.ResourceClaim
+	// Nodes to try, in this order; all nodes by name when empty.
+	Nodes []string
+}
+
+// Answer to a [Question].
+type Answer struct {
+	// Node on which the claims fit; empty when they fit on none.
+	Node string `json:"node"`
+	// Allocations, one per claim in the order of the question.
+	Allocations []resourcev1.AllocationResult `json:"allocations"`
+	// Refusals, one per node tried, when the claims fit on none.
+	Refusals []Refusal `json:"nodes"`
+	// Findings beside the decision.
+	Findings []Finding `json:"findings"`
+	// Steps of the search.
+	Steps uint64 `json:"steps"`
+}
+
+// Refusal says why a node was refused.
+type Refusal struct {
+	Node string `json:"node"`
+	// Requests has how many devices survived each test, per request.
+	Requests []RequestFunnel `json:"requests"`
+}
+
+// RequestFunnel says how many devices of a node survive each test of one request.
+type RequestFunnel struct {
+	Claim     string `json:"claim"`
+	Request   string `json:"request"`
+	Needed    uint64 `json:"needed"`
+	Devices   uint64 `json:"devices"`
+	Matching  uint64 `json:"matching"`
+	Able      uint64 `json:"able"`
+	Tolerated uint64 `json:"tolerated"`
+	Free      uint64 `json:"free"`
+}
+
+// FailedError says that the input is wrong: a claim, a class or a slice. kube-scheduler gives up the Pod.
+type FailedError struct {
+	// Node on which it was noticed.
+	Node string `json:"node"`
+	// Code of the finding.
+	Code string `json:"code"`
+	// Message of the finding.
+	Message string `json:"error"`
+	// Reference has kube-scheduler's words.
+	Reference string `json:"reference"`
+}
+
+func (e *FailedError) Error() string {
+	return fmt.Sprintf("apportion: node %s: %s (%s)", e.Node, e.Message, e.Code)
+}
+
+// UnreadableError says that settings or a question cannot be read.
+type UnreadableError struct{ Findings []Finding }
+
+func (e *UnreadableError) Error() string {
+	if len(e.Findings) == 0 {
+		return "apportion: the question cannot be read"
+	}
+	return fmt.Sprintf("apportion: %s (%s)", e.Findings[0].Message, e.Findings[0].Code)
+}
+
+func (q *Question) encode() ([]byte, error) {
+	claims := make([]json.RawMessage, len(q.Claims))
+	for index, claim := range q.Claims {
+		_, text, err := encode(claim)
+		if err != nil {
+			return nil, err
+		}
+		claims[index] = text
+	}
+	return json.Marshal(struct {
+		Claims []json.RawMessage `json:"claims"`
+		Nodes  []string          `json:"nodes,omitempty"`
+	}{claims, q.Nodes})
+}
+
+// failure is what the status of an answer says of errors.
+func failure(answer []byte) (string, error) {
+	var head unreadable
+	if err := json.Unmarshal(answer, &head); err != nil {
+		return "", fmt.Errorf("apportion: the answer cannot be read: %w", err)
+	}
+	switch head.Status {
+	case "unreadable":
+		return "", &UnreadableError{Findings: head.Findings}
+	case "gave-up":
+		return "", ErrGaveUp
+	case "error":
+		failed := &FailedError{}
+		if err := json.Unmarshal(answer, failed); err != nil {
+			return "", fmt.Errorf("apportion: the answer cannot be read: %w", err)
+		}
+		return "", failed
+	}
+	return head.Status, nil
+}

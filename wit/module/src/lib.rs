@@ -1,0 +1,87 @@
+//! The plain door: core as a WebAssembly module without imports, for hosts without the component model. It translates and decides nothing.
+//!
+//! | export | what it does |
+//! |---|---|
+//! | `version() -> i32` | the version of this interface: 1 |
+//! | `alloc(len) -> ptr` | a buffer for an argument; 0 where `len` is negative |
+//! | `call(op, handle, ptr, len) -> i64` | an operation on what a handle stands for; the argument is the buffer of `alloc`, which is used up. The answer's address is in the upper half, its length in the lower |
+//! | `free(ptr)` | gives back an answer, or a buffer that was not used up |
+//!
+//! Arguments and answers are JSON, of the types of `apportion_core::wire`; [`operations`] has the operations.
+//! Whoever calls twice at a time needs two instances. After a trap the instance is to be dropped.
+
+mod operations;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use operations::Held;
+
+/// Small texts come and go with every question.
+#[cfg(target_arch = "wasm32")]
+#[global_allocator]
+static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+
+/// The version of this interface.
+const VERSION: i32 = 1;
+
+thread_local! {
+    static STATE: RefCell<State> = RefCell::default();
+}
+
+/// What the host holds by number.
+#[derive(Default)]
+struct State {
+    /// Buffers of arguments and answers, by address. What is not in here is nobody's: no address is followed.
+    buffers: BTreeMap<usize, Vec<u8>>,
+    held: Held,
+}
+
+impl State {
+    fn keep(&mut self, buffer: Vec<u8>) -> usize {
+        let address = buffer.as_ptr().addr();
+        self.buffers.insert(address, buffer);
+        address
+    }
+}
+
+/// The version of this interface.
+#[expect(unsafe_code, reason = "a name for the host to call")]
+#[unsafe(no_mangle)]
+pub extern "C" fn version() -> i32 {
+    VERSION
+}
+
+/// A buffer of so many bytes for an argument.
+#[expect(unsafe_code, reason = "a name for the host to call")]
+#[unsafe(no_mangle)]
+pub extern "C" fn alloc(len: i32) -> usize {
+    let Ok(len) = usize::try_from(len) else {
+        return 0;
+    };
+    // One byte more, so that every buffer has an address of its own.
+    let mut buffer = Vec::with_capacity(len.saturating_add(1));
+    buffer.resize(len, 0);
+    STATE.with_borrow_mut(|state| state.keep(buffer))
+}
+
+/// Gives back an answer, or a buffer that was not used up. Nothing happens where there is none.
+#[expect(unsafe_code, reason = "a name for the host to call")]
+#[unsafe(no_mangle)]
+pub extern "C" fn free(ptr: usize) {
+    STATE.with_borrow_mut(|state| drop(state.buffers.remove(&ptr)));
+}
+
+/// Makes a call; see the head of this module.
+#[expect(unsafe_code, reason = "a name for the host to call")]
+#[unsafe(no_mangle)]
+pub extern "C" fn call(op: u32, handle: u32, ptr: usize, len: usize) -> u64 {
+    STATE.with_borrow_mut(|state| {
+        let mut argument = state.buffers.remove(&ptr).unwrap_or_default();
+        argument.truncate(len);
+        let mut answer = operations::call(&mut state.held, op, handle, argument).into_bytes();
+        answer.reserve(1);
+        let len = answer.len() as u64;
+        (state.keep(answer) as u64) << 32 | len
+    })
+}

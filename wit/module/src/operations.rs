@@ -1,0 +1,187 @@
+//! The operations by number. Numbers are never given again; new ones are added at the end.
+//!
+//! | number | operation | handle | argument | answer |
+//! |---|---|---|---|---|
+//! | 0 | new cluster | none | settings | `{"handle": H}` |
+//! | 1 | close | cluster or simulation | nothing | `true` |
+//! | 2 | apply | cluster | objects, each JSON text behind a record separator (RFC 7464) | a list of findings per object |
+//! | 3 | submit | cluster | as for apply | as for apply |
+//! | 4 | delete | cluster | `{"kind", "namespace", "name"}` | whether there was one |
+//! | 5 | get | cluster | as for delete | the object or `null` |
+//! | 6 | allocate | cluster | a question, or a list of them | an answer, or a list of them |
+//! | 7 | fits | cluster | as for allocate | as `Fits::to_json`, or a list of them |
+//! | 8 | inquire | cluster | an inquiry | `{"answer": ..}` or `{"findings": [..]}` |
+//! | 9 | run | cluster | nothing | a report |
+//! | 10 | fork | cluster | nothing | `{"handle": H}` |
+//! | 11 | evaluate | none | a question about a selector | its answer |
+//! | 12 | validate | none | a question about manifests | its answer |
+//! | 13 | new simulation | none | `{"settings", "nowMillis"}` | `{"handle": H}` |
+//! | 14 | simulate | simulation | `{"call", "argument"}` | the call's answer |
+//!
+//! What cannot be read, a handle of nothing included, is answered with `{"status": "unreadable", "findings": [..]}`.
+
+use std::collections::BTreeMap;
+
+use apportion_core::control_plane::Simulation;
+use apportion_core::decision::Time;
+use apportion_core::engine::Engine;
+use apportion_core::evaluate::evaluate;
+use apportion_core::finding::{Code, Finding, ObjectRef};
+use apportion_core::wire;
+use serde_json::{Value, json};
+
+/// Clusters and simulations by handle.
+#[derive(Default)]
+pub(crate) struct Held {
+    clusters: BTreeMap<u32, Engine>,
+    simulations: BTreeMap<u32, Simulation>,
+    last: u32,
+}
+
+impl Held {
+    /// A handle that was never given.
+    fn next(&mut self) -> Result<u32, Vec<Finding>> {
+        self.last = self.last.checked_add(1).ok_or_else(|| bad("handle", "all handles were given"))?;
+        Ok(self.last)
+    }
+
+    fn keep(&mut self, engine: Engine) -> Result<Value, Vec<Finding>> {
+        let handle = self.next()?;
+        self.clusters.insert(handle, engine);
+        Ok(json!({ "handle": handle }))
+    }
+
+    fn cluster(&mut self, handle: u32) -> Result<&mut Engine, Vec<Finding>> {
+        self.clusters.get_mut(&handle).ok_or_else(|| bad("handle", "the handle is that of no cluster"))
+    }
+}
+
+/// Makes one call; the answer is a JSON text.
+pub(crate) fn call(held: &mut Held, op: u32, handle: u32, argument: Vec<u8>) -> String {
+    answer(held, op, handle, argument)
+        .unwrap_or_else(|findings| json!({ "status": "unreadable", "findings": findings }))
+        .to_string()
+}
+
+fn answer(held: &mut Held, op: u32, handle: u32, argument: Vec<u8>) -> Result<Value, Vec<Finding>> {
+    let text = String::from_utf8(argument).map_err(|_| bad("", "the argument is not UTF-8"))?;
+    Ok(match op {
+        0 => {
+            let (profile, limits) = wire::settings(parse(&text)?)?;
+            held.keep(Engine::new(profile, limits))?
+        }
+        1 => json!(held.clusters.remove(&handle).is_some() | held.simulations.remove(&handle).is_some()),
+        2 => json!(held.cluster(handle)?.apply(records(&text))),
+        3 => json!(held.cluster(handle)?.submit(records(&text))),
+        4 => json!(held.cluster(handle)?.delete(&reference(&text)?)),
+        5 => json!(held.cluster(handle)?.get(&reference(&text)?)),
+        6 => wire::allocate(held.cluster(handle)?, parse(&text)?),
+        7 => wire::fits(held.cluster(handle)?, parse(&text)?),
+        8 => match held.cluster(handle)?.inquire(parse(&text)?) {
+            Ok(answer) => json!({ "answer": answer }),
+            Err(findings) => json!({ "findings": findings }),
+        },
+        9 => json!(held.cluster(handle)?.run()),
+        10 => {
+            let fork = held.cluster(handle)?.clone();
+            held.keep(fork)?
+        }
+        11 => {
+            let question = wire::selector(parse(&text)?)?;
+            evaluate(&question.expression, &question.device, &question.environment).to_json()
+        }
+        12 => wire::validation(parse(&text)?)?.answer(),
+        13 => {
+            let mut asked = parse(&text)?;
+            let settings = asked.get_mut("settings").map_or_else(|| json!({}), Value::take);
+            let now = asked.get("nowMillis").and_then(Value::as_i64).unwrap_or_default();
+            let simulation = wire::simulation::create(settings, Time::from_millis(now))?;
+            let handle = held.next()?;
+            held.simulations.insert(handle, simulation);
+            json!({ "handle": handle })
+        }
+        14 => {
+            let simulation = held.simulations.get_mut(&handle);
+            let simulation = simulation.ok_or_else(|| bad("handle", "the handle is that of no simulation"))?;
+            let mut asked = parse(&text)?;
+            let argument = asked.get_mut("argument").map_or(Value::Null, Value::take);
+            let Some(name) = asked.get("call").and_then(Value::as_str) else {
+                return Err(bad("call", "there is no `call`"));
+            };
+            let Ok(answer) = wire::simulation::call(simulation, name, argument);
+            answer
+        }
+        _ => return Err(bad("op", "there is no such operation")),
+    })
+}
+
+/// Each text stands behind a record separator.
+fn records(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\u{1e}').skip(1)
+}
+
+fn reference(text: &str) -> Result<ObjectRef, Vec<Finding>> {
+    serde_json::from_str(text).map_err(|error| bad("", &error.to_string()))
+}
+
+fn parse(text: &str) -> Result<Value, Vec<Finding>> {
+    serde_json::from_str(text)
+        .map_err(|error| vec![Finding::new(Code::ReadBadJson, "", format!("not valid JSON: {error}"))])
+}
+
+fn bad(path: &str, message: &str) -> Vec<Finding> {
+    vec![Finding::new(Code::ReadBadSettings, path, message)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLASS: &str = r#"{"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","metadata":{"name":"c"}}"#;
+
+    fn ask(held: &mut Held, op: u32, handle: u32, argument: &str) -> String {
+        call(held, op, handle, argument.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn a_fork_does_not_change_what_it_was_made_of() {
+        let mut held = Held::default();
+        assert_eq!(ask(&mut held, 0, 0, "{}"), r#"{"handle":1}"#);
+        let findings = ask(&mut held, 2, 1, &format!("\u{1e}{CLASS}\u{1e}garbage"));
+        assert!(findings.starts_with(r#"[[],[{"code":"read/bad-json""#), "{findings}");
+        assert_eq!(ask(&mut held, 10, 1, ""), r#"{"handle":2}"#);
+        let class = r#"{"kind":"DeviceClass","namespace":"","name":"c"}"#;
+        assert_eq!(ask(&mut held, 4, 2, class), "true");
+        assert_eq!(ask(&mut held, 5, 2, class), "null");
+        assert!(ask(&mut held, 5, 1, class).contains(r#""name":"c""#));
+        assert_eq!(ask(&mut held, 1, 2, ""), "true");
+        assert_eq!(ask(&mut held, 1, 2, ""), "false");
+        assert!(ask(&mut held, 9, 2, "").contains("that of no cluster"));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        let mut held = Held::default();
+        for (op, argument, code) in [
+            (0, "{", "read/bad-json"),
+            (0, r#"{"version":"x"}"#, "read/bad-settings"),
+            (6, "{}", "read/bad-settings"),
+            (14, "{}", "read/bad-settings"),
+            (99, "", "read/bad-settings"),
+        ] {
+            let answer = ask(&mut held, op, 7, argument);
+            assert!(answer.contains(r#""status":"unreadable""#) && answer.contains(code), "{op} {argument}: {answer}");
+        }
+        let answer = call(&mut held, 0, 0, vec![0xff]);
+        assert!(answer.contains("not UTF-8"), "{answer}");
+    }
+
+    #[test]
+    fn a_list_of_questions_has_a_list_of_answers() {
+        let mut held = Held::default();
+        ask(&mut held, 0, 0, "{}");
+        let answers = ask(&mut held, 7, 1, r#"[{"claims":[],"nodes":["a","b"]},{"claims":[{}]}]"#);
+        assert!(answers.starts_with(r#"[{"bits":"11","status":"known","steps":"#), "{answers}");
+        assert!(answers.contains(r#""status":"unreadable""#), "{answers}");
+    }
+}
