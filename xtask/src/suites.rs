@@ -19,6 +19,9 @@ pub const WITH_WASMTIME: [&str; 2] = ["apportion", "apportion-tests"];
 /// How long each fuzz target runs among the tests.
 const FUZZ_SECONDS: u64 = 15;
 
+/// How many lines of a failed test are shown again below the summary.
+const SHOWN_AGAIN: usize = 12;
+
 /// What one group of tests came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -26,6 +29,20 @@ pub struct Tally {
     pub passed: u64,
     /// Tests that failed; a group that could not run counts as one.
     pub failed: u64,
+    /// What the failed ones said: their first lines.
+    pub said: Vec<String>,
+}
+
+impl Tally {
+    fn new(passed: u64, failed: u64) -> Self {
+        Self { passed, failed, said: Vec::new() }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.said.extend(other.said);
+    }
 }
 
 /// Builds what is missing, runs every group to its end even when an earlier one failed, prints a summary whose last line
@@ -41,7 +58,7 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
         let start = Instant::now();
         let tally = work().unwrap_or_else(|error| {
             eprintln!("error: {error:#}");
-            Tally { passed: 0, failed: 1 }
+            Tally { said: vec![format!("error: {error:#}")], ..Tally::new(0, 1) }
         });
         rows.push((name, tally, start.elapsed()));
     };
@@ -95,9 +112,7 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
                     if let Some(browser) = &browser {
                         npm.env("CHROMIUM", browser);
                     }
-                    let found = count(&mut npm)?;
-                    tally.passed += found.passed;
-                    tally.failed += found.failed;
+                    tally.add(count(&mut npm)?);
                 }
             }
             Ok(tally)
@@ -108,7 +123,7 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
             for target in fuzz::TARGETS {
                 fuzz::fuzz(workspace, &[target.to_owned()], FUZZ_SECONDS)?;
             }
-            Ok(Tally { passed: fuzz::TARGETS.len() as u64, failed: 0 })
+            Ok(Tally::new(fuzz::TARGETS.len() as u64, 0))
         });
     } else {
         eprintln!("\n==> fuzzing is skipped: libFuzzer needs a C++ compiler");
@@ -132,9 +147,11 @@ fn summary(rows: &[(&str, Tally, Duration)]) -> Result<bool> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\n{:<26} {:>8} {:>8} {:>9}", "", "passed", "failed", "seconds")?;
     for (name, tally, time) in rows {
-        total.passed += tally.passed;
-        total.failed += tally.failed;
         writeln!(out, "{name:<26} {:>8} {:>8} {:>9.1}", tally.passed, tally.failed, time.as_secs_f64())?;
+        total.add(tally.clone());
+    }
+    for line in &total.said {
+        writeln!(out, "  {line}")?;
     }
     writeln!(out, "\n{} passed, {} failed", total.passed, total.failed)?;
     Ok(total.failed == 0)
@@ -142,27 +159,47 @@ fn summary(rows: &[(&str, Tally, Duration)]) -> Result<bool> {
 
 /// Runs a group, passes its output on and counts what its lines say.
 fn count(command: &mut Command) -> Result<Tally> {
-    command.env("NO_COLOR", "1").env("CI", "1").stdin(Stdio::null()).stdout(Stdio::piped());
+    // A test program that crashes is named on standard error alone.
+    let (output, writer) = std::io::pipe().context("a pipe for the output of a test run")?;
+    command.env("NO_COLOR", "1").env("CI", "1").stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
     let name = command.get_program().to_string_lossy().into_owned();
     let name = Path::new(&name).file_stem().map_or(name.clone(), |stem| stem.to_string_lossy().into_owned());
     let mut child =
         command.spawn().with_context(|| format!("`{name}` cannot be started: check that it is on the path"))?;
-    let stdout = child.stdout.take().context("the output of a test run was not captured")?;
+    // Our own ends of the pipe go, so that it ends with the child.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut tally = Tally::default();
     let mut out = std::io::stdout().lock();
-    for line in BufReader::new(stdout).split(b'\n') {
+    let mut left = 0;
+    for line in BufReader::new(output).split(b'\n') {
         let line = line?;
         out.write_all(&line)?;
         out.write_all(b"\n")?;
-        let found = read_line(&String::from_utf8_lossy(&line));
-        tally.passed += found.passed;
-        tally.failed += found.failed;
+        let line = String::from_utf8_lossy(&line);
+        tally.add(read_line(&line));
+        if begins_failure(&line) {
+            left = SHOWN_AGAIN;
+        }
+        if left > 0 && !line.trim().is_empty() {
+            left -= 1;
+            tally.said.push(line.into_owned());
+        }
     }
     let status = child.wait()?;
     if !status.success() && tally.failed == 0 {
         tally.failed = 1;
     }
     Ok(tally)
+}
+
+/// Whether a runner begins to say what failed with this line: cargo, Go, Node, Vitest, Playwright, or a comparison of ours.
+fn begins_failure(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    match *words.as_slice() {
+        ["----", _, "stdout", "----"] | ["---", "FAIL:", ..] | ["✖", ..] | ["FAIL" | "FAILED", ..] => true,
+        [number, "[chromium]", "›", ..] => number.ends_with(')'),
+        _ => line.starts_with("DIFFERENT") || line.starts_with("error: test failed"),
+    }
 }
 
 /// Reads one line of any of our runners: cargo's `test result:`, ours `N passed, N failed`, Go's `--- PASS: TestName`, Node's `# pass N` or
@@ -174,17 +211,15 @@ fn read_line(line: &str) -> Tally {
         words.get(at)?.parse::<u64>().ok()
     };
     match *words.as_slice() {
-        ["#" | "ℹ", "pass", count] => Tally { passed: count.parse().unwrap_or_default(), failed: 0 },
-        ["#" | "ℹ", "fail", count] => Tally { passed: 0, failed: count.parse().unwrap_or_default() },
-        ["---", "PASS:", ..] => Tally { passed: 1, failed: 0 },
-        ["---", "FAIL:", ..] => Tally { passed: 0, failed: 1 },
+        ["#" | "ℹ", "pass", count] => Tally::new(count.parse().unwrap_or_default(), 0),
+        ["#" | "ℹ", "fail", count] => Tally::new(0, count.parse().unwrap_or_default()),
+        ["---", "PASS:", ..] => Tally::new(1, 0),
+        ["---", "FAIL:", ..] => Tally::new(0, 1),
         ["test", "result:", ..] | ["Tests", ..] | [_, "passed", _, "failed"] => {
-            Tally { passed: before("passed").unwrap_or_default(), failed: before("failed").unwrap_or_default() }
+            Tally::new(before("passed").unwrap_or_default(), before("failed").unwrap_or_default())
         }
-        [count, "passed", time] if time.starts_with('(') => {
-            Tally { passed: count.parse().unwrap_or_default(), failed: 0 }
-        }
-        [count, "failed"] => Tally { passed: 0, failed: count.parse().unwrap_or_default() },
+        [count, "passed", time] if time.starts_with('(') => Tally::new(count.parse().unwrap_or_default(), 0),
+        [count, "failed"] => Tally::new(0, count.parse().unwrap_or_default()),
         _ => Tally::default(),
     }
 }
@@ -214,7 +249,7 @@ mod tests {
             ("", 0, 0),
         ];
         for (line, passed, failed) in cases {
-            assert_eq!(read_line(line), Tally { passed, failed }, "{line}");
+            assert_eq!(read_line(line), Tally::new(passed, failed), "{line}");
         }
     }
 }

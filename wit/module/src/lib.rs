@@ -8,7 +8,8 @@
 //! | `free(ptr)` | gives back an answer, or a buffer that was not used up |
 //!
 //! Arguments and answers are JSON, of the types of `apportion_core::wire`; [`operations`] has the operations.
-//! Whoever calls twice at a time needs two instances. After a trap the instance is to be dropped.
+//! Whoever calls twice at a time needs two instances. After a trap the instance is to be dropped. The names are exported from WebAssembly
+//! alone: in a native program `free` would be everybody's.
 
 mod operations;
 
@@ -46,15 +47,13 @@ impl State {
 }
 
 /// The version of this interface.
-#[expect(unsafe_code, reason = "a name for the host to call")]
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "a name for the host to call"), unsafe(no_mangle))]
 pub extern "C" fn version() -> i32 {
     VERSION
 }
 
 /// A buffer of so many bytes for an argument.
-#[expect(unsafe_code, reason = "a name for the host to call")]
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "a name for the host to call"), unsafe(no_mangle))]
 pub extern "C" fn alloc(len: i32) -> usize {
     let Ok(len) = usize::try_from(len) else {
         return 0;
@@ -66,15 +65,13 @@ pub extern "C" fn alloc(len: i32) -> usize {
 }
 
 /// Gives back an answer, or a buffer that was not used up. Nothing happens where there is none.
-#[expect(unsafe_code, reason = "a name for the host to call")]
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "a name for the host to call"), unsafe(no_mangle))]
 pub extern "C" fn free(ptr: usize) {
     STATE.with_borrow_mut(|state| drop(state.buffers.remove(&ptr)));
 }
 
 /// Makes a call; see the head of this module.
-#[expect(unsafe_code, reason = "a name for the host to call")]
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "a name for the host to call"), unsafe(no_mangle))]
 pub extern "C" fn call(op: u32, handle: u32, ptr: usize, len: usize) -> u64 {
     STATE.with_borrow_mut(|state| {
         let mut argument = state.buffers.remove(&ptr).unwrap_or_default();
