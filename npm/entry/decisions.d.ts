@@ -451,6 +451,11 @@ export type Explanation = {
   state: ExplanationState,
   /** The node that it has, or on which it fits. */
   node?: string,
+  /**
+   * The answer for somebody who does not know how devices are allocated: what is asked for, what is there, by how much it misses.
+   * Absent where the headline says no more.
+   */
+  plain?: string,
   /** The answer in one line. */
   headline: string,
   /** What is not about devices, the first thing that blocks first; and what else keeps nodes away. */

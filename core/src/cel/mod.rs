@@ -10,6 +10,7 @@ mod ast;
 mod call;
 mod check;
 pub(crate) mod clock;
+mod comparisons;
 mod cost;
 mod decls;
 mod derive;
@@ -45,6 +46,7 @@ use std::fmt;
 
 use thiserror::Error;
 
+pub use comparisons::{Comparison, Constant, Operator};
 pub use derive::compile_derived;
 pub use device::DeviceView;
 pub(crate) use device::are_usable;
@@ -239,6 +241,12 @@ pub fn mentions(source: &str, env: &Environment) -> Vec<Mention> {
         Ok((ast, root, checked)) => mentions::mentions(&ast, root, &checked),
         Err(_) => Vec::new(),
     }
+}
+
+/// What a selector wants of single fields, where it says so plainly: comparisons with constants that must hold together.
+pub fn comparisons(source: &str, env: &Environment) -> Option<Vec<Comparison>> {
+    let (ast, root, checked) = check_source(source, env, |result| wrong_selector(result, env)).ok()?;
+    comparisons::comparisons(&ast, root, &checked)
 }
 
 /// What is wrong with the type of a selector's result.

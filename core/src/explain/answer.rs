@@ -53,6 +53,10 @@ pub struct Explanation {
     /// The node that it has, or on which it fits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
+    /// The answer for somebody who does not know how devices are allocated: what is asked for, what is there, by how much it misses.
+    /// Absent where the headline says no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plain: Option<String>,
     /// The answer in one line.
     pub headline: String,
     /// What is not about devices, the first thing that blocks first; and what else keeps nodes away.

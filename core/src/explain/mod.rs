@@ -18,6 +18,7 @@ pub(crate) mod holders;
 mod literals;
 mod nodes;
 pub(crate) mod origin;
+mod plain;
 pub(crate) mod pod_manifest;
 mod propose;
 pub(crate) mod reasons;
@@ -184,6 +185,7 @@ pub(crate) fn explain_case(
         subject: case.subject.clone(),
         state: State::Blocked,
         node: None,
+        plain: None,
         headline: String::new(),
         stage: case.stage.clone(),
         nodes: u64::try_from(case.all_nodes).unwrap_or(u64::MAX),
@@ -250,6 +252,9 @@ fn look_at_devices(
         Placement::GaveUp => State::GaveUp,
     };
     explanation.requests = requests::requests(cluster, case, &survey);
+    if explanation.state == State::NoDevices {
+        explanation.plain = plain::plain(cluster, case, &survey, explanation);
+    }
     explanation.closest = survey.closest();
     if !request.nodes.is_empty() || request.device.is_some() {
         explanation.details = detail::details(cluster, case, request);

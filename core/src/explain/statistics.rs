@@ -47,12 +47,17 @@ pub(crate) fn written(field: &Field) -> String {
 
 /// What a device has for a field, in words.
 pub(crate) fn value(subject: Subject<'_>, field: &Field) -> Option<String> {
-    held(subject, field, &full_name(field)).map(Held::in_words)
+    what(subject, field).map(Held::in_words)
+}
+
+/// What a device has for a field.
+pub(crate) fn what<'c>(subject: Subject<'c>, field: &Field) -> Option<Held<'c>> {
+    held(subject, field, &full_name(field))
 }
 
 /// What a device has for a field; two that are alike read alike.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Held<'c> {
+pub(crate) enum Held<'c> {
     Driver(&'c str),
     Flag(bool),
     Attribute(&'c AttributeValue),
@@ -87,7 +92,7 @@ fn held<'c>(subject: Subject<'c>, field: &Field, full: &str) -> Option<Held<'c>>
 }
 
 impl Held<'_> {
-    fn in_words(self) -> String {
+    pub(crate) fn in_words(self) -> String {
         match self {
             Self::Driver(driver) => format!("\"{driver}\""),
             Self::Flag(flag) => flag.to_string(),

@@ -127,7 +127,7 @@ pub(crate) fn headline(explanation: &Explanation, case: &Case) -> String {
 }
 
 /// The first request that no node has enough devices for. Alternatives fail only together; then the first counts.
-fn bottleneck(explanation: &Explanation) -> Option<&RequestExplanation> {
+pub(crate) fn bottleneck(explanation: &Explanation) -> Option<&RequestExplanation> {
     let main = |request: &RequestExplanation| request.request.split('/').next().unwrap_or_default().to_owned();
     let is_short = |request: &&RequestExplanation| {
         let same = |other: &&RequestExplanation| other.claim == request.claim && main(other) == main(request);

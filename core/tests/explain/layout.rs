@@ -24,8 +24,12 @@ fn line(finding: &Finding) -> String {
 }
 
 fn one(text: &mut String, explanation: &Explanation) {
-    let Explanation { subject, state, headline, .. } = explanation;
-    writeln!(text, "{subject}: {state:?}\n  {headline}").unwrap();
+    let Explanation { subject, state, plain, headline, .. } = explanation;
+    writeln!(text, "{subject}: {state:?}").unwrap();
+    if let Some(plain) = plain {
+        writeln!(text, "  {plain}").unwrap();
+    }
+    writeln!(text, "  {headline}").unwrap();
     for finding in &explanation.stage {
         writeln!(text, "  stage {}", line(finding)).unwrap();
     }

@@ -50,6 +50,13 @@ function Group({ group: { first, subjects }, onApplied }: { group: ExplanationGr
         </button>{" "}
         <span class="badge">{words.STATES[first.state]}</span>
       </h3>
+      {first.plain !== undefined && (
+        <p>
+          <strong>
+            <Ticked text={first.plain} />
+          </strong>
+        </p>
+      )}
       <p>
         <Ticked text={first.headline} />
       </p>

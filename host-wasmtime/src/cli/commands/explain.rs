@@ -216,6 +216,7 @@ fn show(explanations: &[Explanation], pen: Pen) -> String {
 fn likeness(explanation: &Explanation) -> String {
     let mut text = serde_json::to_string(&(
         explanation.state,
+        &explanation.plain,
         &explanation.headline,
         &explanation.stage,
         &explanation.requests,
@@ -255,7 +256,8 @@ fn title(members: &[&Explanation], pen: Pen) -> Vec<String> {
 }
 
 fn body(explanation: &Explanation, pen: Pen) -> Vec<String> {
-    let mut lines = indented(&explanation.headline, 2);
+    let mut lines = explanation.plain.as_ref().map(|plain| indented(plain, 2)).unwrap_or_default();
+    lines.extend(indented(&explanation.headline, 2));
     let mut stage = explanation.stage.as_slice();
     if explanation.state == State::Blocked
         && let Some((first, rest)) = stage.split_first()

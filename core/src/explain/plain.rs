@@ -1,0 +1,414 @@
+//! The answer for somebody who does not know how devices are allocated: what is asked for, what is there, by how much it misses.
+
+use std::cmp::Ordering;
+
+use super::case::Case;
+use super::relax::asked;
+use super::requests::{alike, own_selectors};
+use super::statistics::{Held, Subject, what};
+use super::survey::Survey;
+use super::words::bottleneck;
+use super::{Explanation, ReasonCount, ReasonKind, RequestExplanation};
+use crate::allocate::inspect::{DeviceSeen, Obstacle, UnitSeen, inspect};
+use crate::api::quantity::Quantity;
+use crate::api::slice::AttributeValue;
+use crate::cel::{Comparison, Constant, Environment, Field, Operator, comparisons};
+use crate::cluster::Cluster;
+
+/// Most wishes that are named; more are "its selectors".
+const MOST_WISHES: usize = 3;
+
+/// Most values of an attribute that are listed.
+const MOST_VALUES: usize = 4;
+
+/// The answer, where one request finds too few devices. The sentence goes on from its subject: `asks for 4 GPUs; all 8 are in use`.
+pub(crate) fn plain(cluster: &mut Cluster, case: &Case, survey: &Survey, explanation: &Explanation) -> Option<String> {
+    let request = bottleneck(explanation)?;
+    let position = explanation.requests.iter().position(|one| std::ptr::eq(one, request))?;
+    let unit = survey.units.get(position)?;
+    let noun = noun(&request.class);
+    let count = match (request.is_all, request.needed) {
+        (true, _) => format!("all {noun}s"),
+        (false, 1) => format!("a {noun}"),
+        (false, many) => format!("{many} {noun}s"),
+    };
+    if request.devices == 0 {
+        let class = &request.class;
+        return match request.other_devices {
+            0 => Some(format!("asks for {count}, and no driver offers any device")),
+            1 => Some(format!("asks for {count} of class `{class}`, and the only device there is not one")),
+            other => Some(format!("asks for {count} of class `{class}`, and none of the {other} devices there is one")),
+        };
+    }
+    let refused = request.reasons.iter().filter(|reason| is_of_selector(reason));
+    let refused = refused.fold(0u64, |sum, reason| sum.saturating_add(reason.devices));
+    let matching = request.devices.saturating_sub(refused);
+    let wishes = if refused > 0 { wishes(cluster, case, unit, request) } else { Wishes::default() };
+    let wanted = format!("asks for {count}{}", wishes.in_words());
+    if matching == 0 {
+        let devices = devices(cluster, survey, position, request);
+        let miss = nearest(&wishes.comparisons, &devices, noun, request.devices);
+        return Some(format!("{wanted}; {miss}"));
+    }
+    if let Some(amounts) = amounts(cluster, case, survey, (position, unit), request, noun) {
+        return Some(format!("{wanted}{amounts}"));
+    }
+    let others: Vec<&ReasonCount> = by_number(request).into_iter().filter(|reason| !is_of_selector(reason)).collect();
+    let total = match refused {
+        0 => there_are(request.devices, noun),
+        _ => format!("{matching} of {} {}", request.devices, verb(matching, "matches", "match")),
+    };
+    let reasons: Vec<String> = others.iter().map(|reason| reason_in_words(reason, matching, refused)).collect();
+    let is_short = !request.is_all && matching < request.needed;
+    let best = match (request.usable, request.needed) {
+        _ if is_short || request.is_all => String::new(),
+        (usable, needed) if usable > 0 && needed > 1 => format!(", at most {} on one node", request.best),
+        _ => String::new(),
+    };
+    Some(match (reasons.as_slice(), request.usable) {
+        _ if is_short && refused > 0 => format!("{wanted}; only {total}"),
+        _ if is_short => format!("{wanted}, and {total}"),
+        ([], _) => format!("{wanted} on one node; {total}{best}"),
+        ([only], 0) => format!("{wanted}; {only}"),
+        (_, 0) => format!("{wanted}; {total}: {}", list_of(&reasons)),
+        (_, usable) => format!("{wanted}; {total}, {usable} can be had{best}: {}", list_of(&reasons)),
+    })
+}
+
+/// What people call devices of a class: by the name of the class, as nothing else says it.
+fn noun(class: &str) -> &'static str {
+    let class = class.to_ascii_lowercase();
+    let is = |word: &str| class.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|part| part == word);
+    match () {
+        () if is("mig") => "MIG device",
+        () if class.contains("gpu") => "GPU",
+        () if is("tpu") => "TPU",
+        () if is("nic") => "NIC",
+        () => "device",
+    }
+}
+
+fn verb(number: u64, one: &'static str, many: &'static str) -> &'static str {
+    if number == 1 { one } else { many }
+}
+
+fn there_are(number: u64, noun: &str) -> String {
+    if number == 1 { format!("there is 1 {noun}") } else { format!("there are {number} {noun}s") }
+}
+
+fn list_of(texts: &[String]) -> String {
+    texts.join(", ")
+}
+
+/// Whether one of the request's own selectors refuses devices.
+fn is_of_selector(reason: &ReasonCount) -> bool {
+    reason.selector.as_ref().is_some_and(|selector| !selector.of_class)
+}
+
+fn by_number(request: &RequestExplanation) -> Vec<&ReasonCount> {
+    let mut reasons: Vec<&ReasonCount> = request.reasons.iter().collect();
+    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.devices));
+    reasons
+}
+
+/// A reason behind its number: `all 16 are in use`, `2 are in use`.
+fn reason_in_words(reason: &ReasonCount, matching: u64, refused: u64) -> String {
+    let number = reason.devices;
+    let who = match number == matching {
+        true if number == 1 && refused == 0 => "the only one".to_owned(),
+        true if number == 1 => "that one".to_owned(),
+        true => format!("all {number}"),
+        false => number.to_string(),
+    };
+    let text = match reason.kind {
+        ReasonKind::InUse => verb(number, "is in use", "are in use").to_owned(),
+        ReasonKind::CounterShort | ReasonKind::OtherGroup => {
+            format!("{} hardware with devices in use", verb(number, "shares", "share"))
+        }
+        _ => reason.text.clone(),
+    };
+    format!("{who} {text}")
+}
+
+/// What the selectors want that refuse devices.
+#[derive(Default)]
+struct Wishes {
+    /// In the order in which it is written; empty where a selector wants something that is no plain comparison.
+    comparisons: Vec<Comparison>,
+    /// Whether there are selectors that say it less plainly.
+    has_others: bool,
+}
+
+impl Wishes {
+    fn in_words(&self) -> String {
+        match self.comparisons.as_slice() {
+            [] if !self.has_others => String::new(),
+            all if !self.has_others && !all.is_empty() && all.len() <= MOST_WISHES => {
+                format!(" with {}", list_of_wishes(all))
+            }
+            _ => " that its selectors accept".to_owned(),
+        }
+    }
+}
+
+fn list_of_wishes(all: &[Comparison]) -> String {
+    all.iter().map(wish).collect::<Vec<_>>().join(" and ")
+}
+
+fn wishes(cluster: &Cluster, case: &Case, unit: &UnitSeen, request: &RequestExplanation) -> Wishes {
+    let Some(claim) = case.question.claims.get(unit.claim) else { return Wishes::default() };
+    let profile = cluster.profile();
+    let environment = Environment::stored(profile.version, &profile.features);
+    let refuses = |index: usize| {
+        let refusing = request.reasons.iter().filter(|reason| is_of_selector(reason));
+        refusing
+            .filter_map(|reason| reason.selector.as_ref())
+            .any(|selector| usize::try_from(selector.index) == Ok(index))
+    };
+    let mut wishes = Wishes::default();
+    let own = own_selectors(claim, unit).iter().enumerate().filter(|(index, _)| refuses(*index));
+    for selector in own.filter_map(|(_, selector)| selector.cel.as_ref()) {
+        match comparisons(&selector.expression, &environment) {
+            Some(found) if !found.is_empty() => wishes.comparisons.extend(found),
+            _ => wishes.has_others = true,
+        }
+    }
+    wishes
+}
+
+fn name(field: &Field) -> &str {
+    match field {
+        Field::Attribute { id, .. } | Field::Capacity { id, .. } => id,
+        Field::AttributesOf(domain) | Field::CapacityOf(domain) => domain,
+        Field::Driver => "driver",
+        Field::AllowMultipleAllocations => "allowMultipleAllocations",
+        Field::Attributes | Field::Capacities => "",
+    }
+}
+
+/// `at least 80Gi of memory`, `model A100 or H100`.
+fn wish(comparison: &Comparison) -> String {
+    let name = format!("`{}`", name(&comparison.field));
+    let values: Vec<String> = comparison.constants.iter().map(constant).collect();
+    let values = values.join(" or ");
+    let amount = match comparison.operator {
+        Operator::AtLeast => "at least",
+        Operator::Greater => "more than",
+        Operator::AtMost => "at most",
+        Operator::Less => "less than",
+        Operator::Equal if matches!(comparison.field, Field::Capacity { .. }) => "exactly",
+        Operator::Equal => return format!("{name} {values}"),
+        Operator::Unequal => return format!("{name} other than {values}"),
+    };
+    match comparison.field {
+        Field::Capacity { .. } => format!("{amount} {values} of {name}"),
+        _ => format!("{name} of {amount} {values}"),
+    }
+}
+
+fn constant(constant: &Constant) -> String {
+    match constant {
+        Constant::Quantity(text) | Constant::Version(text) => text.clone(),
+        Constant::Text(text) => format!("\"{text}\""),
+        Constant::Int(number) => number.to_string(),
+        Constant::Bool(value) => value.to_string(),
+    }
+}
+
+/// The devices of the class, equal ones once.
+fn devices<'c>(
+    cluster: &'c mut Cluster,
+    survey: &Survey,
+    unit: usize,
+    request: &RequestExplanation,
+) -> Vec<(Subject<'c>, u64)> {
+    let expressions = request.reasons.iter().filter_map(|reason| reason.selector.as_ref());
+    let expressions: Vec<String> = expressions.map(|selector| selector.expression.clone()).collect();
+    let mut memory = cluster.lend_memory();
+    let compiled: Vec<_> =
+        expressions.iter().map(|expression| memory.selectors.program(cluster.profile(), expression)).collect();
+    cluster.return_memory(memory);
+    // With one selector, devices that it cannot tell apart count as one.
+    let [only] = compiled.as_slice() else {
+        return super::requests::subjects(cluster, survey, unit, false).into_iter().map(|one| (one, 1)).collect();
+    };
+    let mut memory = cluster.lend_memory();
+    let cluster = &*cluster;
+    alike(&mut memory.selectors, only, cluster, survey, (unit, false))
+}
+
+/// What is nearest to what no device has.
+fn nearest(wanted: &[Comparison], devices: &[(Subject<'_>, u64)], noun: &str, all: u64) -> String {
+    let none = match all {
+        1 => format!("the only {noun} does not match"),
+        all => format!("none of the {all} {noun}s matches"),
+    };
+    let is_met = |one: &Comparison| devices.iter().any(|(device, _)| meets(*device, one) != Some(false));
+    let unmet: Vec<&Comparison> = wanted.iter().filter(|one| wanted.len() == 1 || !is_met(one)).collect();
+    let texts: Vec<String> = unmet.iter().filter_map(|one| offer(one, devices, noun)).collect();
+    match (texts.as_slice(), wanted) {
+        ([], [_, _, ..]) => format!("each of these can be found, but no {noun} has all of them"),
+        ([], _) => none,
+        (texts, _) => texts.join(", "),
+    }
+}
+
+/// Whether a device meets a wish; `None` where it cannot be told here.
+fn meets(device: Subject<'_>, wanted: &Comparison) -> Option<bool> {
+    let Some(held) = what(device, &wanted.field) else { return Some(false) };
+    let orders = wanted.constants.iter().map(|constant| order(held, constant));
+    let orders = orders.collect::<Option<Vec<Ordering>>>()?;
+    let any = |accepts: fn(Ordering) -> bool| orders.iter().copied().any(accepts);
+    Some(match wanted.operator {
+        Operator::Less => any(Ordering::is_lt),
+        Operator::AtMost => any(Ordering::is_le),
+        Operator::Greater => any(Ordering::is_gt),
+        Operator::AtLeast => any(Ordering::is_ge),
+        Operator::Equal => any(Ordering::is_eq),
+        Operator::Unequal => !any(Ordering::is_eq),
+    })
+}
+
+fn order(held: Held<'_>, constant: &Constant) -> Option<Ordering> {
+    match (held, constant) {
+        (Held::Capacity(_, has), Constant::Quantity(text)) => Some(has.cmp(&Quantity::parse(text).ok()?)),
+        (Held::Attribute(AttributeValue::Int(has)), Constant::Int(number)) => Some(has.cmp(number)),
+        (Held::Attribute(AttributeValue::Bool(has)), Constant::Bool(value)) => Some(has.cmp(value)),
+        (Held::Attribute(AttributeValue::String(has)), Constant::Text(text)) => Some(has.as_str().cmp(text)),
+        _ => None,
+    }
+}
+
+/// What there is of something that no device has as it is wanted.
+fn offer(wanted: &Comparison, devices: &[(Subject<'_>, u64)], noun: &str) -> Option<String> {
+    let name = name(&wanted.field);
+    let mut held: Vec<(Held<'_>, u64)> = Vec::new();
+    for (device, number) in devices {
+        let Some(found) = what(*device, &wanted.field) else { continue };
+        match held.iter_mut().find(|(known, _)| *known == found) {
+            Some((_, count)) => *count = count.saturating_add(*number),
+            None => held.push((found, *number)),
+        }
+    }
+    if held.is_empty() {
+        return Some(format!("no {noun} says what `{name}` it has"));
+    }
+    let numbers = || held.iter().filter_map(|(held, _)| number(*held).map(|number| (number, *held)));
+    let extreme = match wanted.operator {
+        Operator::AtLeast | Operator::Greater => numbers().max_by(|one, other| one.0.cmp(&other.0)),
+        Operator::AtMost | Operator::Less => numbers().min_by(|one, other| one.0.cmp(&other.0)),
+        Operator::Equal | Operator::Unequal => None,
+    };
+    if let Some((_, extreme)) = extreme {
+        let word = match wanted.operator {
+            Operator::AtLeast | Operator::Greater => "largest",
+            _ => "smallest",
+        };
+        let like = wanted.constants.first().map(constant).unwrap_or_default();
+        let text = extreme.in_words();
+        let converted = in_unit_of(&text, &like).map(|text| format!(", {text}")).unwrap_or_default();
+        return Some(match wanted.field {
+            Field::Capacity { .. } => format!("the {word} {noun} has {text}{converted}"),
+            _ => format!("the {word} `{name}` there is {text}"),
+        });
+    }
+    held.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+    let more = held.len().saturating_sub(MOST_VALUES);
+    let mut values: Vec<String> = held.iter().take(MOST_VALUES).map(|(held, _)| held.in_words()).collect();
+    if more > 0 {
+        values.push(format!("{more} more"));
+    }
+    let values = match values.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => values.concat(),
+    };
+    Some(format!("the {noun}s there have {values}"))
+}
+
+fn number(held: Held<'_>) -> Option<Quantity> {
+    match held {
+        Held::Capacity(_, quantity) => Some(quantity.clone()),
+        Held::Attribute(AttributeValue::Int(number)) => {
+            Some(Quantity::from_i64(*number, crate::api::quantity::Format::DecimalSi))
+        }
+        _ => None,
+    }
+}
+
+/// An amount in the unit of another one, to a tenth, where it is written in another unit.
+fn in_unit_of(text: &str, like: &str) -> Option<String> {
+    let unit = |text: &str| text.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.').to_owned();
+    let wanted = unit(like);
+    if wanted.is_empty() || wanted == unit(text) {
+        return None;
+    }
+    let one = Quantity::parse(&format!("1{wanted}")).ok()?.value_rounded_up();
+    let tenths = Quantity::parse(text).ok()?.value_rounded_up().checked_mul(10)?.checked_div(one)?;
+    let (whole, tenth) = (tenths.checked_div(10)?, tenths.checked_rem(10)?);
+    Some(match tenth {
+        0 => format!("{whole}{wanted}"),
+        tenth => format!("{whole}.{tenth}{wanted}"),
+    })
+}
+
+/// What is asked of shared devices and counters, and the most that is left, where that is what most devices lack.
+fn amounts(
+    cluster: &mut Cluster,
+    case: &Case,
+    survey: &Survey,
+    (position, unit): (usize, &UnitSeen),
+    request: &RequestExplanation,
+    noun: &str,
+) -> Option<String> {
+    let first = *by_number(request).first()?;
+    if request.usable > 0
+        || !matches!(first.kind, ReasonKind::CapacityShort | ReasonKind::CapacityNever | ReasonKind::CounterShort)
+    {
+        return None;
+    }
+    let claim = case.question.claims.get(unit.claim)?;
+    let asked = asked(claim, &unit.name);
+    let mut most: Option<(String, Option<Quantity>, Quantity)> = None;
+    let mut note = |name: &str, needs: Option<&Quantity>, left: &Quantity| {
+        if most.as_ref().is_none_or(|(_, _, known)| left > known) {
+            most = Some((name.to_owned(), needs.cloned(), left.clone()));
+        }
+    };
+    let question = case.question.on(survey.order());
+    let mut observe = |unit: usize, _: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]| {
+        let is_other = |obstacle: &Obstacle<'_>| matches!(obstacle, Obstacle::SelectorFalse { .. });
+        if unit != position || obstacles.iter().any(is_other) {
+            return;
+        }
+        for obstacle in obstacles {
+            match (obstacle, first.kind) {
+                (Obstacle::CapacityShort { name, needs, left }, ReasonKind::CapacityShort) => {
+                    note(name, Some(needs), left)
+                }
+                (Obstacle::CapacityNever { name, needs, has: Some(has) }, ReasonKind::CapacityNever) => {
+                    note(name, needs.as_ref(), has);
+                }
+                (Obstacle::CounterShort { counter, needs, left, .. }, ReasonKind::CounterShort) => {
+                    note(counter, Some(needs), left);
+                }
+                _ => {}
+            }
+        }
+    };
+    inspect(cluster, &question, &mut observe);
+    let (name, needs, left) = most?;
+    let needs = asked.get(&name).cloned().or(needs)?;
+    let left = match left.signum() {
+        sign if sign > 0 => left.to_string(),
+        _ => "nothing".to_owned(),
+    };
+    Some(match first.kind {
+        ReasonKind::CounterShort => {
+            format!(
+                "; each needs {needs} of `{name}`, which partitions of one device share, and {left} is the most that is left"
+            )
+        }
+        ReasonKind::CapacityNever => format!(" with {needs} of `{name}`; the most that one {noun} can grant is {left}"),
+        _ => format!(" with {needs} of `{name}`; the most that one {noun} has left is {left}"),
+    })
+}
