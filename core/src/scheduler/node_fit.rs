@@ -150,7 +150,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unschedulable => f.write_str("node(s) were unschedulable"),
-            Self::Taint { key, value } => write!(f, "node(s) had untolerated taint {{{key}: {value}}}"),
+            Self::Taint { .. } => f.write_str("node(s) had untolerated taint(s)"),
             Self::Affinity => f.write_str("node(s) didn't match Pod's node affinity/selector"),
             Self::HostPort { .. } => f.write_str("node(s) didn't have free ports for the requested pod ports"),
             Self::Insufficient { resource, .. } if resource == PODS => f.write_str("Too many pods"),

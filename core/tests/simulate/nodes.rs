@@ -132,6 +132,15 @@ fn r_326_a_node_selector_chooses_the_node() {
     );
 }
 
+/// Kubernetes 1.34 to 1.37 do not name the taints, so nodes with different ones are counted together.
+#[test]
+fn nodes_with_different_taints_are_counted_together() {
+    let tainted = |name, key| node(name, &format!("spec: {{ taints: [{{ key: {key}, effect: NoSchedule }}] }}"));
+    let ran = run(&[tainted("a", "x"), tainted("b", "y"), pod("p", "")].concat());
+    let says = &ran.pod("p").reasons[1].message;
+    assert!(says.starts_with("0/2 nodes are available: 2 node(s) had untolerated taint(s). "), "{says}");
+}
+
 #[test]
 fn taints_and_cordons_keep_pods_off() {
     let nodes = [
