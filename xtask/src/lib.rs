@@ -34,6 +34,8 @@ pub mod node;
 #[cfg(feature = "cli")]
 pub mod npm;
 #[cfg(feature = "cli")]
+pub mod python;
+#[cfg(feature = "cli")]
 pub mod record;
 #[cfg(feature = "cli")]
 pub mod requirements;

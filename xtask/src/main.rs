@@ -5,8 +5,8 @@ use std::process::{ExitCode, ExitStatus};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use xtask::{
-    Workspace, alerts, bench, check, component, e2e, fuzz, jobs, module, npm, record, requirements, sbom, size, suites,
-    web,
+    Workspace, alerts, bench, check, component, e2e, fuzz, jobs, module, npm, python, record, requirements, sbom, size,
+    suites, web,
 };
 
 /// Builds, tests and installs Apportion. Every command builds what it needs and skips what is up to date.
@@ -75,8 +75,10 @@ enum Task {
     Alerts,
     /// Build the component: target/wasm/apportion.wasm
     Component,
-    /// Build the plain module for Go: host-go/apportion.wasm
+    /// Build the plain module and put it into the packages for Go and Python
     Module,
+    /// Build the Python package: target/python/wheel
+    Wheel,
     /// Build the npm package: npm/dist
     Npm,
     /// Build the web page: web/dist
@@ -123,6 +125,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Alerts => alerts::check(workspace)?,
         Task::Component => println!("{}", component::build(workspace)?.path.display()),
         Task::Module => println!("{}", module::build(workspace)?.display()),
+        Task::Wheel => println!("{}", python::wheel(workspace)?.display()),
         Task::Npm => println!("{}", npm::publishable(workspace)?.display()),
         Task::Web => println!("{}", web::build(workspace)?.display()),
         Task::Serve => web::serve(workspace)?,

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use crate::Workspace;
 use crate::command::{cargo, output};
 use crate::node::Node;
-use crate::{browser, component, fuzz, jobs, module, npm, web};
+use crate::{browser, component, fuzz, jobs, module, npm, python, web};
 
 /// The crates that link wasmtime. They are built and tested in the release profile only: an unoptimised cranelift
 /// would be a second, slow copy.
@@ -99,6 +99,18 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
         });
     } else {
         eprintln!("\n==> the Go package is skipped: its tests need Go");
+    }
+    let pythons = python::Python::edges();
+    if pythons.is_empty() {
+        eprintln!("\n==> the Python package is skipped: its tests need Python 3.10 or newer with the module venv");
+    } else {
+        group("Python package", &mut || {
+            let mut tally = Tally::default();
+            for mut test in python::tests(workspace, &pythons)? {
+                tally.add(count(&mut test)?);
+            }
+            Ok(tally)
+        });
     }
     if web::exists(workspace) {
         group("web page", &mut || {
@@ -197,13 +209,14 @@ fn begins_failure(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     match *words.as_slice() {
         ["----", _, "stdout", "----"] | ["---", "FAIL:", ..] | ["✖", ..] | ["FAIL" | "FAILED", ..] => true,
+        ["FAIL:" | "ERROR:", name, ..] => name.starts_with("test_"),
         [number, "[chromium]", "›", ..] => number.ends_with(')'),
         _ => line.starts_with("DIFFERENT") || line.starts_with("error: test failed"),
     }
 }
 
 /// Reads one line of any of our runners: cargo's `test result:`, ours `N passed, N failed`, Go's `--- PASS: TestName`, Node's `# pass N` or
-/// `ℹ pass N`, Vitest's `Tests  1 failed | 2 passed (3)`, Playwright's `  2 passed (1s)`.
+/// `ℹ pass N`, Vitest's `Tests  1 failed | 2 passed (3)`, Playwright's `  2 passed (1s)`, Python's `test_name (test_file.Class.test_name) ... ok`.
 fn read_line(line: &str) -> Tally {
     let words: Vec<&str> = line.split([' ', ',', ';', '|']).filter(|word| !word.is_empty()).collect();
     let before = |name: &str| {
@@ -215,6 +228,8 @@ fn read_line(line: &str) -> Tally {
         ["#" | "ℹ", "fail", count] => Tally::new(0, count.parse().unwrap_or_default()),
         ["---", "PASS:", ..] => Tally::new(1, 0),
         ["---", "FAIL:", ..] => Tally::new(0, 1),
+        [name, _, "...", "ok"] if name.starts_with("test_") => Tally::new(1, 0),
+        [name, _, "...", "FAIL" | "ERROR"] if name.starts_with("test_") => Tally::new(0, 1),
         ["test", "result:", ..] | ["Tests", ..] | [_, "passed", _, "failed"] => {
             Tally::new(before("passed").unwrap_or_default(), before("failed").unwrap_or_default())
         }
@@ -246,6 +261,10 @@ mod tests {
             ("--- PASS: TestFits (0.10s)", 1, 0),
             ("--- FAIL: TestFits (0.10s)", 0, 1),
             ("ℹ tests 4", 0, 0),
+            ("test_a_claim_fits (test_cluster.Questions.test_a_claim_fits) ... ok", 1, 0),
+            ("test_a_claim_fits (test_cluster.Questions.test_a_claim_fits) ... FAIL", 0, 1),
+            ("test_cluster (unittest.loader._FailedTest.test_cluster) ... ERROR", 0, 1),
+            ("test_frames (test_package.Frames.test_frames) ... skipped 'pandas is not installed'", 0, 0),
             ("", 0, 0),
         ];
         for (line, passed, failed) in cases {

@@ -11,6 +11,7 @@
 //! Whoever calls twice at a time needs two instances. After a trap the instance is to be dropped. The names are exported from WebAssembly
 //! alone: in a native program `free` would be everybody's.
 
+mod manifests;
 mod operations;
 
 use std::cell::RefCell;

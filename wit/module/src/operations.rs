@@ -17,6 +17,7 @@
 //! | 12 | validate | none | a question about manifests | its answer |
 //! | 13 | new simulation | none | `{"settings", "nowMillis"}` | `{"handle": H}` |
 //! | 14 | simulate | simulation | `{"call", "argument"}` | the call's answer |
+//! | 15 | read | none | a text of YAML or JSON documents | `{"objects": [..], "findings": [..]}` |
 //!
 //! What cannot be read, a handle of nothing included, is answered with `{"status": "unreadable", "findings": [..]}`.
 
@@ -29,6 +30,8 @@ use apportion_core::evaluate::evaluate;
 use apportion_core::finding::{Code, Finding, ObjectRef};
 use apportion_core::wire;
 use serde_json::{Value, json};
+
+use crate::manifests;
 
 /// Clusters and simulations by handle.
 #[derive(Default)]
@@ -111,6 +114,7 @@ fn answer(held: &mut Held, op: u32, handle: u32, argument: Vec<u8>) -> Result<Va
             let Ok(answer) = wire::simulation::call(simulation, name, argument);
             answer
         }
+        15 => manifests::reading(&text),
         _ => return Err(bad("op", "there is no such operation")),
     })
 }
@@ -174,6 +178,17 @@ mod tests {
         }
         let answer = call(&mut held, 0, 0, vec![0xff]);
         assert!(answer.contains("not UTF-8"), "{answer}");
+    }
+
+    #[test]
+    fn a_text_is_read_as_kubectl_reads_it() {
+        let mut held = Held::default();
+        let text = "kind: Pod\nmetadata: { name: yes }\n---\nkind: [\n---\nkind: Node\ncount: .inf\n---\nkind: Node\n";
+        let answer: Value = serde_json::from_str(&ask(&mut held, 15, 0, text)).unwrap();
+        assert_eq!(answer["objects"], json!([{"kind": "Pod", "metadata": {"name": true}}, {"kind": "Node"}]));
+        let codes: Vec<_> = answer["findings"].as_array().unwrap().iter().map(|one| one["code"].clone()).collect();
+        assert_eq!(codes, ["yaml/surprising-scalar", "yaml/syntax", "yaml/not-in-json"]);
+        assert_eq!((&answer["findings"][0]["line"], &answer["findings"][0]["column"]), (&json!(2), &json!(19)));
     }
 
     #[test]

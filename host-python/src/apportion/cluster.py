@@ -1,0 +1,407 @@
+"""A cluster's facts, and the questions about them."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Literal
+
+from .answers import Answer, Report
+from .errors import ApportionError, ChangedError, ClosedError, FailedError, ForkLostError, GaveUpError, TrappedError, UnreadableError
+from .explanations import Explanation
+from .instance import Instance, Operation, Trap, parsed
+from .objects import Item, items
+from .planning import Difference, Fit, Usage
+from .records import Finding, ObjectRef, read
+from .settings import settings
+
+#: Stands before each text of a sequence (RFC 7464). No JSON text contains it.
+SEPARATOR = b"\x1e"
+
+#: What names an object: `ObjectRef`, or a text such as `Pod/ml/training` or `Node/node-a`.
+Subject = ObjectRef | str
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What became of objects that were handed in."""
+
+    #: Names of the objects that were taken in, in their order.
+    taken: list[ObjectRef]
+    #: Names of the objects that were left out because a finding about them is an error.
+    left_out: list[ObjectRef]
+    #: Everything worth knowing: first what the reader says of texts, then per object.
+    findings: list[Finding]
+
+    @property
+    def errors(self) -> list[Finding]:
+        """Findings of severity `error`: a document or an object was left out."""
+        return [one for one in self.findings if one.severity == "error"]
+
+
+@dataclass
+class _Home:
+    """The instance that a cluster shares with its forks."""
+
+    settings: bytes
+    instance: Instance
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    #: Counts instances: handles are good in one of them.
+    generation: int = 0
+    rebuilds: int = 0
+    #: Texts of all objects of the root, in the order in which they came first.
+    copies: dict[tuple[str, str, str], bytes] = field(default_factory=dict)
+
+
+class Cluster:
+    """The facts about one cluster. It may be used by several threads; a cluster and its forks answer one call at a time.
+
+    `sources` are taken in as by `apply`; the findings are in `applied`. Settings:
+
+    - `version`: whose rules hold, `1.36` or `1.36.2`; the newest with every gate on when left out
+    - `feature_gates`: gates that differ from the version's defaults
+    - `mode`: `sound`, or `reference`, which reproduces the version's known defects
+    - `max_steps`: search steps of one question; one step is one device tried for one request
+
+    `UnreadableError` when a setting is not known.
+    """
+
+    def __init__(
+        self,
+        *sources: Any,
+        version: str | None = None,
+        feature_gates: Mapping[str, bool] | None = None,
+        mode: Literal["sound", "reference"] | None = None,
+        max_steps: int | None = None,
+    ) -> None:
+        text = json.dumps(settings(version, feature_gates, mode, max_steps)).encode()
+        self._home = _Home(text, Instance())
+        self._handle = _created(self._home)
+        self._generation = 0
+        self._parent: Cluster | None = None
+        self._closed = False
+        #: Changes so far, and those of the parent when this fork was made.
+        self._changes = self._since = 0
+        #: What a commit does to the copies of the parent: texts, `None` for an object that went.
+        self._journal: list[tuple[ObjectRef, bytes | None]] = []
+        #: What became of the sources given at the beginning.
+        self.applied: Applied = self.apply(*sources)
+
+    # Facts.
+
+    def apply(self, *sources: Any) -> Applied:
+        """Takes objects in; those with the same kind, namespace and name are replaced. Objects with an error are left out, the others are not.
+
+        A source is a dict, an object of the package `kubernetes`, a list of the API, YAML or JSON text, a `pathlib.Path` of a file or a
+        folder, or an iterable of sources.
+        """
+        found = items(sources)
+        usable = [item for item in found.items if item.finding is None]
+        with self._locked():
+            lists = self._ask(Operation.APPLY, _sequence(item.text for item in usable))
+            per_object = [[read(Finding, one) for one in findings] for findings in lists]
+            taken = [item for item, findings in zip(usable, per_object) if not _has_error(findings)]
+            for item in taken:
+                self._note(item.ref, item.text)
+        said = {id(item): findings for item, findings in zip(usable, per_object)}
+        findings = list(found.findings)
+        for item in found.items:
+            findings += [item.finding] if item.finding else said[id(item)]
+        kept = {id(item) for item in taken}
+        left_out = [item.ref for item in found.items if id(item) not in kept]
+        return Applied([item.ref for item in taken], left_out, findings)
+
+    def delete(self, subject: Subject) -> bool:
+        """Removes an object; false when there is none."""
+        ref = _reference(subject)
+        with self._locked():
+            was_there: bool = self._ask(Operation.DELETE, _json(_named(ref)))
+            self._note(ref, None)
+        return was_there
+
+    def get(self, subject: Subject) -> dict[str, Any] | None:
+        """An object as it is held; `None` when there is none."""
+        with self._locked():
+            found: dict[str, Any] | None = self._ask(Operation.GET, _json(_named(_reference(subject))))
+        return found
+
+    # Questions. None of them changes the cluster.
+
+    def allocate(
+        self, claims: Any, nodes: Sequence[str] = (), in_use: Mapping[str, Any] | None = None
+    ) -> Answer:
+        """Finds the first node on which the claims fit together, and their devices there.
+
+        `claims` are unallocated ResourceClaims of one Pod; they need not be in the cluster. `nodes` are tried in their order; all nodes by
+        name when empty. No place is no error: see `Answer`. `FailedError` when a claim, a class or a slice is wrong, `GaveUpError` beyond
+        `max_steps`, `UnreadableError` when a claim cannot be read.
+        """
+        with self._locked():
+            value = self._ask(Operation.ALLOCATE, _question(claims, nodes, in_use))
+        return _answer(value)
+
+    def fits(self, claims: Any, nodes: Sequence[str], in_use: Mapping[str, Any] | None = None) -> dict[str, bool]:
+        """Whether the claims fit, by node. Faster than `allocate`, without devices and reasons; errors are the same."""
+        with self._locked():
+            value = self._ask(Operation.FITS, _question(claims, nodes, in_use))
+        if value["status"] != "known":
+            _answer(value)
+        return {node: bit == "1" for node, bit in zip(nodes, value["bits"])}
+
+    def explain(
+        self,
+        subject: Subject | None = None,
+        nodes: Sequence[str] = (),
+        device: str | None = None,
+        suggestions: bool = True,
+    ) -> list[Explanation]:
+        """Why something is Pending, once everything schedulable has been placed: a Pod, a claim, a template or a group; everything that is
+        Pending without a subject. With `nodes`, or `device` (`pool/device`), `details` lists devices with all their reasons.
+        """
+        asked: dict[str, Any] = {"suggestions": suggestions}
+        if subject is not None:
+            asked["subject"] = _named(_reference(subject))
+        if nodes:
+            asked["nodes"] = list(nodes)
+        if device is not None:
+            asked["device"] = device
+        return [read(Explanation, one) for one in self.inquire("explain", **asked)]
+
+    def run(self) -> Report:
+        """Plays the cluster's controllers and its scheduler until nothing changes, in a copy."""
+        with self.fork() as fork, fork._locked():
+            return read(Report, fork._ask(Operation.RUN))
+
+    def fit(
+        self,
+        claim: Any = None,
+        *,
+        device_class: str | None = None,
+        count: int = 1,
+        selectors: Sequence[str] = (),
+        per: Literal["node", "pool", "class"] = "node",
+        supposing: Mapping[str, Any] | None = None,
+    ) -> Fit:
+        """How many more of a claim fit.
+
+        `claim` is a name (`ResourceClaimTemplate/ml/one-gpu`) or a claim or template itself; instead of it, `device_class` with `count` and
+        CEL `selectors` describes one. `supposing` has what is changed first, as for `what_if`: `with`, `without`, `taints`, `cordon`.
+        """
+        first = dict(supposing or {})
+        asked: dict[str, Any] = {"per": per}
+        if device_class is not None:
+            asked["device"] = {"class": device_class, "count": count, "selectors": list(selectors)}
+        elif isinstance(claim, ObjectRef) or isinstance(claim, str) and "\n" not in claim and "{" not in claim:
+            asked["subject"] = _named(_reference(claim))
+        else:
+            given = _given(claim)
+            if len(given) != 1:
+                raise ValueError(f"one claim is needed, not {len(given)}")
+            asked["subject"] = _named(given[0].ref)
+            first["with"] = [*first.get("with", ()), json.loads(given[0].text)]
+        return read(Fit, self.inquire("fit", supposing=first, **asked))
+
+    def what_if(
+        self,
+        *,
+        adding: Any = (),
+        without: Iterable[Subject] = (),
+        taints: Mapping[str, str] | None = None,
+        cordon: Sequence[str] = (),
+        now: str = "",
+    ) -> Difference:
+        """What a change would do to Pods and claims.
+
+        `adding` are objects that come, or replace those of the same name; with a Node in `without` go its slices and Pods. `taints` are given
+        to devices: `{"gpu.example.com/pool-a/*": "broken=yes:NoExecute"}`. `now`, as RFC 3339, decides when Pods with a tolerated taint go.
+        """
+        asked: dict[str, Any] = {
+            "with": [json.loads(item.text) for item in _given(adding)],
+            "without": [_named(_reference(one)) for one in without],
+            "taints": [{"devices": devices, "taint": taint} for devices, taint in (taints or {}).items()],
+            "cordon": list(cordon),
+        }
+        return read(Difference, self.inquire("whatIf", now=now, **asked))
+
+    def usage(self) -> Usage:
+        """How many devices are used, free and stranded."""
+        return read(Usage, self.inquire("usage"))
+
+    def inquire(self, kind: str, **fields: Any) -> Any:
+        """Any question by the name it has in the module, JSON out: `usage`, `snapshot`, `evictions`, `expression`, `unmodelled`, ..."""
+        with self._locked():
+            value = self._ask(Operation.INQUIRE, _json({"kind": kind, **fields}))
+        if "findings" in value:
+            raise UnreadableError([read(Finding, one) for one in value["findings"]])
+        return value["answer"]
+
+    # Copies.
+
+    def fork(self) -> Cluster:
+        """A cluster with the same facts, to try something out. `close` drops it, `commit` keeps it; so does the end of a `with` block, which
+        drops it."""
+        fork = object.__new__(Cluster)
+        with self._locked():
+            fork._handle = self._ask(Operation.FORK)["handle"]
+            fork._home, fork._generation = self._home, self._generation
+            fork._parent, fork._since = self, self._changes
+        fork._closed, fork._changes, fork._journal = False, 0, []
+        fork.applied = Applied([], [], [])
+        return fork
+
+    def commit(self) -> None:
+        """Has the cluster of which this is a fork become what the fork is. The fork is closed by it. `ChangedError` when the cluster has
+        changed since."""
+        parent = self._parent
+        if parent is None:
+            raise ApportionError("the cluster is no fork")
+        with self._locked():
+            if parent._closed:
+                raise ClosedError("the cluster of this fork is closed")
+            if parent._changes != self._since:
+                raise ChangedError("the cluster has changed since it was forked")
+            # The handles change places; the one of the old facts goes with the fork.
+            self._handle, parent._handle = parent._handle, self._handle
+            for ref, text in self._journal:
+                parent._note(ref, text)
+            self._end()
+
+    def close(self) -> None:
+        """Frees the cluster. Forks of it cannot be used any more when it is no fork itself."""
+        with self._home.lock:
+            if not self._closed:
+                self._end()
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def rebuilds(self) -> int:
+        """How often the cluster was filled again because the module had trapped."""
+        return self._home.rebuilds
+
+    # The instance.
+
+    def _locked(self) -> _Locked:
+        return _Locked(self)
+
+    def _end(self) -> None:
+        self._closed, self._journal = True, []
+        if self._generation != self._home.generation:
+            return
+        if self._parent is None:
+            self._home.copies = {}
+            self._home.generation += 1
+        self._home.instance.ask(Operation.CLOSE, self._handle)
+
+    def _note(self, ref: ObjectRef, text: bytes | None) -> None:
+        """Keeps a change for the day on which the cluster is filled again."""
+        self._changes += 1
+        if self._parent is not None:
+            self._journal.append((ref, text))
+            return
+        # Where an object without a namespace goes; for kinds that have none the key is as good as another.
+        key = (ref.kind, ref.namespace or "default", ref.name)
+        if text is None:
+            self._home.copies.pop(key, None)
+        else:
+            self._home.copies[key] = text
+
+    def _ask(self, operation: Operation, argument: bytes = b"") -> Any:
+        """Makes a call; the lock is held. After a trap the root is filled again."""
+        try:
+            return parsed(self._home.instance.ask(operation, self._handle, argument))
+        except Trap as trap:
+            root = self
+            while root._parent is not None:
+                root = root._parent
+            root._refill()
+            raise TrappedError(f"the module trapped: {trap}") from trap
+
+    def _refill(self) -> None:
+        """Puts a new instance with the copies in the place of one that trapped."""
+        home = self._home
+        self._closed = True
+        home.instance = Instance()
+        home.generation += 1
+        home.rebuilds += 1
+        self._handle, self._generation = _created(home), home.generation
+        home.instance.ask(Operation.APPLY, self._handle, _sequence(home.copies.values()))
+        self._closed = False
+
+
+class _Locked:
+    """The lock of a cluster's instance, for one that can be asked."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def __enter__(self) -> None:
+        cluster = self._cluster
+        cluster._home.lock.acquire()
+        if cluster._closed or cluster._generation != cluster._home.generation:
+            cluster._home.lock.release()
+            if cluster._closed or cluster._home.rebuilds == 0:
+                raise ClosedError("the cluster is closed")
+            raise ForkLostError("the fork was lost when the module trapped")
+
+    def __exit__(self, *_: object) -> None:
+        self._cluster._home.lock.release()
+
+
+def _created(home: _Home) -> int:
+    handle: int = parsed(home.instance.ask(Operation.NEW_CLUSTER, 0, home.settings))["handle"]
+    return handle
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, allow_nan=False).encode()
+
+
+def _sequence(texts: Iterable[bytes]) -> bytes:
+    return b"".join(SEPARATOR + text for text in texts)
+
+
+def _has_error(findings: Iterable[Finding]) -> bool:
+    return any(one.severity == "error" for one in findings)
+
+
+def _reference(subject: Subject) -> ObjectRef:
+    return ObjectRef.parse(subject) if isinstance(subject, str) else subject
+
+
+def _named(ref: ObjectRef) -> dict[str, str]:
+    return {"kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
+
+
+def _given(source: Any) -> list[Item]:
+    """The objects of a question; `UnreadableError` when one of them cannot be read."""
+    found = items([source])
+    findings = [*found.findings, *(item.finding for item in found.items if item.finding)]
+    if _has_error(findings):
+        raise UnreadableError([one for one in findings if one.severity == "error"])
+    return found.items
+
+
+def _question(claims: Any, nodes: Sequence[str], in_use: Mapping[str, Any] | None) -> bytes:
+    asked: dict[str, Any] = {"claims": [json.loads(item.text) for item in _given(claims)], "nodes": list(nodes)}
+    if in_use is not None:
+        asked["inUse"] = in_use
+    return _json(asked)
+
+
+def _answer(value: dict[str, Any]) -> Answer:
+    answer = read(Answer, {"node": "", "allocations": [], "refusals": value.get("nodes", []), "findings": [], **value})
+    if value["status"] == "error":
+        raise FailedError(answer)
+    if value["status"] == "gave-up":
+        raise GaveUpError()
+    return answer

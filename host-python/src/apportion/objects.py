@@ -1,0 +1,174 @@
+"""What users have of a cluster, as JSON texts: dicts, YAML text, files, objects of the package `kubernetes`."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .instance import Operation, ask_once
+from .records import Finding, ObjectRef, read
+
+#: API groups of the kinds that objects of the package `kubernetes` may leave out. Kinds of the core group are not listed.
+_GROUPS = {
+    "DeviceClass": "resource.k8s.io",
+    "DeviceTaintRule": "resource.k8s.io",
+    "ResourceClaim": "resource.k8s.io",
+    "ResourceClaimTemplate": "resource.k8s.io",
+    "ResourceSlice": "resource.k8s.io",
+    "DaemonSet": "apps",
+    "Deployment": "apps",
+    "ReplicaSet": "apps",
+    "StatefulSet": "apps",
+    "CronJob": "batch",
+    "Job": "batch",
+    "PodGroup": "scheduling.k8s.io",
+    "PriorityClass": "scheduling.k8s.io",
+    "Workload": "scheduling.k8s.io",
+}
+
+_MANIFESTS = {".yaml", ".yml", ".json"}
+
+
+@dataclass(frozen=True)
+class Item:
+    """One object: what it is called, and its JSON text."""
+
+    ref: ObjectRef
+    text: bytes
+    #: Set instead of the text when the object cannot be written as JSON.
+    finding: Finding | None = None
+
+
+@dataclass
+class Items:
+    """All that was read of some sources."""
+
+    items: list[Item] = field(default_factory=list)
+    #: What the reader says of texts: documents that `kubectl` refuses are findings of severity `error`, and left out.
+    findings: list[Finding] = field(default_factory=list)
+
+
+def items(sources: Iterable[Any]) -> Items:
+    """The objects of sources, in their order.
+
+    A source is an object (a dict, or an object of the package `kubernetes`), a list of the API, a text or bytes with YAML or JSON documents, a
+    `pathlib.Path` of a file or of a folder with such files, or an iterable of sources. `TypeError` for anything else.
+    """
+    found = Items()
+    for source in sources:
+        _add(found, source)
+    return found
+
+
+def _add(found: Items, source: Any) -> None:
+    if isinstance(source, (str, bytes)):
+        _add_text(found, source)
+    elif isinstance(source, Path):
+        for path in _files(source):
+            _add_text(found, path.read_bytes(), str(path))
+    elif isinstance(source, Mapping):
+        _add_object(found, source)
+    elif _is_model(source):
+        _add_object(found, _plain_model(source))
+    elif hasattr(source, "to_dict"):
+        _add_object(found, source.to_dict())
+    elif isinstance(source, Iterable):
+        for one in source:
+            _add(found, one)
+    else:
+        raise TypeError(f"a {type(source).__name__} is no object: a dict, YAML text, a Path or an object of `kubernetes` is needed")
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+        return
+    yield from sorted(one for one in path.rglob("*") if one.suffix in _MANIFESTS and one.is_file())
+
+
+def _add_text(found: Items, text: str | bytes, file: str | None = None) -> None:
+    if isinstance(text, str):
+        if "\n" not in text and Path(text).suffix in _MANIFESTS:
+            raise ValueError(f"`{text}` looks like the name of a file: give pathlib.Path({text!r}), or the text in it")
+        # A lone surrogate, which is no text, becomes a character that the reader refuses.
+        text = text.encode("utf-8", "replace")
+    else:
+        text = text.decode("utf-8", "replace").encode()
+    answer = ask_once(Operation.READ, text)
+    found.findings += [read(Finding, {"file": file, **one}) for one in answer["findings"]]
+    for one in answer["objects"]:
+        found.items.append(_item(one))
+
+
+def _add_object(found: Items, value: Mapping[str, Any]) -> None:
+    if str(value.get("kind", "")).endswith("List") and "items" in value:
+        # The reader takes lists apart.
+        whole = _item(value)
+        if whole.finding is None:
+            _add_text(found, whole.text)
+            return
+    found.items.append(_item(value))
+
+
+def _item(value: Any) -> Item:
+    ref = _ref(value)
+    try:
+        # Within a text that is written like this there is no control character.
+        return Item(ref, json.dumps(value, default=_plain, allow_nan=False, separators=(",", ":")).encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        message = f"the object cannot be written as JSON: {error}"
+        return Item(ref, b"", Finding("read/bad-json", "error", message, object=ref))
+
+
+def _ref(value: Any) -> ObjectRef:
+    value = value if isinstance(value, Mapping) else {}
+    metadata = value.get("metadata")
+    metadata = metadata if isinstance(metadata, Mapping) else {}
+    parts = (value.get("kind"), metadata.get("namespace"), metadata.get("name"))
+    return ObjectRef(*(part if isinstance(part, str) else "" for part in parts))
+
+
+def _plain(value: Any) -> Any:
+    """What the JSON writer does not know: times, and parts that are objects of `kubernetes`."""
+    if isinstance(value, datetime.datetime):
+        utc = value.astimezone(datetime.timezone.utc) if value.tzinfo else value
+        return utc.strftime("%Y-%m-%dT%H:%M:%SZ")
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if _is_model(value):
+        return _plain_fields(value)
+    raise TypeError(f"a {type(value).__name__} is no value of JSON")
+
+
+def _is_model(value: Any) -> bool:
+    """Whether this is an object of the package `kubernetes`, which need not be installed."""
+    return hasattr(value, "openapi_types") and hasattr(value, "attribute_map")
+
+
+def _plain_fields(model: Any) -> dict[str, Any]:
+    fields = ((key, getattr(model, name)) for name, key in model.attribute_map.items())
+    return {key: value for key, value in fields if value is not None}
+
+
+def _plain_model(model: Any) -> dict[str, Any]:
+    """An object of `kubernetes` as JSON has it. Objects out of a list do not say what they are; their class does."""
+    value = _plain_fields(model)
+    if "kind" not in value or "apiVersion" not in value:
+        # `V1Pod`, `V1beta1DeviceClass`, `ResourceV1ResourceClaim`
+        named = re.fullmatch(r"(?:[A-Z][a-z]+)?V(\d+(?:(?:alpha|beta)\d+)?)([A-Z]\w*)", type(model).__name__)
+        if named:
+            kind = named[2]
+            group = _GROUPS.get(kind.removesuffix("List"))
+            version = f"v{named[1]}"
+            value = {"apiVersion": f"{group}/{version}" if group else version, "kind": kind} | value
+    metadata = value.get("metadata")
+    if _is_model(metadata):
+        value["metadata"] = _plain_fields(metadata)
+    return value

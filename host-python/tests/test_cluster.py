@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import threading
+import unittest
+from unittest import mock
+
+import apportion
+from apportion import Cluster, ObjectRef
+from apportion.instance import Trap
+
+from manifests import CLASS, SMALL, claim, node, pod
+
+
+def on(cluster: Cluster, count: int) -> str:
+    return cluster.allocate(claim(count)).node
+
+
+def next_call_traps() -> mock._patch[object]:
+    """The instance fails once, as one does that trapped."""
+    instance = apportion.instance.Instance
+    ask = instance.ask
+    calls: list[object] = []
+
+    def once(self: object, *arguments: object) -> bytes:
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise Trap("unreachable")
+        return ask(self, *arguments)
+
+    return mock.patch.object(instance, "ask", once)
+
+
+class Facts(unittest.TestCase):
+    def test_an_object_that_cannot_be_read_costs_no_other(self) -> None:
+        broken = {**CLASS, "metadata": {"name": "broken"}, "spec": {"selectors": 5}}
+        endless = {**CLASS, "metadata": {"name": "endless", "labels": {"n": float("inf")}}}
+        cluster = Cluster()
+        applied = cluster.apply(*SMALL, broken, endless, {})
+        self.assertEqual([ref.name for ref in applied.left_out], ["broken", "endless", ""])
+        self.assertEqual(len(applied.taken), len(SMALL))
+        self.assertEqual({one.severity for one in applied.errors}, {"error"})
+        self.assertIn("read/bad-json", [one.code for one in applied.errors])
+        self.assertEqual(on(cluster, 2), "node-b")
+
+    def test_an_object_is_replaced_deleted_and_read(self) -> None:
+        cluster = Cluster(SMALL)
+        cluster.apply(node("node-a", 4))
+        self.assertEqual(on(cluster, 4), "node-a")
+        self.assertTrue(cluster.delete("ResourceSlice/node-a"))
+        self.assertFalse(cluster.delete("ResourceSlice/node-a"))
+        self.assertEqual(on(cluster, 4), "")
+        self.assertIsNone(cluster.get(ObjectRef("ResourceSlice", "", "node-a")))
+        found = cluster.get("DeviceClass/gpu")
+        assert found is not None
+        self.assertEqual(found["metadata"]["name"], "gpu")
+
+    def test_an_unknown_setting_is_refused_with_a_hint(self) -> None:
+        with self.assertRaises(apportion.UnreadableError) as raised:
+            Cluster(feature_gates={"DRAConsumableCapacty": True})
+        self.assertIn("did you mean `DRAConsumableCapacity`?", str(raised.exception))
+        with self.assertRaises(apportion.UnreadableError):
+            Cluster(version="1.10")
+
+    def test_a_name_that_names_nothing_is_a_value_error(self) -> None:
+        with self.assertRaises(ValueError):
+            Cluster().delete("training")
+
+
+class Questions(unittest.TestCase):
+    def setUp(self) -> None:
+        self.cluster = Cluster(SMALL, version="1.37")
+
+    def test_a_claim_gets_the_devices_of_the_first_node_on_which_it_fits(self) -> None:
+        answer = self.cluster.allocate(claim(2))
+        self.assertTrue(answer.fits)
+        self.assertEqual(answer.node, "node-b")
+        self.assertEqual(answer.devices, [("gpu.example.com", "node-b", f"gpu-{number}") for number in range(2)])
+        self.assertEqual(self.cluster.allocate(claim(1), nodes=["node-b", "node-a"]).node, "node-b")
+
+    def test_no_place_is_an_answer_with_reasons(self) -> None:
+        answer = self.cluster.allocate(claim(3))
+        self.assertFalse(answer.fits)
+        free = {one.node: (one.requests[0].needed, one.requests[0].free) for one in answer.refusals}
+        self.assertEqual(free, {"node-a": (3, 1), "node-b": (3, 2)})
+
+    def test_devices_in_use_are_taken(self) -> None:
+        used = {"devices": [{"driver": "gpu.example.com", "pool": "node-a", "device": "gpu-0"}]}
+        self.assertEqual(self.cluster.allocate(claim(1), in_use=used).node, "node-b")
+
+    def test_fits_says_it_by_node(self) -> None:
+        self.assertEqual(self.cluster.fits(claim(2), ["node-b", "node-a"]), {"node-b": True, "node-a": False})
+
+    def test_a_wrong_claim_and_a_long_search_are_errors(self) -> None:
+        with self.assertRaises(apportion.FailedError) as failed:
+            self.cluster.allocate(claim(1, device_class="nothing"))
+        self.assertIn("nothing", str(failed.exception))
+        with self.assertRaises(apportion.UnreadableError):
+            self.cluster.allocate({"kind": "ResourceClaim", "spec": 5})
+        short = Cluster(SMALL, max_steps=1)
+        with self.assertRaises(apportion.GaveUpError):
+            short.allocate(claim(2))
+        with self.assertRaises(apportion.GaveUpError):
+            short.fits(claim(2), ["node-a", "node-b"])
+
+    def test_run_places_pods_and_leaves_the_cluster_alone(self) -> None:
+        self.cluster.apply(claim(2), pod("training", "training"), claim(1, "more"), claim(3, "big"), pod("big", "big"))
+        report = self.cluster.run()
+        self.assertEqual({one.name: one.node for one in report.pods}, {"training": "node-b", "big": None})
+        self.assertEqual([one.name for one in report.pending], ["big"])
+        self.assertTrue(report.pending[0].reasons)
+        self.assertEqual(self.cluster.usage().devices.used, 2)
+        found = self.cluster.get("ResourceClaim/ml/training")
+        assert found is not None
+        self.assertNotIn("allocation", found.get("status", {}))
+
+    def test_explain_names_the_cause(self) -> None:
+        self.cluster.apply(claim(3, "big"), pod("big", "big"))
+        (explanation,) = self.cluster.explain("Pod/ml/big")
+        self.assertEqual((explanation.state, explanation.subject.name), ("noDevices", "big"))
+        self.assertEqual((explanation.requests[0].needed, explanation.requests[0].best), (3, 2))
+        self.assertTrue(any("2" in one.text for one in explanation.suggestions))
+        self.assertIn("big", [one.subject.name for one in self.cluster.explain()])
+        with self.assertRaises(apportion.UnreadableError):
+            self.cluster.explain("Pod/ml/bigger")
+
+    def test_fit_counts_a_named_a_given_and_a_described_claim(self) -> None:
+        fit = self.cluster.fit(device_class="gpu")
+        self.assertEqual((fit.total.at_least, fit.total.at_most), (3, 3))
+        self.assertEqual({one.name: one.fits.at_least for one in fit.rows}, {"node-a": 1, "node-b": 2})
+        self.assertEqual(self.cluster.fit(claim(2)).total.at_least, 1)
+        self.cluster.apply(claim(1, "one"))
+        self.assertEqual(self.cluster.fit("ResourceClaim/ml/one").total.at_least, 3)
+
+    def test_what_if_says_who_moves(self) -> None:
+        self.cluster.apply(claim(3, "big"), pod("big", "big"))
+        difference = self.cluster.what_if(adding=node("node-c", 4))
+        self.assertEqual(difference.nodes_added, ["node-c"])
+        self.assertEqual([(one.pod, one.before, one.after) for one in difference.pods], [("ml/big", "pending", {"node": "node-c"})])
+        gone = self.cluster.what_if(without=["Node/node-b"], taints={"gpu.example.com/node-a/*": "broken=yes:NoSchedule"})
+        self.assertEqual(gone.nodes_removed, ["node-b"])
+
+    def test_any_inquiry_has_its_json(self) -> None:
+        snapshot = self.cluster.inquire("snapshot")
+        self.assertEqual(snapshot["format"], "apportion/snapshot/v1")
+        self.assertEqual(on(Cluster(snapshot["objects"]), 2), "node-b")
+
+
+class Copies(unittest.TestCase):
+    def setUp(self) -> None:
+        self.cluster = Cluster(SMALL)
+
+    def test_a_fork_is_tried_out_and_dropped_or_committed(self) -> None:
+        for commits, found in ((False, ""), (True, "node-c")):
+            fork = self.cluster.fork()
+            fork.apply(node("node-c", 3))
+            self.assertEqual((on(fork, 3), on(self.cluster, 3)), ("node-c", ""))
+            fork.commit() if commits else fork.close()
+            self.assertEqual(on(self.cluster, 3), found)
+            with self.assertRaises(apportion.ClosedError):
+                on(fork, 1)
+
+    def test_a_commit_loses_no_change(self) -> None:
+        fork = self.cluster.fork()
+        self.cluster.delete("ResourceSlice/node-a")
+        with self.assertRaises(apportion.ChangedError):
+            fork.commit()
+        with self.assertRaises(apportion.ApportionError):
+            self.cluster.commit()
+
+    def test_a_closed_cluster_answers_nothing(self) -> None:
+        fork = self.cluster.fork()
+        with self.cluster:
+            pass
+        for one in (self.cluster, fork):
+            with self.assertRaises(apportion.ClosedError):
+                on(one, 1)
+        fork.close()
+
+    def test_after_a_trap_the_cluster_is_filled_again_and_forks_are_lost(self) -> None:
+        with self.cluster.fork() as committed:
+            committed.apply(node("node-c", 3))
+            committed.commit()
+        self.cluster.delete("ResourceSlice/node-b")
+        fork = self.cluster.fork()
+        with next_call_traps(), self.assertRaises(apportion.TrappedError):
+            on(self.cluster, 1)
+        self.assertEqual((self.cluster.rebuilds, on(self.cluster, 3), on(self.cluster, 2)), (1, "node-c", "node-c"))
+        with self.assertRaises(apportion.ForkLostError):
+            on(fork, 1)
+        with next_call_traps(), self.assertRaises(apportion.TrappedError):
+            self.cluster.fork().run()
+        self.assertEqual((self.cluster.rebuilds, on(self.cluster, 3)), (2, "node-c"))
+
+    def test_a_trap_in_a_question_about_no_cluster_costs_that_question(self) -> None:
+        with next_call_traps(), self.assertRaises(apportion.TrappedError):
+            apportion.cel("true", {"driver": "gpu.example.com"})
+        self.assertTrue(apportion.cel("true", {"driver": "gpu.example.com"}))
+
+    def test_many_threads_may_ask_at_once(self) -> None:
+        found: list[str] = []
+
+        def work() -> None:
+            for _ in range(5):
+                with self.cluster.fork() as fork:
+                    found.append(on(fork, 2))
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        self.assertEqual(found, ["node-b"] * 40)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import datetime
+import importlib.util
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+import apportion
+from apportion import Cluster
+
+from manifests import CLASS, SMALL, claim, node
+
+YAML = """\
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: { name: yes }
+---
+kind: [
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: { name: "012" }
+"""
+
+
+class Sources(unittest.TestCase):
+    def test_yaml_is_read_as_kubectl_reads_it(self) -> None:
+        applied = Cluster().apply(YAML)
+        self.assertEqual([ref.name for ref in applied.taken], ["012"])
+        said = {one.code: (one.line, one.column) for one in applied.findings}
+        self.assertEqual(said["yaml/surprising-scalar"], (3, 19))
+        self.assertIn("yaml/syntax", said)
+        shown = str(next(one for one in applied.findings if one.code == "yaml/syntax"))
+        self.assertRegex(shown, r"^error: line:\d+:\d+: .*\[yaml/syntax\]")
+
+    def test_files_folders_lists_and_bytes_are_taken_apart(self) -> None:
+        listed = {"apiVersion": "v1", "kind": "List", "items": SMALL}
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "inner", "cluster.json")
+            path.parent.mkdir()
+            path.write_text(json.dumps(listed))
+            Path(folder, "notes.txt").write_text("no manifest")
+            for source in (path, Path(folder), listed, json.dumps(listed), json.dumps(listed).encode(), [SMALL[:2], iter(SMALL[2:])]):
+                self.assertEqual(len(Cluster(source).applied.taken), 5, source)
+
+    def test_what_is_no_object_is_refused_at_once(self) -> None:
+        with self.assertRaises(TypeError):
+            Cluster(5)
+        with self.assertRaisesRegex(ValueError, "pathlib.Path"):
+            Cluster("cluster.yaml")
+        with self.assertRaises(FileNotFoundError):
+            Cluster(Path("/nothing/there.yaml"))
+
+    def test_times_of_python_become_times_of_kubernetes(self) -> None:
+        created = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))
+        cluster = Cluster({**CLASS, "metadata": {"name": "gpu", "creationTimestamp": created}})
+        found = cluster.get("DeviceClass/gpu")
+        assert found is not None
+        self.assertEqual(found["metadata"]["creationTimestamp"], "2026-01-02T02:04:05Z")
+
+    def test_hostile_texts_are_findings(self) -> None:
+        deep: object = 1
+        for _ in range(100_000):
+            deep = [deep]
+        for source in (b"\xff\xfe\x00", "\ud800", "[" * 100_000, "{{ .Values.x }}", {"kind": "\ud800"}, {"kind": "Pod", "x": deep}):
+            applied = Cluster().apply(source)
+            self.assertEqual(applied.taken, [])
+            self.assertTrue(applied.errors, type(source))
+
+
+class Model:
+    """An object as the package `kubernetes` makes them."""
+
+    attribute_map: dict[str, str] = {}
+    openapi_types: dict[str, str] = {}
+
+    def __init__(self, **fields: object) -> None:
+        self.__dict__.update(fields)
+
+
+class V1DeviceClass(Model):
+    attribute_map = {"api_version": "apiVersion", "kind": "kind", "metadata": "metadata", "spec": "spec"}
+    openapi_types = attribute_map
+
+
+class V1ObjectMeta(Model):
+    attribute_map = {"name": "name", "creation_timestamp": "creationTimestamp"}
+    openapi_types = attribute_map
+
+
+class ClientObjects(unittest.TestCase):
+    def test_an_object_out_of_a_list_is_known_by_its_class(self) -> None:
+        metadata = V1ObjectMeta(name="gpu", creation_timestamp=datetime.datetime(2026, 1, 2))
+        applied = Cluster().apply(V1DeviceClass(api_version=None, kind=None, metadata=metadata, spec={}))
+        self.assertEqual([(ref.kind, ref.name) for ref in applied.taken], [("DeviceClass", "gpu")], applied.findings)
+
+    @unittest.skipUnless(importlib.util.find_spec("kubernetes"), "the package kubernetes is not installed")
+    def test_objects_of_the_package_kubernetes_are_taken_as_they_are(self) -> None:
+        from kubernetes import client
+
+        exactly = client.V1ExactDeviceRequest(device_class_name="gpu", count=1)
+        requests = [client.V1DeviceRequest(name="gpu", exactly=exactly)]
+        asked = client.ResourceV1ResourceClaim(
+            metadata=client.V1ObjectMeta(name="training", namespace="ml"),
+            spec=client.V1ResourceClaimSpec(devices=client.V1DeviceClaim(requests=requests)),
+        )
+        nodes = client.V1NodeList(items=[client.V1Node(metadata=client.V1ObjectMeta(name="node-c"))])
+        cluster = Cluster(SMALL, nodes, asked)
+        self.assertEqual(cluster.applied.left_out, [], cluster.applied.findings)
+        self.assertIn("node-c", [ref.name for ref in cluster.applied.taken])
+        self.assertEqual(cluster.allocate(asked).node, "node-a")
+
+
+class Manifests(unittest.TestCase):
+    def test_validate_says_what_the_api_server_says_and_what_shows_together(self) -> None:
+        self.assertEqual([str(one) for one in apportion.validate(CLASS, node("node-a", 1), claim(1)) if one.severity == "error"], [])
+        wrong = claim(-1)
+        findings = apportion.validate(wrong, claim(1, "lost", "nothing"), YAML, version="1.37")
+        server = [one for one in findings if one.kind]
+        self.assertEqual(server[0].path, "spec.devices.requests[0].exactly.count")
+        named = [one for one in findings if one.object and one.object.name == "lost"]
+        self.assertTrue(any("nothing" in one.message for one in named), named)
+        self.assertEqual(findings[0].code, "yaml/surprising-scalar")
+
+    def test_cel_says_whether_a_device_matches(self) -> None:
+        device = {"driver": "gpu.example.com", "attributes": {"model": {"string": "a100"}}}
+        self.assertTrue(apportion.cel('device.attributes["gpu.example.com"].model == "a100"', device))
+        other = apportion.cel('device.attributes["gpu.example.com"].model == "b200"', device)
+        self.assertEqual((bool(other), other.status), (False, "noMatch"))
+        wrong = apportion.cel("device.", device)
+        self.assertEqual((wrong.status, wrong.line), ("compileError", 1))
+        self.assertEqual(apportion.cel('device.attributes["x"].y == 1', device).status, "runtimeError")
+
+
+if __name__ == "__main__":
+    unittest.main()
