@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import threading
 import unittest
 from unittest import mock
@@ -195,6 +196,29 @@ class Copies(unittest.TestCase):
         with next_call_traps(), self.assertRaises(apportion.TrappedError):
             apportion.cel("true", {"driver": "gpu.example.com"})
         self.assertTrue(apportion.cel("true", {"driver": "gpu.example.com"}))
+
+    def test_a_fork_that_nobody_has_is_freed_by_the_next_call(self) -> None:
+        freed: list[object] = []
+        ask = apportion.instance.Instance.ask
+
+        def noting(self: object, operation: object, *arguments: object) -> bytes:
+            if operation == apportion.instance.Operation.CLOSE:
+                freed.append(arguments)
+            return ask(self, operation, *arguments)
+
+        with mock.patch.object(apportion.instance.Instance, "ask", noting):
+            on(self.cluster.fork(), 1)
+            gc.collect()
+            self.assertEqual(on(self.cluster, 2), "node-b")
+        self.assertEqual(len(freed), 1)
+
+    def test_a_cluster_that_cannot_be_filled_again_is_closed(self) -> None:
+        with mock.patch.object(apportion.instance.Instance, "ask", side_effect=Trap("unreachable")):
+            with self.assertRaisesRegex(apportion.TrappedError, "the cluster is closed"):
+                on(self.cluster, 1)
+            self.cluster.close()
+        with self.assertRaises(apportion.ClosedError):
+            on(self.cluster, 1)
 
     def test_many_threads_may_ask_at_once(self) -> None:
         found: list[str] = []

@@ -54,6 +54,8 @@ class _Home:
     rebuilds: int = 0
     #: Texts of all objects of the root, in the order in which they came first.
     copies: dict[tuple[str, str, str], bytes] = field(default_factory=dict)
+    #: Generation and handle of forks that nobody has any more; they are freed by the next call.
+    orphans: list[tuple[int, int]] = field(default_factory=list)
 
 
 class Cluster:
@@ -244,11 +246,12 @@ class Cluster:
         """A cluster with the same facts, to try something out. `close` drops it, `commit` keeps it; so does the end of a `with` block, which
         drops it."""
         fork = object.__new__(Cluster)
+        fork._closed, fork._changes, fork._journal = True, 0, []
         with self._locked():
             fork._handle = self._ask(Operation.FORK)["handle"]
             fork._home, fork._generation = self._home, self._generation
             fork._parent, fork._since = self, self._changes
-        fork._closed, fork._changes, fork._journal = False, 0, []
+        fork._closed = False
         fork.applied = Applied([], [], [])
         return fork
 
@@ -283,6 +286,11 @@ class Cluster:
     ) -> None:
         self.close()
 
+    def __del__(self) -> None:
+        # This may happen in the middle of any call, so nothing is called here.
+        if not getattr(self, "_closed", True) and self._parent is not None:
+            self._home.orphans.append((self._generation, self._handle))
+
     @property
     def rebuilds(self) -> int:
         """How often the cluster was filled again because the module had trapped."""
@@ -300,7 +308,14 @@ class Cluster:
         if self._parent is None:
             self._home.copies = {}
             self._home.generation += 1
-        self._home.instance.ask(Operation.CLOSE, self._handle)
+        self._free(self._handle)
+
+    def _free(self, handle: int) -> None:
+        try:
+            self._home.instance.ask(Operation.CLOSE, handle)
+        except Trap:
+            # The next call traps as well, and says so.
+            pass
 
     def _note(self, ref: ObjectRef, text: bytes | None) -> None:
         """Keeps a change for the day on which the cluster is filled again."""
@@ -317,13 +332,21 @@ class Cluster:
 
     def _ask(self, operation: Operation, argument: bytes = b"") -> Any:
         """Makes a call; the lock is held. After a trap the root is filled again."""
+        home = self._home
+        while home.orphans:
+            generation, handle = home.orphans.pop()
+            if generation == home.generation:
+                self._free(handle)
         try:
-            return parsed(self._home.instance.ask(operation, self._handle, argument))
+            return parsed(home.instance.ask(operation, self._handle, argument))
         except Trap as trap:
             root = self
             while root._parent is not None:
                 root = root._parent
-            root._refill()
+            try:
+                root._refill()
+            except Trap as again:
+                raise TrappedError(f"the module trapped, and again when it was filled; the cluster is closed: {again}") from trap
             raise TrappedError(f"the module trapped: {trap}") from trap
 
     def _refill(self) -> None:
