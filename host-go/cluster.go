@@ -2,12 +2,10 @@ package apportion
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 
@@ -25,8 +23,8 @@ type Cluster struct {
 	since  uint64
 	// changes so far.
 	changes uint64
-	// journal of a fork: what a commit does to the copies of the parent.
-	journal []change
+	// copies of the objects; of a fork, only those that it changed.
+	copies map[Ref]copied
 	// generation of the home in which the handle is good.
 	generation uint64
 }
@@ -37,24 +35,17 @@ type home struct {
 	runtime  *Runtime
 	settings []byte
 	instance *instance
+	closed   bool
 	// generation counts instances.
 	generation uint64
-	// copies of all objects, from which the cluster is filled again after a trap.
-	copies map[Ref]copied
-	// arrived counts what came.
+	// arrived counts the objects that came.
 	arrived uint64
 }
 
-// copied is an object's text, and when it came: the order of Pods matters to Run.
+// copied is an object's text, nil for one that is gone, and when it came: the order of Pods matters to Run.
 type copied struct {
 	text []byte
 	when uint64
-}
-
-// change is an object that came, or one that went where there is no text.
-type change struct {
-	ref  Ref
-	text []byte
 }
 
 // NewCluster makes an empty cluster. Close it, or close the runtime.
@@ -66,8 +57,7 @@ func (r *Runtime) NewCluster(ctx context.Context, settings Settings) (*Cluster, 
 	if err != nil {
 		return nil, fmt.Errorf("apportion: %w", err)
 	}
-	home := &home{runtime: r, settings: text, copies: map[Ref]copied{}}
-	cluster := &Cluster{home: home}
+	cluster := &Cluster{home: &home{runtime: r, settings: text}, copies: map[Ref]copied{}}
 	if err := cluster.start(ctx); err != nil {
 		return nil, err
 	}
@@ -98,35 +88,42 @@ func (c *Cluster) start(ctx context.Context) error {
 // error among them is left out. An error of Go says that nothing was taken in.
 func (c *Cluster) Apply(objects ...runtime.Object) ([][]Finding, error) {
 	var argument bytes.Buffer
-	changes := make([]change, len(objects))
+	refs, texts := make([]Ref, len(objects)), make([][]byte, len(objects))
 	for index, object := range objects {
 		ref, text, err := encode(object)
 		if err != nil {
 			return nil, fmt.Errorf("object %d: %w", index, err)
 		}
-		changes[index] = change{ref, text}
+		refs[index], texts[index] = ref, text
 		argument.WriteByte(separator)
 		argument.Write(text)
 	}
 	var findings [][]Finding
 	err := c.locked(func() error {
 		answer, err := c.ask(opApply, argument.Bytes())
-		if err != nil {
+		if findings, err = applied(answer, err); err != nil {
 			return err
 		}
-		if err := json.Unmarshal(answer, &findings); err != nil {
-			return fmt.Errorf("apportion: the answer cannot be read: %w", err)
-		}
-		taken := changes[:0]
-		for index, change := range changes {
+		for index, ref := range refs {
 			if !hasError(findings[index]) {
-				taken = append(taken, change)
+				c.note(ref, texts[index])
 			}
 		}
-		c.note(taken...)
 		return nil
 	})
 	return findings, err
+}
+
+// applied reads the answer to a call that takes objects in.
+func applied(answer []byte, err error) ([][]Finding, error) {
+	if err != nil {
+		return nil, err
+	}
+	var findings [][]Finding
+	if err := json.Unmarshal(answer, &findings); err != nil {
+		return nil, fmt.Errorf("apportion: the answer cannot be read: %w", err)
+	}
+	return findings, nil
 }
 
 func hasError(findings []Finding) bool {
@@ -148,8 +145,9 @@ func (c *Cluster) Delete(object Ref) (bool, error) {
 		if err != nil {
 			return err
 		}
-		found = string(answer) == "true"
-		c.note(change{ref: object})
+		if found = string(answer) == "true"; found {
+			c.note(object, nil)
+		}
 		return nil
 	})
 	return found, err
@@ -256,7 +254,7 @@ func (c *Cluster) Fork(ctx context.Context) (*Cluster, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	fork := &Cluster{home: c.home, parent: c}
+	fork := &Cluster{home: c.home, parent: c, copies: map[Ref]copied{}}
 	err := c.locked(func() error {
 		answer, err := c.ask(opFork, nil)
 		if err != nil {
@@ -272,7 +270,8 @@ func (c *Cluster) Fork(ctx context.Context) (*Cluster, error) {
 	return fork, nil
 }
 
-// Commit has the cluster of which this is a fork become what the fork is. The fork is closed by it.
+// Commit has the cluster of which this is a fork become what the fork is. The fork is closed by it. The error is ErrChanged when that cluster
+// has changed since the fork was made, and ErrClosed when it is closed.
 func (c *Cluster) Commit() error {
 	if c.parent == nil {
 		return ErrNoFork
@@ -286,69 +285,80 @@ func (c *Cluster) Commit() error {
 		}
 		// The handles change places; the one of the old facts goes with the fork.
 		c.handle, c.parent.handle = c.parent.handle, c.handle
-		c.parent.note(c.journal...)
+		for key, copied := range c.copies {
+			c.parent.keep(key, copied)
+		}
 		return c.end()
 	})
 }
 
-// Close frees the cluster. Forks of it live on until they are closed, but cannot be committed.
+// Close frees the cluster. Forks of a cluster that [Runtime.NewCluster] made end with it; those of a fork live on, but cannot be committed.
 func (c *Cluster) Close() error {
 	c.home.mutex.Lock()
 	defer c.home.mutex.Unlock()
-	if c.closed {
+	if c.closed || c.home.closed {
 		return nil
 	}
 	return c.end()
 }
 
 func (c *Cluster) end() error {
-	c.closed, c.journal = true, nil
+	c.closed, c.copies = true, nil
 	if c.generation != c.home.generation {
 		return nil
 	}
 	if c.parent == nil {
-		// The instance goes with all forks.
-		c.home.copies = nil
-		c.home.generation++
+		c.home.closed = true
 		return c.home.instance.close()
 	}
 	_, err := c.home.instance.ask(opClose, c.handle, nil)
 	return err
 }
 
-// note keeps changes for the day on which the cluster is filled again.
-func (c *Cluster) note(changes ...change) {
-	c.changes++
-	if c.parent != nil {
-		c.journal = append(c.journal, changes...)
+// note takes down that an object is now this text, or gone where there is none. One that was so before is no change.
+func (c *Cluster) note(key Ref, text []byte) {
+	if key.Namespace == "" {
+		// Where an object without a namespace goes; for kinds that have none the key is as good as another.
+		key.Namespace = "default"
+	}
+	earlier := c.copy(key)
+	if bytes.Equal(earlier.text, text) {
 		return
 	}
-	for _, change := range changes {
-		key := change.ref
-		if key.Namespace == "" {
-			// Where an object without a namespace goes; for kinds that have none the key is as good as another.
-			key.Namespace = "default"
-		}
-		if change.text == nil {
-			delete(c.home.copies, key)
-			continue
-		}
-		when := c.home.arrived
-		if earlier, ok := c.home.copies[key]; ok {
-			when = earlier.when
-		}
-		c.home.copies[key] = copied{change.text, when}
+	now := copied{text, earlier.when}
+	if earlier.text == nil {
+		now.when = c.home.arrived
 		c.home.arrived++
 	}
+	c.keep(key, now)
+}
+
+// copy of an object, which a fork has from its parent where it did not change it.
+func (c *Cluster) copy(key Ref) copied {
+	for at := c; at != nil; at = at.parent {
+		if copied, ok := at.copies[key]; ok {
+			return copied
+		}
+	}
+	return copied{}
+}
+
+func (c *Cluster) keep(key Ref, copied copied) {
+	c.changes++
+	if c.parent == nil && copied.text == nil {
+		delete(c.copies, key)
+		return
+	}
+	c.copies[key] = copied
 }
 
 func (c *Cluster) locked(work func() error) error {
 	c.home.mutex.Lock()
 	defer c.home.mutex.Unlock()
-	if c.closed {
+	switch {
+	case c.closed || c.home.closed:
 		return ErrClosed
-	}
-	if c.generation != c.home.generation {
+	case c.generation != c.home.generation:
 		return ErrForkLost
 	}
 	return work()
@@ -357,33 +367,12 @@ func (c *Cluster) locked(work func() error) error {
 // ask makes a call. After a trap the root is filled again.
 func (c *Cluster) ask(op operation, argument []byte) ([]byte, error) {
 	answer, err := c.home.instance.ask(op, c.handle, argument)
-	if err == nil {
-		return answer, nil
+	if err == nil || errors.Is(err, ErrTooLarge) {
+		return answer, err
 	}
 	root := c
 	for root.parent != nil {
 		root = root.parent
 	}
 	return nil, errors.Join(ErrTrapped, err, root.refill())
-}
-
-// refill puts a new instance with the copies in the place of one that trapped.
-func (c *Cluster) refill() error {
-	_ = c.home.instance.close()
-	if err := c.start(context.Background()); err != nil {
-		c.closed = true
-		return err
-	}
-	c.home.runtime.rebuilds.Add(1)
-	var argument bytes.Buffer
-	inOrder := slices.SortedFunc(maps.Values(c.home.copies), func(a, b copied) int { return cmp.Compare(a.when, b.when) })
-	for _, copied := range inOrder {
-		argument.WriteByte(separator)
-		argument.Write(copied.text)
-	}
-	if _, err := c.home.instance.ask(opApply, c.handle, argument.Bytes()); err != nil {
-		c.closed = true
-		return err
-	}
-	return nil
 }

@@ -16,11 +16,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-var shared *Runtime
+var (
+	shared *Runtime
+	// cache keeps the compiled module for the tests that need a runtime of their own.
+	cache string
+)
 
 func TestMain(m *testing.M) {
-	cache, err := os.MkdirTemp("", "apportion")
-	if err == nil {
+	var err error
+	if cache, err = os.MkdirTemp("", "apportion"); err == nil {
 		shared, err = NewRuntime(context.Background(), Options{CacheDir: cache})
 	}
 	if err != nil {
@@ -69,7 +73,12 @@ func ask(class string, count int64) Question {
 // cluster has node a with one device and node b with two.
 func cluster(t testing.TB, settings Settings) *Cluster {
 	t.Helper()
-	made, err := shared.NewCluster(context.Background(), settings)
+	return clusterOf(t, shared, settings)
+}
+
+func clusterOf(t testing.TB, runtime *Runtime, settings Settings) *Cluster {
+	t.Helper()
+	made, err := runtime.NewCluster(context.Background(), settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,14 +168,10 @@ func TestABadObjectIsAFindingAndTheOthersAreTakenIn(t *testing.T) {
 	bad := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": map[string]any{"name": "b"}, "spec": "text",
 	}}
-	// It has the name of a good one, which stays, also when the cluster is filled again.
+	// It has the name of a good one, which stays.
 	findings, err := full.Apply(append([]runtime.Object{bad}, node("c", 3)...)...)
 	if err != nil || len(findings) != 3 || len(findings[0]) == 0 || len(findings[2]) != 0 {
 		t.Fatalf("%v %v", findings, err)
-	}
-	_ = full.home.instance.close()
-	if _, err := full.Fits(context.Background(), ask("gpu", 1)); !errors.Is(err, ErrTrapped) {
-		t.Fatal(err)
 	}
 	if two, three := fitsOn(t, full, 2), fitsOn(t, full, 3); two != "b" || three != "c" {
 		t.Fatalf("on %q and %q", two, three)
@@ -213,27 +218,74 @@ func TestAForkIsTriedOutAndCommittedOrDropped(t *testing.T) {
 	}
 }
 
-func TestAfterATrapTheClusterIsFilledAgainAndForksAreLost(t *testing.T) {
+func TestWhatChangesNothingIsNoChange(t *testing.T) {
 	ctx := context.Background()
 	full := cluster(t, Settings{})
-	committed, _ := full.Fork(ctx)
-	if _, err := committed.Apply(node("c", 3)...); err != nil {
+	bad := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": map[string]any{"name": "b"}, "spec": "text",
+	}}
+	for name, change := range map[string]func() error{
+		"nothing":         func() error { _, err := full.Apply(); return err },
+		"what is refused": func() error { _, err := full.Apply(bad); return err },
+		"the same again":  func() error { _, err := full.Apply(node("a", 1)...); return err },
+		"a fork of nothing new": func() error {
+			fork, err := full.Fork(ctx)
+			if err != nil {
+				return err
+			}
+			if _, err := fork.Apply(node("b", 2)...); err != nil {
+				return err
+			}
+			return fork.Commit()
+		},
+		"an object that is not there": func() error {
+			found, err := full.Delete(Ref{Kind: "ResourceSlice", Name: "none"})
+			if found {
+				return errors.New("it was found")
+			}
+			return err
+		},
+	} {
+		fork, err := full.Fork(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := change(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := fork.Commit(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestAForkEndsWithItsClusterAndOutlivesTheForkItWasMadeOf(t *testing.T) {
+	ctx := context.Background()
+	full := cluster(t, Settings{})
+	outer, _ := full.Fork(ctx)
+	if _, err := outer.Apply(node("c", 3)...); err != nil {
 		t.Fatal(err)
 	}
-	if err := committed.Commit(); err != nil {
+	inner, err := outer.Fork(ctx)
+	if err != nil {
 		t.Fatal(err)
 	}
-	fork, _ := full.Fork(ctx)
-	before := shared.Rebuilds()
-	// An instance that is gone fails as one that trapped does.
-	_ = full.home.instance.close()
-	if _, err := full.Allocate(ctx, ask("gpu", 1)); !errors.Is(err, ErrTrapped) {
+	if err := outer.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if on := fitsOn(t, full, 3); on != "c" || shared.Rebuilds() != before+1 {
-		t.Fatalf("on %q, %d rebuilds", on, shared.Rebuilds()-before)
+	if on := fitsOn(t, inner, 3); on != "c" {
+		t.Fatalf("on %q", on)
 	}
-	if _, err := fork.Fits(ctx, ask("gpu", 1)); !errors.Is(err, ErrForkLost) {
+	if err := inner.Commit(); !errors.Is(err, ErrClosed) {
+		t.Fatal(err)
+	}
+	if err := full.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := inner.Allocate(ctx, ask("gpu", 1)); !errors.Is(err, ErrClosed) {
+		t.Fatal(err)
+	}
+	if err := inner.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -305,36 +357,4 @@ func TestRunAndExplainAnswerAndChangeNothing(t *testing.T) {
 	if _, err := full.Explain(ctx, Ref{Kind: "Pod", Namespace: "default", Name: "nobody"}); !errors.As(err, &unreadable) {
 		t.Fatal(err)
 	}
-}
-
-func BenchmarkAllocateOnFiveThousandNodes(b *testing.B) {
-	full := cluster(b, Settings{})
-	for index := range 5000 {
-		if _, err := full.Apply(node(fmt.Sprintf("node-%04d", index), 16)...); err != nil {
-			b.Fatal(err)
-		}
-	}
-	ctx := context.Background()
-	b.Run("allocate", func(b *testing.B) {
-		for b.Loop() {
-			fitsOn(b, full, 1)
-		}
-	})
-	b.Run("fork, ask, drop", func(b *testing.B) {
-		for b.Loop() {
-			fork, err := full.Fork(ctx)
-			if err != nil {
-				b.Fatal(err)
-			}
-			fitsOn(b, fork, 1)
-			_ = fork.Close()
-		}
-	})
-	b.Run("fits", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := full.Fits(ctx, ask("gpu", 1)); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

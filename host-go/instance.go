@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -50,16 +51,22 @@ func (r *Runtime) instantiate(ctx context.Context) (*instance, error) {
 
 func (i *instance) close() error { return i.module.Close(context.Background()) }
 
-// ask makes one call. An error means that the instance is of no use any more.
+// ask makes one call. An error other than ErrTooLarge means that the instance is of no use any more.
 func (i *instance) ask(op operation, handle uint32, argument []byte) ([]byte, error) {
 	// Questions are limited by the engine's own steps. A context that ends inside a call would cost every step of it.
 	ctx := context.Background()
 	length := uint64(len(argument))
+	if length > math.MaxInt32 {
+		return nil, ErrTooLarge
+	}
 	found, err := i.alloc.Call(ctx, length)
 	if err != nil {
 		return nil, err
 	}
 	address := found[0]
+	if address == 0 {
+		return nil, ErrTooLarge
+	}
 	if !i.module.Memory().Write(uint32(address), argument) {
 		return nil, fmt.Errorf("an argument of %d bytes has no room", length)
 	}

@@ -11,8 +11,10 @@ import (
 var (
 	// ErrGaveUp says that a question took more steps than [Settings.MaxSteps].
 	ErrGaveUp = errors.New("apportion: the search took more steps than the limit")
-	// ErrClosed says that the cluster was closed or committed.
+	// ErrClosed says that the cluster was closed or committed, or the one that it is a fork of.
 	ErrClosed = errors.New("apportion: the cluster is closed")
+	// ErrTooLarge says that the module's memory has no room for the argument. Nothing has changed.
+	ErrTooLarge = errors.New("apportion: the argument is too large for the module's memory")
 	// ErrForkLost says that the module trapped and that a fork was lost with it. Its cluster was filled again.
 	ErrForkLost = errors.New("apportion: the fork was lost when the module trapped")
 	// ErrTrapped says that the module trapped in this call. The cluster was filled again from its copies and can be asked on.

@@ -21,7 +21,16 @@ const abi = 1
 type Options struct {
 	// CacheDir is where the compiled module is kept between runs of the program; empty for nowhere. With it a start takes a fraction.
 	CacheDir string
+	// MaxMemory is how many bytes the module may use for one cluster with its forks, rounded down to pages of 64 KiB; 4 GiB when zero. Beyond
+	// it the module traps.
+	MaxMemory uint64
 }
+
+// pageSize of WebAssembly, in bytes, and how many pages there can be.
+const (
+	pageSize  = 65536
+	mostPages = 65536
+)
 
 // Runtime is the module, compiled once, from which clusters are made. It is safe for concurrent use.
 type Runtime struct {
@@ -34,6 +43,9 @@ type Runtime struct {
 // NewRuntime compiles the module.
 func NewRuntime(ctx context.Context, options Options) (*Runtime, error) {
 	config := wazero.NewRuntimeConfig()
+	if options.MaxMemory > 0 {
+		config = config.WithMemoryLimitPages(uint32(min(options.MaxMemory/pageSize, mostPages)))
+	}
 	var cache wazero.CompilationCache
 	if options.CacheDir != "" {
 		var err error

@@ -19,7 +19,7 @@
 //! | 14 | simulate | simulation | `{"call", "argument"}` | the call's answer |
 //! | 15 | read | none | a text of YAML or JSON documents | `{"objects": [..], "findings": [..]}` |
 //!
-//! What cannot be read, a handle of nothing included, is answered with `{"status": "unreadable", "findings": [..]}`.
+//! What cannot be read, a handle of nothing and an argument in no buffer included, is answered with `{"status": "unreadable", "findings": [..]}`.
 
 use std::collections::BTreeMap;
 
@@ -60,8 +60,10 @@ impl Held {
 }
 
 /// Makes one call; the answer is a JSON text.
-pub(crate) fn call(held: &mut Held, op: u32, handle: u32, argument: Vec<u8>) -> String {
-    answer(held, op, handle, argument)
+pub(crate) fn call(held: &mut Held, op: u32, handle: u32, argument: Option<Vec<u8>>) -> String {
+    argument
+        .ok_or_else(|| bad("", "the argument is longer than its buffer, or in none"))
+        .and_then(|argument| answer(held, op, handle, argument))
         .unwrap_or_else(|findings| json!({ "status": "unreadable", "findings": findings }))
         .to_string()
 }
@@ -144,7 +146,7 @@ mod tests {
     const CLASS: &str = r#"{"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","metadata":{"name":"c"}}"#;
 
     fn ask(held: &mut Held, op: u32, handle: u32, argument: &str) -> String {
-        call(held, op, handle, argument.as_bytes().to_vec())
+        call(held, op, handle, Some(argument.as_bytes().to_vec()))
     }
 
     #[test]
@@ -176,8 +178,10 @@ mod tests {
             let answer = ask(&mut held, op, 7, argument);
             assert!(answer.contains(r#""status":"unreadable""#) && answer.contains(code), "{op} {argument}: {answer}");
         }
-        let answer = call(&mut held, 0, 0, vec![0xff]);
-        assert!(answer.contains("not UTF-8"), "{answer}");
+        for (argument, words) in [(Some(vec![0xff]), "not UTF-8"), (None, "longer than its buffer")] {
+            let answer = call(&mut held, 0, 0, argument);
+            assert!(answer.contains(words), "{answer}");
+        }
     }
 
     #[test]

@@ -1,0 +1,66 @@
+package apportion
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// LostError says which objects could not be taken in again after a trap. The cluster is without them.
+type LostError struct{ Objects []LostObject }
+
+// LostObject is an object with the findings for which it was left out.
+type LostObject struct {
+	Ref      Ref
+	Findings []Finding
+}
+
+func (e *LostError) Error() string {
+	first := e.Objects[0]
+	return fmt.Sprintf("apportion: %d objects were left out when the cluster was filled again, first %s %s/%s: %s",
+		len(e.Objects), first.Ref.Kind, first.Ref.Namespace, first.Ref.Name, first.Findings[0].Message)
+}
+
+// batchSize is from which number of bytes on copies go to the module: all at once would need the memory for them twice.
+const batchSize = 1 << 20
+
+// refill puts a new instance with the copies in the place of one that trapped. Where that is not possible the cluster is closed.
+func (c *Cluster) refill() error {
+	_ = c.home.instance.close()
+	if err := c.start(context.Background()); err != nil {
+		c.home.closed = true
+		return fmt.Errorf("the cluster cannot be filled again and is closed: %w", err)
+	}
+	c.home.runtime.rebuilds.Add(1)
+	lost := &LostError{}
+	byArrival := func(a, b Ref) int { return cmp.Compare(c.copies[a].when, c.copies[b].when) }
+	for inOrder := slices.SortedFunc(maps.Keys(c.copies), byArrival); len(inOrder) > 0; {
+		var argument bytes.Buffer
+		count := 0
+		for ; count < len(inOrder) && argument.Len() < batchSize; count++ {
+			argument.WriteByte(separator)
+			argument.Write(c.copies[inOrder[count]].text)
+		}
+		answer, err := c.home.instance.ask(opApply, c.handle, argument.Bytes())
+		findings, err := applied(answer, err)
+		if err != nil {
+			c.home.closed = true
+			_ = c.home.instance.close()
+			return fmt.Errorf("the cluster cannot be filled again and is closed: %w", err)
+		}
+		for index, ref := range inOrder[:count] {
+			if hasError(findings[index]) {
+				lost.Objects = append(lost.Objects, LostObject{ref, findings[index]})
+				c.keep(ref, copied{})
+			}
+		}
+		inOrder = inOrder[count:]
+	}
+	if len(lost.Objects) > 0 {
+		return lost
+	}
+	return nil
+}
