@@ -345,16 +345,60 @@ func TestRunAndExplainAnswerAndChangeNothing(t *testing.T) {
 	if _, err := full.Apply(pending, pod); err != nil {
 		t.Fatal(err)
 	}
-	report, err := full.Run(ctx)
-	if err != nil || !strings.Contains(string(report), `"pod"`) {
-		t.Fatalf("%s %v", report, err)
+	for range 2 {
+		report, err := full.Run(ctx)
+		if err != nil || len(report.Pods) != 1 || report.Pods[0].Node != "" || len(report.Pods[0].Reasons) == 0 {
+			t.Fatalf("%+v %v", report, err)
+		}
+		if len(report.Nodes) != 2 || report.Nodes[1].LocalDevices != 2 || report.Claims[0].Allocated {
+			t.Fatalf("%+v", report)
+		}
 	}
-	why, err := full.Explain(ctx, Ref{Kind: "Pod", Namespace: "default", Name: "pod"})
-	if err != nil || !strings.Contains(string(why), "gpu") {
-		t.Fatalf("%s %v", why, err)
+	subject := Ref{Kind: "Pod", Namespace: "default", Name: "pod"}
+	why, err := full.Explain(ctx, ExplainRequest{Subject: &subject, Nodes: []string{"b"}})
+	if err != nil || len(why) != 1 || why[0].Subject != subject || why[0].State != "noDevices" || why[0].Headline == "" {
+		t.Fatalf("%+v %v", why, err)
+	}
+	if request := why[0].Requests[0]; request.Needed != 3 || request.Best != 2 || len(why[0].Details) != 1 {
+		t.Fatalf("%+v", why)
+	}
+	if all, err := full.Explain(ctx, ExplainRequest{}); err != nil || len(all) == 0 {
+		t.Fatalf("%+v %v", all, err)
 	}
 	var unreadable *UnreadableError
-	if _, err := full.Explain(ctx, Ref{Kind: "Pod", Namespace: "default", Name: "nobody"}); !errors.As(err, &unreadable) {
+	nobody := ExplainRequest{Subject: &Ref{Kind: "Pod", Namespace: "default", Name: "nobody"}}
+	if _, err := full.Explain(ctx, nobody); !errors.As(err, &unreadable) || len(unreadable.Findings) == 0 {
+		t.Fatal(err)
+	}
+}
+
+func TestAListOfQuestionsHasAResultForEach(t *testing.T) {
+	ctx := context.Background()
+	full := cluster(t, Settings{})
+	taken := ask("gpu", 2)
+	taken.InUse.Devices = []DeviceInUse{{Driver: "gpu.example.com", Pool: "b", Device: "gpu-0"}}
+	answers, err := full.AllocateAll(ctx, ask("gpu", 2), ask("none", 1), taken, ask("gpu", 2))
+	if err != nil || len(answers) != 4 {
+		t.Fatal(answers, err)
+	}
+	var failed *FailedError
+	if !errors.As(answers[1].Err, &failed) || answers[1].Answer != nil {
+		t.Fatalf("%+v", answers[1])
+	}
+	for index, node := range map[int]string{0: "b", 2: "", 3: "b"} {
+		if result := answers[index]; result.Err != nil || result.Answer.Node != node {
+			t.Errorf("question %d: %+v", index, result)
+		}
+	}
+	fits, err := full.FitsAll(ctx, ask("gpu", 1), taken)
+	if err != nil || fmt.Sprint(fits[0].Answer, fits[1].Answer) != "[true true] [false false]" {
+		t.Fatal(fits, err)
+	}
+	if none, err := full.FitsAll(ctx); err != nil || len(none) != 0 {
+		t.Fatal(none, err)
+	}
+	nameless := Question{Claims: []*resourcev1.ResourceClaim{{}}}
+	if _, err := full.AllocateAll(ctx, ask("gpu", 1), nameless); err == nil || !strings.Contains(err.Error(), "question 1") {
 		t.Fatal(err)
 	}
 }

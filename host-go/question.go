@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 var (
@@ -31,10 +32,20 @@ type Settings struct {
 	Version string `json:"version,omitempty"`
 	// FeatureGates that differ from the version's defaults.
 	FeatureGates map[string]bool `json:"featureGates,omitempty"`
+	// Components that are of another version or have other gates, by the names of their programs, "kubelet" for example; for Run.
+	Components map[string]Build `json:"components,omitempty"`
 	// Mode is "sound", the default, or "reference", which reproduces the version's known defects.
 	Mode string `json:"mode,omitempty"`
 	// MaxSteps of one question: one step is one device tried for one request. Zero for the default.
 	MaxSteps uint64 `json:"maxSteps,omitempty"`
+}
+
+// Build of a component.
+type Build struct {
+	// Version as in [Settings]; the cluster's when empty.
+	Version string `json:"version,omitempty"`
+	// FeatureGates that differ from the version's defaults.
+	FeatureGates map[string]bool `json:"featureGates,omitempty"`
 }
 
 // Ref names an object.
@@ -46,11 +57,20 @@ type Ref struct {
 
 // Finding is something worth knowing about an object or a question.
 type Finding struct {
-	Code     string `json:"code"`
+	// Code of the kind of problem; published, never renamed.
+	Code string `json:"code"`
+	// Severity is "error", "warning" or "info".
 	Severity string `json:"severity"`
-	Path     string `json:"path,omitempty"`
-	Message  string `json:"message"`
-	Hint     string `json:"hint,omitempty"`
+	// Kind is the API server's class of the error, where it is one that the API server gives.
+	Kind string `json:"kind,omitempty"`
+	// Object it is about, where there is one.
+	Object *Ref `json:"object,omitempty"`
+	// Path of the field, as the API server writes it.
+	Path    string `json:"path,omitempty"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	// Fix is the correction, where there is one that is certain: "unnest", or an object with "rename", "set" or "nest".
+	Fix json.RawMessage `json:"fix,omitempty"`
 }
 
 // Question is "allocate these claims together, on one of these nodes".
@@ -59,6 +79,35 @@ type Question struct {
 	Claims []*resourcev1.ResourceClaim
 	// Nodes to try, in this order; all nodes by name when empty.
 	Nodes []string
+	// InUse is what is taken beyond what the claims in the cluster say.
+	InUse InUse
+}
+
+// InUse is what is taken beyond what the claims in the cluster say.
+type InUse struct {
+	// Devices taken as a whole.
+	Devices []DeviceInUse `json:"devices,omitempty"`
+	// Shares of shared devices.
+	Shares []DeviceInUse `json:"shares,omitempty"`
+	// Consumed is capacity taken of shared devices.
+	Consumed []DeviceInUse `json:"consumed,omitempty"`
+}
+
+// DeviceInUse is a device that is taken.
+type DeviceInUse struct {
+	Driver string `json:"driver"`
+	Pool   string `json:"pool"`
+	Device string `json:"device"`
+	// ShareID of a share.
+	ShareID string `json:"shareID,omitempty"`
+	// Capacity taken, by name.
+	Capacity map[resourcev1.QualifiedName]resource.Quantity `json:"capacity,omitempty"`
+}
+
+// Result of one question among several: an answer, or the error that it has alone.
+type Result[A any] struct {
+	Answer A
+	Err    error
 }
 
 // Answer to a [Question].
@@ -80,30 +129,29 @@ type Refusal struct {
 	Node string `json:"node"`
 	// Requests has how many devices survived each test, per request.
 	Requests []RequestFunnel `json:"requests"`
+	// Failure has the reason where it is not that the claims do not fit.
+	Failure *Failure `json:"failure,omitempty"`
 }
 
-// RequestFunnel says how many devices of a node survive each test of one request.
-type RequestFunnel struct {
-	Claim     string `json:"claim"`
-	Request   string `json:"request"`
-	Needed    uint64 `json:"needed"`
-	Devices   uint64 `json:"devices"`
-	Matching  uint64 `json:"matching"`
-	Able      uint64 `json:"able"`
-	Tolerated uint64 `json:"tolerated"`
-	Free      uint64 `json:"free"`
+// Failure is a reason with words of its own.
+type Failure struct {
+	// Code of the finding.
+	Code string `json:"code"`
+	// Message of the finding.
+	Message string `json:"error"`
+	// Finding behind it.
+	Finding Finding `json:"finding"`
+	// NodeLocal says that it concerns one node only, so that other nodes are tried.
+	NodeLocal bool `json:"nodeLocal"`
+	// Reference has kube-scheduler's words.
+	Reference string `json:"reference"`
 }
 
 // FailedError says that the input is wrong: a claim, a class or a slice. kube-scheduler gives up the Pod.
 type FailedError struct {
 	// Node on which it was noticed.
 	Node string `json:"node"`
-	// Code of the finding.
-	Code string `json:"code"`
-	// Message of the finding.
-	Message string `json:"error"`
-	// Reference has kube-scheduler's words.
-	Reference string `json:"reference"`
+	Failure
 }
 
 func (e *FailedError) Error() string {
@@ -132,26 +180,30 @@ func (q *Question) encode() ([]byte, error) {
 	return json.Marshal(struct {
 		Claims []json.RawMessage `json:"claims"`
 		Nodes  []string          `json:"nodes,omitempty"`
-	}{claims, q.Nodes})
+		InUse  InUse             `json:"inUse"`
+	}{claims, q.Nodes, q.InUse})
 }
 
-// failure is what the status of an answer says of errors.
-func failure(answer []byte) (string, error) {
+// read reads the answer to a question into answer; the error is what the status says of one.
+func read(text []byte, answer any) error {
 	var head unreadable
-	if err := json.Unmarshal(answer, &head); err != nil {
-		return "", fmt.Errorf("apportion: the answer cannot be read: %w", err)
+	if err := json.Unmarshal(text, &head); err != nil {
+		return fmt.Errorf("apportion: the answer cannot be read: %w", err)
 	}
+	failed := &FailedError{}
 	switch head.Status {
 	case "unreadable":
-		return "", &UnreadableError{Findings: head.Findings}
+		return &UnreadableError{Findings: head.Findings}
 	case "gave-up":
-		return "", ErrGaveUp
+		return ErrGaveUp
 	case "error":
-		failed := &FailedError{}
-		if err := json.Unmarshal(answer, failed); err != nil {
-			return "", fmt.Errorf("apportion: the answer cannot be read: %w", err)
-		}
-		return "", failed
+		answer = failed
 	}
-	return head.Status, nil
+	if err := json.Unmarshal(text, answer); err != nil {
+		return fmt.Errorf("apportion: the answer cannot be read: %w", err)
+	}
+	if head.Status == "error" {
+		return failed
+	}
+	return nil
 }

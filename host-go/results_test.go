@@ -1,0 +1,75 @@
+package apportion
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// declarations are made from the core's types, for TypeScript.
+const declarations = "../npm/entry/decisions.d.ts"
+
+func TestTheTypesHaveTheFieldsOfTheCoresOwn(t *testing.T) {
+	text, err := os.ReadFile(declarations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{"Ref": "ObjectRef", "Refusal": "NodeRefusal", "DeviceID": "DeviceId"}
+	field := regexp.MustCompile(`(?m)^  "?(\w+)"?\??: `)
+	for _, value := range []any{
+		Report{}, NodeReport{}, PodReport{}, PodClaimReport{}, ClaimReport{}, AllocatedDevice{}, ExplainRequest{}, Explanation{},
+		RequestExplanation{}, ReasonCount{}, SelectorRef{}, AttributeStatistic{}, ClosestNode{}, NodeDetail{}, RequestDetail{},
+		DeviceDetail{}, DeviceID{}, Reason{}, Shortage{}, Holder{}, ConflictPart{}, Suggestion{}, Change{}, RequestFunnel{}, Unable{},
+		Finding{}, Ref{}, Refusal{}, Failure{}, InUse{}, DeviceInUse{}, Settings{}, Build{}, Question{},
+	} {
+		kind := reflect.TypeOf(value)
+		name := kind.Name()
+		if other, ok := names[name]; ok {
+			name = other
+		}
+		_, declaration, found := strings.Cut(string(text), "\nexport type "+name+" = ")
+		declaration, _, ends := strings.Cut(declaration, "};\n\n")
+		if !found || !ends {
+			t.Errorf("%s is not declared", name)
+			continue
+		}
+		var expected, fields []string
+		for _, match := range field.FindAllStringSubmatch(declaration, -1) {
+			expected = append(expected, match[1])
+		}
+		for index := range kind.NumField() {
+			field := kind.Field(index)
+			tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if tag == "" {
+				tag = strings.ToLower(field.Name[:1]) + field.Name[1:]
+			}
+			fields = append(fields, tag)
+		}
+		slices.Sort(expected)
+		slices.Sort(fields)
+		if expected = slices.Compact(expected); !slices.Equal(expected, fields) {
+			t.Errorf("%s has %v, the core's has %v", name, fields, expected)
+		}
+	}
+}
+
+func TestPairsAreReadAndWritten(t *testing.T) {
+	const text = `{"values":[["a",2]],"read":[["b",null],["c","d"]]}`
+	var pairs struct {
+		Values []ValueCount `json:"values"`
+		Read   []ReadValue  `json:"read"`
+	}
+	if err := json.Unmarshal([]byte(text), &pairs); err != nil || pairs.Values[0].Devices != 2 || *pairs.Read[1].Value != "d" {
+		t.Fatal(pairs, err)
+	}
+	if again, err := json.Marshal(pairs); err != nil || string(again) != text {
+		t.Fatal(string(again), err)
+	}
+	if err := json.Unmarshal([]byte(`{"values":[["a"]]}`), &pairs); err == nil {
+		t.Fatal("half a pair was read")
+	}
+}
