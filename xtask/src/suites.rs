@@ -211,7 +211,7 @@ fn begins_failure(line: &str) -> bool {
         ["----", _, "stdout", "----"] | ["---", "FAIL:", ..] | ["✖", ..] | ["FAIL" | "FAILED", ..] => true,
         ["FAIL:" | "ERROR:", name, ..] => name.starts_with("test_"),
         [number, "[chromium]", "›", ..] => number.ends_with(')'),
-        _ => line.starts_with("DIFFERENT") || line.starts_with("error: test failed"),
+        _ => ["DIFFERENT", "Error: ", "error: test failed"].iter().any(|start| line.starts_with(start)),
     }
 }
 
