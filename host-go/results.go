@@ -110,6 +110,9 @@ type Explanation struct {
 	State string `json:"state"`
 	// The node that it has, or on which it fits.
 	Node string `json:"node,omitempty"`
+	// The answer for somebody who does not know how devices are allocated: what is asked for, what is there, by how much it misses.
+	// Empty where the headline says no more.
+	Plain string `json:"plain,omitempty"`
 	// The answer in one line.
 	Headline string `json:"headline"`
 	// What is not about devices, the first thing that blocks first; and what else keeps nodes away.
