@@ -60,6 +60,12 @@ class Sources(unittest.TestCase):
         assert found is not None
         self.assertEqual(found["metadata"]["creationTimestamp"], "2026-01-02T02:04:05Z")
 
+    def test_bytes_that_are_no_text_cost_one_document(self) -> None:
+        text = YAML.replace("kind: [", "kind: caf\udce9").encode("utf-8", "surrogateescape")
+        applied = Cluster().apply(text)
+        self.assertEqual([ref.name for ref in applied.taken], ["012"])
+        self.assertIn("yaml/encoding", [one.code for one in applied.errors])
+
     def test_hostile_texts_are_findings(self) -> None:
         deep: object = 1
         for _ in range(100_000):

@@ -216,7 +216,8 @@ fn begins_failure(line: &str) -> bool {
 }
 
 /// Reads one line of any of our runners: cargo's `test result:`, ours `N passed, N failed`, Go's `--- PASS: TestName`, Node's `# pass N` or
-/// `ℹ pass N`, Vitest's `Tests  1 failed | 2 passed (3)`, Playwright's `  2 passed (1s)`, Python's `test_name (test_file.Class.test_name) ... ok`.
+/// `ℹ pass N`, Vitest's `Tests  1 failed | 2 passed (3)`, Playwright's `  2 passed (1s)`,
+/// unittest's `test_name (file.Class.test_name) ... ok`.
 fn read_line(line: &str) -> Tally {
     let words: Vec<&str> = line.split([' ', ',', ';', '|']).filter(|word| !word.is_empty()).collect();
     let before = |name: &str| {

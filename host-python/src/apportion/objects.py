@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import datetime
 import json
 import re
@@ -30,6 +31,8 @@ _GROUPS = {
     "PriorityClass": "scheduling.k8s.io",
     "Workload": "scheduling.k8s.io",
 }
+
+codecs.register_error("apportion-refused", lambda error: ("\x01", error.end))  # type: ignore[attr-defined]
 
 _MANIFESTS = {".yaml", ".yml", ".json"}
 
@@ -95,10 +98,9 @@ def _add_text(found: Items, text: str | bytes, file: str | None = None) -> None:
     if isinstance(text, str):
         if "\n" not in text and Path(text).suffix in _MANIFESTS:
             raise ValueError(f"`{text}` looks like the name of a file: give pathlib.Path({text!r}), or the text in it")
-        # A lone surrogate, which is no text, becomes a character that the reader refuses.
-        text = text.encode("utf-8", "replace")
-    else:
-        text = text.decode("utf-8", "replace").encode()
+        text = text.encode("utf-8", "surrogatepass")
+    # What is no text becomes a character that the reader refuses, and costs the document that has it.
+    text = text.decode("utf-8", "apportion-refused").encode()
     answer = ask_once(Operation.READ, text)
     found.findings += [read(Finding, {"file": file, **one}) for one in answer["findings"]]
     for one in answer["objects"]:
