@@ -220,11 +220,8 @@ func (c *Cluster) end() error {
 }
 
 // note takes down that an object is now this text, or gone where there is none. One that was so before is no change.
-func (c *Cluster) note(key Ref, text []byte) {
-	if key.Namespace == "" {
-		// Where an object without a namespace goes; for kinds that have none the key is as good as another.
-		key.Namespace = "default"
-	}
+func (c *Cluster) note(object Ref, text []byte) {
+	key := object.key()
 	earlier := c.copy(key)
 	if bytes.Equal(earlier.text, text) {
 		return

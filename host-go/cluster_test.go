@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -256,6 +257,39 @@ func TestWhatChangesNothingIsNoChange(t *testing.T) {
 		if err := fork.Commit(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+func TestEveryKindIsKeptUnderTheKeyThatDeletesIt(t *testing.T) {
+	full := cluster(t, Settings{})
+	object := func(version, kind, namespace string, spec map[string]any) runtime.Object {
+		metadata := map[string]any{"name": "x", "namespace": namespace}
+		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}}
+	}
+	requests := map[string]any{"devices": map[string]any{"requests": []any{map[string]any{
+		"name": "gpu", "exactly": map[string]any{"deviceClassName": "gpu"},
+	}}}}
+	template := map[string]any{"spec": requests}
+	before := len(full.copies)
+	findings, err := full.Apply(
+		object("v1", "Node", "ml", nil),
+		object("resource.k8s.io/v1", "ResourceClaim", "", requests),
+		object("apportion.dev/v1alpha1", "ClusterResourceClaimTemplate", "", template),
+	)
+	if err != nil || slices.ContainsFunc(findings, hasError) || len(full.copies) != before+3 {
+		t.Fatal(findings, err, len(full.copies))
+	}
+	for _, ref := range []Ref{
+		{Kind: "Node", Name: "x"},
+		{Kind: "ResourceClaim", Namespace: "default", Name: "x"},
+		{Kind: "ClusterResourceClaimTemplate.apportion.dev", Name: "x"},
+	} {
+		if found, err := full.Delete(ref); !found || err != nil {
+			t.Error(ref, found, err)
+		}
+	}
+	if len(full.copies) != before {
+		t.Error(full.copies)
 	}
 }
 

@@ -20,6 +20,29 @@ var kinds = func() *runtime.Scheme {
 	return scheme
 }()
 
+// sources of cluster-wide claim templates share their kind with those of Kubernetes itself; a [Ref] names them with their group.
+const (
+	sourceGroup = "apportion.dev"
+	sourceKind  = "ClusterResourceClaimTemplate." + sourceGroup
+)
+
+// clusterScoped are the kinds without a namespace.
+var clusterScoped = map[string]bool{
+	"Node": true, "Namespace": true, "ClusterResourceClaimTemplate": true, sourceKind: true, "DeviceClass": true, "ResourceSlice": true,
+	"DeviceTaintRule": true, "ResourcePoolStatusRequest": true, "PriorityClass": true, "PersistentVolume": true,
+}
+
+// key under which an object's copy is kept: as the module would find it.
+func (r Ref) key() Ref {
+	switch {
+	case clusterScoped[r.Kind]:
+		r.Namespace = ""
+	case r.Namespace == "":
+		r.Namespace = "default"
+	}
+	return r
+}
+
 // encode writes an object as JSON with its apiVersion and kind.
 func encode(object runtime.Object) (Ref, []byte, error) {
 	if value := reflect.ValueOf(object); !value.IsValid() || value.Kind() == reflect.Pointer && value.IsNil() {
@@ -50,5 +73,9 @@ func encode(object runtime.Object) (Ref, []byte, error) {
 		head := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,`, version, name)
 		text = append([]byte(head), text[1:]...)
 	}
-	return Ref{Kind: kind.Kind, Namespace: metadata.GetNamespace(), Name: metadata.GetName()}, text, nil
+	ref := Ref{Kind: kind.Kind, Namespace: metadata.GetNamespace(), Name: metadata.GetName()}
+	if kind.Group == sourceGroup {
+		ref.Kind = sourceKind
+	}
+	return ref, text, nil
 }

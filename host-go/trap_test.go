@@ -43,7 +43,8 @@ func TestATrapCostsTheCallAndTheClusterIsFilledAgain(t *testing.T) {
 	if _, err := committed.Apply(node("c", 3)...); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := committed.Delete(Ref{Kind: "ResourceSlice", Name: "b"}); !found || err != nil {
+	// A namespace means nothing for a slice.
+	if found, err := committed.Delete(Ref{Kind: "ResourceSlice", Namespace: "ml", Name: "b"}); !found || err != nil {
 		t.Fatal(found, err)
 	}
 	if err := committed.Commit(); err != nil {
@@ -91,7 +92,7 @@ func TestATrapInAForkLeavesTheClusterAsItWas(t *testing.T) {
 
 func TestWhatIsNotTakenInAgainIsSaid(t *testing.T) {
 	full := clusterOf(t, small(t), Settings{})
-	slice := Ref{Kind: "ResourceSlice", Namespace: "default", Name: "b"}
+	slice := Ref{Kind: "ResourceSlice", Name: "b"}
 	full.copies[slice] = copied{[]byte("{"), full.copies[slice].when}
 	_, err := full.Apply(tooMuch()...)
 	var lost *LostError
