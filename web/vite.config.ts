@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync, statSync } from "node:fs";
 
 import { type Plugin, defineConfig } from "vite";
+
+const MODULE = "node_modules/apportion/dist/apportion_bg.wasm";
 
 /** Another one for each build, and the same for equal sources: a hash of everything that the page is made from. */
 const STYLE_NONCE = (() => {
   const hash = createHash("sha256");
-  const sources = ["index.html", "package-lock.json", "node_modules/apportion/dist/apportion_bg.wasm"];
+  const sources = ["index.html", "package-lock.json", MODULE];
   for (const entry of readdirSync("src", { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) sources.push(`${entry.parentPath}/${entry.name}`);
   }
@@ -66,7 +68,7 @@ const offline: Plugin = {
 export default defineConfig({
   // Relative, so that the files work under any address.
   base: "./",
-  define: { STYLE_NONCE: JSON.stringify(STYLE_NONCE) },
+  define: { STYLE_NONCE: JSON.stringify(STYLE_NONCE), MODULE_BYTES: String(statSync(MODULE).size) },
   build: { target: "es2022", modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
   worker: { format: "es" },
   server: { fs: { allow: [".."] } },

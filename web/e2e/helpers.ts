@@ -44,6 +44,8 @@ export async function open(page: Page, text?: string): Promise<void> {
   await expect(editor(page)).toBeVisible();
   await expect(pods(page)).toBeVisible();
   if (text === undefined) return;
+  await page.getByRole("button", { name: "Files", exact: true }).click();
+  await page.getByRole("button", { name: "Start empty" }).click();
   await drop(page, { "cluster.yaml": text });
   await expect(page.getByRole("navigation", { name: "Files" })).toHaveCount(0);
   await settled(page);

@@ -105,6 +105,27 @@ test("nothing leaves the page, and nothing is loaded after the start", async ({ 
   expect(requests.length).toBe(count);
 });
 
+test("on a slow network loading shows how far it is, and typing does not start it again", async ({ page }) => {
+  let release: (() => void) | undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  let loads = 0;
+  await page.route("**/*.wasm", async (route) => {
+    loads += 1;
+    await held;
+    await route.continue();
+  });
+  await page.goto("./");
+  await editor(page).press("Control+End");
+  for (let count = 0; count < 6; count += 1) {
+    await page.keyboard.type("#");
+    await page.waitForTimeout(500);
+  }
+  await expect(page.locator(".busy")).toContainText("Loading the engine");
+  release?.();
+  await expect(pods(page)).toBeVisible();
+  expect(loads).toBe(1);
+});
+
 test("when the module cannot be loaded the page says so, and recovers", async ({ page }) => {
   let isBlocked = true;
   await page.route("**/*.wasm", (route) => (isBlocked ? route.abort() : route.continue()));

@@ -67,7 +67,7 @@ test("files are tabs: dropped, renamed, removed; what is no manifest is refused"
   await expect(podRow(page, "first")).toBeVisible();
   await drop(page, { "two.yaml": "apiVersion: v1\r\nkind: Pod\r\nmetadata: { name: second }\r\nspec: { containers: [{ name: c, image: x }] }\r\n", "notes.txt": "hello" });
   await expect(podRow(page, "second")).toBeVisible();
-  await expect(page.getByText("Not read, for it is no YAML or JSON or too large: notes.txt")).toBeVisible();
+  await expect(page.getByText("Not read, for it holds no manifest or is too large: notes.txt")).toBeVisible();
   const files = page.getByRole("navigation", { name: "Files" }).getByRole("button");
   await expect(files).toHaveText(["cluster.yaml", "two.yaml"]);
   await expect(editor(page)).toContainText("second");
@@ -81,6 +81,20 @@ test("files are tabs: dropped, renamed, removed; what is no manifest is refused"
   await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
   await expect(podRow(page, "second")).toHaveCount(0);
   await expect(podRow(page, "first")).toBeVisible();
+});
+
+test("a new file and two drops leave the tour where it is", async ({ page }) => {
+  await open(page);
+  const files = page.getByRole("navigation", { name: "Files" }).getByRole("button");
+  const count = await files.count();
+  await button(page, "Files").click();
+  await button(page, "New file").click();
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+  await expect(files).toHaveCount(count + 1);
+  await drop(page, { dump: "apiVersion: v1\nkind: Pod\nmetadata: { name: first }\nspec: { containers: [{ name: c, image: x }] }\n" });
+  await drop(page, { dump: "apiVersion: v1\nkind: Pod\nmetadata: { name: second }\nspec: { containers: [{ name: c, image: x }] }\n" });
+  await expect(files).toHaveCount(count + 3);
+  for (const name of ["notebook", "first", "second"]) await expect(podRow(page, name)).toBeVisible();
 });
 
 test("files are opened from the disk, and an empty page is a start", async ({ page }) => {

@@ -55,15 +55,14 @@ export function createActions(state: Store<State>, client: Client): { act: Actio
       return true;
     },
     open(files, more = {}) {
-      const { version, gates, view, notice } = state.value;
-      change({ ...states.initial(files), version, gates, view, notice, ...more });
+      const { version, gates, view, notice, loading } = state.value;
+      change({ ...states.initial(files), version, gates, view, notice, loading, ...more });
       void ask();
     },
     addFiles(added) {
       if (added.length === 0) return;
-      const { files, opened } = state.value;
-      if (files === opened) return act.open(withNames([], added));
-      change(states.onFiles(state.value, withNames(files, added), files.length));
+      const files = beside(state.value.files, added);
+      change(states.onFiles(state.value, files, files.length - added.length));
       void ask();
     },
     removeFile(file) {
@@ -148,6 +147,12 @@ function pickedAt({ inventory, result }: State, at: number): Picked | undefined 
   }
   const claim = kind === "Pod" ? result?.report.pods.find((pod) => pod.name === name && pod.namespace === home)?.claims[0]?.claim : undefined;
   return claim === undefined ? { kind: "other", object: document.object } : { kind: "claim", key: `${home}/${claim}` };
+}
+
+/** Files beside those that are there; files without text make room for a text. */
+export function beside(files: readonly SourceFile[], added: readonly SourceFile[]): SourceFile[] {
+  const isBlank = ({ text }: SourceFile) => text.trim() === "";
+  return withNames(files.every(isBlank) && !added.every(isBlank) ? [] : files, added);
 }
 
 /** Files beside those that are there, none with the name of another. */

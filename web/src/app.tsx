@@ -70,7 +70,7 @@ function useDrops(): void {
 function Tabs() {
   const { state, act } = usePage();
   const list = useRef<HTMLDivElement>(null);
-  const { result, failure, busy, view } = state;
+  const { result, failure, busy, loading, view } = state;
   const pending = result?.report.pods.filter(({ node }) => node === undefined).length ?? 0;
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -101,8 +101,18 @@ function Tabs() {
       <p class="muted" role="status">
         {result !== undefined && failure === undefined && summary(result, findingsOf(state))}
       </p>
-      {busy && <p class="busy">{words.WORKING}</p>}
+      {busy && <p class="busy">{loading === undefined ? words.WORKING : <Loading share={loading} />}</p>}
     </div>
+  );
+}
+
+/** How far the engine is; typing can wait for it, and does not start it again. */
+function Loading({ share }: { share: number }) {
+  const percent = Math.floor(share * 100);
+  return (
+    <>
+      {words.ENGINE} <progress max={100} value={percent} aria-label={words.ENGINE} /> {percent} %
+    </>
   );
 }
 

@@ -24,21 +24,25 @@ interface Entry {
   settle(outcome: Outcome<AskKind>): void;
 }
 
-/** How long a newer question waits for an older one before the worker is replaced. */
+/** How long a newer question waits for an older one before the worker is replaced. A worker that still loads is never replaced. */
 export const PATIENCE_MS = 2_000;
 
 const OVERTAKEN = { kind: "overtaken" } as const;
 
 export class Client {
   readonly #start: () => Thread;
+  readonly #onLoading: (share: number | undefined) => void;
+  #isReady = false;
   #thread: Thread | undefined;
   #running: Entry | undefined;
   readonly #waiting = new Map<AskKind, Entry>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastId = 0;
 
-  constructor(start: () => Thread) {
+  /** `onLoading` is told how much of the module is there, from 0 to 1, then nothing more. */
+  constructor(start: () => Thread, onLoading: (share: number | undefined) => void = () => undefined) {
     this.#start = start;
+    this.#onLoading = onLoading;
   }
 
   /** Starts the worker before there is anything to ask: it has much to load. */
@@ -56,8 +60,15 @@ export class Client {
       // The order is that of asking, but a new cluster goes first: everything else waits for what it says.
       this.#waiting.delete(kind);
       this.#waiting.set(kind, entry);
-      if (kind === "run" || this.#running.message.kind === kind) this.#timer ??= setTimeout(() => this.#replace(), PATIENCE_MS);
+      this.#lose();
     });
+  }
+
+  /** Loses patience some time after a newer question waits for an older one; a module that is on its way would only come later. */
+  #lose(): void {
+    const running = this.#running?.message.kind;
+    if (!this.#isReady || running === undefined || !(this.#waiting.has("run") || this.#waiting.has(running))) return;
+    this.#timer ??= setTimeout(() => this.#replace(), PATIENCE_MS);
   }
 
   #send(entry: Entry): void {
@@ -67,6 +78,8 @@ export class Client {
   }
 
   #open(): Thread {
+    this.#isReady = false;
+    this.#onLoading(0);
     const thread = this.#start();
     thread.onmessage = ({ data }) => this.#receive(readFromWorker(data));
     thread.onerror = (event) => {
@@ -77,6 +90,12 @@ export class Client {
   }
 
   #receive(message: FromWorker | undefined): void {
+    if (message?.kind === "loading") return this.#isReady ? undefined : this.#onLoading(message.share);
+    if (message?.kind === "ready") {
+      this.#isReady = true;
+      this.#onLoading(undefined);
+      return this.#lose();
+    }
     const running = this.#running;
     if (running === undefined) return;
     if (message === undefined) return this.#fail("the worker sent something unknown");
@@ -100,6 +119,7 @@ export class Client {
   /** A module that trapped may hold half-written memory, so its thread goes with it. */
   #fail(message: string): void {
     this.#close();
+    this.#onLoading(undefined);
     this.#finish({ kind: "failed", message });
   }
 

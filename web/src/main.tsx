@@ -10,13 +10,16 @@ import { keepOffline } from "./offline";
 import { PageContext } from "./page";
 import { applyTheme, preferences } from "./preferences";
 import { followAddress } from "./share/address";
-import { type State, initial } from "./state";
+import { type State, initial, onLoading } from "./state";
 import { Store } from "./store";
 import { showHidden } from "./visible";
 
 const root = document.getElementById("app");
 const store = new Store(initial(firstFiles), show);
-const client = new Client(() => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" }));
+const client = new Client(
+  () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" }),
+  (share) => (store.value = onLoading(store.value, share)),
+);
 const { act, ask } = createActions(store, client);
 const asking: Client["ask"] = (kind, question, onRead) => client.ask(kind, question, onRead);
 

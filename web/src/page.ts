@@ -18,7 +18,7 @@ export interface Actions {
    */
   rewrite(text: string, documents: readonly Utf16Range[] | undefined): boolean;
   open(files: readonly SourceFile[], more?: Partial<Pick<State, "script" | "view" | "expression" | "device">>): void;
-  /** Files come beside those that are there, or in the place of an example that nobody changed. */
+  /** Files come beside those that are there, in the place of empty ones. */
   addFiles(files: readonly SourceFile[]): void;
   removeFile(file: number): void;
   renameFile(file: number, name: string): void;

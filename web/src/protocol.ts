@@ -109,6 +109,10 @@ export type CelAnswer = { status: "evaluated"; answers: ExpressionAnswer[] } | {
 export type ToWorker = { [Kind in AskKind]: { id: number; kind: Kind; ask: Asks[Kind] } }[AskKind];
 
 export type FromWorker =
+  /** How much of the module is there, from 0 to 1. */
+  | { kind: "loading"; share: number }
+  /** The module is there: from now on only an answer takes time. */
+  | { kind: "ready" }
   | { kind: "done"; id: number; answer: unknown }
   /** What the manifests hold, before anything is decided. */
   | { kind: "read"; id: number; inventory: Inventory }
@@ -147,7 +151,10 @@ export function readToWorker(data: unknown): ToWorker | undefined {
 
 /** Reads a message of the worker; undefined when it is none. What an answer holds is read by whoever asked. */
 export function readFromWorker(data: unknown): FromWorker | undefined {
-  if (!isRecord(data) || typeof data.id !== "number") return undefined;
+  if (!isRecord(data)) return undefined;
+  if (data.kind === "ready") return { kind: "ready" };
+  if (data.kind === "loading") return typeof data.share === "number" ? { kind: "loading", share: data.share } : undefined;
+  if (typeof data.id !== "number") return undefined;
   const { id } = data;
   switch (data.kind) {
     case "failed":

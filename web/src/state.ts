@@ -43,6 +43,8 @@ export interface State {
   /** Lines that the editor is to show, the newest wish. */
   readonly shown?: { readonly file: number; readonly range: Utf16Range; readonly takesFocus: boolean } | undefined;
   readonly busy: boolean;
+  /** How much of the engine's module is there, from 0 to 1; nothing once all of it is. */
+  readonly loading?: number | undefined;
   /** The newest question that was asked; what is shown beside the answer follows it, too. */
   readonly asked?: Question | undefined;
   /** What the newest manifests hold. */
@@ -75,8 +77,8 @@ export function questionOf({ files, version, gates }: State): Question {
 
 /** Everything that belongs to a link is what it says there; answers to the cluster before are dropped. */
 export function onOpen(state: State, shared: Shared): State {
-  const { busy, notice } = state;
-  return { ...initial(shared.files), ...shared, busy, notice };
+  const { busy, loading, notice } = state;
+  return { ...initial(shared.files), ...shared, busy, loading, notice };
 }
 
 export function onEdit(state: State, file: number, text: string): State {
@@ -123,6 +125,10 @@ export function onPick(state: State, picked: Picked | undefined): State {
 
 export function onNotice(state: State, notice: string | undefined): State {
   return { ...state, notice };
+}
+
+export function onLoading(state: State, loading: number | undefined): State {
+  return { ...state, loading };
 }
 
 /** The question as it is now is being asked. */

@@ -13,6 +13,7 @@ export const MANIFESTS = "Manifests";
 export const RESULT = "Result";
 export const WORKING = "Working";
 export const LOADING = "Loading";
+export const ENGINE = "Loading the engine";
 export const FINDINGS = "Findings";
 export const NOTES = "Notes";
 export const NOTHING = "No Pods yet. Paste Pods or workloads that use claims, together with DeviceClasses and ResourceSlices.";
@@ -189,7 +190,7 @@ export const OUTLINE = "Go to";
 export const UNKNOWN_KIND = "unknown";
 
 export function refused(names: readonly string[]): string {
-  return `Not read, for it is no YAML or JSON or too large: ${some(names, 5).join(", ")}`;
+  return `Not read, for it holds no manifest or is too large: ${some(names, 5).join(", ")}`;
 }
 
 export const SHARE_TITLE = "Share and keep";

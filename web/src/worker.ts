@@ -1,13 +1,40 @@
 // The engine's thread. It loads the module, then answers one question at a time.
 
 import { init } from "apportion";
+import address from "apportion/apportion_bg.wasm?url";
 
 import { answer, sessionOf } from "./answer/answer";
 import { type FromWorker, type ToWorker, readToWorker } from "./protocol";
 
-const isReady = init();
+/** The size of the module, known when the page is built: what a server says is the size of what it sends. */
+declare const MODULE_BYTES: number;
+
+const isReady = load();
 // Whoever asks is told.
 isReady.catch(() => undefined);
+
+async function load(): Promise<void> {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`the module is not there: ${response.status} ${response.statusText}`);
+  // Counted beside the compiler, which keeps the answer itself and with it what the browser remembers of it.
+  void tellProgress(response.clone()).catch(() => undefined);
+  await init(await WebAssembly.compileStreaming(response));
+  say({ kind: "ready" });
+}
+
+async function tellProgress({ body }: Response): Promise<void> {
+  const reader = body?.getReader();
+  let told = 0;
+  for (let received = 0; reader !== undefined; ) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    received += value.length;
+    const share = Math.min(1, received / MODULE_BYTES);
+    if (share - told < 0.01) continue;
+    told = share;
+    say({ kind: "loading", share });
+  }
+}
 
 self.addEventListener("message", (event: MessageEvent<unknown>) => {
   const asked = readToWorker(event.data);

@@ -24,14 +24,16 @@ class FakeThread implements Thread {
 function setUp() {
   const threads: FakeThread[] = [];
   const outcomes: [AskKind, Outcome<AskKind>["kind"]][] = [];
-  const client = new Client(() => {
+  const loading: (number | undefined)[] = [];
+  const start = () => {
     const thread = new FakeThread();
     threads.push(thread);
     return thread;
-  });
+  };
+  const client = new Client(start, (share) => loading.push(share));
   const ask = <Kind extends AskKind>(kind: Kind, rest?: Omit<Asks[Kind], "question">, onRead?: () => void) =>
     void client.ask(kind, { ...QUESTION, ...rest } as Asks[Kind], onRead).then((outcome) => outcomes.push([kind, outcome.kind]));
-  return { threads, outcomes, ask, client };
+  return { threads, outcomes, loading, ask, client };
 }
 
 const REPORT = { nodes: [], pods: [], claims: [], findings: [] };
@@ -72,6 +74,7 @@ test("a new cluster goes before everything that waits", async () => {
 test("a worker that takes too long is replaced when a newer question waits", async () => {
   const { threads, outcomes, ask } = setUp();
   ask("run");
+  threads[0]?.reply({ kind: "ready" });
   vi.advanceTimersByTime(10 * PATIENCE_MS);
   expect(threads.length).toBe(1);
   ask("run");
@@ -81,9 +84,30 @@ test("a worker that takes too long is replaced when a newer question waits", asy
   expect(outcomes).toEqual([["run", "overtaken"]]);
 });
 
+test("typing never starts the loading of the module again, however slow the network is", async () => {
+  const { threads, outcomes, loading, ask } = setUp();
+  for (let count = 0; count < 10; count += 1) {
+    ask("run");
+    vi.advanceTimersByTime(3 * PATIENCE_MS);
+    threads[0]?.reply({ kind: "loading", share: count / 10 });
+  }
+  expect(threads.length).toBe(1);
+  expect(loading).toEqual([0, 0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]);
+  threads[0]?.reply({ kind: "ready" });
+  expect(loading.at(-1)).toBeUndefined();
+  // From now on only an answer takes time, and a newer question waits.
+  vi.advanceTimersByTime(PATIENCE_MS - 1);
+  expect(threads.length).toBe(1);
+  threads[0]?.reply(ran(1));
+  threads[0]?.reply(ran(10));
+  await settled();
+  expect(outcomes.map(([, kind]) => kind)).toEqual([...Array.from({ length: 9 }, () => "overtaken"), "done"]);
+});
+
 test("what only waits for its turn replaces nothing", () => {
   const { threads, ask } = setUp();
   ask("run");
+  threads[0]?.reply({ kind: "ready" });
   ask("cel", { expression: "", device: "" });
   vi.advanceTimersByTime(10 * PATIENCE_MS);
   expect(threads.length).toBe(1);

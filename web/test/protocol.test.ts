@@ -23,7 +23,9 @@ test("messages of the worker are read", () => {
   expect(readFromWorker({ kind: "done", id: 1, answer: 1 })).toEqual({ kind: "done", id: 1, answer: 1 });
   expect(readFromWorker({ kind: "failed", id: 1, message: "m" })).toMatchObject({ kind: "failed", message: "m" });
   expect(readFromWorker({ kind: "read", id: 1, inventory: {} })).toMatchObject({ kind: "read" });
-  for (const foreign of [undefined, [], { kind: "done" }, { kind: "failed", id: 1 }, { kind: "read", id: 1 }, { id: 1 }]) {
+  expect(readFromWorker({ kind: "loading", share: 0.5 })).toEqual({ kind: "loading", share: 0.5 });
+  expect(readFromWorker({ kind: "ready" })).toEqual({ kind: "ready" });
+  for (const foreign of [undefined, [], { kind: "loading" }, { kind: "done" }, { kind: "failed", id: 1 }, { kind: "read", id: 1 }, { id: 1 }]) {
     expect(readFromWorker(foreign)).toBeUndefined();
   }
 });

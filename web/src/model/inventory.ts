@@ -3,6 +3,7 @@
 import type { ObjectRef } from "apportion";
 
 import { type Fields, isRecord, list, record, text } from "../foreign";
+import { compareNumbered } from "./order";
 
 export interface Inventory {
   pools: PoolEntry[];
@@ -97,9 +98,9 @@ export function inventory(stored: readonly Stored[]): Inventory {
   const rules = [...last.values()].filter(({ object }) => object.kind === "DeviceTaintRule");
   for (const { object, value } of rules) addTaint([...pools.values()].map(({ pool }) => pool), object.name, record(record(value).spec));
   for (const { pool, slices, expected } of pools.values()) found.pools.push({ ...pool, isIncomplete: slices < expected });
-  found.pools.sort((one, other) => compare(one.driver, other.driver) || compare(one.name, other.name));
-  found.nodes.sort((one, other) => compare(one.name, other.name));
-  found.classes.sort(compare);
+  found.pools.sort((one, other) => compareNumbered(one.driver, other.driver) || compareNumbered(one.name, other.name));
+  found.nodes.sort((one, other) => compareNumbered(one.name, other.name));
+  found.classes.sort(compareNumbered);
   found.selectors = [...new Set(found.selectors)];
   return found;
 }
@@ -117,10 +118,6 @@ function addTaint(pools: readonly PoolEntry[], rule: string, { deviceSelector, t
 /** Identity of a device everywhere in the page. */
 export function deviceKey({ driver, pool, device }: { driver: string; pool: string; device: string }): string {
   return `${driver}/${pool}/${device}`;
-}
-
-export function compare(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 function poolOf(driver: string, name: string, spec: Fields, labels: Labels): PoolEntry {
@@ -156,7 +153,7 @@ function selectorOf(value: unknown, labels: Labels): { reach: string; nodes: str
     for (const node of known.filter(fits)) nodes.add(node);
   }
   const texts = terms.map((term) => term.map(({ key, operator, values }) => `${key} ${operator} ${values.join(", ")}`.trimEnd()).join(" and "));
-  return { reach: texts.length === 0 ? "no node" : `nodes with ${texts.join(", or ")}`, nodes: [...nodes].sort(compare) };
+  return { reach: texts.length === 0 ? "no node" : `nodes with ${texts.join(", or ")}`, nodes: [...nodes].sort(compareNumbered) };
 }
 
 function deviceOf(value: unknown, index: number, slice: string, sliceNode: string): DeviceEntry {

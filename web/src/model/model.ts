@@ -2,7 +2,8 @@
 
 import type { AllocatedDevice, Report } from "apportion";
 
-import { type DeviceEntry, type Inventory, type PoolEntry, compare, deviceKey } from "./inventory";
+import { type DeviceEntry, type Inventory, type PoolEntry, deviceKey } from "./inventory";
+import { compareNumbered } from "./order";
 import { type Nano, format, parse, ratio } from "./quantity";
 
 /** Colours that claims take in turn. */
@@ -229,13 +230,6 @@ function isWithin(inner: ReadonlySet<string>, outer: ReadonlySet<string>): boole
 
 function isApart(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
   return [...one].every((name) => !other.has(name));
-}
-
-const COLLATOR = new Intl.Collator("en", { numeric: true });
-
-/** `node-2` before `node-10`. */
-export function compareNumbered(one: string, other: string): number {
-  return COLLATOR.compare(one, other) || compare(one, other);
 }
 
 function poolView(pool: PoolEntry, devices: readonly DeviceEntry[], holders: Holders): PoolView {

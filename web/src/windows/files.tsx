@@ -54,7 +54,7 @@ export function Files({ onClose }: WindowProps) {
         >
           {words.START_EMPTY}
         </button>
-        <input ref={files} class="hidden" tabIndex={-1} aria-label={words.OPEN_FILES} type="file" multiple accept=".yaml,.yml,.json" onChange={take} />
+        <input ref={files} class="hidden" tabIndex={-1} aria-label={words.OPEN_FILES} type="file" multiple onChange={take} />
         <input ref={folder} class="hidden" tabIndex={-1} aria-label={words.OPEN_FOLDER} type="file" {...{ webkitdirectory: true }} onChange={take} />
       </p>
       <p class="muted">{words.DROP_HINT}</p>
