@@ -5,13 +5,15 @@ import { type SourceFile, globalOffset, joined, localRange, split } from "./file
 import type { Actions } from "./page";
 import type { Picked, State } from "./state";
 import * as states from "./state";
+import { newId } from "./share/drafts";
 import type { Store } from "./store";
 import * as words from "./words";
 
 /** Typing asks at each pause of this length. */
 const PAUSE_MS = 80;
 
-export function createActions(state: Store<State>, client: Client): { act: Actions; ask: () => void } {
+/** `back` goes to what was opened before, where there is something. */
+export function createActions(state: Store<State>, client: Client, back: () => boolean = () => false): { act: Actions; ask: () => void } {
   const change = (to: State) => (state.value = to);
   let pause: ReturnType<typeof setTimeout> | undefined;
 
@@ -55,8 +57,8 @@ export function createActions(state: Store<State>, client: Client): { act: Actio
       return true;
     },
     open(files, more = {}) {
-      const { version, gates, view, notice, loading } = state.value;
-      change({ ...states.initial(files), version, gates, view, notice, loading, ...more });
+      const { version, gates, view, loading } = state.value;
+      change({ ...states.initial(files), draft: newId(), version, gates, view, loading, opened: { files, script: more.script ?? "" }, ...more });
       void ask();
     },
     addFiles(added) {
@@ -66,9 +68,25 @@ export function createActions(state: Store<State>, client: Client): { act: Actio
       void ask();
     },
     removeFile(file) {
-      change(states.onFiles(state.value, state.value.files.filter((_, index) => index !== file)));
+      change(states.onRemove(state.value, file, words.removed(state.value.files[file]?.name ?? "")));
       void ask();
     },
+    undo() {
+      const { undos } = state.value;
+      const last = undos.at(-1);
+      if (last === undefined) return back();
+      change(states.onNotice({ ...state.value, undos: undos.slice(0, -1) }, undefined));
+      if (last.kind === "opened") act.open(last.opened.files, { name: state.value.name, script: last.opened.script });
+      else {
+        const all = beside(state.value.files, [last.file]);
+        const file = all.pop();
+        const at = Math.min(last.at, all.length);
+        change(states.onFiles(state.value, file === undefined ? all : all.toSpliced(at, 0, file), at));
+        void ask();
+      }
+      return true;
+    },
+    setName: (name) => void change({ ...state.value, name }),
     renameFile(file, name) {
       const files = state.value.files.map((other, index) => (index === file ? { ...other, name } : other));
       if (name !== "" && new Set(files.map(({ name }) => name)).size === files.length) change(states.onFiles(state.value, files));

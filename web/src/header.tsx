@@ -63,7 +63,12 @@ export function Header() {
       </div>
       {state.notice !== undefined && (
         <p class="toast" role="status">
-          {state.notice}{" "}
+          {state.notice.text}{" "}
+          {state.notice.canUndo && (
+            <button type="button" class="small" onClick={() => act.undo()}>
+              {words.UNDO}
+            </button>
+          )}{" "}
           <button type="button" class="small" onClick={() => act.notice(undefined)}>
             {words.CLOSE}
           </button>
@@ -85,6 +90,8 @@ function useKeys(onHelp: () => void): void {
       if (view !== undefined) {
         act.show(view);
         document.getElementById(`tab-${view}`)?.focus();
+      } else if (key === "z" && (event.ctrlKey || event.metaKey) && !event.altKey && !isWriting) {
+        if (!act.undo()) return;
       } else if (key === "F6") toggleSides();
       else if (isWriting || event.altKey || event.ctrlKey || event.metaKey || !preferences().singleKeys) return;
       else if (key === "?") onHelp();

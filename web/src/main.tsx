@@ -9,18 +9,22 @@ import { firstFiles } from "./example";
 import { keepOffline } from "./offline";
 import { PageContext } from "./page";
 import { applyTheme, preferences } from "./preferences";
-import { followAddress } from "./share/address";
+import { Openings, thisBrowser } from "./share/address";
+import { Drafts } from "./share/drafts";
 import { type State, initial, onLoading } from "./state";
 import { Store } from "./store";
 import { showHidden } from "./visible";
+import * as words from "./words";
 
 const root = document.getElementById("app");
-const store = new Store(initial(firstFiles), show);
+const store = new Store({ ...initial(firstFiles), name: words.TOUR }, show);
 const client = new Client(
   () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" }),
   (share) => (store.value = onLoading(store.value, share)),
 );
-const { act, ask } = createActions(store, client);
+const { act, ask } = createActions(store, client, () => openings.back());
+const drafts = new Drafts();
+const openings = new Openings(store, ask, drafts, thisBrowser());
 const asking: Client["ask"] = (kind, question, onRead) => client.ask(kind, question, onRead);
 
 const now = () => store.value;
@@ -29,7 +33,7 @@ let onChange: ((state: State) => void) | undefined;
 function show(): void {
   onChange?.(store.value);
   if (root === null) return;
-  const page = { state: store.value, now, act, ask: asking };
+  const page = { state: store.value, now, act, ask: asking, drafts };
   render(
     <PageContext.Provider value={page}>
       <App />
@@ -44,8 +48,10 @@ keepOffline();
 applyTheme(preferences().theme);
 root?.replaceChildren();
 show();
-void followAddress(store, ask).then((follow) => {
-  onChange = follow;
+addEventListener("pagehide", () => openings.flush());
+void openings.start().then(() => {
+  onChange = (state) => openings.follow(state);
+  onChange(store.value);
   // Unless a link brought its own question.
   if (store.value.asked === undefined) ask();
 });

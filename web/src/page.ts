@@ -7,7 +7,8 @@ import { useContext, useEffect, useState } from "preact/hooks";
 import type { Client, Outcome } from "./client";
 import type { SourceFile } from "./files";
 import type { Answers, AskKind, Asks, Version } from "./protocol";
-import type { Filter, Picked, State, View } from "./state";
+import type { Drafts } from "./share/drafts";
+import type { Filter, Picked, Shared, State, View } from "./state";
 
 export interface Actions {
   /** The text of a file was changed in the editor. */
@@ -17,10 +18,14 @@ export interface Actions {
    * text, where they are known. False when it cannot be said which file changed.
    */
   rewrite(text: string, documents: readonly Utf16Range[] | undefined): boolean;
-  open(files: readonly SourceFile[], more?: Partial<Pick<State, "script" | "view" | "expression" | "device">>): void;
+  /** Opens files as something new: what was there before is one step back. */
+  open(files: readonly SourceFile[], more?: Partial<Shared & Pick<State, "draft" | "opened">>): void;
   /** Files come beside those that are there, in the place of empty ones. */
   addFiles(files: readonly SourceFile[]): void;
   removeFile(file: number): void;
+  /** Takes back what was removed, restored or opened last; false where there is nothing. */
+  undo(): boolean;
+  setName(name: string): void;
   renameFile(file: number, name: string): void;
   activate(file: number): void;
   chooseVersion(version: Version): void;
@@ -49,6 +54,7 @@ export interface Page {
   now: () => State;
   act: Actions;
   ask: Client["ask"];
+  drafts: Drafts;
 }
 
 export const PageContext = createContext<Page | undefined>(undefined);

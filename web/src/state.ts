@@ -21,10 +21,19 @@ export interface Filter {
   readonly deviceClass: string;
 }
 
+/** What can be taken back beside typing: a file that was removed, or a text that was restored in the place of what it was made from. */
+export type Undo =
+  | { readonly kind: "removed"; readonly file: SourceFile; readonly at: number }
+  | { readonly kind: "opened"; readonly opened: Opened };
+
 export interface State {
+  /** Which draft this is. */
+  readonly draft: string;
+  /** What it is called; empty for one that is called after its files. */
+  readonly name: string;
   readonly files: readonly SourceFile[];
-  /** The files as they were opened; the same as `files` until something is changed. */
-  readonly opened: readonly SourceFile[];
+  /** What was opened, before anything was changed. */
+  readonly opened: Opened;
   /** Which file is in the editor. */
   readonly active: number;
   readonly version: Version;
@@ -56,18 +65,23 @@ export interface State {
   /** Why there is no answer. */
   readonly failure?: string | undefined;
   /** What the page has to tell about itself. */
-  readonly notice?: string | undefined;
+  readonly notice?: { readonly text: string; readonly canUndo: boolean } | undefined;
+  /** The newest last. */
+  readonly undos: readonly Undo[];
 }
 
 export const NO_FILTER: Filter = { text: "", claim: "", deviceClass: "" };
 
 /** What a link carries. */
-export type Shared = Pick<State, "files" | "active" | "version" | "gates" | "view" | "filter" | "script" | "untilMillis" | "expression" | "device">;
+export type Shared = Pick<State, "name" | "files" | "active" | "version" | "gates" | "view" | "filter" | "script" | "untilMillis" | "expression" | "device">;
+
+/** What can be written. */
+export type Opened = Pick<State, "files" | "script">;
 
 export function initial(files: readonly SourceFile[]): State {
   return {
-    files, opened: files, active: 0, version: "all", gates: {}, view: "result", filter: NO_FILTER, script: "", untilMillis: 600_000,
-    expression: "", device: "", busy: false, checked: [],
+    draft: "", name: "", files, opened: { files, script: "" }, active: 0, version: "all", gates: {}, view: "result", filter: NO_FILTER, script: "", untilMillis: 600_000,
+    expression: "", device: "", busy: false, checked: [], undos: [],
   };
 }
 
@@ -76,9 +90,9 @@ export function questionOf({ files, version, gates }: State): Question {
 }
 
 /** Everything that belongs to a link is what it says there; answers to the cluster before are dropped. */
-export function onOpen(state: State, shared: Shared): State {
-  const { busy, loading, notice } = state;
-  return { ...initial(shared.files), ...shared, busy, loading, notice };
+export function onOpen(state: State, shared: Shared, draft: string, opened: Opened): State {
+  const { busy, loading } = state;
+  return { ...initial(shared.files), ...shared, draft, opened, busy, loading };
 }
 
 export function onEdit(state: State, file: number, text: string): State {
@@ -90,6 +104,15 @@ export function onEdit(state: State, file: number, text: string): State {
 export function onFiles(state: State, files: readonly SourceFile[], active = state.active): State {
   const some = files.length === 0 ? [{ name: "cluster.yaml", text: "" }] : files;
   return { ...state, files: some, active: Math.max(0, Math.min(active, some.length - 1)) };
+}
+
+/** A file goes, and can come back. */
+export function onRemove(state: State, at: number, notice: string): State {
+  const file = state.files[at];
+  if (file === undefined) return state;
+  const active = at < state.active ? state.active - 1 : state.active;
+  const rest = onFiles(state, state.files.filter((_, index) => index !== at), active);
+  return onNotice({ ...rest, undos: [...state.undos, { kind: "removed", file, at }] }, notice, true);
 }
 
 export function onActive(state: State, active: number): State {
@@ -123,8 +146,8 @@ export function onPick(state: State, picked: Picked | undefined): State {
   return samePick(state.picked, picked) ? state : { ...state, picked };
 }
 
-export function onNotice(state: State, notice: string | undefined): State {
-  return { ...state, notice };
+export function onNotice(state: State, text: string | undefined, canUndo = false): State {
+  return { ...state, notice: text === undefined ? undefined : { text, canUndo } };
 }
 
 export function onLoading(state: State, loading: number | undefined): State {

@@ -159,6 +159,13 @@ export const APPLY = "Apply";
 export const APPLIED = "Applied";
 export const BY_HAND = "to be done by hand";
 export const UNDO = "Undo";
+export const TOUR = "Tour";
+export const EMPTY = "Empty";
+export const DRAFTS = "Drafts";
+export const DRAFTS_SAY = "What you wrote, kept by this browser and by nobody else: the newest 20. Opening one leaves the others as they are.";
+export const DRAFT_NAME = "Name of this draft";
+export const PUT_BACK = "Put back";
+
 export const BEFORE = "Before";
 export const AFTER = "Now";
 export const WHAT = "What";
@@ -191,6 +198,19 @@ export const UNKNOWN_KIND = "unknown";
 
 export function refused(names: readonly string[]): string {
   return `Not read, for it holds no manifest or is too large: ${some(names, 5).join(", ")}`;
+}
+
+export function removed(name: string): string {
+  return `Removed ${name}.`;
+}
+
+export function restored(name: string): string {
+  return `Restored as you left it: ${name}.`;
+}
+
+/** The name of a draft, or else of its files. */
+export function draftName({ name, files }: { name: string; files: readonly { name: string }[] }): string {
+  return name === "" ? some(files.map(({ name }) => name), 2).join(", ") : name;
 }
 
 export const SHARE_TITLE = "Share and keep";
@@ -237,6 +257,7 @@ export const KEY_GROUPS: readonly { title: string; keys: readonly (readonly [str
       ["/", "find a device"],
       ["Alt+1 to Alt+4", "Result, Why, Time, CEL"],
       ["F6", "from the text to its answer, and back"],
+      ["Ctrl+Z", "outside of the text: take back a removal, or go back to what was open before"],
       ["Escape", "close a window, leave the editor"],
     ],
   },
@@ -270,7 +291,7 @@ export function fileName(index: number): string {
 }
 
 export function badLink(why: string): string {
-  return `The link cannot be opened: ${why}. This is the page as it starts.`;
+  return `The link cannot be opened: ${why}. The page is as it would be without it.`;
 }
 
 export const AT = "At";

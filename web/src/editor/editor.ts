@@ -32,6 +32,8 @@ export interface EditorEvents {
   /** The cursor was moved by hand. */
   onCursor(name: string, offset: number): void;
   onFix(finding: PlacedFinding): void;
+  /** There is nothing more to undo in the text; false where there is nothing beside it either. */
+  onUndo(): boolean;
   /** Escape: the focus goes elsewhere. */
   onLeave(): void;
 }
@@ -121,7 +123,7 @@ function extensions(events: EditorEvents, name: () => string) {
     highlightActiveLine(),
     highlightActiveLineGutter(),
     // What a key does first decides; Escape leaves only where nothing else wants it. Tab moves the focus, as in every form.
-    keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, { key: "Escape", run: leave }]),
+    keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, { key: "Mod-z", run: events.onUndo }, { key: "Escape", run: leave }]),
     EditorView.cspNonce.of(STYLE_NONCE),
     EditorView.contentAttributes.of({ "aria-label": EDITOR_LABEL, spellcheck: "false", tabindex: "0" }),
     EditorView.updateListener.of((update) => {

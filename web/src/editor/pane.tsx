@@ -27,6 +27,7 @@ export function EditorPane({ onLeave }: { onLeave: () => void }) {
           onEdit: (name, text) => act.edit(numberOf(name), text),
           onCursor: (name, offset) => act.cursor(numberOf(name), offset),
           onFix: act.fix,
+          onUndo: act.undo,
           onLeave: () => leave.current(),
         }),
       );
@@ -36,7 +37,7 @@ export function EditorPane({ onLeave }: { onLeave: () => void }) {
     };
   }, []);
 
-  useEffect(() => editor?.forget(), [editor, state.opened]);
+  useEffect(() => editor?.forget(), [editor, state.draft]);
   // Of the newest state: what was typed since the last drawing must not be taken back.
   useEffect(() => editor?.open(now().files, now().active), [editor, state.files, state.active]);
   const isAnswered = state.result !== undefined || state.failure !== undefined;

@@ -1,45 +1,217 @@
-// The address of the page follows the state, and the state follows the address.
+// Whatever is opened is an entry of the browser's history, its address follows the state, and the state follows the address.
 
+import { record } from "../foreign";
 import type { Store } from "../store";
-import { type Shared, type State, onNotice, onOpen } from "../state";
+import { type Opened, type Shared, type State, onNotice, onOpen } from "../state";
 import * as words from "../words";
+import { type Drafts, newId } from "./drafts";
 import { fragmentOf, readFragment, sharedOf } from "./link";
 
 const PAUSE_MS = 400;
 
-/** Opens what the address says, and from then on writes there what belongs to a link. */
-export async function followAddress(store: Store<State>, ask: () => void): Promise<(state: State) => void> {
-  let written = "";
-  const open = async () => {
-    if (location.hash === written) return;
-    const shared = await readFragment(location.hash);
-    if (shared === undefined) return;
-    if (typeof shared === "string") store.value = onNotice(store.value, words.badLink(shared));
-    else {
-      store.value = onOpen(store.value, shared);
-      ask();
-    }
-  };
-  addEventListener("hashchange", () => void open());
-  await open();
+/** How long the page waits for what the browser kept before it starts without. */
+const PATIENCE_MS = 500;
 
-  let last = sharedOf(store.value);
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const write = async () => {
-    const fragment = await fragmentOf(sharedOf(store.value));
-    // What is too long for an address has none: an older one would tell something else.
-    written = fragment ?? "";
-    history.replaceState(null, "", fragment ?? location.pathname + location.search);
-  };
-  return (state) => {
+/** The browser's history and address, as far as they are used here. */
+export interface Browser {
+  /** What stands behind the `#`, with it. */
+  fragment(): string;
+  entry(): unknown;
+  /** An entry with an address; `undefined` for that of the page alone. */
+  push(entry: Entry, fragment: string | undefined): void;
+  replace(entry: Entry, fragment: string | undefined): void;
+  back(): void;
+  /** The user went to another entry or wrote another address. */
+  onArrival(listener: () => void): void;
+}
+
+/** One entry: which draft it shows, and how many entries of this page are behind it. */
+export interface Entry {
+  draft: string;
+  depth: number;
+}
+
+interface Visit {
+  shared: Shared;
+  opened: Opened;
+}
+
+export class Openings {
+  readonly #store: Store<State>;
+  readonly #ask: () => void;
+  readonly #drafts: Drafts;
+  readonly #browser: Browser;
+  #entry: Entry = { draft: "", depth: 0 };
+  /** The address that this page wrote last. */
+  #written = "";
+  /** Everything that was opened since the page was loaded, as it is now. */
+  readonly #visits = new Map<string, Visit>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(store: Store<State>, ask: () => void, drafts: Drafts, browser: Browser) {
+    this.#store = store;
+    this.#ask = ask;
+    this.#drafts = drafts;
+    this.#browser = browser;
+  }
+
+  /** Opens what the address says, or else what was left unfinished. */
+  async start(): Promise<void> {
+    this.#browser.onArrival(() => void this.#arrive());
+    const entry = readEntry(this.#browser.entry());
+    const kept = entry && (await within(this.#drafts.get(entry.draft)));
+    if (entry !== undefined && kept !== undefined) {
+      this.#entry = { ...entry, draft: await this.#drafts.own(entry.draft) };
+      this.#browser.replace(this.#entry, this.#browser.fragment());
+      this.#written = this.#browser.fragment();
+      this.#open(kept);
+      if (isChanged(kept)) this.#tellRestored(kept);
+      return;
+    }
+    this.#entry = entry ?? { draft: newId(), depth: 0 };
+    const shared = await readFragment(this.#browser.fragment());
+    this.#browser.replace(this.#entry, typeof shared === "object" ? this.#browser.fragment() : undefined);
+    if (typeof shared === "object") return this.#open({ shared, opened: shared });
+    const { opened } = this.#store.value;
+    this.#visits.set(this.#entry.draft, { shared: sharedOf(this.#store.value), opened });
+    this.#store.value = { ...this.#store.value, draft: this.#entry.draft };
+    if (typeof shared === "string") this.#store.value = onNotice(this.#store.value, words.badLink(shared));
+    else if (entry === undefined) await this.#restoreNewest();
+  }
+
+  /** What a tab left behind that was closed or crashed. The page as it starts is one step back. */
+  async #restoreNewest(): Promise<void> {
+    const [newest] = (await within(this.#drafts.list())) ?? [];
+    if (newest === undefined || !isChanged(newest)) return;
+    this.#entry = { draft: await this.#drafts.own(newest.id), depth: this.#entry.depth + 1 };
+    this.#browser.push(this.#entry, undefined);
+    this.#open(newest);
+    this.#tellRestored(undefined);
+    this.#writeSoon();
+  }
+
+  /** Keeps what changed, and gives what was opened an entry of its own. */
+  follow(state: State): void {
+    const { draft, opened } = state;
     const shared = sharedOf(state);
-    if (isSame(shared, last)) return;
-    last = shared;
-    clearTimeout(timer);
-    timer = setTimeout(() => void write(), PAUSE_MS);
+    const before = this.#visits.get(draft);
+    if (draft !== this.#entry.draft) {
+      this.flush();
+      this.#entry = { draft, depth: this.#entry.depth + 1 };
+      this.#browser.push(this.#entry, undefined);
+    } else if (before !== undefined && isSame(shared, before.shared)) return;
+    this.#visits.set(draft, { shared, opened });
+    this.#writeSoon();
+  }
+
+  /** Goes back to what was opened before; false where there is nothing. */
+  back(): boolean {
+    if (this.#entry.depth === 0) return false;
+    this.#browser.back();
+    return true;
+  }
+
+  /** Writes at once what waits to be written. */
+  flush(): void {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    void this.#write();
+  }
+
+  #open({ shared, opened }: Visit): void {
+    const { draft } = this.#entry;
+    this.#visits.set(draft, { shared, opened });
+    this.#store.value = onOpen(this.#store.value, shared, draft, opened);
+    this.#ask();
+  }
+
+  /** Says that a draft is shown again; undone by opening what it was made from, or else by going back. */
+  #tellRestored(from: Visit | undefined): void {
+    const { value } = this.#store;
+    const undos = from === undefined ? [] : [{ kind: "opened", opened: from.opened } as const];
+    this.#store.value = onNotice({ ...value, undos }, words.restored(words.draftName(value)), true);
+  }
+
+  async #arrive(): Promise<void> {
+    const entry = readEntry(this.#browser.entry());
+    const fragment = this.#browser.fragment();
+    if (entry?.draft === this.#entry.draft) {
+      this.#entry = entry;
+      return;
+    }
+    if (entry === undefined && fragment === this.#written) return;
+    this.flush();
+    const visit = entry && (this.#visits.get(entry.draft) ?? (await this.#drafts.get(entry.draft)));
+    if (entry !== undefined && visit !== undefined) {
+      this.#entry = entry;
+      this.#written = fragment;
+      return this.#open(visit);
+    }
+    const shared = await readFragment(fragment);
+    if (typeof shared === "string") this.#store.value = onNotice(this.#store.value, words.badLink(shared));
+    if (typeof shared !== "object") return;
+    this.#entry = entry ?? { draft: newId(), depth: this.#entry.depth + 1 };
+    this.#browser.replace(this.#entry, fragment);
+    this.#written = fragment;
+    this.#open({ shared, opened: shared });
+  }
+
+  #writeSoon(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#write();
+    }, PAUSE_MS);
+  }
+
+  async #write(): Promise<void> {
+    const { draft } = this.#entry;
+    const visit = this.#visits.get(draft);
+    if (visit === undefined) return;
+    // First what must not be lost.
+    if (isChanged(visit)) {
+      await this.#drafts.put({ id: draft, at: Date.now(), ...visit });
+      await this.#drafts.own(draft);
+    }
+    const fragment = await fragmentOf(visit.shared);
+    // What was opened meanwhile has an address of its own.
+    if (this.#entry.draft !== draft) return;
+    // What is too long for an address has none: an older one would tell something else.
+    this.#written = fragment ?? "";
+    this.#browser.replace(this.#entry, fragment);
+  }
+}
+
+/** The browser that this page is in. */
+export function thisBrowser(): Browser {
+  const bare = () => location.pathname + location.search;
+  return {
+    fragment: () => location.hash,
+    entry: () => history.state as unknown,
+    push: (entry, fragment) => history.pushState(entry, "", fragment || bare()),
+    replace: (entry, fragment) => history.replaceState(entry, "", fragment || bare()),
+    back: () => history.back(),
+    // Writing another fragment is an arrival, too.
+    onArrival: (listener) => addEventListener("popstate", listener),
   };
+}
+
+function readEntry(value: unknown): Entry | undefined {
+  const { draft, depth } = record(value);
+  return typeof draft === "string" && Number.isSafeInteger(depth) ? { draft, depth: depth as number } : undefined;
+}
+
+/** Whether there is something to lose. */
+function isChanged({ shared: { files, script }, opened }: Visit): boolean {
+  if (script !== opened.script || files.length !== opened.files.length) return true;
+  return files.some(({ name, text }, index) => opened.files[index]?.name !== name || opened.files[index]?.text !== text);
 }
 
 function isSame(one: Shared, other: Shared): boolean {
   return (Object.keys(one) as (keyof Shared)[]).every((name) => one[name] === other[name]);
+}
+
+async function within<Value>(wanted: Promise<Value>): Promise<Value | undefined> {
+  return Promise.race([wanted, new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), PATIENCE_MS))]);
 }

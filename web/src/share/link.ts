@@ -15,8 +15,8 @@ const MAX_UNPACKED = 20_000_000;
 
 /** What of the state belongs to a link. */
 export function sharedOf(state: State): Shared {
-  const { files, active, version, gates, view, filter, script, untilMillis, expression, device } = state;
-  return { files, active, version, gates, view, filter, script, untilMillis, expression, device };
+  const { name, files, active, version, gates, view, filter, script, untilMillis, expression, device } = state;
+  return { name, files, active, version, gates, view, filter, script, untilMillis, expression, device };
 }
 
 /** The fragment of a link; undefined where it would be too long. */
@@ -50,6 +50,7 @@ function read(value: unknown): Shared | undefined {
   const gates = Object.entries(record(fields.gates)).filter((entry): entry is [string, boolean] => typeof entry[1] === "boolean");
   const filter = record(fields.filter);
   return {
+    name: text(fields.name),
     files,
     active: Math.max(0, Math.min(files.length - 1, integer(fields.active, 0))),
     version: isVersion(fields.version) ? fields.version : base.version,

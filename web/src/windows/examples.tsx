@@ -11,7 +11,7 @@ export function Examples({ onClose }: WindowProps) {
   const open = async (example: Example) => {
     try {
       const [files, script] = await Promise.all([filesOf(example), scriptOf(example)]);
-      act.open(files, { script, view: example.view ?? "result" });
+      act.open(files, { name: example.title, script, view: example.view ?? "result" });
       onClose();
     } catch {
       act.notice(words.NOT_LOADED);

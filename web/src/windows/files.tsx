@@ -1,11 +1,12 @@
-// The files: new ones, names, and what is opened from the disk.
+// The files: new ones, names, what is opened from the disk, and what was written before.
 
-import { useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { read } from "../dropping";
 import type { WindowProps } from "../header";
 import { usePage } from "../page";
 import { Dialog } from "../parts";
+import type { Draft } from "../share/drafts";
 import * as words from "../words";
 
 export function Files({ onClose }: WindowProps) {
@@ -35,6 +36,14 @@ export function Files({ onClose }: WindowProps) {
           </li>
         ))}
       </ul>
+      {state.undos.at(-1)?.kind === "removed" && (
+        <p class="row" role="status">
+          {state.notice?.text}
+          <button type="button" class="small" onClick={() => act.undo()}>
+            {words.UNDO}
+          </button>
+        </p>
+      )}
       <p class="row">
         <button type="button" onClick={() => act.addFiles([{ name: "new.yaml", text: "" }])}>
           {words.ADD_FILE}
@@ -48,7 +57,7 @@ export function Files({ onClose }: WindowProps) {
         <button
           type="button"
           onClick={() => {
-            act.open([{ name: "cluster.yaml", text: "" }]);
+            act.open([{ name: "cluster.yaml", text: "" }], { name: words.EMPTY });
             onClose();
           }}
         >
@@ -58,6 +67,64 @@ export function Files({ onClose }: WindowProps) {
         <input ref={folder} class="hidden" tabIndex={-1} aria-label={words.OPEN_FOLDER} type="file" {...{ webkitdirectory: true }} onChange={take} />
       </p>
       <p class="muted">{words.DROP_HINT}</p>
+      <DraftList onClose={onClose} />
     </Dialog>
+  );
+}
+
+/** What was written before, to be opened again. */
+function DraftList({ onClose }: WindowProps) {
+  const { state, act, drafts } = usePage();
+  const [kept, setKept] = useState<readonly Draft[]>([]);
+  const [removed, setRemoved] = useState<readonly string[]>([]);
+  useEffect(() => void drafts.list().then(setKept), []);
+  const others = kept.filter(({ id }) => id !== state.draft);
+  const open = async ({ id, shared, opened }: Draft) => {
+    act.open(shared.files, { ...shared, opened, draft: await drafts.own(id) });
+    onClose();
+  };
+  const remove = ({ id }: Draft) => {
+    setRemoved((before) => [...before, id]);
+    void drafts.remove(id);
+  };
+  const putBack = (draft: Draft) => {
+    setRemoved((before) => before.filter((id) => id !== draft.id));
+    void drafts.put(draft);
+  };
+  return (
+    <section aria-label={words.DRAFTS}>
+      <h3>{words.DRAFTS}</h3>
+      <p class="muted">{words.DRAFTS_SAY}</p>
+      <p>
+        <label>
+          {words.DRAFT_NAME}{" "}
+          <input value={state.name} placeholder={words.draftName(state)} onChange={({ currentTarget: { value } }) => act.setName(value.trim())} />
+        </label>
+      </p>
+      <ul class="catalogue">
+        {others.map((draft) => {
+          const name = words.draftName(draft.shared);
+          const isGone = removed.includes(draft.id);
+          return (
+            <li key={draft.id}>
+              <button type="button" class="link" disabled={isGone} onClick={() => void open(draft)}>
+                {name}
+              </button>
+              <span class="muted">
+                {new Date(draft.at).toLocaleString()}{" "}
+                <button
+                  type="button"
+                  class="small"
+                  aria-label={`${isGone ? words.PUT_BACK : words.REMOVE} ${name}`}
+                  onClick={() => (isGone ? putBack : remove)(draft)}
+                >
+                  {isGone ? words.PUT_BACK : words.REMOVE}
+                </button>
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
   );
 }

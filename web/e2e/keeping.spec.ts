@@ -1,0 +1,85 @@
+// What was written is not lost: by opening something else, by removing a file, by a reload or a crash.
+
+import { type Page, expect } from "@playwright/test";
+
+import { drop, editor, open, podRow, pods, settled, test, write } from "./helpers";
+
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+const files = (page: Page) => page.getByRole("navigation", { name: "Files" }).getByRole("button");
+const pod = (name: string) => `apiVersion: v1\nkind: Pod\nmetadata: { name: ${name} }\nspec: { containers: [{ name: c, image: x }] }\n`;
+
+test("an example takes nothing away: Back, and Ctrl+Z in the text, bring back what was typed", async ({ page }) => {
+  await open(page, pod("mine"));
+  await button(page, "Examples").click();
+  await button(page, "Taints and tolerations").click();
+  await expect(files(page).first()).toBeVisible();
+  await page.goBack();
+  await expect(podRow(page, "mine")).toBeVisible();
+  await page.goForward();
+  await expect(files(page).first()).toBeVisible();
+  await editor(page).press("Control+z");
+  await expect(podRow(page, "mine")).toBeVisible();
+  await expect(editor(page)).toContainText("name: mine");
+});
+
+test("a removed file comes back where it was", async ({ page }) => {
+  await open(page);
+  const names = await files(page).allTextContents();
+  await button(page, "Files").click();
+  await button(page, `Remove ${names[1]}`).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Undo" }).click();
+  await expect(files(page)).toHaveText(names);
+  await button(page, `Remove ${names[1]}`).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+  await expect(files(page)).toHaveCount(names.length - 1);
+  await button(page, "Undo").click();
+  await expect(files(page)).toHaveText(names);
+});
+
+test("a reload keeps a text that is too long for a link, and Undo shows what was opened", async ({ page }) => {
+  await open(page);
+  const noise = Array.from({ length: 30_000 }, (_, index) => `# ${(index * 48_271) % 2_147_483_647}\n`).join("");
+  await drop(page, { dump: `${pod("long")}${noise}` });
+  await expect(podRow(page, "long")).toBeVisible();
+  await page.waitForTimeout(1_500);
+  expect(page.url()).not.toContain("#");
+  await page.reload();
+  await expect(podRow(page, "long")).toBeVisible();
+  await expect(page.getByText("Restored as you left it: Tour.")).toBeVisible();
+  await button(page, "Undo").click();
+  await expect(podRow(page, "notebook")).toBeVisible();
+  await expect(podRow(page, "long")).toHaveCount(0);
+});
+
+test("the next visit restores what a closed tab left behind, and lists it under its name", async ({ page, context }) => {
+  await open(page, pod("mine"));
+  await button(page, "Files").click();
+  await page.getByRole("textbox", { name: "Name of this draft" }).fill("My cluster");
+  await page.keyboard.press("Tab");
+  await page.waitForTimeout(1_000);
+  await page.close();
+  const next = await context.newPage();
+  await next.goto("./");
+  await expect(podRow(next, "mine")).toBeVisible();
+  await expect(next.getByText("Restored as you left it: My cluster.")).toBeVisible();
+  await button(next, "Undo").click();
+  await expect(podRow(next, "notebook")).toBeVisible();
+  await button(next, "Files").click();
+  await button(next, "My cluster").click();
+  await expect(podRow(next, "mine")).toBeVisible();
+});
+
+test("two tabs with one draft keep both texts", async ({ page, context }) => {
+  await open(page, pod("mine"));
+  await page.waitForTimeout(1_000);
+  const other = await context.newPage();
+  await other.goto("./");
+  await expect(podRow(other, "mine")).toBeVisible();
+  await write(other, pod("theirs"));
+  await expect(podRow(other, "theirs")).toBeVisible();
+  await settled(other);
+  await other.waitForTimeout(1_000);
+  await page.reload();
+  await expect(pods(page)).toBeVisible();
+  await expect(podRow(page, "mine")).toBeVisible();
+});
