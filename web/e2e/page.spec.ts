@@ -22,6 +22,13 @@ test("the example is allocated, and an edit changes the answer", async ({ page }
   await expect(podRow(page, "notebook")).toContainText("gpu-0 gpu.example.com");
   await expect(podRow(page, "huge-model")).toContainText("Pending");
 
+  // First the answer in one sentence, with the way to more of it.
+  const said = page.getByRole("region", { name: "In one sentence" });
+  await expect(said).toContainText("1 of 10 Pods cannot start: huge-model asks for a GPU with at least 192Gi of memory; the largest GPU has 80Gi.");
+  await said.getByRole("button", { name: "Why" }).click();
+  await expect(page.getByRole("region", { name: "Pod ml/huge-model" })).toBeVisible();
+  await page.getByRole("tab", { name: "Result" }).click();
+
   // The line of a Pending Pod's reason is gone to, in the file that has it.
   await podRow(page, "huge-model").getByRole("button", { name: /line \d+$/ }).first().click();
   await expect(editor(page)).toBeFocused();
@@ -30,6 +37,7 @@ test("the example is allocated, and an edit changes the answer", async ({ page }
   await write(page, example("gpu-sharing/60-pending.yaml").replaceAll("192Gi", "16Gi"));
   await expect(podRow(page, "huge-model")).toContainText("node-c");
   await expect(status(page)).toContainText("10 of 10 Pods placed");
+  await expect(said).toHaveText("✓ All 10 Pods can start.");
 });
 
 test("the answer follows typing within 100 ms after the pause", async ({ page }) => {

@@ -2,6 +2,7 @@
 
 import type { Client } from "./client";
 import { type SourceFile, globalOffset, joined, localRange, split } from "./files";
+import { firstPending, plainOf } from "./model/headline";
 import type { Actions } from "./page";
 import type { Picked, State } from "./state";
 import * as states from "./state";
@@ -25,6 +26,11 @@ export function createActions(state: Store<State>, client: Client, back: () => b
     if (state.value.asked !== question || outcome.kind === "overtaken") return;
     if (outcome.kind === "failed") return void change(states.onFailure(state.value, outcome.message));
     change(states.onResult(state.value, outcome.answer));
+    const subject = firstPending(outcome.answer);
+    const explained = subject && (await client.ask("headline", { question, subject }));
+    if (state.value.asked !== question) return;
+    const [first] = explained?.kind === "done" ? explained.answer : [];
+    if (first !== undefined) change(states.onPlain(state.value, plainOf(first)));
     // What a reviewer would say takes longer and can wait.
     const checked = await client.ask("check", { question });
     if (state.value.asked === question && checked.kind === "done") change(states.onChecked(state.value, checked.answer));

@@ -25,6 +25,8 @@ export interface Asks {
   check: { question: Question };
   /** Why things are Pending; for one subject with the devices of the nodes named. */
   why: { question: Question; subject?: ObjectRef; nodes?: string[] };
+  /** Why one of them is, in one sentence. */
+  headline: { question: Question; subject: ObjectRef };
   /** What the cluster comes to with other manifests in the place of their own. */
   attempt: { question: Question; manifests: Json[] };
   /** The text with a finding's correction. */
@@ -46,6 +48,7 @@ export interface Answers {
   run: Result;
   check: PlacedFinding[];
   why: Explanation[];
+  headline: Explanation[];
   attempt: Attempt;
   correct: { text?: string };
   life: Life;
@@ -131,6 +134,7 @@ const SHAPES: Record<AskKind, Record<string, (value: unknown) => boolean>> = {
   run: {},
   check: {},
   why: { subject: (value) => value === undefined || isRecord(value), nodes: (value) => value === undefined || Array.isArray(value) },
+  headline: { subject: isRecord },
   attempt: { manifests: Array.isArray },
   correct: { finding: isRecord },
   life: { script: isText, untilMillis: Number.isSafeInteger },
@@ -178,6 +182,7 @@ const LOOKS: Record<AskKind, (answer: unknown) => boolean> = {
     isRecord(answer) && isReport(answer.report) && areLists(answer, ["findings", "places", "reasons", "documents"]),
   check: Array.isArray,
   why: Array.isArray,
+  headline: Array.isArray,
   attempt: (answer) => isRecord(answer) && isReport(answer.report) && Array.isArray(answer.documents),
   correct: isRecord,
   life: (answer) => isRecord(answer) && areLists(answer, ["moments", "stages", "steps", "findings"]),

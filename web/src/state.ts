@@ -3,6 +3,7 @@
 import type { ObjectRef, PlacedFinding, Utf16Range } from "apportion";
 
 import { type SourceFile, joined } from "./files";
+import type { Plain } from "./model/headline";
 import type { Inventory } from "./model/inventory";
 import type { Question, Result, Version } from "./protocol";
 
@@ -60,6 +61,8 @@ export interface State {
   readonly inventory?: Inventory | undefined;
   /** The newest answer; stays while the next one is awaited. */
   readonly result?: Result | undefined;
+  /** Why the first Pod that waits does; stays, too. */
+  readonly plain?: Plain | undefined;
   /** What the API server and a reviewer would say; stays, too. */
   readonly checked: readonly PlacedFinding[];
   /** Why there is no answer. */
@@ -165,6 +168,10 @@ export function onRead(state: State, inventory: Inventory): State {
 
 export function onResult(state: State, result: Result): State {
   return { ...state, busy: false, result, failure: undefined };
+}
+
+export function onPlain(state: State, plain: Plain): State {
+  return { ...state, plain };
 }
 
 export function onChecked(state: State, checked: readonly PlacedFinding[]): State {

@@ -14,6 +14,7 @@ export const RESULT = "Result";
 export const WORKING = "Working";
 export const LOADING = "Loading";
 export const ENGINE = "Loading the engine";
+export const HEADLINE = "In one sentence";
 export const FINDINGS = "Findings";
 export const NOTES = "Notes";
 export const NOTHING = "No Pods yet. Paste Pods or workloads that use claims, together with DeviceClasses and ResourceSlices.";
@@ -198,6 +199,16 @@ export const UNKNOWN_KIND = "unknown";
 
 export function refused(names: readonly string[]): string {
   return `Not read, for it holds no manifest or is too large: ${some(names, 5).join(", ")}`;
+}
+
+export function canStart(pods: number): string {
+  return pods === 1 ? "The Pod can start." : `All ${pods} Pods can start.`;
+}
+
+/** `2 of 10 Pods cannot start: huge-model asks for 192Gi; and 1 more.` */
+export function cannotStart(pending: number, pods: number, first: string): string {
+  const who = pods === 1 ? "The Pod" : `${pending} of ${plural(pods, "Pod")}`;
+  return `${who} cannot start: ${first}${pending === 1 ? "" : `; and ${pending - 1} more`}.`;
 }
 
 export function removed(name: string): string {

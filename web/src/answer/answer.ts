@@ -32,6 +32,7 @@ const BY_KIND: { [Kind in keyof Asks]: (session: Session, ask: Asks[Kind]) => An
   check,
   why: (session, { subject, nodes }) =>
     session.played().explain({ suggestions: nodes === undefined, ...(subject && { subject }), ...(nodes && { nodes }) }),
+  headline: (session, { subject }) => session.played().explain({ subject, suggestions: false }),
   attempt,
   correct: ({ manifests }, { finding }) => {
     const text = manifests.correct(finding);

@@ -3,12 +3,13 @@
 import type { AllocatedDevice } from "apportion";
 
 import { type PodRow, capacityText, claimsWithoutPod, deviceName, podRows, usage } from "../model/rows";
+import { compareNumbered } from "../model/order";
 import { FindingList, LineLink, useSome } from "../parts";
 import type { Result } from "../protocol";
 import * as words from "../words";
 
 export function Pods({ result }: { result: Result }) {
-  const rows = podRows(result);
+  const rows = podRows(result).sort((one, other) => compareNumbered(one.key, other.key));
   // Who waits is what people look for.
   const sorted = [...rows.filter(({ node }) => node === undefined), ...rows.filter(({ node }) => node !== undefined)];
   const { shown, more } = useSome(sorted);
@@ -102,7 +103,7 @@ function DeviceCells({ device, node }: { device: AllocatedDevice | undefined; no
 }
 
 export function LooseClaims({ result }: { result: Result }) {
-  const { shown, more } = useSome(claimsWithoutPod(result));
+  const { shown, more } = useSome(claimsWithoutPod(result).sort((one, other) => compareNumbered(`${one.namespace}/${one.name}`, `${other.namespace}/${other.name}`)));
   if (shown.length === 0) return null;
   return (
     <>
@@ -141,7 +142,7 @@ export function LooseClaims({ result }: { result: Result }) {
 }
 
 export function Nodes({ result }: { result: Result }) {
-  const { shown, more } = useSome(result.report.nodes);
+  const { shown, more } = useSome([...result.report.nodes].sort((one, other) => compareNumbered(one.name, other.name)));
   if (shown.length === 0) return null;
   return (
     <>
@@ -162,7 +163,7 @@ export function Nodes({ result }: { result: Result }) {
                 {node.inferred && <small>inferred</small>}
               </th>
               <td class="number">{usage(node)}</td>
-              <td>{node.pods.join(", ")}</td>
+              <td>{[...node.pods].sort(compareNumbered).join(", ")}</td>
             </tr>
           ))}
         </tbody>

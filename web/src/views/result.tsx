@@ -1,9 +1,12 @@
 // What DRA does: findings, the picture, and the same in tables.
 
+import type { PlacedFinding } from "apportion";
 import { useMemo } from "preact/hooks";
 
-import { type Model, type Tile, filtered, finder, modelOf, tilesOf } from "../model/model";
-import { FailureBox, Findings, useSome } from "../parts";
+import { headlineOf } from "../model/headline";
+import { type ClaimView, type Model, type Tile, filtered, finder, modelOf, tilesOf } from "../model/model";
+import { compareNumbered } from "../model/order";
+import { FailureBox, Findings, Ticked, useSome } from "../parts";
 import { useAnswer, usePage } from "../page";
 import { Picture } from "../picture/picture";
 import { findingsOf } from "../state";
@@ -16,11 +19,13 @@ export function ResultView() {
   const { result, failure, inventory } = state;
   const findings = useMemo(() => findingsOf(state), [result, state.checked]);
   const notes = findings.filter(({ severity }) => severity === "info");
-  const problems = findings.filter(({ severity }) => severity !== "info");
+  // By weight, then in the order of the text.
+  const problems = ["error", "warning"].flatMap((weight) => findings.filter(({ severity }) => severity === weight));
   const model = useMemo(() => inventory && modelOf(inventory, result?.report), [inventory, result]);
   return (
     <>
       {failure !== undefined && <FailureBox message={failure} />}
+      <Answer findings={findings} />
       <Findings title={words.FINDINGS} findings={problems} />
       {model !== undefined && model.devices > 0 && <Devices model={model} />}
       {result !== undefined && (
@@ -32,6 +37,32 @@ export function ResultView() {
       )}
       <Findings title={words.NOTES} findings={notes} />
     </>
+  );
+}
+
+/** The answer in one sentence, with what can be done about it; it stays while the next one is awaited. */
+function Answer({ findings }: { findings: readonly PlacedFinding[] }) {
+  const { state, act } = usePage();
+  const { result, plain, failure } = state;
+  const said = result && failure === undefined ? headlineOf(result, plain, findings) : undefined;
+  if (said === undefined) return null;
+  const { text, isGood, subject, fix } = said;
+  return (
+    <section class={`answer ${isGood ? "good" : "bad"}`} aria-label={words.HEADLINE}>
+      <p>
+        <span aria-hidden="true">{isGood ? "✓" : "✕"}</span> <Ticked text={text} />
+      </p>
+      {subject !== undefined && (
+        <button type="button" onClick={() => act.show("why")}>
+          {words.VIEWS.why}
+        </button>
+      )}
+      {fix !== undefined && (
+        <button type="button" title={fix.message} onClick={() => act.fix(fix)}>
+          {words.APPLY_FIX}
+        </button>
+      )}
+    </section>
   );
 }
 
@@ -67,7 +98,7 @@ function Devices({ model }: { model: Model }) {
 function Filters({ model }: { model: Model }) {
   const { state, act } = usePage();
   const { filter, inventory } = state;
-  const held = model.claims.filter(({ devices }) => devices.length > 0);
+  const held = heldClaims(model);
   return (
     <div class="bar" role="search" aria-label={words.FILTER}>
       <label>
@@ -102,11 +133,16 @@ function Filters({ model }: { model: Model }) {
   );
 }
 
+/** Claims that hold devices, in the order of their names. */
+function heldClaims({ claims }: Model): ClaimView[] {
+  return claims.filter(({ devices }) => devices.length > 0).sort((one, other) => compareNumbered(one.key, other.key));
+}
+
 /** Claims with devices, each with its colour and those who use it; one of them picks its devices. */
 function Legend({ model }: { model: Model }) {
   const { state, act } = usePage();
   const { picked } = state;
-  const { shown, more } = useSome(model.claims.filter(({ devices }) => devices.length > 0));
+  const { shown, more } = useSome(heldClaims(model));
   if (shown.length === 0) return null;
   return (
     <>
