@@ -1,6 +1,7 @@
 // Links, downloads, files, examples, settings.
 
 import { readFileSync } from "node:fs";
+import { deflateRawSync } from "node:zlib";
 
 import { type Page, expect } from "@playwright/test";
 
@@ -36,6 +37,22 @@ test("a damaged link says so and shows the page as it starts", async ({ page }) 
   await page.goto("./#v1=abc");
   await expect(page.getByText("The link cannot be opened: it is damaged or cut short.")).toBeVisible();
   await expect(podRow(page, "notebook")).toContainText("node-a");
+});
+
+test("an example opens by a short link, and a wrong name says which there are", async ({ page }) => {
+  await page.goto("./#example=taints");
+  await expect(podRow(page, "late")).toContainText("Pending", { timeout: 20_000 });
+  await page.goto("./#example=tain");
+  await expect(page.getByText("there is no example tain, but taints, tainted.")).toBeVisible();
+  await expect(podRow(page, "late")).toContainText("Pending");
+});
+
+test("a link with a gate that this page does not know opens without it, and says so", async ({ page }) => {
+  const shared = { files: [{ name: "a.yaml", text: example("prioritized-list/") }], gates: { DRAFromTheFuture: true, DRAPrioritizedList: false } };
+  await page.goto(`./#v1=${deflateRawSync(JSON.stringify(shared)).toString("base64url")}`);
+  await expect(status(page)).toContainText("0 of 4 Pods placed", { timeout: 20_000 });
+  await expect(page.getByText("Left out, for this page does not know it: feature gate DRAFromTheFuture.")).toBeVisible();
+  await expect(page.getByRole("alert")).toHaveCount(0);
 });
 
 test("YAML, JSON, SVG, PNG and a snapshot can be kept", async ({ page }) => {

@@ -4,6 +4,7 @@ import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 import { usePage } from "./page";
+import { Ticked } from "./parts";
 import { preferences } from "./preferences";
 import { VERSIONS, isVersion } from "./protocol";
 import { VIEWS } from "./state";
@@ -63,7 +64,7 @@ export function Header() {
       </div>
       {state.notice !== undefined && (
         <p class="toast" role="status">
-          {state.notice.text}{" "}
+          <Ticked text={state.notice.text} />{" "}
           {state.notice.canUndo && (
             <button type="button" class="small" onClick={() => act.undo()}>
               {words.UNDO}

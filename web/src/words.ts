@@ -301,6 +301,10 @@ export function fileName(index: number): string {
   return `Name of file ${index + 1}`;
 }
 
+export function unknown(names: readonly string[]): string {
+  return `Left out, for this page does not know it: ${some(names, 5).join(", ")}.`;
+}
+
 export function badLink(why: string): string {
   return `The link cannot be opened: ${why}. The page is as it would be without it.`;
 }

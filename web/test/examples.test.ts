@@ -26,6 +26,10 @@ for (const example of EXAMPLES) {
   });
 }
 
+test("no two examples have one name in a link", () => {
+  expect(new Set(EXAMPLES.map(({ name }) => name)).size).toBe(EXAMPLES.length);
+});
+
 test("every example to be explained has an explanation", async () => {
   for (const example of CATALOGUE.at(-1)?.examples ?? []) {
     if (example.view !== "why") continue;

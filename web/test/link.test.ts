@@ -16,7 +16,7 @@ const FIRST = [
 test("a link brings the state back", async () => {
   const fragment = await fragmentOf(sharedOf(state));
   expect(fragment).toMatch(/^#v1=[A-Za-z0-9_-]+$/);
-  expect(await readFragment(fragment ?? "")).toEqual(sharedOf(state));
+  expect(await readFragment(fragment ?? "")).toEqual({ shared: sharedOf(state), unknown: [] });
 });
 
 test("what is no link says why", async () => {
@@ -28,11 +28,12 @@ test("what is no link says why", async () => {
 });
 
 test("a link of the first version opens", async () => {
-  expect(await readFragment(FIRST)).toEqual({
+  const shared = {
     ...sharedOf(initial([{ name: "a.yaml", text: "apiVersion: v1\nkind: Pod\nmetadata: { name: first }\n" }])),
     version: "1.36", gates: { DRADeviceTaints: false }, view: "why", filter: { text: "gpu", claim: "", deviceClass: "" },
     script: "- at: 1m\n  delete: pod/first\n", untilMillis: 60_000, expression: `device.driver == "a"`,
-  });
+  };
+  expect(await readFragment(FIRST)).toEqual({ shared, unknown: [] });
 });
 
 async function packed(value: unknown): Promise<string> {
@@ -45,11 +46,12 @@ test("what a link holds is read piece by piece", async () => {
   expect(await readFragment(await packed({ files: [] }))).toContain("no files");
   expect(await readFragment(await packed(7))).toContain("no files");
   const odd = {
-    files: [{ name: "a", text: "x\r\n" }, { name: 1, text: "y" }, null], active: 99, version: "9.9", gates: { A: "yes", B: false },
+    files: [{ name: "a", text: "x\r\n" }, { name: 1, text: "y" }, null], active: 99, version: "9.9", gates: { A: "yes", DRADeviceTaints: false },
     view: "admin", filter: [], script: 5, untilMillis: -3, expression: null, __proto__: { polluted: true },
   };
   expect(await readFragment(await packed(odd))).toEqual({
-    ...sharedOf(initial([{ name: "a", text: "x\n" }])), gates: { B: false }, script: "5", untilMillis: 0,
+    shared: { ...sharedOf(initial([{ name: "a", text: "x\n" }])), gates: { DRADeviceTaints: false }, script: "5", untilMillis: 0 },
+    unknown: ["Kubernetes `9.9`"],
   });
 });
 
@@ -59,4 +61,20 @@ test("what is too long for an address gives no link, and a bomb is not unpacked"
   const noise = Array.from({ length: 2 * MAX_LENGTH }, () => String.fromCharCode(33 + (random() % 90))).join("");
   expect((await fragmentOf(sharedOf(initial([{ name: "a", text: noise }])))) === undefined).toBe(true);
   expect(await readFragment(await packed({ files: [{ name: "a", text: "x".repeat(30_000_000) }] }))).toContain("damaged");
+});
+
+test("gates of another version are left out and named, the rest of the link opens", async () => {
+  const link = await readFragment(await packed({ files: FILES, gates: { DRAFromTheFuture: true, constructor: true, DRADeviceTaints: false } }));
+  expect(link).toEqual({
+    shared: { ...sharedOf(initial(FILES)), gates: { DRADeviceTaints: false } },
+    unknown: ["feature gate `DRAFromTheFuture`", "feature gate `constructor`"],
+  });
+});
+
+test("an example opens by its name, and a wrong name says which there are", async () => {
+  const link = await readFragment("#example=mig");
+  expect(link).toMatchObject({ shared: { name: "MIG", view: "result", files: [{ name: "nvidia-mig.yaml" }, {}] }, unknown: [] });
+  expect(await readFragment("#example=life")).toMatchObject({ shared: { view: "time", script: expect.stringContaining("at:") } });
+  expect(await readFragment("#example=partitions")).toBe("there is no example `partitions`, but `partitionable`");
+  expect(await readFragment("#example=%zz")).toContain("`tour`");
 });

@@ -165,6 +165,34 @@ test("a link that is pasted over the address is an entry, and a damaged one chan
   await shows("kind: Mine\n");
 });
 
+test("a link of a newer page opens, and what this one does not know is left out and named", async () => {
+  const tab = new Tab();
+  const shared = { ...sharedOf(initial(OTHER)), gates: { DRADeviceTaints: false, DRAFromTheFuture: true } };
+  tab.entries[0] = { state: null, fragment: (await fragmentOf(shared)) ?? "" };
+  const drafts = new Drafts();
+  const { store, shows } = await load(tab, drafts);
+  await shows("kind: Job\n");
+  expect(store.value.gates).toEqual({ DRADeviceTaints: false });
+  expect(store.value.notice?.text).toBe("Left out, for this page does not know it: feature gate `DRAFromTheFuture`.");
+  // A draft of another build of the page, too.
+  await drafts.put({ id: "old", at: 1, shared: { ...shared, files: TOUR }, opened: shared });
+  const next = await load(new Tab(), drafts);
+  await next.shows("kind: Pod\n");
+  expect(next.store.value.gates).toEqual({ DRADeviceTaints: false });
+});
+
+test("an example opens by a short link and is one step of the history", async () => {
+  const tab = new Tab();
+  const { store, shows } = await load(tab, new Drafts());
+  tab.visit("#example=tainted");
+  await vi.waitFor(() => expect(store.value).toMatchObject({ name: "Tainted", view: "why" }));
+  tab.visit("#example=nothing");
+  await vi.waitFor(() => expect(store.value.notice?.text).toContain("there is no example `nothing`"));
+  expect(store.value.name).toBe("Tainted");
+  tab.go(-2);
+  await shows("kind: Pod\n");
+});
+
 test("the newest drafts are kept, each under its name", async () => {
   const drafts = new Drafts();
   for (let at = 1; at <= MOST + 2; at += 1) {

@@ -5,7 +5,7 @@ import type { Store } from "../store";
 import { type Opened, type Shared, type State, onNotice, onOpen } from "../state";
 import * as words from "../words";
 import { type Drafts, newId } from "./drafts";
-import { fragmentOf, readFragment, sharedOf } from "./link";
+import { fragmentOf, readFragment, recognised, sharedOf } from "./link";
 
 const PAUSE_MS = 400;
 
@@ -69,13 +69,13 @@ export class Openings {
       return;
     }
     this.#entry = entry ?? { draft: newId(), depth: 0 };
-    const shared = await readFragment(this.#browser.fragment());
-    this.#browser.replace(this.#entry, typeof shared === "object" ? this.#browser.fragment() : undefined);
-    if (typeof shared === "object") return this.#open({ shared, opened: shared });
+    const link = await readFragment(this.#browser.fragment());
+    this.#browser.replace(this.#entry, typeof link === "object" ? this.#browser.fragment() : undefined);
+    if (typeof link === "object") return this.#open({ shared: link.shared, opened: link.shared }, link.unknown);
     const { opened } = this.#store.value;
     this.#visits.set(this.#entry.draft, { shared: sharedOf(this.#store.value), opened });
     this.#store.value = { ...this.#store.value, draft: this.#entry.draft };
-    if (typeof shared === "string") this.#store.value = onNotice(this.#store.value, words.badLink(shared));
+    if (typeof link === "string") this.#store.value = onNotice(this.#store.value, words.badLink(link));
     else if (entry === undefined) await this.#restoreNewest();
   }
 
@@ -119,10 +119,15 @@ export class Openings {
     void this.#write();
   }
 
-  #open({ shared, opened }: Visit): void {
+  #open(visit: Visit, unknownInLink: readonly string[] = []): void {
     const { draft } = this.#entry;
+    const { opened } = visit;
+    // What another build of this page kept may be unknown to this one.
+    const { shared, unknown } = recognised(visit.shared);
     this.#visits.set(draft, { shared, opened });
     this.#store.value = onOpen(this.#store.value, shared, draft, opened);
+    const left = [...unknownInLink, ...unknown];
+    if (left.length > 0) this.#store.value = onNotice(this.#store.value, words.unknown(left));
     this.#ask();
   }
 
@@ -148,13 +153,13 @@ export class Openings {
       this.#written = fragment;
       return this.#open(visit);
     }
-    const shared = await readFragment(fragment);
-    if (typeof shared === "string") this.#store.value = onNotice(this.#store.value, words.badLink(shared));
-    if (typeof shared !== "object") return;
+    const link = await readFragment(fragment);
+    if (typeof link === "string") this.#store.value = onNotice(this.#store.value, words.badLink(link));
+    if (typeof link !== "object") return;
     this.#entry = entry ?? { draft: newId(), depth: this.#entry.depth + 1 };
     this.#browser.replace(this.#entry, fragment);
     this.#written = fragment;
-    this.#open({ shared, opened: shared });
+    this.#open({ shared: link.shared, opened: link.shared }, link.unknown);
   }
 
   #writeSoon(): void {

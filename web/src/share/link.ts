@@ -1,11 +1,13 @@
-// The state in a link: `#v1=` and compressed JSON. Links are foreign: what they hold is read piece by piece.
+// The state in a link: `#v1=` and compressed JSON, or `#example=` and a name. Links are foreign: what they hold is read piece by piece.
 
 import { isRecord, list, record, text } from "../foreign";
 import { normalised } from "../files";
 import { isVersion } from "../protocol";
+import { GATES } from "../windows/gates";
 import { NO_FILTER, type Shared, type State, VIEWS, type View, initial } from "../state";
 
 const PREFIX = "#v1=";
+const EXAMPLE = "#example=";
 
 /** More than this is too much for an address. */
 export const MAX_LENGTH = 100_000;
@@ -26,9 +28,16 @@ export async function fragmentOf(shared: Shared): Promise<string | undefined> {
   return fragment.length > MAX_LENGTH ? undefined : fragment;
 }
 
+/** What a link says, without what this page does not know: gates and versions of a newer one. */
+export interface Link {
+  shared: Shared;
+  unknown: readonly string[];
+}
+
 /** What a fragment says; undefined for none, a message where it cannot be read. */
-export async function readFragment(fragment: string): Promise<Shared | string | undefined> {
+export async function readFragment(fragment: string): Promise<Link | string | undefined> {
   if (fragment === "" || fragment === "#") return undefined;
+  if (fragment.startsWith(EXAMPLE)) return readExample(fragment.slice(EXAMPLE.length));
   if (!fragment.startsWith(PREFIX)) return /^#v\d+=/.test(fragment) ? "it was made by a newer version of this page" : "it is none of this page";
   try {
     const packed = new Blob([fromBase64(fragment.slice(PREFIX.length))]).stream();
@@ -39,7 +48,24 @@ export async function readFragment(fragment: string): Promise<Shared | string | 
   }
 }
 
-function read(value: unknown): Shared | undefined {
+async function readExample(name: string): Promise<Link | string> {
+  const { exampleNamed, filesOf, namesLike, scriptOf } = await import("../windows/catalogue");
+  const example = exampleNamed(name);
+  if (example === undefined) return `there is no example \`${name}\`, but ${namesLike(name).map((name) => `\`${name}\``).join(", ")}`;
+  const [files, script] = await Promise.all([filesOf(example), scriptOf(example)]);
+  const { title, view = "result" } = example;
+  return { shared: { ...sharedOf(initial(files)), name: title, script, view }, unknown: [] };
+}
+
+/** Leaves out gates that this page does not know; the engine would refuse them, and with them everything. */
+export function recognised(shared: Shared): Link {
+  const unknown = Object.keys(shared.gates).filter((gate) => !GATES.some((known) => known === gate));
+  if (unknown.length === 0) return { shared, unknown };
+  const gates = Object.fromEntries(Object.entries(shared.gates).filter(([gate]) => !unknown.includes(gate)));
+  return { shared: { ...shared, gates }, unknown: unknown.map((gate) => `feature gate \`${gate}\``) };
+}
+
+function read(value: unknown): Link | undefined {
   const fields = record(value);
   const files = list(fields.files).flatMap((file) => {
     const { name, text: content } = record(file);
@@ -49,7 +75,7 @@ function read(value: unknown): Shared | undefined {
   const base = initial(files);
   const gates = Object.entries(record(fields.gates)).filter((entry): entry is [string, boolean] => typeof entry[1] === "boolean");
   const filter = record(fields.filter);
-  return {
+  const { shared, unknown } = recognised({
     name: text(fields.name),
     files,
     active: Math.max(0, Math.min(files.length - 1, integer(fields.active, 0))),
@@ -61,7 +87,9 @@ function read(value: unknown): Shared | undefined {
     untilMillis: Math.max(0, integer(fields.untilMillis, base.untilMillis)),
     expression: text(fields.expression),
     device: text(fields.device),
-  };
+  });
+  const isOther = fields.version !== undefined && !isVersion(fields.version);
+  return { shared, unknown: isOther ? [`Kubernetes \`${text(fields.version)}\``, ...unknown] : unknown };
 }
 
 function isView(value: unknown): value is View {
