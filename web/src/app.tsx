@@ -9,12 +9,15 @@ import { Header } from "./header";
 import { usePage } from "./page";
 import { summary } from "./model/rows";
 import { VIEWS, type View, findingsOf } from "./state";
-import { DevicePanel } from "./views/device";
 import { ResultView } from "./views/result";
 import * as words from "./words";
 
+type Load = () => Promise<ComponentType>;
+
+const devicePanel: Load = () => import("./views/device").then(({ DevicePanel }) => DevicePanel);
+
 /** Views that are loaded when they are first looked at. */
-const LATER: Partial<Record<View, () => Promise<ComponentType>>> = {
+const LATER: Record<Exclude<View, "result">, Load> = {
   why: () => import("./views/why").then(({ WhyView }) => WhyView),
   time: () => import("./views/time").then(({ TimeView }) => TimeView),
   cel: () => import("./views/cel").then(({ CelView }) => CelView),
@@ -22,6 +25,7 @@ const LATER: Partial<Record<View, () => Promise<ComponentType>>> = {
 
 export function App() {
   useDrops();
+  const isPicked = usePage().state.picked?.kind === "device";
   const results = useRef<HTMLElement>(null);
   const focusResults = () => results.current?.querySelector<HTMLElement>("[role=tab][aria-selected=true]")?.focus();
   return (
@@ -32,7 +36,7 @@ export function App() {
         <section class="pane" ref={results} aria-label={words.ANSWER}>
           <Tabs />
           <Panel />
-          <DevicePanel />
+          {isPicked && <Later of={devicePanel} />}
         </section>
       </main>
     </>
@@ -122,16 +126,16 @@ function Panel() {
   return (
     // What scrolls must be reachable by keyboard.
     <div class="scroll" id="panel" role="tabpanel" tabIndex={0} aria-labelledby={`tab-${view}`}>
-      {view === "result" ? <ResultView /> : <Later key={view} view={view} />}
+      {view === "result" ? <ResultView /> : <Later key={view} of={LATER[view]} />}
     </div>
   );
 }
 
-function Later({ view }: { view: View }) {
+function Later({ of }: { of: Load }) {
   const [View, setView] = useState<{ Component?: ComponentType; failure?: string }>({});
   useEffect(() => {
     let isWanted = true;
-    LATER[view]?.().then(
+    of().then(
       (Component) => isWanted && setView({ Component }),
       () => isWanted && setView({ failure: words.NOT_LOADED }),
     );

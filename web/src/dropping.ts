@@ -1,17 +1,9 @@
-// Files and folders that are dropped on the page or chosen, read into texts. They stay in the page.
+// Files and folders that are dropped on the page.
 
-import { type SourceFile, normalised } from "./files";
-import { compareNumbered } from "./model/order";
+import type { Taken } from "./reading";
 
-/** More than this is no manifest that somebody looks at here. */
-const MAX_BYTES = 20_000_000;
-const MAX_FILES = 300;
-
-export interface Taken {
-  files: SourceFile[];
-  /** Names of files that were not taken: they hold no manifest, or are too large. */
-  refused: string[];
-}
+/** More are not read anyway. */
+const MANY_FILES = 300;
 
 /** What a drag brings. Must be called while its event is handled: afterwards the browser empties it. */
 export function taken(transfer: DataTransfer): Promise<Taken> {
@@ -25,50 +17,7 @@ export function taken(transfer: DataTransfer): Promise<Taken> {
       if (entry?.isDirectory === true) return filesBelow(entry);
       return file === null || file === undefined ? [] : [file];
     }),
-  ).then((found) => read(found.flat()));
-}
-
-/** Reads manifests, in the order of their names. What a file is called does not matter, what is in it does. */
-export async function read(files: Iterable<File>): Promise<Taken> {
-  const result: Taken = { files: [], refused: [] };
-  let bytes = 0;
-  const sorted = [...files].sort((one, other) => compareNumbered(pathOf(one), pathOf(other)));
-  for (const file of sorted) {
-    const isRoom = bytes + file.size <= MAX_BYTES && result.files.length < MAX_FILES;
-    const text = isRoom ? textOf(new Uint8Array(await file.arrayBuffer())) : undefined;
-    if (text === undefined || !(isNamedManifest(file.name) || isManifest(text))) {
-      result.refused.push(file.name);
-      continue;
-    }
-    bytes += file.size;
-    result.files.push({ name: file.name, text: normalised(text) });
-  }
-  return result;
-}
-
-function isNamedManifest(name: string): boolean {
-  return /\.(ya?ml|json)$/i.test(name);
-}
-
-/** Whether a line names a kind or a version as every manifest does, in YAML or in JSON. */
-function isManifest(text: string): boolean {
-  return /(^|[\s{,])["']?(apiVersion|kind)["']?\s*:/.test(text);
-}
-
-/** The text of a file in one of the encodings that YAML knows and PowerShell writes; undefined for what is no text. */
-function textOf(bytes: Uint8Array): string | undefined {
-  const [first, second] = bytes;
-  const encoding = first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
-  try {
-    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
-    return text.includes("\0") ? undefined : text;
-  } catch {
-    return undefined;
-  }
-}
-
-function pathOf(file: File): string {
-  return file.webkitRelativePath || file.name;
+  ).then(async (found) => (await import("./reading")).read(found.flat()));
 }
 
 async function filesBelow(entry: FileSystemEntry): Promise<File[]> {
@@ -78,7 +27,7 @@ async function filesBelow(entry: FileSystemEntry): Promise<File[]> {
   // A reader gives its entries in parts; an empty part is the last one.
   for (;;) {
     const part = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-    if (part.length === 0 || found.length > MAX_FILES) return found;
+    if (part.length === 0 || found.length > MANY_FILES) return found;
     for (const below of part) found.push(...(await filesBelow(below)));
   }
 }

@@ -1,6 +1,6 @@
 // What the page says, in one place.
 
-import type { Happening, Integer, ObjectRef, Report, RequestExplanation } from "apportion";
+import type { ObjectRef, RequestExplanation } from "apportion";
 
 import type { User } from "./model/links";
 import type { ClaimView, Fill, Holder, Tile } from "./model/model";
@@ -260,37 +260,6 @@ export const ON = "on";
 export const OFF = "off";
 export const KEYS = "Keys";
 export const SINGLE_KEYS = "Keys without Ctrl or Alt do something outside of fields";
-export const KEY_GROUPS: readonly { title: string; keys: readonly (readonly [string, string])[] }[] = [
-  {
-    title: "Everywhere",
-    keys: [
-      ["?", "this list"],
-      ["/", "find a device"],
-      ["Alt+1 to Alt+4", "Result, Why, Time, CEL"],
-      ["F6", "from the text to its answer, and back"],
-      ["Ctrl+Z", "outside of the text: take back a removal, or go back to what was open before"],
-      ["Escape", "close a window, leave the editor"],
-    ],
-  },
-  {
-    title: "Picture",
-    keys: [
-      ["Arrows", "to the next device"],
-      ["Home, End", "to the first, to the last"],
-      ["Enter", "show it and its lines"],
-    ],
-  },
-  {
-    title: "Editor",
-    keys: [
-      ["Ctrl+Z, Ctrl+Y", "undo, redo"],
-      ["Ctrl+Shift+[, Ctrl+Shift+]", "fold, unfold"],
-      ["Ctrl+Alt+[, Ctrl+Alt+]", "fold all, unfold all"],
-      ["F8", "to the next finding"],
-      ["Ctrl+Shift+M", "list of findings with their fixes"],
-    ],
-  },
-];
 export const SHARE_BUTTON = "Share";
 
 export function settings(gates: number): string {
@@ -307,92 +276,4 @@ export function unknown(names: readonly string[]): string {
 
 export function badLink(why: string): string {
   return `The link cannot be opened: ${why}. The page is as it would be without it.`;
-}
-
-export const AT = "At";
-export const DEED = "What is done";
-export const TARGET = "To what";
-export const DO_IT = "Add to the script";
-export const WATCH = "Watch";
-export const SCRIPT = "Script";
-export const SCRIPT_HINT = "- at: 30s\n  delete: pod/trainer-0";
-export const PLAYER = "Player";
-export const BACK = "Back";
-export const PLAY = "Play";
-export const PAUSE = "Pause";
-export const STEP = "Step";
-export const TIME = "Time";
-export const STANDING = "How things stand";
-export const EVENTS = "What happens";
-export const ALL_EVENTS = "every write";
-export const RESTLESS = "Some component writes without end.";
-export const OBJECT = "Object";
-export const HAPPENED = "Happens";
-export const LANES = "Lanes of groups, Pods and claims in time; the table below says the same";
-export const LANES_SAY = "A triangle is a step of the script. A click goes to that time.";
-export const WHOLE_TIME = "Show all of the time";
-export const BUSY_PART = "Show the busy part";
-export const HAPPENINGS: Record<Happening, string> = {
-  requested: "asked for",
-  created: "created",
-  deleting: "being deleted",
-  deleted: "gone",
-  placed: "placed on",
-  pending: "Pending",
-  phase: "is",
-  recorded: "records",
-  allocated: "allocated",
-  deallocated: "gives back",
-  reserved: "reserved",
-  released: "released",
-  protected: "protected",
-  unprotected: "no longer protected",
-  condition: "condition",
-  taints: "taints",
-  changed: "changed",
-  event: "event",
-};
-
-export function at(clock: string): string {
-  return `at ${clock}`;
-}
-
-export function standing({ pods, claims, nodes }: Report): string {
-  const placed = pods.filter(({ node }) => node !== undefined).length;
-  const allocated = claims.filter((claim) => claim.allocated).length;
-  return `${placed} of ${plural(pods.length, "Pod")} placed, ${allocated} of ${plural(claims.length, "claim")} allocated, ${plural(nodes.length, "node")}`;
-}
-
-export const EXPRESSION = "CEL expression";
-export const SELECTORS = "Take";
-export const NO_SUCH_DEVICE = "There is no device to evaluate it on.";
-export const PARTS = "Parts on";
-export const PART = "Part";
-export const VALUE = "Value";
-export const TYPE = "Type";
-export const COST = "Cost";
-export const READS = "Reads";
-export const CAUSE = "decides";
-export const NOT_THERE = "not there";
-
-export function isYes(value: string | undefined): boolean {
-  return value === "true";
-}
-
-/** A sign before the value, so that it is seen at a glance. */
-export function verdict(value: string | undefined, isError: boolean): string {
-  if (isError) return `✕ ${value ?? ""}`;
-  return value === "true" ? "✓ true" : value === "false" ? "– false" : (value ?? "");
-}
-
-/** `true on 4 devices, false on 6`. */
-export function values(all: readonly string[]): string {
-  const counts = new Map<string, number>();
-  for (const value of all) counts.set(value, (counts.get(value) ?? 0) + 1);
-  const most = [...counts].sort(([, one], [, other]) => other - one);
-  return some(most.map(([value, count]) => `${value} on ${plural(count, "device")}`), 4).join(", ");
-}
-
-export function cost(cost: Integer | undefined, most: Integer): string {
-  return cost === undefined ? `Cost: at most ${most}` : `Cost: ${cost}, at most ${most}`;
 }

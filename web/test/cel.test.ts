@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { sessionOf } from "../src/answer/answer";
 import { GATES } from "../src/windows/gates";
-import { verdict, values } from "../src/words";
+import { verdict, values } from "../src/views/words";
 import { ask, example, questionOf } from "./fixtures";
 
 const TEXT = example("gpu-sharing/");

@@ -5,7 +5,7 @@ import { useMemo, useState } from "preact/hooks";
 
 import { FailureBox, useSome } from "../parts";
 import { useAnswer, usePage } from "../page";
-import * as words from "../words";
+import * as words from "./words";
 
 const START = "device.driver == ";
 

@@ -5,7 +5,7 @@ import { useRef, useState } from "preact/hooks";
 import { type Lane, clock, ticks } from "../model/life";
 import { fitted } from "../picture/layout";
 import type { Life } from "../protocol";
-import * as words from "../words";
+import * as words from "./words";
 
 const ROW = 18;
 const TOP = 22;

@@ -9,7 +9,7 @@ import { useAnswer, usePage } from "../page";
 import { Picture } from "../picture/picture";
 import type { Life } from "../protocol";
 import { GATES } from "../windows/gates";
-import * as words from "../words";
+import * as words from "./words";
 import { Lanes } from "./lanes";
 
 /** Time that each instant is shown when playing. */

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { read } from "../dropping";
+import { read } from "../reading";
 import type { WindowProps } from "../header";
 import { usePage } from "../page";
 import { Dialog } from "../parts";

@@ -7,11 +7,43 @@ import { Dialog } from "../parts";
 import { prefer, preferences } from "../preferences";
 import * as words from "../words";
 
+const KEY_GROUPS: readonly { title: string; keys: readonly (readonly [string, string])[] }[] = [
+  {
+    title: "Everywhere",
+    keys: [
+      ["?", "this list"],
+      ["/", "find a device"],
+      ["Alt+1 to Alt+4", "Result, Why, Time, CEL"],
+      ["F6", "from the text to its answer, and back"],
+      ["Ctrl+Z", "outside of the text: take back a removal, or go back to what was open before"],
+      ["Escape", "close a window, leave the editor"],
+    ],
+  },
+  {
+    title: "Picture",
+    keys: [
+      ["Arrows", "to the next device"],
+      ["Home, End", "to the first, to the last"],
+      ["Enter", "show it and its lines"],
+    ],
+  },
+  {
+    title: "Editor",
+    keys: [
+      ["Ctrl+Z, Ctrl+Y", "undo, redo"],
+      ["Ctrl+Shift+[, Ctrl+Shift+]", "fold, unfold"],
+      ["Ctrl+Alt+[, Ctrl+Alt+]", "fold all, unfold all"],
+      ["F8", "to the next finding"],
+      ["Ctrl+Shift+M", "list of findings with their fixes"],
+    ],
+  },
+];
+
 export function Keys({ onClose }: WindowProps) {
   const [kept, setKept] = useState(preferences);
   return (
     <Dialog title={words.KEYS} onClose={onClose}>
-      {words.KEY_GROUPS.map(({ title, keys }) => (
+      {KEY_GROUPS.map(({ title, keys }) => (
         <section>
           <h3>{title}</h3>
           <dl class="keys">

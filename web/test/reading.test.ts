@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { read } from "../src/dropping";
+import { read } from "../src/reading";
 
 const POD = "apiVersion: v1\nkind: Pod\nmetadata: { name: p }\n";
 
