@@ -39,7 +39,7 @@ export class Client {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastId = 0;
 
-  /** `onLoading` is told how much of the module is there, from 0 to 1, then nothing more. */
+  /** `onLoading` gets the share of the module that has arrived, from 0 to 1, and `undefined` once it is loaded. */
   constructor(start: () => Thread, onLoading: (share: number | undefined) => void = () => undefined) {
     this.#start = start;
     this.#onLoading = onLoading;

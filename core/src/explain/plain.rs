@@ -1,11 +1,12 @@
 //! The answer for somebody who does not know how devices are allocated: what is asked for, what is there, by how much it misses.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::relax::asked;
-use super::requests::{alike, own_selectors};
-use super::statistics::{Held, Subject, what};
+use super::requests::{alike, own_selectors, subjects};
+use super::statistics::{Counted, Held, counted};
 use super::survey::Survey;
 use super::words::bottleneck;
 use super::{Explanation, ReasonCount, ReasonKind, RequestExplanation};
@@ -14,6 +15,7 @@ use crate::api::quantity::Quantity;
 use crate::api::slice::AttributeValue;
 use crate::cel::{Comparison, Constant, Environment, Field, Operator, comparisons};
 use crate::cluster::Cluster;
+use crate::cluster::selectors::Compiled;
 
 /// Most wishes that are named; more are "its selectors".
 const MOST_WISHES: usize = 3;
@@ -46,8 +48,7 @@ pub(crate) fn plain(cluster: &mut Cluster, case: &Case, survey: &Survey, explana
     let wishes = if refused > 0 { wishes(cluster, case, unit, request) } else { Wishes::default() };
     let wanted = format!("asks for {count}{}", wishes.in_words());
     if matching == 0 {
-        let devices = devices(cluster, survey, position, request);
-        let miss = nearest(&wishes.comparisons, &devices, noun, request.devices);
+        let miss = miss(cluster, survey, position, &wishes, (noun, request.devices));
         return Some(format!("{wanted}; {miss}"));
     }
     if let Some(amounts) = amounts(cluster, case, survey, (position, unit), request, noun) {
@@ -133,26 +134,27 @@ fn reason_in_words(reason: &ReasonCount, matching: u64, refused: u64) -> String 
 /// What the selectors want that refuse devices.
 #[derive(Default)]
 struct Wishes {
-    /// In the order in which it is written; empty where a selector wants something that is no plain comparison.
+    /// What they want by plain comparisons, in the order in which it is written.
     comparisons: Vec<Comparison>,
+    /// The selectors whose comparisons these are.
+    expressions: Vec<String>,
     /// Whether there are selectors that say it less plainly.
     has_others: bool,
 }
 
 impl Wishes {
+    /// Whether they are few and plain enough to be named.
+    fn are_named(&self) -> bool {
+        !self.has_others && (1..=MOST_WISHES).contains(&self.comparisons.len())
+    }
+
     fn in_words(&self) -> String {
-        match self.comparisons.as_slice() {
-            [] if !self.has_others => String::new(),
-            all if !self.has_others && !all.is_empty() && all.len() <= MOST_WISHES => {
-                format!(" with {}", list_of_wishes(all))
-            }
-            _ => " that its selectors accept".to_owned(),
+        match (self.are_named(), self.comparisons.is_empty() && !self.has_others) {
+            (_, true) => String::new(),
+            (true, _) => format!(" with {}", self.comparisons.iter().map(wish).collect::<Vec<_>>().join(" and ")),
+            (false, _) => " that its selectors accept".to_owned(),
         }
     }
-}
-
-fn list_of_wishes(all: &[Comparison]) -> String {
-    all.iter().map(wish).collect::<Vec<_>>().join(" and ")
 }
 
 fn wishes(cluster: &Cluster, case: &Case, unit: &UnitSeen, request: &RequestExplanation) -> Wishes {
@@ -169,7 +171,10 @@ fn wishes(cluster: &Cluster, case: &Case, unit: &UnitSeen, request: &RequestExpl
     let own = own_selectors(claim, unit).iter().enumerate().filter(|(index, _)| refuses(*index));
     for selector in own.filter_map(|(_, selector)| selector.cel.as_ref()) {
         match comparisons(&selector.expression, &environment) {
-            Some(found) if !found.is_empty() => wishes.comparisons.extend(found),
+            Some(found) if !found.is_empty() => {
+                wishes.comparisons.extend(found);
+                wishes.expressions.push(selector.expression.clone());
+            }
             _ => wishes.has_others = true,
         }
     }
@@ -215,47 +220,47 @@ fn constant(constant: &Constant) -> String {
     }
 }
 
-/// The devices of the class, equal ones once.
-fn devices<'c>(
-    cluster: &'c mut Cluster,
-    survey: &Survey,
-    unit: usize,
-    request: &RequestExplanation,
-) -> Vec<(Subject<'c>, u64)> {
-    let expressions = request.reasons.iter().filter_map(|reason| reason.selector.as_ref());
-    let expressions: Vec<String> = expressions.map(|selector| selector.expression.clone()).collect();
-    let mut memory = cluster.lend_memory();
-    let compiled: Vec<_> =
-        expressions.iter().map(|expression| memory.selectors.program(cluster.profile(), expression)).collect();
-    cluster.return_memory(memory);
-    // With one selector, devices that it cannot tell apart count as one.
-    let [only] = compiled.as_slice() else {
-        return super::requests::subjects(cluster, survey, unit, false).into_iter().map(|one| (one, 1)).collect();
-    };
-    let mut memory = cluster.lend_memory();
-    let cluster = &*cluster;
-    alike(&mut memory.selectors, only, cluster, survey, (unit, false))
-}
-
-/// What is nearest to what no device has.
-fn nearest(wanted: &[Comparison], devices: &[(Subject<'_>, u64)], noun: &str, all: u64) -> String {
+/// What is nearest to what no device of the class has.
+fn miss(cluster: &mut Cluster, survey: &Survey, unit: usize, wishes: &Wishes, (noun, all): (&str, u64)) -> String {
     let none = match all {
         1 => format!("the only {noun} does not match"),
         all => format!("none of the {all} {noun}s matches"),
     };
-    let is_met = |one: &Comparison| devices.iter().any(|(device, _)| meets(*device, one) != Some(false));
-    let unmet: Vec<&Comparison> = wanted.iter().filter(|one| wanted.len() == 1 || !is_met(one)).collect();
-    let texts: Vec<String> = unmet.iter().filter_map(|one| offer(one, devices, noun)).collect();
-    match (texts.as_slice(), wanted) {
-        ([], [_, _, ..]) => format!("each of these can be found, but no {noun} has all of them"),
-        ([], _) => none,
-        (texts, _) => texts.join(", "),
+    if !wishes.are_named() {
+        return none;
+    }
+    let fields: Vec<Field> = wishes.comparisons.iter().map(|one| one.field.clone()).collect();
+    let mut memory = cluster.lend_memory();
+    let compiled: Vec<Compiled> =
+        wishes.expressions.iter().map(|expression| memory.selectors.program(cluster.profile(), expression)).collect();
+    let seen = &*cluster;
+    let devices = match compiled.as_slice() {
+        // What one selector cannot tell apart counts as one.
+        [only] => alike(&mut memory.selectors, only, seen, survey, (unit, false)),
+        _ => subjects(seen, survey, unit, false).into_iter().map(|one| (one, 1)).collect(),
+    };
+    let text = nearest(&wishes.comparisons, &counted(&devices, &fields), noun).unwrap_or(none);
+    cluster.return_memory(memory);
+    text
+}
+
+/// What is nearest to wishes of which no device meets all, from what devices have for the field of each.
+fn nearest(wanted: &[Comparison], counted: &Counted<'_>, noun: &str) -> Option<String> {
+    let wanted: Vec<(&Comparison, &BTreeMap<Held<'_>, u64>)> = wanted.iter().zip(&counted.by_field).collect();
+    let is_met = |(one, there): &(&Comparison, &BTreeMap<Held<'_>, u64>)| {
+        there.keys().any(|held| meets(*held, one) != Some(false))
+    };
+    let unmet = wanted.iter().filter(|one| wanted.len() == 1 || !is_met(one));
+    let texts: Vec<String> = unmet.map(|(one, there)| offer(one, there, noun)).collect();
+    match (texts.is_empty(), wanted.len()) {
+        (false, _) => Some(texts.join(", ")),
+        (true, 0 | 1) => None,
+        (true, _) => Some(format!("each of these can be found, but no {noun} has all of them")),
     }
 }
 
-/// Whether a device meets a wish; `None` where it cannot be told here.
-fn meets(device: Subject<'_>, wanted: &Comparison) -> Option<bool> {
-    let Some(held) = what(device, &wanted.field) else { return Some(false) };
+/// Whether a value meets a wish; `None` where it cannot be told here.
+fn meets(held: Held<'_>, wanted: &Comparison) -> Option<bool> {
     let orders = wanted.constants.iter().map(|constant| order(held, constant));
     let orders = orders.collect::<Option<Vec<Ordering>>>()?;
     let any = |accepts: fn(Ordering) -> bool| orders.iter().copied().any(accepts);
@@ -280,19 +285,12 @@ fn order(held: Held<'_>, constant: &Constant) -> Option<Ordering> {
 }
 
 /// What there is of something that no device has as it is wanted.
-fn offer(wanted: &Comparison, devices: &[(Subject<'_>, u64)], noun: &str) -> Option<String> {
+fn offer(wanted: &Comparison, there: &BTreeMap<Held<'_>, u64>, noun: &str) -> String {
     let name = name(&wanted.field);
-    let mut held: Vec<(Held<'_>, u64)> = Vec::new();
-    for (device, number) in devices {
-        let Some(found) = what(*device, &wanted.field) else { continue };
-        match held.iter_mut().find(|(known, _)| *known == found) {
-            Some((_, count)) => *count = count.saturating_add(*number),
-            None => held.push((found, *number)),
-        }
+    if there.is_empty() {
+        return format!("no {noun} says what `{name}` it has");
     }
-    if held.is_empty() {
-        return Some(format!("no {noun} says what `{name}` it has"));
-    }
+    let mut held: Vec<(Held<'_>, u64)> = there.iter().map(|(held, number)| (*held, *number)).collect();
     let numbers = || held.iter().filter_map(|(held, _)| number(*held).map(|number| (number, *held)));
     let extreme = match wanted.operator {
         Operator::AtLeast | Operator::Greater => numbers().max_by(|one, other| one.0.cmp(&other.0)),
@@ -307,10 +305,10 @@ fn offer(wanted: &Comparison, devices: &[(Subject<'_>, u64)], noun: &str) -> Opt
         let like = wanted.constants.first().map(constant).unwrap_or_default();
         let text = extreme.in_words();
         let converted = in_unit_of(&text, &like).map(|text| format!(", {text}")).unwrap_or_default();
-        return Some(match wanted.field {
+        return match wanted.field {
             Field::Capacity { .. } => format!("the {word} {noun} has {text}{converted}"),
             _ => format!("the {word} `{name}` there is {text}"),
-        });
+        };
     }
     held.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
     let more = held.len().saturating_sub(MOST_VALUES);
@@ -322,7 +320,7 @@ fn offer(wanted: &Comparison, devices: &[(Subject<'_>, u64)], noun: &str) -> Opt
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => values.concat(),
     };
-    Some(format!("the {noun}s there have {values}"))
+    format!("the {noun}s there have {values}")
 }
 
 fn number(held: Held<'_>) -> Option<Quantity> {
@@ -339,7 +337,7 @@ fn number(held: Held<'_>) -> Option<Quantity> {
 fn in_unit_of(text: &str, like: &str) -> Option<String> {
     let unit = |text: &str| text.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.').to_owned();
     let wanted = unit(like);
-    if wanted.is_empty() || wanted == unit(text) {
+    if wanted.is_empty() || wanted.contains(|letter: char| letter.is_ascii_digit()) || wanted == unit(text) {
         return None;
     }
     let one = Quantity::parse(&format!("1{wanted}")).ok()?.value_rounded_up();
@@ -400,13 +398,11 @@ fn amounts(
     let needs = asked.get(&name).cloned().or(needs)?;
     let left = match left.signum() {
         sign if sign > 0 => left.to_string(),
-        _ => "nothing".to_owned(),
+        _ => "none".to_owned(),
     };
     Some(match first.kind {
         ReasonKind::CounterShort => {
-            format!(
-                "; each needs {needs} of `{name}`, which partitions of one device share, and {left} is the most that is left"
-            )
+            format!("; each needs {needs} of `{name}`, which partitions of one device share, of which {left} is left")
         }
         ReasonKind::CapacityNever => format!(" with {needs} of `{name}`; the most that one {noun} can grant is {left}"),
         _ => format!(" with {needs} of `{name}`; the most that one {noun} has left is {left}"),

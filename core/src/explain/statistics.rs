@@ -47,12 +47,7 @@ pub(crate) fn written(field: &Field) -> String {
 
 /// What a device has for a field, in words.
 pub(crate) fn value(subject: Subject<'_>, field: &Field) -> Option<String> {
-    what(subject, field).map(Held::in_words)
-}
-
-/// What a device has for a field.
-pub(crate) fn what<'c>(subject: Subject<'c>, field: &Field) -> Option<Held<'c>> {
-    held(subject, field, &full_name(field))
+    held(subject, field, &full_name(field)).map(Held::in_words)
 }
 
 /// What a device has for a field; two that are alike read alike.
@@ -137,7 +132,8 @@ pub(crate) fn statistics<'c>(
 
 /// How many devices have each value, field by field.
 pub(crate) struct Counted<'c> {
-    by_field: Vec<BTreeMap<Held<'c>, u64>>,
+    /// In the order of the fields.
+    pub(crate) by_field: Vec<BTreeMap<Held<'c>, u64>>,
     /// How many devices were counted.
     pub(crate) devices: u64,
 }

@@ -8,8 +8,8 @@
 //! | `free(ptr)` | gives back an answer, or a buffer that was not used up |
 //!
 //! Arguments and answers are JSON, of the types of `apportion_core::wire`; [`operations`] has the operations.
-//! Whoever calls twice at a time needs two instances. After a trap the instance is to be dropped. The names are exported from WebAssembly
-//! alone: in a native program `free` would be everybody's.
+//! Two calls at a time need two instances. After a trap, drop the instance. Only WebAssembly exports these names: in a native program, this
+//! `free` would replace the C library's.
 
 mod manifests;
 mod operations;
