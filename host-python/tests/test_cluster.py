@@ -160,6 +160,11 @@ class Copies(unittest.TestCase):
             with self.assertRaises(apportion.ClosedError):
                 on(fork, 1)
 
+    def test_the_deletion_of_nothing_is_no_change(self) -> None:
+        fork = self.cluster.fork()
+        self.assertFalse(self.cluster.delete("ResourceSlice/nothing"))
+        fork.commit()
+
     def test_a_commit_loses_no_change(self) -> None:
         fork = self.cluster.fork()
         self.cluster.delete("ResourceSlice/node-a")

@@ -121,7 +121,8 @@ class Cluster:
         ref = _reference(subject)
         with self._locked():
             was_there: bool = self._ask(Operation.DELETE, _json(_named(ref)))
-            self._note(ref, None)
+            if was_there:
+                self._note(ref, None)
         return was_there
 
     def get(self, subject: Subject) -> dict[str, Any] | None:
