@@ -1,5 +1,7 @@
 //! One per program: the engine and the component, ready to be instantiated.
 
+use std::fmt;
+
 use apportion_core::allocate::Limits;
 use apportion_core::profile::Profile;
 use wasmtime::component::{Component, Linker};
@@ -21,6 +23,12 @@ static TIMED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/timed.cwasm"));
 #[derive(Clone)]
 pub struct Runner {
     pre: DraPre<Guard>,
+}
+
+impl fmt::Debug for Runner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runner").finish_non_exhaustive()
+    }
 }
 
 impl Runner {

@@ -1,7 +1,7 @@
 //! Arguments of more than one command.
 
 use anyhow::{Result, bail};
-use apportion::Door;
+use apportion::{Door, Runner};
 use apportion_core::ask::{Supposition, TaintSpec};
 use apportion_core::control_plane::script::kind_named;
 use apportion_core::finding::ObjectRef;
@@ -9,6 +9,7 @@ use apportion_core::profile::{Mode, Release};
 use clap::{Args, ValueEnum};
 
 use super::ask::{self, Asked};
+use super::files::{self, Source};
 
 #[derive(Args, Debug)]
 pub(crate) struct FileArguments {
@@ -18,12 +19,18 @@ pub(crate) struct FileArguments {
     /// The same behind a flag, as kubectl has it
     #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH", num_args = 1..)]
     files: Vec<String>,
+    /// See [`ClusterArguments::held`].
+    #[arg(skip)]
+    pub(crate) held: Option<Vec<Source>>,
 }
 
 impl FileArguments {
-    /// All paths, those without a flag first.
-    pub(crate) fn all(&self) -> Vec<String> {
-        [self.paths.as_slice(), &self.files].concat()
+    /// Reads all paths, those without a flag first.
+    pub(crate) fn read(&self) -> Result<Vec<Source>> {
+        match &self.held {
+            Some(held) => Ok(held.clone()),
+            None => files::read(&[self.paths.as_slice(), &self.files].concat()),
+        }
     }
 }
 
@@ -94,6 +101,9 @@ pub(crate) struct ClusterArguments {
     /// Print the role that `--from-cluster` needs, and do nothing else
     #[arg(long, help_heading = "Cluster")]
     pub(crate) print_rbac: bool,
+    /// Texts that are read in the place of all files: no path of the arguments is looked at then.
+    #[arg(skip)]
+    pub(crate) held: Option<Vec<Source>>,
 }
 
 #[derive(Args, Debug)]
@@ -109,6 +119,19 @@ pub(crate) struct KubernetesArguments {
     /// Ask the same code outside of the component, for comparison
     #[arg(long)]
     pub(crate) native: bool,
+    /// Gives the instances of the component, where the program asks for more than one answer.
+    #[arg(skip)]
+    pub(crate) runner: Option<Runner>,
+}
+
+impl KubernetesArguments {
+    /// Who gives instances of the component.
+    pub(crate) fn runner(&self) -> Result<Runner> {
+        match &self.runner {
+            Some(runner) => Ok(runner.clone()),
+            None => Ok(Runner::new()?),
+        }
+    }
 }
 
 #[derive(Args, Debug)]
@@ -146,11 +169,14 @@ pub(crate) struct LookArguments {
     /// Show every remark, also those that are only worth knowing
     #[arg(long, short = 'v')]
     pub(crate) verbose: bool,
+    /// Only the cause and what would help.
+    #[arg(skip)]
+    pub(crate) is_brief: bool,
 }
 
 impl LookArguments {
     /// For what goes into a file.
-    pub(crate) const FILE: Self = Self { color: Color::Never, plain: false, verbose: false };
+    pub(crate) const FILE: Self = Self { color: Color::Never, plain: false, verbose: false, is_brief: false };
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -241,6 +267,9 @@ pub(crate) struct ChangeArguments {
     /// Nodes that take no new Pods
     #[arg(long, value_name = "NODE", num_args = 1.., help_heading = "Changes")]
     cordon: Vec<String>,
+    /// See [`ClusterArguments::held`].
+    #[arg(skip)]
+    pub(crate) held: Option<Vec<Source>>,
 }
 
 impl ChangeArguments {
@@ -250,10 +279,11 @@ impl ChangeArguments {
         engine: &EngineArguments,
         view: &'a ViewArguments,
     ) -> Result<Option<Asked<'a, Box<dyn Door>>>> {
-        match self.with.as_slice() {
-            [] => Ok(None),
-            with => ask::cluster(engine, &view.look, with, &ClusterArguments::default()).map(Some),
+        if self.with.is_empty() && self.held.is_none() {
+            return Ok(None);
         }
+        let alone = ClusterArguments { held: self.held.clone(), ..ClusterArguments::default() };
+        ask::cluster(engine, &view.look, &self.with, &alone).map(Some)
     }
 
     /// The changes together.

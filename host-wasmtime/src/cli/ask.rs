@@ -41,13 +41,18 @@ pub(crate) fn profile(arguments: &KubernetesArguments, mode: Mode) -> Result<Pro
 /// An empty cluster: in the component, or outside of it for comparison.
 fn empty(arguments: &EngineArguments) -> Result<Box<dyn Door>> {
     let profile = profile(&arguments.kubernetes, arguments.mode.into())?;
-    open(profile, Limits { max_steps: arguments.max_steps }, arguments.kubernetes.native)
+    let limits = Limits { max_steps: arguments.max_steps };
+    match arguments.kubernetes.native {
+        true => open(profile, limits, None),
+        false => open(profile, limits, Some(&arguments.kubernetes.runner()?)),
+    }
 }
 
-pub(crate) fn open(profile: Profile, limits: Limits, is_native: bool) -> Result<Box<dyn Door>> {
-    Ok(match is_native {
-        true => Box::new(Native::new(profile, limits)),
-        false => Box::new(Runner::new()?.cluster(&profile, limits, HostLimits::default())?),
+/// An empty cluster, without a runner outside of the component.
+pub(crate) fn open(profile: Profile, limits: Limits, runner: Option<&Runner>) -> Result<Box<dyn Door>> {
+    Ok(match runner {
+        None => Box::new(Native::new(profile, limits)),
+        Some(runner) => Box::new(runner.cluster(&profile, limits, HostLimits::default())?),
     })
 }
 

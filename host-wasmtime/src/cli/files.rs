@@ -20,7 +20,7 @@ const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 pub(crate) const STDIN: &str = "standard input";
 
 /// A file as it was read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Source {
     /// As a user would name it.
     pub(crate) name: String,

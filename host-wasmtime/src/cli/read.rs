@@ -30,13 +30,15 @@ const MOST_LOOKS: usize = 3;
 
 /// Reads these kinds of the cluster, where that is asked for, and then the files.
 pub(crate) fn gather(files: &[String], cluster: &ClusterArguments, kinds: &[Resource]) -> Result<Input> {
-    match (cluster.from_cluster, files.is_empty()) {
-        (false, true) => bail!("no manifests are given: name files or folders, or use `--from-cluster`"),
-        (false, false) => load(files),
-        (true, true) => live::read(cluster, kinds),
-        (true, false) => {
+    let load = || cluster.held.as_ref().map_or_else(|| load(files), |held| Ok(of_sources(held.clone())));
+    let has_texts = cluster.held.as_ref().map_or(!files.is_empty(), |held| !held.is_empty());
+    match (cluster.from_cluster, has_texts) {
+        (false, false) => bail!("no manifests are given: name files or folders, or use `--from-cluster`"),
+        (false, true) => load(),
+        (true, false) => live::read(cluster, kinds),
+        (true, true) => {
             let mut input = live::read(cluster, kinds)?;
-            input.add(load(files)?);
+            input.add(load()?);
             Ok(input)
         }
     }

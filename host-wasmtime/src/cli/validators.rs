@@ -32,7 +32,7 @@ pub(crate) struct Validators {
 impl Validators {
     pub(crate) fn new(arguments: &KubernetesArguments) -> Result<Self> {
         let profile = ask::profile(arguments, Mode::Sound)?;
-        let runner = if arguments.native { None } else { Some(Runner::new()?) };
+        let runner = if arguments.native { None } else { Some(arguments.runner()?) };
         Ok(Self { profile, runner })
     }
 

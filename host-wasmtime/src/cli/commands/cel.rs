@@ -25,14 +25,14 @@ pub(crate) struct CelArguments {
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
     #[command(flatten)]
-    input: RepeatedArguments,
+    pub(super) input: RepeatedArguments,
     /// The device: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE; without one, every device
     #[arg(long, short = 'd', value_name = "DEVICE", default_value = "", hide_default_value = true)]
     device: String,
     #[command(flatten)]
-    engine: EngineArguments,
+    pub(super) engine: EngineArguments,
     #[command(flatten)]
-    view: ViewArguments,
+    pub(super) view: ViewArguments,
 }
 
 pub(super) fn cel(arguments: &CelArguments) -> Result<Shown> {

@@ -11,7 +11,7 @@ use clap::Args;
 
 use crate::cli::arguments::{FileArguments, KubernetesArguments, LookArguments};
 use crate::cli::diagnose::diagnose;
-use crate::cli::files::{self, STDIN, Source};
+use crate::cli::files::{STDIN, Source};
 use crate::cli::note::numbers;
 use crate::cli::pen::Pen;
 use crate::cli::read::of_sources;
@@ -44,7 +44,7 @@ pub(crate) struct ConvertArguments {
 
 pub(super) fn convert(arguments: &ConvertArguments) -> Result<Shown> {
     let mut validator = Validators::new(&arguments.kubernetes)?.make();
-    let sources = files::read(&arguments.input.all())?;
+    let sources = arguments.input.read()?;
     if arguments.in_place && sources.iter().any(|source| source.name == STDIN) {
         bail!("standard input cannot be written in place: leave `--in-place` out");
     }

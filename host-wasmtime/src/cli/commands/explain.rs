@@ -36,7 +36,7 @@ pub(crate) struct ExplainArguments {
     #[arg(value_name = "PATH|KIND/NAME|CODE")]
     given: Vec<String>,
     #[command(flatten)]
-    input: RepeatedArguments,
+    pub(super) input: RepeatedArguments,
     /// A ResourceClaim, as NAMESPACE/NAME; the name alone where it is the only one
     #[arg(long, short = 'c', value_name = "NAME", group = "subject", help_heading = "What")]
     claim: Option<String>,
@@ -61,9 +61,9 @@ pub(crate) struct ExplainArguments {
     #[command(flatten)]
     namespace: NamespaceArguments,
     #[command(flatten)]
-    engine: EngineArguments,
+    pub(super) engine: EngineArguments,
     #[command(flatten)]
-    view: ViewArguments,
+    pub(super) view: ViewArguments,
 }
 
 pub(super) fn explain(arguments: &ExplainArguments) -> Result<Shown> {
@@ -84,8 +84,8 @@ pub(super) fn explain(arguments: &ExplainArguments) -> Result<Shown> {
         ([], false) if subject.is_some() || arguments.apply.is_some() => {
             bail!("no manifests are given: name files or folders, or use `--from-cluster`")
         }
-        ([], false) => self::codes(arguments, None),
-        ([code], false) if subject.is_none() => self::codes(arguments, Some(code)),
+        ([], false) => self::codes(&arguments.view, None),
+        ([code], false) if subject.is_none() => self::codes(&arguments.view, Some(code)),
         ([code, ..], _) => bail!("`{code}` is no file, and not KIND/NAME such as `pod/{code}`"),
     }
 }
@@ -111,7 +111,7 @@ fn cluster(arguments: &ExplainArguments, files: &[String], subject: Option<Objec
         return Ok(Shown { stdout, stderr: asked.stderr(), verdict: asked.taken.verdict(true) });
     }
     let table = |pen| match asked.taken.problems() {
-        _ if !explanations.is_empty() => show(&explanations, pen),
+        _ if !explanations.is_empty() => show(&explanations, view.look.is_brief, pen),
         Some(problems) if asked.taken.has_errors() => format!("Nothing that was read is Pending. {problems}\n"),
         _ => "Nothing is Pending.\n".to_owned(),
     };
@@ -163,8 +163,8 @@ fn setting(change: &Change) -> Option<String> {
 }
 
 /// What codes mean.
-fn codes(arguments: &ExplainArguments, wanted: Option<&str>) -> Result<Shown> {
-    let pen = Pen::new(&arguments.view.look, &io::stdout());
+pub(super) fn codes(view: &ViewArguments, wanted: Option<&str>) -> Result<Shown> {
+    let pen = Pen::new(&view.look, &io::stdout());
     let chosen: Vec<Entry> = entries().filter(|entry| wanted.is_none_or(|code| entry.code == code)).collect();
     if let (Some(code), []) = (wanted, chosen.as_slice()) {
         let ending = code.rsplit('/').next().unwrap_or(code);
@@ -180,7 +180,7 @@ fn codes(arguments: &ExplainArguments, wanted: Option<&str>) -> Result<Shown> {
         let title = format!("{} ({})", pen.paint(Ink::Strong, entry.code), entry.severity_text());
         format!("{title}\n\n{}\n", wrap(entry.paragraph, width()).join("\n"))
     };
-    Ok(Shown::text(match (arguments.view.output, wanted) {
+    Ok(Shown::text(match (view.output, wanted) {
         (output @ (Output::Json | Output::Yaml), _) => {
             machine::text(&json!({ "format": machine::FORMAT, "kind": "Codes", "codes": chosen }), output)
         }
@@ -199,7 +199,7 @@ const MAX_REASONS: usize = 8;
 const MAX_NAMES: usize = 5;
 
 /// All explanations; equal ones together.
-fn show(explanations: &[Explanation], pen: Pen) -> String {
+fn show(explanations: &[Explanation], is_brief: bool, pen: Pen) -> String {
     let mut lines: Vec<String> = Vec::new();
     for members in alike(explanations, |one| likeness(one)) {
         let Some(first) = members.first() else { continue };
@@ -207,7 +207,7 @@ fn show(explanations: &[Explanation], pen: Pen) -> String {
             lines.push(String::new());
         }
         lines.extend(title(&members, pen));
-        lines.extend(body(first, pen));
+        lines.extend(body(first, is_brief, pen));
     }
     text::lines(lines.iter().map(|line| line.trim_end().to_owned()))
 }
@@ -255,7 +255,8 @@ fn title(members: &[&Explanation], pen: Pen) -> Vec<String> {
     vec![format!("{}{what}", pen.paint(ink, &names))]
 }
 
-fn body(explanation: &Explanation, pen: Pen) -> Vec<String> {
+/// What is said of a subject: the cause, the devices that were looked at unless it `is_brief`, and what would help.
+fn body(explanation: &Explanation, is_brief: bool, pen: Pen) -> Vec<String> {
     let mut lines = explanation.plain.as_ref().map(|plain| indented(plain, 2)).unwrap_or_default();
     lines.extend(indented(&explanation.headline, 2));
     let mut stage = explanation.stage.as_slice();
@@ -272,6 +273,11 @@ fn body(explanation: &Explanation, pen: Pen) -> Vec<String> {
     if matches!(explanation.state, State::Placed | State::Fits) {
         return lines;
     }
+    if is_brief {
+        lines.extend(conflict_lines(explanation, pen));
+        lines.extend(suggestion_lines(&explanation.suggestions, pen));
+        return lines;
+    }
     for request in &explanation.requests {
         lines.extend(request_lines(request, explanation.requests.len() > 1, pen));
     }
@@ -282,17 +288,18 @@ fn body(explanation: &Explanation, pen: Pen) -> Vec<String> {
     for node in &explanation.details {
         lines.extend(node_lines(node, pen));
     }
-    if !explanation.conflict.is_empty() {
-        lines.push(String::new());
-        lines.push(format!(
-            "  {}",
-            pen.paint(Ink::Strong, "These cannot hold together; without any one of them the rest could:")
-        ));
-        for part in &explanation.conflict {
-            lines.extend(item("- ", &part.text, 2));
-        }
-    }
+    lines.extend(conflict_lines(explanation, pen));
     lines.extend(suggestion_lines(&explanation.suggestions, pen));
+    lines
+}
+
+fn conflict_lines(explanation: &Explanation, pen: Pen) -> Vec<String> {
+    if explanation.conflict.is_empty() {
+        return Vec::new();
+    }
+    let title = "These cannot hold together; without any one of them the rest could:";
+    let mut lines = vec![String::new(), format!("  {}", pen.paint(Ink::Strong, title))];
+    lines.extend(explanation.conflict.iter().flat_map(|part| item("- ", &part.text, 2)));
     lines
 }
 

@@ -21,7 +21,7 @@ Example:
 #[command(after_help = EXAMPLE)]
 pub(crate) struct FitArguments {
     #[command(flatten)]
-    input: InputArguments,
+    pub(super) input: InputArguments,
     /// A ResourceClaimTemplate, as NAMESPACE/NAME; the name alone where it is the only one
     #[arg(long, short = 't', value_name = "NAME", required_unless_present_any = ["claim", "class"])]
     claim_template: Option<String>,
@@ -38,16 +38,16 @@ pub(crate) struct FitArguments {
     #[arg(long = "selector", value_name = "CEL", requires = "class")]
     selectors: Vec<String>,
     #[command(flatten)]
-    changes: ChangeArguments,
+    pub(super) changes: ChangeArguments,
     #[command(flatten)]
     namespace: NamespaceArguments,
     /// What is counted
     #[arg(long, value_enum, default_value_t = PerChoice::Node)]
     per: PerChoice,
     #[command(flatten)]
-    engine: EngineArguments,
+    pub(super) engine: EngineArguments,
     #[command(flatten)]
-    view: ViewArguments,
+    pub(super) view: ViewArguments,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

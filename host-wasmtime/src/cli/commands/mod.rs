@@ -11,6 +11,8 @@ mod diff;
 mod explain;
 mod fit;
 mod man;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod plan;
 mod playground;
 mod replay;
@@ -70,6 +72,8 @@ pub(crate) enum Command {
     Controller(Box<ControllerArguments>),
     Replay(replay::ReplayArguments),
     Playground(playground::PlaygroundArguments),
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::McpArguments),
     Completions(completions::CompletionsArguments),
     Man(man::ManArguments),
     #[command(alias = "explain-code")]
@@ -96,6 +100,8 @@ impl Command {
             Self::Controller(arguments) => controller::controller(arguments),
             Self::Replay(arguments) => replay::replay(arguments),
             Self::Playground(arguments) => playground::playground(arguments),
+            #[cfg(feature = "mcp")]
+            Self::Mcp(arguments) => mcp::mcp(arguments),
             Self::Completions(arguments) => Ok(completions::completions(arguments, Arguments::command())),
             Self::Man(arguments) => man::pages(arguments, Arguments::command()),
             Self::Explain(arguments) => explain::explain(arguments),

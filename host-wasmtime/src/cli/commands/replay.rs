@@ -1,6 +1,7 @@
 //! `apportion replay`.
 
 use anyhow::{Context, Result, bail};
+use apportion::Runner;
 use apportion_core::ask::SNAPSHOT_FORMAT;
 use apportion_core::wire;
 use clap::Args;
@@ -37,7 +38,8 @@ pub(super) fn replay(arguments: &ReplayArguments) -> Result<Shown> {
             bail!("the settings of `{}` cannot be used: {}", source.name, text.join("; "));
         }
     };
-    let mut door = ask::open(profile, limits, arguments.native)?;
+    let runner = if arguments.native { None } else { Some(Runner::new()?) };
+    let mut door = ask::open(profile, limits, runner.as_ref())?;
     let texts: Vec<String> = objects.as_array().into_iter().flatten().map(Value::to_string).collect();
     door.submit(&texts)?;
     let report = door.run()?;

@@ -26,14 +26,14 @@ Example:
 #[command(after_help = EXAMPLE)]
 pub(crate) struct UsageArguments {
     #[command(flatten)]
-    input: InputArguments,
+    pub(super) input: InputArguments,
     /// Only devices by this; without it by each, long lists cut
     #[arg(long, value_enum)]
     per: Option<PerChoice>,
     #[command(flatten)]
-    engine: EngineArguments,
+    pub(super) engine: EngineArguments,
     #[command(flatten)]
-    view: ViewArguments,
+    pub(super) view: ViewArguments,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

@@ -19,15 +19,15 @@ Example:
 #[command(after_help = EXAMPLE)]
 pub(crate) struct WhatIfArguments {
     #[command(flatten)]
-    input: InputArguments,
+    pub(super) input: InputArguments,
     #[command(flatten)]
-    changes: ChangeArguments,
+    pub(super) changes: ChangeArguments,
     #[command(flatten)]
     namespace: NamespaceArguments,
     #[command(flatten)]
-    engine: EngineArguments,
+    pub(super) engine: EngineArguments,
     #[command(flatten)]
-    view: ViewArguments,
+    pub(super) view: ViewArguments,
 }
 
 pub(super) fn what_if(arguments: &WhatIfArguments) -> Result<Shown> {

@@ -31,16 +31,16 @@ Example:
 #[command(after_help = EXAMPLE)]
 pub(crate) struct RunArguments {
     #[command(flatten)]
-    input: InputArguments,
+    pub(super) input: InputArguments,
     #[command(flatten)]
     time: TimeArguments,
     #[command(flatten)]
-    engine: EngineArguments,
+    pub(super) engine: EngineArguments,
     /// How the answer is written
     #[arg(long, short = 'o', value_enum, default_value_t = RunOutput::Table, help_heading = "Output")]
     output: RunOutput,
     #[command(flatten)]
-    look: LookArguments,
+    pub(super) look: LookArguments,
 }
 
 #[derive(Args, Debug)]
@@ -68,11 +68,13 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Shown> {
     }
     let mut asked = ask::cluster(engine, look, &input.files(), &input.cluster)?;
     let report = asked.door.run()?;
-    let table = |pen| report::show(&report, &asked.input, &asked.taken, &words, pen, look.verbose);
+    let table = |pen| report::show(&report, &asked.input, &asked.taken, &words, pen, look);
     let is_satisfied = ask::is_satisfied(&report);
     let shown = asked.show(output.plain(), "Run", || json!({ "report": report }), table, is_satisfied);
-    // The process ends now and gives everything back at once.
-    std::mem::forget((asked, report));
+    if engine.kubernetes.runner.is_none() {
+        // The process ends now and gives everything back at once.
+        std::mem::forget((asked, report));
+    }
     Ok(shown)
 }
 
@@ -87,7 +89,7 @@ fn in_time(arguments: &RunArguments, words: &str) -> Result<Shown> {
         RunOutput::Html => html::write(&played, words),
         _ => {
             let timeline = table::show(&played, pen, time.events, look.verbose, time.step);
-            let report = report::show(&played.report, &asked.input, &asked.taken, words, pen, look.verbose);
+            let report = report::show(&played.report, &asked.input, &asked.taken, words, pen, look);
             format!("{timeline}\n{report}")
         }
     };

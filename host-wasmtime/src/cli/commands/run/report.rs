@@ -7,6 +7,7 @@ use apportion_core::ask::{AllocatedDevice, ClaimReport, NodeReport, PodClaimRepo
 use apportion_core::finding::{Code, Finding};
 
 use super::pending;
+use crate::cli::arguments::LookArguments;
 use crate::cli::input::{Input, Places, Taken};
 use crate::cli::listed::{section, titled};
 use crate::cli::pen::{Ink, Pen};
@@ -28,8 +29,9 @@ pub(crate) fn show(
     taken: &Taken,
     kubernetes: &str,
     pen: Pen,
-    is_verbose: bool,
+    look: &LookArguments,
 ) -> String {
+    let LookArguments { verbose: is_verbose, is_brief, .. } = *look;
     let mut out = Vec::new();
     out.push(verdict(report, pen));
     out.extend(faint(&format!("{}.", taken.sentence(&input.sources)), pen));
@@ -38,17 +40,18 @@ pub(crate) fn show(
         out.push(pen.paint(Ink::Doubt, &problems));
     }
 
-    if !report.nodes.is_empty() {
+    if !report.nodes.is_empty() && !is_brief {
         out.push(String::new());
         out.extend(nodes(&report.nodes, pen, is_verbose));
     }
     let claims = report.claims.iter().map(|claim| ((claim.namespace.as_str(), claim.name.as_str()), claim)).collect();
     let mut tree = Tree { claims, pen, is_verbose, told: BTreeMap::new() };
-    out.extend(titled("PODS", tree.pods(report.pods.iter().filter(|pod| pod.node.is_some())), pen));
+    let placed = report.pods.iter().filter(|pod| pod.node.is_some() && !is_brief);
+    out.extend(titled("PODS", tree.pods(placed), pen));
     let used = report.pods.iter().flat_map(|pod| pod.claims.iter().map(|entry| (&pod.namespace, entry.claim.as_ref())));
     let used: BTreeSet<(&String, Option<&String>)> = used.collect();
     let is_idle = |claim: &&ClaimReport| !used.contains(&(&claim.namespace, Some(&claim.name)));
-    let idle: Vec<&ClaimReport> = report.claims.iter().filter(is_idle).collect();
+    let idle: Vec<&ClaimReport> = report.claims.iter().filter(is_idle).filter(|_| !is_brief).collect();
     out.extend(titled("CLAIMS THAT NO POD USES", tree.idle_claims(&idle), pen));
     let places = Places::new(input);
     let told_above = |finding: &&Finding| finding.code == Code::RunNodesInferred && !is_verbose;

@@ -19,7 +19,7 @@ use crate::cli::pen::{Ink, Pen};
 use crate::cli::report::{github, junit, sarif};
 use crate::cli::shown::{Shown, Stdout, Verdict};
 use crate::cli::validators::{self, Validators};
-use crate::cli::{ask, files, machine, text};
+use crate::cli::{ask, machine, text};
 
 const EXAMPLE: &str = "\
 Example:
@@ -31,7 +31,7 @@ Example:
 #[command(after_help = EXAMPLE)]
 pub(crate) struct ValidateArguments {
     #[command(flatten)]
-    input: FileArguments,
+    pub(super) input: FileArguments,
     /// Manifests as they are stored: an object that is among them is updated, not created
     #[arg(long, value_name = "PATH", num_args = 1..)]
     old: Vec<String>,
@@ -45,12 +45,12 @@ pub(crate) struct ValidateArguments {
     #[arg(long)]
     deny_warnings: bool,
     #[command(flatten)]
-    kubernetes: KubernetesArguments,
+    pub(super) kubernetes: KubernetesArguments,
     /// How the answer is written
     #[arg(long, short = 'o', value_enum, default_value_t = ReportOutput::Table, help_heading = "Output")]
     output: ReportOutput,
     #[command(flatten)]
-    view: LookArguments,
+    pub(super) view: LookArguments,
 }
 
 /// Rounds of corrections, each of which brought new ones to light.
@@ -60,7 +60,7 @@ pub(super) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     let validators = Validators::new(&arguments.kubernetes)?;
     let stored = validators::stored(&arguments.old)?;
     let look = || -> Result<Looked> {
-        let sources = files::read(&arguments.input.all())?;
+        let sources = arguments.input.read()?;
         let (input, mut findings) = validators.check(sources, &stored, arguments.status);
         let (of_set, repeated) = thread::scope(|scope| {
             let repeated = scope.spawn(|| input.repeated(&Places::new(&input)));
