@@ -197,6 +197,23 @@ class Copies(unittest.TestCase):
             self.cluster.fork().run()
         self.assertEqual((self.cluster.rebuilds, on(self.cluster, 3)), (2, "node-c"))
 
+    def test_an_object_is_kept_under_the_key_that_deletes_it(self) -> None:
+        requests = claim(1)["spec"]
+        spaced = {"name": "x", "namespace": "ml"}
+        self.cluster.apply(
+            {"apiVersion": "v1", "kind": "Node", "metadata": spaced},
+            {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "x"}, "spec": requests},
+            {"apiVersion": "apportion.dev/v1alpha1", "kind": "ClusterResourceClaimTemplate", "metadata": spaced, "spec": {"spec": requests}},
+        )
+        gone = ["Node/x", "ResourceClaim/default/x", "ClusterResourceClaimTemplate.apportion.dev/x"]
+        for name in gone:
+            self.assertTrue(self.cluster.delete(name), name)
+        with next_call_traps(), self.assertRaises(apportion.TrappedError):
+            on(self.cluster, 1)
+        for name in gone:
+            self.assertIsNone(self.cluster.get(name), name)
+        self.assertEqual(on(self.cluster, 2), "node-b")
+
     def test_a_trap_in_a_question_about_no_cluster_costs_that_question(self) -> None:
         with next_call_traps(), self.assertRaises(apportion.TrappedError):
             apportion.cel("true", {"driver": "gpu.example.com"})

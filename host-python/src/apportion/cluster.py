@@ -13,7 +13,7 @@ from .answers import Answer, Report
 from .errors import ApportionError, ChangedError, ClosedError, FailedError, ForkLostError, GaveUpError, TrappedError, UnreadableError
 from .explanations import Explanation
 from .instance import Instance, Operation, Trap, parsed
-from .objects import Item, items
+from .objects import Item, items, key
 from .planning import Difference, Fit, Usage
 from .records import Finding, ObjectRef, read
 from .settings import settings
@@ -324,12 +324,10 @@ class Cluster:
         if self._parent is not None:
             self._journal.append((ref, text))
             return
-        # Where an object without a namespace goes; for kinds that have none the key is as good as another.
-        key = (ref.kind, ref.namespace or "default", ref.name)
         if text is None:
-            self._home.copies.pop(key, None)
+            self._home.copies.pop(key(ref), None)
         else:
-            self._home.copies[key] = text
+            self._home.copies[key(ref)] = text
 
     def _ask(self, operation: Operation, argument: bytes = b"") -> Any:
         """Makes a call; the lock is held. After a trap the root is filled again."""

@@ -32,6 +32,23 @@ _GROUPS = {
     "Workload": "scheduling.k8s.io",
 }
 
+#: What names sources of cluster-wide claim templates, which share their kind with those of Kubernetes itself.
+_SOURCE = "ClusterResourceClaimTemplate.apportion.dev"
+
+#: Kinds without a namespace.
+_CLUSTER_SCOPED = {
+    "ClusterResourceClaimTemplate",
+    _SOURCE,
+    "DeviceClass",
+    "DeviceTaintRule",
+    "Namespace",
+    "Node",
+    "PersistentVolume",
+    "PriorityClass",
+    "ResourcePoolStatusRequest",
+    "ResourceSlice",
+}
+
 codecs.register_error("apportion-refused", lambda error: ("\x01", error.end))  # type: ignore[attr-defined]
 
 _MANIFESTS = {".yaml", ".yml", ".json"}
@@ -132,7 +149,15 @@ def _ref(value: Any) -> ObjectRef:
     metadata = value.get("metadata")
     metadata = metadata if isinstance(metadata, Mapping) else {}
     parts = (value.get("kind"), metadata.get("namespace"), metadata.get("name"))
-    return ObjectRef(*(part if isinstance(part, str) else "" for part in parts))
+    kind, namespace, name = (part if isinstance(part, str) else "" for part in parts)
+    is_source = _SOURCE == f"{kind}.{str(value.get('apiVersion')).partition('/')[0]}"
+    return ObjectRef(_SOURCE if is_source else kind, namespace, name)
+
+
+def key(ref: ObjectRef) -> tuple[str, str, str]:
+    """Under which an object's copy is kept: as the module would find it."""
+    namespace = "" if ref.kind in _CLUSTER_SCOPED else ref.namespace or "default"
+    return ref.kind, namespace, ref.name
 
 
 def _plain(value: Any) -> Any:
