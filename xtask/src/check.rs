@@ -1,4 +1,4 @@
-//! Format, lints, documentation, and that wasmtime is compiled once.
+//! Format, lints, documentation, links of the pages, and that wasmtime is compiled once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::Workspace;
 use crate::command::{cargo, output, run};
 use crate::node::Node;
 use crate::suites::WITH_WASMTIME;
-use crate::{alerts, npm, requirements, rooms, web};
+use crate::{alerts, docs, npm, requirements, rooms, web};
 
 /// Runs every check; stops at the first that fails.
 ///
@@ -28,6 +28,7 @@ pub fn run_all(workspace: &Workspace) -> Result<()> {
     wasmtime_is_compiled_once(workspace)?;
     requirements::check(workspace)?;
     rooms::check(workspace)?;
+    docs::check(workspace)?;
     dependencies_are_allowed(workspace)?;
     alerts::check_with_what_is_there(workspace)?;
 

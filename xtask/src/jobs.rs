@@ -1,12 +1,13 @@
 //! The commands that run what was built.
 
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::Workspace;
 use crate::command::{cargo, run};
 use crate::node::Node;
+use crate::{Workspace, docs};
 
 /// What the demo feeds to the program.
 const DEMO: &str = "examples/gpu-sharing/";
@@ -16,11 +17,17 @@ const DEMO: &str = "examples/gpu-sharing/";
 /// # Errors
 ///
 /// When the build fails.
-pub fn program(workspace: &Workspace) -> Result<std::path::PathBuf> {
+pub fn program(workspace: &Workspace) -> Result<PathBuf> {
     let mut build = cargo();
     build.current_dir(workspace.root()).args(["build", "--release", "--locked", "--package", "apportion"]);
     run(&mut build, "building the program", "the compiler's message is above")?;
-    Ok(workspace.target_dir().join("release").join(format!("apportion{}", std::env::consts::EXE_SUFFIX)))
+    Ok(built(workspace))
+}
+
+/// Where the program lies after a build in the release profile, that of its tests included.
+#[must_use]
+pub fn built(workspace: &Workspace) -> PathBuf {
+    workspace.target_dir().join("release").join(format!("apportion{}", std::env::consts::EXE_SUFFIX))
 }
 
 /// Runs the main job on the examples. They hold a Pod that fits nowhere, so the program's "no" (exit code 1) is a success.
@@ -43,6 +50,21 @@ pub fn demo(workspace: &Workspace) -> Result<()> {
         }
         _ => bail!("the demo failed ({status}): its message is above"),
     }
+}
+
+/// Runs the samples of all pages, or of those whose path begins with one of `paths`; says what differs, and returns whether nothing does.
+///
+/// # Errors
+///
+/// When the program cannot be built, or a page cannot be read.
+pub fn samples(workspace: &Workspace, paths: &[String]) -> Result<bool> {
+    let outcome = docs::samples(workspace, &program(workspace)?, paths)?;
+    for failed in &outcome.failed {
+        eprintln!("error: {failed}\n");
+    }
+    let docs::Outcome { passed, not_run, failed } = &outcome;
+    println!("{passed} samples passed, {} failed, {not_run} are marked as not run", failed.len());
+    Ok(failed.is_empty())
 }
 
 /// Installs the program where cargo puts programs.

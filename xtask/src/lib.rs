@@ -24,6 +24,8 @@ pub mod browser;
 #[cfg(feature = "cli")]
 pub mod check;
 #[cfg(feature = "cli")]
+pub mod docs;
+#[cfg(feature = "cli")]
 pub mod e2e;
 #[cfg(feature = "cli")]
 pub mod fuzz;

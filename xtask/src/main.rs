@@ -5,8 +5,8 @@ use std::process::{ExitCode, ExitStatus};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use xtask::{
-    Workspace, alerts, bench, check, component, e2e, fuzz, jobs, module, npm, python, record, requirements, sbom, size,
-    suites, web,
+    Workspace, alerts, bench, check, component, docs, e2e, fuzz, jobs, module, npm, python, record, requirements, sbom,
+    size, suites, web,
 };
 
 /// Builds, tests and installs Apportion. Every command builds what it needs and skips what is up to date.
@@ -87,6 +87,12 @@ enum Task {
     Serve,
     /// Check format, lints and documentation, with warnings as errors
     Check,
+    /// Check links, anchors and samples of all pages, or of those under the given paths
+    #[command(after_help = "Example: cargo xtask docs README.md docs/operations.md")]
+    Docs {
+        /// Pages or folders whose samples are run; links are checked everywhere
+        paths: Vec<String>,
+    },
     /// Write docs/requirements.md: which tests show which requirement
     Requirements,
     /// Write what the program is made of, in the format of CycloneDX: target/sbom/apportion.cdx.json
@@ -130,6 +136,10 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Web => println!("{}", web::build(workspace)?.display()),
         Task::Serve => web::serve(workspace)?,
         Task::Check => check::run_all(workspace)?,
+        Task::Docs { paths } => {
+            docs::check(workspace)?;
+            return Ok(if jobs::samples(workspace, &paths)? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
         Task::Requirements => println!("{}", requirements::write(workspace)?),
         Task::Sbom => println!("{}", sbom::write(workspace)?.display()),
         Task::Size => print!("{}", size::report(workspace)?),

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use crate::Workspace;
 use crate::command::{cargo, output};
 use crate::node::Node;
-use crate::{browser, component, fuzz, jobs, module, npm, python, web};
+use crate::{browser, component, docs, fuzz, jobs, module, npm, python, web};
 
 /// The crates that link wasmtime. They are built and tested in the release profile only: an unoptimised cranelift
 /// would be a second, slow copy.
@@ -76,6 +76,12 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
         let mut test = cargo_test(workspace);
         Node::find(workspace)?.put_on_path(&mut test);
         count(test.arg("--release").args(packages.flat_map(|name| ["--package", name])))
+    });
+    group("samples of the pages", &mut || {
+        // The program's own tests have built it.
+        let docs::Outcome { passed, failed, .. } = docs::samples(workspace, &jobs::built(workspace), &[])?;
+        let said = failed.iter().flat_map(|text| text.lines().map(str::to_owned)).collect();
+        Ok(Tally { said, ..Tally::new(passed, failed.len() as u64) })
     });
     if is_member(workspace, "apportion-tests") {
         group("conformance, all engines", &mut || count(&mut jobs::conformance_command(workspace, None, &[])?));
