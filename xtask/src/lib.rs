@@ -22,7 +22,11 @@ pub mod bench;
 #[cfg(feature = "cli")]
 pub mod browser;
 #[cfg(feature = "cli")]
+pub mod bump;
+#[cfg(feature = "cli")]
 pub mod check;
+#[cfg(feature = "cli")]
+pub mod dist;
 #[cfg(feature = "cli")]
 pub mod docs;
 #[cfg(feature = "cli")]

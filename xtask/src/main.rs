@@ -1,12 +1,13 @@
 //! `cargo xtask`: one command for everything that cargo alone cannot build.
 
+use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use xtask::{
-    Workspace, alerts, bench, check, component, docs, e2e, fuzz, jobs, module, npm, python, record, requirements, sbom,
-    size, suites, web,
+    Workspace, alerts, bench, bump, check, component, dist, docs, e2e, fuzz, jobs, module, npm, python, record,
+    requirements, sbom, size, suites, web,
 };
 
 /// Builds, tests and installs Apportion. Every command builds what it needs and skips what is up to date.
@@ -95,6 +96,28 @@ enum Task {
     },
     /// Write docs/requirements.md: which tests show which requirement
     Requirements,
+    /// Make the archive of a release for one platform, try it, and write checksums, krew manifest and Homebrew formula: target/dist
+    #[command(after_help = "Example: cargo xtask dist --address https://example.com/releases/v0.1.0")]
+    Dist {
+        /// The platform, for instance x86_64-unknown-linux-musl; by default this one
+        #[arg(long)]
+        target: Option<String>,
+        /// Pack this program instead of building one
+        #[arg(long)]
+        program: Option<PathBuf>,
+        /// Where the archives will be; by default target/dist, so that what is written can be tried here
+        #[arg(long)]
+        address: Option<String>,
+        /// Make no archive, but checksums and manifests of those in target/dist
+        #[arg(long)]
+        manifests_only: bool,
+    },
+    /// Write a new version into every file that has it
+    #[command(after_help = "Example: cargo xtask bump 0.2.0")]
+    Bump {
+        /// Three numbers
+        version: String,
+    },
     /// Write what the program is made of, in the format of CycloneDX: target/sbom/apportion.cdx.json
     Sbom,
     /// Print the sizes of the component and of the npm package's module, raw and after gzip
@@ -141,6 +164,11 @@ fn run(task: Task) -> Result<ExitCode> {
             return Ok(if jobs::samples(workspace, &paths)? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
         Task::Requirements => println!("{}", requirements::write(workspace)?),
+        Task::Dist { target, program, address, manifests_only } => {
+            let wish = dist::Wish { target, program, address, manifests_only };
+            println!("{}", dist::dist(workspace, &wish)?.display());
+        }
+        Task::Bump { version } => bump::bump(workspace, &version)?,
         Task::Sbom => println!("{}", sbom::write(workspace)?.display()),
         Task::Size => print!("{}", size::report(workspace)?),
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -18,14 +18,23 @@ const ROOTS: [&str; 3] = [PROGRAM, "apportion-guest", "apportion-npm"];
 
 /// Something that the program is made of.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Part {
-    name: String,
-    version: String,
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) version: String,
     /// As its authors write it; empty where they say nothing.
-    license: String,
+    pub(crate) license: String,
     url: String,
     /// URLs of what it uses.
     uses: BTreeSet<String>,
+    /// Where its sources lie.
+    pub(crate) folder: Option<PathBuf>,
+}
+
+impl Part {
+    /// Whether it is of this workspace.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.url.starts_with("pkg:cargo/apportion")
+    }
 }
 
 /// Writes the list to `target/sbom/apportion.cdx.json`: crates that are linked, and npm packages of the page. Tools that build
@@ -35,19 +44,29 @@ struct Part {
 ///
 /// When a list of dependencies cannot be had, or something in it has no license.
 pub fn write(workspace: &Workspace) -> Result<PathBuf> {
-    let mut metadata = cargo();
-    metadata.current_dir(workspace.root()).args(["metadata", "--locked", "--format-version", "1"]);
-    let text = output(&mut metadata).context("`cargo metadata` failed: run it by hand to see why")?;
-    let mut parts = crates(&serde_json::from_str(&text)?, &ROOTS);
-    let lock = workspace.path("web/package-lock.json");
-    let text = fs::read_to_string(&lock).with_context(|| format!("`{}` cannot be read", lock.display()))?;
-    parts.extend(npm_packages(&serde_json::from_str(&text)?));
+    let parts = linked(workspace)?;
     let file = workspace.target_dir().join("sbom").join("apportion.cdx.json");
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
     }
     fs::write(&file, json(&parts)?).with_context(|| format!("`{}` cannot be written", file.display()))?;
     Ok(file)
+}
+
+/// What the program is made of, itself included.
+///
+/// # Errors
+///
+/// When a list of dependencies cannot be had.
+pub(crate) fn linked(workspace: &Workspace) -> Result<Vec<Part>> {
+    let mut metadata = cargo();
+    metadata.current_dir(workspace.root()).args(["metadata", "--locked", "--format-version", "1"]);
+    let text = output(&mut metadata).context("`cargo metadata` failed: run it by hand to see why")?;
+    let mut parts = crates(&serde_json::from_str(&text)?, &ROOTS);
+    let lock = workspace.path("web/package-lock.json");
+    let text = fs::read_to_string(&lock).with_context(|| format!("`{}` cannot be read", lock.display()))?;
+    parts.extend(npm_packages(&serde_json::from_str(&text)?, &workspace.path("web")));
+    Ok(parts)
 }
 
 fn text<'v>(value: &'v Value, field: &str) -> &'v str {
@@ -84,6 +103,7 @@ fn crates(metadata: &Value, roots: &[&str]) -> Vec<Part> {
         license: text(package, "license").to_owned(),
         url: crate_url(package),
         uses: graph.get(id).into_iter().flatten().filter_map(|used| url(used)).collect(),
+        folder: Path::new(text(package, "manifest_path")).parent().map(Path::to_owned),
     };
     found.into_iter().filter_map(|id| Some(part((id, packages.get(id)?)))).collect()
 }
@@ -98,7 +118,7 @@ fn crate_url(package: &Value) -> String {
 }
 
 /// Packages that a page is bundled from, by the lock file of npm.
-fn npm_packages(lock: &Value) -> Vec<Part> {
+fn npm_packages(lock: &Value, page: &Path) -> Vec<Part> {
     let mut parts = Vec::new();
     for (place, package) in lock.pointer("/packages").and_then(Value::as_object).into_iter().flatten() {
         let Some((_, name)) = place.rsplit_once("node_modules/") else { continue };
@@ -109,7 +129,14 @@ fn npm_packages(lock: &Value) -> Vec<Part> {
         let version = text(package, "version").to_owned();
         let url = format!("pkg:npm/{}@{version}", name.replace('@', "%40"));
         let license = text(package, "license").to_owned();
-        parts.push(Part { name: name.to_owned(), version, license, url, uses: BTreeSet::new() });
+        parts.push(Part {
+            name: name.to_owned(),
+            version,
+            license,
+            url,
+            uses: BTreeSet::new(),
+            folder: Some(page.join(place)),
+        });
     }
     parts
 }
@@ -202,7 +229,7 @@ mod tests {
             "node_modules/@scope/name": { "version": "2.0.0", "license": "MIT" },
             "node_modules/vite": { "version": "8.0.0", "license": "MIT", "dev": true },
         } });
-        let urls: Vec<String> = npm_packages(&lock).into_iter().map(|part| part.url).collect();
+        let urls: Vec<String> = npm_packages(&lock, Path::new("web")).into_iter().map(|part| part.url).collect();
         assert_eq!(urls, ["pkg:npm/%40scope/name@2.0.0"]);
     }
 
