@@ -3,8 +3,9 @@ package apportion
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+
+	"apportion.dev/apportion/internal/engine"
 )
 
 // Allocate finds the first node on which the claims fit, and their devices there. No place is no error: [Answer.Node] is empty then.
@@ -19,7 +20,7 @@ func (c *Cluster) Allocate(ctx context.Context, question Question) (*Answer, err
 // AllocateAll answers several questions in one call, in their order and each as [Cluster.Allocate] would: none takes devices from another. The
 // error says that none was answered.
 func (c *Cluster) AllocateAll(ctx context.Context, questions ...Question) ([]Result[*Answer], error) {
-	return answer(ctx, c, opAllocate, questions, func(text []byte) (*Answer, error) {
+	return answer(ctx, c, engine.Allocate, questions, func(text []byte) (*Answer, error) {
 		answer := &Answer{}
 		if err := read(text, answer); err != nil {
 			return nil, err
@@ -40,7 +41,7 @@ func (c *Cluster) Fits(ctx context.Context, question Question) ([]bool, error) {
 
 // FitsAll answers several questions in one call, in their order and each as [Cluster.Fits] would. The error says that none was answered.
 func (c *Cluster) FitsAll(ctx context.Context, questions ...Question) ([]Result[[]bool], error) {
-	return answer(ctx, c, opFits, questions, func(text []byte) ([]bool, error) {
+	return answer(ctx, c, engine.Fits, questions, func(text []byte) ([]bool, error) {
 		var answer struct {
 			Bits string `json:"bits"`
 		}
@@ -56,40 +57,35 @@ func (c *Cluster) FitsAll(ctx context.Context, questions ...Question) ([]Result[
 }
 
 func answer[A any](
-	ctx context.Context, c *Cluster, op operation, questions []Question, read func([]byte) (A, error),
+	ctx context.Context, c *Cluster, op engine.Operation, questions []Question, read func([]byte) (A, error),
 ) ([]Result[A], error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	asked := make([]json.RawMessage, len(questions))
+	results := make([]Result[A], len(questions))
+	asked, indices := []json.RawMessage{}, []int{}
 	for index := range questions {
 		text, err := questions[index].encode()
 		if err != nil {
-			return nil, fmt.Errorf("question %d: %w", index, err)
+			results[index].Err = err
+			continue
 		}
-		asked[index] = text
+		asked, indices = append(asked, text), append(indices, index)
 	}
 	argument, err := json.Marshal(asked)
 	if err != nil {
 		return nil, fmt.Errorf("apportion: %w", err)
 	}
-	var texts []json.RawMessage
-	err = c.locked(func() error {
-		text, err := c.ask(op, argument)
-		if err != nil {
-			return err
-		}
-		if err := json.Unmarshal(text, &texts); err != nil {
-			return fmt.Errorf("apportion: the answer cannot be read: %w", err)
-		}
-		return nil
-	})
+	text, err := c.ask(ctx, op, argument)
 	if err != nil {
 		return nil, err
 	}
-	results := make([]Result[A], len(texts))
-	for index, text := range texts {
-		results[index].Answer, results[index].Err = read(text)
+	var texts []json.RawMessage
+	if err := json.Unmarshal(text, &texts); err != nil || len(texts) != len(asked) {
+		return nil, fmt.Errorf("apportion: the answer cannot be read: %w", err)
+	}
+	for at, index := range indices {
+		results[index].Answer, results[index].Err = read(texts[at])
 	}
 	return results, nil
 }
@@ -110,37 +106,45 @@ func (c *Cluster) Explain(ctx context.Context, request ExplainRequest) ([]Explan
 		Answer   []Explanation `json:"answer"`
 		Findings []Finding     `json:"findings"`
 	}
-	err = c.locked(func() error {
-		answer, err := c.ask(opInquire, argument)
-		if err != nil {
-			return err
-		}
-		if err := json.Unmarshal(answer, &read); err != nil {
-			return fmt.Errorf("apportion: the answer cannot be read: %w", err)
-		}
-		return nil
-	})
-	if err == nil && read.Findings != nil {
-		err = &UnreadableError{Findings: read.Findings}
+	answer, err := c.ask(ctx, engine.Inquire, argument)
+	if err != nil {
+		return nil, err
 	}
-	return read.Answer, err
+	if err := json.Unmarshal(answer, &read); err != nil {
+		return nil, fmt.Errorf("apportion: the answer cannot be read: %w", err)
+	}
+	if read.Findings != nil {
+		return nil, &UnreadableError{Findings: read.Findings}
+	}
+	return read.Answer, nil
 }
 
 // Run plays the cluster's controllers and scheduler until nothing changes, in a copy: the cluster stays as it is.
 func (c *Cluster) Run(ctx context.Context) (*Report, error) {
-	fork, err := c.Fork(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var answer []byte
+	err := c.with(ctx, false, func(_ *crew, one *member, handle uint32) error {
+		forked, err := one.Ask(engine.Fork, handle, nil)
+		if err != nil {
+			return err
+		}
+		fork, err := created(forked)
+		if err != nil {
+			return err
+		}
+		if answer, err = one.Ask(engine.Run, fork, nil); err != nil {
+			return err
+		}
+		_, err = one.Ask(engine.Close, fork, nil)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	report := &Report{}
-	err = fork.locked(func() error {
-		answer, err := fork.ask(opRun, nil)
-		if err != nil {
-			return err
-		}
-		return read(answer, report)
-	})
-	if err = errors.Join(err, fork.Close()); err != nil {
+	if err := read(answer, report); err != nil {
 		return nil, err
 	}
 	return report, nil

@@ -7,16 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
+	"apportion.dev/apportion/internal/engine"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Cluster holds the facts about one cluster and answers questions about them. It is safe for concurrent use; a cluster and its forks answer
-// one call at a time.
+// Cluster holds the facts about one cluster and answers questions about them. It is safe for concurrent use; [Options.Instances] says how many
+// questions about a cluster and its forks are answered at a time.
 type Cluster struct {
-	home   *home
-	handle uint32
+	home *home
+	// id by which the instances of the crew know it.
+	id     uint32
+	crew   *crew
 	closed bool
 	// parent of a fork, and how often it had changed when the fork was made.
 	parent *Cluster
@@ -25,21 +27,6 @@ type Cluster struct {
 	changes uint64
 	// copies of the objects; of a fork, only those that it changed.
 	copies map[Ref]copied
-	// generation of the home in which the handle is good.
-	generation uint64
-}
-
-// home is the instance that a cluster shares with its forks.
-type home struct {
-	mutex    sync.Mutex
-	runtime  *Runtime
-	settings []byte
-	instance *instance
-	closed   bool
-	// generation counts instances.
-	generation uint64
-	// arrived counts the objects that came.
-	arrived uint64
 }
 
 // copied is an object's text, nil for one that is gone, and when it came: the order of Pods matters to Run.
@@ -57,70 +44,62 @@ func (r *Runtime) NewCluster(ctx context.Context, settings Settings) (*Cluster, 
 	if err != nil {
 		return nil, fmt.Errorf("apportion: %w", err)
 	}
-	cluster := &Cluster{home: &home{runtime: r, settings: text}, copies: map[Ref]copied{}}
-	if err := cluster.start(ctx); err != nil {
+	r.using.RLock()
+	defer r.using.RUnlock()
+	if r.closed {
+		return nil, ErrClosed
+	}
+	home := &home{runtime: r, settings: text, last: 1}
+	first, err := home.begin(ctx, home.last)
+	if err != nil {
 		return nil, err
 	}
-	return cluster, nil
-}
-
-// start makes an instance with an empty cluster in it.
-func (c *Cluster) start(ctx context.Context) error {
-	made, err := c.home.runtime.instantiate(ctx)
-	if err != nil {
-		return err
-	}
-	answer, err := made.ask(opNewCluster, 0, c.home.settings)
-	if err == nil {
-		c.handle, err = created(answer)
-	}
-	if err != nil {
-		_ = made.close()
-		return err
-	}
-	c.home.instance = made
-	c.home.generation++
-	c.generation = c.home.generation
-	return nil
+	home.crew = newCrew(home, first)
+	return &Cluster{home: home, id: home.last, crew: home.crew, copies: map[Ref]copied{}}, nil
 }
 
 // Apply takes objects in; those with the same kind, namespace and name are replaced. There is a list of findings per object: one with an
 // error among them is left out. An error of Go says that nothing was taken in.
 func (c *Cluster) Apply(objects ...runtime.Object) ([][]Finding, error) {
 	var argument bytes.Buffer
+	findings := make([][]Finding, len(objects))
+	var sent []int
 	refs, texts := make([]Ref, len(objects)), make([][]byte, len(objects))
 	for index, object := range objects {
-		ref, text, err := encode(object)
-		if err != nil {
-			return nil, fmt.Errorf("object %d: %w", index, err)
+		ref, text, finding := encode(object)
+		if finding != nil {
+			findings[index] = []Finding{*finding}
+			continue
 		}
 		refs[index], texts[index] = ref, text
+		sent = append(sent, index)
 		argument.WriteByte(separator)
 		argument.Write(text)
 	}
-	var findings [][]Finding
-	err := c.locked(func() error {
-		answer, err := c.ask(opApply, argument.Bytes())
-		if findings, err = applied(answer, err); err != nil {
+	c.home.changing.Lock()
+	defer c.home.changing.Unlock()
+	err := c.change(engine.Apply, argument.Bytes(), nil, func(answer []byte) error {
+		read, err := applied(answer, len(sent))
+		if err != nil {
 			return err
 		}
-		for index, ref := range refs {
-			if !hasError(findings[index]) {
-				c.note(ref, texts[index])
+		for at, index := range sent {
+			if findings[index] = read[at]; !hasError(read[at]) {
+				c.note(refs[index], texts[index])
 			}
 		}
 		return nil
 	})
-	return findings, err
-}
-
-// applied reads the answer to a call that takes objects in.
-func applied(answer []byte, err error) ([][]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	return findings, nil
+}
+
+// applied reads the answer to a call that takes so many objects in.
+func applied(answer []byte, count int) ([][]Finding, error) {
 	var findings [][]Finding
-	if err := json.Unmarshal(answer, &findings); err != nil {
+	if err := json.Unmarshal(answer, &findings); err != nil || len(findings) != count {
 		return nil, fmt.Errorf("apportion: the answer cannot be read: %w", err)
 	}
 	return findings, nil
@@ -140,11 +119,9 @@ func (c *Cluster) Delete(object Ref) (bool, error) {
 		return false, fmt.Errorf("apportion: %w", err)
 	}
 	var found bool
-	err = c.locked(func() error {
-		answer, err := c.ask(opDelete, argument)
-		if err != nil {
-			return err
-		}
+	c.home.changing.Lock()
+	defer c.home.changing.Unlock()
+	err = c.change(engine.Delete, argument, nil, func(answer []byte) error {
 		if found = string(answer) == "true"; found {
 			c.note(object, nil)
 		}
@@ -159,14 +136,11 @@ func (c *Cluster) Fork(ctx context.Context) (*Cluster, error) {
 		return nil, err
 	}
 	fork := &Cluster{home: c.home, parent: c, copies: map[Ref]copied{}}
-	err := c.locked(func() error {
-		answer, err := c.ask(opFork, nil)
-		if err != nil {
-			return err
-		}
-		fork.since, fork.generation = c.changes, c.generation
-		fork.handle, err = created(answer)
-		return err
+	c.home.changing.Lock()
+	defer c.home.changing.Unlock()
+	err := c.change(engine.Fork, nil, fork, func([]byte) error {
+		fork.since = c.changes
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -180,43 +154,60 @@ func (c *Cluster) Commit() error {
 	if c.parent == nil {
 		return ErrNoFork
 	}
-	return c.locked(func() error {
-		switch {
-		case c.parent.closed:
-			return ErrClosed
-		case c.parent.changes != c.since:
-			return ErrChanged
-		}
-		// The handles change places; the one of the old facts goes with the fork.
-		c.handle, c.parent.handle = c.parent.handle, c.handle
+	c.home.changing.Lock()
+	defer c.home.changing.Unlock()
+	if _, err := c.now(); err != nil {
+		return err
+	}
+	if _, err := c.parent.now(); err != nil {
+		return err
+	}
+	if c.parent.changes != c.since {
+		return ErrChanged
+	}
+	return c.with(context.Background(), true, func(crew *crew, one *member, _ uint32) error {
+		done := change{op: engine.Close, cluster: c.parent.id}
+		c.home.mutex.Lock()
+		// The id of the old facts goes with the fork.
+		c.parent.id, c.closed = c.id, true
+		c.home.mutex.Unlock()
 		for key, copied := range c.copies {
 			c.parent.keep(key, copied)
 		}
-		return c.end()
+		c.copies = nil
+		if _, err := one.repeat(done); err != nil {
+			return err
+		}
+		c.home.mutex.Lock()
+		defer c.home.mutex.Unlock()
+		crew.note(one, done)
+		return nil
 	})
 }
 
 // Close frees the cluster. Forks of a cluster that [Runtime.NewCluster] made end with it; those of a fork live on, but cannot be committed.
 func (c *Cluster) Close() error {
+	c.home.changing.Lock()
+	defer c.home.changing.Unlock()
+	if c.parent != nil {
+		err := c.change(engine.Close, nil, nil, func([]byte) error { return nil })
+		c.home.mutex.Lock()
+		defer c.home.mutex.Unlock()
+		c.closed, c.copies = true, nil
+		if errors.Is(err, ErrClosed) || errors.Is(err, ErrForkLost) {
+			return nil
+		}
+		return err
+	}
+	c.home.runtime.using.RLock()
+	defer c.home.runtime.using.RUnlock()
 	c.home.mutex.Lock()
 	defer c.home.mutex.Unlock()
-	if c.closed || c.home.closed {
-		return nil
+	c.home.closed, c.closed, c.copies = true, true, nil
+	if !c.home.runtime.closed {
+		c.home.crew.end()
 	}
-	return c.end()
-}
-
-func (c *Cluster) end() error {
-	c.closed, c.copies = true, nil
-	if c.generation != c.home.generation {
-		return nil
-	}
-	if c.parent == nil {
-		c.home.closed = true
-		return c.home.instance.close()
-	}
-	_, err := c.home.instance.ask(opClose, c.handle, nil)
-	return err
+	return nil
 }
 
 // note takes down that an object is now this text, or gone where there is none. One that was so before is no change.
@@ -251,29 +242,4 @@ func (c *Cluster) keep(key Ref, copied copied) {
 		return
 	}
 	c.copies[key] = copied
-}
-
-func (c *Cluster) locked(work func() error) error {
-	c.home.mutex.Lock()
-	defer c.home.mutex.Unlock()
-	switch {
-	case c.closed || c.home.closed:
-		return ErrClosed
-	case c.generation != c.home.generation:
-		return ErrForkLost
-	}
-	return work()
-}
-
-// ask makes a call. After a trap the root is filled again.
-func (c *Cluster) ask(op operation, argument []byte) ([]byte, error) {
-	answer, err := c.home.instance.ask(op, c.handle, argument)
-	if err == nil || errors.Is(err, ErrTooLarge) {
-		return answer, err
-	}
-	root := c
-	for root.parent != nil {
-		root = root.parent
-	}
-	return nil, errors.Join(ErrTrapped, err, root.refill())
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -155,9 +154,6 @@ func TestErrorsAreValues(t *testing.T) {
 	if _, err := full.Allocate(cancelled, ask("gpu", 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled context: %v", err)
 	}
-	if _, err := full.Apply(class(), nil); err == nil {
-		t.Error("nil was applied")
-	}
 	_ = full.Close()
 	if _, err := full.Allocate(ctx, ask("gpu", 1)); !errors.Is(err, ErrClosed) {
 		t.Errorf("a closed cluster: %v", err)
@@ -170,9 +166,15 @@ func TestABadObjectIsAFindingAndTheOthersAreTakenIn(t *testing.T) {
 		"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": map[string]any{"name": "b"}, "spec": "text",
 	}}
 	// It has the name of a good one, which stays.
-	findings, err := full.Apply(append([]runtime.Object{bad}, node("c", 3)...)...)
-	if err != nil || len(findings) != 3 || len(findings[0]) == 0 || len(findings[2]) != 0 {
+	objects := append([]runtime.Object{bad, nil, (*corev1.Node)(nil), &corev1.Node{}, &unstructured.Unstructured{}}, node("c", 3)...)
+	findings, err := full.Apply(objects...)
+	if err != nil || len(findings) != len(objects) || len(findings[6]) != 0 {
 		t.Fatalf("%v %v", findings, err)
+	}
+	for index, code := range []string{"read/wrong-type", "read/wrong-type", "read/wrong-type", "read/no-name", "read/no-kind"} {
+		if len(findings[index]) != 1 || findings[index][0].Code != code || findings[index][0].Severity != "error" {
+			t.Errorf("object %d: %+v", index, findings[index])
+		}
 	}
 	if two, three := fitsOn(t, full, 2), fitsOn(t, full, 3); two != "b" || three != "c" {
 		t.Fatalf("on %q and %q", two, three)
@@ -349,7 +351,7 @@ func TestManyMayAskAtOnce(t *testing.T) {
 
 func TestForksThatAreClosedLeaveNothing(t *testing.T) {
 	full := cluster(t, Settings{})
-	size := func() uint32 { return full.home.instance.module.Memory().Size() }
+	size := func() uint32 { return full.home.crew.resting[0].Size() }
 	var before uint32
 	for round := range 2000 {
 		if round == 100 {
@@ -432,7 +434,9 @@ func TestAListOfQuestionsHasAResultForEach(t *testing.T) {
 		t.Fatal(none, err)
 	}
 	nameless := Question{Claims: []*resourcev1.ResourceClaim{{}}}
-	if _, err := full.AllocateAll(ctx, ask("gpu", 1), nameless); err == nil || !strings.Contains(err.Error(), "question 1") {
-		t.Fatal(err)
+	var unreadable *UnreadableError
+	answers, err = full.AllocateAll(ctx, nameless, ask("gpu", 1))
+	if err != nil || !errors.As(answers[0].Err, &unreadable) || answers[1].Err != nil || answers[1].Answer.Node != "a" {
+		t.Fatalf("%+v %v", answers, err)
 	}
 }

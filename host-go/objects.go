@@ -43,39 +43,43 @@ func (r Ref) key() Ref {
 	return r
 }
 
-// encode writes an object as JSON with its apiVersion and kind.
-func encode(object runtime.Object) (Ref, []byte, error) {
+// encode writes an object as JSON with its apiVersion and kind; the finding says why it cannot.
+func encode(object runtime.Object) (Ref, []byte, *Finding) {
 	if value := reflect.ValueOf(object); !value.IsValid() || value.Kind() == reflect.Pointer && value.IsNil() {
-		return Ref{}, nil, fmt.Errorf("apportion: an object is nil")
+		return refused(Ref{}, "read/wrong-type", "an object is nil", "")
 	}
 	kind := object.GetObjectKind().GroupVersionKind()
 	isNamed := !kind.Empty()
 	if !isNamed {
 		found, _, err := kinds.ObjectKinds(object)
 		if err != nil {
-			return Ref{}, nil, fmt.Errorf("apportion: set apiVersion and kind: %w", err)
+			return refused(Ref{}, "read/no-kind", err.Error(), "set `apiVersion` and `kind`")
 		}
 		kind = found[0]
 	}
 	metadata, err := meta.Accessor(object)
 	if err != nil {
-		return Ref{}, nil, fmt.Errorf("apportion: %w", err)
+		return refused(Ref{Kind: kind.Kind}, "read/wrong-type", err.Error(), "")
 	}
-	if metadata.GetName() == "" {
-		return Ref{}, nil, fmt.Errorf("apportion: a %s has no name", kind.Kind)
+	ref := Ref{Kind: kind.Kind, Namespace: metadata.GetNamespace(), Name: metadata.GetName()}
+	if ref.Name == "" {
+		return refused(ref, "read/no-name", fmt.Sprintf("a %s has no name", kind.Kind), "set `metadata.name`")
 	}
 	text, err := json.Marshal(object)
 	if err != nil {
-		return Ref{}, nil, fmt.Errorf("apportion: the object cannot be written: %w", err)
+		return refused(ref, "read/bad-json", fmt.Sprintf("the object cannot be written: %v", err), "")
 	}
 	if !isNamed {
 		version, name := kind.ToAPIVersionAndKind()
 		head := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,`, version, name)
 		text = append([]byte(head), text[1:]...)
 	}
-	ref := Ref{Kind: kind.Kind, Namespace: metadata.GetNamespace(), Name: metadata.GetName()}
 	if kind.Group == sourceGroup {
 		ref.Kind = sourceKind
 	}
 	return ref, text, nil
+}
+
+func refused(ref Ref, code, message, hint string) (Ref, []byte, *Finding) {
+	return ref, nil, &Finding{Code: code, Severity: "error", Object: &ref, Message: message, Hint: hint}
 }

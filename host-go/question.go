@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"apportion.dev/apportion/internal/engine"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -12,10 +13,12 @@ import (
 var (
 	// ErrGaveUp says that a question took more steps than [Settings.MaxSteps].
 	ErrGaveUp = errors.New("apportion: the search took more steps than the limit")
-	// ErrClosed says that the cluster was closed or committed, or the one that it is a fork of.
+	// ErrClosed says that the cluster was closed or committed, or the one that it is a fork of, or the runtime.
 	ErrClosed = errors.New("apportion: the cluster is closed")
 	// ErrTooLarge says that the module's memory has no room for the argument. Nothing has changed.
-	ErrTooLarge = errors.New("apportion: the argument is too large for the module's memory")
+	ErrTooLarge = engine.ErrTooLarge
+	// ErrNoCompiler says that wazero has no compiler for the platform; [Options.Interpret] has it interpret the module.
+	ErrNoCompiler = errors.New("apportion: wazero has no compiler for this platform; interpreted, the module is some 200 times slower: set Options.Interpret to have that")
 	// ErrForkLost says that the module trapped and that a fork was lost with it. Its cluster was filled again.
 	ErrForkLost = errors.New("apportion: the fork was lost when the module trapped")
 	// ErrTrapped says that the module trapped in this call. The cluster was filled again from its copies and can be asked on.
@@ -171,9 +174,9 @@ func (e *UnreadableError) Error() string {
 func (q *Question) encode() ([]byte, error) {
 	claims := make([]json.RawMessage, len(q.Claims))
 	for index, claim := range q.Claims {
-		_, text, err := encode(claim)
-		if err != nil {
-			return nil, err
+		_, text, finding := encode(claim)
+		if finding != nil {
+			return nil, &UnreadableError{Findings: []Finding{*finding}}
 		}
 		claims[index] = text
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"apportion.dev/apportion/internal/engine"
 )
 
 // LostError says which objects could not be taken in again after a trap. The cluster is without them.
@@ -27,14 +29,16 @@ func (e *LostError) Error() string {
 // batchSize is from which number of bytes on copies go to the module: all at once would need the memory for them twice.
 const batchSize = 1 << 20
 
-// refill puts a new instance with the copies in the place of one that trapped. Where that is not possible the cluster is closed.
+// refill puts a new instance with the copies in the place of those that ended. Where that is not possible the cluster is closed.
 func (c *Cluster) refill() error {
-	_ = c.home.instance.close()
-	if err := c.start(context.Background()); err != nil {
-		c.home.closed = true
-		return fmt.Errorf("the cluster cannot be filled again and is closed: %w", err)
+	home := c.home
+	home.last++
+	id := home.last
+	first, err := home.begin(context.Background(), id)
+	if err != nil {
+		return c.giveUp(err)
 	}
-	c.home.runtime.rebuilds.Add(1)
+	home.runtime.rebuilds.Add(1)
 	lost := &LostError{}
 	byArrival := func(a, b Ref) int { return cmp.Compare(c.copies[a].when, c.copies[b].when) }
 	for inOrder := slices.SortedFunc(maps.Keys(c.copies), byArrival); len(inOrder) > 0; {
@@ -44,12 +48,14 @@ func (c *Cluster) refill() error {
 			argument.WriteByte(separator)
 			argument.Write(c.copies[inOrder[count]].text)
 		}
-		answer, err := c.home.instance.ask(opApply, c.handle, argument.Bytes())
-		findings, err := applied(answer, err)
+		var findings [][]Finding
+		answer, err := first.Ask(engine.Apply, first.handles[id], argument.Bytes())
+		if err == nil {
+			findings, err = applied(answer, count)
+		}
 		if err != nil {
-			c.home.closed = true
-			_ = c.home.instance.close()
-			return fmt.Errorf("the cluster cannot be filled again and is closed: %w", err)
+			_ = first.Close()
+			return c.giveUp(err)
 		}
 		for index, ref := range inOrder[:count] {
 			if hasError(findings[index]) {
@@ -59,8 +65,20 @@ func (c *Cluster) refill() error {
 		}
 		inOrder = inOrder[count:]
 	}
+	home.mutex.Lock()
+	home.crew = newCrew(home, first)
+	c.id, c.crew = id, home.crew
+	home.mutex.Unlock()
 	if len(lost.Objects) > 0 {
 		return lost
 	}
 	return nil
+}
+
+// giveUp closes the cluster.
+func (c *Cluster) giveUp(why error) error {
+	c.home.mutex.Lock()
+	defer c.home.mutex.Unlock()
+	c.home.closed = true
+	return fmt.Errorf("the cluster cannot be filled again and is closed: %w", why)
 }

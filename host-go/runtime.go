@@ -4,26 +4,27 @@ package apportion
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
+	goruntime "runtime"
+	"sync"
 	"sync/atomic"
 
+	"apportion.dev/apportion/internal/engine"
 	"github.com/tetratelabs/wazero"
 )
-
-//go:embed apportion.wasm
-var module []byte
-
-// abi is the version of the module's interface that this package speaks.
-const abi = 1
 
 // Options of a [Runtime]. The zero value is usable.
 type Options struct {
 	// CacheDir is where the compiled module is kept between runs of the program; empty for nowhere. With it a start takes a fraction.
 	CacheDir string
 	// MaxMemory is how many bytes the module may use for one cluster with its forks, rounded down to pages of 64 KiB; 4 GiB when zero. Beyond
-	// it the module traps.
+	// it the module traps. Each of several instances may use as much.
 	MaxMemory uint64
+	// Instances of the module that a cluster may have; one when zero. So many questions about a cluster and its forks are answered at a time.
+	// Another one is a copy of the first, made when a question has to wait, with as much memory.
+	Instances int
+	// Interpret the module where wazero has no compiler for the platform. It is some 200 times slower.
+	Interpret bool
 }
 
 // pageSize of WebAssembly, in bytes, and how many pages there can be.
@@ -38,24 +39,31 @@ type Runtime struct {
 	cache    wazero.CompilationCache
 	compiled wazero.CompiledModule
 	rebuilds atomic.Uint64
+	// instances that a cluster may have.
+	instances int
+	// using is held for reading in calls, and for writing when the runtime closes.
+	using  sync.RWMutex
+	closed bool
 }
 
 // NewRuntime compiles the module.
 func NewRuntime(ctx context.Context, options Options) (*Runtime, error) {
-	config := wazero.NewRuntimeConfig()
+	config, err := configuration(goruntime.GOOS, goruntime.GOARCH, options.Interpret)
+	if err != nil {
+		return nil, err
+	}
 	if options.MaxMemory > 0 {
 		config = config.WithMemoryLimitPages(uint32(min(options.MaxMemory/pageSize, mostPages)))
 	}
 	var cache wazero.CompilationCache
 	if options.CacheDir != "" {
-		var err error
 		if cache, err = wazero.NewCompilationCacheWithDir(options.CacheDir); err != nil {
 			return nil, fmt.Errorf("apportion: the cache directory cannot be used: %w", err)
 		}
 		config = config.WithCompilationCache(cache)
 	}
-	runtime := &Runtime{wazero: wazero.NewRuntimeWithConfig(ctx, config), cache: cache}
-	compiled, err := runtime.wazero.CompileModule(ctx, module)
+	runtime := &Runtime{wazero: wazero.NewRuntimeWithConfig(ctx, config), cache: cache, instances: options.Instances}
+	compiled, err := runtime.wazero.CompileModule(ctx, engine.Module)
 	if err != nil {
 		_ = runtime.Close()
 		return nil, fmt.Errorf("apportion: the module cannot be compiled: %w", err)
@@ -64,11 +72,40 @@ func NewRuntime(ctx context.Context, options Options) (*Runtime, error) {
 	return runtime, nil
 }
 
+// configuration of wazero for a platform.
+func configuration(system, processor string, interprets bool) (wazero.RuntimeConfig, error) {
+	var isCompiled bool
+	switch system {
+	case "linux", "darwin", "freebsd", "netbsd", "windows":
+		isCompiled = processor == "amd64" || processor == "arm64"
+	case "dragonfly", "solaris", "illumos":
+		isCompiled = processor == "amd64"
+	}
+	switch {
+	case isCompiled:
+		return wazero.NewRuntimeConfig(), nil
+	case interprets:
+		return wazero.NewRuntimeConfigInterpreter(), nil
+	default:
+		return nil, fmt.Errorf("%w (%s/%s)", ErrNoCompiler, system, processor)
+	}
+}
+
+func (r *Runtime) instantiate(ctx context.Context) (*engine.Instance, error) {
+	return engine.New(ctx, r.wazero, r.compiled)
+}
+
 // Rebuilds is how often a cluster was filled again from its copies because the module had trapped.
 func (r *Runtime) Rebuilds() uint64 { return r.rebuilds.Load() }
 
-// Close frees everything. Clusters of the runtime must not be used any more.
+// Close frees everything, after the calls that have begun. Those that begin later have the error ErrClosed.
 func (r *Runtime) Close() error {
+	r.using.Lock()
+	defer r.using.Unlock()
+	if r.closed {
+		return nil
+	}
+	r.closed = true
 	ctx := context.Background()
 	err := r.wazero.Close(ctx)
 	if r.cache != nil {

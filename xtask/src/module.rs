@@ -15,7 +15,7 @@ const INPUTS: [&str; 7] =
     ["Cargo.toml", "Cargo.lock", "core", "yaml", "wit/module", "xtask/src/module.rs", "xtask/src/wasm.rs"];
 
 /// Where the Go package embeds it from, and where the Python package holds it. It is not kept in the repository.
-const EMBEDDED: [&str; 2] = ["host-go/apportion.wasm", "host-python/src/apportion/apportion.wasm"];
+const EMBEDDED: [&str; 2] = ["host-go/internal/engine/apportion.wasm", "host-python/src/apportion/apportion.wasm"];
 
 /// Hosts carry it in their packages: what it weighs today, and little more. Five million bytes are the aim.
 const MOST_BYTES: usize = 7_400_000;

@@ -1,0 +1,242 @@
+package apportion
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	"apportion.dev/apportion/internal/engine"
+)
+
+// crew are instances of the module with the same clusters in them, each asked by one goroutine at a time. A change is made in one of them; the
+// others repeat it before they are asked. The home's mutex guards all of it but the channels.
+type crew struct {
+	home *home
+	most int
+	// idle has a token for each of the resting.
+	idle    chan struct{}
+	resting []*member
+	all     []*member
+	waiting atomic.Int32
+	// ended is closed when the crew is of no use any more; outcome says then how the next one began.
+	ended   chan struct{}
+	outcome error
+	// log of the changes that some member has not made, the first of them with this number.
+	log   []change
+	first uint64
+	// bytes of the log.
+	bytes int
+}
+
+// member of a crew.
+type member struct {
+	*engine.Instance
+	// made is how many changes it has made.
+	made uint64
+	// handles of clusters by their ids.
+	handles map[uint32]uint32
+}
+
+// change of a cluster, to be repeated.
+type change struct {
+	op       engine.Operation
+	cluster  uint32
+	argument []byte
+	// made is the id of the cluster that it makes.
+	made uint32
+}
+
+// How much a log may hold. Members that are further behind are dropped, and copied again when they are needed.
+const (
+	mostChanges = 1 << 12
+	mostBytes   = 1 << 24
+)
+
+// errEnded says that a crew has ended.
+var errEnded = errors.New("apportion: the instances have ended")
+
+func newCrew(home *home, first *member) *crew {
+	most := max(1, home.runtime.instances)
+	made := &crew{home: home, most: most, idle: make(chan struct{}, most), ended: make(chan struct{})}
+	made.all, made.resting = []*member{first}, []*member{first}
+	made.idle <- struct{}{}
+	return made
+}
+
+// member waits for one that rests. While others wait, too, it makes another.
+func (w *crew) member(ctx context.Context) (*member, error) {
+	w.waiting.Add(1)
+	select {
+	case <-w.idle:
+		w.waiting.Add(-1)
+	case <-w.ended:
+		w.waiting.Add(-1)
+		return nil, errEnded
+	case <-ctx.Done():
+		w.waiting.Add(-1)
+		return nil, ctx.Err()
+	}
+	w.home.mutex.Lock()
+	defer w.home.mutex.Unlock()
+	if w.hasEnded() {
+		return nil, errEnded
+	}
+	last := len(w.resting) - 1
+	found := w.resting[last]
+	w.resting = w.resting[:last]
+	return found, nil
+}
+
+func (w *crew) hasEnded() bool {
+	select {
+	case <-w.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// rest takes a member back.
+func (w *crew) rest(one *member) {
+	w.home.mutex.Lock()
+	defer w.home.mutex.Unlock()
+	if w.hasEnded() {
+		_ = one.Close()
+		return
+	}
+	w.resting = append(w.resting, one)
+	w.idle <- struct{}{}
+}
+
+// grow makes another member, like one that is not in a call, where questions wait for one.
+func (w *crew) grow(like *member) {
+	if w.most == 1 || w.waiting.Load() == 0 {
+		return
+	}
+	w.home.mutex.Lock()
+	isWanted := len(w.all) < w.most && !w.hasEnded()
+	w.home.mutex.Unlock()
+	if !isWanted {
+		return
+	}
+	instance, err := w.home.runtime.instantiate(context.Background())
+	if err != nil {
+		return
+	}
+	if err := instance.CopyFrom(like.Instance); err != nil {
+		// There is no memory for another: those that there are have to do.
+		_ = instance.Close()
+		return
+	}
+	made := &member{instance, like.made, maps.Clone(like.handles)}
+	w.home.mutex.Lock()
+	isWanted = len(w.all) < w.most && !w.hasEnded()
+	if isWanted {
+		w.all = append(w.all, made)
+	}
+	w.home.mutex.Unlock()
+	if !isWanted {
+		_ = instance.Close()
+		return
+	}
+	w.rest(made)
+}
+
+// behind are the changes that a member has yet to make; false when they are not known any more.
+func (w *crew) behind(one *member) ([]change, bool) {
+	if w.hasEnded() || one.made < w.first {
+		return nil, false
+	}
+	if one.made == w.first+uint64(len(w.log)) {
+		return nil, true
+	}
+	return slices.Clone(w.log[one.made-w.first:]), true
+}
+
+// drop takes a member out.
+func (w *crew) drop(one *member) {
+	w.home.mutex.Lock()
+	defer w.home.mutex.Unlock()
+	w.all = slices.DeleteFunc(w.all, func(other *member) bool { return other == one })
+	_ = one.Close()
+}
+
+// note takes down a change that a member has made.
+func (w *crew) note(one *member, made change) {
+	one.made++
+	if w.hasEnded() {
+		return
+	}
+	w.log = append(w.log, made)
+	w.bytes += len(made.argument)
+	least := one.made
+	for _, other := range w.all {
+		least = min(least, other.made)
+	}
+	if len(w.log) > mostChanges || w.bytes > mostBytes {
+		least = one.made
+	}
+	for w.first < least {
+		w.bytes -= len(w.log[0].argument)
+		w.log[0] = change{}
+		w.log = w.log[1:]
+		w.first++
+	}
+	if len(w.log) == 0 {
+		w.log = nil
+	}
+}
+
+// repeat makes a change.
+func (m *member) repeat(one change) ([]byte, error) {
+	answer, err := m.Ask(one.op, m.handles[one.cluster], one.argument)
+	if err != nil {
+		return nil, err
+	}
+	if one.made != 0 {
+		if m.handles[one.made], err = created(answer); err != nil {
+			return nil, err
+		}
+	}
+	if one.op == engine.Close {
+		delete(m.handles, one.cluster)
+	}
+	return answer, nil
+}
+
+// end closes the members that rest; the others are closed when they come to rest.
+func (w *crew) end() {
+	if w.hasEnded() {
+		return
+	}
+	close(w.ended)
+	for _, one := range w.resting {
+		_ = one.Close()
+	}
+	w.resting, w.all, w.log = nil, nil, nil
+}
+
+// unreadable is the answer to what the module cannot read.
+type unreadable struct {
+	Status   string    `json:"status"`
+	Findings []Finding `json:"findings"`
+}
+
+// created reads the answer to a call that makes something.
+func created(answer []byte) (uint32, error) {
+	var read struct {
+		Handle uint32 `json:"handle"`
+		unreadable
+	}
+	if err := json.Unmarshal(answer, &read); err != nil {
+		return 0, fmt.Errorf("apportion: the answer cannot be read: %w", err)
+	}
+	if read.Status == "unreadable" {
+		return 0, &UnreadableError{Findings: read.Findings}
+	}
+	return read.Handle, nil
+}

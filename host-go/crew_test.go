@@ -1,0 +1,278 @@
+package apportion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	goruntime "runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// crowd has up to three instances for each cluster.
+func crowd(t *testing.T, options Options) *Runtime {
+	t.Helper()
+	options.CacheDir, options.Instances = cache, 3
+	made, err := NewRuntime(context.Background(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = made.Close() })
+	return made
+}
+
+// grown has a cluster with as many instances as it may have.
+func grown(t *testing.T, runtime *Runtime) *Cluster {
+	t.Helper()
+	full := clusterOf(t, runtime, Settings{})
+	for len(full.home.crew.all) < runtime.instances {
+		err := full.with(context.Background(), false, func(crew *crew, one *member, _ uint32) error {
+			// As if another question waited.
+			crew.waiting.Add(1)
+			defer crew.waiting.Add(-1)
+			crew.grow(one)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return full
+}
+
+// inAll asks every instance of a cluster at the same time, and has one answer of each.
+func inAll(t *testing.T, cluster *Cluster, count int64) []string {
+	t.Helper()
+	var taken, group sync.WaitGroup
+	taken.Add(cluster.home.runtime.instances)
+	found := make([]string, cluster.home.runtime.instances)
+	for index := range found {
+		group.Go(func() {
+			err := cluster.with(context.Background(), false, func(_ *crew, one *member, handle uint32) error {
+				taken.Done()
+				taken.Wait()
+				question := ask("gpu", count)
+				text, err := question.encode()
+				if err != nil {
+					return err
+				}
+				answer, err := one.Ask(6, handle, text)
+				if err != nil {
+					return err
+				}
+				decided := &Answer{}
+				err = read(answer, decided)
+				found[index] = decided.Node
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	return found
+}
+
+func TestEveryInstanceMakesEveryChange(t *testing.T) {
+	ctx := context.Background()
+	full := grown(t, crowd(t, Options{}))
+	if found := fmt.Sprint(inAll(t, full, 2)); found != "[b b b]" {
+		t.Fatal(found)
+	}
+	for round := range 3 {
+		fork, err := full.Fork(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fork.Apply(node("c", 3+round)...); err != nil {
+			t.Fatal(err)
+		}
+		inner, err := fork.Fork(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := fmt.Sprint(inAll(t, inner, int64(3+round)), inAll(t, full, int64(3+round))); found != "[c c c] [  ]" {
+			t.Fatal(found)
+		}
+		if err := inner.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := fork.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if found := fmt.Sprint(inAll(t, full, int64(3+round))); found != "[c c c]" {
+			t.Fatal(found)
+		}
+	}
+	// What all have made goes with the next change: the commit of the last round is still there.
+	if left := len(full.home.crew.log); left > 2 {
+		t.Errorf("%d changes are kept", left)
+	}
+	for _, one := range full.home.crew.all {
+		if len(one.handles) != 1 {
+			t.Errorf("handles of clusters that are closed: %v", one.handles)
+		}
+	}
+}
+
+func TestAnInstanceThatIsFarBehindIsDroppedAndAnotherMade(t *testing.T) {
+	full := grown(t, crowd(t, Options{}))
+	for range mostChanges + 2 {
+		if _, err := full.Delete(Ref{Kind: "Node", Name: "nobody"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := full.Apply(node("c", 3)...); err != nil {
+		t.Fatal(err)
+	}
+	if kept := len(full.home.crew.log); kept > mostChanges {
+		t.Fatalf("%d changes are kept", kept)
+	}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 5 {
+				if on := fitsOn(t, full, 3); on != "c" {
+					t.Errorf("on %q", on)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestATrapInOneOfSeveralInstancesIsOneRebuild(t *testing.T) {
+	runtime := crowd(t, Options{MaxMemory: memory})
+	full := grown(t, runtime)
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 5 {
+				answer, err := full.Allocate(context.Background(), ask("gpu", 2))
+				if err != nil || answer.Node != "b" {
+					t.Error(answer, err)
+				}
+			}
+		})
+	}
+	if _, err := full.Apply(tooMuch()...); !errors.Is(err, ErrTrapped) {
+		t.Error(err)
+	}
+	group.Wait()
+	if runtime.Rebuilds() != 1 {
+		t.Errorf("%d rebuilds", runtime.Rebuilds())
+	}
+}
+
+func TestAQuestionThatWaitsEndsWithItsContext(t *testing.T) {
+	full := cluster(t, Settings{})
+	ctx, cancel := context.WithCancel(context.Background())
+	err := full.with(context.Background(), false, func(*crew, *member, uint32) error {
+		waits := make(chan error)
+		go func() {
+			_, err := full.Allocate(ctx, ask("gpu", 1))
+			waits <- err
+		}()
+		for full.home.crew.waiting.Load() == 0 {
+			goruntime.Gosched()
+		}
+		cancel()
+		if err := <-waits; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestACloseOfTheRuntimeIsSaid(t *testing.T) {
+	made, err := NewRuntime(context.Background(), Options{CacheDir: cache})
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := clusterOf(t, made, Settings{})
+	fork, _ := full.Fork(context.Background())
+	for range 2 {
+		if err := made.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := full.Allocate(context.Background(), ask("gpu", 1)); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if _, err := made.NewCluster(context.Background(), Settings{}); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if err := errors.Join(fork.Close(), full.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAPlatformWithoutACompilerIsTold(t *testing.T) {
+	for _, platform := range []struct {
+		system, processor     string
+		interprets, isRefused bool
+	}{
+		{"linux", "amd64", false, false},
+		{"darwin", "arm64", false, false},
+		{"linux", "riscv64", false, true},
+		{"linux", "riscv64", true, false},
+		{"js", "wasm", false, true},
+	} {
+		config, err := configuration(platform.system, platform.processor, platform.interprets)
+		if platform.isRefused != errors.Is(err, ErrNoCompiler) || platform.isRefused != (config == nil) {
+			t.Errorf("%+v: %v", platform, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), platform.system+"/"+platform.processor) {
+			t.Error(err)
+		}
+	}
+}
+
+// resident memory of this program in bytes; zero where the system does not say.
+func resident() int {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	pages, _ := strconv.Atoi(strings.Fields(string(text))[1])
+	return pages * os.Getpagesize()
+}
+
+func TestClustersThatAreClosedLeaveNothing(t *testing.T) {
+	if resident() == 0 {
+		t.Skip("this system does not say how much memory is used")
+	}
+	many := make([]runtime.Object, 0, 400)
+	for index := range cap(many) / 2 {
+		many = append(many, node(fmt.Sprint(index), 16)...)
+	}
+	var before int
+	for round := range 30 {
+		made, err := shared.NewCluster(context.Background(), Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := made.Apply(many...); err != nil {
+			t.Fatal(err)
+		}
+		if err := made.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if round == 10 {
+			before = resident()
+		}
+	}
+	// Each had some five megabytes; the garbage collector may have some that it did not need to collect.
+	if grown := resident() - before; grown > 60<<20 {
+		t.Fatalf("%d more bytes are used", grown)
+	}
+}
