@@ -1,6 +1,6 @@
 // Calls by name: JSON texts in and out.
 
-import { SettingsError } from "./engine.js";
+import { RequestError } from "./errors.js";
 import { parse } from "./json.js";
 
 /**
@@ -9,6 +9,6 @@ import { parse } from "./json.js";
  */
 export function answered(text) {
   const answer = parse(text);
-  if (answer?.status === "unreadable") throw new SettingsError(answer.findings);
+  if (answer?.status === "unreadable") throw new RequestError(answer.findings);
   return answer;
 }

@@ -96,7 +96,7 @@ export class Controller {
   fork() {
     const fork = new Controller(this.#options);
     fork.#held.free();
-    fork.#facts = new Facts(this.#facts);
+    fork.#facts = this.#facts.fork();
     fork.#held = new Held(() => fork.#fill(), () => this.#held.raw.fork());
     return fork;
   }

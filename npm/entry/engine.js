@@ -7,6 +7,8 @@ import {
   evaluate as rawEvaluate,
   validate as rawValidate,
 } from "./apportion.js";
+import { answered } from "./call.js";
+import { ChangedError, RequestError, SettingsError } from "./errors.js";
 import { parse, stringify } from "./json.js";
 import { Facts, Held, guarded } from "./instance.js";
 import { Manifests, readYaml } from "./manifests.js";
@@ -17,15 +19,8 @@ import { makeDisposable } from "./start.js";
 /** @import { Snapshot, Supposition, TaintSpec } from "./types.d.ts" */
 /** @import { Json, Report, SelectorQuestion, Settings, Submission } from "./types.d.ts" */
 
-export class SettingsError extends Error {
-  name = "SettingsError";
-
-  /** @param {readonly Finding[]} findings */
-  constructor(findings) {
-    super(findings.map((finding) => finding.message).join("; "));
-    this.findings = findings;
-  }
-}
+/** Makes an engine without anything in it. */
+const BARE = Symbol("bare");
 
 /**
  * Makes something in the module; the findings that it throws as a text are about settings.
@@ -43,16 +38,27 @@ export function made(make) {
 }
 
 export class Engine {
-  #held;
-  #facts;
-  #settings;
+  /** @type {Held<Raw>} */
+  #held = /** @type {any} */ (undefined);
+  #facts = new Facts();
+  #settings = "{}";
   /** Whether objects were submitted, so that they have to be admitted again. */
   #submits = false;
+  /** Changes so far. */
+  #changes = 0;
+  /** Whether objects may be others than were given, because there was a run. */
+  #ran = false;
+  /**
+   * Of a fork: the engine that it was made of, and how often that had changed then.
+   *
+   * @type {{ engine: Engine, changes: number } | undefined}
+   */
+  #origin;
 
-  /** @param {Settings} [settings] */
+  /** @param {Settings | typeof BARE} [settings] */
   constructor(settings = {}) {
+    if (settings === BARE) return;
     this.#settings = stringify(settings);
-    this.#facts = new Facts();
     this.#held = made(() => new Held(() => this.#fill()));
   }
 
@@ -91,9 +97,14 @@ export class Engine {
     /** @type {Finding[][]} */
     const findings = parse(this.#held.call((raw) => take(raw, texts)));
     texts.forEach((text, index) => {
-      if (!findings[index]?.some(({ severity }) => severity === "error")) this.#facts.keep(text);
+      if (!findings[index]?.some(({ severity }) => severity === "error")) this.#keep(text);
     });
     return findings;
+  }
+
+  /** @param {string} text */
+  #keep(text) {
+    if (this.#facts.keep(text) || this.#ran) this.#changes += 1;
   }
 
   /**
@@ -117,7 +128,7 @@ export class Engine {
     const refused = new Set(findings.filter(({ severity }) => severity === "error").map(({ place }) => place?.document));
     manifests.documents.forEach(({ isRefused }, number) => {
       const text = isRefused || refused.has(number) ? undefined : manifests.jsonText(number);
-      if (text !== undefined) this.#facts.keep(text);
+      if (text !== undefined) this.#keep(text);
     });
     const start = (/** @type {PlacedFinding} */ finding) => finding.place?.utf16Range.start ?? 0;
     return [...manifests.problems, ...findings].sort((left, right) => start(left) - start(right));
@@ -133,7 +144,13 @@ export class Engine {
   delete({ kind, namespace, name }) {
     // Whatever happens to the call, the object is not to come back.
     this.#facts.remove({ kind, namespace, name });
-    return this.#held.call((raw) => raw.remove(kind, namespace, name));
+    let isGone = true;
+    try {
+      isGone = this.#held.call((raw) => raw.remove(kind, namespace, name));
+    } finally {
+      if (isGone) this.#changes += 1;
+    }
+    return isGone;
   }
 
   /** @param {ObjectRef} object */
@@ -228,7 +245,7 @@ export class Engine {
   /** @param {unknown} inquiry */
   #inquire(inquiry) {
     const { answer, findings } = parse(this.#held.call((raw) => raw.inquire(stringify(inquiry))));
-    if (findings !== undefined) throw new SettingsError(findings);
+    if (findings !== undefined) throw new RequestError(findings);
     return answer;
   }
 
@@ -238,17 +255,31 @@ export class Engine {
   }
 
   runText() {
+    this.#ran = true;
+    this.#changes += 1;
     return this.#held.call((raw) => raw.run());
   }
 
   fork() {
-    const fork = new Engine();
-    fork.#held.free();
+    const fork = new Engine(BARE);
     fork.#settings = this.#settings;
-    fork.#facts = new Facts(this.#facts);
+    fork.#facts = this.#facts.fork();
     fork.#submits = this.#submits;
+    fork.#ran = this.#ran;
+    fork.#origin = { engine: this, changes: this.#changes };
     fork.#held = new Held(() => fork.#fill(), () => this.#held.raw.fork());
     return fork;
+  }
+
+  commit() {
+    if (this.#origin === undefined) throw new TypeError("the engine is no fork");
+    const { engine, changes } = this.#origin;
+    if (engine.#changes !== changes) throw new ChangedError();
+    engine.#held.takeOver(this.#held);
+    engine.#facts = this.#facts;
+    engine.#submits = this.#submits;
+    engine.#ran = this.#ran;
+    engine.#changes += 1;
   }
 
   free() {
@@ -313,14 +344,10 @@ export function validateText(asked) {
  * @returns {Json}
  */
 export function convert(object, version) {
-  const answer = parse(guarded(() => rawConvert(stringify(object), version)));
-  if (answer.status === "unreadable") throw new SettingsError(answer.findings);
-  return answer.object;
+  return answered(guarded(() => rawConvert(stringify(object), version))).object;
 }
 
 /** @param {string} text */
 function findingsOf(text) {
-  const answer = parse(text);
-  if (answer.status === "unreadable") throw new SettingsError(answer.findings);
-  return answer.findings;
+  return answered(text).findings;
 }

@@ -3,7 +3,6 @@
 export { version } from "./apportion.js";
 export {
   Engine,
-  SettingsError,
   allocate,
   allocateText,
   convert,
@@ -14,6 +13,7 @@ export {
   validateText,
 } from "./engine.js";
 export { Controller } from "./controller.js";
+export { ChangedError, RequestError, SettingsError } from "./errors.js";
 export { History } from "./history.js";
 export { StoppedError } from "./instance.js";
 export { Manifests, readYaml } from "./manifests.js";

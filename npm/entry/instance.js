@@ -95,34 +95,129 @@ export class Held {
     return guarded(() => ask(raw));
   }
 
+  /**
+   * Holds from now on what another one holds, which is of no use after that.
+   *
+   * @param {Held<T>} other
+   */
+  takeOver(other) {
+    const raw = other.raw;
+    this.free();
+    this.#raw = raw;
+    this.#generation = generation;
+    other.#generation = -1;
+  }
+
   free() {
     if (this.#generation === generation) this.#raw.free();
   }
 }
 
+/**
+ * Changes to objects by key, on top of earlier ones. Layers that forks share are not changed any more.
+ *
+ * @typedef {object} Layer
+ * @property {Map<string, Change>} changes
+ * @property {Layer | undefined} below
+ *
+ * @typedef {object} Change
+ * @property {string | undefined} text what the object is now; nothing where it is gone
+ * @property {boolean} isLast whether it comes after what is below, although there was one of that name
+ */
+
 /** The objects that something in the module was given, as texts in the order of their first arrival: what it is filled with again. */
 export class Facts {
-  /** @type {Map<string, string>} */
-  #texts;
+  /** @type {Layer} */
+  #top = { changes: new Map(), below: undefined };
 
-  /** @param {Facts} [others] */
-  constructor(others) {
-    this.#texts = new Map(others === undefined ? [] : others.#texts);
+  /** Facts that change as these do not, and the other way round. It costs what was changed since the last time. */
+  fork() {
+    const fork = new Facts();
+    if (this.#top.changes.size > 0) this.#top = { changes: new Map(), below: joined(this.#top) };
+    fork.#top = { changes: new Map(), below: this.#top.below };
+    return fork;
   }
 
-  /** @param {string} text */
+  /**
+   * False where that is what the object was.
+   *
+   * @param {string} text
+   */
   keep(text) {
     const object = headOf(text);
-    if (object !== undefined) this.#texts.set(keyOf(object), text);
+    if (object === undefined) return true;
+    const key = keyOf(object);
+    const { changes } = this.#top;
+    // Without a name it is another object each time.
+    if (object.name !== "" && this.#now(key) === text) return false;
+    const before = changes.get(key);
+    const isBack = before !== undefined && before.text === undefined;
+    if (isBack) changes.delete(key);
+    changes.set(key, { text, isLast: isBack || before?.isLast === true });
+    return true;
+  }
+
+  /** @param {string} key */
+  #now(key) {
+    for (let at = /** @type {Layer | undefined} */ (this.#top); at !== undefined; at = at.below) {
+      const change = at.changes.get(key);
+      if (change !== undefined) return change.text;
+    }
   }
 
   /** @param {ObjectRef} object */
   remove(object) {
-    this.#texts.delete(keyOf(object));
+    const key = keyOf(object);
+    const { changes, below } = this.#top;
+    changes.delete(key);
+    if (below !== undefined) changes.set(key, { text: undefined, isLast: false });
   }
 
   get texts() {
-    return Array.from(this.#texts.values());
+    /** @type {Map<string, Change>} */
+    const texts = new Map();
+    for (const { changes } of layersOf(this.#top)) change(texts, changes);
+    return Array.from(texts.values()).flatMap(({ text }) => text ?? []);
+  }
+}
+
+/**
+ * The layers, the lowest first.
+ *
+ * @param {Layer} top
+ */
+function layersOf(top) {
+  const layers = [];
+  for (let at = /** @type {Layer | undefined} */ (top); at !== undefined; at = at.below) layers.unshift(at);
+  return layers;
+}
+
+/**
+ * The same with each layer much larger than the one on top of it, so that there are few.
+ *
+ * @param {Layer} top
+ * @returns {Layer}
+ */
+function joined({ changes, below }) {
+  if (below === undefined || below.changes.size > 2 * changes.size) return { changes, below };
+  const both = new Map(below.changes);
+  change(both, changes);
+  if (below.below === undefined) {
+    for (const [key, { text }] of both) if (text === undefined) both.delete(key);
+  }
+  return joined({ changes: both, below: below.below });
+}
+
+/**
+ * @param {Map<string, Change>} all
+ * @param {Map<string, Change>} changes
+ */
+function change(all, changes) {
+  for (const [key, { text, isLast }] of changes) {
+    const before = all.get(key);
+    const isNew = isLast || (before !== undefined && (before.isLast || before.text === undefined));
+    if (isNew) all.delete(key);
+    all.set(key, { text, isLast: isNew });
   }
 }
 

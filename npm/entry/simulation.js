@@ -2,7 +2,7 @@
 
 import { Simulation as Raw, inspect as rawInspect, readScript as rawReadScript } from "./apportion.js";
 import { answered } from "./call.js";
-import { SettingsError, made } from "./engine.js";
+import { made } from "./engine.js";
 import { Held, StoppedError, guarded } from "./instance.js";
 import { parse, stringify } from "./json.js";
 import { makeDisposable } from "./start.js";
@@ -153,9 +153,7 @@ function over() {
  * @returns {ScriptStep[]}
  */
 export function readScript(script) {
-  const answer = parse(guarded(() => rawReadScript(stringify(script))));
-  if (answer.status === "unreadable") throw new SettingsError(answer.findings);
-  return answer.steps;
+  return answered(guarded(() => rawReadScript(stringify(script)))).steps;
 }
 
 /**
@@ -165,7 +163,5 @@ export function readScript(script) {
  */
 export function inspect(objects, { settings = {}, nowMillis } = {}) {
   const asked = stringify({ settings, objects: Array.from(objects), nowMillis });
-  const answer = parse(guarded(() => rawInspect(asked)));
-  if (answer.status === "unreadable") throw new SettingsError(answer.findings);
-  return answer.findings;
+  return answered(guarded(() => rawInspect(asked))).findings;
 }

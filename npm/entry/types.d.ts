@@ -50,11 +50,19 @@ export function initSync(source: ArrayBuffer | Uint8Array | WebAssembly.Module):
 /** The version of the package. */
 export function version(): string;
 
-/** Thrown when the settings of an engine cannot be used: that is the program's mistake, not its user's. */
-export class SettingsError extends Error {
+/** Thrown when a call cannot be understood, or names what is not there: that is the program's mistake, not its user's. */
+export class RequestError extends Error {
   constructor(findings: readonly Finding[]);
-  /** What is wrong with them. */
+  /** What is wrong with the call. */
   readonly findings: readonly Finding[];
+}
+
+/** The same for settings that do not exist. */
+export class SettingsError extends RequestError {}
+
+/** Thrown by {@link Engine.commit} when the engine has changed since it was forked. */
+export class ChangedError extends Error {
+  constructor();
 }
 
 /**
@@ -100,7 +108,7 @@ export class Engine {
   allocateText(question: string): string;
   /**
    * Says why something is Pending, and what would help; of everything that is Pending where no subject is named. The cluster
-   * is not changed. Throws a {@link SettingsError} when there is no such subject.
+   * is not changed. Throws a {@link RequestError} when there is no such subject.
    */
   explain(request?: ExplainRequest): Explanation[];
   /** Says what would be if some things were changed. The cluster is not changed. */
@@ -124,8 +132,15 @@ export class Engine {
   run(): Report;
   /** As {@link run}, as a JSON text. */
   runText(): string;
-  /** An engine with the same facts, to try something out. */
+  /** An engine with the same facts, to try something out: {@link commit} keeps it, {@link free} drops it. */
   fork(): Engine;
+  /**
+   * Has the engine of which this is a fork become what the fork is. The fork cannot be used afterwards. The same object applied again and
+   * the deletion of nothing are no change; a run is one.
+   *
+   * @throws {ChangedError} when the engine has changed since the fork was made.
+   */
+  commit(): void;
   /** Gives the memory back. The engine cannot be used afterwards. */
   free(): void;
 }
@@ -179,7 +194,7 @@ export function readYaml(text: string): Manifests;
 /**
  * What the API server answers: findings with a `kind` are its errors, the others are ours.
  *
- * @throws {SettingsError} when a setting or the operation is not known.
+ * @throws {RequestError} when a setting or the operation is not known.
  */
 export function validate(submission: Submission, settings?: Settings): Finding[];
 
@@ -187,7 +202,7 @@ export function validate(submission: Submission, settings?: Settings): Finding[]
  * What only shows when objects are seen together: references to what is not there, contradictions, who gains what.
  * Findings come per object, in order.
  *
- * @throws {SettingsError} when a setting is not known.
+ * @throws {RequestError} when a setting is not known.
  */
 export function validateSet(objects: Iterable<unknown>, settings?: Settings): Finding[][];
 
@@ -197,7 +212,7 @@ export function validateText(asked: string): string;
 /**
  * The same object in another version of its API group, for instance `v1`.
  *
- * @throws {SettingsError} when there is no way to that version.
+ * @throws {RequestError} when there is no way to that version.
  */
 export function convert(object: unknown, version: string): Json;
 
@@ -231,7 +246,7 @@ export class Simulation {
   /**
    * Does one thing from outside; what it leads to happens when time is let pass. Undefined unless the API server refuses it.
    *
-   * @throws {SettingsError} when the command cannot be understood.
+   * @throws {RequestError} when the command cannot be understood.
    */
   perform(command: Command): Refused | undefined;
   /** Notes what is done from outside, for the timeline. */
@@ -298,7 +313,7 @@ export class Controller {
 /**
  * Reads a script, a list of steps such as `{ at: "30s", delete: "pod/x" }`.
  *
- * @throws {SettingsError} when a step cannot be understood.
+ * @throws {RequestError} when a step cannot be understood.
  */
 export function readScript(script: unknown): ScriptStep[];
 
@@ -312,7 +327,7 @@ export interface InspectOptions {
 /**
  * What is wrong with objects as they are in a cluster, each with the next step that is safe, as the hint.
  *
- * @throws {SettingsError} when a setting is not known.
+ * @throws {RequestError} when a setting is not known.
  */
 export function inspect(objects: Iterable<unknown>, options?: InspectOptions): Finding[];
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { Controller, SettingsError } from "apportion";
+import { Controller, RequestError, SettingsError } from "apportion";
 
 const HOME = "apportion-system";
 const NOW = 1_700_000_000_000;
@@ -104,7 +104,7 @@ test("what cannot be understood is said", () => {
   assert.throws(() => new Controller({ part: "claims", settings: { version: "1.2" } }), SettingsError);
   const controller = new Controller({ part: "claims" });
   assert.equal(controller.apply([{ kind: "Pod" }])[0][0].code, "read/no-kind");
-  assert.throws(() => controller.reconcile({ kind: "Pod", namespace: "n", name: "p" }, "now"), SettingsError);
+  assert.throws(() => controller.reconcile({ kind: "Pod", namespace: "n", name: "p" }, "now"), RequestError);
   assert.match(controller.callText("fly", "null"), /there is no call/);
   controller.free();
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import test from "node:test";
 
-import { Engine, SettingsError, allocate, allocateText, evaluate, init, version } from "apportion";
+import { ChangedError, Engine, RequestError, SettingsError, allocate, allocateText, evaluate, init, version } from "apportion";
 
 const EXAMPLE = new URL("../../examples/gpu-sharing/", import.meta.url);
 const REPORT = new URL("gpu-sharing.report.json", import.meta.url);
@@ -71,6 +71,39 @@ test("objects go in, come out, and forks do not touch each other", () => {
   assert.equal(fork.get(object), undefined);
   assert.ok(engine.get(object));
   fork.free();
+});
+
+test("a fork is committed or dropped", () => {
+  const named = (name, labels = {}) => ({ apiVersion: "resource.k8s.io/v1", kind: "DeviceClass", metadata: { name, labels }, spec: {} });
+  const reference = (name) => ({ kind: "DeviceClass", namespace: "", name });
+  const has = (engine, name) => engine.get(reference(name)) !== undefined;
+  const engine = new Engine();
+  engine.apply([named("a"), named("b")]);
+  const fork = engine.fork();
+  const other = engine.fork();
+  fork.apply([named("c")]);
+  fork.delete(reference("a"));
+  engine.apply([named("b")]);
+  assert.equal(engine.delete(reference("none")), false);
+  fork.commit();
+  assert.deepEqual(["a", "b", "c"].map((name) => has(engine, name)), [false, true, true]);
+  fork.free();
+  assert.ok(has(engine, "c"), "what was committed is the engine's");
+  assert.throws(() => other.commit(), ChangedError);
+  const again = (one) => one.apply([named("c", { later: "yes" })]);
+  // After a run, objects may be others than were given.
+  for (const change of [again, (one) => one.run(), (one) => one.delete(reference("b")), again]) {
+    const late = engine.fork();
+    change(engine);
+    assert.throws(() => late.commit(), ChangedError);
+    late.free();
+  }
+  assert.throws(() => engine.commit(), TypeError);
+});
+
+test("a request that names what is not there is no mistake in the settings", () => {
+  assert.throws(() => new Engine().explain({ subject: { kind: "Pod", namespace: "ml", name: "none" } }), (error) =>
+    error instanceof RequestError && !(error instanceof SettingsError) && error.name === "RequestError");
 });
 
 test("selectors are evaluated, with exact integers", () => {

@@ -75,6 +75,27 @@ test("an engine goes on with the objects that it was given", () => {
   before.free();
 });
 
+test("forks and what was committed go on with what they knew", () => {
+  const names = ["d", "e", "f"];
+  const known = (engine) => ["c", ...names].filter((name) => engine.get({ ...CLASS_REF, name }) !== undefined).join("");
+  const engine = new Engine();
+  engine.apply([CLASS]);
+  const forks = names.map((name) => {
+    const fork = engine.fork();
+    fork.apply([{ ...CLASS, metadata: { name } }]);
+    return fork;
+  });
+  const below = forks[1].fork();
+  below.delete(CLASS_REF);
+  forks[0].commit();
+  assert.ok(stop() instanceof StoppedError);
+  assert.deepEqual([engine, forks[1], forks[2], below].map(known), ["cd", "ce", "cf", "e"]);
+  below.apply([CLASS]);
+  below.commit();
+  assert.ok(stop() instanceof StoppedError);
+  assert.deepEqual([known(forks[1]), known(engine)], ["ce", "cd"]);
+});
+
 test("manifests and controllers go on, a simulation has ended", () => {
   const manifests = readYaml("{apiVersion: v1, kind: Node, metadata: {name: node-a}}");
   const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "p", namespace: "ml", uid: "u" }, spec: { containers: [{ name: "c" }] } };

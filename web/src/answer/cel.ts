@@ -1,6 +1,6 @@
 // Expressions against devices, and the devices of a class.
 
-import { type Engine, SettingsError } from "apportion";
+import { type Engine, RequestError } from "apportion";
 
 import { list, record, text } from "../foreign";
 import { deviceKey } from "../model/inventory";
@@ -10,7 +10,7 @@ export function cel(engine: Engine, expression: string, device: string): CelAnsw
   try {
     return { status: "evaluated", answers: engine.expression(expression, device) };
   } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
+    if (!(error instanceof RequestError)) throw error;
     return { status: "refused", message: error.findings.map(({ message }) => message).join("\n") };
   }
 }

@@ -1,6 +1,6 @@
 // What happens in time: the cluster and a script, played in virtual time.
 
-import { type Command, type Finding, type ObjectRef, type ScriptStep, SettingsError, Simulation, readScript, readYaml } from "apportion";
+import { type Command, type Finding, type ObjectRef, RequestError, type ScriptStep, Simulation, readScript, readYaml } from "apportion";
 
 import { isRecord, record, text } from "../foreign";
 import { inventory } from "../model/inventory";
@@ -85,7 +85,7 @@ function readSteps(script: string): { steps: ReturnType<typeof readScript>; find
     const value = manifests.json(0);
     return { steps: value === undefined ? [] : readScript(value), findings: [] };
   } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
+    if (!(error instanceof RequestError)) throw error;
     return { steps: [], findings: [...error.findings] };
   } finally {
     manifests.free();
