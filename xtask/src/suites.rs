@@ -16,6 +16,9 @@ use crate::{browser, component, docs, fuzz, jobs, module, npm, python, web};
 /// would be a second, slow copy.
 pub const WITH_WASMTIME: [&str; 2] = ["apportion", "apportion-tests"];
 
+/// The package for Go, and what depends on more than it does and is a Go module of its own.
+const GO_MODULES: [&str; 3] = ["host-go", "host-go/structured", "host-go/examples/autoscaling"];
+
 /// How long each fuzz target runs among the tests.
 const FUZZ_SECONDS: u64 = 15;
 
@@ -99,9 +102,13 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
     if output(Command::new("go").arg("version")).is_some() {
         group("Go package", &mut || {
             module::build(workspace)?;
-            let mut test = Command::new("go");
-            test.current_dir(workspace.path("host-go")).args(["test", "-v", "./..."]).env("CGO_ENABLED", "0");
-            count(&mut test)
+            let mut tally = Tally::default();
+            for below in GO_MODULES {
+                let mut test = Command::new("go");
+                test.current_dir(workspace.path(below)).args(["test", "-v", "./..."]).env("CGO_ENABLED", "0");
+                tally.add(count(&mut test)?);
+            }
+            Ok(tally)
         });
     } else {
         eprintln!("\n==> the Go package is skipped: its tests need Go");

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"apportion.dev/apportion"
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// ours asks a cluster of Apportion.
+type ours struct{ cluster *apportion.Cluster }
+
+func newOurs(ctx context.Context, runtime *apportion.Runtime, classes []*resourcev1.DeviceClass) (Engine, error) {
+	cluster, err := runtime.NewCluster(ctx, apportion.Settings{Version: "1.37"})
+	if err != nil {
+		return nil, err
+	}
+	made := &ours{cluster}
+	for _, class := range classes {
+		if err := made.apply(class); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
+func (o *ours) apply(objects ...runtime.Object) error {
+	findings, err := o.cluster.Apply(objects...)
+	if err != nil {
+		return err
+	}
+	for index := range findings {
+		for _, finding := range findings[index] {
+			if finding.Severity == "error" {
+				return fmt.Errorf("%s: %s", finding.Path, finding.Message)
+			}
+		}
+	}
+	return nil
+}
+
+func (o *ours) AddNode(node *corev1.Node, slice *resourcev1.ResourceSlice) error {
+	return o.apply(node, slice)
+}
+
+func (o *ours) RemoveNode(name string) error {
+	for _, kind := range []string{"Node", "ResourceSlice"} {
+		if _, err := o.cluster.Delete(apportion.Ref{Kind: kind, Name: name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *ours) Take(claim *resourcev1.ResourceClaim) error { return o.apply(claim) }
+
+func (o *ours) Place(ctx context.Context, claim *resourcev1.ResourceClaim, nodes []string) (string, error) {
+	answer, err := o.cluster.Allocate(ctx, apportion.Question{Claims: []*resourcev1.ResourceClaim{claim}, Nodes: nodes})
+	if err != nil || answer.Node == "" {
+		return "", err
+	}
+	taken := *claim
+	taken.Status.Allocation = &answer.Allocations[0]
+	return answer.Node, o.apply(&taken)
+}
+
+func (o *ours) Release(claim *resourcev1.ResourceClaim) error {
+	_, err := o.cluster.Delete(apportion.Ref{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name})
+	return err
+}
+
+func (o *ours) Fork(ctx context.Context) (Engine, error) {
+	fork, err := o.cluster.Fork(ctx)
+	return &ours{fork}, err
+}
+
+func (o *ours) Commit() error { return o.cluster.Commit() }
+
+func (o *ours) Close() error { return o.cluster.Close() }
