@@ -313,6 +313,18 @@ type Suggestion struct {
 	Manifests []json.RawMessage `json:"manifests,omitempty"`
 	// Objects of a real cluster to delete before the manifests are applied, as they cannot be changed.
 	Deletes []Ref `json:"deletes,omitempty"`
+	// The same as a procedure: what to do, in this order.
+	Steps []SuggestionStep `json:"steps,omitempty"`
+}
+
+// SuggestionStep: one step of a suggestion.
+type SuggestionStep struct {
+	// What is done, in one line.
+	Text string `json:"text"`
+	// The command for it, which reads the manifest from its standard input where there is one; absent where no command does it.
+	Command string `json:"command,omitempty"`
+	// What is written.
+	Manifest json.RawMessage `json:"manifest,omitempty"`
 }
 
 // Change: one change. Claims are named without their namespace; requests as `request` or `request/subrequest`.

@@ -23,7 +23,7 @@ func TestTheTypesHaveTheFieldsOfTheCoresOwn(t *testing.T) {
 	for _, value := range []any{
 		Report{}, NodeReport{}, PodReport{}, PodClaimReport{}, ClaimReport{}, AllocatedDevice{}, ExplainRequest{}, Explanation{},
 		RequestExplanation{}, ReasonCount{}, SelectorRef{}, AttributeStatistic{}, ClosestNode{}, NodeDetail{}, RequestDetail{},
-		DeviceDetail{}, DeviceID{}, Reason{}, Shortage{}, Holder{}, ConflictPart{}, Suggestion{}, Change{}, RequestFunnel{}, Unable{},
+		DeviceDetail{}, DeviceID{}, Reason{}, Shortage{}, Holder{}, ConflictPart{}, Suggestion{}, SuggestionStep{}, Change{}, RequestFunnel{}, Unable{},
 		Finding{}, Ref{}, Refusal{}, Failure{}, InUse{}, DeviceInUse{}, Settings{}, Build{}, Question{},
 	} {
 		kind := reflect.TypeOf(value)

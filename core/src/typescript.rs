@@ -8,9 +8,10 @@ use crate::allocate::{DeviceId, Inability, RequestFunnel, Unable};
 use crate::ask::snapshot::Snapshot;
 use crate::ask::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use crate::ask::{
-    AmountUsage, Bounds, ClaimDifference, DeviceAsk, Devices, Difference, Eviction, ExpressionAnswer, Fit, FitRequest,
-    FitRow, Largest, NamespaceDevices, Part, Per, Place, PodDifference, Remainder, StrandedBy, Supposition, TaintSpec,
-    Usage, UsageOf, UsageRow,
+    AmountUsage, Bounds, ClaimDifference, DeviceAsk, DeviceLost, Devices, Difference, Eviction, ExpressionAnswer, Fit,
+    FitRequest, FitRow, Largest, NamespaceDevices, NewNode, NodesNeeded, NodesNeededRequest, Part, Per, Place, Placing,
+    PodDifference, PodLeft, Remainder, ShapeNeeded, ShapeNodes, StrandedBy, Supposition, TaintSpec, Totals, Usage,
+    UsageOf, UsageRow,
 };
 use crate::control_plane::server::Refused;
 use crate::control_plane::{Build, Command, Component, DevicePath, Happening, Moment, Settled};
@@ -20,7 +21,8 @@ use crate::decision::{Action, Cause, Decision as Reconciliation, EventRecord, Id
 use crate::evaluate::{Costs, Written as Evaluation};
 use crate::explain::{
     AttributeStatistic, Change, ClosestNode, ConflictPart, DeviceDetail, Explanation, Holder, NodeDetail, Reason,
-    ReasonCount, ReasonKind, Request, RequestDetail, RequestExplanation, SelectorRef, Shortage, State, Suggestion,
+    ReasonCount, ReasonKind, Request, RequestDetail, RequestExplanation, SelectorRef, Shortage, State, Step,
+    Suggestion,
 };
 use crate::finding::{ErrorKind, Finding, Fix, ObjectRef, Severity};
 use crate::profile::{Mode, Version};
@@ -40,9 +42,10 @@ pub fn declarations() -> String {
         WireEvaluation, Stage, WireFeatures, Evaluation<'_>, Costs, WireSubmission, Operation, Snapshot, DeviceId,
         RequestFunnel, Unable, Inability, Report, NodeReport, PodReport, PodClaimReport, ClaimReport, AllocatedDevice,
         Request, Explanation, State, RequestExplanation, ReasonCount, ReasonKind, SelectorRef, AttributeStatistic,
-        ClosestNode, NodeDetail, RequestDetail, DeviceDetail, Reason, Shortage, Holder, ConflictPart, Suggestion,
-        Change, Supposition, TaintSpec, Difference, PodDifference, Place, ClaimDifference, Eviction, FitRequest, Per,
-        Bounds, DeviceAsk, Fit, FitRow, Largest, NamespaceDevices, Remainder, Usage, UsageOf, UsageRow, Devices,
+        ClosestNode, NodeDetail, RequestDetail, DeviceDetail, Reason, Shortage, Holder, ConflictPart, Suggestion, Step,
+        Change, Supposition, TaintSpec, Placing, Difference, Totals, DeviceLost, PodDifference, Place, ClaimDifference, Eviction, FitRequest, Per,
+        Bounds, DeviceAsk, Fit, FitRow, Largest, NamespaceDevices, Remainder, NodesNeededRequest, NodesNeeded,
+        ShapeNeeded, PodLeft, NewNode, ShapeNodes, Usage, UsageOf, UsageRow, Devices,
         AmountUsage, StrandedBy, ExpressionAnswer, Part, Command, DevicePath, Component, Build, Settled,
         Happening, Moment, EventRecord, RecordedEvent, Refused, ControllerPart, ControllerSettings, Lane, Task,
         Reconciliation<Value>, Action<Value>, Merging, Identified, Cause, Conclusion, Stands, CopyCounts,

@@ -132,6 +132,12 @@ class Questions(unittest.TestCase):
         self.cluster.apply(claim(1, "one"))
         self.assertEqual(self.cluster.fit("ResourceClaim/ml/one").total.at_least, 3)
 
+    def test_it_says_how_many_nodes_are_needed(self) -> None:
+        needed = self.cluster.nodes_needed(device_class="gpu", copies=8, like=["node-b"])
+        shape = needed.shapes[0]
+        self.assertEqual((needed.pods, needed.placed), (8, 3))
+        self.assertEqual((shape.at_least, shape.at_most, len(shape.nodes)), (3, 3, 3))
+
     def test_what_if_says_who_moves(self) -> None:
         self.cluster.apply(claim(3, "big"), pod("big", "big"))
         difference = self.cluster.what_if(adding=node("node-c", 4))

@@ -652,6 +652,18 @@ export type Suggestion = {
   manifests?: Array<Json>,
   /** Objects of a real cluster to delete before the manifests are applied, as they cannot be changed. */
   deletes?: Array<ObjectRef>,
+  /** The same as a procedure: what to do, in this order. */
+  steps?: Array<SuggestionStep>,
+};
+
+/** One step of a suggestion. */
+export type SuggestionStep = {
+  /** What is done, in one line. */
+  text: string,
+  /** The command for it, which reads the manifest from its standard input where there is one; absent where no command does it. */
+  command?: string,
+  /** What is written. */
+  manifest?: Json,
 };
 
 /** One change. Claims are named without their namespace; requests as `request` or `request/subrequest`. */
@@ -797,6 +809,8 @@ export type Supposition = {
   cordon?: Array<string>,
   /** The time, as RFC 3339; decides when Pods with a tolerated taint have to go. */
   now?: string,
+  /** Whether Pods that have a place keep it; for `whatIf` alone. */
+  placing?: Placing,
 };
 
 /** A taint for devices. */
@@ -806,6 +820,9 @@ export type TaintSpec = {
   /** The taint, as `key=value:effect` or `key:effect`. */
   taint: string,
 };
+
+/** What a change means for Pods that have a place. */
+export type Placing = "asGiven" | "keep" | "anew";
 
 /** What came out otherwise. */
 export type Difference = {
@@ -817,14 +834,44 @@ export type Difference = {
   devicesAdded: Array<DeviceId>,
   /** Devices that are published only before. */
   devicesRemoved: Array<DeviceId>,
+  /** Of the devices that are gone those that claims have before, by claim. */
+  devicesLost: Array<DeviceLost>,
   /** Pods by namespace and name that are there only on one side, or have another node. */
   pods: Array<PodDifference>,
   /** Claims by namespace and name that are there only on one side, or have other devices. */
   claims: Array<ClaimDifference>,
   /** Pods that a `NoExecute` taint drives out, by time. */
   evictions?: Array<Eviction>,
+  /** What is compared: that Pods keep their places, or that all are placed anew; absent for two clusters. */
+  placing?: Placing | null,
+  /** How much there is before. */
+  before: Totals,
+  /** How much there is after. */
+  after: Totals,
   /** Why objects of the change were refused and left out. */
   findings?: Array<Finding>,
+};
+
+/** How much there is. */
+export type Totals = {
+  /** Devices in the newest generation of their pools. */
+  devices: Integer,
+  /** Of these, devices that claims have, as a whole or in part. */
+  used: Integer,
+  /** Pods. */
+  pods: Integer,
+  /** Of these, Pods without a node that are not finished. */
+  pending: Integer,
+};
+
+/** A device that is gone after the change, and who has it before. */
+export type DeviceLost = {
+  /** The device. */
+  device: DeviceId,
+  /** The claim, as `namespace/name`. */
+  claim: string,
+  /** The Pods for which the claim is reserved, as `namespace/name`; PodGroups as `podgroups namespace/name`. */
+  users: Array<string>,
 };
 
 /** One Pod. */
@@ -868,7 +915,10 @@ export type Eviction = {
 
 /** The question. */
 export type FitRequest = {
-  /** A ResourceClaimTemplate or an unallocated ResourceClaim. It counts for nothing where `device` is there. */
+  /**
+   * A ResourceClaimTemplate or an unallocated ResourceClaim; where no name is there, the only template. It counts for nothing where
+   * `device` is there.
+   */
   subject?: ObjectRef,
   /** A claim in a few words, instead of one that is written. */
   device?: DeviceAsk | null,
@@ -955,6 +1005,92 @@ export type Remainder = {
   left: string,
   /** How much there is. */
   total: string,
+};
+
+/** The question. */
+export type NodesNeededRequest = {
+  /**
+   * Of what copies are made: a Pod, a PodGroup with its Pods, a workload, or a ResourceClaimTemplate or ResourceClaim of which each Pod has
+   * one. Where it is left out, the Pods that are Pending are asked about, unless `device` is there.
+   */
+  subject?: ObjectRef,
+  /** Instead: Pods with a claim of a few words each. */
+  device?: DeviceAsk | null,
+  /** How many copies; 1 where it is left out, at most 10,000. */
+  copies?: Integer,
+  /** Nodes of the cluster like which new ones would be. */
+  like?: Array<string>,
+  /** Nodes and ResourceSlices that new nodes would have: each Node, with the slices that name it, is a shape. */
+  templates?: Array<Json>,
+  /** Attributes of the new devices, as `domain/name`, whose values only a running driver knows. */
+  open?: Array<string>,
+  /** Most new nodes of a shape; 20 where it is left out, at most 1,000. */
+  upTo?: Integer,
+  /** What is changed first. */
+  supposing?: Supposition,
+};
+
+/** The answer. */
+export type NodesNeeded = {
+  /** Pods that are asked about. */
+  pods: Integer,
+  /** Of them, those that have a place on the nodes that there are. */
+  placed: Integer,
+  /** What nodes of each shape alone do for the others: first those like a node, then the templates, as asked. */
+  shapes: Array<ShapeNeeded>,
+  /**
+   * Nodes of several shapes that together are enough for all, none of which can be left out; empty where one shape is enough, or no
+   * number is.
+   */
+  together: Array<ShapeNodes>,
+};
+
+/** What nodes of one shape do. */
+export type ShapeNeeded = {
+  /** The node that new ones are like. */
+  shape: string,
+  /** Fewer are not enough, whatever the open attributes are. This is proven. */
+  atLeast: Integer,
+  /** So many are enough, whatever the open attributes are; absent where no number up to the limit is known to be. */
+  atMost?: Integer,
+  /** So many are enough if open attributes get the values that suit best; absent where no number is, or nothing is open. */
+  atBest?: Integer,
+  /** Pods that get a place, on that many nodes; on as many as there may be where that many is not known. */
+  placed: Integer,
+  /** Pods that get none, the first 20: where `atMost` is known, on any number of such nodes. */
+  left: Array<PodLeft>,
+  /** How many those are. */
+  leftCount: Integer,
+  /** The new nodes with what they get, where `atMost` is known. */
+  nodes: Array<NewNode>,
+  /** Devices of these nodes together. */
+  devices: Devices,
+};
+
+/** A Pod without a place. */
+export type PodLeft = {
+  /** `namespace/name`. */
+  pod: string,
+  /** Why it has none. */
+  why: string,
+};
+
+/** A new node. */
+export type NewNode = {
+  /** Its name. */
+  name: string,
+  /** The Pods that are asked about and get a place there, as `namespace/name`. */
+  pods: Array<string>,
+  /** Its devices afterwards. */
+  devices: Devices,
+};
+
+/** A number of nodes of a shape. */
+export type ShapeNodes = {
+  /** The node that they are like. */
+  shape: string,
+  /** How many. */
+  nodes: Integer,
 };
 
 /** The answer. */

@@ -2,6 +2,7 @@
 
 import type {
   Command, Conclusion, ControllerSettings, ControllerTask, Decision, Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Finding, Fit, FitRequest, ManifestDocument, Moment,
+  NodesNeeded, NodesNeededRequest,
   ObjectRef, Place, PlacedFinding, Question, Reconciliation, RecordedEvent, Refused, Report, ScriptStep, SelectorQuestion, Settings, Snapshot,
   SourceStanding, Submission, Supposition, TaintSpec, Unreadable, Usage, Verdict,
 } from "./decisions.d.ts";
@@ -119,6 +120,8 @@ export class Engine {
   usage(): Usage;
   /** Says how many more of a claim fit. */
   fit(request: FitRequest): Fit;
+  /** Says how many nodes that do not exist yet make Pods fit. */
+  nodesNeeded(request: NodesNeededRequest): NodesNeeded;
   /** Says who would be evicted if devices got some taints, at a time in RFC 3339. */
   evictions(taints: TaintSpec[], now: string): Eviction[];
   /** Evaluates an expression on the devices of a name, on all without one. */

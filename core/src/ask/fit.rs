@@ -22,7 +22,7 @@ use crate::explain::case::Case;
 use crate::explain::survey::{NodeTally, Survey};
 use crate::explain::unknown::unknown;
 use crate::explain::{Request, explain_case};
-use crate::finding::{Finding, ObjectRef, Severity};
+use crate::finding::{Code, Finding, ObjectRef, Severity, list};
 
 /// Most claims that are asked for together on one node, or placed one after the other.
 const MOST: u64 = 256;
@@ -52,7 +52,8 @@ pub enum Per {
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct FitRequest {
-    /// A ResourceClaimTemplate or an unallocated ResourceClaim. It counts for nothing where `device` is there.
+    /// A ResourceClaimTemplate or an unallocated ResourceClaim; where no name is there, the only template. It counts for nothing where
+    /// `device` is there.
     #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub subject: ObjectRef,
     /// A claim in a few words, instead of one that is written.
@@ -176,7 +177,7 @@ pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Resu
         return Err(refused);
     }
     simulation.settle();
-    cluster.take_over(simulation.into_cluster());
+    *cluster = simulation.into_cluster();
     let claim = match &request.device {
         Some(device) => asked(cluster, device)?,
         None => claim(cluster, &request.subject)?,
@@ -220,7 +221,7 @@ pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Resu
 }
 
 /// A claim of a few words.
-fn asked(cluster: &Cluster, device: &DeviceAsk) -> Result<ResourceClaim, Vec<Finding>> {
+pub(super) fn asked(cluster: &Cluster, device: &DeviceAsk) -> Result<ResourceClaim, Vec<Finding>> {
     let DeviceAsk { class, count, selectors } = device;
     let key = ObjectRef::new("DeviceClass", "", &**class);
     if !cluster.classes().contains_key(class) {
@@ -245,7 +246,22 @@ fn asked(cluster: &Cluster, device: &DeviceAsk) -> Result<ResourceClaim, Vec<Fin
     }
 }
 
-fn claim(cluster: &Cluster, subject: &ObjectRef) -> Result<ResourceClaim, Vec<Finding>> {
+/// The claim of a ResourceClaim or a template; where none is named, of the only template.
+pub(super) fn claim(cluster: &Cluster, subject: &ObjectRef) -> Result<ResourceClaim, Vec<Finding>> {
+    let only: Vec<ObjectRef> = cluster.keys("ResourceClaimTemplate").take(2).collect();
+    let subject = match only.as_slice() {
+        [only] if subject.name.is_empty() => only,
+        _ if subject.name.is_empty() => {
+            let finding = Finding::new(Code::ReadBadSettings, "subject", "no claim is named");
+            let names: Vec<String> = cluster.templates().keys().map(|key| format!("{}/{}", key.0, key.1)).collect();
+            let hint = match names.is_empty() {
+                true => "no ResourceClaimTemplate is given; name a claim or a class".to_owned(),
+                false => format!("there are several templates: {}", list(names.iter())),
+            };
+            return Err(vec![finding.with_hint(hint)]);
+        }
+        _ => subject,
+    };
     let kind = if subject.kind == "ResourceClaim" { "ResourceClaim" } else { "ResourceClaimTemplate" };
     let is_meant = |key: &ObjectRef| {
         key.name == subject.name && (subject.namespace.is_empty() || key.namespace == subject.namespace)

@@ -8,6 +8,7 @@ mod anonymize;
 mod expression;
 mod fit;
 mod left;
+mod nodes_needed;
 mod report;
 pub(crate) mod snapshot;
 mod taint;
@@ -16,11 +17,14 @@ mod what_if;
 
 pub use expression::{ExpressionAnswer, ExpressionRequest, Part, expression};
 pub use fit::{Bounds, DeviceAsk, Fit, FitRequest, FitRow, Largest, NamespaceDevices, Per, Remainder, fit};
+pub use nodes_needed::{NewNode, NodesNeeded, NodesNeededRequest, PodLeft, ShapeNeeded, ShapeNodes, nodes_needed};
 pub use report::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report, report_of, run};
 pub use snapshot::{FORMAT as SNAPSHOT_FORMAT, snapshot};
 pub use taint::{Eviction, TaintSpec, preview};
 pub use usage::{AmountUsage, Devices, StrandedBy, Usage, UsageOf, UsageRow, usage};
-pub use what_if::{ClaimDifference, Difference, Place, PodDifference, Supposition, compare_with, what_if};
+pub use what_if::{
+    ClaimDifference, DeviceLost, Difference, Place, Placing, PodDifference, Supposition, Totals, compare_with, what_if,
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -47,6 +51,8 @@ pub enum Inquiry {
     },
     /// How many more of a claim fit; the answer is an [`Fit`].
     Fit(FitRequest),
+    /// How many nodes that do not exist yet make Pods fit; the answer is a [`NodesNeeded`].
+    NodesNeeded(NodesNeededRequest),
     /// How much is used, free and stranded; the answer is a [`Usage`].
     Usage,
     /// Who would be evicted; the answer is a list of [`Eviction`]. A cluster in which no claim has devices is played first.
@@ -85,6 +91,7 @@ pub fn inquire(cluster: &Cluster, inquiry: Value, limits: &Limits) -> Result<Val
         Inquiry::Compare { objects } => Ok(json(&compare_with(cluster, &objects, limits))),
         Inquiry::Usage => Ok(json(&usage(&mut copy, limits))),
         Inquiry::Fit(request) => fit(&mut copy, &request, limits).map(|found| json(&found)),
+        Inquiry::NodesNeeded(request) => nodes_needed(cluster, &request, limits).map(|found| json(&found)),
         Inquiry::Evictions { taints, now } => preview(&mut copy, &taints, &now, limits).map(|found| json(&found)),
         Inquiry::Expression(request) => expression(cluster, &request).map(|found| json(&found)),
         Inquiry::Unmodelled => Ok(json(&not_looked_at(copy, limits))),

@@ -198,19 +198,25 @@ fn report(cluster: &Cluster, settled: Settled) -> Report {
 
 fn claim_report(cluster: &Cluster, claim: &ResourceClaim) -> ClaimReport {
     let status = &claim.status;
-    let namespace = &claim.metadata.namespace;
-    let consumer = |resource: &str, name: &str| match resource {
-        "pods" => format!("{namespace}/{name}"),
-        other => format!("{other} {namespace}/{name}"),
-    };
     ClaimReport {
-        namespace: namespace.clone(),
+        namespace: claim.metadata.namespace.clone(),
         name: claim.metadata.name.clone(),
         template: template_of(cluster, claim).map(|template| template.name),
         allocated: status.allocation.is_some(),
         devices: claim.results().map(AllocatedDevice::from).collect(),
-        reserved_for: status.reserved_for.iter().map(|entry| consumer(&entry.resource, &entry.name)).collect(),
+        reserved_for: users(claim),
     }
+}
+
+/// For whom a claim is reserved, as `namespace/name`; other than Pods behind their resource.
+pub(super) fn users(claim: &ResourceClaim) -> Vec<String> {
+    let namespace = &claim.metadata.namespace;
+    let reserved = claim.status.reserved_for.iter();
+    let user = reserved.map(|user| match user.resource.as_str() {
+        "pods" => format!("{namespace}/{}", user.name),
+        other => format!("{other} {namespace}/{}", user.name),
+    });
+    user.collect()
 }
 
 fn node_reports(cluster: &Cluster, pods: &Vec<PodReport>) -> Vec<NodeReport> {

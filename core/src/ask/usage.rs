@@ -38,6 +38,17 @@ pub struct Devices {
     pub admin: u64,
 }
 
+impl Devices {
+    /// Counts others as well.
+    pub(super) fn add(&mut self, more: &Self) {
+        self.total = self.total.saturating_add(more.total);
+        self.used = self.used.saturating_add(more.used);
+        self.free = self.free.saturating_add(more.free);
+        self.stranded = self.stranded.saturating_add(more.stranded);
+        self.admin = self.admin.saturating_add(more.admin);
+    }
+}
+
 /// By what devices are told apart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]

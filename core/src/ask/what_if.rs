@@ -1,13 +1,19 @@
 //! What would be if: the same run on a fork of the cluster with some things changed, and what came out otherwise.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::report::users;
 use super::taint::{Eviction, TaintSpec, evictions, taint};
 use super::{ClaimReport, PodReport, Report, report_of, run};
+use crate::allocate::extended::ANNOTATION;
 use crate::allocate::{DeviceId, Limits};
+use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim, ResourceClaimStatus};
+use crate::api::object::Object;
+use crate::api::pod::{Pod, PodStatus};
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
 use crate::control_plane::{Command, Simulation};
@@ -35,6 +41,51 @@ pub struct Supposition {
     /// The time, as RFC 3339; decides when Pods with a tolerated taint have to go.
     #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub now: String,
+    /// Whether Pods that have a place keep it; for `whatIf` alone.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    pub placing: Placing,
+}
+
+/// What a change means for Pods that have a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub enum Placing {
+    /// As the input is: `keep` where Pods have a node or claims have devices in it, else `anew`.
+    #[default]
+    AsGiven,
+    /// They stay where they are, unless the change drives them out. What has no place gets one first.
+    Keep,
+    /// All Pods are placed in the cluster as it is after the change.
+    Anew,
+}
+
+/// How much there is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct Totals {
+    /// Devices in the newest generation of their pools.
+    pub devices: u64,
+    /// Of these, devices that claims have, as a whole or in part.
+    pub used: u64,
+    /// Pods.
+    pub pods: u64,
+    /// Of these, Pods without a node that are not finished.
+    pub pending: u64,
+}
+
+/// A device that is gone after the change, and who has it before.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct DeviceLost {
+    /// The device.
+    pub device: DeviceId,
+    /// The claim, as `namespace/name`.
+    pub claim: String,
+    /// The Pods for which the claim is reserved, as `namespace/name`; PodGroups as `podgroups namespace/name`.
+    pub users: Vec<String>,
 }
 
 /// What came out otherwise.
@@ -50,6 +101,8 @@ pub struct Difference {
     pub devices_added: Vec<DeviceId>,
     /// Devices that are published only before.
     pub devices_removed: Vec<DeviceId>,
+    /// Of the devices that are gone those that claims have before, by claim.
+    pub devices_lost: Vec<DeviceLost>,
     /// Pods by namespace and name that are there only on one side, or have another node.
     pub pods: Vec<PodDifference>,
     /// Claims by namespace and name that are there only on one side, or have other devices.
@@ -58,6 +111,14 @@ pub struct Difference {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub evictions: Vec<Eviction>,
+    /// What is compared: that Pods keep their places, or that all are placed anew; absent for two clusters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "types", ts(optional = nullable))]
+    pub placing: Option<Placing>,
+    /// How much there is before.
+    pub before: Totals,
+    /// How much there is after.
+    pub after: Totals,
     /// Why objects of the change were refused and left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
@@ -112,7 +173,8 @@ pub struct ClaimDifference {
 ///
 /// Findings, when a change names what is not there or an object cannot be read.
 pub fn what_if(cluster: &Cluster, supposition: &Supposition, limits: &Limits) -> Result<Difference, Vec<Finding>> {
-    let mut before = cluster.clone();
+    let (given, placing) = placed(cluster, supposition.placing, limits);
+    let mut before = given.clone();
     let report = run(&mut before, limits);
     let evictions = match supposition.taints.as_slice() {
         [] => Vec::new(),
@@ -122,10 +184,54 @@ pub fn what_if(cluster: &Cluster, supposition: &Supposition, limits: &Limits) ->
             evictions(&tainted, Time::parse(&supposition.now).unwrap_or_default())
         }
     };
-    let (mut simulation, findings) = suppose(cluster, supposition, limits)?;
+    let (mut simulation, findings) = suppose(&given, supposition, limits)?;
     simulation.settle();
     let other = report_of(&mut simulation);
-    Ok(Difference { evictions, findings, ..compare((&before, &report), (simulation.server().cluster(), &other)) })
+    let placing = Some(placing);
+    Ok(Difference {
+        evictions,
+        findings,
+        placing,
+        ..compare((&before, &report), (simulation.server().cluster(), &other))
+    })
+}
+
+/// The cluster from which a change starts, and whether Pods keep their places in it.
+fn placed(cluster: &Cluster, wanted: Placing, limits: &Limits) -> (Cluster, Placing) {
+    let has_places = cluster.pods().values().any(|pod| !pod.spec.node_name.is_empty())
+        || cluster.claims().values().any(|claim| claim.status.allocation.is_some());
+    let mut given = cluster.clone();
+    match (wanted, has_places) {
+        (Placing::AsGiven, true) => return (given, Placing::Keep),
+        (Placing::AsGiven, false) => return (given, Placing::Anew),
+        (Placing::Keep, false) => drop(run(&mut given, limits)),
+        (Placing::Anew, true) => take_places(&mut given),
+        (Placing::Keep, true) | (Placing::Anew, false) => {}
+    }
+    (given, wanted)
+}
+
+/// Takes nodes from Pods and devices from claims.
+fn take_places(cluster: &mut Cluster) {
+    let claims: Vec<Arc<ResourceClaim>> = cluster.claims().values().cloned().collect();
+    for mut claim in claims {
+        if claim.metadata.annotations.contains_key(ANNOTATION) {
+            // The scheduler makes it anew for the node that it finds.
+            cluster.delete(&claim.metadata.reference("ResourceClaim"));
+        } else if claim.status != ResourceClaimStatus::default() {
+            Arc::make_mut(&mut claim).status = ResourceClaimStatus::default();
+            cluster.apply(Object::ResourceClaim(claim));
+        }
+    }
+    let placed = |pod: &&Arc<Pod>| !pod.spec.node_name.is_empty() && !pod.is_finished();
+    let pods: Vec<Arc<Pod>> = cluster.pods().values().filter(placed).cloned().collect();
+    for mut pod in pods {
+        let waiting = Arc::make_mut(&mut pod);
+        waiting.spec.node_name.clear();
+        let resource_claim_statuses = std::mem::take(&mut waiting.status.resource_claim_statuses);
+        waiting.status = PodStatus { resource_claim_statuses, ..PodStatus::default() };
+        cluster.apply(Object::Pod(pod));
+    }
 }
 
 /// Runs two clusters and compares: the one at hand, and one of these objects.
@@ -215,9 +321,40 @@ fn compare(before: (&Cluster, &Report), after: (&Cluster, &Report)) -> Differenc
         nodes_removed: old.difference(&new).cloned().collect(),
         devices_added: new_devices.difference(&old_devices).cloned().collect(),
         devices_removed: old_devices.difference(&new_devices).cloned().collect(),
+        devices_lost: lost(before.0, &new_devices),
+        before: totals(before.1, before.0, &old_devices),
+        after: totals(after.1, after.0, &new_devices),
         pods: pods(before.1, after.1),
         claims: claims(before.1, after.1),
         ..Difference::default()
+    }
+}
+
+/// What claims have of devices that are not there any more.
+fn lost(before: &Cluster, there: &BTreeSet<DeviceId>) -> Vec<DeviceLost> {
+    let lost = |(claim, result): (&Arc<ResourceClaim>, &DeviceRequestAllocationResult)| {
+        let device = id(result);
+        (!there.contains(&device)).then(|| DeviceLost {
+            device,
+            claim: format!("{}/{}", claim.metadata.namespace, claim.metadata.name),
+            users: users(claim),
+        })
+    };
+    before.held().filter_map(lost).collect()
+}
+
+fn id(result: &DeviceRequestAllocationResult) -> DeviceId {
+    DeviceId { driver: result.driver.clone(), pool: result.pool.clone(), device: result.device.clone() }
+}
+
+fn totals(report: &Report, cluster: &Cluster, devices: &BTreeSet<DeviceId>) -> Totals {
+    let held: BTreeSet<DeviceId> = cluster.held().map(|(_, result)| id(result)).collect();
+    let is_pending = |pod: &&PodReport| pod.node.is_none() && pod.is_stuck();
+    Totals {
+        devices: devices.len() as u64,
+        used: devices.intersection(&held).count() as u64,
+        pods: report.pods.len() as u64,
+        pending: report.pods.iter().filter(is_pending).count() as u64,
     }
 }
 

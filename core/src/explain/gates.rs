@@ -51,12 +51,14 @@ impl<'l> OtherGates<'l> {
             let changes: Vec<Change> =
                 gates.iter().map(|gate| Change::EnableGate { gate: (*gate).to_owned() }).collect();
             let text = gates.iter().map(|gate| format!("turn the feature gate `{gate}` on")).collect::<Vec<_>>();
+            let text = format!("{}, for the whole cluster", text.join(", and "));
             explanation.suggestions.push(Suggestion {
-                text: text.join(", and "),
+                text,
                 changes,
                 node,
                 manifests: Vec::new(),
                 deletes: Vec::new(),
+                steps: Vec::new(),
             });
         }
         ranked(&mut explanation.suggestions);

@@ -28,6 +28,7 @@ pub(crate) mod reword;
 pub(crate) mod settled;
 pub(crate) mod shape;
 pub(crate) mod statistics;
+mod steps;
 mod suggest;
 pub(crate) mod supply;
 pub(crate) mod survey;
@@ -41,6 +42,7 @@ pub use answer::{
 };
 pub use change::Change;
 pub use relax::Suggestion;
+pub use steps::Step;
 
 use std::collections::VecDeque;
 
@@ -83,6 +85,8 @@ pub fn explain(cluster: &mut Cluster, request: &Request, limits: &Limits) -> Res
         explanations.iter_mut().for_each(|explanation| trials.keep_what_helps(explanation));
         let mut gates = OtherGates::of(&given, &trials, limits);
         explanations.iter_mut().for_each(|explanation| gates.suggest(explanation, &request.nodes));
+        let suggestions = explanations.iter_mut().flat_map(|explanation| &mut explanation.suggestions);
+        suggestions.for_each(|suggestion| suggestion.steps = steps::steps(suggestion));
     }
     Ok(explanations)
 }

@@ -76,6 +76,7 @@ pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, allowance: &mut Al
             node: Some(first),
             manifests: written(cluster, &pod, &group.changes),
             deletes: Vec::new(),
+            steps: Vec::new(),
             changes: group.changes,
         });
     }

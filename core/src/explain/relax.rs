@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::case::Case;
 use super::change::{Change, parts};
 use super::conflict::constraint_text;
+use super::steps::Step;
 use super::survey::Survey;
 use super::trial::try_changes;
 use super::words;
@@ -41,6 +42,10 @@ pub struct Suggestion {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub deletes: Vec<ObjectRef>,
+    /// The same as a procedure: what to do, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    pub steps: Vec<Step>,
 }
 
 impl Suggestion {
@@ -137,7 +142,7 @@ fn in_words(case: &Case, change: &Change) -> String {
             format!("ask for {to} of `{resource}` instead of {from} in the Pod")
         }
         Change::Uncordon { node } => format!("make node `{node}` schedulable again"),
-        Change::EnableGate { gate } => format!("turn the feature gate `{gate}` on"),
+        Change::EnableGate { gate } => format!("turn the feature gate `{gate}` on, for the whole cluster"),
         Change::Tolerate { claim, request, taint } => {
             format!("tolerate the taint `{taint}` in request `{request}`{}", of(claim))
         }
@@ -165,7 +170,7 @@ fn in_words(case: &Case, change: &Change) -> String {
             format!("free claim `{claim}`{who}{priority}")
         }
         Change::ChangeClass { class, index, to, .. } => {
-            format!("change `selectors[{index}]` of device class `{class}` to `{}`", to.trim())
+            format!("change `selectors[{index}]` of device class `{class}`, for all of its claims, to `{}`", to.trim())
         }
         Change::AddDevices { count, class, like, node } => {
             let what = words::plural(*count, "device");

@@ -44,7 +44,11 @@ pub(crate) fn suggestions(
     found.extend(supply::added(&mut trials));
     let suggestion = |(changes, node): Found| {
         let manifests = manifests(cluster, case, &changes);
-        Suggestion { text: all_in_words(case, &changes), changes, node: Some(node), manifests, deletes: Vec::new() }
+        let is_cluster =
+            manifests.iter().any(|one| one.get("kind").is_some_and(|kind| kind == "ClusterResourceClaimTemplate"));
+        let whole = if is_cluster { ", in the template of the whole cluster" } else { "" };
+        let text = format!("{}{whole}", all_in_words(case, &changes));
+        Suggestion { text, changes, node: Some(node), manifests, deletes: Vec::new(), steps: Vec::new() }
     };
     all.extend(found.into_iter().map(suggestion));
     ranked(&mut all);

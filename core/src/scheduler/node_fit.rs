@@ -376,7 +376,8 @@ fn with_limits(resources: &ResourceRequirements) -> Resources {
     all
 }
 
-pub(super) fn add(sum: &mut Resources, more: &Resources) {
+/// Adds amounts to a sum.
+pub(crate) fn add(sum: &mut Resources, more: &Resources) {
     for (name, amount) in more {
         let entry = sum.entry(name.clone()).or_default();
         *entry = entry.saturating_add(amount);

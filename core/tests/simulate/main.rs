@@ -12,6 +12,7 @@
 
 mod claims;
 mod extended;
+mod needed;
 mod node_allocatable;
 mod nodes;
 mod places;

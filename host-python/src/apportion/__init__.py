@@ -13,7 +13,7 @@ from .errors import (
     UnreadableError,
 )
 from .explanations import Explanation
-from .planning import Difference, Fit, Usage
+from .planning import Difference, Fit, NodesNeeded, Usage
 from .questions import Verdict, cel, validate
 from .records import Finding, ObjectRef
 
@@ -31,6 +31,7 @@ __all__ = [
     "Fit",
     "ForkLostError",
     "GaveUpError",
+    "NodesNeeded",
     "ObjectRef",
     "Report",
     "TrappedError",

@@ -13,8 +13,13 @@ from .answers import Answer, Report
 from .errors import ApportionError, ChangedError, ClosedError, FailedError, ForkLostError, GaveUpError, TrappedError, UnreadableError
 from .explanations import Explanation
 from .instance import Instance, Operation, Trap, parsed
+<<<<<<< HEAD
 from .objects import Item, items, key
 from .planning import Difference, Fit, Usage
+=======
+from .objects import Item, items
+from .planning import Difference, Fit, NodesNeeded, Usage
+>>>>>>> fd25a7e (ask: nodes to come, suggestions as steps, places that are kept)
 from .records import Finding, ObjectRef, read
 from .settings import settings
 
@@ -207,6 +212,40 @@ class Cluster:
             first["with"] = [*first.get("with", ()), json.loads(given[0].text)]
         return read(Fit, self.inquire("fit", supposing=first, **asked))
 
+    def nodes_needed(
+        self,
+        subject: Subject | None = None,
+        *,
+        device_class: str | None = None,
+        count: int = 1,
+        selectors: Sequence[str] = (),
+        copies: int = 1,
+        like: Sequence[str] = (),
+        templates: Any = (),
+        open_attributes: Sequence[str] = (),
+        up_to: int = 20,
+        supposing: Mapping[str, Any] | None = None,
+    ) -> NodesNeeded:
+        """How many nodes that do not exist yet make Pods fit: copies of a Pod, a PodGroup, a workload or Pods with a claim of a template or of
+        a class; without any, the Pods that are Pending.
+
+        New nodes are `like` nodes of the cluster, or as `templates` (Nodes with their ResourceSlices) say. `open_attributes`, as
+        `domain/name`, are known only to a running driver; the answer is then a set of bounds.
+        """
+        asked: dict[str, Any] = {
+            "copies": copies,
+            "like": list(like),
+            "templates": [json.loads(item.text) for item in _given(templates)],
+            "open": list(open_attributes),
+            "upTo": up_to,
+            "supposing": dict(supposing or {}),
+        }
+        if device_class is not None:
+            asked["device"] = {"class": device_class, "count": count, "selectors": list(selectors)}
+        elif subject is not None:
+            asked["subject"] = _named(_reference(subject))
+        return read(NodesNeeded, self.inquire("nodesNeeded", **asked))
+
     def what_if(
         self,
         *,
@@ -215,17 +254,20 @@ class Cluster:
         taints: Mapping[str, str] | None = None,
         cordon: Sequence[str] = (),
         now: str = "",
+        placing: Literal["asGiven", "keep", "anew"] = "asGiven",
     ) -> Difference:
         """What a change would do to Pods and claims.
 
         `adding` are objects that come, or replace those of the same name; with a Node in `without` go its slices and Pods. `taints` are given
         to devices: `{"gpu.example.com/pool-a/*": "broken=yes:NoExecute"}`. `now`, as RFC 3339, decides when Pods with a tolerated taint go.
+        `placing` says whether Pods keep their places, or all are placed anew; left out, the former where some have one.
         """
         asked: dict[str, Any] = {
             "with": [json.loads(item.text) for item in _given(adding)],
             "without": [_named(_reference(one)) for one in without],
             "taints": [{"devices": devices, "taint": taint} for devices, taint in (taints or {}).items()],
             "cordon": list(cordon),
+            "placing": placing,
         }
         return read(Difference, self.inquire("whatIf", now=now, **asked))
 

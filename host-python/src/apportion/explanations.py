@@ -99,6 +99,17 @@ class ConflictPart(Record):
 
 
 @dataclass(frozen=True)
+class SuggestionStep(Record):
+    """One step of a suggestion."""
+    #: What is done, in one line.
+    text: str
+    #: The command for it, which reads the manifest from its standard input where there is one; absent where no command does it.
+    command: str | None = None
+    #: What is written.
+    manifest: Any = None
+
+
+@dataclass(frozen=True)
 class Suggestion(Record):
     """A change, or several that help only together."""
     #: What to do, in one line.
@@ -112,6 +123,8 @@ class Suggestion(Record):
     manifests: list[Any] = field(default_factory=list)
     #: Objects of a real cluster to delete before the manifests are applied, as they cannot be changed.
     deletes: list[ObjectRef] = field(default_factory=list)
+    #: The same as a procedure: what to do, in this order.
+    steps: list[SuggestionStep] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,30 @@ class Eviction(Record):
 
 
 @dataclass(frozen=True)
+class DeviceLost(Record):
+    """A device that is gone after the change, and who has it before."""
+    #: The device.
+    device: DeviceId
+    #: The claim, as `namespace/name`.
+    claim: str
+    #: The Pods for which the claim is reserved, as `namespace/name`; PodGroups as `podgroups namespace/name`.
+    users: list[str]
+
+
+@dataclass(frozen=True)
+class Totals(Record):
+    """How much there is."""
+    #: Devices in the newest generation of their pools.
+    devices: int
+    #: Of these, devices that claims have, as a whole or in part.
+    used: int
+    #: Pods.
+    pods: int
+    #: Of these, Pods without a node that are not finished.
+    pending: int
+
+
+@dataclass(frozen=True)
 class Difference(Record):
     """What came out otherwise."""
     #: Nodes that are there only after the change.
@@ -71,12 +95,20 @@ class Difference(Record):
     devices_added: list[DeviceId]
     #: Devices that are published only before.
     devices_removed: list[DeviceId]
+    #: Of the devices that are gone those that claims have before, by claim.
+    devices_lost: list[DeviceLost]
+    #: How much there is before.
+    before: Totals
+    #: How much there is after.
+    after: Totals
     #: Pods by namespace and name that are there only on one side, or have another node.
     pods: list[PodDifference]
     #: Claims by namespace and name that are there only on one side, or have other devices.
     claims: list[ClaimDifference]
     #: Pods that a `NoExecute` taint drives out, by time.
     evictions: list[Eviction] = field(default_factory=list)
+    #: What is compared: that Pods keep their places (`keep`), or that all are placed `anew`.
+    placing: str | None = None
     #: Why objects of the change were refused and left out.
     findings: list[Finding] = field(default_factory=list)
 
@@ -249,3 +281,69 @@ class Usage(Record):
         return frame(UsageRow, [
             {"of": one.of, "name": one.name, **{name: getattr(one.devices, name) for name in names}} for one in self.rows
         ], columns=("of", "name", *names))
+
+
+@dataclass(frozen=True)
+class PodLeft(Record):
+    """A Pod without a place."""
+    #: `namespace/name`.
+    pod: str
+    #: Why it has none.
+    why: str
+
+
+@dataclass(frozen=True)
+class NewNode(Record):
+    """A new node."""
+    #: Its name.
+    name: str
+    #: The Pods that are asked about and get a place there, as `namespace/name`.
+    pods: list[str]
+    #: Its devices afterwards.
+    devices: Devices
+
+
+@dataclass(frozen=True)
+class ShapeNodes(Record):
+    """A number of nodes of a shape."""
+    #: The node that they are like.
+    shape: str
+    #: How many.
+    nodes: int
+
+
+@dataclass(frozen=True)
+class ShapeNeeded(Record):
+    """What nodes of one shape do."""
+    #: The node that new ones are like.
+    shape: str
+    #: Fewer are not enough, whatever the open attributes are. This is proven.
+    at_least: int
+    #: Pods that get a place, on that many nodes; on as many as there may be where that many is not known.
+    placed: int
+    #: Pods that get none, the first 20: where `at_most` is known, on any number of such nodes.
+    left: list[PodLeft]
+    #: How many those are.
+    left_count: int
+    #: The new nodes with what they get, where `at_most` is known.
+    nodes: list[NewNode]
+    #: Devices of these nodes together.
+    devices: Devices
+    #: So many are enough, whatever the open attributes are; absent where no number up to the limit is known to be.
+    at_most: int | None = None
+    #: So many are enough if open attributes get the values that suit best; absent where no number is, or nothing is open.
+    at_best: int | None = None
+
+
+@dataclass(frozen=True)
+class NodesNeeded(Record):
+    """The answer."""
+    #: Pods that are asked about.
+    pods: int
+    #: Of them, those that have a place on the nodes that there are.
+    placed: int
+    #: What nodes of each shape alone do for the others: first those like a node, then the templates, as asked.
+    shapes: list[ShapeNeeded]
+    #: Nodes of several shapes that together are enough for all, none of which can be left out; empty where one shape is enough, or no
+    #: number is.
+    together: list[ShapeNodes]

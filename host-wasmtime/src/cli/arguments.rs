@@ -298,6 +298,7 @@ impl ChangeArguments {
             taints: self.taint.clone(),
             cordon: self.cordon.clone(),
             now: ask::now().to_string(),
+            ..Supposition::default()
         })
     }
 }
