@@ -13,13 +13,8 @@ from .answers import Answer, Report
 from .errors import ApportionError, ChangedError, ClosedError, FailedError, ForkLostError, GaveUpError, TrappedError, UnreadableError
 from .explanations import Explanation
 from .instance import Instance, Operation, Trap, parsed
-<<<<<<< HEAD
 from .objects import Item, items, key
-from .planning import Difference, Fit, Usage
-=======
-from .objects import Item, items
 from .planning import Difference, Fit, NodesNeeded, Usage
->>>>>>> fd25a7e (ask: nodes to come, suggestions as steps, places that are kept)
 from .records import Finding, ObjectRef, read
 from .settings import settings
 
