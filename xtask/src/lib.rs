@@ -50,6 +50,8 @@ pub mod rooms;
 #[cfg(feature = "cli")]
 pub mod sbom;
 #[cfg(feature = "cli")]
+pub mod site;
+#[cfg(feature = "cli")]
 pub mod size;
 #[cfg(feature = "cli")]
 pub mod suites;

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use xtask::{
     Workspace, alerts, bench, bump, check, component, dist, docs, e2e, fuzz, jobs, module, npm, python, record,
-    requirements, sbom, size, suites, web,
+    requirements, sbom, site, size, suites, web,
 };
 
 /// Builds, tests and installs Apportion. Every command builds what it needs and skips what is up to date.
@@ -84,8 +84,14 @@ enum Task {
     Npm,
     /// Build the web page: web/dist
     Web,
+    /// Build the site with pages, reference and playground: target/site
+    Site,
     /// Build the web page and serve it on localhost
-    Serve,
+    Serve {
+        /// Serve the whole site, with the pages and the reference
+        #[arg(long)]
+        site: bool,
+    },
     /// Check format, lints and documentation, with warnings as errors
     Check,
     /// Check links, anchors and samples of all pages, or of those under the given paths
@@ -157,7 +163,8 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Wheel => println!("{}", python::wheel(workspace)?.display()),
         Task::Npm => println!("{}", npm::publishable(workspace)?.display()),
         Task::Web => println!("{}", web::build(workspace)?.display()),
-        Task::Serve => web::serve(workspace)?,
+        Task::Site => println!("{}", site::build(workspace)?.display()),
+        Task::Serve { site } => web::serve(workspace, site)?,
         Task::Check => check::run_all(workspace)?,
         Task::Docs { paths } => {
             docs::check(workspace)?;

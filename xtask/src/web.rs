@@ -41,14 +41,19 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     Ok(page)
 }
 
-/// Builds the page and serves it on localhost until interrupted. Vite prints the address.
+/// Builds the page, or the whole site, and serves it on localhost until interrupted. Vite prints the address.
 ///
 /// # Errors
 ///
-/// As [`build`], and when Vite cannot serve.
-pub fn serve(workspace: &Workspace) -> Result<()> {
-    build(workspace)?;
+/// As [`build`] or [`crate::site::build`], and when Vite cannot serve.
+pub fn serve(workspace: &Workspace, whole_site: bool) -> Result<()> {
+    let page = build(workspace)?;
+    let folder = match whole_site {
+        true => crate::site::build(workspace)?,
+        false => page.parent().unwrap_or(&page).to_owned(),
+    };
     let node = Node::find(workspace)?;
-    let mut vite = node.npm(&workspace.path("web"), &["run", "--silent", "preview"]);
+    let mut vite = node.npm(&workspace.path("web"), &["run", "--silent", "preview", "--", "--outDir"]);
+    vite.arg(folder);
     run(&mut vite, "serving the web page", "Vite's message is above")
 }

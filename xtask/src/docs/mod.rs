@@ -48,6 +48,11 @@ pub fn samples(workspace: &Workspace, program: &Path, wanted: &[String]) -> Resu
     Ok(outcome)
 }
 
+/// Where the links and pictures of a page lead, as they are written.
+pub(crate) fn targets(text: &str) -> Vec<String> {
+    Page::read(text).links.into_iter().map(|link| link.target).collect()
+}
+
 fn pages(workspace: &Workspace) -> Result<Pages> {
     let mut pages = Pages::new();
     for file in files(workspace, &[""])? {
