@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 
 import { defineConfig } from "@playwright/test";
 
-const PORT = 4173;
+/** Another one for each checkout that is tested at the same time. */
+const PORT = Number(process.env.PORT ?? 4173);
 
 /** The browser: the system's own, none is downloaded. */
 export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 
 import { type Plugin, defineConfig } from "vite";
 
@@ -8,13 +8,16 @@ const MODULE = "node_modules/apportion/dist/apportion_bg.wasm";
 /** Another one for each build, and the same for equal sources: a hash of everything that the page is made from. */
 const STYLE_NONCE = (() => {
   const hash = createHash("sha256");
-  const sources = ["index.html", "package-lock.json", MODULE];
+  const sources = ["index.html", "embed.html", "package-lock.json", MODULE];
   for (const entry of readdirSync("src", { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) sources.push(`${entry.parentPath}/${entry.name}`);
   }
   for (const source of sources.sort()) hash.update(`${source}\0`).update(readFileSync(source)).update("\0");
   return hash.digest("base64url").slice(0, 22);
 })();
+
+/** Hosts that links may name, as origins: none, unless whoever builds the page says so in APPORTION_HOSTS. */
+const HOSTS = (process.env.APPORTION_HOSTS ?? "").split(/[\s,]+/).filter((host) => host !== "").map((host) => new URL(host).origin);
 
 // The page asks for nothing but its own files; the browser holds it to that. Not while developing: Vite's client puts
 // styles into the page and talks to its server.
@@ -25,6 +28,7 @@ const POLICY = [
   `style-src 'self' 'nonce-${STYLE_NONCE}'`,
   "img-src 'self' data:",
   "manifest-src 'self'",
+  ...(HOSTS.length === 0 ? [] : [`connect-src ${HOSTS.join(" ")}`]),
   // The engine's thread and the service worker. What these may load is said where they are answered, see src/service-worker.js:
   // for the page itself every connection stays forbidden.
   "worker-src 'self'",
@@ -54,7 +58,12 @@ const offline: Plugin = {
         // The page itself is kept as the folder that it is the index of.
         if (name !== "index.html") files.push(name);
       }
-      for (const name of readdirSync("public")) {
+      for (const name of existsSync("dist") ? filesBelow("dist") : []) {
+        if (files.includes(name) || name === "index.html" || name === "service-worker.js") continue;
+        version.update(name).update(readFileSync(`dist/${name}`));
+        files.push(name);
+      }
+      for (const name of readdirSync("public").filter((name) => !files.includes(name))) {
         version.update(name).update(readFileSync(`public/${name}`));
         files.push(name);
       }
@@ -65,12 +74,26 @@ const offline: Plugin = {
   },
 };
 
-export default defineConfig({
-  // Relative, so that the files work under any address.
-  base: "./",
-  define: { STYLE_NONCE: JSON.stringify(STYLE_NONCE), MODULE_BYTES: String(statSync(MODULE).size) },
-  build: { target: "es2022", modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
-  worker: { format: "es" },
-  server: { fs: { allow: [".."] } },
-  plugins: [policy, offline],
+/** What is in the folder before this build: the picture for other pages. */
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => `${parentPath}/${name}`.slice(folder.length + 1));
+}
+
+// Two builds into one folder, first `--mode embed`: together, the small page would share large chunks with the large one.
+export default defineConfig(({ mode }) => {
+  const isEmbed = mode === "embed";
+  return {
+    // Relative, so that the files work under any address.
+    base: "./",
+    define: { HOSTS: JSON.stringify(HOSTS), STYLE_NONCE: JSON.stringify(STYLE_NONCE), MODULE_BYTES: String(statSync(MODULE).size) },
+    build: {
+      target: "es2022", modulePreload: { polyfill: false }, assetsInlineLimit: 0, emptyOutDir: isEmbed,
+      rolldownOptions: { input: isEmbed ? "embed.html" : "index.html" },
+    },
+    worker: { format: "es" },
+    server: { fs: { allow: [".."] } },
+    plugins: isEmbed ? [policy] : [policy, offline],
+  };
 });

@@ -4,12 +4,12 @@ import { type Page, expect } from "@playwright/test";
 
 import { editor, example, open, podRow, pods, settled, tab, test, tile, violations } from "./helpers";
 
-const VIEWS = ["Result", "Why", "Time", "CEL"];
-const WINDOWS = ["Examples", "Files", "Share", "Settings", "Keys"];
+const VIEWS = ["Result", "Why", "Fit", "What-if", "Nodes", "Compare", "Time", "CEL"];
+const WINDOWS = ["Examples", "Hardware", "Files", "Share", "Settings", "Keys"];
 
 for (const colorScheme of ["light", "dark"] as const) {
   test(`no view and no window has accessibility violations, ${colorScheme}`, async ({ page }) => {
-    test.setTimeout(90_000);
+    test.setTimeout(240_000);
     await page.emulateMedia({ colorScheme });
     await open(page);
     await page.getByRole("button", { name: "Examples" }).click();
@@ -37,7 +37,7 @@ test("all views are reached by keys alone", async ({ page }) => {
   await page.locator("body").press("Alt+2");
   await expect(tab(page, "Why")).toBeFocused();
   await expect(page.getByRole("button", { name: "Apply" }).first()).toBeVisible();
-  await page.keyboard.press("ArrowRight");
+  await page.locator("body").press("Alt+7");
   await expect(tab(page, "Time")).toBeFocused();
   await expect(page.getByRole("slider", { name: "Time" })).toBeVisible();
   await page.keyboard.press("ArrowRight");

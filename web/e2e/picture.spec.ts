@@ -61,6 +61,8 @@ test("a claim is picked from the legend, and devices are filtered by text, claim
   await expect(tile(page, "gpu.example.com/node-a/gpu-0")).toHaveAttribute("aria-pressed", "true");
   await page.getByRole("searchbox", { name: "Find" }).fill("nic");
   await expect(tiles).toHaveCount(2);
+  await page.getByRole("searchbox", { name: "Find" }).press("Enter");
+  await expect(page.getByRole("complementary", { name: /^Device nic-0/ })).toBeVisible();
   await page.getByRole("searchbox", { name: "Find" }).fill("");
   await page.getByRole("combobox", { name: "Class" }).selectOption("nic.example.com");
   await expect(tiles).toHaveCount(2);
@@ -134,12 +136,17 @@ spec:
         dataTransfer.items.add(new File([text], "large.yaml"));
         document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
         const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-        while (document.querySelectorAll(".picture .frame").length < 10) await frame();
+        while (document.querySelectorAll(".heatmap .cell").length < 1253) await frame();
         return performance.now() - start;
       }, text),
     );
   }
   await expect(status(page)).toContainText("1253 nodes", { timeout: 30_000 });
+  // Every node at once; one of them leads to its devices, and from there to all.
+  await page.getByRole("button", { name: "node-7: 0 of 8 in use" }).click();
+  await expect(page.locator(".picture .tile")).toHaveCount(8);
+  await page.getByRole("group", { name: "Level" }).getByRole("button", { name: "Devices" }).click();
+  await expect(page.locator(".picture .frame").nth(9)).toBeVisible();
   const frames = await page.evaluate(async () => {
     const pane = document.querySelector(".scroll");
     const times: number[] = [];

@@ -15,6 +15,16 @@ test("a suggestion changes the YAML, shows the new answer beside the old, and ca
   await expect(funnel.getByRole("row", { name: /^match 0/ })).toContainText("192Gi");
 
   await why.getByRole("button", { name: "Apply" }).first().click();
+  // Shown before it is made; leaving it changes nothing.
+  const proposal = page.getByRole("dialog", { name: "Change the text" });
+  await expect(proposal.locator(".gone")).toContainText("192Gi");
+  await expect(proposal.locator(".new").first()).toContainText("80Gi");
+  expect(await violations(page)).toEqual([]);
+  await proposal.getByRole("button", { name: "Leave it" }).click();
+  await expect(proposal).toHaveCount(0);
+  await expect(why).toBeVisible();
+  await why.getByRole("button", { name: "Apply" }).first().click();
+  await proposal.getByRole("button", { name: "Make the change" }).click();
   const applied = page.getByRole("status", { name: "Applied" });
   await expect(applied.getByRole("row", { name: /Pod ml\/huge-model/ })).toContainText("Pending");
   await expect(applied.getByRole("row", { name: /Pod ml\/huge-model/ })).toContainText("node-c");
@@ -33,6 +43,7 @@ test("an applied suggestion is taken back by its own button", async ({ page }) =
   await open(page, TOUR);
   await tab(page, "Why").click();
   await page.getByRole("button", { name: "Apply" }).first().click();
+  await page.getByRole("button", { name: "Make the change" }).click();
   await expect(page.getByText("Nothing is Pending")).toBeVisible();
   await page.getByRole("status", { name: "Applied" }).getByRole("button", { name: "Undo" }).click();
   await expect(page.getByRole("region", { name: "Pod ml/huge-model" })).toBeVisible();
@@ -54,6 +65,7 @@ test("a broken selector is corrected by the fix of its finding", async ({ page }
   await open(page, TOUR.replace("deviceClassName: gpu.example.com", "deviceClasName: gpu.example.com"));
   const finding = page.getByRole("region", { name: "Findings" }).getByRole("listitem").filter({ hasText: "deviceClasName" }).first();
   await finding.getByRole("button", { name: "Fix" }).click();
+  await page.getByRole("button", { name: "Make the change" }).click();
   await expect(page.getByRole("region", { name: "Findings" })).not.toContainText("deviceClasName");
   await expect(editor(page)).not.toContainText("deviceClasName");
 });

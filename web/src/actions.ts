@@ -1,6 +1,7 @@
 // What can be done on the page, each as a change of the state and, where the cluster changed, a question.
 
 import type { Client } from "./client";
+import { leadsTo } from "./editor/knowledge";
 import { type SourceFile, globalOffset, joined, localRange, split } from "./files";
 import { firstPending, plainOf } from "./model/headline";
 import type { Actions } from "./page";
@@ -17,6 +18,8 @@ const PAUSE_MS = 80;
 export function createActions(state: Store<State>, client: Client, back: () => boolean = () => false): { act: Actions; ask: () => void } {
   const change = (to: State) => (state.value = to);
   let pause: ReturnType<typeof setTimeout> | undefined;
+  /** Hears what becomes of a proposal. */
+  let onDecided: ((isTaken: boolean) => void) | undefined;
 
   async function ask(): Promise<void> {
     clearTimeout(pause);
@@ -106,7 +109,18 @@ export function createActions(state: Store<State>, client: Client, back: () => b
       change(states.onGate(state.value, gate, enabled));
       void ask();
     },
+    cancel() {
+      client.cancel();
+      change(states.onNotice({ ...state.value, busy: false }, words.CANCELLED));
+    },
     show: (view) => void change(states.onView(state.value, view)),
+    turn: (side) => void change(states.onSide(state.value, side)),
+    openWindow(name) {
+      if (state.value.proposal !== undefined) act.decide(false);
+      change(states.onWindow(state.value, name));
+    },
+    goOn: (tour) => void change(states.onTour(state.value, tour)),
+    suppose: (deeds) => void change(states.onDeeds(state.value, deeds)),
     filter: (filter) => void change(states.onFilter(state.value, filter)),
     pick(picked) {
       change(states.onPick(state.value, picked));
@@ -125,18 +139,51 @@ export function createActions(state: Store<State>, client: Client, back: () => b
       );
       if (document !== undefined) act.reveal(document);
     },
+    define(line, column) {
+      const leads = leadsTo(line, column);
+      const document = state.value.result?.documents.find(({ object }) => leads?.kinds.includes(object.kind) === true && object.name === leads.name);
+      if (document === undefined || !isCurrent(state.value)) return false;
+      act.reveal(document);
+      return true;
+    },
+    async propose(title, text, documents) {
+      onDecided?.(false);
+      const before = joined(state.value.files);
+      change(states.onProposal(state.value, { title, text }));
+      const isTaken = await new Promise<boolean>((resolve) => (onDecided = resolve));
+      onDecided = undefined;
+      if (!isTaken) return false;
+      const isSame = joined(state.value.files) === before;
+      const isMade = isSame && act.rewrite(text, documents);
+      if (!isMade) act.notice(isSame ? words.CANNOT_REWRITE : words.CHANGED_MEANWHILE);
+      return isMade;
+    },
+    decide(isTaken) {
+      change(states.onProposal(state.value, undefined));
+      onDecided?.(isTaken);
+    },
     async fix(finding) {
       const question = state.value.asked;
       if (question === undefined || !isCurrent(state.value)) return act.notice(words.CHANGED_MEANWHILE);
       const outcome = await client.ask("correct", { question, finding });
       if (outcome.kind === "overtaken") return;
       const text = outcome.kind === "done" ? outcome.answer.text : undefined;
-      if (text === undefined || !act.rewrite(text, undefined)) act.notice(words.CANNOT_REWRITE);
+      if (text === undefined) act.notice(words.CANNOT_REWRITE);
+      else await act.propose(finding.hint ?? finding.message, text, undefined);
     },
     setScript: (script) => void change({ ...state.value, script }),
     setUntil: (untilMillis) => void change({ ...state.value, untilMillis }),
     setExpression: (expression) => void change({ ...state.value, expression }),
     setDevice: (device) => void change({ ...state.value, device }),
+    async load(isWanted) {
+      const { elsewhere } = state.value;
+      change(states.onElsewhere(state.value, undefined));
+      if (elsewhere === undefined || !isWanted) return;
+      const { fetched } = await import("./share/elsewhere");
+      const found = await fetched(elsewhere);
+      if (typeof found === "string") act.notice(words.notFetched(found));
+      else act.open([found], { name: found.name });
+    },
     notice: (notice) => void change(states.onNotice(state.value, notice)),
   };
   return { act, ask: () => void ask() };

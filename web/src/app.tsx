@@ -1,44 +1,56 @@
 // The page: an editor on the left, what DRA makes of its text on the right.
 
-import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { taken } from "./dropping";
 import { EditorPane } from "./editor/pane";
 import { Header } from "./header";
+import { Later, type Load } from "./later";
 import { usePage } from "./page";
 import { summary } from "./model/rows";
-import { VIEWS, type View, findingsOf } from "./state";
+import { SIDES, VIEWS, type View, findingsOf } from "./state";
 import { ResultView } from "./views/result";
 import * as words from "./words";
 
-type Load = () => Promise<ComponentType>;
-
 const devicePanel: Load = () => import("./views/device").then(({ DevicePanel }) => DevicePanel);
+
+const tour: Load = () => import("./views/tour").then(({ Tour }) => Tour);
 
 /** Views that are loaded when they are first looked at. */
 const LATER: Record<Exclude<View, "result">, Load> = {
   why: () => import("./views/why").then(({ WhyView }) => WhyView),
+  fit: () => import("./views/fit").then(({ FitView }) => FitView),
+  whatif: () => import("./views/whatif").then(({ WhatIfView }) => WhatIfView),
+  nodes: () => import("./views/nodes").then(({ NodesView }) => NodesView),
+  compare: () => import("./views/compare").then(({ CompareView }) => CompareView),
   time: () => import("./views/time").then(({ TimeView }) => TimeView),
   cel: () => import("./views/cel").then(({ CelView }) => CelView),
 };
 
 export function App() {
   useDrops();
-  const isPicked = usePage().state.picked?.kind === "device";
+  const { state, act } = usePage();
+  const isPicked = state.picked?.kind === "device";
   const results = useRef<HTMLElement>(null);
-  const focusResults = () => results.current?.querySelector<HTMLElement>("[role=tab][aria-selected=true]")?.focus();
+  const focusResults = () => {
+    act.turn("answer");
+    requestAnimationFrame(() => results.current?.querySelector<HTMLElement>("[role=tab][aria-selected=true]")?.focus());
+  };
   return (
     <>
       <Header />
-      <main>
+      <Sides />
+      <main class={`shows-${state.side}`}>
         <EditorPane onLeave={focusResults} />
-        <section class="pane" ref={results} aria-label={words.ANSWER}>
+        <Splitter />
+        <section class="pane result" ref={results} aria-label={words.ANSWER}>
+          <h2 class="hidden">{words.ANSWER}</h2>
           <Tabs />
           <Panel />
           {isPicked && <Later of={devicePanel} />}
         </section>
       </main>
+      {state.tour !== undefined && <Later of={tour} />}
     </>
   );
 }
@@ -69,6 +81,60 @@ function useDrops(): void {
       document.removeEventListener("drop", drop, { capture: true });
     };
   }, []);
+}
+
+const LEAST = 20;
+const MOST = 80;
+
+/** Between the panes; dragged, or moved by arrow keys. */
+function Splitter() {
+  const [share, setShare] = useState(45);
+  const bar = useRef<HTMLDivElement>(null);
+  const move = (wish: number) => {
+    const next = Math.max(LEAST, Math.min(MOST, Math.round(wish)));
+    setShare(next);
+    bar.current?.parentElement?.style.setProperty("--split", `${next}%`);
+  };
+  const onPointerMove = ({ buttons, clientX }: PointerEvent) => {
+    const frame = bar.current?.parentElement?.getBoundingClientRect();
+    if (buttons === 1 && frame !== undefined) move(((clientX - frame.left) / frame.width) * 100);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowLeft: -2, ArrowRight: 2 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    move(share + step);
+  };
+  return (
+    <div
+      class="splitter"
+      ref={bar}
+      role="separator"
+      tabIndex={0}
+      aria-orientation="vertical"
+      aria-label={words.SPLITTER}
+      aria-valuemin={LEAST}
+      aria-valuemax={MOST}
+      aria-valuenow={share}
+      onPointerDown={({ pointerId }) => bar.current?.setPointerCapture(pointerId)}
+      onPointerMove={onPointerMove}
+      onKeyDown={onKeyDown}
+    />
+  );
+}
+
+/** Where there is room for one pane, which one; wide screens show both. */
+function Sides() {
+  const { state, act } = usePage();
+  return (
+    <nav class="sides" aria-label={words.SIDES_LABEL}>
+      {SIDES.map((side) => (
+        <button type="button" aria-pressed={side === state.side} onClick={() => act.turn(side)}>
+          {words.SIDES[side]}
+        </button>
+      ))}
+    </nav>
+  );
 }
 
 function Tabs() {
@@ -105,7 +171,16 @@ function Tabs() {
       <p class="muted" role="status">
         {result !== undefined && failure === undefined && summary(result, findingsOf(state))}
       </p>
-      {busy && <p class="busy">{loading === undefined ? words.WORKING : <Loading share={loading} />}</p>}
+      {busy && (
+        <p class="busy">
+          {loading === undefined ? words.WORKING : <Loading share={loading} />}{" "}
+          {loading === undefined && (
+            <button type="button" class="small" onClick={() => act.cancel()}>
+              {words.CANCEL}
+            </button>
+          )}
+        </p>
+      )}
     </div>
   );
 }
@@ -129,20 +204,4 @@ function Panel() {
       {view === "result" ? <ResultView /> : <Later key={view} of={LATER[view]} />}
     </div>
   );
-}
-
-function Later({ of }: { of: Load }) {
-  const [View, setView] = useState<{ Component?: ComponentType; failure?: string }>({});
-  useEffect(() => {
-    let isWanted = true;
-    of().then(
-      (Component) => isWanted && setView({ Component }),
-      () => isWanted && setView({ failure: words.NOT_LOADED }),
-    );
-    return () => {
-      isWanted = false;
-    };
-  }, []);
-  if (View.failure !== undefined) return <p class="notice error">{View.failure}</p>;
-  return View.Component === undefined ? <p class="muted late">{words.LOADING}</p> : <View.Component />;
 }

@@ -64,6 +64,16 @@ export class Client {
     });
   }
 
+  /** Stops what runs and forgets what waits; the next ask starts anew. */
+  cancel(): void {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    this.#close();
+    this.#onLoading(undefined);
+    this.#finish(OVERTAKEN);
+    for (const entry of waiting) entry.settle(OVERTAKEN);
+  }
+
   /** Loses patience some time after a newer question waits for an older one; a module that is on its way would only come later. */
   #lose(): void {
     const running = this.#running?.message.kind;

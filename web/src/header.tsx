@@ -7,41 +7,47 @@ import { usePage } from "./page";
 import { Ticked } from "./parts";
 import { preferences } from "./preferences";
 import { VERSIONS, isVersion } from "./protocol";
-import { VIEWS } from "./state";
+import { type Side, VIEWS, type WindowName } from "./state";
 import * as words from "./words";
 
 /** Windows over the page, each loaded when it is first opened. */
 const WINDOWS = {
   examples: () => import("./windows/examples").then(({ Examples }) => Examples),
+  hardware: () => import("./windows/hardware").then(({ HardwareWindow }) => HardwareWindow),
   files: () => import("./windows/files").then(({ Files }) => Files),
   share: () => import("./windows/share").then(({ Share }) => Share),
   settings: () => import("./windows/settings").then(({ Settings }) => Settings),
+  proposal: () => import("./windows/proposal").then(({ Proposal }) => Proposal),
   keys: () => import("./windows/keys").then(({ Keys }) => Keys),
-} satisfies Record<string, () => Promise<ComponentType<WindowProps>>>;
+} satisfies Record<WindowName, () => Promise<ComponentType<WindowProps>>>;
 
 export interface WindowProps {
   onClose: () => void;
 }
 
-export type WindowName = keyof typeof WINDOWS;
-
 export function Header() {
   const { state, act } = usePage();
-  const [open, setOpen] = useState<WindowName>();
-  useKeys(() => setOpen((before) => before ?? "keys"));
+  const open = state.window;
+  useKeys(() => act.openWindow("keys"));
   const gates = Object.keys(state.gates).length;
   return (
     <header class="top">
       <h1>{words.TITLE}</h1>
       <p class="tagline">{words.TAGLINE}</p>
       <div class="tools">
-        <Opener name="examples" onOpen={setOpen}>
+        <button type="button" onClick={() => act.goOn(0)}>
+          {words.SHOW_AROUND}
+        </button>
+        <Opener name="examples">
           {words.EXAMPLES}
         </Opener>
-        <Opener name="files" onOpen={setOpen}>
+        <Opener name="hardware">
+          {words.HARDWARE}
+        </Opener>
+        <Opener name="files">
           {words.FILES}
         </Opener>
-        <Opener name="share" onOpen={setOpen}>
+        <Opener name="share">
           {words.SHARE_BUTTON}
         </Opener>
         <label>
@@ -55,13 +61,24 @@ export function Header() {
             ))}
           </select>
         </label>
-        <Opener name="settings" onOpen={setOpen}>
+        <Opener name="settings">
           {gates === 0 ? words.SETTINGS : words.settings(gates)}
         </Opener>
-        <Opener name="keys" onOpen={setOpen}>
+        <Opener name="keys">
           {words.KEYS}
         </Opener>
       </div>
+      {state.elsewhere !== undefined && (
+        <p class="toast" role="alertdialog" aria-label={words.LOAD}>
+          <Ticked text={words.asksToLoad(state.elsewhere)} />{" "}
+          <button type="button" class="small" onClick={() => void act.load(true)}>
+            {words.LOAD}
+          </button>{" "}
+          <button type="button" class="small" onClick={() => void act.load(false)}>
+            {words.LEAVE}
+          </button>
+        </p>
+      )}
       {state.notice !== undefined && (
         <p class="toast" role="status">
           <Ticked text={state.notice.text} />{" "}
@@ -75,7 +92,7 @@ export function Header() {
           </button>
         </p>
       )}
-      {open !== undefined && <Window key={open} name={open} onClose={() => setOpen(undefined)} />}
+      {open !== undefined && <Window key={open} name={open} onClose={() => act.openWindow(undefined)} />}
     </header>
   );
 }
@@ -93,7 +110,7 @@ function useKeys(onHelp: () => void): void {
         document.getElementById(`tab-${view}`)?.focus();
       } else if (key === "z" && (event.ctrlKey || event.metaKey) && !event.altKey && !isWriting) {
         if (!act.undo()) return;
-      } else if (key === "F6") toggleSides();
+      } else if (key === "F6") toggleSides(act.turn);
       else if (isWriting || event.altKey || event.ctrlKey || event.metaKey || !preferences().singleKeys) return;
       else if (key === "?") onHelp();
       else if (key === "/" && document.getElementById("find") !== null) document.getElementById("find")?.focus();
@@ -106,16 +123,18 @@ function useKeys(onHelp: () => void): void {
 }
 
 /** From the text to its answer, and back. */
-function toggleSides(): void {
-  const editor = document.querySelector<HTMLElement>(".cm-content");
-  const isInEditor = document.activeElement?.closest(".cm-editor") !== null;
-  if (isInEditor) document.querySelector<HTMLElement>('[role="tab"][aria-selected="true"]')?.focus();
-  else editor?.focus();
+function toggleSides(turn: (side: Side) => void): void {
+  const editor = document.querySelector<HTMLElement>(".editor .cm-content, .editor textarea");
+  const isInEditor = document.activeElement?.closest(".editor") !== null;
+  turn(isInEditor ? "answer" : "text");
+  // Once what is turned to is on the screen.
+  requestAnimationFrame(() => (isInEditor ? document.querySelector<HTMLElement>('.views [aria-selected="true"]') : editor)?.focus());
 }
 
-function Opener({ name, onOpen, children }: { name: WindowName; onOpen: (name: WindowName) => void; children: ComponentChildren }) {
+function Opener({ name, children }: { name: WindowName; children: ComponentChildren }) {
+  const { act } = usePage();
   return (
-    <button type="button" aria-haspopup="dialog" onClick={() => onOpen(name)}>
+    <button type="button" aria-haspopup="dialog" onClick={() => act.openWindow(name)}>
       {children}
     </button>
   );

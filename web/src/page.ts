@@ -6,9 +6,10 @@ import { useContext, useEffect, useState } from "preact/hooks";
 
 import type { Client, Outcome } from "./client";
 import type { SourceFile } from "./files";
+import type { Deed } from "./model/suppose";
 import type { Answers, AskKind, Asks, Version } from "./protocol";
 import type { Drafts } from "./share/drafts";
-import type { Filter, Picked, Shared, State, View } from "./state";
+import type { Filter, Picked, Shared, Side, State, View, WindowName } from "./state";
 
 export interface Actions {
   /** The text of a file was changed in the editor. */
@@ -31,6 +32,16 @@ export interface Actions {
   chooseVersion(version: Version): void;
   setGate(gate: string, enabled: boolean | undefined): void;
   show(view: View): void;
+  /** Stops the engine; the next change asks again. */
+  cancel(): void;
+  /** Turns a narrow screen to the text or to the answer. */
+  turn(side: Side): void;
+  /** Opens a window over the page, or closes it. */
+  openWindow(name: WindowName | undefined): void;
+  /** Shows a step of the tour, or ends it. */
+  goOn(tour: number | undefined): void;
+  /** Tries other things on the cluster. */
+  suppose(deeds: readonly Deed[]): void;
   filter(filter: Partial<Filter>): void;
   /** Picks, and shows the lines of a device in the editor. */
   pick(picked: Picked | undefined): void;
@@ -40,11 +51,19 @@ export interface Actions {
   reveal(place: Pick<Place, "line" | "utf16Range">): void;
   /** Goes to the document of an object. */
   revealObject(object: ObjectRef): void;
+  /** Goes to the object that the name at a column of a line leads to; false where there is none. */
+  define(line: string, column: number): boolean;
+  /** Shows what would become of the text; true once that was made, false where it was not wanted or could not be. */
+  propose(title: string, text: string, documents: readonly Utf16Range[] | undefined): Promise<boolean>;
+  /** Takes what is proposed, or leaves it. */
+  decide(isTaken: boolean): void;
   fix(finding: PlacedFinding): void;
   setScript(script: string): void;
   setUntil(millis: number): void;
   setExpression(expression: string): void;
   setDevice(device: string): void;
+  /** Answers whether the text of the address that a link names is to be loaded. */
+  load(isWanted: boolean): Promise<void>;
   notice(text: string | undefined): void;
 }
 

@@ -1,12 +1,16 @@
 // Small parts that several views share.
 
-import type { Place, PlacedFinding, Severity } from "apportion";
+import type { Finding, Place, PlacedFinding, Severity } from "apportion";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
+import { Code } from "./code";
 import { localPlace } from "./files";
 import { usePage } from "./page";
+import { Ticked } from "./ticked";
 import * as words from "./words";
+
+export { Ticked };
 
 export function Findings({ title, findings }: { title: string; findings: readonly PlacedFinding[] }) {
   if (findings.length === 0) return null;
@@ -51,7 +55,7 @@ export function FindingList({ findings }: { findings: readonly PlacedFinding[] }
             <div>
               <p>
                 <Ticked text={finding.message} /> {finding.place !== undefined && <LineLink place={finding.place} />}{" "}
-                <span class="muted code">{finding.code}</span>
+                <Code code={finding.code} />
                 {finding.fix !== undefined && finding.place !== undefined && (
                   <>
                     {" "}
@@ -80,11 +84,6 @@ export function FindingList({ findings }: { findings: readonly PlacedFinding[] }
   );
 }
 
-/** Text with the words between backticks set as code. */
-export function Ticked({ text }: { text: string }) {
-  return <>{text.split("`").map((part, index) => (index % 2 === 1 ? <code>{part}</code> : part))}</>;
-}
-
 /** Goes to a place of the text; without a text of its own it says the line. */
 export function LineLink({ place, text }: { place: Pick<Place, "line" | "utf16Range"> | undefined; text?: string }) {
   const { state, act } = usePage();
@@ -107,6 +106,41 @@ export function FailureBox({ message }: { message: string }) {
       </p>
       <p>{words.FAILED_HELP}</p>
     </div>
+  );
+}
+
+/** Why a question cannot be asked. */
+export function Refusal({ findings }: { findings: readonly Finding[] }) {
+  return (
+    <div class="notice error" role="alert">
+      {findings.map(({ message, hint }) => (
+        <p>
+          <Ticked text={hint === undefined ? message : `${message}; ${hint}`} />
+        </p>
+      ))}
+    </div>
+  );
+}
+
+/** Text to copy, with a button that does it. */
+export function Copyable({ text, label }: { text: string; label: string }) {
+  const [told, setTold] = useState("");
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setTold(words.COPIED);
+    } catch {
+      setTold(words.NOT_COPIED);
+    }
+  };
+  return (
+    <p class="row">
+      <input class="wide code" readOnly aria-label={label} value={text} onFocus={({ currentTarget }) => currentTarget.select()} />
+      <button type="button" onClick={() => void copy()}>
+        {words.COPY}
+      </button>
+      <span role="status">{told}</span>
+    </p>
   );
 }
 

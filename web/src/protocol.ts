@@ -1,9 +1,11 @@
 // What the page and its worker say to each other. Messages are foreign until they are read.
 
-import type { Explanation, ExpressionAnswer, Finding, Json, Moment, ObjectRef, Place, PlacedFinding, Report, Settings, Snapshot, Utf16Range } from "apportion";
+import type { Difference, Explanation, ExpressionAnswer, Finding, Fit, FitRequest, Json, Moment, ObjectRef, Place, PlacedFinding, Report, Settings, Snapshot, Utf16Range } from "apportion";
 
 import { isRecord } from "./foreign";
+import type { Order } from "./model/hardware";
 import type { Inventory } from "./model/inventory";
+import type { Deed } from "./model/suppose";
 
 export const VERSIONS = ["all", "1.37", "1.36", "1.35", "1.34"] as const;
 export type Version = (typeof VERSIONS)[number];
@@ -37,6 +39,16 @@ export interface Asks {
   cel: { question: Question; expression: string; device: string };
   /** Devices that a class selects. */
   members: { question: Question; deviceClass: string };
+  /** Manifests of hardware, made from an inventory. */
+  hardware: { question: Question; inventory: string; order: Order };
+  /** How many more of a claim fit. */
+  fit: { question: Question; request: FitRequest };
+  /** What would be if some things were done. */
+  whatIf: { question: Question; deeds: readonly Deed[] };
+  /** What a cluster of other manifests does otherwise. */
+  compare: { question: Question; other: string };
+  /** What each Kubernetes does with the cluster. */
+  versions: { question: Question };
   /** The cluster in one file. */
   snapshot: { question: Question };
 }
@@ -54,7 +66,38 @@ export interface Answers {
   life: Life;
   cel: CelAnswer;
   members: string[];
+  hardware: Equipment;
+  fit: Asked<Fit>;
+  whatIf: Asked<Compared>;
+  compare: Compared;
+  versions: VersionAnswer;
   snapshot: Snapshot;
+}
+
+/** The answer to an inquiry, or why it cannot be asked. */
+export type Asked<Answer> = { answer: Answer; refused?: undefined } | { answer?: undefined; refused: readonly Finding[] };
+
+/** Hardware as manifests. */
+export interface Equipment {
+  text: string;
+  /** Devices on a node as the inventory has them, and whether there can be others. */
+  devices: number;
+  isSizable: boolean;
+}
+
+/** The other side of a comparison. */
+export interface Compared {
+  difference: Difference;
+  inventory: Inventory;
+  report: Report;
+}
+
+
+/** What each Kubernetes makes of the cluster. */
+export interface VersionAnswer {
+  columns: { version: Version; pods: number; placed: number; claims: number; allocated: number }[];
+  /** What is not the same everywhere, with its state in each of the columns. */
+  rows: { name: string; states: string[] }[];
 }
 
 export interface Result {
@@ -140,6 +183,11 @@ const SHAPES: Record<AskKind, Record<string, (value: unknown) => boolean>> = {
   life: { script: isText, untilMillis: Number.isSafeInteger },
   cel: { expression: isText, device: isText },
   members: { deviceClass: isText },
+  hardware: { inventory: isText, order: isRecord },
+  fit: { request: isRecord },
+  whatIf: { deeds: Array.isArray },
+  compare: { other: isText },
+  versions: {},
   snapshot: {},
 };
 
@@ -188,6 +236,11 @@ const LOOKS: Record<AskKind, (answer: unknown) => boolean> = {
   life: (answer) => isRecord(answer) && areLists(answer, ["moments", "stages", "steps", "findings"]),
   cel: (answer) => isRecord(answer) && (answer.status === "refused" || Array.isArray(answer.answers)),
   members: Array.isArray,
+  hardware: (answer) => isRecord(answer) && isText(answer.text),
+  fit: isRecord,
+  whatIf: isRecord,
+  compare: (answer) => isRecord(answer) && isRecord(answer.difference) && isReport(answer.report),
+  versions: (answer) => isRecord(answer) && areLists(answer, ["columns", "rows"]),
   snapshot: isRecord,
 };
 

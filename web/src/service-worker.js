@@ -38,7 +38,9 @@ self.addEventListener("fetch", (event) => {
 
 async function answer(request, url) {
   const cache = await caches.open(CACHE);
-  const kept = await cache.match(request.mode === "navigate" ? "./" : url.pathname, { ignoreSearch: true });
+  // The page itself answers for whatever is navigated to below it, but for the picture of other pages.
+  const isPage = request.mode === "navigate" && !url.pathname.endsWith("/embed.html");
+  const kept = await cache.match(isPage ? "./" : url.pathname, { ignoreSearch: true });
   if (kept === undefined) return fetch(request);
   if (request.destination !== "worker") return kept;
   const headers = new Headers(kept.headers);

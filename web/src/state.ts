@@ -5,13 +5,21 @@ import type { ObjectRef, PlacedFinding, Utf16Range } from "apportion";
 import { type SourceFile, joined } from "./files";
 import type { Plain } from "./model/headline";
 import type { Inventory } from "./model/inventory";
+import type { Deed } from "./model/suppose";
 import type { Question, Result, Version } from "./protocol";
 
-export const VIEWS = ["result", "why", "time", "cel"] as const;
+export const VIEWS = ["result", "why", "fit", "whatif", "nodes", "compare", "time", "cel"] as const;
 export type View = (typeof VIEWS)[number];
 
+/** What a screen shows that has room for one: the text, or what becomes of it. */
+export const SIDES = ["answer", "text"] as const;
+export type Side = (typeof SIDES)[number];
+
+/** Windows over the page. */
+export type WindowName = "examples" | "hardware" | "files" | "share" | "settings" | "keys" | "proposal";
+
 /** What is picked: in the picture, in a table, or by the cursor in the text. */
-export type Picked = { kind: "device"; key: string } | { kind: "claim"; key: string } | { kind: "other"; object: ObjectRef };
+export type Picked = { kind: "device"; key: string } | { kind: "claim"; key: string } | { kind: "workload"; key: string } | { kind: "other"; object: ObjectRef };
 
 /** Which devices are shown. */
 export interface Filter {
@@ -41,6 +49,7 @@ export interface State {
   /** Gates that differ from the version's defaults. */
   readonly gates: Readonly<Record<string, boolean>>;
   readonly view: View;
+  readonly side: Side;
   readonly filter: Filter;
   /** What is done to the cluster in time, as YAML, and how long it is watched. */
   readonly script: string;
@@ -49,6 +58,13 @@ export interface State {
   readonly expression: string;
   readonly device: string;
 
+  /** What is tried in the what-if view. */
+  readonly deeds: readonly Deed[];
+  readonly window?: WindowName | undefined;
+  /** A change of the text that waits to be taken. */
+  readonly proposal?: { readonly title: string; readonly text: string } | undefined;
+  /** The step of the tour, from 0, while it is shown. */
+  readonly tour?: number | undefined;
   readonly picked?: Picked | undefined;
   /** Lines that the editor is to show, the newest wish. */
   readonly shown?: { readonly file: number; readonly range: Utf16Range; readonly takesFocus: boolean } | undefined;
@@ -61,6 +77,8 @@ export interface State {
   readonly inventory?: Inventory | undefined;
   /** The newest answer; stays while the next one is awaited. */
   readonly result?: Result | undefined;
+  /** What the newest text that could be read as a whole came to: it is drawn while the text is broken. */
+  readonly sound?: { readonly inventory: Inventory; readonly result: Result } | undefined;
   /** Why the first Pod that waits does; stays, too. */
   readonly plain?: Plain | undefined;
   /** What the API server and a reviewer would say; stays, too. */
@@ -69,6 +87,8 @@ export interface State {
   readonly failure?: string | undefined;
   /** What the page has to tell about itself. */
   readonly notice?: { readonly text: string; readonly canUndo: boolean } | undefined;
+  /** An address that a link names; its text is loaded once the reader agrees. */
+  readonly elsewhere?: string | undefined;
   /** The newest last. */
   readonly undos: readonly Undo[];
 }
@@ -83,8 +103,8 @@ export type Opened = Pick<State, "files" | "script">;
 
 export function initial(files: readonly SourceFile[]): State {
   return {
-    draft: "", name: "", files, opened: { files, script: "" }, active: 0, version: "all", gates: {}, view: "result", filter: NO_FILTER, script: "", untilMillis: 600_000,
-    expression: "", device: "", busy: false, checked: [], undos: [],
+    draft: "", name: "", files, opened: { files, script: "" }, active: 0, version: "all", gates: {}, view: "result", side: "answer", filter: NO_FILTER, script: "", untilMillis: 600_000,
+    expression: "", device: "", deeds: [], busy: false, checked: [], undos: [],
   };
 }
 
@@ -122,9 +142,14 @@ export function onActive(state: State, active: number): State {
   return state.files[active] === undefined ? state : { ...state, active };
 }
 
-/** The editor is to show a range of a file. */
+/** The editor is to show a range of a file; where that takes the focus, a narrow screen turns to the text. */
 export function onShow(state: State, file: number, range: Utf16Range, takesFocus: boolean): State {
-  return { ...onActive(state, file), shown: { file, range, takesFocus } };
+  const side = takesFocus ? "text" : state.side;
+  return { ...onActive(state, file), shown: { file, range, takesFocus }, side };
+}
+
+export function onSide(state: State, side: Side): State {
+  return { ...state, side };
 }
 
 export function onVersion(state: State, version: Version): State {
@@ -141,6 +166,23 @@ export function onView(state: State, view: View): State {
   return { ...state, view };
 }
 
+export function onWindow(state: State, window: WindowName | undefined): State {
+  return { ...state, window };
+}
+
+/** A change of the text is shown before it is made; without one, nothing waits any more. */
+export function onProposal(state: State, proposal: State["proposal"]): State {
+  return { ...state, proposal, window: proposal === undefined ? undefined : "proposal" };
+}
+
+export function onTour(state: State, tour: number | undefined): State {
+  return { ...state, tour };
+}
+
+export function onDeeds(state: State, deeds: readonly Deed[]): State {
+  return { ...state, deeds };
+}
+
 export function onFilter(state: State, filter: Partial<Filter>): State {
   return { ...state, filter: { ...state.filter, ...filter } };
 }
@@ -151,6 +193,10 @@ export function onPick(state: State, picked: Picked | undefined): State {
 
 export function onNotice(state: State, text: string | undefined, canUndo = false): State {
   return { ...state, notice: text === undefined ? undefined : { text, canUndo } };
+}
+
+export function onElsewhere(state: State, elsewhere: string | undefined): State {
+  return { ...state, elsewhere };
 }
 
 export function onLoading(state: State, loading: number | undefined): State {
@@ -167,7 +213,9 @@ export function onRead(state: State, inventory: Inventory): State {
 }
 
 export function onResult(state: State, result: Result): State {
-  return { ...state, busy: false, result, failure: undefined };
+  const { inventory } = state;
+  const sound = inventory === undefined || inventory.isBroken ? state.sound : { inventory, result };
+  return { ...state, busy: false, result, failure: undefined, sound };
 }
 
 export function onPlain(state: State, plain: Plain): State {

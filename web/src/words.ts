@@ -7,11 +7,15 @@ import type { ClaimView, Fill, Holder, Tile } from "./model/model";
 
 export const TITLE = "Apportion";
 export const TAGLINE = "What Dynamic Resource Allocation does with your YAML";
+export const OPEN_IN = "Open in Apportion";
+export const NO_LINK = "there is nothing behind the # of its address";
 export const PRIVACY = "Nothing leaves this page.";
 export const EDITOR_LABEL = "Manifests, YAML or JSON";
 export const MANIFESTS = "Manifests";
 export const RESULT = "Result";
 export const WORKING = "Working";
+export const CANCEL = "Cancel";
+export const CANCELLED = "Stopped. The next change of the text asks again.";
 export const LOADING = "Loading";
 export const ENGINE = "Loading the engine";
 export const HEADLINE = "In one sentence";
@@ -24,8 +28,13 @@ export const VERSION_LABEL = "Kubernetes";
 export const ALL_VERSIONS = "newest, every gate on";
 export const APPLY_FIX = "Fix";
 export const CLOSE = "Close";
-export const VIEWS = { result: RESULT, why: "Why", time: "Time", cel: "CEL" } as const;
+export const VIEWS = {
+  result: RESULT, why: "Why", fit: "Fit", whatif: "What-if", nodes: "Nodes", compare: "Compare", time: "Time", cel: "CEL",
+} as const;
 export const VIEWS_LABEL = "Views";
+export const SIDES = { answer: "Answer", text: "Text" } as const;
+export const SPLITTER = "Width of the text, in per cent";
+export const SIDES_LABEL = "What this screen shows";
 
 export const PICTURE = "Devices by node; arrow keys move, Enter picks";
 export const DEVICES = "Devices";
@@ -51,6 +60,18 @@ export const DRAWS = "Draws on";
 
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+export const HEAT_MAP = "Nodes by how many of their devices are in use; arrow keys move, Enter shows the devices";
+export const IN_USE = "in use";
+export const LEVELS = "Level";
+export const LEVEL = { cluster: "Nodes", devices: "Devices" } as const;
+export const ALL_NODES = "all nodes";
+export const STALE = "The text cannot be read as it is. This is the picture of the last one that could.";
+
+/** `node-a: 3 of 8 in use`. */
+export function cell({ name, used, all }: { name: string; used: number; all: number }): string {
+  return `${name}: ${all === 0 ? "no devices" : `${used} of ${all} in use`}`;
 }
 
 export function line(number: number): string {
@@ -121,6 +142,13 @@ export function tile(tile: Tile): string {
 
 export function remarks(tile: Tile): string[] {
   return [...marks(tile).map(({ meaning }) => meaning), ...tile.fills.map(fill)];
+}
+
+/** A workload with what its claims hold: `4 claims, 8 devices`. */
+export function holdings(claims: readonly ClaimView[]): string {
+  const [first] = claims;
+  if (first !== undefined && claims.length === 1) return users(first);
+  return `${plural(claims.length, "claim")}, ${plural(claims.reduce((sum, { devices }) => sum + devices.length, 0), "device")}`;
 }
 
 /** A claim with who uses it: `2 devices, 300 Pods of PodGroup trainers`. */
@@ -194,6 +222,8 @@ export const ANSWER = "Answer";
 export const NOT_LOADED = "This part of the page could not be loaded.";
 export const EXAMPLES = "Examples";
 export const FILES = "Files";
+export const HARDWARE = "Hardware";
+export const SHOW_AROUND = "Show me around";
 export const OUTLINE = "Go to";
 export const UNKNOWN_KIND = "unknown";
 
@@ -272,6 +302,21 @@ export function fileName(index: number): string {
 
 export function unknown(names: readonly string[]): string {
   return `Left out, for this page does not know it: ${some(names, 5).join(", ")}.`;
+}
+
+export const LOAD = "Load";
+export const LEAVE = "Do not load";
+
+export function asksToLoad(address: string): string {
+  return `This link wants to load a text from \`${address}\`. The host learns that you asked for it, and nothing else.`;
+}
+
+export function notFetched(why: string): string {
+  return `The text could not be loaded: ${why}.`;
+}
+
+export function badEmbed(why: string): string {
+  return `Nothing can be drawn: ${why}.`;
 }
 
 export function badLink(why: string): string {

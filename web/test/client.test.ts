@@ -161,3 +161,17 @@ test("what the manifests hold comes first, and not of a question that is overtak
   threads[0]?.reply({ kind: "read", id: 7, inventory: {} });
   expect(onRead).toHaveBeenCalledTimes(1);
 });
+
+test("what runs is cancelled with what waits, and the next ask starts anew", async () => {
+  const { threads, outcomes, ask, client } = setUp();
+  ask("run");
+  ask("why");
+  client.cancel();
+  await settled();
+  expect(outcomes).toEqual([["run", "overtaken"], ["why", "overtaken"]]);
+  expect(threads[0]?.isOver).toBe(true);
+  ask("run");
+  threads[1]?.reply(ran(3));
+  await settled();
+  expect(outcomes.at(-1)).toEqual(["run", "done"]);
+});

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { DEEDS, type Deed, claimOrder, clock, instants, lanes, stageAt, ticks, withStep } from "../src/model/life";
+import { DEEDS, type Deed, clock, instants, lanes, stageAt, ticks, withStep } from "../src/model/life";
 import { ask, example } from "./fixtures";
 
 const CLUSTER = example("life/cluster.yaml");
@@ -31,7 +31,6 @@ test("how things stood is known at any time", () => {
   expect(pods(150_000)).toEqual(["trainer-1"]);
   expect(instants(life)[0]).toBe(0);
   expect(instants(life)).toContain(120_000);
-  expect(claimOrder(life).length).toBe(2);
 });
 
 test("lanes follow an object from its beginning to its end", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { MAX_LENGTH, fragmentOf, readFragment, sharedOf } from "../src/share/link";
+import { MAX_LENGTH, fragmentOf, readAddress, readFragment, sharedOf } from "../src/share/link";
 import { initial, onFilter, onGate, onVersion, onView } from "../src/state";
 
 const FILES = [{ name: "a.yaml", text: "kind: Pod # ä😀\n" }, { name: "b.yaml", text: "" }];
@@ -77,4 +77,13 @@ test("an example opens by its name, and a wrong name says which there are", asyn
   expect(await readFragment("#example=life")).toMatchObject({ shared: { view: "time", script: expect.stringContaining("at:") } });
   expect(await readFragment("#example=partitions")).toBe("there is no example `partitions`, but `partitionable`");
   expect(await readFragment("#example=%zz")).toContain("`tour`");
+});
+
+test("an address is offered for the hosts that the build names, and explained for all others", () => {
+  const hosts = ["https://raw.example.com"];
+  expect(readAddress(encodeURIComponent("https://raw.example.com/a/b.yaml"), hosts)).toMatchObject({ address: new URL("https://raw.example.com/a/b.yaml") });
+  expect(readAddress("https://raw.example.com.evil.example/a.yaml", hosts)).toContain("this page loads texts of https://raw.example.com alone");
+  expect(readAddress("http://raw.example.com/a.yaml", hosts)).toContain("names an address of raw.example.com");
+  expect(readAddress("javascript:alert(1)", [])).toContain("of no other host");
+  expect(readAddress("%zz", hosts)).toContain("no address");
 });

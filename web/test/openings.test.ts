@@ -185,7 +185,8 @@ test("an example opens by a short link and is one step of the history", async ()
   const tab = new Tab();
   const { store, shows } = await load(tab, new Drafts());
   tab.visit("#example=tainted");
-  await vi.waitFor(() => expect(store.value).toMatchObject({ name: "Tainted", view: "why" }));
+  // The examples are loaded first.
+  await vi.waitFor(() => expect(store.value).toMatchObject({ name: "Tainted", view: "why" }), 10_000);
   tab.visit("#example=nothing");
   await vi.waitFor(() => expect(store.value.notice?.text).toContain("there is no example `nothing`"));
   expect(store.value.name).toBe("Tainted");

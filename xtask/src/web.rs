@@ -10,6 +10,10 @@ use crate::fingerprint::Fingerprint;
 use crate::node::Node;
 use crate::{Workspace, npm};
 
+/// Everything the page is made from beside the module; what codes mean is taken from the tables of the two crates.
+const INPUTS: [&str; 6] =
+    ["web", "npm/package.json", "npm/entry", "examples", "core/src/finding.rs", "yaml/src/problem.rs"];
+
 /// Whether the checkout has a web page.
 #[must_use]
 pub fn exists(workspace: &Workspace) -> bool {
@@ -26,7 +30,7 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     let package = npm::build(workspace)?;
     let node = Node::find(workspace)?;
     node.install(workspace, "web")?;
-    let mut inputs = Fingerprint::of(workspace, &["web", "npm/package.json", "npm/entry", "examples"])?;
+    let mut inputs = Fingerprint::of(workspace, &INPUTS)?;
     for file in ["apportion.js", "apportion_bg.wasm"] {
         inputs.add(&std::fs::read(package.join(file))?);
     }

@@ -6,7 +6,9 @@ import type { Answers, Asks, Question, ToWorker } from "../protocol";
 import { settingsOf } from "../protocol";
 import { cel, members } from "./cel";
 import { check } from "./check";
+import { hardware } from "./hardware";
 import { life } from "./life";
+import { asked, compare, versions, whatIf } from "./questions";
 import { run } from "./run";
 import { Session } from "./session";
 
@@ -41,6 +43,11 @@ const BY_KIND: { [Kind in keyof Asks]: (session: Session, ask: Asks[Kind]) => An
   life: (session, { script, untilMillis }) => life(session, script, untilMillis),
   cel: (session, { expression, device }) => cel(session.played(), expression, device),
   members: (session, { deviceClass }) => members(session.played(), deviceClass),
+  hardware: (session, { inventory, order }) => hardware(session, inventory, order),
+  fit: (session, { request }) => asked(() => session.submitted().fit(request)),
+  whatIf: (session, { deeds }) => asked(() => whatIf(session, deeds)),
+  compare: (session, { other }) => compare(session, other),
+  versions,
   snapshot: (session) => session.played().snapshot(),
 };
 

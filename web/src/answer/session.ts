@@ -10,6 +10,7 @@ export class Session {
   readonly question: Question;
   readonly manifests: Manifests;
   #engine: Engine | undefined;
+  #submitted: Engine | undefined;
   #read: PlacedFinding[] = [];
   #report: Report | undefined;
 
@@ -49,6 +50,15 @@ export class Session {
     return this.#loaded();
   }
 
+  /** An engine with the objects as they are written, before anything was played: what the command line asks. */
+  submitted(): Engine {
+    if (this.#submitted === undefined) {
+      this.#submitted = new Engine(settingsOf(this.question));
+      this.#submitted.applyYaml(this.manifests);
+    }
+    return this.#submitted;
+  }
+
   /** The objects of the text that `kubectl` does not refuse, older versions as they are. */
   stored(): Stored[] {
     return this.manifests.documents.flatMap(({ object, isRefused }, index) =>
@@ -58,6 +68,7 @@ export class Session {
 
   inventory(): Inventory {
     const found = inventory(this.stored());
+    found.isBroken = this.manifests.problems.some(({ severity }) => severity === "error");
     this.#placeDevices(found);
     return found;
   }
@@ -88,6 +99,7 @@ export class Session {
   free(): void {
     this.manifests.free();
     this.#engine?.free();
+    this.#submitted?.free();
   }
 }
 

@@ -8,6 +8,7 @@ import type { PlacedFinding, Utf16Range } from "apportion";
 
 import { type SourceFile, difference } from "../files";
 import { EDITOR_LABEL } from "../words";
+import { type Knowledge, NOTHING_KNOWN } from "./knowledge";
 
 /** A finding with its range in the file that is shown. */
 export interface LocalFinding extends PlacedFinding {
@@ -21,6 +22,8 @@ export interface Editor {
   forget(): void;
   /** Shows findings in the text; those whose range the text no longer has are left out. */
   showFindings(findings: readonly LocalFinding[]): void;
+  /** Names that can be completed. */
+  learn(knowledge: Knowledge): void;
   /** Selects a range and moves there. */
   reveal(range: Utf16Range, takesFocus: boolean): void;
   /** Loads what makes the editor comfortable, once there is time for it. */
@@ -32,6 +35,8 @@ export interface EditorEvents {
   /** The cursor was moved by hand. */
   onCursor(name: string, offset: number): void;
   onFix(finding: PlacedFinding): void;
+  /** Where the name at a column of a line leads to is wanted; false where it leads nowhere. */
+  onDefinition(line: string, column: number): boolean;
   /** There is nothing more to undo in the text; false where there is nothing beside it either. */
   onUndo(): boolean;
   /** Escape: the focus goes elsewhere. */
@@ -48,6 +53,7 @@ export function createEditor(parent: HTMLElement, events: EditorEvents): Editor 
   let name: string | undefined;
   let comfort: typeof import("./extras") | undefined;
   let underlined: readonly LocalFinding[] = [];
+  let known = NOTHING_KNOWN;
   const create = (text: string) => {
     const state = EditorState.create({ doc: text, extensions: extensions(events, () => name ?? "") });
     return comfort === undefined ? state : state.update({ effects: added(comfort) }).state;
@@ -82,6 +88,10 @@ export function createEditor(parent: HTMLElement, events: EditorEvents): Editor 
       underlined = findings;
       comfort?.underline(view, findings, events.onFix);
     },
+    learn(knowledge) {
+      known = knowledge;
+      comfort?.learn(known);
+    },
     reveal({ start, end }, takesFocus) {
       const length = view.state.doc.length;
       const [from, to] = [Math.min(start, length), Math.min(end, length)];
@@ -94,10 +104,16 @@ export function createEditor(parent: HTMLElement, events: EditorEvents): Editor 
       void import("./extras").then((extras) => {
         comfort = extras;
         view.dispatch({ effects: added(extras) });
+        extras.learn(known);
         extras.underline(view, underlined, events.onFix);
       });
     },
   };
+}
+
+function definition(state: EditorState, at: number, events: EditorEvents): boolean {
+  const line = state.doc.lineAt(at);
+  return events.onDefinition(line.text, at - line.from);
 }
 
 // Filled when the extras are there; until then there is a margin where they will write.
@@ -124,6 +140,13 @@ function extensions(events: EditorEvents, name: () => string) {
     highlightActiveLineGutter(),
     // What a key does first decides; Escape leaves only where nothing else wants it. Tab moves the focus, as in every form.
     keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, { key: "Mod-z", run: events.onUndo }, { key: "Escape", run: leave }]),
+    keymap.of([{ key: "F12", run: ({ state }) => definition(state, state.selection.main.head, events) }]),
+    EditorView.domEventHandlers({
+      click: (event, view) => {
+        const at = event.ctrlKey || event.metaKey ? view.posAtCoords(event) : null;
+        return at !== null && definition(view.state, at, events);
+      },
+    }),
     EditorView.cspNonce.of(STYLE_NONCE),
     EditorView.contentAttributes.of({ "aria-label": EDITOR_LABEL, spellcheck: "false", tabindex: "0" }),
     EditorView.updateListener.of((update) => {

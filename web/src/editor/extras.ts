@@ -1,8 +1,10 @@
-// What makes the editor comfortable and can come a moment later: colours, indentation by language, findings in the text.
+// What makes the editor comfortable and can come a moment later: colours, indentation by language, findings in the text, search, completion.
 
+import { type CompletionContext, autocompletion } from "@codemirror/autocomplete";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import type { Extension } from "@codemirror/state";
 import { type EditorView, highlightSpecialChars, keymap } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
@@ -11,11 +13,31 @@ import type { PlacedFinding } from "apportion";
 import { HIDDEN, visible } from "../visible";
 import { APPLY_FIX } from "../words";
 import type { LocalFinding } from "./editor";
+import { type Knowledge, NOTHING_KNOWN, completions } from "./knowledge";
 
 /** In the place of the margin that is there before. */
 export const margin: Extension = lintGutter();
 
+let known: Knowledge = NOTHING_KNOWN;
+
+/** Names of the newest text, to complete what is begun. */
+export function learn(knowledge: Knowledge): void {
+  known = knowledge;
+}
+
+function complete({ state, pos, explicit }: CompletionContext) {
+  const line = state.doc.lineAt(pos);
+  const begun = line.text.slice(0, pos - line.from);
+  const found = completions(begun, known);
+  if (found === undefined || (!explicit && found.from === begun.length && !/["'.]$/.test(begun))) return null;
+  return { from: line.from + found.from, options: found.options.map((label) => ({ label })), validFor: /^[\w.-]*$/ };
+}
+
 export const extras: Extension = [
+  search({ top: true }),
+  highlightSelectionMatches(),
+  autocompletion({ override: [complete], icons: false }),
+  keymap.of(searchKeymap),
   indentOnInput(),
   bracketMatching(),
   yaml(),

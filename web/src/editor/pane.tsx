@@ -7,6 +7,7 @@ import { usePage } from "../page";
 import { findingsOf } from "../state";
 import * as words from "../words";
 import type { Editor } from "./editor";
+import { knowledgeOf } from "./knowledge";
 
 export function EditorPane({ onLeave }: { onLeave: () => void }) {
   const { state, now, act } = usePage();
@@ -15,53 +16,77 @@ export function EditorPane({ onLeave }: { onLeave: () => void }) {
   const leave = useRef(onLeave);
   leave.current = onLeave;
   const file = state.files[state.active];
+  const isAnswered = state.result !== undefined || state.failure !== undefined;
 
   useEffect(() => {
+    // The answer is what people wait for: until it is there, a plain field is enough.
+    if (!isAnswered || editor !== undefined) return;
     let isWanted = true;
     void import("./editor").then(({ createEditor }) => {
-      if (!isWanted || frame.current === null) return;
-      frame.current.replaceChildren();
+      const { current } = frame;
+      if (!isWanted || current === null) return;
+      const field = current.querySelector("textarea");
+      const caret = field === null || document.activeElement !== field ? undefined : { start: field.selectionStart, end: field.selectionEnd };
+      field?.remove();
       const numberOf = (name: string) => now().files.findIndex((file) => file.name === name);
-      setEditor(
-        createEditor(frame.current, {
-          onEdit: (name, text) => act.edit(numberOf(name), text),
-          onCursor: (name, offset) => act.cursor(numberOf(name), offset),
-          onFix: act.fix,
-          onUndo: act.undo,
-          onLeave: () => leave.current(),
-        }),
-      );
+      const made = createEditor(current, {
+        onEdit: (name, text) => act.edit(numberOf(name), text),
+        onCursor: (name, offset) => act.cursor(numberOf(name), offset),
+        onFix: act.fix,
+        onDefinition: act.define,
+        onUndo: act.undo,
+        onLeave: () => leave.current(),
+      });
+      // What was written in the field can be undone, too.
+      const { files, opened, active } = now();
+      if (opened.files[active]?.name === files[active]?.name) made.open(opened.files, active);
+      made.open(files, active);
+      if (caret !== undefined) made.reveal(caret, true);
+      made.complete();
+      setEditor(made);
     });
     return () => {
       isWanted = false;
     };
-  }, []);
+  }, [isAnswered]);
 
-  useEffect(() => editor?.forget(), [editor, state.draft]);
+  const draft = useRef(state.draft);
+  useEffect(() => {
+    if (draft.current !== state.draft) editor?.forget();
+    draft.current = state.draft;
+  }, [editor, state.draft]);
   // Of the newest state: what was typed since the last drawing must not be taken back.
   useEffect(() => editor?.open(now().files, now().active), [editor, state.files, state.active]);
-  const isAnswered = state.result !== undefined || state.failure !== undefined;
-  useEffect(() => {
-    if (isAnswered) editor?.complete();
-  }, [editor, isAnswered]);
   const marked = useMemo(() => localFindings(state, state.active), [state.result, state.checked, state.active]);
   useEffect(() => editor?.showFindings(marked), [editor, marked]);
+  useEffect(() => editor?.learn(knowledgeOf(state.inventory, state.result?.documents ?? [])), [editor, state.result]);
+  const revealed = useRef(state.shown);
   useEffect(() => {
     const { shown } = state;
-    if (shown !== undefined) editor?.reveal(shown.range, shown.takesFocus);
-  }, [editor, state.shown]);
+    // What is not on the screen is shown once it is.
+    if (editor === undefined || shown === undefined || shown === revealed.current || frame.current?.offsetParent === null) return;
+    revealed.current = shown;
+    editor.reveal(shown.range, shown.takesFocus);
+  }, [editor, state.shown, state.side]);
 
   return (
-    <section class="pane" aria-labelledby="manifests">
+    <section class="pane text" aria-labelledby="manifests">
       <div class="head">
         <h2 id="manifests">{words.MANIFESTS}</h2>
         <p class="muted">{words.PRIVACY}</p>
         <Outline />
       </div>
       <FileTabs />
-      {/* Until the editor is there, its text is. */}
       <div class="editor" ref={frame}>
-        <pre class="preview">{file?.text}</pre>
+        {editor === undefined && (
+          <textarea
+            class="preview"
+            aria-label={words.EDITOR_LABEL}
+            spellcheck={false}
+            value={file?.text}
+            onInput={({ currentTarget: { value } }) => act.edit(state.active, value)}
+          />
+        )}
       </div>
     </section>
   );

@@ -6,11 +6,17 @@ import { type Fields, isRecord, list, record, text } from "../foreign";
 import { compareNumbered } from "./order";
 
 export interface Inventory {
+  /** Whether a part of the text cannot be read: then something of this is missing. */
+  isBroken: boolean;
   pools: PoolEntry[];
   nodes: NodeEntry[];
   classes: string[];
   /** CEL expressions of all selectors, each once, in the order of the text. */
   selectors: string[];
+  /** Classes and extended resources that are asked for, each once, by name. */
+  wanted: string[];
+  /** Names of extended resources that classes serve. */
+  served: string[];
   /** PodGroups of Pods, as `namespace/name` both. */
   podGroups: Record<string, string>;
 }
@@ -66,7 +72,7 @@ export interface Stored {
 /** Takes the newest generation of each pool. Places are filled in by {@link withPlaces}. */
 export function inventory(stored: readonly Stored[]): Inventory {
   const pools = new Map<string, { pool: PoolEntry; generation: bigint; slices: number; expected: number }>();
-  const found: Inventory = { pools: [], nodes: [], classes: [], selectors: [], podGroups: {} };
+  const found: Inventory = { isBroken: false, pools: [], nodes: [], classes: [], selectors: [], wanted: [], served: [], podGroups: {} };
   const last = new Map(stored.map((entry) => [keyOf(entry.object), entry]));
   const labels = new Map<string, Record<string, string>>();
   for (const { object, value } of last.values()) {
@@ -78,7 +84,10 @@ export function inventory(stored: readonly Stored[]): Inventory {
   for (const { object, value } of last.values()) {
     const spec = record(record(value).spec);
     found.selectors.push(...selectorsIn(spec));
-    if (object.kind === "DeviceClass") found.classes.push(object.name);
+    if (object.kind === "DeviceClass") {
+      found.classes.push(object.name);
+      if (text(spec.extendedResourceName) !== "") found.served.push(text(spec.extendedResourceName));
+    } else if (object.kind !== "ResourceSlice") found.wanted.push(...wantedIn(spec));
     if (object.kind === "Pod") notePodGroup(found.podGroups, object, spec);
     if (object.kind !== "ResourceSlice") continue;
     const [driver, info] = [text(spec.driver), record(spec.pool)];
@@ -102,6 +111,7 @@ export function inventory(stored: readonly Stored[]): Inventory {
   found.nodes.sort((one, other) => compareNumbered(one.name, other.name));
   found.classes.sort(compareNumbered);
   found.selectors = [...new Set(found.selectors)];
+  found.wanted = [...new Set(found.wanted)].sort(compareNumbered);
   return found;
 }
 
@@ -200,6 +210,29 @@ function selectorsIn(value: unknown, depth = 0): string[] {
   const own = list(value.selectors).map((selector) => text(record(record(selector).cel).expression)).filter((expression) => expression !== "");
   const { devices, spec, requests, exactly, firstAvailable, deviceSelector } = value;
   return [...own, ...[devices, spec, requests, exactly, firstAvailable, deviceSelector].flatMap((part) => selectorsIn(part, depth + 1))];
+}
+
+/** Extended resources are those with a domain that is not Kubernetes' own. */
+function isExtended(resource: string): boolean {
+  return resource.includes("/") && !/(^|\.)kubernetes\.io\//.test(resource);
+}
+
+/** What stands for a class in the limits of a container. */
+const IMPLICIT = "deviceclass.resource.kubernetes.io/";
+
+/** Classes that requests name, and extended resources of containers. */
+function wantedIn(value: unknown, depth = 0): string[] {
+  if (depth > MAX_DEPTH) return [];
+  if (Array.isArray(value)) return value.flatMap((item) => wantedIn(item, depth + 1));
+  if (!isRecord(value)) return [];
+  const { deviceClassName, limits, devices, spec, requests, exactly, firstAvailable, template, containers, initContainers, resources, jobTemplate } = value;
+  const resourceNames = Object.keys(record(limits));
+  const own = [
+    text(deviceClassName), ...resourceNames.filter(isExtended),
+    ...resourceNames.filter((name) => name.startsWith(IMPLICIT)).map((name) => name.slice(IMPLICIT.length)),
+  ].filter((name) => name !== "");
+  const parts = [devices, spec, requests, exactly, firstAvailable, template, jobTemplate, containers, initContainers, resources];
+  return [...own, ...parts.flatMap((part) => wantedIn(part, depth + 1))];
 }
 
 /** `{memory: {value: 1Gi}}` and `{memory: 1Gi}` alike. */

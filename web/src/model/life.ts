@@ -114,11 +114,6 @@ export function ticks(endMillis: number): number[] {
   return Array.from({ length: Math.min(40, Math.floor(endMillis / step) + 1) }, (_, index) => index * step);
 }
 
-/** Claims in the order in which a life brings them, so that each keeps its colour. */
-export function claimOrder({ stages }: Life): string[] {
-  return [...new Set(stages.flatMap(({ report }) => report.claims.filter(({ devices }) => devices.length > 0).map(objectName)))];
-}
-
 /** What can be done by hand, each with what it is done to. */
 export const DEEDS = {
   delete: { says: "delete Pod", targets: "pods" },

@@ -5,9 +5,7 @@ import type { AllocatedDevice, Report } from "apportion";
 import { type DeviceEntry, type Inventory, type PoolEntry, deviceKey } from "./inventory";
 import { compareNumbered } from "./order";
 import { type Nano, format, parse, ratio } from "./quantity";
-
-/** Colours that claims take in turn. */
-export const COLOURS = 8;
+import { type Workload, coloursOf, workloadsOf } from "./workloads";
 
 export interface Model {
   groups: Group[];
@@ -74,6 +72,8 @@ export interface ClaimView {
   key: string;
   name: string;
   namespace: string;
+  /** What it belongs to; all claims of a workload have one colour. */
+  workload: Workload;
   colour: number;
   isAllocated: boolean;
   devices: string[];
@@ -86,9 +86,9 @@ export interface ClaimView {
   template: string | undefined;
 }
 
-/** Claims take their colours in the order of `order`, where one is given, and else in that of the report. */
-export function modelOf(inventory: Inventory, report: Report | undefined, order?: readonly string[]): Model {
-  const claims = claimsOf(inventory, report, order);
+/** Other reports that are shown beside this one have the same colours: those of all of them. */
+export function modelOf(inventory: Inventory, report: Report | undefined, others: readonly Report[] = []): Model {
+  const claims = claimsOf(inventory, report, others);
   const colours = new Map(claims.map(({ key, colour }) => [key, colour]));
   const holders = new Map<string, Holder[]>();
   for (const claim of report?.claims ?? []) {
@@ -125,6 +125,17 @@ export function tilesOf({ groups }: Pick<Model, "groups">): Tile[] {
   ]);
 }
 
+/** All nodes, wherever they stand. */
+export function nodesOf({ groups }: Pick<Model, "groups">): Group[] {
+  return groups.flatMap((group) => [...(group.kind === "node" ? [group] : []), ...nodesOf({ groups: group.children })]);
+}
+
+/** The model with one node alone. */
+export function onlyNode(model: Model, name: string): Model {
+  const groups = nodesOf(model).filter(({ title }) => title === name);
+  return { ...model, groups, devices: tilesOf({ groups }).length };
+}
+
 /** Whether every word of a text is found with a device: in its names, attributes, taints, claims. */
 export function finder(text: string): (tile: Tile) => boolean {
   const words = text.toLowerCase().split(/\s+/).filter((word) => word !== "");
@@ -139,25 +150,35 @@ export function finder(text: string): (tile: Tile) => boolean {
   };
 }
 
-function claimsOf({ podGroups }: Inventory, report: Report | undefined, order: readonly string[] | undefined): ClaimView[] {
+function claimsOf({ podGroups }: Inventory, report: Report | undefined, others: readonly Report[]): ClaimView[] {
+  if (report === undefined) return [];
   const pods = new Map<string, string[]>();
-  for (const pod of report?.pods ?? []) {
+  for (const pod of report.pods) {
     for (const { claim } of pod.claims) {
       if (claim === undefined) continue;
       const key = `${pod.namespace}/${claim}`;
-      pods.set(key, [...(pods.get(key) ?? []), `${pod.namespace}/${pod.name}`]);
+      const known = pods.get(key);
+      if (known === undefined) pods.set(key, [`${pod.namespace}/${pod.name}`]);
+      else known.push(`${pod.namespace}/${pod.name}`);
     }
   }
-  let colour = 0;
-  return (report?.claims ?? []).map((claim) => {
+  const workloads = workloadsOf(report, podGroups);
+  const holding = [report, ...others].flatMap((report) => {
+    const own = report.claims.filter(({ devices }) => devices.length > 0).map(({ namespace, name }) => `${namespace}/${name}`);
+    const all = workloadsOf(report, podGroups);
+    return own.flatMap((key) => all.get(key) ?? []);
+  });
+  const colours = coloursOf(holding);
+  return report.claims.map((claim) => {
     const key = `${claim.namespace}/${claim.name}`;
     const users = pods.get(key) ?? [];
     const groupOf = Object.fromEntries(
       users.flatMap((pod) => (podGroups[pod] === undefined ? [] : [[pod, podGroups[pod].split("/")[1] ?? podGroups[pod]]])),
     );
+    const workload = workloads.get(key) ?? { key, name: claim.name };
     return {
-      key, name: claim.name, namespace: claim.namespace, isAllocated: claim.allocated, template: claim.template,
-      colour: claim.devices.length === 0 ? 0 : (order === undefined ? colour++ : Math.max(0, order.indexOf(key))) % COLOURS,
+      key, name: claim.name, namespace: claim.namespace, isAllocated: claim.allocated, template: claim.template, workload,
+      colour: colours.get(workload.key) ?? 0,
       devices: claim.devices.map(deviceKey), pods: users, podGroups: [...new Set(Object.values(groupOf))], groupOf,
     };
   });

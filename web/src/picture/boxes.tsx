@@ -9,10 +9,10 @@ import { type Box, NAME_CHARACTER, type TileBox, barsOf, fitted } from "./layout
 /** Width of a character of the picture's fonts, in CSS pixels. */
 const CHARACTER = { normal: NAME_CHARACTER, small: 6.05 };
 
-export function BoxShape({ box }: { box: Exclude<Box, TileBox> }) {
+export function BoxShape({ box, isPicked = false }: { box: Exclude<Box, TileBox>; isPicked?: boolean }) {
   switch (box.kind) {
     case "frame":
-      return <Frame box={box} />;
+      return <Frame box={box} isPicked={isPicked} />;
     case "label":
       return (
         <text class={box.isWarning ? "label warning" : "label"} x={box.x} y={box.y + 12}>
@@ -28,10 +28,10 @@ export function BoxShape({ box }: { box: Exclude<Box, TileBox> }) {
   }
 }
 
-function Frame({ box }: { box: Extract<Box, { kind: "frame" }> }) {
+function Frame({ box, isPicked }: { box: Extract<Box, { kind: "frame" }>; isPicked: boolean }) {
   const usageWidth = box.usage.length * CHARACTER.small;
   return (
-    <g class={box.isNode ? "frame node" : "frame shared"}>
+    <g class={`frame ${box.isNode ? "node" : "shared"}${isPicked ? " picked" : ""}`} data-node={box.isNode ? box.title : undefined}>
       <rect x={box.x + 0.5} y={box.y + 0.5} width={box.width - 1} height={box.height - 1} rx="4" />
       <text class="title" x={box.x + 8} y={box.y + 17}>
         {fitted(box.title, box.width - usageWidth - 24, CHARACTER.normal + 0.5)}

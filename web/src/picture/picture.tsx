@@ -17,9 +17,12 @@ interface Props {
   model: Model;
   isPicked: (key: string, claims: readonly string[]) => boolean;
   onPick: (key: string) => void;
+  /** Where nodes can be picked, too. */
+  onNode?: (name: string) => void;
+  pickedNode?: string | undefined;
 }
 
-export function Picture({ model, isPicked, onPick }: Props) {
+export function Picture({ model, isPicked, onPick, onNode, pickedNode }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const width = useWidth(frame);
   const placed = useMemo(() => layout(model, width), [model, width]);
@@ -54,6 +57,8 @@ export function Picture({ model, isPicked, onPick }: Props) {
   };
   const onClick = ({ target }: MouseEvent) => {
     const key = keyOf(target);
+    const node = key === undefined && target instanceof Element ? target.closest<SVGElement>("[data-node]")?.dataset.node : undefined;
+    if (node !== undefined) return onNode?.(node);
     if (key === undefined) return;
     setReachable(key);
     onPick(key);
@@ -63,7 +68,7 @@ export function Picture({ model, isPicked, onPick }: Props) {
   };
 
   return (
-    <div class="picture" ref={frame} role="group" aria-label={words.PICTURE} onClick={onClick} onKeyDown={onKeyDown}>
+    <div class={onNode === undefined ? "picture" : "picture pickable"} ref={frame} role="group" aria-label={words.PICTURE} onClick={onClick} onKeyDown={onKeyDown}>
       <svg width={placed.width} height={placed.height} role="presentation">
         {drawn.map((box) =>
           box.kind === "tile" ? (
@@ -74,7 +79,7 @@ export function Picture({ model, isPicked, onPick }: Props) {
               isReachable={box === current}
             />
           ) : (
-            <BoxShape key={`${box.kind} ${box.x} ${box.y}`} box={box} />
+            <BoxShape key={`${box.kind} ${box.x} ${box.y}`} box={box} isPicked={box.kind === "frame" && box.isNode && box.title === pickedNode} />
           ),
         )}
       </svg>
@@ -100,6 +105,9 @@ function useWidth(element: { current: HTMLElement | null }): number {
 /** The part of an element that is near the window, in steps, so that not every scrolled pixel draws anew. */
 function useRange(element: { current: HTMLElement | null }, height: number): readonly [number, number] {
   const [range, setRange] = useState<readonly [number, number]>([0, 1200]);
+  const again = useRef<(() => void) | undefined>(undefined);
+  // What stands above may have become higher or lower.
+  useLayoutEffect(() => again.current?.());
   useLayoutEffect(() => {
     let isDue = false;
     const measure = () => {
@@ -114,6 +122,7 @@ function useRange(element: { current: HTMLElement | null }, height: number): rea
       isDue = true;
     };
     measure();
+    again.current = measure;
     // Whatever scrolls, it moves the picture: the pane on wide screens, the page on narrow ones.
     document.addEventListener("scroll", later, { capture: true, passive: true });
     window.addEventListener("resize", later);

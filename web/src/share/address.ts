@@ -2,7 +2,7 @@
 
 import { record } from "../foreign";
 import type { Store } from "../store";
-import { type Opened, type Shared, type State, onNotice, onOpen } from "../state";
+import { type Opened, type Shared, type State, onElsewhere, onNotice, onOpen } from "../state";
 import * as words from "../words";
 import { type Drafts, newId } from "./drafts";
 import { fragmentOf, readFragment, recognised, sharedOf } from "./link";
@@ -70,12 +70,14 @@ export class Openings {
     }
     this.#entry = entry ?? { draft: newId(), depth: 0 };
     const link = await readFragment(this.#browser.fragment());
-    this.#browser.replace(this.#entry, typeof link === "object" ? this.#browser.fragment() : undefined);
-    if (typeof link === "object") return this.#open({ shared: link.shared, opened: link.shared }, link.unknown);
+    const isText = typeof link === "object" && "shared" in link;
+    this.#browser.replace(this.#entry, isText ? this.#browser.fragment() : undefined);
+    if (isText) return this.#open({ shared: link.shared, opened: link.shared }, link.unknown);
     const { opened } = this.#store.value;
     this.#visits.set(this.#entry.draft, { shared: sharedOf(this.#store.value), opened });
     this.#store.value = { ...this.#store.value, draft: this.#entry.draft };
     if (typeof link === "string") this.#store.value = onNotice(this.#store.value, words.badLink(link));
+    else if (typeof link === "object") this.#store.value = onElsewhere(this.#store.value, link.address.href);
     else if (entry === undefined) await this.#restoreNewest();
   }
 
@@ -156,6 +158,7 @@ export class Openings {
     const link = await readFragment(fragment);
     if (typeof link === "string") this.#store.value = onNotice(this.#store.value, words.badLink(link));
     if (typeof link !== "object") return;
+    if (!("shared" in link)) return void (this.#store.value = onElsewhere(this.#store.value, link.address.href));
     this.#entry = entry ?? { draft: newId(), depth: this.#entry.depth + 1 };
     this.#browser.replace(this.#entry, fragment);
     this.#written = fragment;

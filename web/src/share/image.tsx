@@ -53,7 +53,7 @@ export async function pngOf(model: Model): Promise<Blob> {
 function styles(): string {
   const root = getComputedStyle(document.documentElement);
   const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).filter((rule) => rule instanceof CSSStyleRule);
-  const own = rules.filter(({ selectorText }) => /^(\.picture|\.tile|\.frame|svg)\b/.test(selectorText));
+  const own = rules.filter(({ selectorText }) => /^(\.picture|\.tile|\.frame|\.cell|svg)\b/.test(selectorText));
   const isDark = root.colorScheme === "dark" || (root.colorScheme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
   const tokens = rules.find(({ selectorText }) => selectorText === ":root");
   const values = [...(tokens?.style ?? [])].filter((name) => name.startsWith("--")).map((name) => `${name}:${tokens?.style.getPropertyValue(name)}`);

@@ -1,4 +1,4 @@
-// The state in a link: `#v1=` and compressed JSON, or `#example=` and a name. Links are foreign: what they hold is read piece by piece.
+// The state in a link: `#v1=` and compressed JSON, `#example=` and a name, or `#url=` and where a text is. Links are foreign: what they hold is read piece by piece.
 
 import { isRecord, list, record, text } from "../foreign";
 import { normalised } from "../files";
@@ -8,6 +8,10 @@ import { NO_FILTER, type Shared, type State, VIEWS, type View, initial } from ".
 
 const PREFIX = "#v1=";
 const EXAMPLE = "#example=";
+const URL_OF_TEXT = "#url=";
+
+/** Origins from which the page may load a text once its reader agrees; said when it is built. */
+declare const HOSTS: readonly string[];
 
 /** More than this is too much for an address. */
 export const MAX_LENGTH = 100_000;
@@ -34,9 +38,15 @@ export interface Link {
   unknown: readonly string[];
 }
 
+/** Where a text is to be loaded from, if the reader agrees. */
+export interface Elsewhere {
+  address: URL;
+}
+
 /** What a fragment says; undefined for none, a message where it cannot be read. */
-export async function readFragment(fragment: string): Promise<Link | string | undefined> {
+export async function readFragment(fragment: string): Promise<Link | Elsewhere | string | undefined> {
   if (fragment === "" || fragment === "#") return undefined;
+  if (fragment.startsWith(URL_OF_TEXT)) return readAddress(fragment.slice(URL_OF_TEXT.length), typeof HOSTS === "undefined" ? [] : HOSTS);
   if (fragment.startsWith(EXAMPLE)) return readExample(fragment.slice(EXAMPLE.length));
   if (!fragment.startsWith(PREFIX)) return /^#v\d+=/.test(fragment) ? "it was made by a newer version of this page" : "it is none of this page";
   try {
@@ -45,6 +55,18 @@ export async function readFragment(fragment: string): Promise<Link | string | un
     return read(JSON.parse(new TextDecoder().decode(bytes))) ?? "it holds no files";
   } catch {
     return "it is damaged or cut short";
+  }
+}
+
+/** An address of one of the hosts; a message for any other. */
+export function readAddress(text: string, hosts: readonly string[]): Elsewhere | string {
+  try {
+    const address = new URL(decodeURIComponent(text));
+    if (hosts.includes(address.origin)) return { address };
+    const known = hosts.length === 0 ? "of no other host" : `of ${hosts.join(", ")} alone`;
+    return `it names an address of ${address.host}, and this page loads texts ${known}. Open the address and paste its text here`;
+  } catch {
+    return "behind `#url=` is no address";
   }
 }
 

@@ -5,6 +5,7 @@ import { useMemo } from "preact/hooks";
 import { type Tile, modelOf, tilesOf } from "../model/model";
 import { LineLink } from "../parts";
 import { usePage } from "../page";
+import { Term } from "../term";
 import { lineAt } from "../files";
 import * as words from "../words";
 
@@ -22,7 +23,7 @@ export function DevicePanel() {
       <header>
         <h3>{tile.device.name}</h3>
         <p class="muted">
-          {tile.driver}, pool {tile.pool}
+          {tile.driver}, <Term name="pool">pool</Term> {tile.pool}, <Term name="slice">slice</Term> {tile.device.slice}
         </p>
         <Lines tile={tile} />
         <button type="button" class="small" onClick={() => act.pick(undefined)}>

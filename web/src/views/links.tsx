@@ -10,6 +10,8 @@ import * as words from "../words";
 
 /** Height of an entry of the longer list, as in the style sheet; CSS pixels. */
 const ROW = 32;
+/** So many claims are shown at once without being asked for. */
+const FEW = 12;
 /** Width in which the lines are drawn, whatever room there is. */
 const WIDTH = 100;
 
@@ -18,7 +20,7 @@ export function LinksSection({ model }: { model: Model }) {
   const links = useMemo(() => linksOf(shown), [shown]);
   if (shown.length === 0) return null;
   return (
-    <details class="uses" open>
+    <details class="uses" open={shown.length <= FEW}>
       <summary>{words.LINKS}</summary>
       <LinkedLists links={links} />
       {more}

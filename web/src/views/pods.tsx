@@ -2,18 +2,29 @@
 
 import type { AllocatedDevice } from "apportion";
 
+import { Later, type Load } from "../later";
 import { type PodRow, capacityText, claimsWithoutPod, deviceName, podRows, usage } from "../model/rows";
 import { compareNumbered } from "../model/order";
 import { FindingList, LineLink, useSome } from "../parts";
+import { Term } from "../term";
 import type { Result } from "../protocol";
 import * as words from "../words";
+
+const empty: Load = () => import("./empty").then(({ Empty }) => Empty);
 
 export function Pods({ result }: { result: Result }) {
   const rows = podRows(result).sort((one, other) => compareNumbered(one.key, other.key));
   // Who waits is what people look for.
   const sorted = [...rows.filter(({ node }) => node === undefined), ...rows.filter(({ node }) => node !== undefined)];
   const { shown, more } = useSome(sorted);
-  if (rows.length === 0) return <p class="notice">{words.NOTHING}</p>;
+  if (rows.length === 0) {
+    return (
+      <>
+        <p class="notice">{words.NOTHING}</p>
+        {result.documents.length === 0 && <Later of={empty} />}
+      </>
+    );
+  }
   return (
     <>
       <table id="pods">
@@ -22,7 +33,9 @@ export function Pods({ result }: { result: Result }) {
           <tr>
             <th scope="col">Pod</th>
             <th scope="col">Node</th>
-            <th scope="col">Claim</th>
+            <th scope="col">
+              <Term name="claim">Claim</Term>
+            </th>
             <th scope="col">Request</th>
             <th scope="col">Device</th>
           </tr>

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 
-import { DEEDS, type Deed, claimOrder, clock, instants, inventoryAt, isMain, lanes, stageAt, withStep } from "../model/life";
+import { DEEDS, type Deed, clock, instants, inventoryAt, isMain, lanes, stageAt, withStep } from "../model/life";
 import { modelOf } from "../model/model";
 import { FailureBox, Ticked, useSome } from "../parts";
 import { useAnswer, usePage } from "../page";
@@ -175,10 +175,10 @@ function Player({ times, now, onMove }: { times: readonly number[]; now: number;
 function Stage({ life, now }: { life: Life; now: number }) {
   const { state, act } = usePage();
   const stage = stageAt(life, now);
-  const order = useMemo(() => claimOrder(life), [life]);
+  const reports = useMemo(() => life.stages.map(({ report }) => report), [life]);
   const model = useMemo(
-    () => state.inventory && modelOf(inventoryAt(state.inventory, life, now), stage?.report, order),
-    [state.inventory, life, stage, order],
+    () => state.inventory && modelOf(inventoryAt(state.inventory, life, now), stage?.report, reports),
+    [state.inventory, life, stage, reports],
   );
   if (model === undefined || stage === undefined) return null;
   const pending = stage.report.pods.filter(({ node }) => node === undefined).map(words.objectName);

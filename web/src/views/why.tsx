@@ -3,6 +3,7 @@
 import type { Explanation, NodeDetail, RequestExplanation, Report, Suggestion } from "apportion";
 import { useMemo, useState } from "preact/hooks";
 
+import { Code } from "../code";
 import { joined } from "../files";
 import { type ExplanationGroup, changes, funnel, grouped, readText } from "../model/why";
 import { FailureBox, Ticked, useSome } from "../parts";
@@ -82,7 +83,7 @@ function Stage({ explanation: { stage, headline } }: { explanation: Explanation 
           <div>
             {message !== headline && (
               <p>
-                <Ticked text={message} /> <span class="muted code">{code}</span>
+                <Ticked text={message} /> <Code code={code} />
               </p>
             )}
             {hint !== undefined && (
@@ -184,7 +185,8 @@ function Suggestions({ explanation, onApplied }: { explanation: Explanation; onA
     if (outcome.kind === "failed") return act.notice(outcome.message);
     if (outcome.kind === "overtaken") return;
     const { answer } = outcome;
-    if (answer.text === undefined || !act.rewrite(answer.text, answer.documents)) return act.notice(words.CANNOT_REWRITE);
+    if (answer.text === undefined) return act.notice(words.CANNOT_REWRITE);
+    if (!(await act.propose(text, answer.text, answer.documents))) return;
     onApplied({ text, undo: asked.text, before: result.report, after: answer.report });
   };
   return (

@@ -1,7 +1,9 @@
 // What the views say that are loaded when they are first looked at, beside what the whole page says.
 
-import type { Happening, Integer, Report } from "apportion";
+import type { Bounds, Eviction, Happening, Integer, PlaceOfPod, ReasonKind, Report } from "apportion";
 
+import type { Deed } from "../model/suppose";
+import type { Hardware } from "../windows/inventories";
 import { plural, some } from "../words";
 
 export * from "../words";
@@ -92,4 +94,162 @@ export function values(all: readonly string[]): string {
 
 export function cost(cost: Integer | undefined, most: Integer): string {
   return cost === undefined ? `Cost: at most ${most}` : `Cost: ${cost}, at most ${most}`;
+}
+
+export const FIT_SUBJECT = "How many more of";
+export const FIT_COUNT = "Devices per claim";
+export const FIT_PER = "Counted by";
+export const FIT_BY = { node: "node", pool: "pool", class: "class" } as const;
+export const FITS = "Fit";
+export const FIT_NOTHING = "There is nothing to count: no ResourceClaimTemplate, no claim without devices, no DeviceClass.";
+export const LARGEST = "The largest claim that still fits on one node";
+export const REMAINDERS = "Left over when no more fit";
+export const NAMESPACES = "Devices in use by namespace";
+export const TEMPLATES = "Templates";
+export const CLASSES = "Devices of a class";
+
+/** `3`, `3 to 5`, `at least 3`. */
+export function bounds({ atLeast, atMost }: Bounds): string {
+  if (atLeast === atMost) return String(atLeast);
+  return typeof atMost === "bigint" ? `at least ${atLeast}` : `${atLeast} to ${atMost}`;
+}
+
+export function leftOver(stranded: number): string {
+  return `Left over then: ${plural(stranded, "device")} that match${stranded === 1 ? "es" : ""} but ${stranded === 1 ? "does" : "do"} not make up another claim.`;
+}
+
+export const SUPPOSE_SAYS = "Click a node or a device of the picture, then choose what happens to it. The text stays as it is.";
+export const CORDON = "Cordon";
+export const REMOVE_NODE = "Remove";
+export const ADD_NODE = "Add one like it";
+export const TAINT = "Taint";
+export const DEEDS_LABEL = "What is tried";
+export const TAKE_BACK = "Take back";
+export const START_OVER = "Take back all";
+export const CHOSEN = "Chosen";
+export const BEFORE_PICTURE = "As it is";
+export const AFTER_PICTURE = "With the changes";
+export const WHY_SO = "Why";
+export const EVICTED = "Driven out";
+export const SAME = "Nothing comes out otherwise.";
+
+export function deed(deed: Deed): string {
+  switch (deed.does) {
+    case "cordon":
+      return `cordon ${deed.node}`;
+    case "remove":
+      return `remove ${deed.node}`;
+    case "add":
+      return `add ${deed.name}, a node like ${deed.node}`;
+    case "taint":
+      return `taint ${deed.devices} with ${deed.taint}`;
+    default:
+      return deed satisfies never;
+  }
+}
+
+export function placeOf(place: PlaceOfPod): string {
+  return place === "absent" ? "not there" : place === "pending" ? "Pending" : place.node;
+}
+
+export function devicesOf(devices: readonly string[] | null): string {
+  return devices === null ? "not there" : devices.length === 0 ? "no device" : devices.map((name) => name.slice(name.indexOf("/") + 1)).join(", ");
+}
+
+export function evicted({ pod, node, inSeconds }: Eviction): string {
+  return `${pod} from ${node}${Number(inSeconds) === 0 ? " at once" : ` in ${inSeconds} s`}`;
+}
+
+export const COMPARE_WITH = "Compare with";
+export const COMPARE_VERSIONS = "Kubernetes 1.34 to 1.37";
+export const COMPARE_TEXT = "another text";
+export const OTHER_TEXT = "The other text";
+export const OTHER_HINT = "Paste the manifests to compare with";
+export const SAME_EVERYWHERE = "Every version comes to the same answer.";
+export const THIS_TEXT = "This text";
+export const OTHER = "The other";
+export const FROM_DRAFT = "Take a draft";
+
+export const MATRIX_SUBJECT = "Pod or claim";
+export const MATRIX_SAYS = "For each node, how many devices each reason keeps away. A device counts for each of its reasons.";
+export const USABLE_DEVICES = "Usable";
+export const NO_REASONS = "No node was asked for devices: the reasons above come first.";
+export const REASONS: Record<ReasonKind, string> = {
+  notOfClass: "not of the class",
+  poolOutdated: "pool outdated",
+  poolIncomplete: "slices missing",
+  poolInvalid: "pool invalid",
+  noNode: "reached by no node",
+  otherNode: "on other nodes",
+  selectorFails: "selector fails",
+  selectorFalse: "selector false",
+  featureOff: "feature off",
+  needsDriver: "needs the driver",
+  constraintMissing: "attribute missing",
+  capacityNever: "too small",
+  counterNever: "counter too small",
+  constraintConflict: "constraint",
+  tainted: "tainted",
+  otherGroup: "other group",
+  counterShort: "counter used up",
+  capacityShort: "capacity used up",
+  inUse: "in use",
+};
+
+export const PODS_PLACED = "Pods placed";
+export const CLAIMS_ALLOCATED = "Claims allocated";
+
+export const HARDWARE_TITLE = "Add hardware";
+export const KNOWN_HARDWARE = "Known inventories";
+export const MODEL = "Model";
+export const NODES = "Nodes";
+export const DEVICES_PER_NODE = "Devices per node";
+export const ADD = "Add";
+export const FIXED_DEVICES = "The driver decides how many devices a node has.";
+export const OWN_HARDWARE = "From your cluster";
+export const DUMP_SAYS = "Run one of these, then paste what it prints or drop the file on the page. Nothing of it leaves the page.";
+export const DUMP_HARDWARE = "Command for hardware alone";
+export const DUMP_EVERYTHING = "Command for hardware, claims and Pods";
+export const PASTE = "Classes and slices";
+export const PASTE_HINT = "Paste DeviceClasses, ResourceSlices and Nodes";
+export const ADD_PASTED = "Add what is pasted";
+export const OFFER = "Hardware for what is asked for";
+export const OTHER_HARDWARE = "Choose hardware";
+
+export function brings({ driver, classes, note }: Pick<Hardware, "driver" | "classes" | "note">): string {
+  const devices = driver === "" ? "No devices" : `Devices of driver ${driver}`;
+  const says = note === undefined ? "" : `: ${note}`;
+  return `${devices}${says}. ${classes.length === 0 ? "Without a DeviceClass." : `Classes: ${classes.join(", ")}.`}`;
+}
+
+/** `There is no hardware here for `gpu.nvidia.com`.` */
+export function absent(names: readonly string[]): string {
+  return `The text asks for ${some(names.map((name) => `\`${name}\``), 3).join(", ")}, and has no devices for it.`;
+}
+
+/** `Try with 2 nodes of 8 H100`. */
+export function tryWith({ model, perNode }: Pick<Hardware, "model" | "perNode">, { nodes, devices }: { nodes: number; devices: number }): string {
+  const each = devices === 0 ? perNode : devices;
+  return `Try with ${plural(nodes, "node")} of ${each} ${model}`;
+}
+
+export const EMPTY_SAYS = "Paste manifests into the text, drop files or folders anywhere on the page, or open an example.";
+export const DUMP_FIRST = "From a cluster, this command prints what the page needs:";
+export const TERMS_SAY = "The words, explained:";
+export const TOUR_LABEL = "A tour of the page";
+export const NEXT = "Next";
+export const DONE = "Done";
+
+export function tourStep(step: number, steps: number, title: string): string {
+  return `${step} of ${steps}. ${title}.`;
+}
+
+export const PROPOSAL = "Change the text";
+export const DIFFERENCE = "What changes";
+export const DIFF_KINDS = { gone: "removed: ", new: "added: " } as const;
+export const MAKE_CHANGE = "Make the change";
+export const LEAVE_TEXT = "Leave it";
+
+export function moreLines(count: number): string {
+  return `and ${plural(count, "more line")}`;
 }

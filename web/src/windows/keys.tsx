@@ -13,7 +13,7 @@ const KEY_GROUPS: readonly { title: string; keys: readonly (readonly [string, st
     keys: [
       ["?", "this list"],
       ["/", "find a device"],
-      ["Alt+1 to Alt+4", "Result, Why, Time, CEL"],
+      ["Alt+1 to Alt+8", "Result, Why, Fit, What-if, Nodes, Compare, Time, CEL"],
       ["F6", "from the text to its answer, and back"],
       ["Ctrl+Z", "outside of the text: take back a removal, or go back to what was open before"],
       ["Escape", "close a window, leave the editor"],
@@ -25,6 +25,7 @@ const KEY_GROUPS: readonly { title: string; keys: readonly (readonly [string, st
       ["Arrows", "to the next device"],
       ["Home, End", "to the first, to the last"],
       ["Enter", "show it and its lines"],
+      ["+, −, Ctrl+wheel", "closer to the devices, back to all nodes"],
     ],
   },
   {
@@ -33,6 +34,9 @@ const KEY_GROUPS: readonly { title: string; keys: readonly (readonly [string, st
       ["Ctrl+Z, Ctrl+Y", "undo, redo"],
       ["Ctrl+Shift+[, Ctrl+Shift+]", "fold, unfold"],
       ["Ctrl+Alt+[, Ctrl+Alt+]", "fold all, unfold all"],
+      ["Ctrl+F", "search and replace"],
+      ["Ctrl+Space", "names that can stand here"],
+      ["F12, Ctrl+click", "to the class, claim or template that is named"],
       ["F8", "to the next finding"],
       ["Ctrl+Shift+M", "list of findings with their fixes"],
     ],

@@ -6,7 +6,7 @@ import type { WindowProps } from "../header";
 import { joined } from "../files";
 import { modelOf } from "../model/model";
 import { usePage } from "../page";
-import { Dialog, Ticked } from "../parts";
+import { Copyable, Dialog, Ticked } from "../parts";
 import { pngOf, svgOf } from "../share/image";
 import { fragmentOf, sharedOf } from "../share/link";
 import * as words from "../words";
@@ -14,21 +14,12 @@ import * as words from "../words";
 export function Share({ onClose }: WindowProps) {
   const { state, act, ask } = usePage();
   const [link, setLink] = useState<string>();
-  const [told, setTold] = useState("");
   useEffect(() => {
     void fragmentOf(sharedOf(state)).then((fragment) => {
       setLink(fragment === undefined ? "" : new URL(fragment, location.href).href);
     });
   }, []);
   const model = () => state.inventory && modelOf(state.inventory, state.result?.report);
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(link ?? "");
-      setTold(words.COPIED);
-    } catch {
-      setTold(words.NOT_COPIED);
-    }
-  };
   const snapshot = async () => {
     const { asked } = state;
     const outcome = asked && (await ask("snapshot", { question: asked }));
@@ -62,13 +53,7 @@ export function Share({ onClose }: WindowProps) {
       ) : (
         <>
           <p class="muted">{words.LINK_SAYS}</p>
-          <p class="row">
-            <input class="wide" readOnly aria-label={words.LINK} value={link ?? ""} onFocus={({ currentTarget }) => currentTarget.select()} />
-            <button type="button" disabled={link === undefined} onClick={() => void copy()}>
-              {words.COPY}
-            </button>
-            <span role="status">{told}</span>
-          </p>
+          <Copyable text={link ?? ""} label={words.LINK} />
         </>
       )}
       <h3>{words.DOWNLOADS}</h3>

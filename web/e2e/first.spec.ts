@@ -1,0 +1,70 @@
+// The first minute: the tour, the words, an empty page, a broken text.
+
+import { expect } from "@playwright/test";
+
+import { editor, example, open, podRow, settled, tab, test, tile, violations } from "./helpers";
+
+test("a tour of five steps shows each part of the page, and ends where one wants", async ({ page }) => {
+  await open(page);
+  await page.getByRole("button", { name: "Show me around" }).click();
+  const tour = page.getByRole("complementary", { name: "A tour of the page" });
+  const titles = ["Your text", "The answer", "The picture", "Why", "Go on"];
+  for (const [index, title] of titles.entries()) {
+    await expect(tour).toContainText(`${index + 1} of 5. ${title}.`);
+    await expect(page.locator(".toured")).toHaveCount(1);
+    if (title === "Why") await expect(tab(page, "Why")).toHaveAttribute("aria-selected", "true");
+    if (title === "The picture") expect(await violations(page)).toEqual([]);
+    await tour.getByRole("button", { name: title === "Go on" ? "Done" : "Next" }).click();
+  }
+  await expect(tour).toHaveCount(0);
+  await expect(page.locator(".toured")).toHaveCount(0);
+});
+
+test("words are explained where they stand, and an empty page says how to begin", async ({ page }) => {
+  await open(page);
+  await page.getByRole("columnheader", { name: "Claim" }).getByRole("button", { name: "Claim" }).click();
+  await expect(page.getByText("A ResourceClaim asks for devices")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Files", exact: true }).click();
+  await page.getByRole("button", { name: "Start empty" }).click();
+  await expect(page.getByText("No Pods yet")).toBeVisible();
+  await expect(page.getByRole("textbox", { name: "Command for hardware, claims and Pods" })).toHaveValue(/^kubectl get .*pods -A -o yaml$/);
+  await page.getByRole("button", { name: "counter" }).click();
+  await expect(page.getByText("Partitions of one physical device")).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+});
+
+test("while the text is broken the last picture stays, dimmed", async ({ page }) => {
+  await open(page, example("gpu-sharing/"));
+  await editor(page).press("Control+End");
+  await page.keyboard.type("\n---\nkind: [");
+  await settled(page);
+  await expect(page.getByText("The text cannot be read as it is.")).toBeVisible();
+  await expect(page.locator(".picture .tile")).toHaveCount(10);
+  for (let count = 0; count < 3; count += 1) await page.keyboard.press("Backspace");
+  await page.keyboard.type(" Pod");
+  await expect(page.getByText("The text cannot be read as it is.")).toHaveCount(0);
+  await expect(tile(page, "gpu.example.com/node-a/gpu-0")).toBeVisible();
+});
+
+test("names complete, are found, replaced, and lead to what they name", async ({ page }) => {
+  await open(page, example("gpu-sharing/"));
+  await editor(page).press("Control+End");
+  await page.keyboard.type("\n# deviceClassName: nic", { delay: 20 });
+  await page.keyboard.press("Control+Space");
+  await expect(page.locator(".cm-tooltip-autocomplete")).toContainText("nic.example.com");
+  // A list that has just come takes no key by mistake.
+  await page.waitForTimeout(200);
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".cm-line").last()).toHaveText("# deviceClassName: nic.example.com");
+  // To the class that the line names.
+  await settled(page);
+  await page.keyboard.press("F12");
+  await expect(page.locator(".cm-line", { hasText: "name: nic.example.com" })).toBeVisible();
+  await page.keyboard.press("Control+f");
+  await page.getByRole("textbox", { name: "Find" }).fill("huge-model");
+  await page.getByRole("textbox", { name: "Replace" }).fill("big-model");
+  await page.getByRole("button", { name: "replace all" }).click();
+  await page.keyboard.press("Escape");
+  await expect(podRow(page, "big-model")).toBeVisible();
+});

@@ -1,0 +1,22 @@
+// Hardware made to measure, as manifests.
+
+import { type Json, readYaml } from "apportion";
+
+import { type Order, equipment, standard } from "../model/hardware";
+import type { Equipment } from "../protocol";
+import type { Session } from "./session";
+
+/** Manifests for an order, beside what the text has already. */
+export function hardware(session: Session, inventory: string, order: Order): Equipment {
+  const source = readYaml(inventory);
+  const target = readYaml("");
+  try {
+    const objects = source.documents.flatMap(({ isRefused }, number) => (isRefused ? [] : [source.json(number)]));
+    const taken = new Set(session.manifests.documents.map(({ object: { kind, name } }) => `${kind}/${name}`));
+    const made = equipment(objects, order, taken) as Json[];
+    return { ...standard(objects, order.driver), text: target.rewrite(made) ?? "" };
+  } finally {
+    source.free();
+    target.free();
+  }
+}

@@ -1,0 +1,129 @@
+// Refusals as a matrix of nodes by reasons.
+
+import type { ObjectRef } from "apportion";
+import { useMemo, useState } from "preact/hooks";
+
+import { matrixOf } from "../model/matrix";
+import { compareNumbered } from "../model/order";
+import { FailureBox, Ticked } from "../parts";
+import { useAnswer, usePage } from "../page";
+import * as words from "./words";
+
+/** Nodes that are asked about at a time: the answer names every device of each. */
+const MANY = 50;
+
+export function NodesView() {
+  const { state } = usePage();
+  const { result } = state;
+  const subjects = useMemo(() => subjectsOf(result?.report), [result]);
+  const [wanted, setWanted] = useState("");
+  const [most, setMost] = useState(MANY);
+  const subject = subjects.find((subject) => keyOf(subject) === wanted) ?? subjects[0];
+  const names = useMemo(() => result?.report.nodes.map(({ name }) => name).sort(compareNumbered) ?? [], [result]);
+  const nodes = names.slice(0, most);
+  const { answer, failure, isBusy } = useAnswer("why", subject && nodes.length > 0 ? { subject, nodes } : undefined);
+  const explanation = answer?.[0];
+  const matrix = useMemo(() => explanation && matrixOf(explanation), [explanation]);
+  if (subject === undefined) return <p class="notice">{words.NOTHING_PENDING}</p>;
+  return (
+    <>
+      <div class="bar">
+        <label>
+          {words.MATRIX_SUBJECT}{" "}
+          <select value={keyOf(subject)} onChange={({ currentTarget: { value } }) => setWanted(value)}>
+            {subjects.map((subject) => (
+              <option value={keyOf(subject)}>{keyOf(subject)}</option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {failure !== undefined && <FailureBox message={failure} />}
+      {explanation === undefined && isBusy && <p class="muted late">{words.WORKING}</p>}
+      {explanation !== undefined && (
+        <p>
+          <strong>
+            <Ticked text={explanation.plain ?? explanation.headline} />
+          </strong>
+        </p>
+      )}
+      {explanation?.stage.map(({ message }) => message !== explanation.headline && (
+        <p class="muted">
+          <Ticked text={message} />
+        </p>
+      ))}
+      {matrix !== undefined && (matrix.rows.length === 0 ? <p class="notice">{words.NO_REASONS}</p> : <Table matrix={matrix} />)}
+      {names.length > most && (
+        <p class="more">
+          <button type="button" class="link" onClick={() => setMost(most + MANY)}>
+            {words.more(Math.min(MANY, names.length - most))}
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Table({ matrix: { kinds, rows } }: { matrix: ReturnType<typeof matrixOf> }) {
+  const largest = Math.max(1, ...rows.flatMap(({ counts }) => counts));
+  return (
+    <>
+      <p class="muted">{words.MATRIX_SAYS}</p>
+      <table class="matrix">
+        <thead>
+          <tr>
+            <th scope="col">{words.NODE}</th>
+            <th scope="col">{words.REQUEST}</th>
+            <th scope="col" class="number">
+              {words.USABLE_DEVICES}
+            </th>
+            {kinds.map((kind) => (
+              <th scope="col" class="number">
+                {words.REASONS[kind]}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ node, request, needed, usable, counts, texts, pools }) => (
+            <tr>
+              <th scope="row">
+                {node}
+                {pools.map((pool) => (
+                  <small>
+                    <Ticked text={pool} />
+                  </small>
+                ))}
+              </th>
+              <td>{request}</td>
+              <td class={`number${usable < needed ? " short-of" : ""}`}>
+                {usable} of {needed}
+              </td>
+              {counts.map((count, index) => (
+                <td class={`number heat h${count === 0 ? 0 : Math.ceil((count / largest) * 4)}`} title={texts[index]?.join("; ")}>
+                  {count === 0 ? "" : count}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+/** Pods that wait, then claims without devices that no Pod uses. */
+function subjectsOf(report: { pods: readonly PodLike[]; claims: readonly ClaimLike[] } | undefined): ObjectRef[] {
+  const pods = (report?.pods ?? []).filter(({ node }) => node === undefined).map(({ namespace, name }) => ({ kind: "Pod", namespace, name }));
+  const used = new Set(report?.pods.flatMap(({ namespace, claims }) => claims.map(({ claim }) => `${namespace}/${claim}`)));
+  const claims = (report?.claims ?? [])
+    .filter(({ namespace, name, allocated }) => !allocated && !used.has(`${namespace}/${name}`))
+    .map(({ namespace, name }) => ({ kind: "ResourceClaim", namespace, name }));
+  return [...pods, ...claims].sort((one, other) => compareNumbered(keyOf(one), keyOf(other)));
+}
+
+type PodLike = { namespace: string; name: string; node?: string; claims: readonly { claim?: string }[] };
+type ClaimLike = { namespace: string; name: string; allocated: boolean };
+
+function keyOf(subject: ObjectRef): string {
+  return `${subject.kind} ${words.objectName(subject)}`;
+}

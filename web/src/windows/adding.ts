@@ -1,0 +1,32 @@
+// Adds hardware to the text, as a file of its own.
+
+import type { Page } from "../page";
+import { questionOf } from "../state";
+import * as words from "../words";
+import { type Hardware, inventoryText } from "./inventories";
+
+export interface Quantity {
+  nodes: number;
+  /** On each node; 0 for as many as the inventory has. */
+  devices: number;
+}
+
+/** What is added without a further word. */
+export function quantity({ nodes = 1 }: Hardware): Quantity {
+  return { nodes, devices: 0 };
+}
+
+/** False where it did not work, which is told. */
+export async function addHardware({ now, ask, act }: Page, hardware: Hardware, { nodes, devices }: Quantity): Promise<boolean> {
+  try {
+    const inventory = await inventoryText(hardware);
+    // Beside what is written now: nothing is to be there twice.
+    const outcome = await ask("hardware", { question: questionOf(now()), inventory, order: { driver: hardware.driver, nodes, devices } });
+    if (outcome.kind !== "done") throw new Error(outcome.kind === "failed" ? outcome.message : "");
+    act.addFiles([{ name: `${hardware.file}.yaml`, text: outcome.answer.text }]);
+    return true;
+  } catch {
+    act.notice(words.NOT_LOADED);
+    return false;
+  }
+}

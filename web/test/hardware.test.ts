@@ -1,0 +1,84 @@
+import { readFileSync, readdirSync } from "node:fs";
+
+import { expect, test } from "vitest";
+
+import { HARDWARE, hardwareFor } from "../src/windows/inventories";
+import { missing } from "../src/model/missing";
+import { sessionOf } from "../src/answer/answer";
+import { ask, questionOf } from "./fixtures";
+
+const DRIVERS = new URL("../../examples/drivers/", import.meta.url);
+const inventory = (file: string) => readFileSync(new URL(`${file}.yaml`, DRIVERS), "utf8");
+const made = (text: string, file: string, driver: string, nodes: number, devices = 0) =>
+  ask("hardware", text, { inventory: inventory(file), order: { driver, nodes, devices } }).text;
+const read = (text: string) => sessionOf(questionOf(text)).inventory();
+
+/** What most documents suggest: no namespace, no class. */
+const PASTE = `apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: { name: single-gpu }
+spec: { spec: { devices: { requests: [{ name: gpu, exactly: { deviceClassName: gpu.nvidia.com } }] } } }
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: pod }
+spec:
+  containers: [{ name: ctr, image: ubuntu, resources: { claims: [{ name: gpu }] } }]
+  resourceClaims: [{ name: gpu, resourceClaimTemplateName: single-gpu }]
+`;
+
+test("every inventory of the folder is offered", () => {
+  const files = readdirSync(DRIVERS).filter((name) => name.endsWith(".yaml")).map((name) => name.slice(0, -5));
+  expect([...new Set(HARDWARE.map(({ file }) => file))].sort()).toEqual(files.sort());
+});
+
+test.each(HARDWARE.map((hardware) => [`${hardware.vendor} ${hardware.model}`, hardware] as const))("%s brings its classes and devices", (_, hardware) => {
+  const { file, driver, classes, perNode, nodes = 1 } = hardware;
+  const text = made("", file, driver, nodes);
+  const found = read(text);
+  expect(new Set(found.classes)).toEqual(new Set(classes));
+  expect(found.pools.map((pool) => pool.driver)).toEqual(Array.from({ length: driver === "" ? 0 : nodes }, () => driver));
+  expect(found.pools[0]?.devices.length ?? 0).toBe(perNode);
+  expect(ask("check", text).filter(({ severity }) => severity === "error")).toEqual([]);
+});
+
+test("nodes and devices are as many as are wanted, each with a name and serial numbers of its own", () => {
+  const first = made("", "nvidia-gpu", "gpu.nvidia.com", 3, 16);
+  const found = read(first);
+  expect(found.pools.map(({ name, devices }) => [name, devices.length])).toEqual([["dgx-a100-0", 16], ["dgx-a100-1", 16], ["dgx-a100-2", 16]]);
+  const [pool] = found.pools;
+  for (const values of [pool?.devices.map(({ name }) => name), pool?.devices.map(({ attributes }) => new Map(attributes).get("uuid"))]) {
+    expect(new Set(values).size).toBe(16);
+  }
+  expect(read(made("", "nvidia-gpu", "gpu.nvidia.com", 1, 2)).pools[0]?.devices.length).toBe(2);
+  // Once more beside the first: the classes are there already, the nodes are others.
+  const more = read(`${first}---\n${made(first, "nvidia-gpu", "gpu.nvidia.com", 1)}`);
+  expect(more.pools.map(({ name }) => name)).toEqual(["dgx-a100-0", "dgx-a100-1", "dgx-a100-2", "dgx-a100-3"]);
+  expect(made(first, "nvidia-gpu", "gpu.nvidia.com", 1)).not.toContain("kind: DeviceClass");
+});
+
+test("partitions stay as many as their driver publishes", () => {
+  expect(read(made("", "nvidia-mig", "gpu.nvidia.com", 2, 3)).pools.map(({ devices }) => devices.length)).toEqual([50, 50]);
+});
+
+test("what most documents suggest gets its device from the hardware that is offered first", () => {
+  const { wanted } = read(PASTE);
+  expect(wanted).toEqual(["gpu.nvidia.com"]);
+  const [name = ""] = missing(read(PASTE));
+  const hardware = hardwareFor(name);
+  expect(hardware?.model).toBe("H100");
+  const text = `${PASTE}---\n${made(PASTE, hardware?.file ?? "", hardware?.driver ?? "", hardware?.nodes ?? 1)}`;
+  const { report } = ask("run", text);
+  expect(report.pods.map(({ namespace, node }) => [namespace, node !== undefined])).toEqual([["default", true]]);
+  expect(report.claims[0]?.devices.length).toBe(1);
+  expect(missing(read(text))).toEqual([]);
+  expect(ask("check", text).filter(({ severity }) => severity === "error")).toEqual([]);
+});
+
+test("an extended resource and a class in a fallback are asked for, too", () => {
+  const text = PASTE.replace("exactly: {", "firstAvailable: [{ name: a,").replace("gpu.nvidia.com } }", "mig.nvidia.com }] }")
+    .replace("claims: [{ name: gpu }]", "limits: { amd.com/gpu: 1, cpu: 1, hugepages-2Mi: 1Gi, deviceclass.resource.kubernetes.io/nic.example.com: 1 }");
+  expect(read(text).wanted).toEqual(["amd.com/gpu", "mig.nvidia.com", "nic.example.com"]);
+  expect(hardwareFor("amd.com/gpu")?.vendor).toBe("AMD");
+  expect(hardwareFor("nic.example.com")).toBeUndefined();
+});
