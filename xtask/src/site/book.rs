@@ -48,6 +48,7 @@ Go: docs/go.md
 The Go package: host-go/README.md
 Python: docs/python.md
 The npm package: npm/README.md
+Embedding the picture: docs/embedding.md
 Agents: docs/agents.md
 Skill of an agent: docs/SKILL.md
 Cases for agents: docs/agent-cases.md
