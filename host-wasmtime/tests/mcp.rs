@@ -1,6 +1,6 @@
-//! The server for agents, asked through the client of the official SDK: `cargo test --features mcp-client --test mcp`.
+//! The server for agents, asked through the client of the official SDK.
 
-#![cfg(all(feature = "mcp-client", unix))]
+#![cfg(all(feature = "mcp", unix))]
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 #[path = "mcp/cases.rs"]
