@@ -240,6 +240,10 @@ codes! {
         "A step of a script cannot be understood. A script is a list; each step says when (`at: 30s`) and does one thing, for instance `delete: pod/x`.";
     ReadBadSettings = "read/bad-settings", Error,
         "A setting (version, feature gate, mode, limit) or a question has an unknown name or a value of the wrong type.";
+    BatchTooLong = "batch/too-long", Error,
+        "A line of a batch, or a cluster of a folder, has more bytes than `--max-line` allows. It was not read; the other lines are answered. Raise the limit, or give the cluster as `apportion snapshot` writes it.";
+    BatchUnreadable = "batch/unreadable", Error,
+        "A line of a batch is not text, or a file or folder with a cluster cannot be read. The other lines are answered.";
     RunNodesInferred = "run/nodes-inferred", Info,
         "No Node object was given, so the nodes were taken from what slices and Pods say about nodes. Inferred nodes have no taints, any amount of CPU and memory, and only the labels that slices speak of.";
     RunUnknownNodes = "run/unknown-nodes", Warning,

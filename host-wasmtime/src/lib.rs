@@ -18,6 +18,7 @@
 //! The linker is empty: the component can call nothing. A call that traps costs that call only; the instance is
 //! dropped and the next one is filled with the objects that were applied before.
 
+mod batch;
 mod bindings;
 mod cache;
 mod cluster;
@@ -36,6 +37,7 @@ mod settings;
 mod to_wit;
 mod validator;
 
+pub use batch::Batch;
 pub use cluster::Cluster;
 pub use control::Controller;
 pub use door::{Door, Native};

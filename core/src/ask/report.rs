@@ -15,7 +15,7 @@ use crate::controllers::workloads::{reference, root_of};
 use crate::explain::origin::template_of;
 use crate::explain::reasons::Verdict;
 use crate::explain::settled::{Settled, look, settle};
-use crate::finding::{Code, Finding, ObjectRef};
+use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::scheduler::node_fit::is_inferred;
 use crate::scheduler::special::NAME;
 
@@ -82,6 +82,15 @@ impl PodReport {
             Some(first) => first.code != Code::RunFinished,
             None => self.node.is_none(),
         }
+    }
+}
+
+impl Report {
+    /// Whether every Pod has a node, nothing keeps it from running there, and nothing is wrong with the run as a whole.
+    pub fn is_satisfied(&self) -> bool {
+        let is_fine = |findings: &[Finding]| findings.iter().all(|finding| finding.severity != Severity::Error);
+        let is_placed = |pod: &PodReport| pod.node.is_some() && !pod.is_stuck() && is_fine(&pod.reasons);
+        self.pods.iter().all(is_placed) && is_fine(&self.findings)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Questions and settings as JSON, for doors that speak JSON: files, the npm package, conformance cases.
 
+pub mod batch;
 pub mod controller;
 pub mod simulation;
 

@@ -37,6 +37,7 @@ class Operation(IntEnum):
     EVALUATE = 11
     VALIDATE = 12
     READ = 15
+    ANSWER = 16
 
 
 class Trap(Exception):

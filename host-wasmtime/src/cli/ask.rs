@@ -6,9 +6,9 @@ use std::time::SystemTime;
 use anyhow::{Result, anyhow, bail};
 use apportion::{Door, HostLimits, Native, Runner};
 use apportion_core::allocate::Limits;
-use apportion_core::ask::{Inquiry, PodReport, Report};
+use apportion_core::ask::Inquiry;
 use apportion_core::decision::Time;
-use apportion_core::finding::{Finding, Severity};
+use apportion_core::finding::Finding;
 use apportion_core::profile::{Mode, Profile, Release, Version};
 use apportion_core::wire;
 use serde::de::DeserializeOwned;
@@ -145,13 +145,6 @@ fn refused(error: apportion::Error) -> anyhow::Error {
         Some(hint) => anyhow!("{message}; {hint}"),
         None => anyhow!("{message}"),
     }
-}
-
-/// Whether every Pod has a node, nothing keeps it from running there, and nothing is wrong with the run as a whole.
-pub(crate) fn is_satisfied(report: &Report) -> bool {
-    let is_fine = |findings: &[Finding]| findings.iter().all(|finding| finding.severity != Severity::Error);
-    let is_placed = |pod: &PodReport| pod.node.is_some() && !pod.is_stuck() && is_fine(&pod.reasons);
-    report.pods.iter().all(is_placed) && is_fine(&report.findings)
 }
 
 /// The time of this machine, in whole seconds.

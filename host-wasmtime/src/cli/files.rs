@@ -135,6 +135,23 @@ fn whole(reader: impl Read) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
+/// The manifests below a folder, by name.
+pub(crate) fn manifests(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    collect(folder, MAX_DEPTH, &mut files)?;
+    Ok(files)
+}
+
+/// Whether a file is named as manifests are.
+pub(crate) fn is_manifest(path: &Path) -> bool {
+    path.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| ENDINGS.contains(&ending))
+}
+
+/// Reads files, each once.
+pub(crate) fn read_files(files: Vec<PathBuf>) -> Result<Vec<Source>> {
+    read_once(files, true, &mut BTreeSet::new())
+}
+
 fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<()> {
     let Some(depth) = depth.checked_sub(1) else {
         bail!("folders below `{}` are nested too deeply", folder.display());
@@ -146,7 +163,7 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<()> 
     }
     entries.sort();
     for path in entries {
-        let is_manifest = path.extension().and_then(|ending| ending.to_str()).is_some_and(|e| ENDINGS.contains(&e));
+        let is_manifest = is_manifest(&path);
         // A dangling link that is no manifest is nobody's concern.
         match fs::metadata(&path) {
             Ok(metadata) if metadata.is_dir() => collect(&path, depth, files)?,

@@ -22,7 +22,7 @@ use bindings::exports::apportion::dra::decisions::{
     Answer, Answers, Cluster, ClusterBorrow, Finding, Guest, GuestCluster, KnownQuestion, Limits, ObjectRef, Profile,
     Question, Report,
 };
-use bindings::exports::apportion::dra::{explanations, selectors, validation};
+use bindings::exports::apportion::dra::{batches, explanations, selectors, validation};
 
 mod bindings {
     wit_bindgen::generate!({ path: "../apportion.wit", world: "dra" });
@@ -138,6 +138,12 @@ impl explanations::Guest for Component {
         let inquiry = parse(&inquiry).map_err(|finding| to_wire::findings(vec![finding]))?;
         let answer = cluster.get::<Session>().0.borrow().inquire(inquiry);
         answer.map(|answer| answer.to_string()).map_err(to_wire::findings)
+    }
+}
+
+impl batches::Guest for Component {
+    fn answer(line: String, index: u64, defaults: String) -> String {
+        apportion_core::wire::batch::answer(&line, index, &defaults).to_string()
     }
 }
 

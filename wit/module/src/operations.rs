@@ -18,6 +18,7 @@
 //! | 13 | new simulation | none | `{"settings", "nowMillis"}` | `{"handle": H}` |
 //! | 14 | simulate | simulation | `{"call", "argument"}` | the call's answer |
 //! | 15 | read | none | a text of YAML or JSON documents | `{"objects": [..], "findings": [..]}` |
+//! | 16 | answer | none | index, defaults and line of a batch, each behind a record separator | the answer to the line |
 //!
 //! What cannot be read, a handle of nothing and an argument in no buffer included, is answered with `{"status": "unreadable", "findings": [..]}`.
 
@@ -117,6 +118,14 @@ fn answer(held: &mut Held, op: u32, handle: u32, argument: Vec<u8>) -> Result<Va
             answer
         }
         15 => manifests::reading(&text),
+        16 => {
+            // The line comes last, whatever is in it.
+            let mut parts = text.splitn(4, '\u{1e}').skip(1);
+            let mut part = || parts.next().ok_or_else(|| bad("", "index, defaults and line are needed"));
+            let index = part()?.parse().map_err(|_| bad("index", "the index is no number"))?;
+            let (defaults, line) = (part()?, part()?);
+            wire::batch::answer(line, index, defaults)
+        }
         _ => return Err(bad("op", "there is no such operation")),
     })
 }
@@ -193,6 +202,16 @@ mod tests {
         let codes: Vec<_> = answer["findings"].as_array().unwrap().iter().map(|one| one["code"].clone()).collect();
         assert_eq!(codes, ["yaml/surprising-scalar", "yaml/syntax", "yaml/not-in-json"]);
         assert_eq!((&answer["findings"][0]["line"], &answer["findings"][0]["column"]), (&json!(2), &json!(19)));
+    }
+
+    #[test]
+    fn a_line_of_a_batch_is_answered_whatever_is_in_it() {
+        let mut held = Held::default();
+        let answer = ask(&mut held, 16, 0, "\u{1e}3\u{1e}{}\u{1e}{\"id\":\"a\",\"objects\":[]}");
+        assert!(answer.contains(r#""index":3"#) && answer.contains(r#""status":"answered""#), "{answer}");
+        let answer = ask(&mut held, 16, 0, "\u{1e}3\u{1e}{}\u{1e}\u{1e}\u{1e}");
+        assert!(answer.contains("read/bad-json") && answer.contains(r#""status":"failed""#), "{answer}");
+        assert!(ask(&mut held, 16, 0, "\u{1e}3").contains(r#""status":"unreadable""#));
     }
 
     #[test]

@@ -44,5 +44,5 @@ pub(super) fn replay(arguments: &ReplayArguments) -> Result<Shown> {
     door.submit(&texts)?;
     let report = door.run()?;
     let stdout = format!("{:#}\n", serde_json::to_value(&report)?);
-    Ok(Shown { verdict: Verdict::of(ask::is_satisfied(&report)), ..Shown::text(stdout) })
+    Ok(Shown { verdict: Verdict::of(report.is_satisfied()), ..Shown::text(stdout) })
 }

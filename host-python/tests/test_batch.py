@@ -1,0 +1,69 @@
+"""Many clusters, in one process and on the workers of a Ray cluster."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import unittest
+from collections.abc import Iterable
+from typing import Any
+
+from apportion import batch
+
+from manifests import SMALL, claim, pod
+from test_cluster import next_call_traps
+
+
+def fleet(clusters: int) -> list[dict[str, Any]]:
+    """Claims of one, two and three devices by turns; three fit nowhere."""
+    objects = [[*SMALL, claim(1 + number % 3), pod("training", "training")] for number in range(clusters)]
+    return [{"id": f"cluster-{number}", "objects": one} for number, one in enumerate(objects)]
+
+
+def read(answers: Iterable[str]) -> list[dict[str, Any]]:
+    return [json.loads(one) for one in answers]
+
+
+class Batch(unittest.TestCase):
+    def test_each_line_is_answered_in_order(self) -> None:
+        answers = read(batch.answers(fleet(4)))
+        self.assertEqual([one["id"] for one in answers], [f"cluster-{number}" for number in range(4)])
+        self.assertEqual([one["answers"][0]["satisfied"] for one in answers], [True, True, False, True])
+        self.assertEqual(answers[1]["answers"][0]["answer"]["pods"][0]["node"], "node-b")
+
+    def test_shards_together_are_the_whole(self) -> None:
+        lines = [json.dumps(one) for one in fleet(7)] + ["", "{"]
+        whole = list(batch.answers(lines, ["run", "usage"]))
+        shards = [list(batch.answers(lines, ["run", "usage"], shard=(number, 3))) for number in range(3)]
+        self.assertEqual([shards[place % 3][place // 3] for place in range(len(whole))], whole)
+        with self.assertRaises(ValueError):
+            next(batch.answers([], shard=(3, 3)))
+
+    def test_what_cannot_be_read_is_an_answer(self) -> None:
+        lines = ["{", {"id": 1}, {"objects": [float("nan")]}, b"\xff", {"objects": [], "ask": "rnu"}]
+        self.assertEqual([one["status"] for one in read(batch.answers(lines))], ["failed"] * 5)
+
+    def test_a_trap_costs_its_line(self) -> None:
+        with next_call_traps():
+            answers = read(batch.answers(fleet(2)))
+        self.assertEqual([one["status"] for one in answers], ["failed", "answered"])
+        self.assertEqual((answers[0]["id"], answers[0]["findings"][0]["code"]), ("cluster-0", "internal/trap"))
+
+
+@unittest.skipUnless(importlib.util.find_spec("ray"), "ray is not installed")
+class OnRay(unittest.TestCase):
+    def test_two_workers_give_the_same_bytes_as_one_process(self) -> None:
+        import ray
+
+        from apportion.ray import map_clusters
+
+        lines: list[Any] = [*fleet(20), "{"]
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+        try:
+            self.assertEqual(list(map_clusters(lines, "explain", chunk=3)), list(batch.answers(lines, "explain")))
+        finally:
+            ray.shutdown()
+
+
+if __name__ == "__main__":
+    unittest.main()
