@@ -1,6 +1,7 @@
 //! The commands. The file of each holds its arguments, what it asks and how it shows the answer.
 
 mod allocate;
+mod batch;
 mod cel;
 mod check;
 mod completions;
@@ -16,6 +17,7 @@ mod mcp;
 mod plan;
 mod playground;
 mod replay;
+mod replay_trace;
 mod run;
 mod snapshot;
 mod taint;
@@ -61,6 +63,7 @@ pub(crate) enum Command {
     Usage(usage::UsageArguments),
     Diff(diff::DiffArguments),
     Taint(taint::TaintArguments),
+    Batch(batch::BatchArguments),
     Cel(cel::CelArguments),
     Snapshot(snapshot::SnapshotArguments),
     Plan(plan::PlanArguments),
@@ -71,6 +74,7 @@ pub(crate) enum Command {
     #[command(after_help = controller::EXAMPLE)]
     Controller(Box<ControllerArguments>),
     Replay(replay::ReplayArguments),
+    ReplayTrace(replay_trace::ReplayTraceArguments),
     Playground(playground::PlaygroundArguments),
     #[cfg(feature = "mcp")]
     Mcp(mcp::McpArguments),
@@ -93,12 +97,14 @@ impl Command {
             Self::Usage(arguments) => usage::usage(arguments),
             Self::Diff(arguments) => diff::diff(arguments),
             Self::Taint(arguments) => taint::taint(arguments),
+            Self::Batch(arguments) => batch::batch(arguments),
             Self::Cel(arguments) => cel::cel(arguments),
             Self::Snapshot(arguments) => snapshot::snapshot(arguments),
             Self::Plan(arguments) => plan::plan(arguments),
             Self::Crct(command) => command.run(),
             Self::Controller(arguments) => controller::controller(arguments),
             Self::Replay(arguments) => replay::replay(arguments),
+            Self::ReplayTrace(arguments) => replay_trace::replay_trace(arguments),
             Self::Playground(arguments) => playground::playground(arguments),
             #[cfg(feature = "mcp")]
             Self::Mcp(arguments) => mcp::mcp(arguments),

@@ -37,6 +37,14 @@ table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:t
 td:first-child{white-space:nowrap;font-variant-numeric:tabular-nums}.minor{color:var(--faint)}
 ";
 
+/// The beginning of a page, up to its body. The title is escaped.
+pub(crate) fn page_head(title: &str, style: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
+         <title>{title}</title>\n<style>{STYLE}{style}</style>\n</head>\n<body>\n"
+    )
+}
+
 /// The page.
 pub(crate) fn write(played: &Played, kubernetes: &str) -> String {
     let all = lanes(&played.moments, &played.report, played.end_millis);
@@ -44,11 +52,10 @@ pub(crate) fn write(played: &Played, kubernetes: &str) -> String {
     let placed = played.report.pods.iter().filter(|pod| pod.node.is_some()).count();
     let verdict =
         format!("{placed} of {} Pods have a node after {}", played.report.pods.len(), clock(played.end_millis));
-    let mut page = String::new();
+    let mut page = page_head(&verdict, "");
     let _ = write!(
         page,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
-         <title>{verdict}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{verdict}</h1>\n\
+        "<h1>{verdict}</h1>\n\
          <p>Simulated as {} would, from {} on. Long pauses are drawn short.</p>\n",
         escape(kubernetes),
         escape(&played.start.to_string())

@@ -7,6 +7,9 @@ mod report;
 mod table;
 mod timeline;
 
+pub(super) use html::page_head;
+pub(super) use timeline::clock;
+
 use anyhow::Result;
 use apportion_core::control_plane::Settled;
 use clap::Args;
@@ -69,7 +72,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Shown> {
     let mut asked = ask::cluster(engine, look, &input.files(), &input.cluster)?;
     let report = asked.door.run()?;
     let table = |pen| report::show(&report, &asked.input, &asked.taken, &words, pen, look);
-    let is_satisfied = ask::is_satisfied(&report);
+    let is_satisfied = report.is_satisfied();
     let shown = asked.show(output.plain(), "Run", || json!({ "report": report }), table, is_satisfied);
     if engine.kubernetes.runner.is_none() {
         // The process ends now and gives everything back at once.
@@ -93,8 +96,7 @@ fn in_time(arguments: &RunArguments, words: &str) -> Result<Shown> {
             format!("{timeline}\n{report}")
         }
     };
-    let is_satisfied =
-        played.settled == Settled::Quiet && played.refused.is_empty() && ask::is_satisfied(&played.report);
+    let is_satisfied = played.settled == Settled::Quiet && played.refused.is_empty() && played.report.is_satisfied();
     let mut shown = asked.show(output.plain(), "Run", || played.to_json(), text, is_satisfied);
     shown.stderr.push_str(&clean(&played.remarks()));
     Ok(shown)
