@@ -482,30 +482,6 @@ fn nothing_that_is_read_is_our_defect() {
     }
 }
 
-#[test]
-fn every_real_manifest_is_read() {
-    let folder = root().parent().unwrap().join("shared/realworld");
-    let mut files = Vec::new();
-    collect(&folder, &mut files);
-    for file in &files {
-        let code = code(&["run", "-f", file.to_str().unwrap()]);
-        assert!(matches!(code, 0 | 1), "{}: exit code {code}", file.display());
-    }
-    eprintln!("{} real manifests", files.len());
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml" || ending == "json") {
-            files.push(path);
-        }
-    }
-    files.sort();
-}
-
 /// The report of a snapshot is the same, byte by byte, from the component and from the core outside of it.
 #[test]
 fn a_replay_has_the_same_bytes_on_every_host() {

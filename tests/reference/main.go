@@ -1,7 +1,8 @@
 // Command reference answers allocation problems and selectors with the reference implementation.
 //
 // It reads one case per line (the schema of the conformance vectors) and writes one outcome per line, in the same
-// order. With -bench it reads benchmark scenarios instead and writes how long one operation takes. Only tests use it;
+// order. With -bench it reads benchmark scenarios instead and writes how long one operation takes; with -units it asks
+// questions of its own. Only tests use it;
 // nothing in the product needs Go.
 package main
 
@@ -91,8 +92,16 @@ func main() {
 	isBench := flag.Bool("bench", false, "measure benchmark scenarios")
 	budget := flag.Duration("budget", time.Second, "time for the operations of one scenario")
 	timeout := flag.Duration("timeout", 10*time.Second, "limit of one operation")
+	unit := flag.String("units", "", "answer the questions about `quantity`, capacity, tolerations or nodeselector")
 	flag.Parse()
 	structured.EnableAllocators("experimental")
+	if *unit != "" {
+		if err := units(*unit); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if *isBench {
 		if err := bench(*budget, *timeout); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -36,10 +36,10 @@ pub enum Content {
 /// The project's own corpus.
 pub const OWN: &str = "tests/conformance";
 
-/// What is read when no path is given: the own corpus, and of what it does not hold yet the recordings beside the project, if any.
+/// What is read when no path is given: the own corpus and, as it has no histories yet, those that were recorded beside the project, if any.
 pub fn default_paths(root: &Path) -> Vec<PathBuf> {
-    let beside = ["lifecycle", "units"].map(|folder| root.join("../shared/conformance").join(folder));
-    std::iter::once(root.join(OWN)).chain(beside.into_iter().filter(|path| path.exists())).collect()
+    let beside = root.join("../shared/conformance/lifecycle");
+    std::iter::once(root.join(OWN)).chain(beside.exists().then_some(beside)).collect()
 }
 
 /// Reads every case below a path: `.json` (one case, or a list) and `.jsonl` (a case per line), `.txt` (a seed per line).

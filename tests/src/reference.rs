@@ -100,6 +100,27 @@ pub fn build(root: &Path, release: Release) -> Result<PathBuf> {
     Ok(binary)
 }
 
+/// Writes what a release says to the questions that it has for each of its building blocks, one file each below
+/// `tests/conformance/units`, and an object of each kind with every field set, to `tests/objects`.
+///
+/// # Errors
+///
+/// When the program does not build or breaks, or a file cannot be written.
+pub fn units(root: &Path, release: Release) -> Result<()> {
+    let binary = build(root, release)?;
+    for kind in ["quantity", "capacity", "tolerations", "nodeselector", "objects"] {
+        let folder =
+            if kind == "objects" { "tests/objects/every-field" } else { &format!("tests/conformance/units/{kind}") };
+        let file = root.join(format!("{folder}-{release}.jsonl"));
+        fs::create_dir_all(file.parent().unwrap_or(root))?;
+        let output = fs::File::create(&file).with_context(|| format!("{} cannot be written", file.display()))?;
+        let status = Command::new(&binary).args(["-units", kind]).stdout(output).status()?;
+        ensure!(status.success(), "the reference {release} says nothing about {kind}: see above");
+        println!("{}", file.display());
+    }
+    Ok(())
+}
+
 /// Asks a release about every case, in order.
 ///
 /// # Errors

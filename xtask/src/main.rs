@@ -45,7 +45,7 @@ enum Task {
     /// Record what the reference answers to the cases that seeds make, or real API servers to requests; needs Go
     #[command(after_help = "Example: cargo xtask record scenarios --release 1.36")]
     Record {
-        /// What the recording program understands: scenarios or selectors, --release R, --seeds N; or validation, --version 1.36
+        /// What the recording program understands: scenarios, selectors or units, --release R, --seeds N; or validation, --version 1.36
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },

@@ -241,7 +241,12 @@ impl Quantity {
         let fraction = parts.fraction.trim_end_matches('0');
         let (mut mantissa, mut scale) = match suffix {
             Suffix::Decimal { exponent, .. } => decimal(parts.whole, fraction, exponent),
-            Suffix::Binary { exponent } => binary(parts.whole, fraction, exponent),
+            // What is too long to be computed is mostly above the limit without its fraction.
+            Suffix::Binary { exponent } => binary(parts.whole, fraction, exponent).or_else(|| {
+                let whole = binary(parts.whole, "", exponent);
+                let exceeds = |(mantissa, scale)| compare(mantissa, scale, i128::from(i64::MAX), 0).is_gt();
+                whole.is_none_or(exceeds).then_some((i128::MAX, 0))
+            }),
         }
         .ok_or(QuantityError::OutOfRange)?;
         let mut format = suffix.format();

@@ -14,7 +14,6 @@ mod parts;
 mod pods;
 mod profiles;
 mod proposals;
-mod realworld;
 mod requirements;
 mod schema;
 mod sets;

@@ -1,18 +1,19 @@
-//! `record scenarios|selectors [--release R] [--seeds N]`: asks the reference about seeds and writes `tests/conformance/seeds`.
+//! `record scenarios|selectors|units [--release R] [--seeds N]`: asks the reference about seeds and writes `tests/conformance/seeds`, or about
+//! its building blocks and writes `tests/conformance/units` and `tests/objects`.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
-use apportion_tests::reference::Release;
+use apportion_tests::reference::{self, Release};
 use apportion_tests::seeds::{Kind, Recording};
 use clap::Parser;
 
 /// Records what the reference answers to the cases that seeds make.
 #[derive(Parser)]
 struct Arguments {
-    /// What the seeds make; both where it is left out.
-    #[arg(value_parser = ["scenarios", "selectors"])]
+    /// What the seeds make, or the building blocks, of the newest release alone; all three where it is left out.
+    #[arg(value_parser = ["scenarios", "selectors", "units"])]
     only: Option<String>,
     /// Only this release: 1.36, 1.37 (the newest patch) or a patch such as 1.36.2.
     #[arg(long)]
@@ -31,6 +32,9 @@ fn main() -> Result<()> {
         Release::parse(text).ok_or_else(|| anyhow::anyhow!("there is no release `{text}`: known are 1.36 and 1.37"))
     });
     let releases = given.transpose()?.map_or_else(|| vec![Release::V1_36, Release::V1_37], |release| vec![release]);
+    if arguments.only.as_deref().is_none_or(|only| only == "units") {
+        reference::units(root, Release::V1_37)?;
+    }
     for release in releases {
         for kind in Kind::ALL {
             if arguments.only.as_deref().is_none_or(|only| only == kind.name()) {
