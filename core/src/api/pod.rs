@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::meta::ObjectMeta;
-use super::node::NodeSelector;
+use super::node::{NodeSelector, NodeSelectorTerm};
 use super::quantity::Quantity;
 use super::read::api_struct;
+use super::source::LabelSelector;
 
 api_struct! {
     /// `v1` Pod.
@@ -38,6 +39,8 @@ api_struct! {
         "affinity" affinity: Option<Affinity>,
         /// Tolerations of node taints.
         "tolerations" tolerations: Vec<NodeToleration>,
+        /// How Pods are spread over domains of nodes.
+        "topologySpreadConstraints" topology_spread_constraints: Vec<TopologySpreadConstraint>,
         /// Containers.
         "containers" containers: Vec<Container>,
         /// Init containers; those with `restartPolicy: Always` are sidecars.
@@ -60,16 +63,82 @@ api_struct! {
         "resources" resources: Option<ResourceRequirements>,
     }
 
-    /// `Affinity`; affinity to other Pods is kept, but not looked at.
+    /// `Affinity`.
     open Affinity {
         /// Affinity to nodes.
         "nodeAffinity" node_affinity: Option<NodeAffinity>,
+        /// Pods that the Pod is to be near.
+        "podAffinity" pod_affinity: Option<PodAffinity>,
+        /// Pods that the Pod is to be away from.
+        "podAntiAffinity" pod_anti_affinity: Option<PodAffinity>,
     }
 
-    /// `NodeAffinity`; preferences are kept, but not looked at.
+    /// `NodeAffinity`.
     open NodeAffinity {
         /// Which nodes are allowed.
         "requiredDuringSchedulingIgnoredDuringExecution" required: Option<NodeSelector>,
+        /// Which nodes are better than others.
+        "preferredDuringSchedulingIgnoredDuringExecution" preferred: Vec<PreferredSchedulingTerm>,
+    }
+
+    /// `PreferredSchedulingTerm`: nodes that are better by a weight.
+    open PreferredSchedulingTerm {
+        /// From 1 to 100.
+        "weight" weight: i64,
+        /// Which nodes.
+        "preference" preference: NodeSelectorTerm,
+    }
+
+    /// `PodAffinity` and `PodAntiAffinity`, which have the same fields.
+    open PodAffinity {
+        /// Terms that must all hold.
+        "requiredDuringSchedulingIgnoredDuringExecution" required: Vec<PodAffinityTerm>,
+        /// Terms that make a node better or worse.
+        "preferredDuringSchedulingIgnoredDuringExecution" preferred: Vec<WeightedPodAffinityTerm>,
+    }
+
+    /// `WeightedPodAffinityTerm`.
+    open WeightedPodAffinityTerm {
+        /// From 1 to 100.
+        "weight" weight: i64,
+        /// The term.
+        "podAffinityTerm" term: PodAffinityTerm,
+    }
+
+    /// `PodAffinityTerm`: Pods in the same domain of nodes.
+    open PodAffinityTerm {
+        /// Their labels; absent for no Pods, empty for all.
+        "labelSelector" label_selector: Option<LabelSelector>,
+        /// Their namespaces by name; the Pod's own where neither these nor `namespaceSelector` are given.
+        "namespaces" namespaces: Vec<String>,
+        /// The label of nodes whose value names the domain.
+        "topologyKey" topology_key: String,
+        /// Their namespaces by label; empty for all.
+        "namespaceSelector" namespace_selector: Option<LabelSelector>,
+        /// Labels in which they must be like the Pod.
+        "matchLabelKeys" match_label_keys: Vec<String>,
+        /// Labels in which they must differ from the Pod.
+        "mismatchLabelKeys" mismatch_label_keys: Vec<String>,
+    }
+
+    /// `TopologySpreadConstraint`.
+    open TopologySpreadConstraint {
+        /// How many Pods a domain may have more than the one with fewest.
+        "maxSkew" max_skew: i64,
+        /// The label of nodes whose value names the domain.
+        "topologyKey" topology_key: String,
+        /// `DoNotSchedule` or `ScheduleAnyway`.
+        "whenUnsatisfiable" when_unsatisfiable: String,
+        /// Labels of the Pods that are counted; absent for no Pods.
+        "labelSelector" label_selector: Option<LabelSelector>,
+        /// With fewer domains than this the fewest Pods of one count as none; 1 where left out.
+        "minDomains" min_domains: Option<i64>,
+        /// Whether nodes count that the Pod's node selector and affinity rule out: `Honor` (default) or `Ignore`.
+        "nodeAffinityPolicy" node_affinity_policy: String,
+        /// Whether nodes count whose taints the Pod does not tolerate: `Honor` or `Ignore` (default).
+        "nodeTaintsPolicy" node_taints_policy: String,
+        /// Labels in which Pods must be like the Pod to be counted.
+        "matchLabelKeys" match_label_keys: Vec<String>,
     }
 
     /// A toleration of node taints.
@@ -88,6 +157,8 @@ api_struct! {
     open Container {
         /// Name, unique in the Pod.
         "name" name: String,
+        /// Image.
+        "image" image: String,
         /// Resources.
         "resources" resources: ResourceRequirements,
         /// `Always` makes an init container a sidecar.
@@ -200,6 +271,13 @@ api_struct! {
     open Namespace {
         /// Metadata.
         "metadata" metadata: ObjectMeta,
+    }
+}
+
+impl TopologySpreadConstraint {
+    /// Whether it makes nodes better or worse and rules none out.
+    pub fn is_soft(&self) -> bool {
+        self.when_unsatisfiable == "ScheduleAnyway"
     }
 }
 

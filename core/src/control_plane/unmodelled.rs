@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::priority;
 use crate::api::others::Bystander;
-use crate::api::pod::Pod;
+use crate::api::pod::{Pod, PodAffinity, TopologySpreadConstraint};
 use crate::api::workload::WorkloadSpec;
 use crate::cluster::Cluster;
 use crate::controllers::workloads::reference;
@@ -31,8 +31,8 @@ impl Notes {
     }
 }
 
-/// What is not looked at: preemption, volumes, PodDisruptionBudgets, affinity to and spread over other Pods, Pods of other
-/// schedulers, classes of priority that are not given.
+/// What is not looked at: preemption, volumes, PodDisruptionBudgets, preferences that are no requirements, Pods of other schedulers,
+/// classes of priority that are not given.
 ///
 /// `had_node` says which Pods were given with a node: where they land is nobody's question.
 pub fn unmodelled(cluster: &Cluster, had_node: &dyn Fn(&Pod) -> bool) -> Vec<Finding> {
@@ -73,15 +73,18 @@ fn finding(path: &str, what: &str, (count, object, detail): (u64, Option<ObjectR
 fn about_pod(cluster: &Cluster, pod: &Pod, had_node: bool, object: &dyn Fn() -> ObjectRef, notes: &mut Notes) {
     let spec = &pod.spec;
     let affinity = spec.affinity.as_ref();
-    for name in ["podAffinity", "podAntiAffinity"] {
-        let rules = affinity.and_then(|affinity| affinity.rest.get(name)).and_then(Value::as_object);
-        if rules.is_some_and(|rules| !rules.is_empty()) {
-            notes.add(&format!("spec.affinity.{name}"), &format!("`{name}`"), object, String::new);
+    let preferred = |rules: &Option<PodAffinity>| rules.as_ref().is_some_and(|rules| !rules.preferred.is_empty());
+    for (name, is_there) in [
+        ("podAffinity", affinity.is_some_and(|affinity| preferred(&affinity.pod_affinity))),
+        ("podAntiAffinity", affinity.is_some_and(|affinity| preferred(&affinity.pod_anti_affinity))),
+    ] {
+        if is_there {
+            notes.add(&format!("spec.affinity.{name}"), &format!("preferred `{name}`"), object, String::new);
         }
     }
-    let spread = spec.rest.get("topologySpreadConstraints").and_then(Value::as_array);
-    if spread.is_some_and(|list| !list.is_empty()) {
-        notes.add("spec.topologySpreadConstraints", "`topologySpreadConstraints`", object, String::new);
+    if spec.topology_spread_constraints.iter().any(TopologySpreadConstraint::is_soft) {
+        let what = "`topologySpreadConstraints` with `ScheduleAnyway`";
+        notes.add("spec.topologySpreadConstraints", what, object, String::new);
     }
     if !SCHEDULERS.contains(&spec.scheduler_name.as_str()) {
         let detail = || format!("scheduler `{}`; kube-scheduler's rules are applied", spec.scheduler_name);

@@ -7,7 +7,7 @@ use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Time, Trigger};
-use crate::scheduler::{Concern, Verdict, concern, is_waiting};
+use crate::scheduler::{Concern, Verdict, asks_others, concern, helps, is_waiting};
 
 /// Shortest and longest pause between two attempts, in seconds; doubled each time.
 const FIRST_PAUSE: i64 = 1;
@@ -24,6 +24,8 @@ struct Entry {
     /// Not before this time.
     pause_ends: Option<Time>,
     attempts: u32,
+    /// Whether it asks something of placed Pods.
+    asks_others: bool,
     /// The state of the server when the last attempt ended with an error.
     failed_at: Option<u64>,
     /// Attempts at one moment, and that moment.
@@ -38,6 +40,8 @@ pub(super) struct Waiting {
     ready: BTreeSet<(Time, Rank, Key)>,
     /// Those without one.
     asleep: BTreeSet<Key>,
+    /// Those of them that ask something of placed Pods.
+    neighbours: BTreeSet<Key>,
     /// Whether a change may help all of them.
     has_hope: bool,
 }
@@ -47,7 +51,8 @@ impl Waiting {
     pub(super) fn of(cluster: &Cluster, now: Time) -> Self {
         let mut waiting = Self::default();
         for (key, pod) in cluster.pods().iter().filter(|(_, pod)| is_waiting(pod)) {
-            waiting.entries.insert(key.clone(), Entry::default());
+            let entry = Entry { asks_others: asks_others(pod), ..Entry::default() };
+            waiting.entries.insert(key.clone(), entry);
             waiting.wake(cluster, pod, key, now);
         }
         waiting
@@ -84,7 +89,7 @@ impl Waiting {
                 if trigger.before.is_none() {
                     self.forget(&key);
                 }
-                self.entries.entry(key.clone()).or_default();
+                self.entries.entry(key.clone()).or_default().asks_others = asks_others(pod);
                 self.wake(cluster, pod, &key, now);
             }
         }
@@ -99,6 +104,10 @@ impl Waiting {
             }
             Concern::MembersOf(group) => {
                 cluster.links().pods_of_group(&group).map(|name| (group.0.clone(), name.clone())).collect()
+            }
+            Concern::Neighbours => {
+                let is_helped = |key: &&Key| cluster.pods().get(*key).is_some_and(|pod| helps(trigger, pod));
+                self.neighbours.iter().filter(is_helped).cloned().collect()
             }
         };
         for key in keys {
@@ -167,8 +176,14 @@ impl Waiting {
             Some((time, rank)) => {
                 self.ready.insert((time, rank, key.clone()));
                 self.asleep.remove(key);
+                self.neighbours.remove(key);
             }
-            None => drop(self.asleep.insert(key.clone())),
+            None => {
+                if self.entries.get(key).is_some_and(|entry| entry.asks_others) {
+                    self.neighbours.insert(key.clone());
+                }
+                self.asleep.insert(key.clone());
+            }
         }
     }
 
@@ -189,6 +204,7 @@ impl Waiting {
         let before = self.entries.remove(key).and_then(|entry| entry.ready);
         self.requeue(key, before, None);
         self.asleep.remove(key);
+        self.neighbours.remove(key);
     }
 }
 

@@ -17,7 +17,7 @@ use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, EventRecord, Time, Trigger};
 use crate::finding::ObjectRef;
 use crate::profile::Profile;
-use crate::scheduler::{self, Concern, NodeCache, Settings, Verdict, concern};
+use crate::scheduler::{self, Concern, NodeCache, Settings, Verdict, asks_others, concern};
 
 /// Name of the scheduler, as Pods give it.
 const NAME: &str = "apportion";
@@ -61,6 +61,8 @@ struct Entry {
     has_news: bool,
     /// Whether it is asked for again after its latest decision.
     sleeps_next: bool,
+    /// Whether it asks something of placed Pods.
+    asks_others: bool,
     /// What the API server said against the latest decision.
     refusal: Option<String>,
 }
@@ -73,6 +75,8 @@ pub(super) struct Scheduler {
     stale_writes: StaleWrites,
     entries: BTreeMap<ObjectRef, Entry>,
     ready: BTreeSet<(Rank, ObjectRef)>,
+    /// Those that ask something of placed Pods and do not know of the next change anyway.
+    neighbours: BTreeSet<ObjectRef>,
     out: usize,
 }
 
@@ -84,6 +88,7 @@ impl Scheduler {
             stale_writes: StaleWrites::default(),
             entries: BTreeMap::new(),
             ready: BTreeSet::new(),
+            neighbours: BTreeSet::new(),
             out: 0,
         }
     }
@@ -105,6 +110,7 @@ impl Scheduler {
             if trigger.before.is_none() {
                 entry.pause_ends = None;
             }
+            entry.asks_others |= asks_others(pod);
             self.wake(&subject);
         }
         match concern(trigger) {
@@ -114,6 +120,7 @@ impl Scheduler {
             Concern::MembersOf((namespace, name)) => {
                 self.wake(&ObjectRef::new("PodGroup", namespace, name));
             }
+            Concern::Neighbours => self.neighbours.clone().iter().for_each(|one| self.wake(one)),
         }
     }
 
@@ -132,6 +139,7 @@ impl Scheduler {
         match entry.state {
             State::Idle => {
                 entry.state = State::Ready;
+                self.neighbours.remove(subject);
                 self.ready.insert((entry.rank, subject.clone()));
             }
             State::Out => entry.has_news = true,
@@ -158,6 +166,11 @@ impl Scheduler {
             self.ready.remove(&(entry.rank, subject.clone()));
         }
         entry.state = state;
+        if entry.asks_others && matches!(state, State::Idle | State::Out) {
+            self.neighbours.insert(subject.clone());
+        } else {
+            self.neighbours.remove(subject);
+        }
     }
 
     /// Decides about a Pod or PodGroup.
@@ -193,6 +206,7 @@ impl Scheduler {
             self.set(subject, State::Idle);
             if !self.in_flight.is_about(subject) {
                 self.entries.remove(subject);
+                self.neighbours.remove(subject);
             }
             return Decision::none();
         };

@@ -163,7 +163,13 @@ fn changes(mut pod: Pod, mut requests: Resources, mut state: NodeState) -> Optio
                     changes.push(Change::LowerResource { resource: resource.clone(), from, to });
                 }
             }
-            Refusal::HostPort { .. } | Refusal::Devices(_) => return None,
+            Refusal::HostPort { .. }
+            | Refusal::NoDomain { .. }
+            | Refusal::Spread { .. }
+            | Refusal::PodAffinity
+            | Refusal::PodAntiAffinity { .. }
+            | Refusal::KeptAway { .. }
+            | Refusal::Devices(_) => return None,
         }
     }
 }

@@ -13,6 +13,7 @@ use super::conditions::{self, Readiness};
 use super::needs::{self, Need};
 use super::node_allocatable::{self, Problem};
 use super::node_fit::{self, NodeState, Refusal, Resources, Room};
+use super::topology::Wanted;
 use super::{message, score, special};
 use crate::allocate::extended::{self, ANNOTATION, ExtendedResources};
 use crate::allocate::{Answer, NodeRefusal, Outcome, Place, Question, allocate_without, find_place_without};
@@ -43,6 +44,8 @@ pub(super) struct Asked<'p> {
     pub(super) shared: Option<String>,
     /// Whether drivers gave up a claim that has devices.
     pub(super) has_lost: bool,
+    /// What it asks of placed Pods, or they of it.
+    pub(super) wanted: Option<Wanted>,
 }
 
 /// What a node is to an attempt.
@@ -77,6 +80,7 @@ impl Scheduler<'_> {
             asks,
             shared,
             has_lost: needs.iter().any(|need| self.is_lost(&need.claim)),
+            wanted: self.book.wanted(pod),
         };
         let mut full = Full::default();
         match self.find(&asked, &mut full) {
@@ -108,6 +112,8 @@ impl Scheduler<'_> {
         if let Some(node) = asked.only_node() {
             let room = Room::of(asked.requests.clone());
             let state = self.book.node(node).filter(|state| !self.is_left_out(state.name()));
+            let is_apart = |state: &NodeState| self.book.apart(asked.wanted.as_ref(), state).is_some();
+            let state = state.filter(|state| !is_apart(state));
             let candidate = state.and_then(|state| self.candidate(asked, &room, state));
             self.book.looked_at(1);
             return self.places(asked, candidate.as_slice(), full);
@@ -150,10 +156,13 @@ impl Scheduler<'_> {
             if self.is_left_out(state.name()) {
                 continue;
             }
+            let is_apart = self.book.apart(asked.wanted.as_ref(), state).is_some();
             let candidate = self.candidate(asked, &class.room, state);
             self.book.looked_at(1);
             match candidate {
-                Some(candidate) => candidates.push(candidate),
+                // What placed Pods have against a node is not kept: another one may help.
+                Some(candidate) if !is_apart => candidates.push(candidate),
+                Some(_) => {}
                 None => self.book.by_nodes.refuse(by_nodes, position),
             }
         }
@@ -184,6 +193,9 @@ impl Scheduler<'_> {
             None => state.refusals(asked.pod, &asked.requests),
             Some(extended) => state.refusals(asked.pod, &ordinary(asked, extended)),
         };
+        if refusals.is_empty() {
+            refusals.extend(self.book.apart(asked.wanted.as_ref(), state));
+        }
         if let Some(text) = asked.shared.as_ref().filter(|_| refusals.is_empty()) {
             refusals.push(Refusal::Devices(text.clone()));
         }

@@ -5,8 +5,8 @@
 //! carried out in part is continued from there.
 //!
 //! Modelled: readiness to be tried, node taints, selectors, affinity, host ports and resources, devices, prioritised lists, gangs, binding
-//! conditions, extended resources that devices serve, deallocation of claims that stand in the way. Not modelled: affinity between Pods, topology spread, volumes,
-//! images, preemption, scores other than that of prioritised lists (the first fitting node by name is taken).
+//! conditions, extended resources that devices serve, deallocation of claims that stand in the way, required affinity between Pods, topology
+//! spread. Not modelled: volumes, images, preemption, scores other than that of prioritised lists (the first fitting node by name is taken).
 //!
 //! Source: `pkg/scheduler`, KEP-4381, KEP-4671, KEP-5007, KEP-5729, KEP-5832.
 
@@ -27,11 +27,12 @@ mod race;
 pub(crate) mod refusal;
 mod score;
 pub(crate) mod special;
+mod topology;
 mod unfit;
 mod write;
 
 pub use node_cache::NodeCache;
-pub use queue::{Concern, concern, is_waiting, waits_for};
+pub use queue::{Concern, asks_others, concern, helps, is_waiting, waits_for};
 
 use crate::allocate::Limits;
 use crate::api::object::Object;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::NAME;
 use super::classes::{Change, ClassIdx, Classes, DeviceAsks, NodeAsks};
-use super::node_fit::{self, NodeState, Resources, Room, requests};
+use super::node_fit::{self, NodeState, Refusal, Resources, Room, requests};
 use super::queue::waits_for;
+use super::topology::{Topology, Wanted};
 use crate::api::node::Node;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
@@ -29,6 +30,8 @@ pub struct NodeCache {
     pub(super) by_nodes: Classes<NodeAsks>,
     /// What the allocator said.
     pub(super) by_devices: Classes<DeviceAsks>,
+    /// Where placed Pods are, for those that ask.
+    topology: Topology,
     /// Nodes that have room for some Pods together, while others are left out.
     roomy: Option<Bits>,
     /// How many changes of devices were heard of.
@@ -52,6 +55,7 @@ impl NodeCache {
             placed: BTreeMap::new(),
             by_nodes: Classes::default(),
             by_devices: Classes::default(),
+            topology: Topology::default(),
             roomy: None,
             heard: 0,
             looks: 0,
@@ -66,6 +70,7 @@ impl NodeCache {
     /// The nodes and Pods of a cluster.
     pub fn new(cluster: &Cluster) -> Self {
         let mut cache = Self::default();
+        cluster.namespaces().values().for_each(|namespace| cache.topology.name_space(namespace, true));
         cluster.nodes().values().for_each(|node| cache.add(Arc::clone(node)));
         cluster.pods().values().for_each(|pod| cache.place(pod));
         cache
@@ -78,11 +83,13 @@ impl NodeCache {
             (Some(Object::Pod(pod)), None) => self.forget(&key_of(&pod.metadata)),
             (Some(Object::Node(node)), Some(_)) => self.add(node.clone()),
             (Some(Object::Node(node)), None) => self.remove(&node.metadata.name),
+            (Some(Object::Namespace(namespace)), after) => self.topology.name_space(namespace, after.is_some()),
             _ => {}
         }
     }
 
     fn add(&mut self, node: Arc<Node>) {
+        self.topology.settle(&node.metadata.name, Some(Arc::clone(&node)));
         match self.find(&node.metadata.name) {
             Ok(position) => {
                 if let Some(state) = self.nodes.get_mut(position) {
@@ -101,6 +108,7 @@ impl NodeCache {
     fn remove(&mut self, name: &str) {
         let Ok(position) = self.find(name) else { return };
         let state = self.nodes.remove(position);
+        self.topology.settle(name, None);
         self.absent.insert(name.to_owned(), state.into_used());
         self.say(Change::Went(position));
     }
@@ -180,6 +188,16 @@ impl NodeCache {
         self.roomy.as_ref().is_some_and(|roomy| !is_roomy(roomy))
     }
 
+    /// What a Pod asks of placed Pods, or they of it, where that is anything.
+    pub(super) fn wanted(&mut self, pod: &Pod) -> Option<Wanted> {
+        self.topology.wanted(pod)
+    }
+
+    /// What placed Pods have to do with it that a node does not suit a Pod.
+    pub(super) fn apart(&self, wanted: Option<&Wanted>, state: &NodeState) -> Option<Refusal> {
+        self.topology.refusal(wanted?, &state.node)
+    }
+
     /// Whether a node's devices may serve a class.
     pub(super) fn may_serve(&self, class: Option<ClassIdx>, node: &str) -> bool {
         let open = class.and_then(|class| self.by_devices.open(class));
@@ -245,10 +263,12 @@ impl NodeCache {
             return;
         }
         let taken = requests(pod);
-        if self.placed.get(&key).is_some_and(|(known, before)| known == node && *before == taken) {
+        let is_known = self.placed.get(&key).is_some_and(|(known, before)| known == node && *before == taken);
+        if is_known && self.topology.knows(node, &key, pod) {
             return;
         }
         self.forget(&key);
+        self.topology.place(node, pod);
         match self.find(node) {
             Ok(position) => {
                 if let Some(state) = self.nodes.get_mut(position) {
@@ -267,6 +287,7 @@ impl NodeCache {
     /// Counts a Pod nowhere.
     pub(super) fn forget(&mut self, key: &Key) {
         let Some((node, taken)) = self.placed.remove(key) else { return };
+        self.topology.forget(&node, key);
         match self.find(&node) {
             Ok(position) => {
                 if let Some(state) = self.nodes.get_mut(position) {

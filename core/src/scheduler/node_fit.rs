@@ -1,7 +1,7 @@
 //! What an ordinary scheduler asks of a node before anybody thinks of devices.
 //!
 //! Looked at: `unschedulable`, taints, node selector and required node affinity, host ports, resource requests, number of Pods.
-//! Not looked at: affinity to other Pods, topology spread, volumes, images.
+//! Affinity to other Pods and topology spread are in [`super::topology`]. Not looked at: volumes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -123,6 +123,28 @@ pub(crate) enum Refusal {
         /// How far it falls short.
         lack: Lack,
     },
+    /// The node lacks the label whose value names the domain of a spread constraint.
+    NoDomain {
+        /// The label.
+        key: String,
+    },
+    /// The node's domain would have more Pods beyond the one with fewest than a spread constraint allows.
+    Spread {
+        /// The label that names the domain.
+        key: String,
+    },
+    /// No Pod is there that the Pod must be near.
+    PodAffinity,
+    /// A Pod is there that the Pod must be away from.
+    PodAntiAffinity {
+        /// The label that names the domain.
+        key: String,
+    },
+    /// A Pod is there that must be away from this one.
+    KeptAway {
+        /// The label that names the domain.
+        key: String,
+    },
     /// The Pod cannot have its devices there because of what they take of the node, in kube-scheduler's words.
     Devices(String),
 }
@@ -141,7 +163,20 @@ pub(crate) enum Lack {
 impl Refusal {
     /// Whether the Pod would fit if other Pods left.
     pub(crate) fn is_curable(&self) -> bool {
-        matches!(self, Self::HostPort { .. } | Self::Insufficient { lack: Lack::InUse, .. })
+        match self {
+            Self::HostPort { .. }
+            | Self::Insufficient { lack: Lack::InUse, .. }
+            | Self::Spread { .. }
+            | Self::PodAntiAffinity { .. }
+            | Self::KeptAway { .. } => true,
+            Self::Unschedulable
+            | Self::Taint { .. }
+            | Self::Affinity
+            | Self::Insufficient { lack: Lack::Absent | Lack::TooSmall, .. }
+            | Self::NoDomain { .. }
+            | Self::PodAffinity
+            | Self::Devices(_) => false,
+        }
     }
 }
 
@@ -155,6 +190,13 @@ impl fmt::Display for Refusal {
             Self::HostPort { .. } => f.write_str("node(s) didn't have free ports for the requested pod ports"),
             Self::Insufficient { resource, .. } if resource == PODS => f.write_str("Too many pods"),
             Self::Insufficient { resource, .. } => write!(f, "Insufficient {resource}"),
+            Self::NoDomain { .. } => {
+                f.write_str("node(s) didn't match pod topology spread constraints (missing required label)")
+            }
+            Self::Spread { .. } => f.write_str("node(s) didn't match pod topology spread constraints"),
+            Self::PodAffinity => f.write_str("node(s) didn't match pod affinity rules"),
+            Self::PodAntiAffinity { .. } => f.write_str("node(s) didn't match pod anti-affinity rules"),
+            Self::KeptAway { .. } => f.write_str("node(s) didn't satisfy existing pods anti-affinity rules"),
             Self::Devices(text) => f.write_str(text),
         }
     }
@@ -246,7 +288,7 @@ impl NodeState {
         if let Some(taint) = self.node.spec.taints.iter().filter(hard).find(|taint| !is_tolerated(taint, tolerations)) {
             return Some(Refusal::Taint { key: taint.key.clone(), value: taint.value.clone() });
         }
-        (!matches_affinity(pod, &self.node)).then_some(Refusal::Affinity)
+        (!selected(&pod.spec.node_selector, required(pod), &self.node)).then_some(Refusal::Affinity)
     }
 
     /// Whether a DaemonSet starts a Pod here: taints and affinity only.
@@ -425,18 +467,18 @@ fn required(pod: &Pod) -> Option<&NodeSelector> {
     pod.spec.affinity.as_ref()?.node_affinity.as_ref()?.required.as_ref()
 }
 
-/// Node selector and required node affinity.
+/// Whether a Pod's node selector and required node affinity select a node.
 ///
 /// Of an inferred node only few labels are known: a requirement on any other is taken to hold.
-fn matches_affinity(pod: &Pod, node: &Node) -> bool {
+pub(super) fn selected(node_selector: &BTreeMap<String, String>, required: Option<&NodeSelector>, node: &Node) -> bool {
     let labels = &node.metadata.labels;
     let lenient = is_inferred(node);
-    let selected = pod.spec.node_selector.iter().all(|(key, value)| match labels.get(key) {
+    let selected = node_selector.iter().all(|(key, value)| match labels.get(key) {
         Some(label) => label == value,
         None => lenient,
     });
     selected
-        && required(pod).is_none_or(|selector| {
+        && required.is_none_or(|selector| {
             if lenient { selector.terms.iter().any(|term| matches_known(term, node)) } else { selects(selector, node) }
         })
 }

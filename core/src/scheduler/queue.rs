@@ -1,6 +1,6 @@
 //! Which Pods wait for a node, and what makes another attempt worthwhile.
 
-use super::NAME;
+use super::{NAME, topology};
 use crate::api::node::Node;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
@@ -33,6 +33,21 @@ pub enum Concern {
     UsersOf(Key),
     /// Those of a PodGroup.
     MembersOf(Key),
+    /// Those that ask something of placed Pods, by affinity or spread ([`asks_others`]).
+    Neighbours,
+}
+
+/// Whether a Pod asks something of placed Pods, so that one that comes may help it.
+pub fn asks_others(pod: &Pod) -> bool {
+    topology::asks(pod)
+}
+
+/// Whether a change after which [`Concern::Neighbours`] are tried may help one of them.
+pub fn helps(trigger: &Trigger, pod: &Pod) -> bool {
+    match trigger.after.as_deref() {
+        Some(Object::Pod(placed)) => topology::is_helped(pod, placed),
+        _ => true,
+    }
 }
 
 /// The node that a Pod takes room on, or is about to.
@@ -62,6 +77,14 @@ pub fn concern(trigger: &Trigger) -> Concern {
         }
         (_, Some(Object::Node(_) | Object::DeviceClass(_) | Object::ResourceSlice(_) | Object::DeviceTaintRule(_)))
         | (Some(Object::DeviceTaintRule(_)), None) => Concern::Everybody,
+        // A domain that nobody can go to holds no spread back.
+        (Some(Object::Node(_)), None) => Concern::Neighbours,
+        (Some(Object::Namespace(before)), Some(Object::Namespace(after)))
+            if before.metadata.labels == after.metadata.labels =>
+        {
+            Concern::Nobody
+        }
+        (_, Some(Object::Namespace(_))) => Concern::Neighbours,
         (Some(Object::PodGroup(before)), Some(Object::PodGroup(after))) if before.spec == after.spec => Concern::Nobody,
         (_, Some(Object::PodGroup(group))) => Concern::MembersOf(key_of(&group.metadata)),
         (before, Some(Object::ResourceClaim(after))) => {
@@ -84,6 +107,16 @@ pub fn concern(trigger: &Trigger) -> Concern {
             if place(before).is_some() && place(before) != place(after) =>
         {
             Concern::Everybody
+        }
+        (Some(Object::Pod(before)), Some(Object::Pod(after)))
+            if place(after).is_some() && before.metadata.labels != after.metadata.labels =>
+        {
+            Concern::Everybody
+        }
+        (before, Some(Object::Pod(after)))
+            if place(after).is_some() && !matches!(before, Some(Object::Pod(before)) if place(before).is_some()) =>
+        {
+            Concern::Neighbours
         }
         // A new member may complete a gang.
         (None, Some(Object::Pod(after))) => match after.group_name() {

@@ -13,6 +13,7 @@
 mod claims;
 mod extended;
 mod needed;
+mod neighbours;
 mod node_allocatable;
 mod nodes;
 mod places;

@@ -236,7 +236,7 @@ kind: Deployment
 metadata: { name: d }
 spec:
   replicas: 3
-  template: { spec: { schedulerName: other, topologySpreadConstraints: [{ maxSkew: 1 }], containers: [{ name: c }] } }
+  template: { spec: { schedulerName: other, topologySpreadConstraints: [{ maxSkew: 1, whenUnsatisfiable: ScheduleAnyway }], containers: [{ name: c }] } }
 ";
     let ran = run(deployment);
     let said: Vec<_> = ran.report.findings.iter().filter(|finding| finding.code == Code::RunNotModelled).collect();

@@ -11,6 +11,9 @@ use crate::finding::{Code, Finding, list};
 use crate::scheduler::node_fit::{Lack, Refusal};
 use crate::scheduler::refusal::Nodes;
 
+/// Where spread constraints are.
+const SPREAD: &str = "spec.topologySpreadConstraints";
+
 /// What was asked, for the words of the answer.
 pub(crate) struct Asked<'a> {
     /// The facts.
@@ -77,6 +80,31 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
         Refusal::HostPort { port } => {
             finding("spec.containers", format!("{} host port `{port}` in use already", has()))
                 .with_hint("another Pod there asks for it: leave out `hostPort`, or have fewer Pods than nodes")
+        }
+        Refusal::NoDomain { key } => {
+            finding(SPREAD, format!("{} no label `{key}`, over whose values the Pod must be spread", has()))
+                .with_hint("label the nodes, or set `whenUnsatisfiable: ScheduleAnyway`")
+        }
+        Refusal::Spread { key } => {
+            let message = format!("{} too many Pods like it already in the same `{key}`", has());
+            finding(SPREAD, message).with_hint(
+                "add room where there are fewer, raise `maxSkew`, or set `whenUnsatisfiable: ScheduleAnyway`",
+            )
+        }
+        Refusal::PodAffinity => {
+            let message = format!("{} no Pod nearby that the Pod must be near", has());
+            finding("spec.affinity.podAffinity", message)
+                .with_hint("a Pod that matches all required terms has to run in the same domains first")
+        }
+        Refusal::PodAntiAffinity { key } => {
+            let message = format!("{} a Pod in the same `{key}` that the Pod must be away from", has());
+            finding("spec.affinity.podAntiAffinity", message)
+                .with_hint("another node is needed, or a preferred term in place of the required one")
+        }
+        Refusal::KeptAway { key } => {
+            let message = format!("{} a Pod in the same `{key}` whose own anti-affinity keeps the Pod away", has());
+            finding("metadata.labels", message)
+                .with_hint("another node is needed, or labels that the other Pod does not select")
         }
         Refusal::Devices(text) => finding("spec.resourceClaims", format!("{} no place for the devices: {text}", has())),
         Refusal::Insufficient { resource, lack } => {
