@@ -30,7 +30,8 @@ pub(super) fn what_if(case: &Case) -> Result<(), Contradiction> {
             };
             !refused.iter().any(|(index, _)| is_it(*index))
         });
-        if difference != Difference::default() {
+        let Difference { placing, before, .. } = difference;
+        if difference != (Difference { placing, before, after: before, ..Difference::default() }) {
             return Err(format!("{name} of nothing | {difference:?}"));
         }
     }
