@@ -174,6 +174,10 @@ snapshots! {
     fit_after_a_node_is_cordoned: ["fit", "examples/gpu-sharing/00-cluster.yaml", "--class", "gpu.example.com", "--cordon", "node-a"];
     fit_where_every_node_is_cordoned: ["fit", "examples/taints/", "--class", "gpu.example.com", "--cordon", "node-a", "node-b"];
     fit_with_a_selector_that_does_not_compile: ["fit", SMALL, "--class", "gpu.example.com", "--selector", "device.foo == 1"];
+    fit_of_nodes_that_do_not_exist_yet: ["fit", "examples/gpu-sharing/00-cluster.yaml", "--class", "gpu.example.com", "--copies", "12", "--node-like", "node-a"];
+    fit_of_nodes_for_what_is_pending: ["fit", "examples/gpu-sharing/", "--node-like", "node-a", "node-b"];
+    fit_of_nodes_with_an_open_attribute: ["fit", "examples/gpu-sharing/00-cluster.yaml", "--class", "gpu.example.com", "--selector", "device.attributes['gpu.example.com'].model == 'atlas-80'", "--copies", "9", "--node-like", "node-a", "--open-attribute", "gpu.example.com/model"];
+    what_if_pods_keep_their_places: ["what-if", SMALL, "--without", "node/node-a", "--placing", "keep"];
     usage_of_devices: ["usage", "examples/gpu-sharing/"];
     usage_of_partitions: ["usage", "examples/partitionable/"];
     usage_says_why_devices_are_stranded: ["usage", "examples/taints/"];

@@ -3,14 +3,14 @@
 use anyhow::Result;
 use apportion::Door;
 use apportion_core::allocate::DeviceId;
-use apportion_core::ask::{Difference, Eviction, Place};
+use apportion_core::ask::{Difference, Eviction, Place, Placing, Totals};
 use serde_json::{Value, json};
 
 use super::arguments::Output;
 use super::ask::Asked;
 use super::pen::{Ink, Pen};
 use super::shown::{Shown, Verdict};
-use super::text::{self, clean, indented, width, wrap};
+use super::text::{self, alike, clean, count, indented, item, width, wrap};
 
 /// The answer, and what is to be said of a second input.
 pub(crate) fn shown(
@@ -40,13 +40,19 @@ fn show(found: &Difference, pen: Pen) -> String {
             lines.extend(names.iter().map(|name| format!("  {}", clean(name))));
         }
     };
-    let devices = |all: &[DeviceId]| -> Vec<String> {
-        all.iter().map(|id| format!("{}/{}/{}", id.driver, id.pool, id.device)).collect()
-    };
     list("Nodes that come", &found.nodes_added);
     list("Nodes that go", &found.nodes_removed);
-    list("Devices that come", &devices(&found.devices_added));
-    list("Devices that go", &devices(&found.devices_removed));
+    list("Devices that come", &by_pool(&found.devices_added));
+    list("Devices that go", &by_pool(&found.devices_removed));
+    if !found.devices_lost.is_empty() {
+        lines.push(pen.paint(Ink::Strong, "Claims that have them"));
+    }
+    for lost in alike(&found.devices_lost, |lost| lost.claim.clone()) {
+        let ids: Vec<DeviceId> = lost.iter().map(|lost| lost.device.clone()).collect();
+        let Some(first) = lost.first() else { continue };
+        let users = if first.users.is_empty() { "no Pod".to_owned() } else { first.users.join(", ") };
+        lines.extend(item("", &clean(&format!("{}: {}; used by {users}", first.claim, by_pool(&ids).join(", "))), 2));
+    }
     if !found.evictions.is_empty() {
         lines.extend(eviction_lines(&found.evictions, pen));
     }
@@ -82,8 +88,45 @@ fn show(found: &Difference, pen: Pen) -> String {
     }
     if lines.is_empty() {
         lines.push("Nothing changes.".to_owned());
+    } else if found.before != found.after {
+        let change = format!("{} {} {}", in_total(&found.before), pen.arrow(), in_total(&found.after));
+        lines.push(pen.paint(Ink::Strong, "Together"));
+        lines.extend(indented(&change, 2));
     }
-    text::lines(lines)
+    let what = match found.placing {
+        Some(Placing::Keep) => "Pods that run keep their places, unless the change drives them out.",
+        Some(Placing::Anew) => "All Pods are placed anew, before and after the change.",
+        Some(Placing::AsGiven) | None => return text::lines(lines),
+    };
+    text::lines(std::iter::once(what.to_owned()).chain(lines))
+}
+
+/// `8 devices, 5 used; 4 Pods, 1 Pending`.
+fn in_total(totals: &Totals) -> String {
+    let counted = |number: u64, noun: &str| count(usize::try_from(number).unwrap_or(usize::MAX), noun);
+    let Totals { devices, used, pods, pending } = totals;
+    format!("{}, {used} used; {}, {pending} Pending", counted(*devices, "device"), counted(*pods, "Pod"))
+}
+
+/// Devices of a pool that are shown by name.
+const MOST_DEVICES: usize = 4;
+
+/// Devices, those of one pool together.
+fn by_pool(devices: &[DeviceId]) -> Vec<String> {
+    let pools = alike(devices, |id| (id.driver.clone(), id.pool.clone()));
+    let line = |ids: &Vec<&DeviceId>| {
+        let names: Vec<&str> = ids.iter().map(|id| id.device.as_str()).collect();
+        let pool = ids.first().map(|id| format!("{}/{}", id.driver, id.pool)).unwrap_or_default();
+        match names.as_slice() {
+            [only] => format!("{pool}/{only}"),
+            names if names.len() <= MOST_DEVICES => format!("{pool}: {}", names.join(", ")),
+            [first, second, .., last] => {
+                format!("{pool}: {first}, {second}, .. {last} ({})", count(names.len(), "device"))
+            }
+            _ => pool,
+        }
+    };
+    pools.iter().map(line).collect()
 }
 
 pub(crate) fn eviction_lines(evictions: &[Eviction], pen: Pen) -> Vec<String> {

@@ -1,8 +1,8 @@
 //! `apportion what-if`.
 
 use anyhow::Result;
-use apportion_core::ask::Inquiry;
-use clap::Args;
+use apportion_core::ask::{Inquiry, Placing};
+use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use crate::cli::arguments::{ChangeArguments, EngineArguments, InputArguments, NamespaceArguments, ViewArguments};
@@ -22,6 +22,9 @@ pub(crate) struct WhatIfArguments {
     pub(super) input: InputArguments,
     #[command(flatten)]
     pub(super) changes: ChangeArguments,
+    /// Whether Pods that run stay where they are, or all are placed anew; without it a dump keeps, and manifests are placed anew
+    #[arg(long, value_enum, help_heading = "Changes")]
+    placing: Option<PlacingChoice>,
     #[command(flatten)]
     namespace: NamespaceArguments,
     #[command(flatten)]
@@ -30,11 +33,24 @@ pub(crate) struct WhatIfArguments {
     pub(super) view: ViewArguments,
 }
 
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum PlacingChoice {
+    /// They stay, unless the change drives them out
+    Keep,
+    /// All are placed in the cluster after the change
+    Anew,
+}
+
 pub(super) fn what_if(arguments: &WhatIfArguments) -> Result<Shown> {
-    let WhatIfArguments { input, changes, namespace, engine, view } = arguments;
+    let WhatIfArguments { input, changes, placing, namespace, engine, view } = arguments;
     let mut asked = ask::cluster(engine, &view.look, &input.files(), &input.cluster)?;
     let with = changes.with(engine, view)?;
-    let supposition = changes.supposition(namespace, with.as_ref())?;
+    let mut supposition = changes.supposition(namespace, with.as_ref())?;
+    supposition.placing = match placing {
+        None => Placing::AsGiven,
+        Some(PlacingChoice::Keep) => Placing::Keep,
+        Some(PlacingChoice::Anew) => Placing::Anew,
+    };
     let (answer, _): (_, Value) = asked.inquire(&Inquiry::WhatIf(supposition))?;
     difference::shown(&mut asked, with.as_ref(), &answer, view.output)
 }

@@ -1,8 +1,11 @@
 //! `apportion explain`: why something is Pending; with a code, what that means.
 
-use std::io;
+mod procedure;
 
-use anyhow::{Result, bail};
+use std::io;
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow, bail};
 use apportion_core::ask::Inquiry;
 use apportion_core::explain::{
     Change, ClosestNode, DeviceDetail, Explanation, NodeDetail, ReasonCount, ReasonKind, Request, RequestExplanation,
@@ -55,9 +58,12 @@ pub(crate) struct ExplainArguments {
     /// List this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE
     #[arg(long, short = 'd', value_name = "DEVICE", help_heading = "What")]
     device: Option<String>,
-    /// Print the changed manifests of the suggestion with this number, or the setting
+    /// Print what the suggestion with this number takes: the manifests, below the steps with their commands; or the setting
     #[arg(long, value_name = "N")]
     apply: Option<usize>,
+    /// With `--apply`: write a manifest for each step and `steps.sh` with the commands into this folder
+    #[arg(long, value_name = "FOLDER", requires = "apply")]
+    output_dir: Option<PathBuf>,
     #[command(flatten)]
     namespace: NamespaceArguments,
     #[command(flatten)]
@@ -107,7 +113,12 @@ fn cluster(arguments: &ExplainArguments, files: &[String], subject: Option<Objec
         answer = json!(explanations);
     }
     if let Some(number) = arguments.apply {
-        let stdout = applied(&explanations, number)?.into();
+        let suggestion = suggestion(&explanations, number)?;
+        let stdout = match &arguments.output_dir {
+            Some(folder) => procedure::written(suggestion, folder)?,
+            None => procedure::printed(suggestion, number)?,
+        };
+        let stdout = stdout.into();
         return Ok(Shown { stdout, stderr: asked.stderr(), verdict: asked.taken.verdict(true) });
     }
     let table = |pen| match asked.taken.problems() {
@@ -131,35 +142,14 @@ fn flagged(arguments: &ExplainArguments) -> Option<ObjectRef> {
     subjects.into_iter().find_map(|(kind, name)| Some(arguments.namespace.named(kind, name.as_ref()?)))
 }
 
-/// The manifests of a suggestion, or the setting or command.
-fn applied(explanations: &[Explanation], number: usize) -> Result<String> {
+/// The suggestion of a number.
+fn suggestion(explanations: &[Explanation], number: usize) -> Result<&Suggestion> {
     let [explanation] = explanations else {
         bail!("`--apply` needs one Pod, claim or PodGroup to be named, {} are Pending", explanations.len());
     };
     let suggestion = number.checked_sub(1).and_then(|index| explanation.suggestions.get(index));
-    let Some(suggestion) = suggestion else {
-        bail!("there are {} suggestions, none is number {number}", explanation.suggestions.len());
-    };
-    let gates: Vec<String> = suggestion.changes.iter().filter_map(setting).collect();
-    if !gates.is_empty() {
-        return Ok(format!("--feature-gates={}\n", gates.join(",")));
-    }
-    if let [Change::Uncordon { node }] = suggestion.changes.as_slice() {
-        return Ok(format!("kubectl uncordon {node}\n"));
-    }
-    if suggestion.manifests.is_empty() {
-        bail!("suggestion {number} changes no manifest: {}", suggestion.text);
-    }
-    let texts: Vec<String> = suggestion.manifests.iter().map(apportion_yaml::write).collect();
-    Ok(texts.join("---\n"))
-}
-
-/// A feature gate as the arguments of Kubernetes' programs, and of this one, spell it.
-fn setting(change: &Change) -> Option<String> {
-    match change {
-        Change::EnableGate { gate } => Some(format!("{gate}=true")),
-        _ => None,
-    }
+    suggestion
+        .ok_or_else(|| anyhow!("there are {} suggestions, none is number {number}", explanation.suggestions.len()))
 }
 
 /// What codes mean.
@@ -423,18 +413,23 @@ fn suggestion_lines(suggestions: &[Suggestion], pen: Pen) -> Vec<String> {
         let then = suggestion.node.as_ref().map(|node| format!(" {} {node}", pen.arrow())).unwrap_or_default();
         lines.extend(item(&format!("{number}. "), &format!("{}{then}", suggestion.text), 2));
     }
-    let is_setting = |change: &Change| matches!(change, Change::EnableGate { .. });
     let has_setting = suggestions.iter().any(|suggestion| suggestion.changes.iter().any(is_setting));
+    let has_command = suggestions.iter().any(|suggestion| suggestion.steps.iter().any(|step| step.command.is_some()));
     let what = match (suggestions.iter().any(|suggestion| !suggestion.manifests.is_empty()), has_setting) {
         (true, true) => Some("changed manifest of a suggestion, or the setting"),
         (true, false) => Some("changed manifest of a suggestion"),
         (false, true) => Some("setting of a suggestion"),
-        (false, false) => None,
+        (false, false) => has_command.then_some("commands of a suggestion"),
     };
     if let Some(what) = what {
         lines.push(pen.paint(Ink::Faint, &format!("  `--apply N` prints the {what}")));
     }
     lines
+}
+
+/// Whether a change is one of the programs' arguments.
+fn is_setting(change: &Change) -> bool {
+    matches!(change, Change::EnableGate { .. })
 }
 
 fn counted(number: u64, noun: &str) -> String {

@@ -1,7 +1,10 @@
 //! `apportion fit`.
 
+mod nodes;
+
 use anyhow::Result;
-use apportion_core::ask::{Bounds, DeviceAsk, Fit, FitRequest, Inquiry, Per};
+use apportion_core::ask::{Bounds, DeviceAsk, Fit, FitRequest, Inquiry, NodesNeededRequest, Per};
+use apportion_core::finding::ObjectRef;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
@@ -14,16 +17,17 @@ use crate::cli::text::{self, alike, clean, count, row, table, width, wrap};
 const EXAMPLE: &str = "\
 Example:
   apportion fit examples/gpu-sharing/ --claim-template ml/small-gpu
-  apportion fit examples/gpu-sharing/ --class gpu.example.com --count 2 --cordon node-a";
+  apportion fit examples/gpu-sharing/ --class gpu.example.com --count 2 --cordon node-a
+  apportion fit examples/gpu-sharing/ --class gpu.example.com --copies 12 --node-like node-a";
 
-/// Say how many more of a claim fit, and what runs out first
+/// Say how many more of a claim fit, and what runs out first; or how many more nodes are needed
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct FitArguments {
     #[command(flatten)]
     pub(super) input: InputArguments,
-    /// A ResourceClaimTemplate, as NAMESPACE/NAME; the name alone where it is the only one
-    #[arg(long, short = 't', value_name = "NAME", required_unless_present_any = ["claim", "class"])]
+    /// A ResourceClaimTemplate, as NAMESPACE/NAME or NAME; without it, a claim or a class, the only template of the input
+    #[arg(long, short = 't', value_name = "NAME")]
     claim_template: Option<String>,
     /// A ResourceClaim
     #[arg(long, short = 'c', value_name = "NAME", conflicts_with = "claim_template")]
@@ -37,6 +41,8 @@ pub(crate) struct FitArguments {
     /// With `--class`: a CEL expression that holds for its devices; may be repeated
     #[arg(long = "selector", value_name = "CEL", requires = "class")]
     selectors: Vec<String>,
+    #[command(flatten)]
+    nodes: nodes::NodesArguments,
     #[command(flatten)]
     pub(super) changes: ChangeArguments,
     #[command(flatten)]
@@ -70,9 +76,15 @@ pub(super) fn fit(arguments: &FitArguments) -> Result<Shown> {
         DeviceAsk { class, count: arguments.count, selectors }
     });
     let subject = match (&arguments.claim_template, &arguments.claim) {
-        (None, Some(claim)) => arguments.namespace.named("ResourceClaim", claim),
-        (template, _) => arguments.namespace.named("ResourceClaimTemplate", template.as_deref().unwrap_or_default()),
+        (Some(template), _) => Some(arguments.namespace.named("ResourceClaimTemplate", template)),
+        (None, Some(claim)) => Some(arguments.namespace.named("ResourceClaim", claim)),
+        (None, None) => None,
     };
+    if arguments.nodes.is_asked() {
+        let request = NodesNeededRequest { device, supposing, ..NodesNeededRequest::default() };
+        return nodes::nodes(arguments, asked, request, subject);
+    }
+    let subject = subject.unwrap_or_else(|| ObjectRef::new("ResourceClaimTemplate", arguments.namespace.name(), ""));
     let per = match arguments.per {
         PerChoice::Node => Per::Node,
         PerChoice::Pool => Per::Pool,
@@ -81,6 +93,7 @@ pub(super) fn fit(arguments: &FitArguments) -> Result<Shown> {
     let name = match &device {
         Some(DeviceAsk { class, count: 1, .. }) => format!("1 device of {class}"),
         Some(DeviceAsk { class, count, .. }) => format!("{count} devices of {class}"),
+        None if subject.name.is_empty() => "the only template".to_owned(),
         None => subject.name.clone(),
     };
     let request = FitRequest { subject, device, supposing, per };
