@@ -1,6 +1,6 @@
 //! Many clusters in one call, and traces: `apportion batch` and `apportion replay-trace`.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
 
 use std::fmt::Write as _;
 use std::fs;
@@ -62,7 +62,7 @@ fn answers(text: &str) -> Vec<Value> {
 
 /// A small cluster in which every third Pod fits nowhere.
 fn cluster(number: usize) -> Value {
-    let size = if number % 3 == 0 { "9" } else { "1" };
+    let size = if number.is_multiple_of(3) { "9" } else { "1" };
     json!({
         "id": format!("cluster-{number}"),
         "objects": [
@@ -179,7 +179,7 @@ fn a_killed_batch_goes_on_where_it_was() {
     assert_eq!(said(&arguments, "").2, 2, "an output is not written over");
     // Whatever was written when it was killed: nothing, whole lines, a part of one.
     for length in [0, 1, whole.len() / 2, whole.len() - 1, whole.len()] {
-        fs::write(&output, &whole[..length]).unwrap();
+        fs::write(&output, whole.get(..length).unwrap()).unwrap();
         let (_, stderr, code) = said(&resumed, "");
         assert_eq!(code, 0, "{stderr}");
         assert!(folder.read("out.ndjson") == whole, "cut at {length}: {stderr}");

@@ -10,7 +10,7 @@ use crate::cli::shown::Shown;
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum CrctCommand {
-    Status(status::CrctStatusArguments),
+    Status(Box<status::CrctStatusArguments>),
     Export(export::CrctExportArguments),
 }
 
