@@ -16,7 +16,7 @@ const STYLE_NONCE = (() => {
   return hash.digest("base64url").slice(0, 22);
 })();
 
-/** Hosts that links may name, as origins: none, unless whoever builds the page says so in APPORTION_HOSTS. */
+/** Hosts that links may name, as origins: none, unless APPORTION_HOSTS named some when the page was built. */
 const HOSTS = (process.env.APPORTION_HOSTS ?? "").split(/[\s,]+/).filter((host) => host !== "").map((host) => new URL(host).origin);
 
 // The page asks for nothing but its own files; the browser holds it to that. Not while developing: Vite's client puts

@@ -85,7 +85,7 @@ test("another text is compared as the command line does, with its picture", () =
   expect(inventory.pools.length).toBeGreaterThan(0);
 });
 
-test("versions are compared, and only what is not the same is told", () => {
+test("versions are compared, and only differences are shown", () => {
   const { columns, rows } = ask("versions", example("extended-resource/"));
   expect(columns.map(({ version }) => version)).toEqual(["all", "1.37", "1.36", "1.35", "1.34"]);
   expect(rows.length).toBeGreaterThan(0);

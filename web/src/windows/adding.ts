@@ -16,7 +16,7 @@ export function quantity({ nodes = 1 }: Hardware): Quantity {
   return { nodes, devices: 0 };
 }
 
-/** False where it did not work, which is told. */
+/** False where it did not work; a message then says so. */
 export async function addHardware({ now, ask, act }: Page, hardware: Hardware, { nodes, devices }: Quantity): Promise<boolean> {
   try {
     const inventory = await inventoryText(hardware);

@@ -79,7 +79,7 @@ impl Setup {
         self.max_input.saturating_mul(6).saturating_add(64 << 10)
     }
 
-    /// What an agent is told before its first call.
+    /// What an agent reads before its first call.
     pub(super) fn instructions(&self) -> String {
         let files = match self.paths.as_slice() {
             [] => "no files".to_owned(),

@@ -9,7 +9,7 @@ const DRIVER: &str = "gpu.trace.example";
 /// The namespace of Pods and claims.
 pub(super) const NAMESPACE: &str = "trace";
 
-/// The model of a GPU of which none is told.
+/// The model of a GPU for which the trace names none.
 const NO_MODEL: &str = "unknown";
 
 /// What is there before the first Pod.
