@@ -56,9 +56,10 @@ impl Tally {
 /// When standard output cannot be written.
 pub fn run(workspace: &Workspace) -> Result<bool> {
     let mut rows: Vec<(&str, Tally, Duration)> = Vec::new();
+    let begin = Instant::now();
     let mut group = |name: &'static str, work: &mut dyn FnMut() -> Result<Tally>| {
-        eprintln!("\n==> {name}");
         let start = Instant::now();
+        eprintln!("\n==> {name} (after {} s)", (start - begin).as_secs());
         let tally = work().unwrap_or_else(|error| {
             eprintln!("error: {error:#}");
             Tally { said: vec![format!("error: {error:#}")], ..Tally::new(0, 1) }

@@ -321,7 +321,7 @@ fn compare(before: (&Cluster, &Report), after: (&Cluster, &Report)) -> Differenc
         nodes_removed: old.difference(&new).cloned().collect(),
         devices_added: new_devices.difference(&old_devices).cloned().collect(),
         devices_removed: old_devices.difference(&new_devices).cloned().collect(),
-        devices_lost: lost(before.0, &new_devices),
+        devices_lost: lost(before.0, &old_devices, &new_devices),
         before: totals(before.1, before.0, &old_devices),
         after: totals(after.1, after.0, &new_devices),
         pods: pods(before.1, after.1),
@@ -330,11 +330,11 @@ fn compare(before: (&Cluster, &Report), after: (&Cluster, &Report)) -> Differenc
     }
 }
 
-/// What claims have of devices that are not there any more.
-fn lost(before: &Cluster, there: &BTreeSet<DeviceId>) -> Vec<DeviceLost> {
+/// What claims have of devices that were there and are not there any more.
+fn lost(before: &Cluster, were: &BTreeSet<DeviceId>, are: &BTreeSet<DeviceId>) -> Vec<DeviceLost> {
     let lost = |(claim, result): (&Arc<ResourceClaim>, &DeviceRequestAllocationResult)| {
         let device = id(result);
-        (!there.contains(&device)).then(|| DeviceLost {
+        (were.contains(&device) && !are.contains(&device)).then(|| DeviceLost {
             device,
             claim: format!("{}/{}", claim.metadata.namespace, claim.metadata.name),
             users: users(claim),

@@ -203,7 +203,7 @@ fn remedies(answer: &str) -> Vec<String> {
 /// Carries out remedy `number` as the answer offers it, and asks again.
 async fn confirm(session: &Session, case: &Case, number: usize, remedy: &str) -> Option<&'static str> {
     let (applied, is_error) = session.ask("explain", &case.question(&case.text, &json!({ "apply": number }))).await;
-    if !is_error {
+    if !is_error && !remedy.starts_with("free claim ") {
         let (gates, nodes): (Vec<&str>, Vec<&str>) = (
             applied
                 .lines()

@@ -57,6 +57,7 @@ The contract of the component: reference/wit.md
 What versions promise: docs/compatibility.md
 # Operations
 Operating the controller: docs/operations.md
+Many clusters at once: docs/fleets.md
 Security: SECURITY.md
 # Background
 Other tools: docs/comparison.md
