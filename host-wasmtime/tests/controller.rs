@@ -2,15 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "helpers of tests")]
 
-mod api_server;
-mod running;
-
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use api_server::{ApiServer, Fault, Request};
-use running::{HOME, Running};
+use crate::api_server::{ApiServer, Fault, Request};
+use crate::running::{HOME, Running};
 use serde_json::{Value, json};
 
 const PARTS: [&str; 7] =

@@ -2,13 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "helpers of tests")]
 
-mod api_server;
-mod running;
-
 use std::time::Duration;
 
-use api_server::ApiServer;
-use running::Running;
+use crate::api_server::ApiServer;
+use crate::running::Running;
 use serde_json::{Value, json};
 
 const WAITING: &str = "

@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "helpers of tests")]
 
-mod api_server;
-
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use api_server::{ApiServer, Fault};
+use crate::api_server::{ApiServer, Fault};
 use serde_json::Value;
 
 const SMALL: &str = include_str!("cli/small.yaml");

@@ -3,17 +3,14 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "helpers of tests")]
 
-mod api_server;
-mod running;
-
 use std::fs;
 use std::io::Error;
 use std::ptr;
 use std::time::{Duration, Instant};
 
-use api_server::ApiServer;
+use crate::api_server::ApiServer;
+use crate::running::{HOME, Running};
 use libc::{__WALL, PTRACE_ATTACH, pid_t, ptrace, waitpid};
-use running::{HOME, Running};
 use serde_json::json;
 
 const SYNC: &[&str] = &["--controllers", "template-sync"];

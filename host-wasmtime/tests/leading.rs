@@ -2,13 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "helpers of tests")]
 
-mod api_server;
-mod running;
-
 use std::time::Duration;
 
-use api_server::{ApiServer, Request};
-use running::{HOME, Running};
+use crate::api_server::{ApiServer, Request};
+use crate::running::{HOME, Running};
 use serde_json::{Value, json};
 
 const SCHEDULER: &[&str] = &["--controllers", "scheduler"];

@@ -3,9 +3,7 @@
 #![cfg(all(feature = "mcp", unix))]
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
-#[path = "mcp/cases.rs"]
 mod cases;
-#[path = "mcp/client.rs"]
 mod client;
 
 use client::{arguments, in_session};

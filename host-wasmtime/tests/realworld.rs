@@ -1,7 +1,7 @@
 //! What `apportion validate` says about published manifests, one snapshot per repository, each read by a person.
 //!
 //! The manifests belong to others, so they are not here: `APPORTION_MANIFESTS` names the folder with one folder per repository, and
-//! `cargo test --release --package apportion --test realworld -- --ignored` reads it. docs/testing.md has the last figures.
+//! `cargo test --release --package apportion --test host realworld -- --ignored` reads it. docs/testing.md has the last figures.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 

@@ -2,9 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "helpers of tests")]
 
-mod api_server;
-mod running;
-
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fs;
@@ -12,7 +9,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use api_server::ApiServer;
+use crate::api_server::ApiServer;
+use crate::running::{HOME, Running};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
@@ -26,7 +24,6 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use prost::Message;
-use running::{HOME, Running};
 use serde_json::json;
 use tokio::runtime::Runtime;
 

@@ -118,7 +118,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
 }
 
 /// Asks a door about every case. `answers` gets each raw answer by id, to compare doors.
-pub fn run(cases: &[Case], door: &mut dyn Door, answers: &mut BTreeMap<String, String>) -> Vec<Verdict> {
+pub fn run(cases: &[&Case], door: &mut dyn Door, answers: &mut BTreeMap<String, String>) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for Case { id, content } in cases {
         let content = match content {

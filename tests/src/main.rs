@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{iter, thread};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use apportion_tests::answers::{self, Listed};
 use apportion_tests::baseline::Baseline;
+use apportion_tests::corpus::Case;
 use apportion_tests::{Verdict, corpus, door};
 use clap::Parser;
 
@@ -21,6 +23,13 @@ struct Arguments {
     list_failures: bool,
     /// Files or folders of cases; the project's own corpus and what is beside it when left out.
     paths: Vec<PathBuf>,
+}
+
+/// What one engine answered.
+struct Asked {
+    engine: String,
+    verdicts: Vec<Verdict>,
+    answers: BTreeMap<String, String>,
 }
 
 fn main() -> Result<ExitCode> {
@@ -48,26 +57,39 @@ fn main() -> Result<ExitCode> {
     let listed = std::fs::read_to_string(root.join("tests/conformance/validation/differences.list"))?;
     let listed = Listed::parse(&listed)?;
 
-    let (mut passed, mut failed) = (0_usize, 0_usize);
-    let mut first: Option<(String, BTreeMap<String, String>)> = None;
-    for engine in engines {
-        let mut door = door::open(&engine, root)?;
+    // Of what seeds make, one engine answers all, the others a tenth: that they are the same engine shows in those.
+    let some: Vec<&Case> = cases
+        .iter()
+        .enumerate()
+        .filter(|(index, case)| matches!(case.content, corpus::Content::Whole(_)) || (index + 1).is_multiple_of(10))
+        .map(|(_, case)| case)
+        .collect();
+    let all: Vec<&Case> = cases.iter().collect();
+    let ask = |engine: &str, cases: &[&Case], step: usize| -> Result<Asked> {
+        let mut door = door::open(engine, root)?;
         let mut answers = BTreeMap::new();
-        let mut verdicts: Vec<Verdict> = corpus::run(&cases, door.as_mut(), &mut answers);
-        let step = if first.is_none() { 1 } else { 10 };
+        let mut verdicts = corpus::run(cases, door.as_mut(), &mut answers);
         verdicts.extend(corpus::run_recorded(&recordings, &listed, step, door.as_mut(), &mut answers));
-        // Of what seeds make, one engine answers all, the others a tenth: that they are the same engine shows in those.
-        if first.is_none() {
-            let mut count = 0_usize;
-            cases.retain(|case| {
-                count += 1;
-                matches!(case.content, corpus::Content::Whole(_)) || count.is_multiple_of(10)
-            });
-        }
+        Ok(Asked { engine: engine.to_owned(), verdicts, answers })
+    };
+    let (first, others) = engines.split_first().context("no engine is asked")?;
+    // The first engine has as much to do as the others together.
+    let asked: Vec<Asked> = thread::scope(|scope| {
+        let others = scope.spawn(|| others.iter().map(|engine| ask(engine, &some, 10)).collect::<Result<Vec<_>>>());
+        let first = ask(first, &all, 1)?;
+        let others = others.join().map_err(|_| anyhow!("a thread that asks an engine has stopped"))??;
+        anyhow::Ok(iter::once(first).chain(others).collect())
+    })?;
+
+    let (mut passed, mut failed) = (0_usize, 0_usize);
+    for Asked { engine, verdicts, answers } in &asked {
+        let mut verdicts: Vec<Verdict> = verdicts.clone();
         if !arguments.list_failures {
             verdicts = verdicts.into_iter().map(|verdict| baseline.judge(verdict)).collect();
         }
-        if let Some((other, others)) = &first {
+        if let Some(Asked { engine: other, answers: others, .. }) =
+            asked.first().filter(|first| first.engine != *engine)
+        {
             verdicts.extend(answers.iter().map(|(id, answer)| {
                 let equal = others.get(id) == Some(answer);
                 Verdict::new(
@@ -88,9 +110,6 @@ fn main() -> Result<ExitCode> {
                     println!("FAILED {engine} {id}: {}", why.replace('\n', " / "));
                 }
             }
-        }
-        if first.is_none() {
-            first = Some((engine, answers));
         }
     }
     if !baseline.is_empty() {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use std::process::Command;
+use std::thread;
 
 use anyhow::{Context, Result, bail};
 
@@ -10,7 +11,7 @@ use crate::Workspace;
 use crate::command::{cargo, output, run};
 use crate::node::Node;
 use crate::suites::WITH_WASMTIME;
-use crate::{alerts, docs, npm, requirements, rooms, web};
+use crate::{alerts, component, docs, npm, requirements, rooms, web};
 
 /// Runs every check; stops at the first that fails.
 ///
@@ -19,12 +20,7 @@ use crate::{alerts, docs, npm, requirements, rooms, web};
 /// One sentence that names the check and the way out.
 pub fn run_all(workspace: &Workspace) -> Result<()> {
     require_components(workspace)?;
-    let in_root = |arguments: &[&str]| {
-        let mut command = cargo();
-        command.current_dir(workspace.root()).args(arguments);
-        command
-    };
-    run(&mut in_root(&["fmt", "--all", "--check"]), "the format check", "run `cargo fmt --all`")?;
+    run(&mut in_root(workspace, &["fmt", "--all", "--check"]), "the format check", "run `cargo fmt --all`")?;
     wasmtime_is_compiled_once(workspace)?;
     requirements::check(workspace)?;
     rooms::check(workspace)?;
@@ -32,18 +28,11 @@ pub fn run_all(workspace: &Workspace) -> Result<()> {
     dependencies_are_allowed(workspace)?;
     alerts::check_with_what_is_there(workspace)?;
 
-    let members = members(workspace)?;
-    let (heavy, light): (Vec<&str>, Vec<&str>) =
-        members.iter().map(String::as_str).partition(|name| WITH_WASMTIME.contains(name) || *name == "xtask");
-    for (profile, names) in [("dev", light), ("release", heavy)] {
-        let packages: Vec<&str> = names.iter().flat_map(|name| ["--package", *name]).collect();
-        let mut clippy = in_root(&["clippy", "--locked", "--all-targets", "--profile", profile]);
-        clippy.args(&packages).args(["--", "-D", "warnings"]);
-        run(&mut clippy, "the lint check", "the findings are above; `cargo clippy --fix` repairs some")?;
-        let mut docs = in_root(&["doc", "--locked", "--no-deps", "--document-private-items", "--profile", profile]);
-        docs.args(&packages).env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private-intra-doc-links");
-        run(&mut docs, "building the documentation", "the findings are above")?;
-    }
+    thread::scope(|scope| {
+        // The linker of the modules uses one processor. What fails here fails again where it is needed, and is told there.
+        scope.spawn(|| component::build(workspace).and_then(|_| npm::build(workspace)));
+        lints_and_documentation(workspace)
+    })?;
     if web::exists(workspace) {
         npm::build(workspace)?;
         let node = Node::find(workspace)?;
@@ -54,6 +43,30 @@ pub fn run_all(workspace: &Workspace) -> Result<()> {
                 run(&mut npm, &format!("the web page's `{script}`"), "the findings are above")?;
             }
         }
+    }
+    Ok(())
+}
+
+fn in_root(workspace: &Workspace, arguments: &[&str]) -> Command {
+    let mut command = cargo();
+    command.current_dir(workspace.root()).args(arguments);
+    command
+}
+
+/// Lints and documentation of every crate: those that link wasmtime in the profile in which they are tested.
+fn lints_and_documentation(workspace: &Workspace) -> Result<()> {
+    let members = members(workspace)?;
+    let (heavy, light): (Vec<&str>, Vec<&str>) =
+        members.iter().map(String::as_str).partition(|name| WITH_WASMTIME.contains(name) || *name == "xtask");
+    for (profile, names) in [("dev", light), ("release", heavy)] {
+        let packages: Vec<&str> = names.iter().flat_map(|name| ["--package", *name]).collect();
+        let mut clippy = in_root(workspace, &["clippy", "--locked", "--all-targets", "--profile", profile]);
+        clippy.args(&packages).args(["--", "-D", "warnings"]);
+        run(&mut clippy, "the lint check", "the findings are above; `cargo clippy --fix` repairs some")?;
+        let mut docs =
+            in_root(workspace, &["doc", "--locked", "--no-deps", "--document-private-items", "--profile", profile]);
+        docs.args(&packages).env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private-intra-doc-links");
+        run(&mut docs, "building the documentation", "the findings are above")?;
     }
     Ok(())
 }

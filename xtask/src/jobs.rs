@@ -21,13 +21,13 @@ pub fn program(workspace: &Workspace) -> Result<PathBuf> {
     let mut build = cargo();
     build.current_dir(workspace.root()).args(["build", "--release", "--locked", "--package", "apportion"]);
     run(&mut build, "building the program", "the compiler's message is above")?;
-    Ok(built(workspace))
+    Ok(built(workspace, "apportion"))
 }
 
-/// Where the program lies after a build in the release profile, that of its tests included.
+/// Where a program of the workspace lies after a build in the release profile; that of the tests of its package is one.
 #[must_use]
-pub fn built(workspace: &Workspace) -> PathBuf {
-    workspace.target_dir().join("release").join(format!("apportion{}", std::env::consts::EXE_SUFFIX))
+pub fn built(workspace: &Workspace, name: &str) -> PathBuf {
+    workspace.target_dir().join("release").join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
 }
 
 /// Runs the main job on the examples. They hold a Pod that fits nowhere, so the program's "no" (exit code 1) is a success.
@@ -91,11 +91,6 @@ pub fn install(workspace: &Workspace) -> Result<()> {
 ///
 /// When a build fails. A failed case is passed on in the status.
 pub fn conformance(workspace: &Workspace, engine: Option<&str>, paths: &[String]) -> Result<ExitStatus> {
-    let mut runner = conformance_command(workspace, engine, paths)?;
-    runner.status().context("cargo cannot be started: check that it is on the path")
-}
-
-pub(crate) fn conformance_command(workspace: &Workspace, engine: Option<&str>, paths: &[String]) -> Result<Command> {
     let mut runner = cargo();
     if engine.is_none_or(|engine| engine == "npm") {
         crate::npm::build(workspace)?;
@@ -108,7 +103,7 @@ pub(crate) fn conformance_command(workspace: &Workspace, engine: Option<&str>, p
         runner.args(["--engine", engine]);
     }
     runner.args(paths).stdin(Stdio::null());
-    Ok(runner)
+    runner.status().context("cargo cannot be started: check that it is on the path")
 }
 
 /// The comparison with the reference, with the arguments as they are. It needs no engine but the native one, so nothing of
@@ -118,7 +113,7 @@ pub(crate) fn conformance_command(workspace: &Workspace, engine: Option<&str>, p
 ///
 /// When cargo cannot be started. A difference is passed on in the status.
 pub fn differential(workspace: &Workspace, arguments: &[String]) -> Result<ExitStatus> {
-    differential_command(workspace, arguments).status().context("cargo cannot be started: check that it is on the path")
+    of_reference("differential", workspace, arguments)
 }
 
 /// Recording the reference's answers, with the arguments as they are.
@@ -127,19 +122,13 @@ pub fn differential(workspace: &Workspace, arguments: &[String]) -> Result<ExitS
 ///
 /// When cargo cannot be started.
 pub fn record(workspace: &Workspace, arguments: &[String]) -> Result<ExitStatus> {
-    of_reference(workspace, "record", arguments)
-        .status()
-        .context("cargo cannot be started: check that it is on the path")
+    of_reference("record", workspace, arguments)
 }
 
-pub(crate) fn differential_command(workspace: &Workspace, arguments: &[String]) -> Command {
-    of_reference(workspace, "differential", arguments)
-}
-
-fn of_reference(workspace: &Workspace, program: &str, arguments: &[String]) -> Command {
+fn of_reference(program: &str, workspace: &Workspace, arguments: &[String]) -> Result<ExitStatus> {
     let mut run = cargo();
     run.args(["run", "--quiet", "--locked", "--package", "apportion-tests", "--no-default-features"]);
     run.args(["--bin", program, "--manifest-path"]).arg(workspace.path("Cargo.toml"));
     run.arg("--").args(arguments).stdin(Stdio::null());
-    run
+    run.status().context("cargo cannot be started: check that it is on the path")
 }

@@ -36,7 +36,7 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
         let start = Instant::now();
         let toolchain = Toolchain::find(workspace)?;
         eprintln!("xtask: building the plain module with {}", toolchain.describe());
-        let built = wasm::module(workspace, &toolchain, "apportion-module", "wasm")?;
+        let built = wasm::module(workspace, &toolchain, "apportion-module", "module")?;
         let bytes = fs::read(&built).with_context(|| format!("`{}` cannot be read", built.display()))?;
         let bytes = wasm::without_names(&bytes)
             .with_context(|| format!("`{}` is not a WebAssembly module: remove it and try again", built.display()))?;

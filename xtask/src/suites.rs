@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -55,6 +56,23 @@ impl Tally {
 ///
 /// When standard output cannot be written.
 pub fn run(workspace: &Workspace) -> Result<bool> {
+    thread::scope(|scope| {
+        scope.spawn(|| build_ahead(workspace));
+        run_groups(workspace)
+    })
+}
+
+/// Builds what later groups need, beside the first ones, which leave a processor idle. What fails here fails again, and is told, in its group.
+fn build_ahead(workspace: &Workspace) {
+    let _ = component::build(workspace);
+    let _ = npm::build(workspace);
+    let _ = module::build(workspace);
+    if fuzz::is_possible() {
+        let _ = fuzz::build(workspace);
+    }
+}
+
+fn run_groups(workspace: &Workspace) -> Result<bool> {
     let mut rows: Vec<(&str, Tally, Duration)> = Vec::new();
     let begin = Instant::now();
     let mut group = |name: &'static str, work: &mut dyn FnMut() -> Result<Tally>| {
@@ -81,18 +99,24 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
         Node::find(workspace)?.put_on_path(&mut test);
         count(test.arg("--release").args(packages.flat_map(|name| ["--package", name])))
     });
+    // The tests of the program have built what the next groups start.
+    let tool = |name: &str| -> Result<Command> {
+        let mut tool = Command::new(jobs::built(workspace, name));
+        tool.current_dir(workspace.root());
+        Node::find(workspace)?.put_on_path(&mut tool);
+        Ok(tool)
+    };
     group("samples of the pages", &mut || {
-        // The program's own tests have built it.
-        let docs::Outcome { passed, failed, .. } = docs::samples(workspace, &jobs::built(workspace), &[])?;
+        let docs::Outcome { passed, failed, .. } = docs::samples(workspace, &jobs::built(workspace, "apportion"), &[])?;
         let said = failed.iter().flat_map(|text| text.lines().map(str::to_owned)).collect();
         Ok(Tally { said, ..Tally::new(passed, failed.len() as u64) })
     });
     if is_member(workspace, "apportion-tests") {
-        group("conformance, all engines", &mut || count(&mut jobs::conformance_command(workspace, None, &[])?));
+        group("conformance, all engines", &mut || count(&mut tool("conformance")?));
     }
     group("generated cases against the reference", &mut || {
         // Without Go the program says so in one line and counts nothing.
-        count(&mut jobs::differential_command(workspace, &["--cases".to_owned(), "150".to_owned()]))
+        count(tool("differential")?.args(["--cases", "150"]))
     });
     group("npm package", &mut || {
         npm::publishable(workspace)?;

@@ -1,0 +1,20 @@
+//! The program and its library from outside.
+
+mod api_server;
+mod running;
+
+mod action;
+mod cli;
+mod control;
+mod controller;
+mod explaining;
+mod fleets;
+mod from_cluster;
+mod hanging;
+mod leading;
+mod limits;
+mod mcp;
+mod names;
+mod realworld;
+mod runner;
+mod traces;
