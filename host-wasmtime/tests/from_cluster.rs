@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::api_server::{ApiServer, Fault};
+use crate::api_server::{ApiServer, Fault, Request};
 use serde_json::Value;
 
 const SMALL: &str = include_str!("cli/small.yaml");
@@ -115,7 +115,7 @@ fn a_list_that_expired_is_begun_again() {
         server.apply_yaml(&format!("{{apiVersion: v1, kind: Node, metadata: {{name: node-{number}}}}}"));
     }
     server.store().page = Some(4);
-    let fits = |request: &api_server::Request| request.query.get("continue").is_some_and(|token| token == "8");
+    let fits = |request: &Request| request.query.get("continue").is_some_and(|token| token == "8");
     server.store().faults.push(Fault { fits, times: 1, code: 410 });
     let output = run(&server, &["snapshot", "--from-cluster"]);
     assert_eq!(json(&output)["objects"].as_array().unwrap().len(), 9, "no Node is missing or there twice");

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::client::{Session, in_session, root};
+use super::client::{Session, in_session, root};
 
 /// Situations that must be solved by what the answer offers.
 const ENOUGH: usize = 60;
