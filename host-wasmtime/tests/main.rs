@@ -4,6 +4,7 @@ mod api_server;
 mod running;
 
 mod action;
+mod choice;
 mod cli;
 mod control;
 mod controller;

@@ -73,6 +73,8 @@ codes! {
         "The value cannot be read as the type that its tag (`!!int`, `!!bool`, ...) demands. kubectl refuses the document.";
     Template = "yaml/template", Error,
         "The text holds template actions (`{{ ... }}`). It is not a manifest yet: expand it first, for instance with `helm template`.";
+    Ignore = "yaml/ignore", Warning,
+        "A comment `# apportion-ignore CODE: REASON` ignores nothing, since it names no known code or gives no reason.";
     Limit = "yaml/limit", Error,
         "A limit on size, depth, number of nodes or what aliases unfold to was reached. What lies beyond is not read.";
 }
@@ -99,7 +101,8 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn new(code: ProblemCode, span: Range<usize>, message: impl Into<String>) -> Self {
+    /// A problem without a hint, of the severity that its code has.
+    pub fn new(code: ProblemCode, span: Range<usize>, message: impl Into<String>) -> Self {
         Self { code, severity: code.severity(), span, message: message.into(), hint: None }
     }
 

@@ -1,5 +1,6 @@
 //! What the codes of findings mean.
 
+use anyhow::{Result, bail};
 use apportion_core::finding::{Code, Severity};
 use apportion_yaml::ProblemCode;
 use serde::Serialize;
@@ -26,6 +27,25 @@ impl Entry {
 /// What a code means, in a paragraph.
 pub(crate) fn paragraph_of(code: &str) -> Option<&'static str> {
     entries().find(|entry| entry.code == code).map(|entry| entry.paragraph)
+}
+
+/// That there is a code of this name, or a group of codes such as `yaml`.
+///
+/// # Errors
+///
+/// Names codes that it resembles.
+pub(crate) fn known(name: &str) -> Result<()> {
+    let is_it = |entry: Entry| entry.code == name || entry.code.split_once('/').is_some_and(|(group, _)| group == name);
+    if entries().any(is_it) {
+        return Ok(());
+    }
+    let ending = name.rsplit('/').next().unwrap_or(name);
+    let alike: Vec<String> =
+        entries().filter(|entry| entry.code.contains(ending)).map(|entry| format!("`{}`", entry.code)).collect();
+    match alike.is_empty() || ending.is_empty() {
+        true => bail!("there is no code `{name}`; `apportion explain` lists all"),
+        false => bail!("there is no code `{name}`; did you mean {}?", alike.join(" or ")),
+    }
 }
 
 pub(crate) fn entries() -> impl Iterator<Item = Entry> {

@@ -126,6 +126,30 @@ pub(crate) struct MachineNote<'n> {
     severity: Severity,
 }
 
+/// A finding that is ignored.
+#[derive(Debug)]
+pub(crate) struct Ignored {
+    pub(crate) note: Note,
+    pub(crate) reason: String,
+    /// Whether the reason stands beside it, and not in the settings.
+    pub(crate) is_in_source: bool,
+}
+
+/// An ignored finding for programs.
+#[derive(Serialize)]
+pub(crate) struct MachineIgnored<'n> {
+    #[serde(flatten)]
+    note: MachineNote<'n>,
+    reason: &'n str,
+}
+
+impl Ignored {
+    /// For programs.
+    pub(crate) fn for_machines<'n>(&'n self, sources: &'n [Source]) -> MachineIgnored<'n> {
+        MachineIgnored { note: self.note.for_machines(sources), reason: &self.reason }
+    }
+}
+
 pub(crate) const fn severity_of(severity: YamlSeverity) -> Severity {
     match severity {
         YamlSeverity::Error => Severity::Error,

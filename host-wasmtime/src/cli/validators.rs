@@ -87,7 +87,8 @@ fn is_template_text(document: &Value, path: &str) -> bool {
 
 /// An object as kubectl submits it, from the object and its text.
 fn submission(value: Value, text: &str, stored: &Stored, is_status: bool) -> Written {
-    let old = identity(&value).and_then(|identity| stored.get(&identity)).cloned().map(as_stored);
+    let old = identity(&value).and_then(|identity| stored.get(&identity)).cloned();
+    let old = old.map(|old| as_stored(with_identity_of(&value, old)));
     let operation = match (&old, is_status) {
         (None, _) => Operation::Create,
         (Some(_), false) => Operation::Update,
@@ -98,6 +99,23 @@ fn submission(value: Value, text: &str, stored: &Stored, is_status: bool) -> Wri
         false => text.to_owned(),
     };
     Written { object, old: old.map(|old| old.to_string()), operation, circumstances: Circumstances::default() }
+}
+
+/// What the API server sets when it creates an object. A manifest that was never stored has none of it, and is the same object as one that was.
+const SET_ON_CREATION: [&str; 3] = ["creationTimestamp", "generation", "uid"];
+
+/// The old object, with what tells stored objects apart taken from the new one where the old one is a manifest.
+fn with_identity_of(new: &Value, mut old: Value) -> Value {
+    if let (Some(new), Some(Value::Object(old))) = (new.get("metadata"), old.get_mut("metadata"))
+        && !old.contains_key("uid")
+    {
+        for field in SET_ON_CREATION {
+            if let Some(value) = new.get(field) {
+                old.entry(field).or_insert_with(|| value.clone());
+            }
+        }
+    }
+    old
 }
 
 /// The objects of `--old`.

@@ -7,12 +7,15 @@ use serde_json::{Value, json};
 
 use crate::cli::codes;
 use crate::cli::files::Source;
-use crate::cli::note::Note;
+use crate::cli::note::{Ignored, Note};
 
-/// The whole document.
-pub(crate) fn write(notes: &[Note], sources: &[Source]) -> String {
+/// The page of the site that has all codes.
+const CODES: &str = "https://apportion.dev/reference/codes.html";
+
+/// The whole document. What is ignored is in it, with the reason, as code scanning expects it.
+pub(crate) fn write(notes: &[Note], ignored: &[Ignored], sources: &[Source]) -> String {
     let mut rules: BTreeMap<&str, usize> = BTreeMap::new();
-    for note in notes {
+    for note in notes.iter().chain(ignored.iter().map(|ignored| &ignored.note)) {
         rules.entry(note.code).or_default();
     }
     for (index, position) in rules.values_mut().enumerate() {
@@ -22,10 +25,23 @@ pub(crate) fn write(notes: &[Note], sources: &[Source]) -> String {
         .keys()
         .map(|code| {
             let paragraph = codes::paragraph_of(code).unwrap_or(code);
-            json!({ "id": code, "fullDescription": { "text": paragraph }, "shortDescription": { "text": code } })
+            json!({
+                "id": code,
+                "fullDescription": { "text": paragraph },
+                "helpUri": format!("{CODES}#{}", code.replace('/', "")),
+                "shortDescription": { "text": code },
+            })
         })
         .collect();
-    let results: Vec<Value> = notes.iter().map(|note| result(note, &rules, sources)).collect();
+    let mut results: Vec<Value> = notes.iter().map(|note| result(note, &rules, sources)).collect();
+    results.extend(ignored.iter().map(|Ignored { note, reason, is_in_source }| {
+        let mut result = result(note, &rules, sources);
+        let kind = if *is_in_source { "inSource" } else { "external" };
+        if let Some(map) = result.as_object_mut() {
+            map.insert("suppressions".to_owned(), json!([{ "kind": kind, "justification": reason }]));
+        }
+        result
+    }));
     let driver = json!({ "name": "apportion", "version": env!("CARGO_PKG_VERSION"), "rules": described });
     let run = json!({ "tool": { "driver": driver }, "columnKind": "unicodeCodePoints", "results": results });
     let document = json!({

@@ -16,7 +16,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::arguments::{EngineArguments, NamespaceArguments, Output, RepeatedArguments, ViewArguments};
-use crate::cli::codes::{Entry, entries};
+use crate::cli::codes::{Entry, entries, known};
 use crate::cli::listed::help;
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::shown::Shown;
@@ -155,17 +155,12 @@ fn suggestion(explanations: &[Explanation], number: usize) -> Result<&Suggestion
 /// What codes mean.
 pub(super) fn codes(view: &ViewArguments, wanted: Option<&str>) -> Result<Shown> {
     let pen = Pen::new(&view.look, &io::stdout());
-    let chosen: Vec<Entry> = entries().filter(|entry| wanted.is_none_or(|code| entry.code == code)).collect();
-    if let (Some(code), []) = (wanted, chosen.as_slice()) {
-        let ending = code.rsplit('/').next().unwrap_or(code);
-        let alike = entries().filter(|entry| entry.code.contains(ending));
-        let alike: Vec<String> = alike.map(|entry| format!("`{}`", entry.code)).collect();
-        let known = match alike.is_empty() || ending.is_empty() {
-            true => "`apportion explain` lists all".to_owned(),
-            false => format!("did you mean {}?", alike.join(" or ")),
-        };
-        bail!("there is no code `{code}`; {known}");
-    }
+    wanted.map_or(Ok(()), known)?;
+    let is_wanted = |entry: &Entry| {
+        wanted
+            .is_none_or(|code| entry.code == code || entry.code.split_once('/').is_some_and(|(group, _)| group == code))
+    };
+    let chosen: Vec<Entry> = entries().filter(is_wanted).collect();
     let paragraph = |entry: &Entry| {
         let title = format!("{} ({})", pen.paint(Ink::Strong, entry.code), entry.severity_text());
         format!("{title}\n\n{}\n", wrap(entry.paragraph, width()).join("\n"))

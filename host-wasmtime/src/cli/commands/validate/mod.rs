@@ -1,5 +1,6 @@
 //! `apportion validate`.
 
+mod choice;
 mod fix;
 
 use std::io;
@@ -13,13 +14,16 @@ use serde_json::{Map, Value};
 
 use crate::cli::arguments::{FileArguments, KubernetesArguments, LookArguments, Output, ReportOutput};
 use crate::cli::diagnose::diagnose;
+use crate::cli::files::Source;
 use crate::cli::input::{Input, Places, no_manifests};
-use crate::cli::note::{Note, numbers, order};
+use crate::cli::note::{Ignored, MachineIgnored, Note, numbers, order};
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::report::{github, junit, sarif};
 use crate::cli::shown::{Shown, Stdout, Verdict};
 use crate::cli::validators::{self, Validators};
 use crate::cli::{ask, machine, text};
+
+use choice::{Choice, ChoiceArguments};
 
 const EXAMPLE: &str = "\
 Example:
@@ -45,6 +49,8 @@ pub(crate) struct ValidateArguments {
     #[arg(long)]
     deny_warnings: bool,
     #[command(flatten)]
+    choice: ChoiceArguments,
+    #[command(flatten)]
     pub(super) kubernetes: KubernetesArguments,
     /// How the answer is written
     #[arg(long, short = 'o', value_enum, default_value_t = ReportOutput::Table, help_heading = "Output")]
@@ -59,9 +65,10 @@ const MOST_ROUNDS: usize = 8;
 pub(super) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     let validators = Validators::new(&arguments.kubernetes)?;
     let stored = validators::stored(&arguments.old)?;
+    let choice = Choice::of(&arguments.choice)?;
     let look = || -> Result<Looked> {
-        let sources = arguments.input.read()?;
-        let (input, mut findings) = validators.check(sources, &stored, arguments.status);
+        let sources = choice.kept(arguments.input.read()?);
+        let (mut input, mut findings) = validators.check(sources, &stored, arguments.status);
         let (of_set, repeated) = thread::scope(|scope| {
             let repeated = scope.spawn(|| input.repeated(&Places::new(&input)));
             (validators.make().validate_set(&input.texts), repeated.join())
@@ -69,10 +76,11 @@ pub(super) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
         for (findings, more) in findings.iter_mut().zip(of_set?) {
             if findings.is_empty() { *findings = more } else { findings.extend(more) }
         }
-        let repeated = repeated.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        Ok(Looked { input, findings, repeated })
+        let mut repeated = repeated.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let ignored = choice.take(&mut input, &mut findings, &mut repeated);
+        Ok(Looked { input, findings, repeated, ignored })
     };
-    let Looked { mut input, mut findings, mut repeated } = look()?;
+    let Looked { mut input, mut findings, mut repeated, mut ignored } = look()?;
     let mut stderr = String::new();
     if arguments.fix {
         let mut fixed = fix::fix(&input, &findings)?;
@@ -81,7 +89,7 @@ pub(super) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
             if !fixed.has_news() {
                 break;
             }
-            Looked { input, findings, repeated } = look()?;
+            Looked { input, findings, repeated, ignored } = look()?;
             fixed.then(fix::fix(&input, &findings)?);
         }
         stderr = fixed.sentence();
@@ -89,18 +97,19 @@ pub(super) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     let mut notes = input.notes(findings, repeated);
     notes.sort_by_key(order);
     let (errors, warnings) = numbers(&notes);
-    let is_refused = errors > 0 || (arguments.deny_warnings && warnings > 0);
-    let report = Report { kubernetes: machine::kubernetes(&arguments.kubernetes), input, notes };
-    let Report { input, notes, .. } = &report;
+    let is_refused = errors > 0 || ((arguments.deny_warnings || choice.deny_warnings) && warnings > 0);
+    let report = Report { kubernetes: machine::kubernetes(&arguments.kubernetes), input, notes, ignored };
+    let Report { input, notes, ignored, .. } = &report;
     let text = match arguments.output {
         ReportOutput::Json => None,
         ReportOutput::Table => {
             let pen = Pen::new(&arguments.view, &io::stdout());
             let summary = summary(input, errors, warnings, &ask::kubernetes_in_words(&arguments.kubernetes), pen);
-            Some(format!("{}{summary}", diagnose(notes, &input.sources, pen, arguments.view.verbose)))
+            let passed_over = passed_over(ignored, &input.sources, arguments.view.verbose);
+            Some(format!("{}{summary}{passed_over}", diagnose(notes, &input.sources, pen, arguments.view.verbose)))
         }
         ReportOutput::Yaml => Some(machine::text(&report.answer(), Output::Yaml)),
-        ReportOutput::Sarif => Some(sarif::write(notes, &input.sources)),
+        ReportOutput::Sarif => Some(sarif::write(notes, ignored, &input.sources)),
         ReportOutput::Junit => Some(junit::write(notes, input)),
         ReportOutput::Github => Some(github::write(notes, &input.sources)),
     };
@@ -125,6 +134,24 @@ struct Looked {
     findings: Vec<Vec<Finding>>,
     /// Objects that replace an earlier one.
     repeated: Vec<Note>,
+    ignored: Vec<Ignored>,
+}
+
+/// How many findings are ignored, and with `--verbose` each with its reason.
+fn passed_over(ignored: &[Ignored], sources: &[Source], is_verbose: bool) -> String {
+    if ignored.is_empty() {
+        return String::new();
+    }
+    let told = if is_verbose { ":" } else { "; `--verbose` lists them." };
+    let number = text::count(ignored.len(), "finding");
+    let mut lines = vec![format!("{number} ignored for reasons that are given{told}")];
+    if is_verbose {
+        lines.extend(ignored.iter().map(|Ignored { note, reason, .. }| {
+            let place = note.region(sources).map(|region| format!("{}:{}: ", region.file, region.line));
+            format!("  {}{}: {reason}", place.unwrap_or_default(), note.code)
+        }));
+    }
+    text::lines(lines)
 }
 
 fn summary(input: &Input, errors: usize, warnings: usize, kubernetes: &str, pen: Pen) -> String {
@@ -148,6 +175,7 @@ struct Report {
     kubernetes: Map<String, Value>,
     input: Input,
     notes: Vec<Note>,
+    ignored: Vec<Ignored>,
 }
 
 impl Report {
@@ -157,6 +185,7 @@ impl Report {
             files: machine::files(&self.input),
             findings: Findings(self),
             format: machine::FORMAT,
+            ignored: self.ignored.iter().map(|ignored| ignored.for_machines(&self.input.sources)).collect(),
             kind: "Validation",
             kubernetes: &self.kubernetes,
             objects: self.input.documents.len(),
@@ -176,6 +205,8 @@ struct Answer<'n> {
     files: Vec<&'n str>,
     findings: Findings<'n>,
     format: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ignored: Vec<MachineIgnored<'n>>,
     kind: &'static str,
     kubernetes: &'n Map<String, Value>,
     objects: usize,
