@@ -13,7 +13,6 @@ mod fleets;
 mod from_cluster;
 mod hanging;
 mod leading;
-mod limits;
 mod mcp;
 mod names;
 mod realworld;
