@@ -155,7 +155,8 @@ fn settings_of_the_repository_are_found() {
 fn code_scanning_sees_what_is_ignored_and_why() {
     let text = CLAIM.replace("cuont: 2}", "cuont: 2} # apportion-ignore read: a test");
     let folder = Folder::new("sarif", &[("claim.yaml", &text)]);
-    let sarif: Value = serde_json::from_slice(&folder.validate(&[".", "--disable", "link", "-o", "sarif"]).stdout).unwrap();
+    let sarif: Value =
+        serde_json::from_slice(&folder.validate(&[".", "--disable", "link", "-o", "sarif"]).stdout).unwrap();
     let of = |pointer: &str| sarif.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     assert_eq!(of("/runs/0/results/0/suppressions/0/kind"), "inSource");
     assert_eq!(of("/runs/0/results/0/suppressions/0/justification"), "a test");
