@@ -81,7 +81,7 @@ fn codes_are_disabled_and_selected() {
     let refused = folder.validate(&[".", "--disable", "unknown-feild,read/unknown-field"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("there is no code `unknown-feild`"));
-    // What cannot be read is told, whatever is selected.
+    // `--select` does not hide what cannot be read.
     fs::write(folder.0.join("broken.yaml"), "apiVersion: [\n").unwrap();
     let (told, _, code) = folder.told(&[".", "--select", "validate"]);
     assert!(told.iter().all(|code| code.starts_with("yaml/")) && !told.is_empty(), "{told:?}");

@@ -29,7 +29,7 @@ pub fn run_all(workspace: &Workspace) -> Result<()> {
     alerts::check_with_what_is_there(workspace)?;
 
     thread::scope(|scope| {
-        // The linker of the modules uses one processor. What fails here fails again where it is needed, and is told there.
+        // Linking a module uses one processor. An error here is not reported: the step that needs the module builds again and reports it.
         scope.spawn(|| component::build(workspace).and_then(|_| npm::build(workspace)));
         lints_and_documentation(workspace)
     })?;

@@ -62,7 +62,8 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
     })
 }
 
-/// Builds what later groups need, beside the first ones, which leave a processor idle. What fails here fails again, and is told, in its group.
+/// Builds what later groups need while the first ones run, which use one processor for long. Errors are not reported here: the group that
+/// needs the build tries again and reports them.
 fn build_ahead(workspace: &Workspace) {
     let _ = component::build(workspace);
     let _ = npm::build(workspace);
