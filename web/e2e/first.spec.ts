@@ -68,3 +68,23 @@ test("names complete, are found, replaced, and lead to what they name", async ({
   await page.keyboard.press("Escape");
   await expect(podRow(page, "big-model")).toBeVisible();
 });
+
+test("fields complete from the schemas, and say what they are where the pointer rests", async ({ page }) => {
+  await open(page, example("gpu-sharing/"));
+  // Colours come with what says the fields.
+  const field = page.locator(".cm-line", { hasText: "selectors:" }).first().locator("[class*=tok-]", { hasText: "selectors" });
+  for (const x of [20, 24]) await field.hover({ position: { x, y: 6 } });
+  await expect(page.locator(".cm-field")).toContainText("All of them must be true for a device.");
+  await editor(page).press("Control+End");
+  await page.keyboard.type("\n---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nspec:\ndev", { delay: 20 });
+  const list = page.locator(".cm-tooltip-autocomplete");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Home");
+  await page.keyboard.type("  ");
+  await page.keyboard.press("End");
+  await page.keyboard.press("Control+Space");
+  await expect(list).toContainText("devices");
+  await page.waitForTimeout(200);
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".cm-line").last()).toHaveText("  devices:");
+});

@@ -22,6 +22,20 @@ test("an example takes nothing away: Back, and Ctrl+Z in the text, bring back wh
   await expect(editor(page)).toContainText("name: mine");
 });
 
+test("`Start empty` takes nothing away, and neither does a link that is opened over a text", async ({ page }) => {
+  await open(page, pod("mine"));
+  await button(page, "Files").click();
+  await button(page, "Start empty").click();
+  await expect(page.getByText("No Pods yet")).toBeVisible();
+  await page.goBack();
+  await expect(podRow(page, "mine")).toBeVisible();
+  await page.evaluate(() => (location.hash = "#example=taints"));
+  await expect(podRow(page, "careful")).toBeVisible();
+  await page.goBack();
+  await expect(podRow(page, "mine")).toBeVisible();
+  await expect(editor(page)).toContainText("name: mine");
+});
+
 test("a removed file comes back where it was", async ({ page }) => {
   await open(page);
   const names = await files(page).allTextContents();

@@ -1,8 +1,10 @@
 // The picture: devices with their holders, found, picked, and gone through by keys.
 
+import { readFileSync } from "node:fs";
+
 import { expect } from "@playwright/test";
 
-import { editor, example, open, settled, status, test, tile } from "./helpers";
+import { editor, example, open, settled, status, test, tile, violations } from "./helpers";
 
 const TOUR = example("gpu-sharing/");
 
@@ -111,9 +113,7 @@ test("partitions, shared capacity, taints and reach are to be seen", async ({ pa
   await expect(page.locator(".picture .tile.several")).toContainText(/can be shared by several claims.* of /);
 });
 
-test("ten thousand devices: a first picture within 2 s, and little to scroll", async ({ page }) => {
-  test.setTimeout(90_000);
-  const slices = Array.from({ length: 1250 }, (_, node) => `---
+const nodesOfEight = (count: number) => Array.from({ length: count }, (_, node) => `---
 apiVersion: resource.k8s.io/v1
 kind: ResourceSlice
 metadata: { name: node-${node} }
@@ -122,8 +122,45 @@ spec:
   nodeName: node-${node}
   pool: { name: node-${node}, generation: 1, resourceSliceCount: 1 }
   devices: [${Array.from({ length: 8 }, (_, index) => `{ name: gpu-${index} }`).join(", ")}]
-`);
-  const text = TOUR + slices.join("");
+`).join("");
+
+test("a large cluster has levels: nodes, pools, devices, one node, with a map beside them", async ({ page }) => {
+  await open(page, TOUR + nodesOfEight(60));
+  const level = page.getByRole("group", { name: "Level" });
+  await expect(page.locator(".heatmap .cell")).toHaveCount(5 + 63);
+  // Nearer by a key, from the square that has the focus.
+  await page.getByRole("button", { name: /^node-59: / }).press("+");
+  await expect(level.getByRole("button", { name: "Pools" })).toHaveAttribute("aria-pressed", "true");
+  await expect(page.locator(".picture .tile")).toHaveCount(0);
+  await expect(page.locator(".picture")).toContainText(/devices.* of 8/);
+  await expect(page.locator(".minimap .mark").first()).toBeAttached();
+  await level.getByRole("button", { name: "Devices" }).click();
+  await expect(page.locator(".picture .tile").first()).toBeVisible();
+  await level.getByRole("combobox", { name: "Node" }).selectOption("node-59");
+  await expect(page.locator(".picture .tile")).toHaveCount(8);
+  await expect(page.locator(".minimap .mark")).toHaveCount(1);
+  await page.locator(".minimap rect").first().click();
+  await expect(level.getByRole("combobox", { name: "Node" })).toHaveValue("node-0");
+  expect(await violations(page)).toEqual([]);
+
+  // What is kept as a picture is chosen, too.
+  await page.getByRole("button", { name: "Share", exact: true }).click();
+  const tiles = async (extent: string) => {
+    await page.getByRole("combobox", { name: "Picture of" }).selectOption(extent);
+    const event = page.waitForEvent("download");
+    await page.getByRole("button", { name: "SVG", exact: true }).click();
+    const svg = readFileSync(await (await event).path(), "utf8");
+    return [svg.match(/class="tile /g)?.length ?? 0, svg.match(/class="cell /g)?.length ?? 0];
+  };
+  expect(await tiles("what is in view")).toEqual([8, 0]);
+  expect(await tiles("all nodes")).toEqual([0, 63 + 5]);
+  expect(await tiles("all pools")).toEqual([0, 0]);
+  expect(await tiles("all devices")).toEqual([490, 0]);
+});
+
+test("ten thousand devices: a first picture within 2 s, and little to scroll", async ({ page }) => {
+  test.setTimeout(90_000);
+  const text = TOUR + nodesOfEight(1250);
   // The best of three: the machine may do other things at the same time.
   const first: number[] = [];
   for (let count = 0; count < 3; count += 1) {

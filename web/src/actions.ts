@@ -122,6 +122,7 @@ export function createActions(state: Store<State>, client: Client, back: () => b
     goOn: (tour) => void change(states.onTour(state.value, tour)),
     suppose: (deeds) => void change(states.onDeeds(state.value, deeds)),
     filter: (filter) => void change(states.onFilter(state.value, filter)),
+    zoom: (zoom) => void change({ ...state.value, zoom }),
     pick(picked) {
       change(states.onPick(state.value, picked));
       const device = picked?.kind === "device" ? deviceOf(state.value, picked.key) : undefined;

@@ -1,6 +1,6 @@
 // The page: an editor on the left, what DRA makes of its text on the right.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { taken } from "./dropping";
 import { EditorPane } from "./editor/pane";
@@ -140,8 +140,9 @@ function Sides() {
 function Tabs() {
   const { state, act } = usePage();
   const list = useRef<HTMLDivElement>(null);
-  const { result, failure, busy, loading, view } = state;
-  const pending = result?.report.pods.filter(({ node }) => node === undefined).length ?? 0;
+  const { result, checked, failure, busy, loading, view } = state;
+  const pending = useMemo(() => result?.report.pods.filter(({ node }) => node === undefined).length ?? 0, [result]);
+  const told = useMemo(() => result && summary(result, findingsOf({ result, checked })), [result, checked]);
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;
@@ -169,7 +170,7 @@ function Tabs() {
         ))}
       </div>
       <p class="muted" role="status">
-        {result !== undefined && failure === undefined && summary(result, findingsOf(state))}
+        {failure === undefined && told}
       </p>
       {busy && (
         <p class="busy">

@@ -1,6 +1,6 @@
 // The page's side of the worker. One ask is out at a time; of each kind only the newest waits.
 
-import { type Answers, type AskKind, type Asks, type FromWorker, type ToWorker, readAnswer, readFromWorker } from "./protocol";
+import { type Answers, type AskKind, type Asks, type FromWorker, type Received, type ToWorker, readAnswer, readFromWorker, sent } from "./protocol";
 
 /** A worker as far as it is used here. */
 export interface Thread {
@@ -19,7 +19,7 @@ export type Outcome<Kind extends AskKind> =
 type Inventory = Extract<FromWorker, { kind: "read" }>["inventory"];
 
 interface Entry {
-  message: ToWorker;
+  message: Received;
   onRead: ((inventory: Inventory) => void) | undefined;
   settle(outcome: Outcome<AskKind>): void;
 }
@@ -34,6 +34,8 @@ export class Client {
   readonly #onLoading: (share: number | undefined) => void;
   #isReady = false;
   #thread: Thread | undefined;
+  /** The text that the thread knows. */
+  #known = "";
   #running: Entry | undefined;
   readonly #waiting = new Map<AskKind, Entry>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -52,7 +54,7 @@ export class Client {
 
   ask<Kind extends AskKind>(kind: Kind, ask: Asks[Kind], onRead?: Entry["onRead"]): Promise<Outcome<Kind>> {
     this.#lastId += 1;
-    const message = { id: this.#lastId, kind, ask } as ToWorker;
+    const message = { id: this.#lastId, kind, ask } as Received;
     return new Promise((resolve) => {
       const entry: Entry = { message, onRead, settle: (outcome) => resolve(outcome as Outcome<Kind>) };
       if (this.#running === undefined) return this.#send(entry);
@@ -84,11 +86,14 @@ export class Client {
   #send(entry: Entry): void {
     this.#running = entry;
     this.#thread ??= this.#open();
-    this.#thread.postMessage(entry.message);
+    const { id, kind, ask } = entry.message;
+    this.#thread.postMessage({ id, kind, ask: sent(ask, this.#known) } as ToWorker);
+    this.#known = ask.question.text;
   }
 
   #open(): Thread {
     this.#isReady = false;
+    this.#known = "";
     this.#onLoading(0);
     const thread = this.#start();
     thread.onmessage = ({ data }) => this.#receive(readFromWorker(data));

@@ -40,7 +40,7 @@ export function localRange(files: readonly SourceFile[], { start, end }: Utf16Ra
 export function localPlace(files: readonly SourceFile[], place: Pick<Place, "line" | "utf16Range">): LocalPlace {
   const { file, range } = localRange(files, place.utf16Range);
   let line = place.line;
-  for (const { text } of files.slice(0, file)) line -= lineBreaks(ended(text)) + 1;
+  for (const before of files.slice(0, file)) line -= linesOf(before) + 1;
   return { file, line, utf16Range: range };
 }
 
@@ -80,12 +80,18 @@ export function split(
   return joined(result) === changed ? result : undefined;
 }
 
+/** Characters that are compared at once. */
+const BLOCK = 4_096;
+
 /** The smallest range that differs: `[start, beforeEnd)` became `[start, afterEnd)`. */
 export function difference(before: string, after: string): { start: number; beforeEnd: number; afterEnd: number } {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
+  while (start + BLOCK <= shorter && before.slice(start, start + BLOCK) === after.slice(start, start + BLOCK)) start += BLOCK;
   while (start < shorter && before[start] === after[start]) start += 1;
   let end = 0;
+  const blockAt = (text: string) => text.slice(text.length - end - BLOCK, text.length - end);
+  while (end + BLOCK <= shorter - start && blockAt(before) === blockAt(after)) end += BLOCK;
   while (end < shorter - start && before[before.length - 1 - end] === after[after.length - 1 - end]) end += 1;
   return { start, beforeEnd: before.length - end, afterEnd: after.length - end };
 }
@@ -102,6 +108,15 @@ function ended(text: string): string {
 /** The line of an offset, from one. */
 export function lineAt(text: string, offset: number): number {
   return lineBreaks(text.slice(0, offset)) + 1;
+}
+
+const counted = new WeakMap<SourceFile, number>();
+
+/** Line breaks of a whole file, counted once. */
+function linesOf(file: SourceFile): number {
+  const known = counted.get(file) ?? lineBreaks(ended(file.text));
+  counted.set(file, known);
+  return known;
 }
 
 function lineBreaks(text: string): number {

@@ -7,6 +7,7 @@ import { useContext, useEffect, useState } from "preact/hooks";
 import type { Client, Outcome } from "./client";
 import type { SourceFile } from "./files";
 import type { Deed } from "./model/suppose";
+import type { Zoom } from "./model/zoom";
 import type { Answers, AskKind, Asks, Version } from "./protocol";
 import type { Drafts } from "./share/drafts";
 import type { Filter, Picked, Shared, Side, State, View, WindowName } from "./state";
@@ -43,6 +44,8 @@ export interface Actions {
   /** Tries other things on the cluster. */
   suppose(deeds: readonly Deed[]): void;
   filter(filter: Partial<Filter>): void;
+  /** Goes nearer to the devices, or further away. */
+  zoom(zoom: Zoom): void;
   /** Picks, and shows the lines of a device in the editor. */
   pick(picked: Picked | undefined): void;
   /** The cursor is at an offset of a file: what stands there is picked. */

@@ -2,7 +2,7 @@
 
 import type { Finding, Place, PlacedFinding, Severity } from "apportion";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { Code } from "./code";
 import { localPlace } from "./files";
@@ -30,6 +30,7 @@ const SOME = 100;
 /** The first entries of a list, and a button for the others where there are some. */
 export function useSome<Entry>(entries: readonly Entry[]): { shown: readonly Entry[]; more: ComponentChildren } {
   const [isOpen, setIsOpen] = useState(false);
+  const some = useMemo(() => entries.slice(0, SOME), [entries]);
   if (isOpen || entries.length <= SOME) return { shown: entries, more: null };
   const more = (
     <p class="more">
@@ -38,7 +39,7 @@ export function useSome<Entry>(entries: readonly Entry[]): { shown: readonly Ent
       </button>
     </p>
   );
-  return { shown: entries.slice(0, SOME), more };
+  return { shown: some, more };
 }
 
 export function FindingList({ findings }: { findings: readonly PlacedFinding[] }) {

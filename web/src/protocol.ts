@@ -2,6 +2,7 @@
 
 import type { Difference, Explanation, ExpressionAnswer, Finding, Fit, FitRequest, Json, Moment, ObjectRef, Place, PlacedFinding, Report, Settings, Snapshot, Utf16Range } from "apportion";
 
+import { difference } from "./files";
 import { isRecord } from "./foreign";
 import type { Order } from "./model/hardware";
 import type { Inventory } from "./model/inventory";
@@ -92,7 +93,6 @@ export interface Compared {
   report: Report;
 }
 
-
 /** What each Kubernetes makes of the cluster. */
 export interface VersionAnswer {
   columns: { version: Version; pods: number; placed: number; claims: number; allocated: number }[];
@@ -152,7 +152,34 @@ export interface Life {
 
 export type CelAnswer = { status: "evaluated"; answers: ExpressionAnswer[] } | { status: "refused"; message: string };
 
-export type ToWorker = { [Kind in AskKind]: { id: number; kind: Kind; ask: Asks[Kind] } }[AskKind];
+/** What of the text is another one than at the message before: `[start, end)` became `insert`. The first one changes an empty text. */
+export interface TextEdit {
+  start: number;
+  end: number;
+  insert: string;
+}
+
+/** An ask with what has changed in the place of the text. */
+export type Sent<Ask extends { question: Question }> = Omit<Ask, "question"> & { question: Omit<Question, "text"> & { edit: TextEdit } };
+
+export type ToWorker = { [Kind in AskKind]: { id: number; kind: Kind; ask: Sent<Asks[Kind]> } }[AskKind];
+
+/** An ask as it was before it was sent. */
+export type Received = { [Kind in AskKind]: { id: number; kind: Kind; ask: Asks[Kind] } }[AskKind];
+
+/** What is sent of an ask to a worker that knows a text. */
+export function sent<Ask extends { question: Question }>(ask: Ask, known: string): Sent<Ask> {
+  const { text, ...rest } = ask.question;
+  const { start, beforeEnd, afterEnd } = text === known ? { start: 0, beforeEnd: 0, afterEnd: 0 } : difference(known, text);
+  return { ...ask, question: { ...rest, edit: { start, end: beforeEnd, insert: text.slice(start, afterEnd) } } };
+}
+
+/** The ask behind a message, for a worker that knows a text. */
+export function received({ id, kind, ask }: ToWorker, known: string): Received {
+  const { edit, ...rest } = ask.question;
+  const text = edit.start === edit.end && edit.insert === "" ? known : known.slice(0, edit.start) + edit.insert + known.slice(edit.end);
+  return { id, kind, ask: { ...ask, question: { ...rest, text } } } as Received;
+}
 
 export type FromWorker =
   /** How much of the module is there, from 0 to 1. */
@@ -254,9 +281,13 @@ function areLists(value: Record<string, unknown>, names: readonly string[]): boo
 
 function isQuestion(value: unknown): boolean {
   return (
-    isRecord(value) && isText(value.text) && isVersion(value.version) && isRecord(value.gates) &&
+    isRecord(value) && isEdit(value.edit) && isVersion(value.version) && isRecord(value.gates) &&
     Object.values(value.gates).every((gate) => typeof gate === "boolean")
   );
+}
+
+function isEdit(value: unknown): value is TextEdit {
+  return isRecord(value) && Number.isSafeInteger(value.start) && Number.isSafeInteger(value.end) && isText(value.insert);
 }
 
 function isText(value: unknown): value is string {

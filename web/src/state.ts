@@ -6,6 +6,7 @@ import { type SourceFile, joined } from "./files";
 import type { Plain } from "./model/headline";
 import type { Inventory } from "./model/inventory";
 import type { Deed } from "./model/suppose";
+import type { Zoom } from "./model/zoom";
 import type { Question, Result, Version } from "./protocol";
 
 export const VIEWS = ["result", "why", "fit", "whatif", "nodes", "compare", "time", "cel"] as const;
@@ -66,6 +67,8 @@ export interface State {
   /** The step of the tour, from 0, while it is shown. */
   readonly tour?: number | undefined;
   readonly picked?: Picked | undefined;
+  /** How much of the cluster is to be seen at a time; nothing leaves it to the size of the cluster. */
+  readonly zoom?: Zoom | undefined;
   /** Lines that the editor is to show, the newest wish. */
   readonly shown?: { readonly file: number; readonly range: Utf16Range; readonly takesFocus: boolean } | undefined;
   readonly busy: boolean;

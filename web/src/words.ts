@@ -65,7 +65,7 @@ export function plural(count: number, noun: string): string {
 export const HEAT_MAP = "Nodes by how many of their devices are in use; arrow keys move, Enter shows the devices";
 export const IN_USE = "in use";
 export const LEVELS = "Level";
-export const LEVEL = { cluster: "Nodes", devices: "Devices" } as const;
+export const LEVEL = { cluster: "Nodes", pools: "Pools", devices: "Devices" } as const;
 export const ALL_NODES = "all nodes";
 export const STALE = "The text cannot be read as it is. This is the picture of the last one that could.";
 
@@ -267,9 +267,11 @@ export const YAML_SAYS = "all files as one";
 export const AS_JSON = "JSON";
 export const JSON_SAYS = "the report: Pods, claims, nodes, findings";
 export const AS_SVG = "SVG";
-export const SVG_SAYS = "the picture of all devices";
+export const SVG_SAYS = "the picture, as lines and text";
 export const AS_PNG = "PNG";
 export const PNG_SAYS = "the same as pixels";
+export const EXTENT = "Picture of";
+export const EXTENTS = { view: "what is in view", cluster: "all nodes", pools: "all pools", devices: "all devices" } as const;
 export const SNAPSHOT = "Snapshot";
 export const SNAPSHOT_SAYS = "the cluster after the run, for `apportion replay`";
 export const NO_ANSWER = "There is no answer to keep yet.";

@@ -4,7 +4,7 @@ import { init } from "apportion";
 import address from "apportion/apportion_bg.wasm?url";
 
 import { answer, sessionOf } from "./answer/answer";
-import { type FromWorker, type ToWorker, readToWorker } from "./protocol";
+import { type FromWorker, type Received, readToWorker, received } from "./protocol";
 
 /** The size of the module, known when the page is built: what a server says is the size of what it sends. */
 declare const MODULE_BYTES: number;
@@ -36,16 +36,21 @@ async function tellProgress({ body }: Response): Promise<void> {
   }
 }
 
+/** The text of the newest question: the next one says what is different. */
+let known = "";
+
 self.addEventListener("message", (event: MessageEvent<unknown>) => {
-  const asked = readToWorker(event.data);
-  if (asked === undefined) return;
+  const message = readToWorker(event.data);
+  if (message === undefined) return;
+  const asked = received(message, known);
+  known = asked.ask.question.text;
   const { id } = asked;
   isReady
     .then(() => reply(asked))
     .catch((error: unknown) => say({ kind: "failed", id, message: String(error) }));
 });
 
-function reply(asked: ToWorker): void {
+function reply(asked: Received): void {
   const { id, kind, ask } = asked;
   // What there is can be drawn while it is decided who gets it.
   if (kind === "run") say({ kind: "read", id, inventory: sessionOf(ask.question).inventory() });

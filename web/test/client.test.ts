@@ -7,11 +7,13 @@ const QUESTION = { question: { text: "", version: "all", gates: {} } } as const;
 
 class FakeThread implements Thread {
   sent: number[] = [];
+  inserted: string[] = [];
   isOver = false;
   onmessage: Thread["onmessage"] = null;
   onerror: Thread["onerror"] = null;
-  postMessage({ id }: ToWorker): void {
+  postMessage({ id, ask }: ToWorker): void {
     this.sent.push(id);
+    this.inserted.push(ask.question.edit.insert);
   }
   terminate(): void {
     this.isOver = true;
@@ -174,4 +176,17 @@ test("what runs is cancelled with what waits, and the next ask starts anew", asy
   threads[1]?.reply(ran(3));
   await settled();
   expect(outcomes.at(-1)).toEqual(["run", "done"]);
+});
+
+test("a worker is told what has changed, a new one everything", () => {
+  const { threads, client } = setUp();
+  const ask = (text: string) => void client.ask("run", { question: { ...QUESTION.question, text } });
+  ask("kind: Pod\n");
+  threads[0]?.reply(ran(1));
+  ask("kind: Pods\n");
+  threads[0]?.reply(ran(2));
+  ask("kind: Pods\n");
+  threads[0]?.reply({ kind: "failed", id: 3, message: "trap" });
+  ask("kind: Pods\n");
+  expect(threads.map(({ inserted }) => inserted)).toEqual([["kind: Pod\n", "s", ""], ["kind: Pods\n"]]);
 });

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 
-import { readAnswer, readFromWorker, readToWorker } from "../src/protocol";
+import { readAnswer, readFromWorker, readToWorker, received, sent } from "../src/protocol";
 
 const report = { nodes: [], pods: [], claims: [], findings: [] };
-const question = { text: "a", version: "1.36", gates: { DRADeviceTaints: false } };
+const edit = { start: 0, end: 0, insert: "a" };
+const question = { edit, version: "1.36", gates: { DRADeviceTaints: false } };
 
 test("messages of the page are read", () => {
   const run = { kind: "run", id: 1, ask: { question } };
@@ -12,11 +13,27 @@ test("messages of the page are read", () => {
   const foreign = [
     null, 1, "run", {}, { ...run, id: "1" }, { ...run, kind: "toString" }, { ...run, ask: {} },
     { ...run, ask: { question: { ...question, version: "2" } } },
+    { ...run, ask: { question: { ...question, edit: { ...edit, end: 0.5 } } } },
     { ...run, ask: { question: { ...question, gates: { A: 1 } } } },
     { kind: "life", id: 2, ask: { question, script: "", untilMillis: 0.5 } },
     { kind: "attempt", id: 2, ask: { question, manifests: "x" } },
   ];
   for (const message of foreign) expect(readToWorker(message)).toBeUndefined();
+});
+
+test("of the text only what has changed is sent", () => {
+  const line = "kind: Pod\n";
+  const long = line.repeat(10_000);
+  const texts = ["", long, long, long.replace("Pod", "Node"), long, `${long}x`, long, long.slice(50), long, ""];
+  let known = "";
+  for (const text of texts) {
+    const asked = { question: { text, version: "all" as const, gates: {} } };
+    const message = { id: 1, kind: "run" as const, ask: sent(asked, known) };
+    if (known.length > 0) expect(message.ask.question.edit.insert.length).toBeLessThan(60);
+    expect(readToWorker(message)).toBe(message);
+    expect(received(message, known).ask).toEqual(asked);
+    known = text;
+  }
 });
 
 test("messages of the worker are read", () => {

@@ -2,7 +2,7 @@
 
 import { Engine, readYaml } from "apportion";
 
-import type { Answers, Asks, Question, ToWorker } from "../protocol";
+import type { Answers, Asks, Question, Received } from "../protocol";
 import { settingsOf } from "../protocol";
 import { cel, members } from "./cel";
 import { check } from "./check";
@@ -17,14 +17,12 @@ let newest: Session | undefined;
 /** The session of a question: the newest one where it is of this question. */
 export function sessionOf(question: Question): Session {
   if (newest?.isOf(question) !== true) {
-    newest?.free();
-    newest = undefined;
-    newest = new Session(question);
+    newest = newest === undefined ? new Session(question) : newest.followedBy(question);
   }
   return newest;
 }
 
-export function answer({ kind, ask }: Pick<ToWorker, "kind" | "ask">): Answers[typeof kind] {
+export function answer({ kind, ask }: Pick<Received, "kind" | "ask">): Answers[typeof kind] {
   const session = sessionOf(ask.question);
   return (BY_KIND[kind] as (session: Session, ask: unknown) => Answers[typeof kind])(session, ask);
 }
@@ -36,8 +34,8 @@ const BY_KIND: { [Kind in keyof Asks]: (session: Session, ask: Asks[Kind]) => An
     session.played().explain({ suggestions: nodes === undefined, ...(subject && { subject }), ...(nodes && { nodes }) }),
   headline: (session, { subject }) => session.played().explain({ subject, suggestions: false }),
   attempt,
-  correct: ({ manifests }, { finding }) => {
-    const text = manifests.correct(finding);
+  correct: ({ reading }, { finding }) => {
+    const text = reading.whole((manifests) => manifests.correct(finding));
     return text === undefined ? {} : { text };
   },
   life: (session, { script, untilMillis }) => life(session, script, untilMillis),
@@ -51,8 +49,8 @@ const BY_KIND: { [Kind in keyof Asks]: (session: Session, ask: Asks[Kind]) => An
   snapshot: (session) => session.played().snapshot(),
 };
 
-function attempt({ manifests, question }: Session, { manifests: changed }: Asks["attempt"]): Answers["attempt"] {
-  const text = manifests.rewrite(changed);
+function attempt({ reading, question }: Session, { manifests: changed }: Asks["attempt"]): Answers["attempt"] {
+  const text = reading.whole((manifests) => manifests.rewrite(changed));
   const engine = new Engine(settingsOf(question));
   const rewritten = readYaml(text ?? question.text);
   try {

@@ -12,7 +12,7 @@ export function hardware(session: Session, inventory: string, order: Order): Equ
   const target = readYaml("");
   try {
     const objects = source.documents.flatMap(({ isRefused }, number) => (isRefused ? [] : [source.json(number)]));
-    const taken = new Set(session.manifests.documents.map(({ object: { kind, name } }) => `${kind}/${name}`));
+    const taken = new Set(session.reading.documents.map(({ object: { kind, name } }) => `${kind}/${name}`));
     const made = equipment(objects, order, taken) as Json[];
     return { ...standard(objects, order.driver), text: target.rewrite(made) ?? "" };
   } finally {

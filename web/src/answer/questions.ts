@@ -29,13 +29,13 @@ export function compare(session: Session, other: string): Compared {
 }
 
 /** What each Kubernetes makes of the cluster; only what is not the same in all of them. */
-export function versions({ question }: Session): VersionAnswer {
+export function versions({ question, reading }: Session): VersionAnswer {
   const reports = VERSIONS.map((version): [Version, ReturnType<Session["report"]>] => {
-    const session = new Session({ ...question, version });
+    const session = new Session({ ...question, version }, reading);
     try {
       return [version, session.report()];
     } finally {
-      session.free();
+      session.free(false);
     }
   });
   const first = reports[0]?.[1];

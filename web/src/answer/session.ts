@@ -1,22 +1,32 @@
 // One cluster at a time: read once, asked many things.
 
-import { Engine, type Finding, Manifests, type ObjectRef, type PlacedFinding, type Report, readYaml } from "apportion";
+import type { Engine, Finding, ObjectRef, PlacedFinding, Report } from "apportion";
 
 import { type Inventory, type Stored, inventory } from "../model/inventory";
 import { type Question, settingsOf } from "../protocol";
+import { Loaded } from "./loaded";
+import { Reading } from "./reading";
 
-/** What is known about the newest question. Everything is made when it is first needed. */
+/** What is known about one question. Everything is made when it is first needed. */
 export class Session {
   readonly question: Question;
-  readonly manifests: Manifests;
-  #engine: Engine | undefined;
-  #submitted: Engine | undefined;
-  #read: PlacedFinding[] = [];
-  #report: Report | undefined;
+  readonly reading: Reading;
+  /** What the question before had, until it is known what of it is still the same. */
+  #before: { loaded: Loaded; played: Played | undefined } | undefined;
+  #loaded: Loaded | undefined;
+  #played: Played | undefined;
 
-  constructor(question: Question) {
+  constructor(question: Question, reading = new Reading(question.text)) {
     this.question = question;
-    this.manifests = readYaml(question.text);
+    this.reading = reading;
+  }
+
+  /** The session of the next question. It takes over what is the same there; this one is of no use afterwards. */
+  followedBy(question: Question): Session {
+    const next = new Session(question, new Reading(question.text, this.reading));
+    this.reading.free(next.reading);
+    next.#before = this.#loaded === undefined ? this.#before : { loaded: this.#loaded, played: this.#played };
+    return next;
   }
 
   isOf({ text, version, gates }: Question): boolean {
@@ -24,51 +34,57 @@ export class Session {
     return own.text === text && own.version === version && JSON.stringify(own.gates) === JSON.stringify(gates);
   }
 
-  /** The engine with all objects, before anything was played. */
-  #loaded(): Engine {
-    if (this.#engine === undefined) {
-      this.#engine = new Engine(settingsOf(this.question));
-      this.#read = this.#engine.applyYaml(this.manifests);
+  #engine(): Loaded {
+    if (this.#loaded === undefined) {
+      const { loaded, played } = this.#before ?? {};
+      this.#before = undefined;
+      this.#loaded = Loaded.of(this.reading, settingsOf(this.question), loaded);
+      if (loaded?.state === this.#loaded.state) this.#played = played;
+      else played?.engine.free();
+      loaded?.free(this.#loaded);
     }
-    return this.#engine;
-  }
-
-  /** What reading the objects had to tell. */
-  readFindings(): PlacedFinding[] {
-    this.#loaded();
-    return this.#read;
-  }
-
-  report(): Report {
-    this.#report ??= this.#loaded().run();
-    return this.#report;
-  }
-
-  /** The engine after everything that fits was placed. */
-  played(): Engine {
-    this.report();
-    return this.#loaded();
+    return this.#loaded;
   }
 
   /** An engine with the objects as they are written, before anything was played: what the command line asks. */
   submitted(): Engine {
-    if (this.#submitted === undefined) {
-      this.#submitted = new Engine(settingsOf(this.question));
-      this.#submitted.applyYaml(this.manifests);
+    return this.#engine().engine;
+  }
+
+  /** What reading the objects had to tell, in the order of the text. */
+  readFindings(): PlacedFinding[] {
+    const loaded = this.#engine();
+    const start = ({ place }: PlacedFinding) => place?.utf16Range.start ?? 0;
+    return this.reading.inPlace((part) => loaded.findingsOf(part)).sort((one, other) => start(one) - start(other));
+  }
+
+  report(): Report {
+    return this.#play().report;
+  }
+
+  /** The engine after everything that fits was placed. */
+  played(): Engine {
+    return this.#play().engine;
+  }
+
+  #play(): Played {
+    // First it is found out whether that was played already.
+    const submitted = this.submitted();
+    if (this.#played === undefined) {
+      const engine = submitted.fork();
+      this.#played = { engine, report: engine.run() };
     }
-    return this.#submitted;
+    return this.#played;
   }
 
   /** The objects of the text that `kubectl` does not refuse, older versions as they are. */
   stored(): Stored[] {
-    return this.manifests.documents.flatMap(({ object, isRefused }, index) =>
-      isRefused ? [] : [{ object, value: this.manifests.json(index) }],
-    );
+    return this.reading.stored;
   }
 
   inventory(): Inventory {
     const found = inventory(this.stored());
-    found.isBroken = this.manifests.problems.some(({ severity }) => severity === "error");
+    found.isBroken = this.reading.problems.some(({ severity }) => severity === "error");
     this.#placeDevices(found);
     return found;
   }
@@ -77,8 +93,8 @@ export class Session {
   #placeDevices({ pools }: Inventory): void {
     const devices = pools.flatMap((pool) => pool.devices);
     const slice = (name: string) => ({ kind: "ResourceSlice", namespace: "", name });
-    const places = this.manifests.locateAll(devices.map(({ slice: name, path }) => ({ object: slice(name), path })));
-    const documents = this.manifests.documents;
+    const places = this.reading.locateAll(devices.map(({ slice: name, path }) => ({ object: slice(name), path })));
+    const { documents } = this.reading;
     for (const [index, device] of devices.entries()) {
       const place = places[index];
       if (place === undefined) continue;
@@ -89,18 +105,27 @@ export class Session {
   }
 
   placed(findings: readonly Finding[]): PlacedFinding[] {
-    const places = this.manifests.locateAll(findings.map(({ object, path }) => ({ object: object ?? NO_OBJECT, path })));
+    const places = this.reading.locateAll(findings.map(({ object, path }) => ({ object: object ?? NO_OBJECT, path })));
     return findings.map((finding, index) => {
       const place = places[index];
       return place === undefined ? finding : { ...finding, place };
     });
   }
 
-  free(): void {
-    this.manifests.free();
-    this.#engine?.free();
-    this.#submitted?.free();
+  /** Gives the memory back; that of the reading stays where another session has it, too. */
+  free(hasReading = true): void {
+    this.#played?.engine.free();
+    this.#before?.played?.engine.free();
+    this.#loaded?.free();
+    this.#before?.loaded.free();
+    if (hasReading) this.reading.free();
   }
+}
+
+/** An engine that was played, and what came of it. */
+interface Played {
+  engine: Engine;
+  report: Report;
 }
 
 export const NO_OBJECT: ObjectRef = { kind: "", namespace: "", name: "" };

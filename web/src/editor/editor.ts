@@ -2,7 +2,7 @@
 
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { foldGutter, foldKeymap } from "@codemirror/language";
-import { Annotation, Compartment, EditorState } from "@codemirror/state";
+import { Annotation, Compartment, EditorState, type Text } from "@codemirror/state";
 import { EditorView, drawSelection, gutter, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import type { PlacedFinding, Utf16Range } from "apportion";
 
@@ -61,19 +61,19 @@ export function createEditor(parent: HTMLElement, events: EditorEvents): Editor 
   const view = new EditorView({ parent, state: create("") });
   // What is known of files by name: the state in which they were left, or the text that they came with.
   const kept = new Map<string, EditorState>();
-  const texts = new Map<string, string>();
+  const came = new Map<string, string>();
   return {
     open(files, active) {
       const file = files[active];
       if (file === undefined) return;
-      for (const { name, text } of files) if (!texts.has(name)) texts.set(name, text);
+      for (const { name, text } of files) if (!came.has(name)) came.set(name, text);
       if (file.name !== name) {
         if (name !== undefined) kept.set(name, view.state);
         name = file.name;
-        const state = kept.get(name) ?? create(texts.get(name) ?? file.text);
+        const state = kept.get(name) ?? create(came.get(name) ?? file.text);
         view.setState(comfort === undefined ? state : state.update({ effects: added(comfort) }).state);
       }
-      const text = view.state.doc.toString();
+      const text = textOf(view.state.doc);
       if (text === file.text) return;
       const { start, beforeEnd, afterEnd } = difference(text, file.text);
       const changes = { from: start, to: beforeEnd, insert: file.text.slice(start, afterEnd) };
@@ -81,7 +81,7 @@ export function createEditor(parent: HTMLElement, events: EditorEvents): Editor 
     },
     forget() {
       kept.clear();
-      texts.clear();
+      came.clear();
       name = undefined;
     },
     showFindings(findings) {
@@ -109,6 +109,15 @@ export function createEditor(parent: HTMLElement, events: EditorEvents): Editor 
       });
     },
   };
+}
+
+const texts = new WeakMap<Text, string>();
+
+/** The text of a document, made once: that is much where it is long. */
+function textOf(document: Text): string {
+  const known = texts.get(document) ?? document.toString();
+  texts.set(document, known);
+  return known;
 }
 
 function definition(state: EditorState, at: number, events: EditorEvents): boolean {
@@ -151,7 +160,7 @@ function extensions(events: EditorEvents, name: () => string) {
     EditorView.contentAttributes.of({ "aria-label": EDITOR_LABEL, spellcheck: "false", tabindex: "0" }),
     EditorView.updateListener.of((update) => {
       const isOwn = update.transactions.some((transaction) => transaction.annotation(byPage) === true);
-      if (update.docChanged) events.onEdit(name(), update.state.doc.toString());
+      if (update.docChanged) events.onEdit(name(), textOf(update.state.doc));
       else if (update.selectionSet && !isOwn && update.view.hasFocus) events.onCursor(name(), update.state.selection.main.head);
     }),
   ];

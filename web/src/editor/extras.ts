@@ -1,19 +1,21 @@
 // What makes the editor comfortable and can come a moment later: colours, indentation by language, findings in the text, search, completion.
 
-import { type CompletionContext, autocompletion } from "@codemirror/autocomplete";
+import { type Completion, type CompletionContext, type CompletionResult, autocompletion } from "@codemirror/autocomplete";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import type { Extension } from "@codemirror/state";
-import { type EditorView, highlightSpecialChars, keymap } from "@codemirror/view";
+import type { EditorState, Extension } from "@codemirror/state";
+import { type EditorView, type Tooltip, highlightSpecialChars, hoverTooltip, keymap } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import type { PlacedFinding } from "apportion";
 
 import { HIDDEN, visible } from "../visible";
 import { APPLY_FIX } from "../words";
 import type { LocalFinding } from "./editor";
-import { type Knowledge, NOTHING_KNOWN, completions } from "./knowledge";
+import { type FieldInfo, TRUE_OR_FALSE, apiVersions, fieldOf, fieldsAt, kinds, spotAt } from "./fields";
+import { type Knowledge, NOTHING_KNOWN, completions, seenValues } from "./knowledge";
+import { FIELDS, HAS_FIELDS, HERE, NO_VALUES } from "./words";
 
 /** In the place of the margin that is there before. */
 export const margin: Extension = lintGutter();
@@ -25,18 +27,93 @@ export function learn(knowledge: Knowledge): void {
   known = knowledge;
 }
 
-function complete({ state, pos, explicit }: CompletionContext) {
+function complete({ state, pos, explicit }: CompletionContext): CompletionResult | null {
   const line = state.doc.lineAt(pos);
-  const begun = line.text.slice(0, pos - line.from);
-  const found = completions(begun, known);
-  if (found === undefined || (!explicit && found.from === begun.length && !/["'.]$/.test(begun))) return null;
-  return { from: line.from + found.from, options: found.options.map((label) => ({ label })), validFor: /^[\w.-]*$/ };
+  const before = line.text.slice(0, pos - line.from);
+  const found = completions(before, known);
+  if (found !== undefined) {
+    if (!explicit && found.from === before.length && !/["'.]$/.test(before)) return null;
+    return { from: line.from + found.from, options: found.options.map((label) => ({ label })), validFor: WORD };
+  }
+  const spot = spotIn(state, pos);
+  if (spot === undefined || (!explicit && spot.begun === "")) return null;
+  const options = spot.isKey ? fieldsAt(spot).map(ofField) : valuesOf(spot.key, fieldOf(spot.kind, [...spot.path, spot.key])).map((label) => ({ label }));
+  return options.length === 0 ? null : { from: pos - spot.begun.length, options, validFor: WORD };
+}
+
+const WORD = /^[\w./-]*$/;
+
+function ofField(field: FieldInfo): Completion {
+  const isBlock = field.fields.length > 0;
+  return { label: field.name, detail: `${field.holds}${field.era === "" ? "" : `, ${field.era}`}`, apply: isBlock ? `${field.name}:` : `${field.name}: ` };
+}
+
+function valuesOf(key: string, field: FieldInfo | undefined): readonly string[] {
+  if (key === "kind") return kinds;
+  if (key === "apiVersion") return apiVersions;
+  return field?.holds === TRUE_OR_FALSE ? ["true", "false"] : [];
+}
+
+/** Where a position is in its document. */
+function spotIn(state: EditorState, pos: number) {
+  const { doc } = state;
+  const own = doc.lineAt(pos);
+  const isEdge = (number: number) => doc.line(number).text.startsWith("---");
+  let [first, last] = [own.number, own.number];
+  while (first > 1 && !isEdge(first) && own.number - first < MOST_LINES) first -= 1;
+  while (last < doc.lines && !isEdge(last + 1) && last - own.number < MOST_LINES) last += 1;
+  const lines = Array.from({ length: last - first + 1 }, (_, index) => doc.line(first + index).text);
+  return spotAt(lines, own.number - first, pos - own.from);
+}
+
+/** Lines before and behind the cursor that are looked at: an object has fewer. */
+const MOST_LINES = 5_000;
+
+/** What a field is, where the pointer rests on it. */
+const hover = hoverTooltip((view, pos) => {
+  const line = view.state.doc.lineAt(pos);
+  const column = pos - line.from;
+  const word = [...line.text.matchAll(/[\w./-]+/g)].find(({ 0: text, index }) => index <= column && column <= index + text.length);
+  if (word === undefined) return null;
+  const [name] = word;
+  const [from, end] = [line.from + word.index, line.from + word.index + name.length];
+  const seen = seenValues(line.text.slice(0, word.index + name.length), known);
+  if (seen !== undefined) return tooltip(line.from + seen.from, end, [seen.name, seen.values.length === 0 ? NO_VALUES : visible(seen.values.join(", "))]);
+  const spot = spotIn(view.state, from);
+  if (spot === undefined || !spot.isKey || !/^["']?:(\s|$)/.test(line.text.slice(word.index + name.length))) return null;
+  const field = fieldOf(spot.kind, [...spot.path, name]);
+  if (field === undefined) return null;
+  const says = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
+  const closed = completions(`${name}: `, known)?.options ?? [];
+  return tooltip(from, end, [
+    `${field.name}: ${field.holds}${field.era === "" ? "" : `, ${field.era}`}`,
+    ...(says === undefined ? [] : [says]),
+    ...(field.fields.length > 0 ? [`${HAS_FIELDS} ${field.fields.join(", ")}`] : []),
+    ...(closed.length > 0 ? [`${HERE} ${visible(closed.slice(0, 12).join(", "))}`] : []),
+  ]);
+});
+
+function tooltip(pos: number, end: number, [title = "", ...lines]: readonly string[]): Tooltip {
+  return {
+    pos, end, above: true,
+    create: () => {
+      const dom = document.createElement("div");
+      dom.className = "cm-field";
+      for (const [index, text] of [title, ...lines].entries()) {
+        const part = document.createElement(index === 0 ? "strong" : "p");
+        part.textContent = text;
+        dom.append(part);
+      }
+      return { dom };
+    },
+  };
 }
 
 export const extras: Extension = [
   search({ top: true }),
   highlightSelectionMatches(),
   autocompletion({ override: [complete], icons: false }),
+  hover,
   keymap.of(searchKeymap),
   indentOnInput(),
   bracketMatching(),

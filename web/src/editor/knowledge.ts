@@ -1,6 +1,6 @@
 // What the editor knows about the text beside its letters: names to complete, and where a name leads.
 
-import type { Inventory } from "../model/inventory";
+import type { DeviceEntry, Inventory } from "../model/inventory";
 import { compareNumbered } from "../model/order";
 import type { DocumentEntry } from "../protocol";
 
@@ -12,10 +12,12 @@ export interface Knowledge {
   /** Attributes and capacities that devices have, by driver or domain: `memory` of `gpu.example.com`. */
   attributes: ReadonlyMap<string, readonly string[]>;
   capacities: ReadonlyMap<string, readonly string[]>;
+  /** Values that devices have, a few, by kind, domain and name: `attributes gpu.example.com/model`. */
+  values: ReadonlyMap<string, readonly string[]>;
   drivers: readonly string[];
 }
 
-export const NOTHING_KNOWN: Knowledge = { classes: [], claims: [], templates: [], attributes: new Map(), capacities: new Map(), drivers: [] };
+export const NOTHING_KNOWN: Knowledge = { classes: [], claims: [], templates: [], attributes: new Map(), capacities: new Map(), values: new Map(), drivers: [] };
 
 /** Objects that a field names, by the name of the field. */
 const LEADS: Readonly<Record<string, readonly string[]>> = {
@@ -31,9 +33,10 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   allocationMode: ["ExactCount", "All"],
   effect: ["NoSchedule", "NoExecute", "None"],
   operator: ["Exists", "Equal", "In", "NotIn", "DoesNotExist"],
-  apiVersion: ["resource.k8s.io/v1", "v1", "apps/v1", "batch/v1"],
-  kind: ["ResourceClaim", "ResourceClaimTemplate", "DeviceClass", "ResourceSlice", "DeviceTaintRule", "Pod", "Deployment", "Job", "Node"],
-  adminAccess: ["true", "false"],
+  restartPolicy: ["Always", "OnFailure", "Never"],
+  preemptionPolicy: ["PreemptLowerPriority", "Never"],
+  completionMode: ["NonIndexed", "Indexed"],
+  whenUnsatisfiable: ["DoNotSchedule", "ScheduleAnyway"],
 };
 
 export function knowledgeOf(inventory: Inventory | undefined, documents: readonly DocumentEntry[]): Knowledge {
@@ -43,7 +46,7 @@ export function knowledgeOf(inventory: Inventory | undefined, documents: readonl
     const found = new Map<string, Set<string>>();
     for (const { driver, device } of devices) {
       for (const [name] of names(device)) {
-        const [domain, own] = name.includes("/") ? [name.slice(0, name.indexOf("/")), name.slice(name.indexOf("/") + 1)] : [driver, name];
+        const [domain, own] = qualified(driver, name);
         found.set(domain, (found.get(domain) ?? new Set()).add(own));
       }
     }
@@ -55,8 +58,40 @@ export function knowledgeOf(inventory: Inventory | undefined, documents: readonl
     templates: named("ResourceClaimTemplate"),
     attributes: byDomain(({ attributes }) => attributes),
     capacities: byDomain(({ capacity }) => capacity),
+    values: valuesIn(devices),
     drivers: sorted((inventory?.pools ?? []).map(({ driver }) => driver)),
   };
+}
+
+/** As many values of an attribute are told. */
+const MOST_VALUES = 12;
+
+function valuesIn(devices: readonly { driver: string; device: DeviceEntry }[]): Knowledge["values"] {
+  const found = new Map<string, string[]>();
+  for (const { driver, device } of devices) {
+    for (const [which, pairs] of [["attributes", device.attributes], ["capacity", device.capacity]] as const) {
+      for (const [name, value] of pairs) {
+        const key = `${which} ${qualified(driver, name).join("/")}`;
+        const values = found.get(key);
+        if (values === undefined) found.set(key, [value]);
+        else if (values.length < MOST_VALUES && !values.includes(value)) values.push(value);
+      }
+    }
+  }
+  return found;
+}
+
+/** Domain and name of an attribute; without a domain it is the driver's. */
+function qualified(driver: string, name: string): [string, string] {
+  const slash = name.indexOf("/");
+  return slash === -1 ? [driver, name] : [name.slice(0, slash), name.slice(slash + 1)];
+}
+
+/** The attribute or capacity at the end of a piece of a line, and values that devices have there. */
+export function seenValues(line: string, { values }: Pick<Knowledge, "values">): { from: number; name: string; values: readonly string[] } | undefined {
+  const [whole, which = "", domain = "", name = ""] = /device\.(attributes|capacity)\[['"]([^'"\]]+)['"]\]\.([\w-]+)$/.exec(line) ?? [];
+  if (whole === undefined) return undefined;
+  return { from: line.length - name.length, name: `${domain}/${name}`, values: values.get(`${which} ${domain}/${name}`) ?? [] };
 }
 
 /** What can stand at the end of a piece of a line, and how much of it is there already. */

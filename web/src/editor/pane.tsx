@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { localPlace, localRange } from "../files";
 import { usePage } from "../page";
+import type { DocumentEntry } from "../protocol";
 import { findingsOf } from "../state";
 import * as words from "../words";
 import type { Editor } from "./editor";
@@ -106,10 +107,17 @@ function FileTabs() {
   );
 }
 
+const NO_DOCUMENTS: readonly DocumentEntry[] = [];
+
 /** All objects of all files; choosing one goes there. */
 function Outline() {
   const { state, act } = usePage();
-  const documents = state.result?.documents ?? [];
+  const documents = state.result?.documents ?? NO_DOCUMENTS;
+  const options = useMemo(() => documents.map(({ object }, index) => (
+    <option value={index}>
+      {object.kind === "" ? words.UNKNOWN_KIND : object.kind} {words.objectName(object)}
+    </option>
+  )), [documents]);
   if (documents.length === 0) return null;
   return (
     <label class="outline">
@@ -123,11 +131,7 @@ function Outline() {
         }}
       >
         <option value="">{words.plural(documents.length, "object")}</option>
-        {documents.map(({ object }, index) => (
-          <option value={index}>
-            {object.kind === "" ? words.UNKNOWN_KIND : object.kind} {words.objectName(object)}
-          </option>
-        ))}
+        {options}
       </select>
     </label>
   );

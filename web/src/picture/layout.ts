@@ -20,6 +20,8 @@ export type Box = Rectangle &
 
 export type TileBox = Extract<Box, { kind: "tile" }>;
 
+export type Detail = "pools" | "devices";
+
 export interface Layout {
   width: number;
   height: number;
@@ -42,9 +44,10 @@ const MAX_GAUGES = 6;
 /** Frames deeper than this stand in one column. */
 const MAX_DEPTH = 6;
 
-export function layout({ groups }: Pick<Model, "groups">, width: number): Layout {
+/** Every device has a tile, unless it is the pools alone that are shown, each with how many of its devices are in use. */
+export function layout({ groups }: Pick<Model, "groups">, width: number, detail: Detail = "devices"): Layout {
   const boxes: Box[] = [];
-  const height = placeGroups(groups, { x: 0, y: 0, width: Math.max(width, TILE.width + 2 * PADDING) }, 0, boxes);
+  const height = placeGroups(groups, { x: 0, y: 0, width: Math.max(width, TILE.width + 2 * PADDING) }, 0, boxes, detail);
   return { width, height, boxes };
 }
 
@@ -54,7 +57,7 @@ export function visible(boxes: readonly Box[], top: number, bottom: number): Box
 }
 
 /** Frames in rows, each as wide as the others of its level, each row as high as its highest; returns the height. */
-function placeGroups(groups: readonly Group[], at: { x: number; y: number; width: number }, depth: number, boxes: Box[]): number {
+function placeGroups(groups: readonly Group[], at: { x: number; y: number; width: number }, depth: number, boxes: Box[], detail: Detail): number {
   if (groups.length === 0) return 0;
   // A frame around others takes the whole width, a node shares its row.
   const columns = depth > MAX_DEPTH ? 1 : Math.max(1, Math.min(columnsWanted(groups), Math.floor((at.width + GAP) / (COLUMN + GAP))));
@@ -70,7 +73,7 @@ function placeGroups(groups: readonly Group[], at: { x: number; y: number; width
     const isWide = group.children.length > 0;
     if (isWide || row.column === columns) endRow();
     const span = isWide ? at.width : width;
-    const frame = placeGroup(group, { x: at.x + row.column * (width + GAP), y, width: span }, depth, boxes);
+    const frame = placeGroup(group, { x: at.x + row.column * (width + GAP), y, width: span }, depth, boxes, detail);
     row.frames.push(frame);
     row.height = Math.max(row.height, frame.height);
     row.column += 1;
@@ -85,28 +88,31 @@ function columnsWanted(groups: readonly Group[]): number {
   return Math.max(1, groups.filter(({ children }) => children.length === 0).length);
 }
 
-function placeGroup(group: Group, at: { x: number; y: number; width: number }, depth: number, boxes: Box[]): Rectangle {
+function placeGroup(group: Group, at: { x: number; y: number; width: number }, depth: number, boxes: Box[], detail: Detail): Rectangle {
   const frame: Box = {
     kind: "frame", ...at, height: 0, title: group.title, note: group.note, usage: usageOf(group), isNode: group.kind === "node", depth,
   };
   boxes.push(frame);
   const inner = { x: at.x + PADDING, width: at.width - 2 * PADDING };
   let y = at.y + HEADER + (group.note === "" ? 0 : NOTE);
-  for (const pool of group.pools) y = placePool(pool, group, { ...inner, y }, boxes);
+  for (const pool of group.pools) y = placePool(pool, group, { ...inner, y }, boxes, detail);
   if (group.children.length > 0) {
     y += PADDING / 2;
-    y += placeGroups(group.children, { ...inner, y }, depth + 1, boxes);
+    y += placeGroups(group.children, { ...inner, y }, depth + 1, boxes, detail);
   }
   frame.height = y + PADDING - at.y;
   return frame;
 }
 
-function placePool(pool: PoolView, group: Group, at: { x: number; y: number; width: number }, boxes: Box[]): number {
+function placePool(pool: PoolView, group: Group, at: { x: number; y: number; width: number }, boxes: Box[], detail: Detail): number {
   let y = at.y;
   const name = pool.name === group.title ? pool.driver : `${pool.driver}, pool ${pool.name}`;
   boxes.push({ kind: "label", ...at, y, height: LABEL, text: pool.isIncomplete ? `${name}: slices are missing` : name, isWarning: pool.isIncomplete });
   y += LABEL;
-  for (const set of pool.sets) y = placeSet(set, { ...at, y }, boxes);
+  if (detail === "pools") {
+    boxes.push({ kind: "gauge", ...at, y, height: GAUGE, fill: useOf(pool) });
+    y += GAUGE;
+  } else for (const set of pool.sets) y = placeSet(set, { ...at, y }, boxes);
   return y + 3;
 }
 
@@ -171,6 +177,15 @@ export function barsOf({ fills }: Tile): Fill[] {
 function tileHeight(tile: Tile): number {
   const bars = barsOf(tile).length + (tile.draws > 0 ? 1 : 0);
   return TILE.height + (bars === 0 ? 0 : bars * TILE.fill + 2);
+}
+
+/** How many devices of a pool are in use, and by which workloads. */
+function useOf({ sets }: PoolView): Fill {
+  const tiles = sets.flatMap(({ tiles }) => tiles);
+  const owners = tiles.flatMap(({ holders }) => holders.find(({ isAdmin }) => !isAdmin) ?? []);
+  const parts = new Map<number, Fill["parts"][number]>();
+  for (const { colour, claim } of owners) parts.set(colour, { colour, claim, share: (parts.get(colour)?.share ?? 0) + 1 / tiles.length });
+  return { name: "devices", used: String(owners.length), total: String(tiles.length), parts: [...parts.values()] };
 }
 
 function usageOf(group: Group): string {

@@ -5,7 +5,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Model } from "../model/model";
 import * as words from "../words";
 import { BoxShape, TileShape } from "./boxes";
-import { type TileBox, layout, neighbour, visible } from "./layout";
+import { type Detail, type TileBox, layout, neighbour, visible } from "./layout";
 
 /** What is drawn above and below of what is in view, and the step in which that is renewed; CSS pixels. */
 const MARGIN = 600;
@@ -20,12 +20,13 @@ interface Props {
   /** Where nodes can be picked, too. */
   onNode?: (name: string) => void;
   pickedNode?: string | undefined;
+  detail?: Detail;
 }
 
-export function Picture({ model, isPicked, onPick, onNode, pickedNode }: Props) {
+export function Picture({ model, isPicked, onPick, onNode, pickedNode, detail = "devices" }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const width = useWidth(frame);
-  const placed = useMemo(() => layout(model, width), [model, width]);
+  const placed = useMemo(() => layout(model, width, detail), [model, width, detail]);
   const tiles = useMemo(() => placed.boxes.filter((box): box is TileBox => box.kind === "tile"), [placed]);
   const [top, bottom] = useRange(frame, placed.height);
   const [reachable, setReachable] = useState<string>();

@@ -16,7 +16,8 @@ const FEW = 12;
 const WIDTH = 100;
 
 export function LinksSection({ model }: { model: Model }) {
-  const { shown, more } = useSome(model.claims.filter(({ pods }) => pods.length > 0));
+  const used = useMemo(() => model.claims.filter(({ pods }) => pods.length > 0), [model]);
+  const { shown, more } = useSome(used);
   const links = useMemo(() => linksOf(shown), [shown]);
   if (shown.length === 0) return null;
   return (

@@ -1,6 +1,7 @@
 // Pods with their claims and devices, claims without Pods, nodes: the picture's table twin, and what it does not show.
 
 import type { AllocatedDevice } from "apportion";
+import { useMemo } from "preact/hooks";
 
 import { Later, type Load } from "../later";
 import { type PodRow, capacityText, claimsWithoutPod, deviceName, podRows, usage } from "../model/rows";
@@ -13,10 +14,12 @@ import * as words from "../words";
 const empty: Load = () => import("./empty").then(({ Empty }) => Empty);
 
 export function Pods({ result }: { result: Result }) {
-  const rows = podRows(result).sort((one, other) => compareNumbered(one.key, other.key));
-  // Who waits is what people look for.
-  const sorted = [...rows.filter(({ node }) => node === undefined), ...rows.filter(({ node }) => node !== undefined)];
-  const { shown, more } = useSome(sorted);
+  const rows = useMemo(() => {
+    const rows = podRows(result).sort((one, other) => compareNumbered(one.key, other.key));
+    // Who waits is what people look for.
+    return [...rows.filter(({ node }) => node === undefined), ...rows.filter(({ node }) => node !== undefined)];
+  }, [result]);
+  const { shown, more } = useSome(rows);
   if (rows.length === 0) {
     return (
       <>
@@ -97,7 +100,6 @@ function PodBody({ row }: { row: PodRow }) {
   );
 }
 
-
 function DeviceCells({ device, node }: { device: AllocatedDevice | undefined; node: string | undefined }) {
   if (device === undefined) {
     return <td colSpan={2} class="muted">no device</td>;
@@ -116,7 +118,11 @@ function DeviceCells({ device, node }: { device: AllocatedDevice | undefined; no
 }
 
 export function LooseClaims({ result }: { result: Result }) {
-  const { shown, more } = useSome(claimsWithoutPod(result).sort((one, other) => compareNumbered(`${one.namespace}/${one.name}`, `${other.namespace}/${other.name}`)));
+  const claims = useMemo(
+    () => claimsWithoutPod(result).sort((one, other) => compareNumbered(`${one.namespace}/${one.name}`, `${other.namespace}/${other.name}`)),
+    [result],
+  );
+  const { shown, more } = useSome(claims);
   if (shown.length === 0) return null;
   return (
     <>
@@ -155,7 +161,8 @@ export function LooseClaims({ result }: { result: Result }) {
 }
 
 export function Nodes({ result }: { result: Result }) {
-  const { shown, more } = useSome([...result.report.nodes].sort((one, other) => compareNumbered(one.name, other.name)));
+  const nodes = useMemo(() => [...result.report.nodes].sort((one, other) => compareNumbered(one.name, other.name)), [result]);
+  const { shown, more } = useSome(nodes);
   if (shown.length === 0) return null;
   return (
     <>

@@ -1,23 +1,23 @@
 // What DRA does: findings, the picture, and the same in tables.
 
-import type { PlacedFinding } from "apportion";
-import { useMemo, useState } from "preact/hooks";
+import type { PlacedFinding, Severity } from "apportion";
+import { useMemo } from "preact/hooks";
 
 import { headlineOf } from "../model/headline";
-import { type ClaimView, type Model, type Tile, filtered, finder, modelOf, nodesOf, onlyNode, tilesOf } from "../model/model";
+import { type ClaimView, type Model, modelOf, nodesOf, tilesOf } from "../model/model";
 import { missing } from "../model/missing";
 import { compareNumbered } from "../model/order";
+import { LEVELS, type Level, MANY_DEVICES, type Zoom, seenOf, zoomOf, zoomed } from "../model/zoom";
 import { FailureBox, Findings, Ticked, useSome } from "../parts";
 import { Later, type Load } from "../later";
-import { useAnswer, usePage } from "../page";
-import { HeatMap, type Level, MANY_DEVICES } from "../picture/levels";
+import { usePage } from "../page";
+import { HeatMap, MiniMap } from "../picture/levels";
 import { Picture } from "../picture/picture";
 import { type Picked, findingsOf } from "../state";
 import * as words from "../words";
 import { LinksSection } from "./links";
 import { LooseClaims, Nodes, Pods } from "./pods";
-
-const LEVELS = ["cluster", "devices"] as const;
+import { useShown } from "./shown";
 
 const offer: Load = () => import("./offer").then(({ Offer }) => Offer);
 
@@ -25,34 +25,42 @@ export function ResultView() {
   const { state } = usePage();
   const { result, failure, inventory } = state;
   const findings = useMemo(() => findingsOf(state), [result, state.checked]);
-  const notes = findings.filter(({ severity }) => severity === "info");
-  // By weight, then in the order of the text.
-  const problems = ["error", "warning"].flatMap((weight) => findings.filter(({ severity }) => severity === weight));
+  // What is the same as at the last drawing is not drawn again.
+  const told = useMemo(() => {
+    const of = (weight: Severity) => findings.filter(({ severity }) => severity === weight);
+    return {
+      // By weight, then in the order of the text.
+      problems: <Findings title={words.FINDINGS} findings={[...of("error"), ...of("warning")]} />,
+      notes: <Findings title={words.NOTES} findings={of("info")} />,
+    };
+  }, [findings]);
+  const tables = useMemo(() => result !== undefined && (
+    <>
+      <Pods result={result} />
+      <LooseClaims result={result} />
+      <Nodes result={result} />
+    </>
+  ), [result]);
   // While the text is broken, what it was before is worth more than a part of it.
   const isStale = inventory?.isBroken === true && state.sound !== undefined;
   const drawn = isStale ? state.sound : { inventory, result };
   const model = useMemo(() => drawn?.inventory && modelOf(drawn.inventory, drawn.result?.report), [drawn?.inventory, drawn?.result]);
+  const devices = useMemo(() => model !== undefined && model.devices > 0 && <Devices model={model} />, [model]);
   const offered = useMemo(() => (inventory === undefined ? [] : missing(inventory)), [inventory]);
   return (
     <>
       {failure !== undefined && <FailureBox message={failure} />}
       <Answer findings={findings} />
       {offered.length > 0 && <Later of={offer} />}
-      <Findings title={words.FINDINGS} findings={problems} />
-      {model !== undefined && model.devices > 0 && (
+      {told.problems}
+      {devices && (
         <div class={isStale ? "stale" : ""}>
           {isStale && <p class="muted">{words.STALE}</p>}
-          <Devices model={model} />
+          {devices}
         </div>
       )}
-      {result !== undefined && (
-        <>
-          <Pods result={result} />
-          <LooseClaims result={result} />
-          <Nodes result={result} />
-        </>
-      )}
-      <Findings title={words.NOTES} findings={notes} />
+      {tables}
+      {told.notes}
     </>
   );
 }
@@ -61,7 +69,7 @@ export function ResultView() {
 function Answer({ findings }: { findings: readonly PlacedFinding[] }) {
   const { state, act } = usePage();
   const { result, plain, failure } = state;
-  const said = result && failure === undefined ? headlineOf(result, plain, findings) : undefined;
+  const said = useMemo(() => result && failure === undefined ? headlineOf(result, plain, findings) : undefined, [result, plain, failure, findings]);
   if (said === undefined) return null;
   const { text, isGood, subject, fix } = said;
   return (
@@ -86,22 +94,15 @@ function Answer({ findings }: { findings: readonly PlacedFinding[] }) {
 /** The picture with its filter and legend, and its table. */
 function Devices({ model }: { model: Model }) {
   const { state, act } = usePage();
-  const { filter, picked } = state;
-  const { deviceClass } = filter;
-  const members = useAnswer("members", deviceClass === "" ? undefined : { deviceClass });
-  const shown = useMemo(() => {
-    if (filter.text + filter.claim + deviceClass === "") return model;
-    const isFound = finder(filter.text);
-    const selected = deviceClass === "" ? undefined : new Set(members.answer);
-    const ofClaim = ({ holders }: Tile) => filter.claim === "" || holders.some(({ claim }) => claim === filter.claim);
-    return filtered(model, (tile) => isFound(tile) && ofClaim(tile) && (selected?.has(tile.key) ?? true));
-  }, [model, filter, members.answer]);
+  const { picked } = state;
+  const shown = useShown(model);
   const ofWorkload = picked?.kind === "workload" ? new Set(model.claims.filter(({ workload }) => workload.key === picked.key).map(({ key }) => key)) : undefined;
   const isPicked = (key: string, claims: readonly string[]) => {
     if (picked?.kind === "device") return picked.key === key;
     return picked?.kind === "claim" ? claims.includes(picked.key) : claims.some((claim) => ofWorkload?.has(claim));
   };
-  const { level, node, goTo } = useLevel(shown);
+  const { zoom, goTo } = useZoom(shown);
+  const { level, node } = zoom;
   // The search leads to the first device that it finds.
   const jump = () => {
     const [first] = tilesOf(shown);
@@ -109,7 +110,7 @@ function Devices({ model }: { model: Model }) {
     goTo.level("devices");
     act.pick({ kind: "device", key: first.key });
   };
-  const seen = useMemo(() => (node === undefined ? shown : onlyNode(shown, node)), [shown, node]);
+  const seen = useMemo(() => seenOf(shown, { level, node }), [shown, level, node]);
   return (
     <section class="devices" aria-label={words.DEVICES} onWheel={goTo.onWheel} onKeyDown={goTo.onKeyDown}>
       <Filters model={model} onJump={jump} />
@@ -117,11 +118,18 @@ function Devices({ model }: { model: Model }) {
       <p class="muted" role="status">
         {shown.devices !== model.devices && words.shownDevices(shown.devices, model.devices)}
       </p>
-      {model.devices > MANY_DEVICES && <Levels level={level} node={node} onLevel={goTo.level} />}
+      {model.devices > MANY_DEVICES && <Levels model={shown} zoom={zoom} goTo={goTo} />}
+      {level !== "cluster" && model.devices > MANY_DEVICES && <MiniMap model={shown} node={node} onNode={goTo.node} />}
       {level === "cluster" ? (
         <HeatMap model={shown} onNode={goTo.node} />
       ) : (
-        <Picture model={seen} isPicked={isPicked} onPick={(key) => act.pick({ kind: "device", key })} />
+        <Picture
+          model={seen}
+          detail={level}
+          isPicked={isPicked}
+          onPick={(key) => act.pick({ kind: "device", key })}
+          {...(level === "pools" ? { onNode: goTo.node } : {})}
+        />
       )}
       <LinksSection model={model} />
       <DeviceTable model={shown} />
@@ -129,42 +137,44 @@ function Devices({ model }: { model: Model }) {
   );
 }
 
-/** What is looked at: all nodes, the devices of one of them, or all devices. The wheel with Ctrl, a pinch, and the keys + and − change it. */
-function useLevel(shown: Model) {
-  const [wish, setWish] = useState<{ level: Level; node?: string }>();
-  const isLarge = shown.devices > MANY_DEVICES;
-  const isThere = wish?.node === undefined || nodesOf(shown).some(({ title }) => title === wish.node);
-  const { level, node } = wish !== undefined && isThere ? { node: undefined, ...wish } : { level: isLarge ? ("cluster" as const) : ("devices" as const), node: undefined };
-  const zoom = (isCloser: boolean) => {
-    if (level === "cluster" === isCloser) setWish({ level: isCloser ? "devices" : "cluster" });
-  };
+/** What is looked at. The wheel with Ctrl, a pinch, and the keys + and − change it. */
+function useZoom(shown: Model) {
+  const { state, act } = usePage();
+  const zoom = useMemo(() => zoomOf(shown, state.zoom), [shown, state.zoom]);
   const goTo = {
-    level: (level: Level) => setWish({ level }),
-    node: (node: string) => setWish({ level: "devices", node }),
+    level: (level: Level) => act.zoom({ level }),
+    node: (node: string) => act.zoom({ level: "devices", node }),
     onWheel: (event: WheelEvent) => {
       if (!event.ctrlKey) return;
       event.preventDefault();
-      zoom(event.deltaY < 0);
+      act.zoom(zoomed(zoom, event.deltaY < 0));
     },
     onKeyDown: (event: KeyboardEvent) => {
       const isField = event.target instanceof Element && event.target.closest("input, select, textarea") !== null;
       if (isField || event.ctrlKey || event.altKey || event.metaKey || !["+", "=", "-"].includes(event.key)) return;
       event.preventDefault();
-      zoom(event.key !== "-");
+      act.zoom(zoomed(zoom, event.key !== "-"));
     },
   };
-  return { level, node, goTo };
+  return { zoom, goTo };
 }
 
-function Levels({ level, node, onLevel }: { level: Level; node: string | undefined; onLevel: (level: Level) => void }) {
+function Levels({ model, zoom: { level, node }, goTo }: { model: Model; zoom: Zoom; goTo: ReturnType<typeof useZoom>["goTo"] }) {
+  const nodes = useMemo(() => nodesOf(model).map(({ title }) => <option value={title}>{title}</option>), [model]);
   return (
     <p class="row" role="group" aria-label={words.LEVELS}>
       {LEVELS.map((name) => (
-        <button type="button" aria-pressed={name === level && node === undefined} onClick={() => onLevel(name)}>
+        <button type="button" aria-pressed={name === level && node === undefined} onClick={() => goTo.level(name)}>
           {words.LEVEL[name]}
         </button>
       ))}
-      {node !== undefined && <strong>{node}</strong>}
+      <label>
+        {words.NODE}{" "}
+        <select value={node ?? ""} onChange={({ currentTarget: { value } }) => (value === "" ? goTo.level("cluster") : goTo.node(value))}>
+          <option value="">{words.ALL}</option>
+          {nodes}
+        </select>
+      </label>
     </p>
   );
 }
@@ -172,7 +182,10 @@ function Levels({ level, node, onLevel }: { level: Level; node: string | undefin
 function Filters({ model, onJump }: { model: Model; onJump: () => void }) {
   const { state, act } = usePage();
   const { filter, inventory } = state;
-  const held = heldClaims(model);
+  const options = useMemo(() => ({
+    claims: heldClaims(model).map(({ key }) => <option value={key}>{key}</option>),
+    classes: inventory?.classes.map((name) => <option value={name}>{name}</option>),
+  }), [model, inventory]);
   return (
     <div class="bar" role="search" aria-label={words.FILTER}>
       <label>
@@ -190,18 +203,14 @@ function Filters({ model, onJump }: { model: Model; onJump: () => void }) {
         {words.CLAIM}{" "}
         <select value={filter.claim} onChange={({ currentTarget: { value } }) => act.filter({ claim: value })}>
           <option value="">{words.ALL}</option>
-          {held.map(({ key }) => (
-            <option value={key}>{key}</option>
-          ))}
+          {options.claims}
         </select>
       </label>
       <label>
         {words.CLASS}{" "}
         <select value={filter.deviceClass} onChange={({ currentTarget: { value } }) => act.filter({ deviceClass: value })}>
           <option value="">{words.ALL}</option>
-          {inventory?.classes.map((name) => (
-            <option value={name}>{name}</option>
-          ))}
+          {options.classes}
         </select>
       </label>
     </div>

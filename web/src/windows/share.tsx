@@ -1,15 +1,22 @@
 // Sharing and keeping: a link, and downloads.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 
 import type { WindowProps } from "../header";
 import { joined } from "../files";
-import { modelOf } from "../model/model";
+import { type Model, modelOf } from "../model/model";
+import { LEVELS, seenOf, zoomOf } from "../model/zoom";
 import { usePage } from "../page";
 import { Copyable, Dialog, Ticked } from "../parts";
-import { pngOf, svgOf } from "../share/image";
+import { type Drawing, inView, pngOf, svgOf } from "../share/image";
 import { fragmentOf, sharedOf } from "../share/link";
+import { useShown } from "../views/shown";
 import * as words from "../words";
+
+const EXTENTS = ["view", ...LEVELS] as const;
+type Extent = (typeof EXTENTS)[number];
+
+const NO_MODEL: Model = { groups: [], claims: [], devices: 0 };
 
 export function Share({ onClose }: WindowProps) {
   const { state, act, ask } = usePage();
@@ -19,7 +26,17 @@ export function Share({ onClose }: WindowProps) {
       setLink(fragment === undefined ? "" : new URL(fragment, location.href).href);
     });
   }, []);
-  const model = () => state.inventory && modelOf(state.inventory, state.result?.report);
+  const [extent, setExtent] = useState<Extent>("view");
+  const { inventory, result } = state;
+  const model = useMemo(() => (inventory === undefined ? NO_MODEL : modelOf(inventory, result?.report)), [inventory, result]);
+  const shown = useShown(model);
+  // Before the window covers it.
+  const [cutting] = useState(inView);
+  const drawing = (): Drawing => {
+    if (extent !== "view") return { model, level: extent };
+    const zoom = zoomOf(shown, state.zoom);
+    return { model: seenOf(shown, zoom), level: zoom.level, cutting: zoom.level === "cluster" ? undefined : cutting };
+  };
   const snapshot = async () => {
     const { asked } = state;
     const outcome = asked && (await ask("snapshot", { question: asked }));
@@ -27,17 +44,13 @@ export function Share({ onClose }: WindowProps) {
     else act.notice(words.NO_ANSWER);
   };
   const png = async () => {
-    const shown = model();
     try {
-      if (shown !== undefined) save("devices.png", await pngOf(shown));
+      save("devices.png", await pngOf(drawing()));
     } catch {
       act.notice(words.NO_PNG);
     }
   };
-  const svg = () => {
-    const shown = model();
-    if (shown !== undefined) save("devices.svg", svgOf(shown).text, "image/svg+xml");
-  };
+  const svg = () => save("devices.svg", svgOf(drawing()).text, "image/svg+xml");
   const downloads: [string, string, () => void][] = [
     [words.AS_YAML, words.YAML_SAYS, () => save("cluster.yaml", joined(state.files), "application/yaml")],
     [words.AS_JSON, words.JSON_SAYS, () => save("report.json", jsonText(state.result?.report), "application/json")],
@@ -57,6 +70,16 @@ export function Share({ onClose }: WindowProps) {
         </>
       )}
       <h3>{words.DOWNLOADS}</h3>
+      <p>
+        <label>
+          {words.EXTENT}{" "}
+          <select value={extent} onChange={({ currentTarget: { value } }) => setExtent(value as Extent)}>
+            {EXTENTS.map((name) => (
+              <option value={name}>{words.EXTENTS[name]}</option>
+            ))}
+          </select>
+        </label>
+      </p>
       <ul class="catalogue">
         {downloads.map(([name, says, start]) => (
           <li>

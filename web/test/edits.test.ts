@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+
+import { Session } from "../src/answer/session";
+import { check } from "../src/answer/check";
+import { run } from "../src/answer/run";
+import { Reading } from "../src/answer/reading";
+import { example, questionOf, slice } from "./fixtures";
+
+/** Documents in several parts: each with much to skip before it. */
+const SPACE = `# ${"-".repeat(97)}\n`.repeat(30);
+const spaced = (documents: readonly string[]) => documents.map((document) => SPACE + document).join("---\n");
+
+const pod = (name: string) => `apiVersion: v1\nkind: Pod\nmetadata: { name: ${name}, namespace: ml }\nspec:
+  containers: [{ name: c, image: x, resources: { claims: [{ name: gpu }] } }]
+  resourceClaims: [{ name: gpu, resourceClaimTemplateName: small-gpu }]\n`;
+const DOCUMENTS = [
+  ...example("gpu-sharing/").split("---\n"), pod("one"), pod("two"),
+  ...["x", "y"].map((node) => slice(node, "  - { name: gpu-0 }\n  - { name: gpu-1 }\n").replace("---\n", "")),
+];
+
+const told = (session: Session) => ({ run: run(session), check: check(session), inventory: session.inventory(), documents: session.reading.documents });
+
+/** Numbers that are the same each time. */
+function numbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+test("an edit reads only the parts that it touches", () => {
+  const text = spaced(DOCUMENTS);
+  const before = new Reading(text);
+  expect(before.parts.length).toBeGreaterThan(5);
+  const after = new Reading(text.replace("name: one", "name: uno"), before);
+  expect(after.parts.filter((part) => !before.parts.includes(part)).length).toBe(1);
+  expect(new Reading(text, before).parts).toEqual(before.parts);
+});
+
+test("whatever is edited, the answer is that of the text read anew", { timeout: 60_000 }, () => {
+  const random = numbers(29);
+  let documents = [...DOCUMENTS];
+  let session = new Session(questionOf(spaced(documents)));
+  told(session);
+  const edits: ((at: number) => void)[] = [
+    (at) => (documents[at] += "# a comment\n"),
+    (at) => (documents[at] = documents[at]?.replace(/name: (\w+)/, "name: $1-new") ?? ""),
+    (at) => (documents[at] = documents[at]?.replace(/count: \d|8 *$|24Gi/, "3") ?? ""),
+    (at) => documents.splice(at, 1),
+    (at) => documents.splice(at, 0, pod(`more-${at}`)),
+    () => documents.push(pod(`last-${documents.length}`)),
+    (at) => documents.push(documents[at] ?? ""),
+    (at) => (documents[at] += "spec: [\n"),
+    (at) => (documents[at] = documents[at]?.replace("spec:", "spec:\n  unknown: 1") ?? ""),
+    (at) => (documents[at] = documents[at]?.replace("kind: Pod", "kind: Pud").replace(/namespace: ml/, "namespace: NOT") ?? ""),
+    (at) => (documents[at] = documents[at]?.replace("name:", "generateName:") ?? ""),
+    (at) => (documents[at] = (DOCUMENTS[at % DOCUMENTS.length] ?? "")),
+    () => (documents = [...DOCUMENTS]),
+    (at) => documents.push("# {{ a template }}\n", documents[at] ?? ""),
+  ];
+  for (let count = 0; count < 30; count += 1) {
+    edits[random(edits.length)]?.(random(documents.length));
+    const question = questionOf(spaced(documents));
+    session = session.followedBy(question);
+    const fresh = new Session(question);
+    expect(told(session), `edit ${count}`).toEqual(told(fresh));
+    fresh.free();
+  }
+  session.free();
+});
+
+test("what is written beside the objects plays nothing again", () => {
+  const text = spaced(DOCUMENTS);
+  const before = new Session(questionOf(text));
+  const [report, engine] = [before.report(), before.submitted()];
+  const commented = before.followedBy(questionOf(text.replace("kind: Pod", "# here\nkind: Pod")));
+  expect(commented.report()).toBe(report);
+  const changed = commented.followedBy(questionOf(text.replace("name: two", "name: three")));
+  expect(changed.report()).not.toBe(report);
+  // A changed object takes the place of the old one.
+  expect(changed.submitted()).toBe(engine);
+  const back = changed.followedBy({ ...questionOf(text), version: "1.35" });
+  expect(back.report()).not.toBe(report);
+  back.free();
+});
