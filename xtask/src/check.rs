@@ -1,4 +1,4 @@
-//! Format, lints, documentation, links of the pages, and that wasmtime is compiled once.
+//! Format, lints, documentation, links of the pages, and that the program is compiled once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use crate::{alerts, component, docs, npm, requirements, rooms, web};
 pub fn run_all(workspace: &Workspace) -> Result<()> {
     require_components(workspace)?;
     run(&mut in_root(workspace, &["fmt", "--all", "--check"]), "the format check", "run `cargo fmt --all`")?;
-    wasmtime_is_compiled_once(workspace)?;
+    program_is_compiled_once(workspace)?;
     requirements::check(workspace)?;
     rooms::check(workspace)?;
     docs::check(workspace)?;
@@ -128,17 +128,17 @@ fn members(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(text.lines().filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect())
 }
 
-/// Compares the features that the program and its build script give to everything below wasmtime. One difference, and
-/// cargo compiles that crate and all above it twice, several minutes long.
+/// Compares the features that the program, its build script and its tests give to everything below the program, wasmtime among it. One
+/// difference, and cargo compiles that crate and all above it twice, several minutes long.
 ///
 /// # Errors
 ///
 /// Names the crates that differ.
-fn wasmtime_is_compiled_once(workspace: &Workspace) -> Result<()> {
+fn program_is_compiled_once(workspace: &Workspace) -> Result<()> {
     let members = members(workspace)?;
     let heavy = WITH_WASMTIME.into_iter().filter(|name| members.iter().any(|member| member == name));
     let packages: Vec<&str> = heavy.flat_map(|name| ["--package", name]).collect();
-    let below: BTreeSet<String> = features(workspace, &["--package", "wasmtime"], "normal")?.into_keys().collect();
+    let below: BTreeSet<String> = features(workspace, &["--package", "apportion"], "normal")?.into_keys().collect();
     // With dev dependencies for `cargo test`, without for `cargo build`: the two must not differ either.
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (selected, edges) in [
@@ -159,8 +159,8 @@ fn wasmtime_is_compiled_once(workspace: &Workspace) -> Result<()> {
         .collect();
     if !differing.is_empty() {
         bail!(
-            "wasmtime would be compiled more than once, since these have different features in the program and in its \
-             build script: {}: add the missing features in host-wasmtime/Cargo.toml, where a comment explains",
+            "the program would be compiled more than once, since these have different features in it, in its build script or in \
+             its tests: {}: add the missing features in host-wasmtime/Cargo.toml, where a comment explains",
             differing.join(", ")
         );
     }
