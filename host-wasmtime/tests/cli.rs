@@ -517,3 +517,42 @@ fn a_plan_tells_of_every_copy_that_goes() {
     let text = shown(&["plan", "-f", "-"], &input);
     assert_eq!(text.matches("\ndelete ").count(), 35, "{text}");
 }
+
+/// Answers one request after another, each with the next text, and returns its address.
+fn server(answers: &'static [&'static str]) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = [0; 1024];
+            std::io::Read::read(&mut stream, &mut request).unwrap();
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    address
+}
+
+#[test]
+fn addresses_are_read_where_that_is_allowed() {
+    const ANSWERS: &[&str] = &[
+        "HTTP/1.1 302 Found\r\nlocation: /claim.yaml\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-length: 26\r\nconnection: close\r\n\r\napiVersion: v1\nkind: Node\n\n",
+        "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+    ];
+    let address = server(ANSWERS);
+    let says = |arguments: &[&str]| {
+        let output = run_with(arguments, b"");
+        let texts = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        (output.status.code(), texts.concat())
+    };
+    let (code, text) = says(&["validate", "-f", &address]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("`--allow-network`"), "{text}");
+    let (code, text) = says(&["validate", "--allow-network", "-f", &address]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("metadata.name") && text.contains(&address), "{text}");
+    let (code, text) = says(&["run", "--allow-network", "-f", &address]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("404 Not Found"), "{text}");
+}

@@ -9,7 +9,7 @@ use apportion_core::profile::{Mode, Release};
 use clap::{Args, ValueEnum};
 
 use super::ask::{self, Asked};
-use super::files::{self, Source};
+use super::files::{self, Network, Source};
 
 #[derive(Args, Debug)]
 pub(crate) struct FileArguments {
@@ -19,6 +19,9 @@ pub(crate) struct FileArguments {
     /// The same behind a flag, as kubectl has it
     #[arg(long = "file", short = 'f', alias = "filename", value_name = "PATH", num_args = 1..)]
     files: Vec<String>,
+    /// Read manifests from addresses (`https://...`), too
+    #[arg(long)]
+    allow_network: bool,
     /// See [`ClusterArguments::held`].
     #[arg(skip)]
     pub(crate) held: Option<Vec<Source>>,
@@ -29,7 +32,7 @@ impl FileArguments {
     pub(crate) fn read(&self) -> Result<Vec<Source>> {
         match &self.held {
             Some(held) => Ok(held.clone()),
-            None => files::read(&[self.paths.as_slice(), &self.files].concat()),
+            None => files::read(&[self.paths.as_slice(), &self.files].concat(), Network::of(self.allow_network)),
         }
     }
 }
@@ -101,9 +104,18 @@ pub(crate) struct ClusterArguments {
     /// Print the role that `--from-cluster` needs, and do nothing else
     #[arg(long, help_heading = "Cluster")]
     pub(crate) print_rbac: bool,
+    /// Read manifests from addresses (`-f https://...`), too
+    #[arg(long, help_heading = "Cluster")]
+    allow_network: bool,
     /// Texts that are read in the place of all files: no path of the arguments is looked at then.
     #[arg(skip)]
     pub(crate) held: Option<Vec<Source>>,
+}
+
+impl ClusterArguments {
+    pub(crate) fn network(&self) -> Network {
+        Network::of(self.allow_network)
+    }
 }
 
 #[derive(Args, Debug)]

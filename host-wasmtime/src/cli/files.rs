@@ -10,6 +10,8 @@ use anyhow::{Context, Result, bail};
 use apportion_yaml::{Limits, LineColumn, TextIndex};
 use bytes::Bytes;
 
+use super::fetch::{fetch, is_address};
+
 /// Folders below a folder of `-f`; symbolic links can make a circle.
 const MAX_DEPTH: usize = 32;
 
@@ -50,8 +52,21 @@ impl Source {
     }
 }
 
-/// Reads what `-f` names, each file once: files, folders recursively in the order of names, `-`.
-pub(crate) fn read(paths: &[String]) -> Result<Vec<Source>> {
+/// Whether addresses may be asked for their text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Network {
+    Allowed,
+    Refused,
+}
+
+impl Network {
+    pub(crate) const fn of(is_allowed: bool) -> Self {
+        if is_allowed { Self::Allowed } else { Self::Refused }
+    }
+}
+
+/// Reads what `-f` names, each file once: files, folders recursively in the order of names, `-`, and addresses.
+pub(crate) fn read(paths: &[String], network: Network) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
     let mut has_stdin = false;
@@ -63,6 +78,15 @@ pub(crate) fn read(paths: &[String]) -> Result<Vec<Source>> {
             has_stdin = true;
             let text = whole(std::io::stdin()).context("standard input cannot be read")?;
             sources.push(Source::new(STDIN.to_owned(), text));
+            continue;
+        }
+        if is_address(name) {
+            if network == Network::Refused {
+                bail!("`{name}` is an address: with `--allow-network` it is asked for its text");
+            }
+            if seen.insert(PathBuf::from(name)) {
+                sources.push(Source::new(name.clone(), fetch(name)?));
+            }
             continue;
         }
         let mut files = Vec::new();
@@ -109,6 +133,7 @@ pub(crate) fn is_pattern(path: &str) -> bool {
 pub(crate) fn is_path(text: &str) -> bool {
     let ending = Path::new(text).extension().and_then(|ending| ending.to_str());
     text == "-"
+        || is_address(text)
         || is_pattern(text)
         || Path::new(text).exists()
         || ending.is_some_and(|ending| ENDINGS.contains(&ending))

@@ -6,6 +6,7 @@ mod codes;
 mod commands;
 mod diagnose;
 mod difference;
+mod fetch;
 mod files;
 mod input;
 mod listed;

@@ -11,7 +11,7 @@ use apportion_yaml::{Limits, Part, join, parts, read_part};
 use serde_json::Value;
 
 use super::arguments::ClusterArguments;
-use super::files::{self, Source};
+use super::files::{self, Network, Source};
 use super::input::{Document, Input};
 use super::live;
 use super::note::Note;
@@ -30,7 +30,8 @@ const MOST_LOOKS: usize = 3;
 
 /// Reads these kinds of the cluster, where that is asked for, and then the files.
 pub(crate) fn gather(files: &[String], cluster: &ClusterArguments, kinds: &[Resource]) -> Result<Input> {
-    let load = || cluster.held.as_ref().map_or_else(|| load(files), |held| Ok(of_sources(held.clone())));
+    let load =
+        || cluster.held.as_ref().map_or_else(|| load(files, cluster.network()), |held| Ok(of_sources(held.clone())));
     let has_texts = cluster.held.as_ref().map_or(!files.is_empty(), |held| !held.is_empty());
     match (cluster.from_cluster, has_texts) {
         (false, false) => bail!("no manifests are given: name files or folders, or use `--from-cluster`"),
@@ -45,8 +46,8 @@ pub(crate) fn gather(files: &[String], cluster: &ClusterArguments, kinds: &[Reso
 }
 
 /// Reads the files.
-pub(crate) fn load(paths: &[String]) -> Result<Input> {
-    Ok(of_sources(files::read(paths)?))
+pub(crate) fn load(paths: &[String], network: Network) -> Result<Input> {
+    Ok(of_sources(files::read(paths, network)?))
 }
 
 /// All that sources hold.

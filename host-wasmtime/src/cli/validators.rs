@@ -11,7 +11,7 @@ use apportion_yaml::ProblemCode;
 use serde_json::Value;
 
 use super::arguments::KubernetesArguments;
-use super::files::Source;
+use super::files::{Network, Source};
 use super::input::{Input, identity};
 use super::note::Note;
 use super::read::{load, read};
@@ -123,7 +123,7 @@ pub(crate) fn stored(paths: &[String]) -> Result<Stored> {
     if paths.is_empty() {
         return Ok(Stored::new());
     }
-    let input = load(paths)?;
+    let input = load(paths, Network::Refused)?;
     if input.refused > 0 {
         bail!("{} of `--old` cannot be read; `apportion validate` says why", text::count(input.refused, "document"));
     }

@@ -22,7 +22,7 @@ pub(crate) struct ReplayArguments {
 
 /// Runs a snapshot and prints the report as JSON.
 pub(super) fn replay(arguments: &ReplayArguments) -> Result<Shown> {
-    let sources = files::read(std::slice::from_ref(&arguments.file))?;
+    let sources = files::read(std::slice::from_ref(&arguments.file), files::Network::Refused)?;
     let Some(source) = sources.first() else { bail!("`{}` cannot be read", arguments.file) };
     let mut snapshot: Value =
         serde_json::from_slice(&source.text).with_context(|| format!("`{}` is not JSON", source.name))?;

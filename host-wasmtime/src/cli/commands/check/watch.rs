@@ -57,7 +57,7 @@ pub(super) fn watch(arguments: &CheckArguments) -> Result<Shown> {
 /// The events of logs, one or several for the kinds, in the order of their revisions.
 fn log(paths: &[String]) -> Result<Vec<Event>> {
     let mut events: Vec<Event> = Vec::new();
-    for source in files::read(paths)? {
+    for source in files::read(paths, files::Network::Refused)? {
         let mut latest = 0;
         for value in Deserializer::from_slice(&source.text).into_iter::<Value>() {
             let number = events.len().saturating_add(1);

@@ -118,7 +118,7 @@ fn first(problems: &[String]) -> String {
 
 /// Rows with their places; those that cannot be read are problems.
 fn rows<T: DeserializeOwned>(path: &str, problems: &mut Vec<String>) -> Result<Vec<(String, T)>> {
-    let sources = files::read(&[path.to_owned()])?;
+    let sources = files::read(&[path.to_owned()], files::Network::Refused)?;
     let Some(source) = sources.first() else { bail!("`{path}` cannot be read") };
     let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
     let is_json =

@@ -72,7 +72,7 @@ impl Placed {
 
 fn read_script(path: &str) -> Result<Vec<Placed>> {
     let mut steps = Vec::new();
-    for source in files::read(&[path.to_owned()])? {
+    for source in files::read(&[path.to_owned()], files::Network::Refused)? {
         let reading = apportion_yaml::read(&source.text, &apportion_yaml::Limits::default());
         let problem = reading.problems.iter().find(|problem| problem.severity == apportion_yaml::Severity::Error);
         if let Some(problem) = problem {
