@@ -165,6 +165,8 @@ snapshots! {
     explain_a_code: ["explain", "read/unknown-field"];
     explain_a_code_as_json: ["explain-code", "yaml/syntax", "-o", "json"];
     explain_a_code_that_does_not_exist: ["explain", "unknown-field"];
+    schema_names: ["schema"];
+    schema_that_does_not_exist: ["schema", "shoes"];
     what_if_a_device_is_tainted: ["what-if", "-f", SMALL, "--taint", "gpu.example.com=broken:NoExecute"];
     what_if_a_pod_goes: ["what-if", "-f", "examples/gpu-sharing/", "--without", "Pod/ml/batch-eval"];
     fit_per_node: ["fit", "-f", "examples/gpu-sharing/00-cluster.yaml", "host-wasmtime/tests/cli/wish.yaml", "-t", "wish"];
@@ -270,6 +272,22 @@ fn fixed(name: &str, before: &str) -> (String, Output) {
     let after = std::fs::read_to_string(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
     (after, output)
+}
+
+#[test]
+fn every_schema_is_printed_as_it_is_kept() {
+    let print = |arguments: &[&str]| String::from_utf8(run_with(arguments, b"").stdout).unwrap();
+    let mut kept: Vec<String> = std::fs::read_dir(root().join("schema/v1"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    kept.sort();
+    assert_eq!(print(&["schema"]).lines().collect::<Vec<_>>(), kept);
+    for name in &kept {
+        let text = std::fs::read_to_string(root().join(format!("schema/v1/{name}.json"))).unwrap();
+        assert_eq!(print(&["schema", name.as_str()]), text);
+    }
+    assert_eq!(print(&["schema", "diff"]), print(&["schema", "what-if"]));
 }
 
 #[test]

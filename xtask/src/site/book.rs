@@ -41,6 +41,7 @@ Checks in CI: docs/tutorials/ci.md
 Watching a cluster: docs/tutorials/cluster-admin.md
 # Reference
 Commands: reference/commands.md
+Machine formats: docs/formats.md
 Codes of findings: reference/codes.md
 Kubernetes versions: reference/versions.md
 Where answers differ from Kubernetes: docs/reference.md

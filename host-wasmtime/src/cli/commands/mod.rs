@@ -19,6 +19,7 @@ mod playground;
 mod replay;
 mod replay_trace;
 mod run;
+mod schema;
 mod snapshot;
 mod taint;
 mod usage;
@@ -75,6 +76,7 @@ pub(crate) enum Command {
     Controller(Box<ControllerArguments>),
     Replay(replay::ReplayArguments),
     ReplayTrace(replay_trace::ReplayTraceArguments),
+    Schema(schema::SchemaArguments),
     Playground(playground::PlaygroundArguments),
     #[cfg(feature = "mcp")]
     Mcp(mcp::McpArguments),
@@ -105,6 +107,7 @@ impl Command {
             Self::Controller(arguments) => controller::controller(arguments),
             Self::Replay(arguments) => replay::replay(arguments),
             Self::ReplayTrace(arguments) => replay_trace::replay_trace(arguments),
+            Self::Schema(arguments) => schema::schema(arguments),
             Self::Playground(arguments) => playground::playground(arguments),
             #[cfg(feature = "mcp")]
             Self::Mcp(arguments) => mcp::mcp(arguments),
