@@ -555,7 +555,7 @@ fn server(answers: &'static [&'static str]) -> String {
 fn addresses_are_read_where_that_is_allowed() {
     const ANSWERS: &[&str] = &[
         "HTTP/1.1 302 Found\r\nlocation: /claim.yaml\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
-        "HTTP/1.1 200 OK\r\ncontent-length: 26\r\nconnection: close\r\n\r\napiVersion: v1\nkind: Node\n\n",
+        "HTTP/1.1 200 OK\r\ncontent-length: 58\r\nconnection: close\r\n\r\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nspec: {}\n",
         "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
     ];
     let address = server(ANSWERS);

@@ -11,6 +11,7 @@ use hyper::{Request, Uri};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use kube::Config;
+use kube::client::ConfigExt as _;
 use tokio::runtime::Builder;
 use tokio::time::timeout;
 
@@ -31,7 +32,7 @@ pub(crate) fn is_address(path: &str) -> bool {
 /// When there is no answer, or none that holds a text.
 pub(crate) fn fetch(address: &str) -> Result<Vec<u8>> {
     let runtime = Builder::new_current_thread().enable_all().build().context("no request can be sent")?;
-    let text = runtime.block_on(timeout(PATIENCE, follow(address)));
+    let text = runtime.block_on(async { timeout(PATIENCE, follow(address)).await });
     match text {
         Ok(text) => text.with_context(|| format!("`{address}` cannot be read")),
         Err(_) => bail!("`{address}` cannot be read: no answer within {} s", PATIENCE.as_secs()),

@@ -153,7 +153,7 @@ fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
 }
 
 /// As much of a text as may be read, and a byte more where it is too long: some files have no end.
-fn whole(reader: impl Read) -> io::Result<Vec<u8>> {
+pub(crate) fn whole(reader: impl Read) -> io::Result<Vec<u8>> {
     let most = u64::try_from(Limits::default().max_bytes).unwrap_or(u64::MAX);
     let mut text = Vec::new();
     reader.take(most.saturating_add(1)).read_to_end(&mut text)?;

@@ -3,8 +3,8 @@
 mod comments;
 mod settings;
 
-use std::env;
 use std::path::{Component, Path, PathBuf};
+use std::{env, iter};
 
 use anyhow::{Context, Result};
 use apportion_core::finding::{Finding, Severity};
@@ -166,7 +166,13 @@ impl Choice {
 
 /// Whether a code is the named one, or one of the named group.
 fn is_of(code: &str, name: &str) -> bool {
-    code == name || code.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'))
+    names(code).any(|one| one == name)
+}
+
+/// A code, and the groups that it is in.
+fn names(code: &str) -> impl Iterator<Item = &str> {
+    let groups = code.match_indices('/').filter_map(|(at, _)| code.get(..at));
+    iter::once(code).chain(groups)
 }
 
 impl Rule {

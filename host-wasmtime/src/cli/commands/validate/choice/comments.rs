@@ -5,7 +5,7 @@ use std::str;
 
 use apportion_yaml::{Problem, ProblemCode};
 
-use super::is_of;
+use super::names;
 use crate::cli::codes;
 use crate::cli::files::Source;
 use crate::cli::note::Note;
@@ -15,14 +15,27 @@ const MARK: &str = "apportion-ignore";
 /// The comments of all files.
 #[derive(Debug, Default)]
 pub(super) struct Comments {
-    by_source: BTreeMap<usize, Vec<Comment>>,
+    by_source: BTreeMap<usize, Places>,
 }
+
+/// Where comments of one file count: by the code that they name.
+#[derive(Debug, Default)]
+struct Places {
+    /// Those about a line, and those about an object.
+    lines: BTreeMap<String, Reasons>,
+    objects: BTreeMap<String, Reasons>,
+}
+
+/// By the last line that a comment is about: the first one, and the reason. No two overlap, since lines and objects do not.
+type Reasons = BTreeMap<usize, (usize, String)>;
 
 /// One comment.
 #[derive(PartialEq, Eq, Debug)]
 struct Comment {
     codes: Vec<String>,
     reason: String,
+    /// Whether it stands above an object.
+    is_of_object: bool,
     /// The lines that it is about, both included; from one.
     lines: (usize, usize),
 }
@@ -36,7 +49,7 @@ impl Comments {
             let Some(text) = str::from_utf8(&source.text).ok().filter(|text| text.contains(MARK)) else { continue };
             let (found, wrong) = read(text);
             mistakes.extend(wrong.into_iter().map(|problem| Note::of_problem(index, problem)));
-            comments.by_source.insert(index, found);
+            comments.by_source.insert(index, Places::of(found));
         }
         (comments, mistakes)
     }
@@ -47,12 +60,32 @@ impl Comments {
 
     /// Why what is said of a line is ignored.
     pub(super) fn reason(&self, source: usize, line: usize, code: &str) -> Option<&str> {
-        let comments = self.by_source.get(&source)?;
-        let is_it = |comment: &&Comment| {
+        self.by_source.get(&source)?.reason(line, code)
+    }
+}
+
+impl Places {
+    fn of(comments: Vec<Comment>) -> Self {
+        let mut places = Self::default();
+        for comment in comments {
             let (first, last) = comment.lines;
-            (first..=last).contains(&line) && comment.codes.iter().any(|name| is_of(code, name))
-        };
-        comments.iter().find(is_it).map(|comment| comment.reason.as_str())
+            let by_code = if comment.is_of_object { &mut places.objects } else { &mut places.lines };
+            for code in comment.codes {
+                // Of several above the same line the first one is about the most lines.
+                let reasons = by_code.entry(code).or_default();
+                reasons.entry(last).or_insert_with(|| (first, comment.reason.clone()));
+            }
+        }
+        places
+    }
+
+    fn reason(&self, line: usize, code: &str) -> Option<&str> {
+        [&self.lines, &self.objects].into_iter().find_map(|by_code| {
+            names(code).find_map(|name| {
+                let (_, (first, reason)) = by_code.get(name)?.range(line..).next()?;
+                (*first <= line).then_some(reason.as_str())
+            })
+        })
     }
 }
 
@@ -70,7 +103,7 @@ fn read(text: &str) -> (Vec<Comment>, Vec<Problem>) {
             let offset = start.saturating_add(at);
             match parse(written) {
                 Ok((codes, reason)) => {
-                    let comment = Comment { codes, reason, lines: (number, number) };
+                    let comment = Comment { codes, reason, is_of_object: false, lines: (number, number) };
                     if trimmed.starts_with('#') { waiting.push(comment) } else { comments.push(comment) }
                 }
                 Err(message) => {
@@ -84,7 +117,9 @@ fn read(text: &str) -> (Vec<Comment>, Vec<Problem>) {
             comments.append(&mut closed(&mut open, number));
             is_head = true;
         } else if !trimmed.is_empty() && !trimmed.starts_with('#') {
-            let below = waiting.drain(..).map(|comment| Comment { lines: (comment.lines.0, number), ..comment });
+            let to_here =
+                |comment: Comment| Comment { is_of_object: is_head, lines: (comment.lines.0, number), ..comment };
+            let below = waiting.drain(..).map(to_here);
             if is_head {
                 open.extend(below)
             } else {

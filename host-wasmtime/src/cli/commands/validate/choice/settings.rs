@@ -1,11 +1,13 @@
 //! The file `.apportion.yaml`.
 
-use std::fs;
+use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use apportion_yaml::{Limits, Severity, read};
 use serde::Deserialize;
+
+use crate::cli::files::whole;
 
 /// What it may hold.
 #[derive(Deserialize, Default, Debug)]
@@ -36,7 +38,7 @@ pub(super) struct Rule {
 impl Settings {
     pub(super) fn read(file: &Path) -> Result<Self> {
         let name = file.display();
-        let text = fs::read(file).with_context(|| format!("`{name}` cannot be read"))?;
+        let text = File::open(file).and_then(whole).with_context(|| format!("`{name}` cannot be read"))?;
         let reading = read(&text, &Limits::default());
         if let Some(problem) = reading.problems.iter().find(|problem| problem.severity == Severity::Error) {
             bail!("`{name}`: {}", problem.message);
