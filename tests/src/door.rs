@@ -1,10 +1,10 @@
-//! The doors: the same question as JSON, answered by the native core, the component or the npm package.
+//! The doors: the same question as JSON, answered by the native core, the component, the npm package or the Go package.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 #[cfg(feature = "hosts")]
 use apportion::{HostLimits, Play, Runner, Validate as _};
 use apportion_core::allocate::Limits;
@@ -93,8 +93,9 @@ pub fn open(name: &str, root: &Path) -> Result<Box<dyn Door>> {
         "native" => Box::new(Native { simulation: None }),
         #[cfg(feature = "hosts")]
         "component" => Box::new(Component { runner: Runner::new()?, play: None }),
-        "npm" => Box::new(Npm::start(root)?),
-        other => bail!("no engine `{other}`: choose native, component or npm"),
+        "npm" => Box::new(Process::npm(root)?),
+        "go" => Box::new(Process::go(root)?),
+        other => bail!("no engine `{other}`: choose native, component, npm or go"),
     })
 }
 
@@ -218,31 +219,49 @@ fn text(answer: Result<Value, Vec<Finding>>) -> String {
     answer.unwrap_or_else(|findings| json!({ "status": "unreadable", "findings": findings })).to_string()
 }
 
-/// The npm package in Node.js: one line of JSON in, one line out.
-struct Npm {
+/// A package in a program of its own language: one line of JSON in, one line out.
+struct Process {
+    name: &'static str,
+    /// What to do when it ends.
+    way_out: &'static str,
     child: Child,
     questions: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
 
-impl Npm {
-    fn start(root: &Path) -> Result<Self> {
-        let script = root.join("npm/test/door.mjs");
-        let mut child = Command::new("node")
-            .arg(&script)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .context("Node.js does not start: install Node.js 20 or newer")?;
+impl Process {
+    /// The npm package in Node.js.
+    fn npm(root: &Path) -> Result<Self> {
+        let mut node = Command::new("node");
+        node.arg(root.join("npm/test/door.mjs"));
+        let way_out = "is the package built? run `cargo xtask npm`";
+        Self::start("npm", way_out, node).context("Node.js does not start: install Node.js 20 or newer")
+    }
+
+    /// The Go package, with the module that it embeds.
+    fn go(root: &Path) -> Result<Self> {
+        let program = root.join("target/go-door");
+        let mut go = Command::new("go");
+        go.args(["build", "-o"]).arg(&program).arg("./internal/door");
+        let built = go.current_dir(root.join("host-go")).env("CGO_ENABLED", "0").status();
+        ensure!(
+            built.context("Go does not start")?.success(),
+            "the Go package does not build: see above, or run `cargo xtask module`"
+        );
+        Self::start("go", "see above", Command::new(program)).context("the Go program does not start")
+    }
+
+    fn start(name: &'static str, way_out: &'static str, mut command: Command) -> Result<Self> {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let questions = child.stdin.take();
-        let answers = BufReader::new(child.stdout.take().context("no output of Node.js")?);
-        Ok(Self { child, questions, answers })
+        let answers = BufReader::new(child.stdout.take().context("it has no output")?);
+        Ok(Self { name, way_out, child, questions, answers })
     }
 }
 
-impl Door for Npm {
+impl Door for Process {
     fn name(&self) -> &'static str {
-        "npm"
+        self.name
     }
 
     fn ask(&mut self, asked: &Asked) -> Result<String> {
@@ -263,20 +282,20 @@ impl Door for Npm {
     }
 }
 
-impl Npm {
+impl Process {
     fn exchange(&mut self, line: &Value) -> Result<String> {
-        let questions = self.questions.as_mut().context("Node.js was closed")?;
+        let questions = self.questions.as_mut().context("it was closed")?;
         writeln!(questions, "{line}")?;
         questions.flush()?;
         let mut answer = String::new();
         if self.answers.read_line(&mut answer)? == 0 {
-            bail!("Node.js ended: is the package built? run `cargo xtask npm`");
+            bail!("the engine {} ended: {}", self.name, self.way_out);
         }
         Ok(answer.trim_end().to_owned())
     }
 }
 
-impl Drop for Npm {
+impl Drop for Process {
     fn drop(&mut self) {
         self.questions = None;
         // The process ends by itself when its input does.

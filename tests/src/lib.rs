@@ -1,7 +1,7 @@
 //! Conformance vectors through every door of the engine, and the doors compared with each other.
 //!
-//! A *door* is one way to ask: the native core, the component in wasmtime, the npm package in Node.js. All of them get
-//! the same settings, objects and question as JSON and must answer with the same bytes.
+//! A *door* is one way to ask: the native core, the component in wasmtime, the npm package in Node.js, the Go package. All of
+//! them get the same settings, objects and question as JSON and must answer with the same bytes.
 
 pub mod allocator;
 pub mod answers;

@@ -1,4 +1,4 @@
-//! `conformance [--engine native|component|npm] [PATH ...]`: one line per failure, last line `N passed, N failed`.
+//! `conformance [--engine native|component|npm|go] [PATH ...]`: one line per failure, last line `N passed, N failed`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use anyhow::{Context, Result, anyhow, ensure};
 use apportion_tests::answers::{self, Listed};
 use apportion_tests::baseline::Baseline;
 use apportion_tests::corpus::Case;
-use apportion_tests::{Verdict, corpus, door};
+use apportion_tests::{Verdict, corpus, door, reference};
 use clap::Parser;
 
 /// Asks the recorded cases through every door and compares the answers, with the recording and with each other.
 #[derive(Parser)]
 struct Arguments {
-    /// The engine to ask; all three, compared with each other, when left out.
-    #[arg(long, value_parser = ["native", "component", "npm"])]
+    /// An engine to ask; others are compared with the first. All of them when left out, without `go` where Go is missing.
+    #[arg(long, value_parser = ["native", "component", "npm", "go"])]
     engine: Vec<String>,
     /// Print the ids that fail, as the baseline lists them.
     #[arg(long)]
@@ -40,7 +40,13 @@ fn main() -> Result<ExitCode> {
     let baseline_file = root.join("tests/conformance/baseline.txt");
     let baseline = Baseline::parse(&std::fs::read_to_string(baseline_file).unwrap_or_default());
     let engines = if arguments.engine.is_empty() {
-        vec!["native".to_owned(), "component".to_owned(), "npm".to_owned()]
+        let mut all = vec!["native", "component", "npm"];
+        if reference::is_available() {
+            all.push("go");
+        } else {
+            eprintln!("the engine `go` is skipped: it needs Go");
+        }
+        all.into_iter().map(str::to_owned).collect()
     } else {
         arguments.engine
     };

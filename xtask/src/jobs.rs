@@ -5,9 +5,9 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::command::{cargo, run};
+use crate::command::{cargo, output, run};
 use crate::node::Node;
-use crate::{Workspace, docs};
+use crate::{Workspace, docs, module, npm};
 
 /// What the demo feeds to the program.
 const DEMO: &str = "examples/gpu-sharing/";
@@ -84,26 +84,34 @@ pub fn install(workspace: &Workspace) -> Result<()> {
     run(&mut install, "installing the program", "the message is above")
 }
 
-/// The conformance runner, with the arguments as they are. Its engine `npm` needs the package, which is built first
-/// unless another engine is asked for.
+/// The conformance runner, with the arguments as they are. What its engines `npm` and `go` run is built first, unless only
+/// others are asked for.
 ///
 /// # Errors
 ///
 /// When a build fails. A failed case is passed on in the status.
-pub fn conformance(workspace: &Workspace, engine: Option<&str>, paths: &[String]) -> Result<ExitStatus> {
+pub fn conformance(workspace: &Workspace, engines: &[String], paths: &[String]) -> Result<ExitStatus> {
     let mut runner = cargo();
-    if engine.is_none_or(|engine| engine == "npm") {
-        crate::npm::build(workspace)?;
+    let is_asked = |engine: &str| engines.is_empty() || engines.iter().any(|asked| asked == engine);
+    if is_asked("npm") {
+        npm::build(workspace)?;
         Node::find(workspace)?.put_on_path(&mut runner);
+    }
+    if is_asked("go") && has_go() {
+        module::build(workspace)?;
     }
     runner.args(["run", "--quiet", "--release", "--locked", "--package", "apportion-tests", "--bin", "conformance"]);
     // The caller's folder stays: paths are relative to it.
     runner.arg("--manifest-path").arg(workspace.path("Cargo.toml")).arg("--");
-    if let Some(engine) = engine {
-        runner.args(["--engine", engine]);
-    }
+    runner.args(engines.iter().flat_map(|engine| ["--engine", engine]));
     runner.args(paths).stdin(Stdio::null());
     runner.status().context("cargo cannot be started: check that it is on the path")
+}
+
+/// Whether Go is on this machine.
+#[must_use]
+pub fn has_go() -> bool {
+    output(Command::new("go").arg("version")).is_some()
 }
 
 /// The comparison with the reference, with the arguments as they are. It needs no engine but the native one, so nothing of

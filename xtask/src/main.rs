@@ -29,9 +29,9 @@ enum Task {
     /// Run the conformance cases, the recorded ones or those under the given paths
     #[command(after_help = "Example: cargo xtask conformance --engine component tests/conformance/allocator")]
     Conformance {
-        /// Ask only this engine; by default all of them, which must also agree with each other
-        #[arg(long, value_parser = ["native", "component", "npm"])]
-        engine: Option<String>,
+        /// Ask only this engine, or these, compared with the first; by default all, without `go` where Go is missing
+        #[arg(long, value_parser = ["native", "component", "npm", "go"])]
+        engine: Vec<String>,
         /// Files or folders with cases
         paths: Vec<String>,
     },
@@ -147,7 +147,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Test => return Ok(if suites::run(workspace)? { ExitCode::SUCCESS } else { ExitCode::FAILURE }),
         Task::Install => jobs::install(workspace)?,
         Task::Conformance { engine, paths } => {
-            return Ok(code(jobs::conformance(workspace, engine.as_deref(), &paths)?));
+            return Ok(code(jobs::conformance(workspace, &engine, &paths)?));
         }
         Task::Differential { arguments } => return Ok(code(jobs::differential(workspace, &arguments)?)),
         Task::Record { arguments } if arguments.first().is_some_and(|what| what == "validation") => {
