@@ -65,7 +65,7 @@ pub fn fuzz(workspace: &Workspace, targets: &[String], seconds: u64) -> Result<(
 /// # Errors
 ///
 /// When the build fails.
-pub fn build(workspace: &Workspace) -> Result<PathBuf> {
+fn build(workspace: &Workspace) -> Result<PathBuf> {
     let host = output(Command::new(program("RUSTC", "rustc")).arg("-vV"))
         .and_then(|text| text.lines().find_map(|line| line.strip_prefix("host: ").map(str::to_owned)));
     let Some(host) = host else { bail!("`rustc -vV` does not name its host: check the Rust installation") };
