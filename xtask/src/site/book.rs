@@ -30,6 +30,7 @@ Apportion: README.md
 # Begin
 Start: docs/start.md
 Concepts of DRA: docs/concepts.md
+The playground: docs/playground.md
 Examples: examples/README.md
 Examples in the playground: examples/live.md
 # Tutorials
