@@ -341,6 +341,8 @@ type Change struct {
 	From any `json:"from,omitempty"`
 	// What it is to be, a text; of `lowerCount` a number.
 	To any `json:"to,omitempty"`
+	// The quantity that is asked for of another capacity.
+	Amount string `json:"amount,omitempty"`
 	// Names of the nodes of `useNodes`.
 	Nodes []string `json:"nodes,omitempty"`
 	// The taint, as `key=value:effect`.

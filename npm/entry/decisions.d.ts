@@ -724,6 +724,18 @@ export type Change = {
   /** The new quantity. */
   to: string,
 } | {
+  "kind": "otherCapacity",
+  /** Claim. */
+  claim: string,
+  /** Request. */
+  request: string,
+  /** The quantity. */
+  amount: string,
+  /** Name of the capacity so far. */
+  from: string,
+  /** Name of the new one. */
+  to: string,
+} | {
   "kind": "lowerCount",
   /** Claim. */
   claim: string,

@@ -77,6 +77,19 @@ pub enum Change {
         /// The new quantity.
         to: String,
     },
+    /// The same amount of another capacity is asked for.
+    OtherCapacity {
+        /// Claim.
+        claim: String,
+        /// Request.
+        request: String,
+        /// The quantity.
+        amount: String,
+        /// Name of the capacity so far.
+        from: String,
+        /// Name of the new one.
+        to: String,
+    },
     /// Fewer devices are asked for.
     LowerCount {
         /// Claim.
@@ -172,16 +185,17 @@ impl Change {
             Self::LowerResource { .. } => 5,
             Self::ChangeSelector { .. } => 6,
             Self::Tolerate { .. } => 7,
-            Self::LowerCapacity { .. } => 8,
-            Self::LowerCount { .. } => 9,
-            Self::DropConstraint { .. } => 10,
-            Self::DropSelector { .. } => 11,
-            Self::AddAlternative { .. } => 12,
-            Self::Uncordon { .. } => 13,
-            Self::FreeClaim { .. } => 14,
-            Self::ChangeClass { .. } => 15,
-            Self::EnableGate { .. } => 16,
-            Self::AddDevices { .. } => 17,
+            Self::OtherCapacity { .. } => 8,
+            Self::LowerCapacity { .. } => 9,
+            Self::LowerCount { .. } => 10,
+            Self::DropConstraint { .. } => 11,
+            Self::DropSelector { .. } => 12,
+            Self::AddAlternative { .. } => 13,
+            Self::Uncordon { .. } => 14,
+            Self::FreeClaim { .. } => 15,
+            Self::ChangeClass { .. } => 16,
+            Self::EnableGate { .. } => 17,
+            Self::AddDevices { .. } => 18,
         }
     }
 }
@@ -222,6 +236,7 @@ pub(crate) fn change_spec(spec: &mut DeviceClaim, of: &str, change: &Change) {
         | Change::DropSelector { claim, request, .. }
         | Change::Tolerate { claim, request, .. }
         | Change::LowerCapacity { claim, request, .. }
+        | Change::OtherCapacity { claim, request, .. }
         | Change::LowerCount { claim, request, .. }
             if claim == of =>
         {
@@ -244,6 +259,13 @@ fn change_request(parts: Parts<'_>, change: &Change) {
         Change::LowerCapacity { name, to, .. } => {
             let slot = parts.capacity.and_then(|requests| requests.get_mut(name));
             slot.zip(Quantity::parse(to).ok()).into_iter().for_each(|(slot, amount)| *slot = amount);
+        }
+        Change::OtherCapacity { from, to, .. } => {
+            let requests = parts.capacity;
+            requests.into_iter().for_each(|requests| {
+                let amount = requests.remove(from);
+                requests.extend(amount.map(|amount| (to.clone(), amount)));
+            });
         }
         Change::LowerCount { to, .. } => *parts.count = i64::try_from(*to).unwrap_or(i64::MAX),
         _ => {}

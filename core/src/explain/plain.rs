@@ -1,7 +1,7 @@
 //! The answer for somebody who does not know how devices are allocated: what is asked for, what is there, by how much it misses.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::case::Case;
 use super::relax::asked;
@@ -16,6 +16,7 @@ use crate::api::slice::AttributeValue;
 use crate::cel::{Comparison, Constant, Environment, Field, Operator, comparisons};
 use crate::cluster::Cluster;
 use crate::cluster::selectors::Compiled;
+use crate::finding::list;
 
 /// Most wishes that are named; more are "its selectors".
 const MOST_WISHES: usize = 3;
@@ -367,13 +368,14 @@ fn amounts(
     let claim = case.question.claims.get(unit.claim)?;
     let asked = asked(claim, &unit.name);
     let mut most: Option<(String, Option<Quantity>, Quantity)> = None;
+    let mut lacking: Option<(String, BTreeSet<String>)> = None;
     let mut note = |name: &str, needs: Option<&Quantity>, left: &Quantity| {
         if most.as_ref().is_none_or(|(_, _, known)| left > known) {
             most = Some((name.to_owned(), needs.cloned(), left.clone()));
         }
     };
     let question = case.question.on(survey.order());
-    let mut observe = |unit: usize, _: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]| {
+    let mut observe = |unit: usize, device: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]| {
         let is_other = |obstacle: &Obstacle<'_>| matches!(obstacle, Obstacle::SelectorFalse { .. });
         if unit != position || obstacles.iter().any(is_other) {
             return;
@@ -386,6 +388,12 @@ fn amounts(
                 (Obstacle::CapacityNever { name, needs, has: Some(has) }, ReasonKind::CapacityNever) => {
                     note(name, needs.as_ref(), has);
                 }
+                (Obstacle::CapacityNever { name, has: None, .. }, ReasonKind::CapacityNever) => {
+                    let (lacked, others) = lacking.get_or_insert_with(|| (name.clone(), BTreeSet::new()));
+                    if lacked == name {
+                        others.extend(device.device.capacity.keys().cloned());
+                    }
+                }
                 (Obstacle::CounterShort { counter, needs, left, .. }, ReasonKind::CounterShort) => {
                     note(counter, Some(needs), left);
                 }
@@ -394,6 +402,14 @@ fn amounts(
         }
     };
     inspect(cluster, &question, &mut observe);
+    if let (None, Some((name, others))) = (&most, lacking) {
+        let needs = asked.get(&name).map(|needs| format!("{needs} of ")).unwrap_or_default();
+        let others = match others.is_empty() {
+            true => "no capacities".to_owned(),
+            false => list(others.iter()),
+        };
+        return Some(format!(" with {needs}`{name}`; what {noun}s have is {others}"));
+    }
     let (name, needs, left) = most?;
     let needs = asked.get(&name).cloned().or(needs)?;
     let left = match left.signum() {

@@ -11,11 +11,15 @@ use super::reword;
 use crate::allocate::inspect::{DeviceSeen, Obstacle, inspect};
 use crate::api::quantity::{Format, Quantity};
 use crate::api::slice::DeviceCapacity;
+use crate::near::distance;
+
+/// Most names of capacities that are tried in the place of one, the most alike first.
+const MOST_NAMES: usize = 8;
 
 /// All ladders of changes to the claims and their classes.
 pub(crate) fn ladders(trials: &mut AllocatorTrials<'_>) -> Vec<Vec<Change>> {
     let (survey, claims) = (trials.survey, &trials.case.question.claims);
-    let left = leftovers(trials);
+    let (left, others) = (leftovers(trials), other_capacities(trials));
     let mut ladders = Vec::new();
     for (index, unit) in survey.units.iter().enumerate() {
         let Some(claim) = claims.get(unit.claim) else { continue };
@@ -37,6 +41,17 @@ pub(crate) fn ladders(trials: &mut AllocatorTrials<'_>) -> Vec<Vec<Change>> {
             lower.sort_by(|a, b| b.cmp(a));
             lower.dedup();
             ladders.push(lower.iter().map(rung).collect());
+            let there = others.get(&(index, capacity.clone()));
+            let other = |to: &String| Change::OtherCapacity {
+                claim: name.clone(),
+                request: unit.name.clone(),
+                amount: amount.to_string(),
+                from: capacity.clone(),
+                to: to.clone(),
+            };
+            let mut there: Vec<&String> = there.into_iter().flatten().collect();
+            there.sort_by_key(|one| distance(&capacity, one));
+            ladders.push(there.into_iter().take(MOST_NAMES).map(other).collect());
         }
         if !unit.is_all && unit.count > 1 {
             let rung =
@@ -89,6 +104,20 @@ fn leftovers(trials: &mut AllocatorTrials<'_>) -> BTreeMap<(usize, String), Vec<
                 if !list.contains(&amount) {
                     list.push(amount);
                 }
+            }
+        }
+    });
+    all
+}
+
+/// What else devices have that lack a capacity, by unit and capacity.
+fn other_capacities(trials: &mut AllocatorTrials<'_>) -> BTreeMap<(usize, String), BTreeSet<String>> {
+    let mut all: BTreeMap<(usize, String), BTreeSet<String>> = BTreeMap::new();
+    look(trials, |unit, device, obstacles| {
+        for obstacle in obstacles {
+            if let Obstacle::CapacityNever { name, has: None, .. } = obstacle {
+                let names = all.entry((unit, name.clone())).or_default();
+                names.extend(device.device.capacity.keys().filter(|key| *key != name).cloned());
             }
         }
     });

@@ -149,6 +149,9 @@ fn in_words(case: &Case, change: &Change) -> String {
         Change::LowerCapacity { claim, request, name, from, to } => {
             format!("ask for {to} of `{name}` instead of {from} in request `{request}`{}", of(claim))
         }
+        Change::OtherCapacity { claim, request, amount, from, to } => {
+            format!("ask for {amount} of `{to}` instead of `{from}` in request `{request}`{}", of(claim))
+        }
         Change::LowerCount { claim, request, from, to } => {
             format!("ask for {} instead of {from} in request `{request}`{}", words::plural(*to, "device"), of(claim))
         }

@@ -165,6 +165,11 @@ fn change(engine: &mut Engine, settings: &Value, subject: &ObjectRef, changes: &
             Change::LowerCapacity { claim, request: name, name: capacity, to, .. } => edit(claim, &|object| {
                 request(object, name)["capacity"]["requests"][capacity.as_str()] = json!(to);
             }),
+            Change::OtherCapacity { claim, request: name, amount, from, to } => edit(claim, &|object| {
+                let requests = request(object, name)["capacity"]["requests"].as_object_mut().unwrap();
+                assert_eq!(requests.remove(from), Some(json!(amount)));
+                requests.insert(to.clone(), json!(amount));
+            }),
             Change::LowerCount { claim, request: name, to, .. } => {
                 edit(claim, &|object| request(object, name)["count"] = json!(to));
             }

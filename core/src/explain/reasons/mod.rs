@@ -191,7 +191,10 @@ fn unscheduled(
                 }
                 Cause::NoReservation { claim } => {
                     let message = format!("claim `{claim}` is reserved for {MAX_RESERVATIONS} consumers already");
-                    let finding = Finding::new(Code::RunReservationsFull, "", message);
+                    let finding = Finding::new(Code::RunReservationsFull, "", message).with_hint(
+                        "give other Pods a claim of their own, or list the claim in a PodGroup, which takes one reservation for all \
+                         of its Pods (feature gate `DRAWorkloadResourceClaims`, from Kubernetes 1.36)",
+                    );
                     let found = claims.iter().find(|known| known.metadata.name == claim);
                     vec![found.map_or(finding.clone(), |known| about_claim(cluster, known, finding))]
                 }
