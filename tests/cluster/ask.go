@@ -41,7 +41,11 @@ func ask() *cobra.Command {
 					return err
 				}
 				request.Header.Set("Authorization", "Bearer "+token)
-				request.Header.Set("Content-Type", "application/json")
+				kind := "application/json"
+				if asked.Method == http.MethodPatch {
+					kind = "application/merge-patch+json"
+				}
+				request.Header.Set("Content-Type", kind)
 				answer := map[string]any{"code": 0}
 				if response, err := client.Do(request); err == nil {
 					body, _ := io.ReadAll(response.Body)

@@ -1,7 +1,7 @@
 // Program cluster is a control plane for tests: etcd, kube-apiserver, kube-controller-manager and kube-scheduler of one
 // Kubernetes, built from their modules into one program. Each runs as a process of its own: `cluster kube-apiserver ...`.
 // It also renders what a deployment consists of. With the build tag `storage` it is only etcd and kube-apiserver, which are enough to
-// record what an API server answers; the files `1.34.mod` and so on build that of other releases.
+// record what an API server answers; the files `1.34.mod` and so on build that of other releases. With `plane` it renders nothing.
 package main
 
 import (

@@ -1,4 +1,4 @@
-//go:build !storage
+//go:build !storage && !plane
 
 package main
 
@@ -14,6 +14,11 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
+
+func init() {
+	commands["chart"] = chart
+	commands["kustomize"] = kustomize
+}
 
 // kustomize prints what `kustomize build FOLDER` would.
 func kustomize() *cobra.Command {

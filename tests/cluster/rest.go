@@ -9,8 +9,6 @@ import (
 )
 
 func init() {
-	commands["chart"] = chart
 	commands["kube-controller-manager"] = controllers.NewControllerManagerCommand
 	commands["kube-scheduler"] = func() *cobra.Command { return scheduler.NewSchedulerCommand() }
-	commands["kustomize"] = kustomize
 }

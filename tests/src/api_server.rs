@@ -1,4 +1,4 @@
-//! A real API server as child processes: etcd, kube-apiserver, and who sends the requests.
+//! A real API server as child processes: etcd, kube-apiserver, and who sends the requests; with controllers and a scheduler where asked for.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -21,8 +21,15 @@ const GATES: [&str; 7] = [
     "WorkloadWithJob",
 ];
 
+/// Admission that adds what plays no part.
+const NOT_ADMITTING: [&str; 3] = ["DefaultTolerationSeconds", "ServiceAccount", "TaintNodesByCondition"];
+
+/// Controllers that play a part in histories.
+const CONTROLLERS: &str = "namespace-controller,garbage-collector-controller,resourceclaim-controller,\
+    podgroup-protection-controller,device-taint-eviction-controller";
+
 /// Admission that adds what plays no part, or looks at other objects.
-const NOT_ADMITTING: [&str; 6] = [
+const BLIND: [&str; 6] = [
     "DefaultTolerationSeconds",
     "PodGroup",
     "PodGroupWorkloadExists",
@@ -38,6 +45,8 @@ pub struct ApiServer {
     etcd: Child,
     storage: String,
     server: Option<Child>,
+    /// Controllers and scheduler, if there are any.
+    others: Vec<Child>,
     asker: Option<(ChildStdin, BufReader<ChildStdout>, Child)>,
     /// What `--help` of the server says.
     help: String,
@@ -69,7 +78,16 @@ impl ApiServer {
         fs::write(folder.join("tokens.csv"), "token,admin,admin,\"system:masters\"\n")?;
         let help = Command::new(program).args(["kube-apiserver", "--help"]).output()?;
         let help = String::from_utf8_lossy(&help.stdout).into_owned();
-        Ok(Self { program: program.to_owned(), folder, etcd, storage, server: None, asker: None, help })
+        Ok(Self {
+            program: program.to_owned(),
+            folder,
+            etcd,
+            storage,
+            server: None,
+            others: Vec::new(),
+            asker: None,
+            help,
+        })
     }
 
     /// The gates of devices and groups that this release lets one choose.
@@ -91,17 +109,67 @@ impl ApiServer {
     ///
     /// When it is not ready within three minutes.
     pub fn start(&mut self, gates: &[String], on: bool) -> Result<()> {
+        let gates: Vec<(&str, bool)> = gates.iter().map(|gate| (gate.as_str(), on)).collect();
+        self.launch(&gates, &BLIND).map(drop)
+    }
+
+    /// The same with those gates that this release knows, with the usual admission, with controllers and kube-scheduler, which tries a
+    /// Pod again a second after it failed, however often that was.
+    ///
+    /// # Errors
+    ///
+    /// When one of them does not start.
+    pub fn start_all(&mut self, gates: &[(&str, bool)]) -> Result<()> {
+        let known: Vec<(&str, bool)> =
+            gates.iter().filter(|(gate, _)| self.help.contains(&format!("{gate}=true|false"))).copied().collect();
+        let address = self.launch(&known, &NOT_ADMITTING)?;
+        let path = |name: &str| self.folder.join(name).display().to_string();
+        let kubeconfig = json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "c",
+            "clusters": [{ "name": "c", "cluster": { "server": address, "insecure-skip-tls-verify": true } }],
+            "contexts": [{ "name": "c", "context": { "cluster": "c", "user": "u" } }],
+            "users": [{ "name": "u", "user": { "token": "token" } }],
+        });
+        fs::write(path("kubeconfig"), kubeconfig.to_string())?;
+        let scheduling = json!({
+            "apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
+            "clientConnection": { "kubeconfig": path("kubeconfig"), "qps": 1000, "burst": 1000 },
+            "leaderElection": { "leaderElect": false }, "podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 1,
+        });
+        fs::write(path("scheduler.json"), scheduling.to_string())?;
+        let features = feature_gates(&known);
+        let manager = [
+            features.clone(),
+            format!("--kubeconfig={}", path("kubeconfig")),
+            "--leader-elect=false".to_owned(),
+            "--secure-port=0".to_owned(),
+            "--kube-api-qps=1000".to_owned(),
+            "--kube-api-burst=1000".to_owned(),
+            format!("--controllers={CONTROLLERS}"),
+        ];
+        let scheduler = [features, format!("--config={}", path("scheduler.json")), "--secure-port=0".to_owned()];
+        for (name, arguments) in [("kube-controller-manager", &manager[..]), ("kube-scheduler", &scheduler[..])] {
+            let log = File::create(path(&format!("{name}.log")))?;
+            let mut program = Command::new(&self.program);
+            program.arg(name).args(arguments).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+            self.others.push(program.spawn()?);
+        }
+        Ok(())
+    }
+
+    /// Starts the server, in place of one that runs. Gives its address.
+    fn launch(&mut self, gates: &[(&str, bool)], not_admitting: &[&str]) -> Result<String> {
         self.stop();
         let port = free_port()?;
         let path = |name: &str| self.folder.join(name).display().to_string();
-        let gates: Vec<String> = gates.iter().map(|gate| format!("{gate}={on}")).collect();
+        let address = format!("https://127.0.0.1:{port}");
         let not_admitting: Vec<&str> =
-            NOT_ADMITTING.into_iter().filter(|name| self.help.contains(&format!(" {name},"))).collect();
+            not_admitting.iter().filter(|name| self.help.contains(&format!(" {name},"))).copied().collect();
         let log = File::create(self.folder.join("kube-apiserver.log"))?;
         let server = Command::new(&self.program)
             .arg("kube-apiserver")
             .args([
-                format!("--feature-gates={}", gates.join(",")),
+                feature_gates(gates),
                 format!("--etcd-servers={}", self.storage),
                 "--bind-address=127.0.0.1".to_owned(),
                 format!("--secure-port={port}"),
@@ -125,7 +193,7 @@ impl ApiServer {
             .spawn()?;
         self.server = Some(server);
         let mut asker = Command::new(&self.program)
-            .args(["ask", "--token", "token", "--server", &format!("https://127.0.0.1:{port}")])
+            .args(["ask", "--token", "token", "--server", &address])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
@@ -139,7 +207,7 @@ impl ApiServer {
             ensure!(begin.elapsed() < Duration::from_secs(180), "the API server is not ready: see {log}");
             std::thread::sleep(Duration::from_millis(500));
         }
-        Ok(())
+        Ok(address)
     }
 
     /// Sends one request.
@@ -163,9 +231,9 @@ impl ApiServer {
             drop(input);
             drop(asker.wait());
         }
-        if let Some(mut server) = self.server.take() {
-            drop(server.kill());
-            drop(server.wait());
+        for mut program in self.others.drain(..).chain(self.server.take()) {
+            drop(program.kill());
+            drop(program.wait());
         }
     }
 }
@@ -177,6 +245,11 @@ impl Drop for ApiServer {
         drop(self.etcd.wait());
         drop(fs::remove_dir_all(&self.folder));
     }
+}
+
+fn feature_gates(gates: &[(&str, bool)]) -> String {
+    let gates: Vec<String> = gates.iter().map(|(gate, on)| format!("{gate}={on}")).collect();
+    format!("--feature-gates={}", gates.join(","))
 }
 
 fn free_port() -> Result<u16> {

@@ -1,4 +1,4 @@
-//! Where the cases are: the project's own corpus, others where they are there, or any path in the same schemas.
+//! Where the cases are: the project's own corpus, or any path in the same schemas.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::door::Door;
 use crate::published::Published;
 use crate::reference::Release;
 use crate::seeds::{Kind, Line, Recording};
-use crate::{Verdict, cel, lifecycle, seeds, units, validation};
+use crate::{Verdict, cel, history, lifecycle, seeds, units, validation};
 
 /// One case with the id that names it everywhere.
 #[derive(Clone, PartialEq, Debug)]
@@ -33,14 +33,18 @@ pub enum Content {
     Seed(Kind, Release, Line),
 }
 
+impl Case {
+    /// Whether it is one of very many alike.
+    pub fn is_one_of_many(&self) -> bool {
+        match &self.content {
+            Content::Whole(content) => history::is_case(content),
+            Content::Seed(..) => true,
+        }
+    }
+}
+
 /// The project's own corpus.
 pub const OWN: &str = "tests/conformance";
-
-/// What is read when no path is given: the own corpus and, as it has no histories yet, those that were recorded beside the project, if any.
-pub fn default_paths(root: &Path) -> Vec<PathBuf> {
-    let beside = root.join("../shared/conformance/lifecycle");
-    std::iter::once(root.join(OWN)).chain(beside.exists().then_some(beside)).collect()
-}
 
 /// Reads every case below a path: `.json` (one case, or a list) and `.jsonl` (a case per line), `.txt` (a seed per line).
 ///
@@ -147,6 +151,10 @@ pub fn run(cases: &[&Case], door: &mut dyn Door, answers: &mut BTreeMap<String, 
                 answers.insert(id.clone(), answer);
                 result
             });
+            verdicts.push(Verdict::new(id.clone(), result));
+        } else if history::is_case(content) {
+            let (answer, result) = history::check(content, door);
+            answers.insert(id.clone(), answer);
             verdicts.push(Verdict::new(id.clone(), result));
         } else if lifecycle::is_case(content) {
             let id = format!("{id}@reference");

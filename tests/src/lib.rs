@@ -14,6 +14,7 @@ pub mod corpus;
 pub mod differential;
 pub mod door;
 pub mod generate;
+pub mod history;
 pub mod lifecycle;
 pub mod published;
 pub mod record;
@@ -21,6 +22,7 @@ pub mod reference;
 pub mod seeds;
 pub mod units;
 pub mod validation;
+pub mod view;
 
 /// One test of the corpus and how it went.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,12 +1,10 @@
 //! Recorded histories of a control plane, played through the simulated cluster behind a door.
 
-use apportion_core::profile::Mode;
 use serde_json::{Value, json};
 
 use crate::door::Door;
 
-#[path = "../../core/tests/support/lifecycle_case.rs"]
-mod lifecycle_case;
+mod replay;
 
 /// Whether a case is a history.
 pub fn is_case(content: &Value) -> bool {
@@ -17,7 +15,7 @@ pub fn is_case(content: &Value) -> bool {
 /// what was recorded.
 pub fn check(content: &Value, door: &mut dyn Door) -> (String, Result<(), String>) {
     let mut asked = Asked { door, answers: String::new(), error: None };
-    let differences = lifecycle_case::replay(content, Mode::Reference, &mut asked);
+    let differences = replay::replay(content, &mut asked);
     let result = match asked.error {
         Some(error) => Err(error),
         None if differences.is_empty() => Ok(()),
@@ -49,7 +47,7 @@ impl Asked<'_> {
     }
 }
 
-impl lifecycle_case::Answers for Asked<'_> {
+impl replay::Answers for Asked<'_> {
     fn create(&mut self, settings: Value, now_millis: i64) {
         self.ask(&json!({ "settings": settings, "nowMillis": now_millis }));
     }

@@ -188,7 +188,7 @@ fn judge(kind: Kind, case: &Value, line: &Line, door: &mut dyn Door, answers: &m
 }
 
 /// A short digest of a JSON value.
-fn digest(value: &Value) -> String {
+pub(crate) fn digest(value: &Value) -> String {
     let bytes = Sha256::digest(json!(value).to_string());
     bytes.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }

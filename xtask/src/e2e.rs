@@ -16,6 +16,9 @@ const SOURCE: &str = "tests/cluster";
 /// How many seconds the scenario `soak` takes: an hour where it is asked for by name.
 const SOAK: &str = "APPORTION_SOAK_SECONDS";
 
+/// A folder with histories for the test that plays them, which is left out without one unless it is asked for by name.
+const HISTORIES: (&str, &str) = ("APPORTION_HISTORIES", "recorded_histories_settle_in_the_recorded_states");
+
 /// Builds the control plane, where that has changed, and the program, and runs the scenarios one after the other; where all of
 /// them are run, alert rules are checked first. Without Go that is skipped, and a line says so.
 ///
@@ -42,6 +45,10 @@ pub fn e2e(workspace: &Workspace, arguments: &[String]) -> Result<()> {
         "cluster",
     ]);
     test.args(["--", "--ignored", "--nocapture", "--test-threads", "1"]).args(arguments);
+    let (folder, test_of_histories) = HISTORIES;
+    if arguments.is_empty() && env::var_os(folder).is_none() {
+        test.args(["--skip", test_of_histories]);
+    }
     test.env("APPORTION_CLUSTER", program).stdin(Stdio::null());
     if arguments.iter().any(|name| name == "soak") && env::var_os(SOAK).is_none() {
         test.env(SOAK, "3600");
@@ -61,9 +68,22 @@ fn control_plane(workspace: &Workspace) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// The program with only etcd and kube-apiserver of a release in it, which `1.36.mod` and its like name.
-pub(crate) fn api_server(workspace: &Workspace, release: &str) -> Result<PathBuf> {
-    let program = workspace.target_dir().join("cluster").join(format!("api-server-{release}"));
+/// Programs of a release that `1.36.mod` and its like name.
+#[derive(Clone, Copy)]
+pub(crate) enum Parts {
+    /// Only etcd and kube-apiserver.
+    Storage,
+    /// kube-controller-manager and kube-scheduler, too.
+    Plane,
+}
+
+/// The program with some parts of a release in it.
+pub(crate) fn of_release(workspace: &Workspace, release: &str, parts: Parts) -> Result<PathBuf> {
+    let tag = match parts {
+        Parts::Storage => "storage",
+        Parts::Plane => "plane",
+    };
+    let program = workspace.target_dir().join("cluster").join(format!("{tag}-{release}"));
     let print = Fingerprint::of(workspace, &[SOURCE])?;
     if print.is_of(&program) {
         return Ok(program);
@@ -73,7 +93,7 @@ pub(crate) fn api_server(workspace: &Workspace, release: &str) -> Result<PathBuf
     let patch = modules.lines().find_map(|line| line.trim().strip_prefix("k8s.io/kubernetes "));
     let patch = patch.with_context(|| format!("{release}.mod names no k8s.io/kubernetes"))?;
     let linked = format!("-s -w -X k8s.io/component-base/version.gitVersion={patch}");
-    build(workspace, &program, &linked, &["-tags=storage".to_owned(), format!("-modfile={release}.mod")])?;
+    build(workspace, &program, &linked, &[format!("-tags={tag}"), format!("-modfile={release}.mod")])?;
     print.note(&program)?;
     Ok(program)
 }

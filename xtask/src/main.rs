@@ -38,14 +38,16 @@ enum Task {
     /// Compare the native core with the reference on generated cases; needs Go
     #[command(after_help = "Example: cargo xtask differential --cases 5000 --seed 1000")]
     Differential {
-        /// What the comparing program understands: --cases N, --seed S, --release 1.36, --only scenarios, --resume
+        /// What the comparing program understands: --cases N, --seed S, --release 1.36, --only scenarios, --resume; or
+        /// --only histories first, --cases N, --seed S, --release 1.36, which compares with real control planes
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Record what the reference answers to the cases that seeds make, or real API servers to requests; needs Go
+    /// Record what the reference, real API servers and real control planes answer; needs Go
     #[command(after_help = "Example: cargo xtask record scenarios --release 1.36")]
     Record {
-        /// What the recording program understands: scenarios, selectors or units, --release R, --seeds N; or validation, --version 1.36
+        /// What the recording program understands: scenarios, selectors or units, --release R, --seeds N; or validation or histories,
+        /// --version 1.36
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -149,9 +151,15 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Conformance { engine, paths } => {
             return Ok(code(jobs::conformance(workspace, &engine, &paths)?));
         }
+        Task::Differential { arguments } if arguments.starts_with(&["--only", "histories"].map(str::to_owned)) => {
+            return Ok(code(record::compare_histories(workspace, arguments.get(2..).unwrap_or_default())?));
+        }
         Task::Differential { arguments } => return Ok(code(jobs::differential(workspace, &arguments)?)),
         Task::Record { arguments } if arguments.first().is_some_and(|what| what == "validation") => {
-            record::validation(workspace, &arguments)?;
+            record::validation(workspace, arguments.get(1..).unwrap_or_default())?;
+        }
+        Task::Record { arguments } if arguments.first().is_some_and(|what| what == "histories") => {
+            record::histories(workspace, arguments.get(1..).unwrap_or_default())?;
         }
         Task::Record { arguments } => return Ok(code(jobs::record(workspace, &arguments)?)),
         Task::Bench { arguments } => return Ok(code(bench::bench(workspace, &arguments)?)),

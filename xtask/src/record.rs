@@ -1,14 +1,18 @@
-//! Recording what real API servers answer.
+//! Recording what real API servers answer, and what happens in real control planes.
 
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
+use crate::Workspace;
 use crate::command::{cargo, output, run};
-use crate::{Workspace, e2e};
+use crate::e2e::{Parts, of_release};
 
-/// The releases that are recorded.
+/// The releases whose API servers are recorded.
 const RELEASES: [&str; 4] = ["1.34", "1.35", "1.36", "1.37"];
+
+/// The releases whose control planes are recorded.
+const PLANES: [&str; 2] = ["1.36", "1.37"];
 
 /// Builds the API server of each release, or of the one that `--version` names, where that has changed, and writes what it answers.
 ///
@@ -16,22 +20,72 @@ const RELEASES: [&str; 4] = ["1.34", "1.35", "1.36", "1.37"];
 ///
 /// When the arguments are others, Go is missing, a build fails or a server does.
 pub fn validation(workspace: &Workspace, arguments: &[String]) -> Result<()> {
-    let only = match arguments {
-        [_] => None,
-        [_, flag, release] if flag == "--version" && RELEASES.contains(&release.as_str()) => Some(release.as_str()),
-        _ => bail!("after `record validation` comes nothing, or `--version` and one of {}", RELEASES.join(", ")),
-    };
-    ensure!(output(Command::new("go").arg("version")).is_some(), "building an API server needs Go");
-    for release in RELEASES.into_iter().filter(|release| only.is_none_or(|only| only == *release)) {
-        let program = e2e::api_server(workspace, release)?;
-        let mut record = cargo();
-        record.args(["run", "--quiet", "--locked", "--package", "apportion-tests", "--no-default-features"]);
-        record.args(["--bin", "record_validation", "--manifest-path"]).arg(workspace.path("Cargo.toml"));
-        record.arg("--").arg("--program").arg(program).arg("--output");
-        record
-            .arg(workspace.path("tests/conformance/validation").join(format!("{release}.jsonl")))
-            .stdin(Stdio::null());
+    let (releases, others) = releases(&RELEASES, "--version", arguments)?;
+    ensure!(others.is_empty(), "after `record validation` comes nothing but `--version`");
+    for release in releases {
+        let mut record = recorder(workspace, "validation", release, Parts::Storage)?;
+        record.arg("--output").arg(workspace.path("tests/conformance/validation").join(format!("{release}.jsonl")));
         run(&mut record, "recording", "the message is above")?;
     }
     Ok(())
+}
+
+/// The same with whole control planes, and what happens in them to random histories. Further arguments are the recorder's, such as
+/// `--cases 100`.
+///
+/// # Errors
+///
+/// As [`validation`].
+pub fn histories(workspace: &Workspace, arguments: &[String]) -> Result<()> {
+    let (releases, others) = releases(&PLANES, "--version", arguments)?;
+    for release in releases {
+        let mut record = recorder(workspace, "histories", release, Parts::Plane)?;
+        record.args(others.iter());
+        record.arg("--output").arg(workspace.path("tests/conformance/histories").join(format!("{release}.jsonl")));
+        run(&mut record, "recording", "the message is above")?;
+    }
+    Ok(())
+}
+
+/// Compares histories in control planes of each release, or of the one that `--release` names, with the simulation. Further arguments are
+/// the recorder's, such as `--cases 100 --seed 5000`. A difference is passed on in the status.
+///
+/// # Errors
+///
+/// As [`validation`].
+pub fn compare_histories(workspace: &Workspace, arguments: &[String]) -> Result<ExitStatus> {
+    let (releases, others) = releases(&PLANES, "--release", arguments)?;
+    let mut status = ExitStatus::default();
+    for release in releases {
+        let mut record = recorder(workspace, "histories", release, Parts::Plane)?;
+        let one =
+            record.args(others.iter()).status().context("cargo cannot be started: check that it is on the path")?;
+        if !one.success() {
+            status = one;
+        }
+    }
+    Ok(status)
+}
+
+/// The releases that a flag asks for, all without it, and the other arguments.
+fn releases(all: &[&'static str], flag: &str, arguments: &[String]) -> Result<(Vec<&'static str>, Vec<String>)> {
+    ensure!(output(Command::new("go").arg("version")).is_some(), "building a control plane needs Go");
+    let mut others = arguments.to_vec();
+    let Some(at) = others.iter().position(|argument| argument == flag) else { return Ok((all.to_vec(), others)) };
+    let wanted = others.get(at + 1).cloned().unwrap_or_default();
+    others.drain(at..others.len().min(at + 2));
+    match all.iter().find(|release| **release == wanted) {
+        Some(release) => Ok((vec![*release], others)),
+        None => bail!("`{flag}` is one of {}", all.join(", ")),
+    }
+}
+
+/// A recorder with the program that it is to start.
+fn recorder(workspace: &Workspace, what: &str, release: &str, parts: Parts) -> Result<Command> {
+    let program = of_release(workspace, release, parts)?;
+    let mut record = cargo();
+    record.args(["run", "--quiet", "--locked", "--package", "apportion-tests", "--no-default-features"]);
+    record.args(["--bin", &format!("record_{what}"), "--manifest-path"]).arg(workspace.path("Cargo.toml"));
+    record.arg("--").arg("--program").arg(program).stdin(Stdio::null());
+    Ok(record)
 }

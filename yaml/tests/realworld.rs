@@ -1,12 +1,13 @@
-//! Published manifests: all are read, and what is told about them is sensible.
+//! Published manifests: all are read, and what is told about them is sensible. `APPORTION_MANIFESTS` names the folder.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use apportion_yaml::{Limits, ProblemCode, read};
 
 fn manifests() -> Vec<PathBuf> {
-    let mut waiting = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/realworld")];
+    let folder = std::env::var_os("APPORTION_MANIFESTS").expect("APPORTION_MANIFESTS names a folder of manifests");
+    let mut waiting = vec![PathBuf::from(folder)];
     let mut files = Vec::new();
     while let Some(path) = waiting.pop() {
         match std::fs::read_dir(&path) {
@@ -15,11 +16,13 @@ fn manifests() -> Vec<PathBuf> {
             Err(_) => {}
         }
     }
+    assert!(!files.is_empty(), "there are manifests in the folder");
     files.sort();
     files
 }
 
 #[test]
+#[ignore = "needs a folder of published manifests"]
 fn published_manifests_are_read() {
     let files = manifests();
     let mut counts: BTreeMap<ProblemCode, usize> = BTreeMap::new();
@@ -47,7 +50,4 @@ fn published_manifests_are_read() {
         }
     }
     println!("{} files, {documents} documents ({without_kind} without kind), problems {counts:?}", files.len());
-    if files.is_empty() {
-        println!("no published manifests beside the repository: nothing checked");
-    }
 }

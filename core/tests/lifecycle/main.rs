@@ -10,16 +10,12 @@
     reason = "tests read files and look at what must be there"
 )]
 
-#[path = "../support/lifecycle_case.rs"]
-mod lifecycle_case;
-
 mod binding;
 mod check;
 mod cost;
 mod devices;
 mod extended;
 mod groups;
-mod histories;
 mod history;
 mod jobs;
 mod objects;

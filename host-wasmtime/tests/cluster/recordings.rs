@@ -1,7 +1,6 @@
 //! Histories as they were recorded of a control plane; what their lists leave out is filled in.
 
-use std::fs;
-use std::path::Path;
+use std::{env, fs};
 
 use serde_json::{Value, json};
 
@@ -9,13 +8,14 @@ pub(crate) fn text<'v>(value: &'v Value, field: &str) -> &'v str {
     value[field].as_str().unwrap_or_default()
 }
 
-/// All histories; none where they are not there.
+/// All histories of the folder that `APPORTION_HISTORIES` names.
 pub(crate) fn histories() -> Vec<Value> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance/lifecycle");
-    let Ok(entries) = fs::read_dir(&folder) else { return Vec::new() };
-    let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let folder =
+        env::var_os("APPORTION_HISTORIES").expect("APPORTION_HISTORIES names a folder with recorded histories");
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
     files.sort();
+    assert!(!files.is_empty(), "there are histories in the folder");
     files.iter().map(|path| whole(serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap())).collect()
 }
 

@@ -4,6 +4,7 @@ mod claims;
 mod dice;
 mod expressions;
 mod functions;
+pub mod histories;
 mod literals;
 mod pools;
 pub mod requests;
