@@ -39,6 +39,8 @@ type Settings struct {
 	Components map[string]Build `json:"components,omitempty"`
 	// Mode is "sound", the default, or "reference", which reproduces the version's known defects.
 	Mode string `json:"mode,omitempty"`
+	// Placement is "first", the default, for the first node by name that fits, or "scores" for the one that kube-scheduler scores best.
+	Placement string `json:"placement,omitempty"`
 	// MaxSteps of one question: one step is one device tried for one request. Zero for the default.
 	MaxSteps uint64 `json:"maxSteps,omitempty"`
 }

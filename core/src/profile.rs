@@ -228,6 +228,17 @@ pub enum Mode {
     Reference,
 }
 
+/// Which of the nodes that fit a Pod gets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename_all = "lowercase"))]
+pub enum Ranking {
+    /// The first by name.
+    #[default]
+    First,
+    /// The one that scores best in kube-scheduler's default profile; of equals the first by name.
+    Scores,
+}
+
 /// The Kubernetes that answers: version, features, mode.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Profile {
@@ -239,13 +250,15 @@ pub struct Profile {
     pub features: Features,
     /// Whether its defects are reproduced.
     pub mode: Mode,
+    /// Which of the nodes that fit a Pod gets.
+    pub placement: Ranking,
 }
 
 impl Profile {
     /// The defaults of a release, in sound mode; of a version, its newest patch.
     pub fn of(release: impl Into<Release>) -> Self {
         let Release { version, patch } = release.into();
-        Self { version, patch, features: Features::of(version), mode: Mode::Sound }
+        Self { version, patch, features: Features::of(version), mode: Mode::Sound, placement: Ranking::First }
     }
 
     /// The patch release whose rules hold.

@@ -9,9 +9,9 @@ use crate::ask::snapshot::Snapshot;
 use crate::ask::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use crate::ask::{
     AmountUsage, Bounds, ClaimDifference, DeviceAsk, DeviceLost, Devices, Difference, Eviction, ExpressionAnswer, Fit,
-    FitRequest, FitRow, Largest, NamespaceDevices, NewNode, NodesNeeded, NodesNeededRequest, Part, Per, Place, Placing,
-    PodDifference, PodLeft, Remainder, ShapeNeeded, ShapeNodes, StrandedBy, Supposition, TaintSpec, Totals, Usage,
-    UsageOf, UsageRow,
+    FitRequest, FitRow, Largest, NamespaceDevices, NewNode, NodeScore, NodesNeeded, NodesNeededRequest, Part, Per,
+    Place, Placing, PodDifference, PodLeft, PodScores, Remainder, ScoresRequest, ShapeNeeded, ShapeNodes, StrandedBy,
+    Supposition, TaintSpec, Totals, Usage, UsageOf, UsageRow,
 };
 use crate::control_plane::server::Refused;
 use crate::control_plane::{Build, Command, Component, DevicePath, Happening, Moment, Settled};
@@ -25,7 +25,7 @@ use crate::explain::{
     Suggestion,
 };
 use crate::finding::{ErrorKind, Finding, Fix, ObjectRef, Severity};
-use crate::profile::{Mode, Version};
+use crate::profile::{Mode, Ranking, Version};
 use crate::validate::Operation;
 use crate::wire::controller::WireSettings as ControllerSettings;
 use crate::wire::simulation::RecordedEvent;
@@ -37,7 +37,7 @@ pub fn declarations() -> String {
         ($($type:ty),* $(,)?) => { [$(declaration::<$type>()),*].concat() };
     }
     declare! {
-        ObjectRef, Severity, ErrorKind, Fix, Finding, Version, Mode, Settings, WireQuestion, WireInUse, WireDevice,
+        ObjectRef, Severity, ErrorKind, Fix, Finding, Version, Mode, Ranking, Settings, WireQuestion, WireInUse, WireDevice,
         Decision<'_>, Allocated<'_>, Unsatisfied<'_>, Failed<'_>, GaveUp<'_>, Refusal<'_>, Failure<'_>,
         WireEvaluation, Stage, WireFeatures, Evaluation<'_>, Costs, WireSubmission, Operation, Snapshot, DeviceId,
         RequestFunnel, Unable, Inability, Report, NodeReport, PodReport, PodClaimReport, ClaimReport, AllocatedDevice,
@@ -45,7 +45,7 @@ pub fn declarations() -> String {
         ClosestNode, NodeDetail, RequestDetail, DeviceDetail, Reason, Shortage, Holder, ConflictPart, Suggestion, Step,
         Change, Supposition, TaintSpec, Placing, Difference, Totals, DeviceLost, PodDifference, Place, ClaimDifference, Eviction, FitRequest, Per,
         Bounds, DeviceAsk, Fit, FitRow, Largest, NamespaceDevices, Remainder, NodesNeededRequest, NodesNeeded,
-        ShapeNeeded, PodLeft, NewNode, ShapeNodes, Usage, UsageOf, UsageRow, Devices,
+        ShapeNeeded, PodLeft, NewNode, ShapeNodes, ScoresRequest, PodScores, NodeScore, Usage, UsageOf, UsageRow, Devices,
         AmountUsage, StrandedBy, ExpressionAnswer, Part, Command, DevicePath, Component, Build, Settled,
         Happening, Moment, EventRecord, RecordedEvent, Refused, ControllerPart, ControllerSettings, Lane, Task,
         Reconciliation<Value>, Action<Value>, Merging, Identified, Cause, Conclusion, Stands, CopyCounts,

@@ -57,6 +57,9 @@ export type Version = "1.34" | "1.35" | "1.36" | "1.37" | "all";
 /** Whether known defects of the stated version are reproduced. */
 export type Mode = "sound" | "reference";
 
+/** Which of the nodes that fit a Pod gets. */
+export type Ranking = "first" | "scores";
+
 /** Settings of an engine; all may be left out. */
 export type Settings = {
   /** Whose rules hold; `1.36` is the newest patch of it, `1.36.2` that one, `all`, the default, the newest version with every gate on. */
@@ -75,6 +78,8 @@ export type Settings = {
   },
   /** The correct answer, or the version's own with its known defects. */
   mode?: Mode,
+  /** Which of the nodes that fit a Pod gets: the first by name, or the one that kube-scheduler scores best. */
+  placement?: Ranking,
   /** Search steps that one question may take: one step is one device tried for one request. */
   maxSteps?: Integer,
 };
@@ -1103,6 +1108,46 @@ export type ShapeNodes = {
   shape: string,
   /** How many. */
   nodes: Integer,
+};
+
+/** The question. */
+export type ScoresRequest = {
+  /** The Pods; where it is left out, all that get a node. */
+  pods?: Array<ObjectRef>,
+  /** Whether only the chosen node is listed of each Pod. */
+  brief?: boolean,
+};
+
+/** How nodes compared for a Pod when it was placed. */
+export type PodScores = {
+  /** The Pod. */
+  pod: ObjectRef,
+  /** The node with the best score, of equal ones the first by name; absent where none fits. */
+  chosen?: string,
+  /** Its score. */
+  score: Integer,
+  /** How many nodes have this score: kube-scheduler draws one of them. */
+  ties: Integer,
+  /** Whether the Pod had its node before. Nodes are compared as they are at the end then, as if only this Pod had none. */
+  hadNode: boolean,
+  /** How much a score of each plugin counts. */
+  weights: {
+    [key in string]: Integer
+  },
+  /** The nodes that fit, by name, or the chosen one alone. */
+  nodes: Array<NodeScore>,
+};
+
+/** The scores of a node. */
+export type NodeScore = {
+  /** Name of the node. */
+  node: string,
+  /** The sum of all plugins' scores with their weights. */
+  score: Integer,
+  /** What each plugin gives it, from 0 to 100. */
+  plugins: {
+    [key in string]: Integer
+  },
 };
 
 /** The answer. */

@@ -15,7 +15,7 @@ import { Manifests, readYaml } from "./manifests.js";
 import { makeDisposable } from "./start.js";
 
 /** @import { Answer, Asked, Evaluation, Finding, ObjectRef, PlacedFinding, Question } from "./types.d.ts" */
-/** @import { Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Fit, FitRequest, NodesNeeded, NodesNeededRequest, Usage } from "./types.d.ts" */
+/** @import { Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Fit, FitRequest, NodesNeeded, NodesNeededRequest, PodScores, ScoresRequest, Usage } from "./types.d.ts" */
 /** @import { Snapshot, Supposition, TaintSpec } from "./types.d.ts" */
 /** @import { Json, Report, SelectorQuestion, Settings, Submission } from "./types.d.ts" */
 
@@ -222,6 +222,14 @@ export class Engine {
    */
   nodesNeeded(request) {
     return this.#inquire({ kind: "nodesNeeded", ...request });
+  }
+
+  /**
+   * @param {ScoresRequest} [request]
+   * @returns {PodScores[]}
+   */
+  scores(request = {}) {
+    return this.#inquire({ kind: "scores", ...request });
   }
 
   /**

@@ -2,7 +2,7 @@
 
 import type {
   Command, Conclusion, ControllerSettings, ControllerTask, Decision, Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Finding, Fit, FitRequest, ManifestDocument, Moment,
-  NodesNeeded, NodesNeededRequest,
+  NodesNeeded, NodesNeededRequest, PodScores, ScoresRequest,
   ObjectRef, Place, PlacedFinding, Question, Reconciliation, RecordedEvent, Refused, Report, ScriptStep, SelectorQuestion, Settings, Snapshot,
   SourceStanding, Submission, Supposition, TaintSpec, Unreadable, Usage, Verdict,
 } from "./decisions.d.ts";
@@ -122,6 +122,8 @@ export class Engine {
   fit(request: FitRequest): Fit;
   /** Says how many nodes that do not exist yet make Pods fit. */
   nodesNeeded(request: NodesNeededRequest): NodesNeeded;
+  /** Says how nodes compare for Pods when kube-scheduler's scores decide: for those named, or for all that get a node. */
+  scores(request?: ScoresRequest): PodScores[];
   /** Says who would be evicted if devices got some taints, at a time in RFC 3339. */
   evictions(taints: TaintSpec[], now: string): Eviction[];
   /** Evaluates an expression on the devices of a name, on all without one. */

@@ -41,6 +41,11 @@ impl NodeTaint {
     pub fn is_hard(&self) -> bool {
         matches!(self.effect.as_str(), "NoSchedule" | "NoExecute")
     }
+
+    /// Whether it is only to be avoided.
+    pub fn is_soft(&self) -> bool {
+        self.effect == "PreferNoSchedule"
+    }
 }
 
 api_struct! {

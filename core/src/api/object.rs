@@ -130,6 +130,8 @@ kinds! {
     PriorityClass(PriorityClass) = "PriorityClass" in "scheduling.k8s.io", false;
     /// How many Pods may go at a time.
     PodDisruptionBudget(Bystander) = "PodDisruptionBudget" in "policy", true;
+    /// Which Pods serve a name.
+    Service(Bystander) = "Service" in "", true;
     /// A volume that Pods ask for.
     PersistentVolumeClaim(Bystander) = "PersistentVolumeClaim" in "", true;
     /// A volume.

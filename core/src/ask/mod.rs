@@ -10,6 +10,7 @@ mod fit;
 mod left;
 mod nodes_needed;
 mod report;
+mod scores;
 pub(crate) mod snapshot;
 mod taint;
 mod usage;
@@ -19,6 +20,7 @@ pub use expression::{ExpressionAnswer, ExpressionRequest, Part, expression};
 pub use fit::{Bounds, DeviceAsk, Fit, FitRequest, FitRow, Largest, NamespaceDevices, Per, Remainder, fit};
 pub use nodes_needed::{NewNode, NodesNeeded, NodesNeededRequest, PodLeft, ShapeNeeded, ShapeNodes, nodes_needed};
 pub use report::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report, report_of, run};
+pub use scores::{NodeScore, PodScores, ScoresRequest, scores};
 pub use snapshot::{FORMAT as SNAPSHOT_FORMAT, snapshot};
 pub use taint::{Eviction, TaintSpec, preview};
 pub use usage::{AmountUsage, Devices, StrandedBy, Usage, UsageOf, UsageRow, usage};
@@ -53,6 +55,8 @@ pub enum Inquiry {
     Fit(FitRequest),
     /// How many nodes that do not exist yet make Pods fit; the answer is a [`NodesNeeded`].
     NodesNeeded(NodesNeededRequest),
+    /// How nodes compare for Pods; the answer is a list of [`PodScores`].
+    Scores(ScoresRequest),
     /// How much is used, free and stranded; the answer is a [`Usage`].
     Usage,
     /// Who would be evicted; the answer is a list of [`Eviction`]. A cluster in which no claim has devices is played first.
@@ -92,6 +96,7 @@ pub fn inquire(cluster: &Cluster, inquiry: Value, limits: &Limits) -> Result<Val
         Inquiry::Usage => Ok(json(&usage(&mut copy, limits))),
         Inquiry::Fit(request) => fit(&mut copy, &request, limits).map(|found| json(&found)),
         Inquiry::NodesNeeded(request) => nodes_needed(cluster, &request, limits).map(|found| json(&found)),
+        Inquiry::Scores(request) => scores(cluster, &request, limits).map(|found| json(&found)),
         Inquiry::Evictions { taints, now } => preview(&mut copy, &taints, &now, limits).map(|found| json(&found)),
         Inquiry::Expression(request) => expression(cluster, &request).map(|found| json(&found)),
         Inquiry::Unmodelled => Ok(json(&not_looked_at(copy, limits))),

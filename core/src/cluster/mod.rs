@@ -277,6 +277,7 @@ impl Cluster {
             }
             Object::PriorityClass(class) => drop(self.priority_classes.insert(name, Arc::unwrap_or_clone(class))),
             Object::PodDisruptionBudget(object)
+            | Object::Service(object)
             | Object::PersistentVolumeClaim(object)
             | Object::PersistentVolume(object) => {
                 drop(self.bystanders.insert((kind, key.0, key.1), Arc::unwrap_or_clone(object)))
@@ -482,7 +483,7 @@ impl Cluster {
             "PodGroup" => self.pod_groups.remove(&key).is_some(),
             "Workload" => self.scheduling_workloads.remove(&key).is_some(),
             "PriorityClass" => self.priority_classes.remove(name).is_some(),
-            kind @ ("PodDisruptionBudget" | "PersistentVolumeClaim" | "PersistentVolume") => {
+            kind @ ("PodDisruptionBudget" | "PersistentVolumeClaim" | "PersistentVolume" | "Service") => {
                 self.bystanders.remove(&(kind.to_owned(), key.0, key.1)).is_some()
             }
             kind => {
@@ -495,6 +496,13 @@ impl Cluster {
                 removed.is_some()
             }
         }
+    }
+
+    /// The Services of a namespace.
+    pub(crate) fn services(&self, namespace: &str) -> impl Iterator<Item = &Bystander> {
+        let first = ("Service".to_owned(), namespace.to_owned(), String::new());
+        let own = move |(kind, of, _): &&(String, String, String)| kind == "Service" && of == namespace;
+        self.bystanders.range(first..).take_while(move |(key, _)| own(key)).map(|(_, service)| service)
     }
 
     /// An object as it is now.
@@ -522,11 +530,12 @@ impl Cluster {
             "PodGroup" => Object::PodGroup(Arc::new(self.pod_groups.get(&key)?.clone())),
             "Workload" => Object::SchedulingWorkload(Arc::new(self.scheduling_workloads.get(&key)?.clone())),
             "PriorityClass" => Object::PriorityClass(Arc::new(self.priority_classes.get(name)?.clone())),
-            kind @ ("PodDisruptionBudget" | "PersistentVolumeClaim" | "PersistentVolume") => {
+            kind @ ("PodDisruptionBudget" | "PersistentVolumeClaim" | "PersistentVolume" | "Service") => {
                 let object = Arc::new(self.bystanders.get(&(kind.to_owned(), key.0, key.1))?.clone());
                 match kind {
                     "PodDisruptionBudget" => Object::PodDisruptionBudget(object),
                     "PersistentVolumeClaim" => Object::PersistentVolumeClaim(object),
+                    "Service" => Object::Service(object),
                     _ => Object::PersistentVolume(object),
                 }
             }

@@ -51,7 +51,7 @@ kinds! {
     "PodGroup" => pod_groups[place];
     "Workload" => scheduling_workloads[place];
     "PriorityClass" => priority_classes[name];
-    "PersistentVolume" | "PersistentVolumeClaim" | "PodDisruptionBudget" => bystanders[of_kind];
+    "PersistentVolume" | "PersistentVolumeClaim" | "PodDisruptionBudget" | "Service" => bystanders[of_kind];
 }
 
 fn name(object: &ObjectRef) -> String {

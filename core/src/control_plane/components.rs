@@ -80,7 +80,8 @@ impl Build {
         if let Some(text) = &self.version {
             let release = Release::parse(text)
                 .ok_or_else(|| format!("there is no version `{text}`: one of {}", Release::KNOWN.join(", ")))?;
-            profile = Profile { mode: first.mode, ..Profile::of(release) };
+            let Profile { mode, placement, .. } = *first;
+            profile = Profile { mode, placement, ..Profile::of(release) };
         }
         for (gate, enabled) in &self.feature_gates {
             set_gate(&mut profile, gate, *enabled)?;

@@ -43,7 +43,7 @@ use crate::control_plane::server::{Refused, Server};
 use crate::decision::Time;
 use crate::finding::{Finding, ObjectRef};
 use crate::profile::{Mode, Profile};
-use crate::scheduler::{self, Examined, NodeCache, Settings, Verdict};
+use crate::scheduler::{self, Examined, NodeCache, Scores, Settings, Verdict};
 use controllers::Controllers;
 use kubelet::Kubelets;
 use timeline::Timeline;
@@ -101,6 +101,8 @@ pub struct Simulation {
     timeline: Option<Timeline>,
     /// Whether the scheduler writes why Pods have no node.
     records_failures: bool,
+    /// How nodes compared for Pods that were placed, if that is kept.
+    scores: Option<Scored>,
     /// What is worth knowing about what was taken in.
     findings: Vec<Finding>,
     /// Pods that had a node when they were taken in.
@@ -111,6 +113,14 @@ pub struct Simulation {
     given: u64,
     /// What the API server said last to a write that it did not carry out.
     refused: Option<Refused>,
+}
+
+/// How nodes compared for Pods when they were placed.
+#[derive(Clone, Debug, Default)]
+struct Scored {
+    /// Whether only the chosen node is kept of each Pod.
+    is_brief: bool,
+    by_pod: BTreeMap<Key, Scores>,
 }
 
 /// How a stretch of time ended.
@@ -146,6 +156,7 @@ impl Simulation {
             kubelets: None,
             timeline: None,
             records_failures: true,
+            scores: None,
             findings: Vec::new(),
             bound: BTreeSet::new(),
             knows_nodes: false,
@@ -402,6 +413,11 @@ impl Simulation {
             return true;
         }
         let scheduled = self.as_scheduler(|cluster, book, settings| scheduler::schedule(cluster, book, settings, &key));
+        if let Some(scored) = &mut self.scores {
+            let is_brief = scored.is_brief;
+            let kept = scheduled.scores.into_iter().map(|(key, scores)| (key, scores.kept(is_brief)));
+            scored.by_pod.extend(kept);
+        }
         let wake_up = scheduled.decision.wake_up;
         let done = self.carry_out(scheduled.decision);
         let revision = self.server.revision();
@@ -419,6 +435,23 @@ impl Simulation {
         self.as_scheduler(|cluster, book, settings| scheduler::examine(cluster, book, settings, pod))
     }
 
+    /// Keeps from now on how nodes compare for Pods that are placed: all that fit, or the chosen one alone.
+    pub(crate) fn record_scores(&mut self, is_brief: bool) {
+        self.scores = Some(Scored { is_brief, ..Scored::default() });
+    }
+
+    /// How nodes compared for a Pod when it was placed, where that was kept.
+    pub(crate) fn scores_of(&self, pod: &Key) -> Option<&Scores> {
+        self.scores.as_ref()?.by_pod.get(pod)
+    }
+
+    /// How nodes compare for a Pod as things stand, if it had none.
+    pub(crate) fn compare_now(&mut self, pod: &Key) -> Option<Scores> {
+        let is_brief = self.scores.as_ref().is_some_and(|scored| scored.is_brief);
+        let scores = self.as_scheduler(|cluster, book, settings| scheduler::compare(cluster, book, settings, pod));
+        scores.map(|scores| scores.kept(is_brief))
+    }
+
     /// Asks the scheduler something. It may be of another version than the API server.
     fn as_scheduler<A>(&mut self, ask: impl FnOnce(&mut Cluster, &mut NodeCache, Settings<'_>) -> A) -> A {
         self.hear();
@@ -428,7 +461,8 @@ impl Simulation {
             self.server.cluster_mut().set_profile(self.scheduler.clone());
         }
         let (profile, limits, now) = (&self.scheduler, &self.limits, self.now);
-        let settings = Settings { profile, limits, now, records_failures: self.records_failures };
+        let (records_failures, records_scores) = (self.records_failures, self.scores.is_some());
+        let settings = Settings { profile, limits, now, records_failures, records_scores };
         let answer = ask(self.server.cluster_mut(), &mut self.book, settings);
         if differs {
             self.server.cluster_mut().set_profile(own);

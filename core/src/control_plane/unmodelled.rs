@@ -11,6 +11,7 @@ use crate::api::workload::WorkloadSpec;
 use crate::cluster::Cluster;
 use crate::controllers::workloads::reference;
 use crate::finding::{Code, Finding, ObjectRef};
+use crate::profile::Ranking;
 
 /// The scheduler that is played, also by the name that is left out.
 const SCHEDULERS: [&str; 2] = ["", "default-scheduler"];
@@ -73,16 +74,17 @@ fn finding(path: &str, what: &str, (count, object, detail): (u64, Option<ObjectR
 fn about_pod(cluster: &Cluster, pod: &Pod, had_node: bool, object: &dyn Fn() -> ObjectRef, notes: &mut Notes) {
     let spec = &pod.spec;
     let affinity = spec.affinity.as_ref();
+    let is_scored = cluster.profile().placement == Ranking::Scores;
     let preferred = |rules: &Option<PodAffinity>| rules.as_ref().is_some_and(|rules| !rules.preferred.is_empty());
     for (name, is_there) in [
         ("podAffinity", affinity.is_some_and(|affinity| preferred(&affinity.pod_affinity))),
         ("podAntiAffinity", affinity.is_some_and(|affinity| preferred(&affinity.pod_anti_affinity))),
     ] {
-        if is_there {
+        if is_there && !is_scored {
             notes.add(&format!("spec.affinity.{name}"), &format!("preferred `{name}`"), object, String::new);
         }
     }
-    if spec.topology_spread_constraints.iter().any(TopologySpreadConstraint::is_soft) {
+    if !is_scored && spec.topology_spread_constraints.iter().any(TopologySpreadConstraint::is_soft) {
         let what = "`topologySpreadConstraints` with `ScheduleAnyway`";
         notes.add("spec.topologySpreadConstraints", what, object, String::new);
     }

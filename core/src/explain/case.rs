@@ -161,7 +161,7 @@ fn named(cluster: &Cluster, settled: &Settled, subject: &ObjectRef) -> Result<Ca
 }
 
 /// The key of the subject; its namespace may be left out where the name says enough.
-fn find(cluster: &Cluster, subject: &ObjectRef) -> Result<Key, Vec<Finding>> {
+pub(crate) fn find(cluster: &Cluster, subject: &ObjectRef) -> Result<Key, Vec<Finding>> {
     let all: Vec<ObjectRef> = cluster.keys(&subject.kind).collect();
     let is_meant = |key: &&ObjectRef| {
         key.name == subject.name && (subject.namespace.is_empty() || key.namespace == subject.namespace)

@@ -9,6 +9,7 @@ use super::filter::reaches;
 use super::needs::{self, Need};
 use super::node_cache::NodeCache;
 use super::refusal::Cause;
+use super::scoring::Scores;
 use super::{Examination, Scheduled, Settings, Verdict, bind, message, postfilter, special, write};
 use crate::allocate::{self, DeviceId, extended};
 use crate::api::pod::Pod;
@@ -91,12 +92,16 @@ impl<'s> Scheduler<'s> {
     pub(super) fn schedule_alone(&mut self, key: &Key) -> Scheduled {
         let Some(pod) = self.waiting(key) else { return Scheduled::default() };
         let mut decision = Decision::none();
+        let mut scores = Vec::new();
         let verdict = match self.attempt(&pod) {
             Attempt::Held => Verdict::Held,
-            Attempt::Fits(placement) => bind::bind(self, &pod, placement, &mut decision),
+            Attempt::Fits(mut placement) => {
+                scores.extend(placement.scores.take().map(|scores| (key.clone(), *scores)));
+                bind::bind(self, &pod, placement, &mut decision)
+            }
             Attempt::Unfit(failure) => self.fail(&pod, failure, &mut decision),
         };
-        Scheduled { decision, verdicts: vec![(key.clone(), verdict)] }
+        Scheduled { decision, verdicts: vec![(key.clone(), verdict)], scores }
     }
 
     /// The Pod, if it waits for a node.
@@ -156,6 +161,20 @@ impl<'s> Scheduler<'s> {
         needs.iter().any(|need| !need.is_allocated()) || special::is_asked(self.cluster, pod)
     }
 
+    /// How nodes compare for a Pod as if it had none.
+    pub(super) fn compare(&mut self, key: &Key) -> Option<Scores> {
+        let pod = self.cluster.pods().get(key).cloned()?;
+        let mut free = Pod::clone(&pod);
+        free.spec.node_name.clear();
+        free.status.nominated_node_name.clear();
+        let attempt = self.attempt(&free);
+        self.book.place(&pod);
+        match attempt {
+            Attempt::Fits(placement) => placement.scores.map(|scores| *scores),
+            Attempt::Held | Attempt::Unfit(_) => None,
+        }
+    }
+
     /// Looks for a place.
     pub(super) fn attempt(&mut self, pod: &Pod) -> Attempt {
         let features = &self.settings.profile.features;
@@ -202,6 +221,7 @@ impl<'s> Scheduler<'s> {
             allocations: Vec::new(),
             extended: extended::on_node(self.cluster, pod, &state.node),
             taken: pod.status.node_allocatable_resource_claim_statuses.clone(),
+            scores: None,
         }))
     }
 }

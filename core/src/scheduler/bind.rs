@@ -6,6 +6,7 @@ use super::attempt::{Failure, Scheduler};
 use super::conditions::{self, Readiness};
 use super::needs::Need;
 use super::refusal::Cause;
+use super::scoring::Scores;
 use super::{Verdict, message, special, write};
 use crate::allocate::extended::{ANNOTATION, ExtendedResources};
 use crate::api::claim::{AllocationResult, ResourceClaim};
@@ -30,6 +31,8 @@ pub(super) struct Placement {
     pub(super) extended: Option<ExtendedResources>,
     /// What all its devices take of the node.
     pub(super) taken: Vec<NodeAllocatableClaimStatus>,
+    /// How the nodes compared that fit, where somebody wants to hear it.
+    pub(super) scores: Option<Box<Scores>>,
 }
 
 impl Placement {

@@ -1,9 +1,11 @@
 //! One Pod against all nodes: ordinary tests first, then claims that have devices, then the allocator.
 //!
-//! Nodes are looked at by name, twice as many each time, and not beyond the first place. Those that refused Pods of the same class before,
-//! and did not change since, are passed over. What they have against a Pod is found out by [`super::unfit`], where it fits nowhere and
-//! somebody wants to hear why.
+//! Nodes are looked at by name, twice as many each time, and not beyond the first place; where scores decide ([`super::scoring`]), all are
+//! that fit. Those that refused Pods of the same class before, and did not change since, are passed over. What they have against a Pod is
+//! found out by [`super::unfit`], where it fits nowhere and somebody wants to hear why.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::attempt::{Attempt, Failure, Scheduler};
@@ -20,7 +22,7 @@ use crate::allocate::{Answer, NodeRefusal, Outcome, Place, Question, allocate_wi
 use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::node::{NodeSelectorOperator, NodeSelectorRequirement};
 use crate::api::pod::{NodeAllocatableClaimStatus, Pod};
-use crate::profile::Mode;
+use crate::profile::{Mode, Ranking};
 
 /// A node, and devices for the claims that were asked for, in their order.
 type Found = (String, Vec<Arc<AllocationResult>>);
@@ -116,12 +118,16 @@ impl Scheduler<'_> {
             let state = state.filter(|state| !is_apart(state));
             let candidate = state.and_then(|state| self.candidate(asked, &room, state));
             self.book.looked_at(1);
-            return self.places(asked, candidate.as_slice(), full);
+            let placement = self.places(asked, candidate.as_slice(), full)?;
+            return Ok(placement.map(|placement| self.with_own_scores(asked, placement)));
         }
         let nodes = self.book.len();
         let by_nodes = self.book.by_nodes.find(asked.of_nodes(), nodes);
         // Where devices serve ordinary resources, nodes differ in what is asked of their devices.
         let by_devices = if asked.asks { None } else { self.device_class(&asked.claims) };
+        if self.settings.profile.placement == Ranking::Scores {
+            return self.find_best(asked, (by_nodes, by_devices), full);
+        }
         let mut from = 0;
         let mut count = if asked.asks || score::matters(asked.needs) { usize::MAX } else { 1 };
         loop {
@@ -152,21 +158,78 @@ impl Scheduler<'_> {
         while candidates.len() < count {
             let Some(position) = self.book.next(by_nodes, by_devices, *from) else { break };
             *from = position.saturating_add(1);
-            let Some(state) = self.book.at(position) else { break };
-            if self.is_left_out(state.name()) {
-                continue;
-            }
-            let is_apart = self.book.apart(asked.wanted.as_ref(), state).is_some();
-            let candidate = self.candidate(asked, &class.room, state);
-            self.book.looked_at(1);
-            match candidate {
-                // What placed Pods have against a node is not kept: another one may help.
-                Some(candidate) if !is_apart => candidates.push(candidate),
-                Some(_) => {}
-                None => self.book.by_nodes.refuse(by_nodes, position),
-            }
+            candidates.extend(self.look_at(asked, &class.room, by_nodes, position));
         }
         candidates
+    }
+
+    /// The only place that was asked about, with its scores where they are wanted.
+    fn with_own_scores(&mut self, asked: &Asked<'_>, mut placement: Placement) -> Placement {
+        let version = self.settings.profile.version;
+        if let Some(position) = self.book.position(&placement.node).filter(|_| self.settings.records_scores) {
+            let comparison = self.book.comparison(self.cluster, (asked.pod, &asked.requests), version);
+            let devices = score::score(&placement.needs, &placement.allocations);
+            placement.scores = Some(Box::new(self.book.scores(&comparison, &[(position, devices)])));
+        }
+        placement
+    }
+
+    /// The place that scores best.
+    ///
+    /// # Errors
+    ///
+    /// When something about a claim is wrong.
+    fn find_best(
+        &mut self,
+        asked: &Asked<'_>,
+        (by_nodes, by_devices): (ClassIdx, Option<ClassIdx>),
+        full: &mut Full,
+    ) -> Result<Option<Placement>, Failure> {
+        let version = self.settings.profile.version;
+        let comparison = self.book.comparison(self.cluster, (asked.pod, &asked.requests), version);
+        let records = self.settings.records_scores;
+        let is_plain = comparison.is_plain && !records && (asked.claims.is_empty() || !score::matters(asked.needs));
+        let mut order = BinaryHeap::new();
+        let mut from = 0;
+        while let Some(position) = self.book.next(by_nodes, by_devices, from) {
+            from = position.saturating_add(1);
+            let score = if is_plain { self.book.plain_score(&comparison, position) } else { 0 };
+            order.push((score, Reverse(position)));
+        }
+        let Some(class) = self.book.by_nodes.asks(by_nodes) else { return Ok(None) };
+        let mut fitting: Vec<(usize, i64)> = Vec::new();
+        while let Some((_, Reverse(position))) = order.pop() {
+            let Some(candidate) = self.look_at(asked, &class.room, by_nodes, position) else { continue };
+            if !is_plain && asked.claims.is_empty() && candidate.1.is_none() {
+                fitting.push((position, 0));
+                continue;
+            }
+            let Some(placement) = self.places(asked, &[candidate], full)? else { continue };
+            if is_plain {
+                return Ok(Some(placement));
+            }
+            fitting.push((position, score::score(&placement.needs, &placement.allocations)));
+        }
+        let scores = self.book.scores(&comparison, &fitting);
+        let chosen = scores.chosen.as_ref().and_then(|chosen| self.book.node(&chosen.node));
+        let Some(candidate) = chosen.and_then(|state| self.candidate(asked, &class.room, state)) else {
+            return Ok(None);
+        };
+        let placement = self.places(asked, &[candidate], full)?;
+        Ok(placement.map(|placement| Placement { scores: records.then(|| Box::new(scores)), ..placement }))
+    }
+
+    /// The node at a position as a candidate, unless something speaks against it.
+    fn look_at(&mut self, asked: &Asked<'_>, room: &Room, by_nodes: ClassIdx, position: usize) -> Option<Candidate> {
+        let state = self.book.at(position).filter(|state| !self.is_left_out(state.name()))?;
+        let is_apart = self.book.apart(asked.wanted.as_ref(), state).is_some();
+        let candidate = self.candidate(asked, room, state);
+        self.book.looked_at(1);
+        if candidate.is_none() {
+            self.book.by_nodes.refuse(by_nodes, position);
+        }
+        // What placed Pods have against a node is not kept: another one may help.
+        candidate.filter(|_| !is_apart)
     }
 
     /// Whether a node is a candidate. `room` is what the Pod asks of it where no devices serve any of that.
@@ -290,7 +353,7 @@ impl Scheduler<'_> {
         for need in needs.iter_mut().filter(|need| need.is_new) {
             need.claim = special::named(self.cluster, asked.pod, need.claim.clone());
         }
-        Ok(Some(Placement { node, needs, allocations, extended: extended.clone(), taken }))
+        Ok(Some(Placement { node, needs, allocations, extended: extended.clone(), taken, scores: None }))
     }
 
     /// Claims without devices, and all that the Pod needs, with the claim for extended resources where it is still to be made.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::attempt::{Attempt, Failure, Scheduler};
 use super::bind::{self, Placement};
 use super::node_fit::{self, Resources, Room, without_ports};
+use super::scoring::Scores;
 use super::write::{self, Outcome};
 use super::{Examination, Examined, Scheduled, Verdict, message, race};
 use crate::allocate::DeviceId;
@@ -380,7 +381,7 @@ impl<'c, 's> Cycle<'c, 's> {
         let mut decision = Decision::none();
         let mut verdicts: Vec<(Key, Verdict)> = self.held.iter().map(|key| (key.clone(), Verdict::Held)).collect();
         if self.found.is_empty() {
-            return Scheduled { decision, verdicts };
+            return Scheduled { decision, verdicts, ..Scheduled::default() };
         }
         let (scheduler, group, now) = (&*self.scheduler, self.group, self.scheduler.settings.now);
         if let Some(error) = &self.error {
@@ -391,7 +392,7 @@ impl<'c, 's> Cycle<'c, 's> {
                 let verdict = scheduler.fail(&pod, failure, &mut decision);
                 verdicts.push((key_of(&pod.metadata), verdict));
             }
-            return Scheduled { decision, verdicts };
+            return Scheduled { decision, verdicts, ..Scheduled::default() };
         }
         if !self.is_enough() {
             write::group_condition(group, scheduler.settings.profile, Outcome::Unschedulable, now, &mut decision);
@@ -400,18 +401,20 @@ impl<'c, 's> Cycle<'c, 's> {
                 let verdict = scheduler.fail(&pod, found.err().unwrap_or_else(waits), &mut decision);
                 verdicts.push((key_of(&pod.metadata), verdict));
             }
-            return Scheduled { decision, verdicts };
+            return Scheduled { decision, verdicts, ..Scheduled::default() };
         }
         write::group_condition(group, scheduler.settings.profile, Outcome::Scheduled, now, &mut decision);
         if scheduler.settings.profile.mode == Mode::Reference {
             let (fitting, others): (Vec<_>, Vec<_>) = self.found.into_iter().partition(|(_, found)| found.is_ok());
-            let fitting = fitting.into_iter().filter_map(|(pod, found)| Some((pod, found.ok()?))).collect();
+            let fitting = fitting.into_iter().filter_map(|(pod, found)| Some((pod, found.ok()?)));
+            let mut fitting: Vec<(Arc<Pod>, Placement)> = fitting.collect();
+            let scores = fitting.iter_mut().filter_map(take_scores).collect();
             verdicts.extend(race::bind_side_by_side(scheduler, fitting, &mut decision));
             for (pod, failure) in others.into_iter().filter_map(|(pod, found)| Some((pod, found.err()?))) {
                 let verdict = scheduler.fail(&pod, failure, &mut decision);
                 verdicts.push((key_of(&pod.metadata), verdict));
             }
-            return Scheduled { decision, verdicts };
+            return Scheduled { decision, verdicts, scores };
         }
         let mut reserved = Vec::new();
         for (pod, found) in self.found {
@@ -427,12 +430,18 @@ impl<'c, 's> Cycle<'c, 's> {
             }
         }
         // First all claims, then all Pods: whoever is stopped in between has not placed half a gang.
+        let scores = reserved.iter_mut().filter_map(take_scores).collect();
         for (pod, placement) in reserved {
             let verdict = bind::finish(scheduler, &pod, &placement, &mut decision);
             verdicts.push((key_of(&pod.metadata), verdict));
         }
-        Scheduled { decision, verdicts }
+        Scheduled { decision, verdicts, scores }
     }
+}
+
+/// How nodes compared for a member, where that was asked for.
+fn take_scores((pod, placement): &mut (Arc<Pod>, Placement)) -> Option<(Key, Scores)> {
+    Some((key_of(&pod.metadata), *placement.scores.take()?))
 }
 
 /// What some Pods ask for together.

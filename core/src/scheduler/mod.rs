@@ -6,7 +6,7 @@
 //!
 //! Modelled: readiness to be tried, node taints, selectors, affinity, host ports and resources, devices, prioritised lists, gangs, binding
 //! conditions, extended resources that devices serve, deallocation of claims that stand in the way, required affinity between Pods, topology
-//! spread. Not modelled: volumes, images, preemption, scores other than that of prioritised lists (the first fitting node by name is taken).
+//! spread, scores where the profile asks for them (otherwise the first fitting node by name is taken). Not modelled: volumes, preemption.
 //!
 //! Source: `pkg/scheduler`, KEP-4381, KEP-4671, KEP-5007, KEP-5729, KEP-5832.
 
@@ -26,6 +26,7 @@ mod queue;
 mod race;
 pub(crate) mod refusal;
 mod score;
+mod scoring;
 pub(crate) mod special;
 mod topology;
 mod unfit;
@@ -33,6 +34,7 @@ mod write;
 
 pub use node_cache::NodeCache;
 pub use queue::{Concern, asks_others, concern, helps, is_waiting, waits_for};
+pub use scoring::{NodeScores, Plugin, Scores};
 
 use crate::allocate::Limits;
 use crate::api::object::Object;
@@ -66,6 +68,8 @@ pub struct Scheduled {
     pub decision: Decision,
     /// The Pods, in the order of trying.
     pub verdicts: Vec<(Key, Verdict)>,
+    /// How nodes compared for those that got a place, where that was asked for.
+    pub scores: Vec<(Key, Scores)>,
 }
 
 /// What a decision depends on beside the facts.
@@ -80,6 +84,8 @@ pub struct Settings<'s> {
     /// Whether the condition and the Event of a Pod without a place are written. Finding out what all nodes have against a Pod costs more
     /// than finding out that none takes it.
     pub records_failures: bool,
+    /// Whether it is told how nodes compared; for a profile that compares them.
+    pub records_scores: bool,
 }
 
 /// How far a Pod comes by itself.
@@ -113,6 +119,17 @@ pub fn schedule(cluster: &mut Cluster, book: &mut NodeCache, settings: Settings<
         Some(group) => group::schedule(&mut scheduler, &group),
         None => scheduler.schedule_alone(pod),
     }
+}
+
+/// How nodes compare for a Pod as if it had none; `None` where none fits.
+pub(crate) fn compare(
+    cluster: &mut Cluster,
+    book: &mut NodeCache,
+    settings: Settings<'_>,
+    pod: &Key,
+) -> Option<Scores> {
+    let settings = Settings { records_failures: false, records_scores: true, ..settings };
+    Scheduler::new(cluster, book, settings).compare(pod)
 }
 
 /// What one look at Pods gives.

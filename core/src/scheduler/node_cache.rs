@@ -7,8 +7,9 @@ use super::NAME;
 use super::classes::{Change, ClassIdx, Classes, DeviceAsks, NodeAsks};
 use super::node_fit::{self, NodeState, Refusal, Resources, Room, requests};
 use super::queue::waits_for;
+use super::scoring::{Images, Load, Utilities};
 use super::topology::{Topology, Wanted};
-use crate::api::node::Node;
+use crate::api::node::{Node, NodeTaint};
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::bits::Bits;
@@ -21,17 +22,26 @@ use crate::decision::Trigger;
 pub struct NodeCache {
     scheduler: &'static str,
     /// By name. A node's position is that in here.
-    nodes: Vec<NodeState>,
+    pub(super) nodes: Vec<NodeState>,
     /// What is taken of nodes that do not exist.
-    absent: BTreeMap<String, Resources>,
+    absent: BTreeMap<String, (Resources, Load)>,
     /// What each Pod takes, and of which node.
-    placed: BTreeMap<Key, (String, Resources)>,
+    placed: BTreeMap<Key, (String, Resources, Load)>,
     /// What ordinary tests said.
     pub(super) by_nodes: Classes<NodeAsks>,
     /// What the allocator said.
     pub(super) by_devices: Classes<DeviceAsks>,
     /// Where placed Pods are, for those that ask.
-    topology: Topology,
+    pub(super) topology: Topology,
+    pub(super) images: Images,
+    /// How good nodes are for Pods.
+    pub(super) utilities: Utilities,
+    /// Whether scores were asked for: only then loads are kept.
+    is_scored: bool,
+    /// How many nodes have taints that are only to be avoided.
+    soft: usize,
+    /// How many changes of nodes there were.
+    changes: u64,
     /// Nodes that have room for some Pods together, while others are left out.
     roomy: Option<Bits>,
     /// How many changes of devices were heard of.
@@ -56,6 +66,11 @@ impl NodeCache {
             by_nodes: Classes::default(),
             by_devices: Classes::default(),
             topology: Topology::default(),
+            images: Images::default(),
+            utilities: Utilities::default(),
+            is_scored: false,
+            soft: 0,
+            changes: 0,
             roomy: None,
             heard: 0,
             looks: 0,
@@ -90,16 +105,21 @@ impl NodeCache {
 
     fn add(&mut self, node: Arc<Node>) {
         self.topology.settle(&node.metadata.name, Some(Arc::clone(&node)));
+        self.compare(&node.metadata.name, Some(&node));
+        let number = self.next_change();
         match self.find(&node.metadata.name) {
             Ok(position) => {
                 if let Some(state) = self.nodes.get_mut(position) {
                     state.replace(node);
+                    state.change(number);
                 }
                 self.say(Change::Helps(position));
             }
             Err(position) => {
                 let used = self.absent.remove(&node.metadata.name).unwrap_or_default();
-                self.nodes.insert(position, NodeState::with(node, used));
+                let mut state = NodeState::with(node, used);
+                state.change(number);
+                self.nodes.insert(position, state);
                 self.say(Change::Came(position));
             }
         }
@@ -107,10 +127,54 @@ impl NodeCache {
 
     fn remove(&mut self, name: &str) {
         let Ok(position) = self.find(name) else { return };
+        self.compare(name, None);
         let state = self.nodes.remove(position);
         self.topology.settle(name, None);
         self.absent.insert(name.to_owned(), state.into_used());
         self.say(Change::Went(position));
+    }
+
+    /// Takes a node into account, as it will be, for comparisons.
+    fn compare(&mut self, name: &str, after: Option<&Node>) {
+        let before = self.node(name).map(|state| Arc::clone(&state.node));
+        let is_soft = |node: &Node| usize::from(node.spec.taints.iter().any(NodeTaint::is_soft));
+        self.soft = self.soft.saturating_sub(before.as_deref().map_or(0, is_soft));
+        self.soft = self.soft.saturating_add(after.map_or(0, is_soft));
+        let has_other_images = self.images.note(before.as_deref(), after);
+        if has_other_images || before.is_some() != after.is_some() {
+            self.utilities.clear();
+        }
+    }
+
+    /// Keeps from now on what placed Pods take as scores reckon.
+    pub(super) fn reckon(&mut self, cluster: &Cluster) {
+        if std::mem::replace(&mut self.is_scored, true) {
+            return;
+        }
+        for (key, (node, taken, load)) in &mut self.placed {
+            let Some(pod) = cluster.pods().get(key) else { continue };
+            *load = Load::of(pod, taken);
+            let position = self.nodes.binary_search_by(|state| state.name().cmp(node));
+            match position.ok().and_then(|position| self.nodes.get_mut(position)) {
+                Some(state) => state.reckon(*load),
+                None => {
+                    if let Some((_, all)) = self.absent.get_mut(node) {
+                        *all = all.plus(*load);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The number of a change of a node.
+    fn next_change(&mut self) -> u64 {
+        self.changes = self.changes.saturating_add(1);
+        self.changes
+    }
+
+    /// Whether nodes have taints that are only to be avoided.
+    pub(super) fn has_soft_taints(&self) -> bool {
+        self.soft > 0
     }
 
     /// Where a node is, or would be.
@@ -211,11 +275,12 @@ impl NodeCache {
         }
     }
 
-    /// Forgets which nodes refused which Pods. Every answer stays the same.
+    /// Forgets which nodes refused which Pods, and scores. Every answer stays the same.
     #[cfg(test)]
     pub(crate) fn forget_refusals(&mut self) {
         self.by_nodes.clear();
         self.by_devices.clear();
+        self.utilities.clear();
     }
 
     /// How often a node was held against a Pod so far: what looking for places costs, whatever the machine.
@@ -263,41 +328,51 @@ impl NodeCache {
             return;
         }
         let taken = requests(pod);
-        let is_known = self.placed.get(&key).is_some_and(|(known, before)| known == node && *before == taken);
+        let is_known = self.placed.get(&key).is_some_and(|(known, before, _)| known == node && *before == taken);
         if is_known && self.topology.knows(node, &key, pod) {
             return;
         }
         self.forget(&key);
         self.topology.place(node, pod);
+        let load = if self.is_scored { Load::of(pod, &taken) } else { Load::default() };
+        let number = self.next_change();
         match self.find(node) {
             Ok(position) => {
                 if let Some(state) = self.nodes.get_mut(position) {
-                    state.take(&taken);
+                    state.take(&taken, load);
+                    state.change(number);
                 }
                 // Nobody can ask for less than nothing, but one can say so.
                 if taken.values().any(|amount| amount.signum() < 0) {
                     self.by_nodes.note(Change::Helps(position));
                 }
             }
-            Err(_) => node_fit::add(self.absent.entry(node.clone()).or_default(), &taken),
+            Err(_) => {
+                let (used, all) = self.absent.entry(node.clone()).or_default();
+                node_fit::add(used, &taken);
+                *all = all.plus(load);
+            }
         }
-        self.placed.insert(key, (node.clone(), taken));
+        self.placed.insert(key, (node.clone(), taken, load));
     }
 
     /// Counts a Pod nowhere.
     pub(super) fn forget(&mut self, key: &Key) {
-        let Some((node, taken)) = self.placed.remove(key) else { return };
+        let Some((node, taken, load)) = self.placed.remove(key) else { return };
+        let number = self.next_change();
         self.topology.forget(&node, key);
         match self.find(&node) {
             Ok(position) => {
                 if let Some(state) = self.nodes.get_mut(position) {
-                    state.give_back(&taken);
+                    state.give_back(&taken, load);
+                    state.change(number);
                 }
                 self.by_nodes.note(Change::Helps(position));
             }
             Err(_) => {
-                if let Some(used) = self.absent.get_mut(&node) {
+                if let Some((used, all)) = self.absent.get_mut(&node) {
                     node_fit::subtract(used, &taken);
+                    *all = all.minus(load);
                 }
             }
         }

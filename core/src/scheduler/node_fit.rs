@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::scoring::{Load, amounts};
 use super::{classes, node_allocatable};
 use crate::api::node::{Node, NodeSelector, NodeSelectorTerm, NodeTaint};
 use crate::api::pod::{Container, NodeToleration, Pod, PodSpec, ResourceRequirements};
@@ -52,6 +53,10 @@ pub(crate) struct NodeState {
     used: Resources,
     /// What is left, where that can be counted.
     left: Option<Usual>,
+    /// What Pods take, as scores reckon.
+    load: Load,
+    /// When it changed last, in changes of all nodes.
+    changed: u64,
 }
 
 /// What a Pod asks of a node's resources, ready to be compared with what is left.
@@ -205,12 +210,12 @@ impl fmt::Display for Refusal {
 impl NodeState {
     /// A node without Pods.
     pub(crate) fn new(node: Arc<Node>) -> Self {
-        Self::with(node, Resources::new())
+        Self::with(node, (Resources::new(), Load::default()))
     }
 
     /// A node of which so much is taken.
-    pub(super) fn with(node: Arc<Node>, used: Resources) -> Self {
-        let mut state = Self { node, used, left: None };
+    pub(super) fn with(node: Arc<Node>, (used, load): (Resources, Load)) -> Self {
+        let mut state = Self { node, used, left: None, load, changed: 0 };
         state.measure();
         state
     }
@@ -222,8 +227,33 @@ impl NodeState {
     }
 
     /// What is taken.
-    pub(super) fn into_used(self) -> Resources {
-        self.used
+    pub(super) fn into_used(self) -> (Resources, Load) {
+        (self.used, self.load)
+    }
+
+    /// The same, as scores reckon.
+    pub(super) fn load(&self) -> Load {
+        self.load
+    }
+
+    /// Counts what a Pod that runs on the node takes as scores reckon.
+    pub(super) fn reckon(&mut self, load: Load) {
+        self.load = self.load.plus(load);
+    }
+
+    /// Processors in thousandths and memory in bytes that Pods can use.
+    pub(super) fn amounts(&self) -> (i64, i64) {
+        amounts(self.allocatable())
+    }
+
+    /// When it changed last.
+    pub(super) fn changed(&self) -> u64 {
+        self.changed
+    }
+
+    /// Notes when it changed last.
+    pub(super) fn change(&mut self, number: u64) {
+        self.changed = number;
     }
 
     fn measure(&mut self) {
@@ -243,13 +273,15 @@ impl NodeState {
     }
 
     /// Counts [`requests`] of a Pod that runs on the node.
-    pub(super) fn take(&mut self, requests: &Resources) {
+    pub(super) fn take(&mut self, requests: &Resources, load: Load) {
+        self.reckon(load);
         add(&mut self.used, requests);
         self.measure();
     }
 
     /// Undoes [`NodeState::take`].
-    pub(super) fn give_back(&mut self, requests: &Resources) {
+    pub(super) fn give_back(&mut self, requests: &Resources, load: Load) {
+        self.load = self.load.minus(load);
         subtract(&mut self.used, requests);
         self.measure();
     }
@@ -346,11 +378,40 @@ impl NodeState {
 /// What a Pod takes of a node: the larger of what its containers take together and what an init container takes while
 /// it runs beside the sidecars before it; what its devices take of the node; at least what the Pod as a whole asks for; and its overhead.
 pub(crate) fn requests(pod: &Pod) -> Resources {
+    requests_with(pod, &container_requests)
+}
+
+/// Processors and memory that a container which asks for none of one is taken to need when nodes are compared.
+const ASSUMED: [(&str, i64, Format); 2] = [("cpu", 100, Format::DecimalSi), ("memory", 200 << 20, Format::BinarySi)];
+
+/// What a Pod takes of a node if its containers ask for at least a little; `None` where that is what it asks for.
+pub(super) fn assumed_requests(pod: &Pod) -> Option<Resources> {
+    let lacks = |container: &Container| {
+        let ResourceRequirements { requests, limits, .. } = &container.resources;
+        ASSUMED.iter().any(|(name, ..)| !requests.contains_key(*name) && !limits.contains_key(*name))
+    };
+    let mut containers = pod.spec.init_containers.iter().chain(&pod.spec.containers);
+    containers.any(lacks).then(|| {
+        requests_with(pod, &|container| {
+            let mut asked = container_requests(container);
+            for (name, amount, format) in ASSUMED {
+                let amount = match name {
+                    "cpu" => Quantity::from_milli(amount, format),
+                    _ => Quantity::from_i64(amount, format),
+                };
+                asked.entry(name.to_owned()).or_insert(amount);
+            }
+            asked
+        })
+    })
+}
+
+fn requests_with(pod: &Pod, of_container: &dyn Fn(&Container) -> Resources) -> Resources {
     let spec = &pod.spec;
     let mut running = Resources::new();
     let mut peak = Resources::new();
     for container in &spec.init_containers {
-        let own = container_requests(container);
+        let own = of_container(container);
         if container.restart_policy == "Always" {
             add(&mut running, &own);
             maximum(&mut peak, &running);
@@ -361,7 +422,7 @@ pub(crate) fn requests(pod: &Pod) -> Resources {
         }
     }
     for container in &spec.containers {
-        add(&mut running, &container_requests(container));
+        add(&mut running, &of_container(container));
     }
     maximum(&mut peak, &running);
     add(&mut peak, &node_allocatable::taken(&pod.status.node_allocatable_resource_claim_statuses));

@@ -18,7 +18,7 @@ use crate::engine::{Engine, read_claim_value, read_quantity};
 use crate::evaluate::{DeviceSample, read_device};
 use crate::finding::{Code, Finding};
 use crate::near::nearest;
-use crate::profile::{Features, Mode, Profile, Release, Version};
+use crate::profile::{Features, Mode, Profile, Ranking, Release, Version};
 use crate::validate::{Circumstances, Operation, Submission, validate, validate_set};
 
 /// Settings of an engine; all may be left out.
@@ -38,6 +38,9 @@ pub(crate) struct Settings {
     /// The correct answer, or the version's own with its known defects.
     #[cfg_attr(feature = "types", ts(as = "Option<Mode>"))]
     mode: Option<String>,
+    /// Which of the nodes that fit a Pod gets: the first by name, or the one that kube-scheduler scores best.
+    #[cfg_attr(feature = "types", ts(as = "Option<Ranking>"))]
+    placement: Option<String>,
     /// Search steps that one question may take: one step is one device tried for one request.
     max_steps: Option<u64>,
 }
@@ -53,7 +56,9 @@ pub fn settings(value: Value) -> Result<(Profile, Limits), Vec<Finding>> {
     let mode = choice("mode", settings.mode.as_deref(), [("sound", Mode::Sound), ("reference", Mode::Reference)])?;
     let version = settings.version.as_deref().map_or(Ok(Version::All.into()), release)?;
     let gates = settings.feature_gates.iter().map(|(name, on)| (name.as_str(), *on));
-    let profile = profile(version, gates, mode)?;
+    let rankings = [("first", Ranking::First), ("scores", Ranking::Scores)];
+    let placement = choice("placement", settings.placement.as_deref(), rankings)?;
+    let profile = Profile { placement, ..profile(version, gates, mode)? };
     let limits = settings.max_steps.map_or_else(Limits::default, |max_steps| Limits { max_steps });
     Ok((profile, limits))
 }

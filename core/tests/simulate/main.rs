@@ -19,5 +19,6 @@ mod nodes;
 mod places;
 mod real;
 mod reasons;
+mod scored;
 mod support;
 mod workloads;

@@ -66,6 +66,7 @@ class Cluster:
     - `version`: whose rules hold, `1.36` or `1.36.2`; the newest with every gate on when left out
     - `feature_gates`: gates that differ from the version's defaults
     - `mode`: `sound`, or `reference`, which reproduces the version's known defects
+    - `placement`: which node of those that fit: `first` by name, or `scores` best as in kube-scheduler
     - `max_steps`: search steps of one question; one step is one device tried for one request
 
     `UnreadableError` when a setting is not known.
@@ -78,8 +79,9 @@ class Cluster:
         feature_gates: Mapping[str, bool] | None = None,
         mode: Literal["sound", "reference"] | None = None,
         max_steps: int | None = None,
+        placement: Literal["first", "scores"] | None = None,
     ) -> None:
-        text = json.dumps(settings(version, feature_gates, mode, max_steps)).encode()
+        text = json.dumps(settings(version, feature_gates, mode, max_steps, placement)).encode()
         self._home = _Home(text, Instance())
         self._handle = _created(self._home)
         self._generation = 0

@@ -70,6 +70,7 @@ impl Server {
             | Object::SchedulingWorkload(_)
             | Object::PriorityClass(_)
             | Object::PodDisruptionBudget(_)
+            | Object::Service(_)
             | Object::PersistentVolumeClaim(_)
             | Object::PersistentVolume(_)
             | Object::Workload(_) => {}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::selector::{Labels, Namespaces, PodSelector};
+use super::selector::{Labels, Namespaces, PodSelector, Selector};
 use crate::api::node::{Node, NodeSelector};
 use crate::api::pod::{NodeToleration, Pod, PodAffinity, PodAffinityTerm};
 use crate::scheduler::node_fit::{is_tolerated, selected};
@@ -16,7 +16,7 @@ pub(super) struct Term {
     pub(super) key: String,
 }
 
-/// A constraint that must hold.
+/// A spread constraint.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Constraint {
     pub(super) pods: PodSelector,
@@ -24,6 +24,22 @@ pub(super) struct Constraint {
     pub(super) max_skew: i64,
     pub(super) min_domains: i64,
     pub(super) nodes: Arc<Inclusion>,
+}
+
+impl Constraint {
+    /// A preference that Pods have whose owners or Services say which Pods are like them.
+    pub(super) fn by_default(pod: &Pod, (key, max_skew): (&str, i64), like: &Selector) -> Self {
+        let required =
+            pod.spec.affinity.as_ref().and_then(|affinity| affinity.node_affinity.as_ref()?.required.clone());
+        let affinity = Some((pod.spec.node_selector.clone(), required));
+        Self {
+            pods: PodSelector::in_namespace_of(pod, like.clone()),
+            key: key.to_owned(),
+            max_skew,
+            min_domains: 1,
+            nodes: Arc::new(Inclusion { affinity, ..Inclusion::default() }),
+        }
+    }
 }
 
 /// Nodes whose Pods count for a spread constraint.
@@ -64,7 +80,7 @@ impl Asks {
         Self {
             affinity: required(affinity.and_then(|affinity| affinity.pod_affinity.as_ref())),
             anti: required(affinity.and_then(|affinity| affinity.pod_anti_affinity.as_ref())),
-            spread: constraints(pod),
+            spread: constraints(pod, false),
         }
     }
 
@@ -75,17 +91,22 @@ impl Asks {
 }
 
 fn terms(affinity: Option<&PodAffinity>, pod: &Pod) -> Vec<Term> {
-    let term = |term: &PodAffinityTerm| Term { pods: PodSelector::of_term(term, pod), key: term.topology_key.clone() };
-    affinity.into_iter().flat_map(|affinity| &affinity.required).map(term).collect()
+    affinity.into_iter().flat_map(|affinity| &affinity.required).map(|term| term_of(term, pod)).collect()
 }
 
-fn constraints(pod: &Pod) -> Vec<Constraint> {
+fn term_of(term: &PodAffinityTerm, pod: &Pod) -> Term {
+    Term { pods: PodSelector::of_term(term, pod), key: term.topology_key.clone() }
+}
+
+/// The constraints of a Pod that must hold, or those that are preferences.
+pub(super) fn constraints(pod: &Pod, is_soft: bool) -> Vec<Constraint> {
     let spec = &pod.spec;
     let all = spec.topology_spread_constraints.iter();
-    let hard: Vec<_> = all.filter(|constraint| !constraint.is_soft()).collect();
-    let keys: Vec<String> = hard.iter().map(|constraint| constraint.topology_key.clone()).collect();
+    let meant: Vec<_> = all.filter(|constraint| constraint.is_soft() == is_soft).collect();
+    let keys: Vec<String> = meant.iter().map(|constraint| constraint.topology_key.clone()).collect();
     let required = spec.affinity.as_ref().and_then(|affinity| affinity.node_affinity.as_ref()?.required.clone());
-    hard.into_iter()
+    meant
+        .into_iter()
         .map(|constraint| {
             let affinity = constraint.node_affinity_policy != "Ignore";
             let taints = constraint.node_taints_policy == "Honor";
@@ -105,9 +126,26 @@ fn constraints(pod: &Pod) -> Vec<Constraint> {
         .collect()
 }
 
-/// Terms of a Pod that keep others away.
-pub(super) fn anti_terms(pod: &Pod) -> Vec<Term> {
-    terms(pod.spec.affinity.as_ref().and_then(|affinity| affinity.pod_anti_affinity.as_ref()), pod)
+/// Weight for others of a required term of a placed Pod's affinity.
+const REQUIRED_WEIGHT: i64 = 1;
+
+/// Preferred terms of a Pod, each with its weight; below nothing where it is to be away.
+pub(super) fn preferred(pod: &Pod) -> Vec<(Term, i64)> {
+    let affinity = pod.spec.affinity.as_ref();
+    let near = affinity.and_then(|affinity| affinity.pod_affinity.as_ref()).map(|rules| (rules, 1i64));
+    let away = affinity.and_then(|affinity| affinity.pod_anti_affinity.as_ref()).map(|rules| (rules, -1i64));
+    let weighted = near.into_iter().chain(away).flat_map(|(rules, sign)| {
+        rules.preferred.iter().map(move |weighted| (&weighted.term, weighted.weight.saturating_mul(sign)))
+    });
+    weighted.map(|(term, weight)| (term_of(term, pod), weight)).collect()
+}
+
+/// Terms of a placed Pod that concern others, each with its weight; without one it keeps them away.
+pub(super) fn held_terms(pod: &Pod) -> Vec<(Term, Option<i64>)> {
+    let Some(affinity) = &pod.spec.affinity else { return Vec::new() };
+    let away = terms(affinity.pod_anti_affinity.as_ref(), pod).into_iter().map(|term| (term, None));
+    let near = terms(affinity.pod_affinity.as_ref(), pod).into_iter().map(|term| (term, Some(REQUIRED_WEIGHT)));
+    away.chain(near).chain(preferred(pod).into_iter().map(|(term, weight)| (term, Some(weight)))).collect()
 }
 
 /// Whether a Pod asks anything of the Pods that have places.

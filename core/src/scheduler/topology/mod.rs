@@ -6,14 +6,17 @@
 //! Source: `pkg/scheduler/framework/plugins/interpodaffinity`, `podtopologyspread`; KEP-895, KEP-3022, KEP-3094, KEP-3243, KEP-3633.
 
 mod asks;
+mod leanings;
 mod selector;
 mod watch;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use asks::{Asks, Term, anti_terms, satisfies};
+use asks::{Asks, Term, held_terms, satisfies};
 pub(super) use asks::{asks, is_helped};
+pub(super) use leanings::Leanings;
+pub(super) use selector::Selector;
 use selector::{ByLabel, Labels, Namespaces};
 use watch::{Domains, Question, Watch};
 
@@ -31,7 +34,7 @@ const MOST_WATCHES: usize = 512;
 struct Placed {
     labels: Labels,
     is_deleting: bool,
-    /// Its terms that keep others away.
+    /// Its terms.
     held: Vec<usize>,
 }
 
@@ -42,11 +45,14 @@ struct Home {
     pods: BTreeMap<Key, Placed>,
 }
 
-/// Terms of placed Pods that keep others away, each with how many Pods have it by domain.
+/// A term of a placed Pod, with its weight for Pods that it means; without one it keeps them away.
+type HeldTerm = (Term, Option<i64>);
+
+/// Terms of placed Pods, each with how many Pods have it by domain.
 #[derive(Clone, Debug, Default)]
 struct Held {
-    terms: BTreeMap<usize, (Arc<Term>, Domains, u64)>,
-    numbers: BTreeMap<Arc<Term>, usize>,
+    terms: BTreeMap<usize, (Arc<HeldTerm>, Domains, u64)>,
+    numbers: BTreeMap<Arc<HeldTerm>, usize>,
     by_label: ByLabel,
     next: usize,
 }
@@ -139,7 +145,7 @@ impl Topology {
         }
         for number in &pod.held {
             let Some((term, domains, _)) = self.held.terms.get_mut(number) else { continue };
-            match node.metadata.labels.get(&term.key) {
+            match node.metadata.labels.get(&term.0.key) {
                 Some(domain) if is_more => domains.add(domain, 1),
                 Some(domain) => domains.take(domain, 1),
                 None => {}
@@ -156,7 +162,7 @@ impl Topology {
 
     /// Counts a Pod on a node; it is counted nowhere before.
     pub(super) fn place(&mut self, node: &str, pod: &Pod) {
-        let held = anti_terms(pod).into_iter().map(|term| self.held.take_up(term)).collect();
+        let held = held_terms(pod).into_iter().map(|term| self.held.take_up(term)).collect();
         let placed = Placed { labels: pod.metadata.labels.clone(), is_deleting: pod.metadata.is_deleting(), held };
         if let Some(node) = self.homes.get(node).and_then(|home| home.node.clone()) {
             self.count(&node, &pod.metadata.namespace, &placed, true);
@@ -179,13 +185,13 @@ impl Topology {
 
     /// What a Pod asks; `None` where it asks nothing and no placed Pod keeps it away from anywhere.
     pub(super) fn wanted(&mut self, pod: &Pod) -> Option<Wanted> {
+        self.uses = self.uses.saturating_add(1);
         let asks = Asks::of(pod);
         let subject = (pod.metadata.namespace.as_str(), &pod.metadata.labels);
-        let held = self.held.against(&self.namespaces, subject);
+        let held = self.held.about(&self.namespaces, subject, Option::is_none);
         if asks.is_nothing() && held.is_empty() {
             return None;
         }
-        self.uses = self.uses.saturating_add(1);
         let question = |terms: &[Term]| Question {
             pods: terms.iter().map(|term| term.pods.clone()).collect(),
             keys: terms.iter().map(|term| term.key.clone()).collect(),
@@ -303,8 +309,8 @@ impl Topology {
         }
         wanted.held.iter().find_map(|number| {
             let (term, domains, _) = self.held.terms.get(number)?;
-            let domain = labels.get(&term.key)?;
-            (domains.count(domain) > 0).then(|| Refusal::KeptAway { key: term.key.clone() })
+            let key = &term.0.key;
+            (domains.count(labels.get(key)?) > 0).then(|| Refusal::KeptAway { key: key.clone() })
         })
     }
 
@@ -338,11 +344,11 @@ fn counts(watch: &Watch, namespaces: &Namespaces, namespace: &str, pod: &Placed)
 
 impl Held {
     /// Notes that one more Pod has a term.
-    fn take_up(&mut self, term: Term) -> usize {
+    fn take_up(&mut self, term: HeldTerm) -> usize {
         let number = self.numbers.get(&term).copied().unwrap_or_else(|| {
             let (number, term) = (self.next, Arc::new(term));
             self.next = self.next.saturating_add(1);
-            self.by_label.insert(&term.pods.labels, number);
+            self.by_label.insert(&term.0.pods.labels, number);
             self.numbers.insert(Arc::clone(&term), number);
             self.terms.insert(number, (term, Domains::default(), 0));
             number
@@ -359,17 +365,23 @@ impl Held {
         *pods = pods.saturating_sub(1);
         if *pods == 0 {
             let term = Arc::clone(term);
-            self.by_label.remove(&term.pods.labels, number);
+            self.by_label.remove(&term.0.pods.labels, number);
             self.numbers.remove(&term);
             self.terms.remove(&number);
         }
     }
 
-    /// The terms that keep a Pod away.
-    fn against(&self, namespaces: &Namespaces, (namespace, labels): (&str, &Labels)) -> Vec<usize> {
+    /// The terms that mean a Pod, of those with some weight or none.
+    fn about(
+        &self,
+        namespaces: &Namespaces,
+        (namespace, labels): (&str, &Labels),
+        is_wanted: fn(&Option<i64>) -> bool,
+    ) -> Vec<usize> {
         let candidates = self.by_label.candidates(labels);
         let matches = |number: &usize| {
-            self.terms.get(number).is_some_and(|(term, ..)| term.pods.matches(namespaces, namespace, labels))
+            let term = self.terms.get(number).map(|(term, ..)| &**term);
+            term.is_some_and(|(term, weight)| is_wanted(weight) && term.pods.matches(namespaces, namespace, labels))
         };
         candidates.filter(matches).collect()
     }

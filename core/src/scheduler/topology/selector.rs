@@ -31,7 +31,8 @@ pub(in crate::scheduler) enum Selector {
 pub(in crate::scheduler) struct Requirements(BTreeSet<(String, Test)>);
 
 impl Selector {
-    fn of(selector: Option<&LabelSelector>) -> Self {
+    /// Of a selector, if there is one.
+    pub(in crate::scheduler) fn of(selector: Option<&LabelSelector>) -> Self {
         let Some(selector) = selector else { return Self::Nothing };
         let mut all = Requirements::default();
         for (key, value) in &selector.match_labels {
@@ -147,7 +148,8 @@ impl PodSelector {
         Self::in_namespace_of(pod, labels.like(&constraint.match_label_keys, &pod.metadata.labels))
     }
 
-    fn in_namespace_of(pod: &Pod, labels: Selector) -> Self {
+    /// Of Pods in the namespace of one.
+    pub(super) fn in_namespace_of(pod: &Pod, labels: Selector) -> Self {
         let namespaces = [pod.metadata.namespace.clone()].into();
         Self { namespaces, namespaces_with: Selector::Nothing, labels }
     }

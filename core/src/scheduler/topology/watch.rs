@@ -7,6 +7,14 @@ use super::asks::Inclusion;
 use super::selector::PodSelector;
 use crate::api::node::Node;
 
+/// Stands for the label whose value is a node's name; no label can have this name.
+pub(super) const NODE: &str = " node";
+
+/// The domain of a node.
+pub(super) fn domain<'n>(node: &'n Node, key: &str) -> Option<&'n String> {
+    if key == NODE { Some(&node.metadata.name) } else { node.metadata.labels.get(key) }
+}
+
 /// Which Pods are counted, and where.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Question {
@@ -122,7 +130,7 @@ impl Watch {
 
 fn count(all: &mut [Domains], keys: &[String], node: &Node, number: u64, is_more: bool) {
     for (domains, key) in all.iter_mut().zip(keys) {
-        match node.metadata.labels.get(key) {
+        match domain(node, key) {
             Some(domain) if is_more => domains.add(domain, number),
             Some(domain) => domains.take(domain, number),
             None => {}
