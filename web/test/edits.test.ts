@@ -38,7 +38,7 @@ test("an edit reads only the parts that it touches", () => {
   expect(new Reading(text, before).parts).toEqual(before.parts);
 });
 
-test("whatever is edited, the answer is that of the text read anew", { timeout: 60_000 }, () => {
+test("whatever is edited, the answer is that of the text read anew", { timeout: 120_000 }, () => {
   const random = numbers(29);
   let documents = [...DOCUMENTS];
   let session = new Session(questionOf(spaced(documents)));
@@ -59,7 +59,7 @@ test("whatever is edited, the answer is that of the text read anew", { timeout: 
     () => (documents = [...DOCUMENTS]),
     (at) => documents.push("# {{ a template }}\n", documents[at] ?? ""),
   ];
-  for (let count = 0; count < 30; count += 1) {
+  for (let count = 0; count < 15; count += 1) {
     edits[random(edits.length)]?.(random(documents.length));
     const question = questionOf(spaced(documents));
     session = session.followedBy(question);
@@ -70,7 +70,7 @@ test("whatever is edited, the answer is that of the text read anew", { timeout: 
   session.free();
 });
 
-test("what is written beside the objects plays nothing again", () => {
+test("what is written beside the objects plays nothing again", { timeout: 30_000 }, () => {
   const text = spaced(DOCUMENTS);
   const before = new Session(questionOf(text));
   const [report, engine] = [before.report(), before.submitted()];

@@ -19,22 +19,26 @@ export function life(session: Session, script: string, untilMillis: number): Lif
   const { steps, findings } = readSteps(script);
   const objects = session.stored().map(({ value }) => value);
   const settings = settingsOf(session.question);
-  const played = (stops: readonly number[]) => play(new Simulation({ settings, objects }), objects, steps, untilMillis, stops);
-  // Once to learn when something happens, once to look at each of these times. Equal inputs have equal histories.
-  const { moments } = played([]);
+  const begun = new Simulation({ settings, objects });
+  begun.apply(objects);
+  begun.begin();
+  // Most happens at once: that is played once, and what follows twice, to learn when something happens and to look at each of these times.
+  // Equal pasts have equal futures.
+  const start = begun.nowMillis;
+  const isRestless = begun.runUntil(start) === "restless";
+  const other = begun.fork();
+  const { moments } = play(begun, start, steps, untilMillis, []);
   const stops = [...new Set([0, ...moments.map(({ atMillis }) => atMillis), untilMillis])];
-  return { ...played(stops.slice(0, MAX_STAGES)), endMillis: untilMillis, findings };
+  const played = play(other, start, steps, untilMillis, stops.slice(0, MAX_STAGES));
+  return { ...played, isRestless: isRestless || played.isRestless, endMillis: untilMillis, findings };
 }
 
 type Played = Pick<Life, "moments" | "stages" | "steps" | "isRestless">;
 
-/** Plays the steps, and looks at the cluster at the stops, which are in the order of time. */
-function play(simulation: Simulation, objects: unknown[], steps: readonly ScriptStep[], untilMillis: number, stops: readonly number[]): Played {
+/** Plays the steps from a start on, and looks at the cluster at the stops, which are in the order of time. The simulation is freed. */
+function play(simulation: Simulation, start: number, steps: readonly ScriptStep[], untilMillis: number, stops: readonly number[]): Played {
   const played: Played = { moments: [], stages: [], steps: [], isRestless: false };
   try {
-    simulation.apply(objects);
-    simulation.begin();
-    const start = simulation.nowMillis;
     const runUntil = (atMillis: number) => {
       if (simulation.runUntil(start + atMillis) === "restless") played.isRestless = true;
     };
