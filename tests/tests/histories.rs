@@ -1,6 +1,6 @@
 //! Recorded histories of real control planes: in `reference` mode the simulation does what was recorded, in `sound` mode it breaks no law.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests read files and say what they found")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests read files and say what they found")]
 
 use std::path::{Path, PathBuf};
 
