@@ -11,6 +11,8 @@ export type RunDocument = {
   input: Input,
   /** How things stand at the end. */
   report: Report,
+  /** With `--scores`: the chosen node of each Pod that got one. */
+  scores?: Array<PodScores>,
   /** The virtual time that passed. */
   simulation?: SimulatedTime,
   /** What happened, in order. */
@@ -35,6 +37,8 @@ export type ExplainDocument = {
   input: Input,
   /** One for each subject. */
   explanations: Array<Explanation>,
+  /** With `--scores`: how nodes compared for the Pod. */
+  scores?: Array<PodScores>,
 };
 
 /** What `apportion explain CODE -o json` prints: what codes mean. */
@@ -234,6 +238,8 @@ export type Kubernetes = {
   featureGates: { [name: string]: boolean },
   /** `reference` with the version's known defects, else `sound`; absent where it makes no difference. */
   mode?: Mode,
+  /** Which of the nodes that fit Pods get; absent for the first by name. */
+  placement?: Ranking,
 };
 
 /** What was read. */

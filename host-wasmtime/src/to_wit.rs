@@ -8,7 +8,7 @@ use apportion_core::api::claim::ResourceClaim;
 use apportion_core::api::object::Object;
 use apportion_core::api::quantity::Quantity;
 use apportion_core::finding::ObjectRef;
-use apportion_core::profile::{Features, Mode, Profile, Version};
+use apportion_core::profile::{Features, Mode, Profile, Ranking, Version};
 
 use crate::bindings::exports::apportion::dra::decisions as wit;
 
@@ -25,6 +25,10 @@ pub(crate) fn profile(profile: &Profile) -> wit::Profile {
         mode: match profile.mode {
             Mode::Sound => wit::Mode::Sound,
             Mode::Reference => wit::Mode::Reference,
+        },
+        placement: match profile.placement {
+            Ranking::First => wit::Ranking::First,
+            Ranking::Scores => wit::Ranking::Scores,
         },
     }
 }

@@ -5,7 +5,7 @@ use apportion::{Door, Runner};
 use apportion_core::ask::{Supposition, TaintSpec};
 use apportion_core::control_plane::script::kind_named;
 use apportion_core::finding::ObjectRef;
-use apportion_core::profile::{Mode, Release};
+use apportion_core::profile::{Mode, Ranking, Release};
 use clap::{Args, ValueEnum};
 
 use super::ask::{self, Asked};
@@ -154,6 +154,9 @@ pub(crate) struct EngineArguments {
     /// Whether known defects of that version are reproduced
     #[arg(long, value_enum, default_value_t = ModeChoice::Sound)]
     pub(crate) mode: ModeChoice,
+    /// Which of the nodes that fit a Pod gets
+    #[arg(long, value_enum, default_value_t = RankingChoice::First)]
+    pub(crate) placement: RankingChoice,
     /// Devices that one search may try before it gives up
     #[arg(long, value_name = "N", default_value_t = apportion_core::allocate::Limits::default().max_steps)]
     pub(crate) max_steps: u64,
@@ -253,6 +256,23 @@ pub(crate) enum ModeChoice {
     Sound,
     /// Yes: the version's answer
     Reference,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RankingChoice {
+    /// The first by name
+    First,
+    /// The best by kube-scheduler's scores; of equals the first by name
+    Scores,
+}
+
+impl From<RankingChoice> for Ranking {
+    fn from(choice: RankingChoice) -> Self {
+        match choice {
+            RankingChoice::First => Self::First,
+            RankingChoice::Scores => Self::Scores,
+        }
+    }
 }
 
 impl From<ModeChoice> for Mode {

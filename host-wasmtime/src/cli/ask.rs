@@ -14,7 +14,9 @@ use apportion_core::wire;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::arguments::{ClusterArguments, EngineArguments, KubernetesArguments, LookArguments, ModeChoice, Output};
+use super::arguments::{
+    ClusterArguments, EngineArguments, KubernetesArguments, LookArguments, ModeChoice, Output, RankingChoice,
+};
 use super::diagnose::diagnose;
 use super::input::{Input, Taken};
 use super::machine;
@@ -38,9 +40,15 @@ pub(crate) fn profile(arguments: &KubernetesArguments, mode: Mode) -> Result<Pro
     }
 }
 
+/// The profile that the arguments describe, with the mode and how nodes are chosen.
+pub(crate) fn profile_of(arguments: &EngineArguments) -> Result<Profile> {
+    let placement = arguments.placement.into();
+    Ok(Profile { placement, ..profile(&arguments.kubernetes, arguments.mode.into())? })
+}
+
 /// An empty cluster: in the component, or outside of it for comparison.
 fn empty(arguments: &EngineArguments) -> Result<Box<dyn Door>> {
-    let profile = profile(&arguments.kubernetes, arguments.mode.into())?;
+    let profile = profile_of(arguments)?;
     let limits = Limits { max_steps: arguments.max_steps };
     match arguments.kubernetes.native {
         true => open(profile, limits, None),
@@ -159,7 +167,11 @@ pub(crate) fn in_words(arguments: &EngineArguments) -> String {
         ModeChoice::Sound => "",
         ModeChoice::Reference => ", known defects included",
     };
-    format!("{}{mode}", kubernetes_in_words(&arguments.kubernetes))
+    let placement = match arguments.placement {
+        RankingChoice::First => "",
+        RankingChoice::Scores => ", nodes chosen by score",
+    };
+    format!("{}{mode}{placement}", kubernetes_in_words(&arguments.kubernetes))
 }
 
 /// The version and its gates, in a few words.

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::arguments::{EngineArguments, KubernetesArguments, ModeChoice, Output};
+use super::arguments::{EngineArguments, KubernetesArguments, ModeChoice, Output, RankingChoice};
 use super::input::{Input, Taken};
 use super::note::{MachineNote, Note};
 
@@ -15,14 +15,29 @@ pub(crate) const FORMAT: &str = "apportion/v1";
 /// Bytes that are written together.
 const PIECE: usize = 64 << 10;
 
-/// The Kubernetes that answered, and whether with its defects.
-pub(crate) fn kubernetes_in_mode(arguments: &EngineArguments) -> Map<String, Value> {
-    let mode = match arguments.mode {
+/// The mode as it is written.
+pub(crate) fn mode(mode: ModeChoice) -> &'static str {
+    match mode {
         ModeChoice::Sound => "sound",
         ModeChoice::Reference => "reference",
-    };
+    }
+}
+
+/// Which node a Pod gets, as it is written.
+pub(crate) fn placement(placement: RankingChoice) -> &'static str {
+    match placement {
+        RankingChoice::First => "first",
+        RankingChoice::Scores => "scores",
+    }
+}
+
+/// The Kubernetes that answered, whether with its defects, and which node Pods get where that is not the first.
+pub(crate) fn kubernetes_in_mode(arguments: &EngineArguments) -> Map<String, Value> {
     let mut kubernetes = kubernetes(&arguments.kubernetes);
-    kubernetes.insert("mode".to_owned(), json!(mode));
+    kubernetes.insert("mode".to_owned(), json!(mode(arguments.mode)));
+    if arguments.placement != RankingChoice::First {
+        kubernetes.insert("placement".to_owned(), json!(placement(arguments.placement)));
+    }
     kubernetes
 }
 

@@ -17,6 +17,7 @@ mod pen;
 mod progress;
 mod read;
 mod report;
+mod scores;
 mod shown;
 mod template_sync;
 mod text;

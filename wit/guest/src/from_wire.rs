@@ -8,7 +8,7 @@ use apportion_core::cel::Environment;
 use apportion_core::engine::{self, read_claim, read_quantity};
 use apportion_core::evaluate::{DeviceSample, read_device};
 use apportion_core::finding::{Finding, ObjectRef};
-use apportion_core::profile::{Mode, Profile, Release, Version};
+use apportion_core::profile::{Mode, Profile, Ranking, Release, Version};
 use apportion_core::validate::{Circumstances, Operation, Submission};
 use apportion_core::wire;
 
@@ -20,8 +20,13 @@ pub(crate) fn profile(profile: &wit::Profile) -> Result<Profile, Vec<Finding>> {
         wit::Mode::Sound => Mode::Sound,
         wit::Mode::Reference => Mode::Reference,
     };
+    let placement = match profile.placement {
+        wit::Ranking::First => Ranking::First,
+        wit::Ranking::Scores => Ranking::Scores,
+    };
     let release = Release::new(version(profile.version), profile.patch);
-    wire::profile(release, profile.gates.iter().map(|gate| (gate.name.as_str(), gate.enabled)), mode)
+    let gates = profile.gates.iter().map(|gate| (gate.name.as_str(), gate.enabled));
+    Ok(Profile { placement, ..wire::profile(release, gates, mode)? })
 }
 
 fn version(version: wit::Version) -> Version {

@@ -128,7 +128,7 @@ pub(super) fn batch(arguments: &BatchArguments) -> Result<Shown> {
 
 /// What makes each thread its own component.
 fn answerer(arguments: &BatchArguments) -> Result<impl Fn() -> Answerer + Send + Sync + use<>> {
-    let EngineArguments { kubernetes, max_steps, mode } = &arguments.engine;
+    let EngineArguments { kubernetes, max_steps, mode, .. } = &arguments.engine;
     ask::profile(kubernetes, (*mode).into())?;
     let mut settings = machine::kubernetes_in_mode(&arguments.engine);
     settings.insert("maxSteps".to_owned(), json!(max_steps));

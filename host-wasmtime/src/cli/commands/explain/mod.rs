@@ -6,7 +6,8 @@ use std::io;
 use std::path::PathBuf;
 
 use anyhow::{Result, anyhow, bail};
-use apportion_core::ask::Inquiry;
+use apportion::Door;
+use apportion_core::ask::{Inquiry, PodScores, ScoresRequest};
 use apportion_core::explain::{
     Change, ClosestNode, DeviceDetail, Explanation, NodeDetail, ReasonCount, ReasonKind, Request, RequestExplanation,
     State, Suggestion,
@@ -16,12 +17,14 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::arguments::{EngineArguments, NamespaceArguments, Output, RepeatedArguments, ViewArguments};
+use crate::cli::ask::{self, Asked};
 use crate::cli::codes::{Entry, entries, known};
 use crate::cli::listed::help;
 use crate::cli::pen::{Ink, Pen};
+use crate::cli::scores;
 use crate::cli::shown::Shown;
 use crate::cli::text::{self, alike, clean, count, indented, item, width, wrap};
-use crate::cli::{ask, files, machine};
+use crate::cli::{files, machine};
 
 const EXAMPLE: &str = "\
 Example:
@@ -58,6 +61,9 @@ pub(crate) struct ExplainArguments {
     /// List this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE
     #[arg(long, short = 'd', value_name = "DEVICE", help_heading = "What")]
     device: Option<String>,
+    /// Show how kube-scheduler's default profile scores the nodes that fit the Pod, by plugin
+    #[arg(long, help_heading = "What", conflicts_with = "apply")]
+    scores: bool,
     /// Print what the suggestion with this number takes: the manifests, below the steps with their commands; or the setting
     #[arg(long, value_name = "N")]
     apply: Option<usize>,
@@ -121,14 +127,32 @@ fn cluster(arguments: &ExplainArguments, files: &[String], subject: Option<Objec
         let stdout = stdout.into();
         return Ok(Shown { stdout, stderr: asked.stderr(), verdict: asked.taken.verdict(true) });
     }
+    let scored = if arguments.scores { Some(scores(&mut asked, subject)?) } else { None };
+    let of_scores = |pen| {
+        let lines =
+            scored.iter().flat_map(|(_, found)| found).flat_map(|pod| [vec![String::new()], scores::of_pod(pod, pen)]);
+        text::lines(lines.flatten())
+    };
     let table = |pen| match asked.taken.problems() {
-        _ if !explanations.is_empty() => show(&explanations, view.look.is_brief, pen),
+        _ if !explanations.is_empty() => show(&explanations, view.look.is_brief, pen) + &of_scores(pen),
         Some(problems) if asked.taken.has_errors() => format!("Nothing that was read is Pending. {problems}\n"),
         _ => "Nothing is Pending.\n".to_owned(),
     };
     let is_fine = explanations.iter().all(|one| matches!(one.state, State::Placed | State::Fits));
-    let shown = asked.show(view.output, "Explanations", || json!({ "explanations": answer }), table, is_fine);
+    let body = || match &scored {
+        Some((scores, _)) => json!({ "explanations": answer, "scores": scores }),
+        None => json!({ "explanations": answer }),
+    };
+    let shown = asked.show(view.output, "Explanations", body, table, is_fine);
     asked.with_remarks(shown)
+}
+
+/// How nodes compare for the Pod that is explained.
+fn scores(asked: &mut Asked<'_, Box<dyn Door>>, subject: Option<ObjectRef>) -> Result<(Value, Vec<PodScores>)> {
+    match subject.filter(|subject| subject.kind == "Pod") {
+        Some(pod) => asked.inquire(&Inquiry::Scores(ScoresRequest { pods: vec![pod], brief: false })),
+        None => bail!("`--scores` needs a Pod to be named, for instance `--pod ml/train`"),
+    }
 }
 
 /// What the user named behind a flag.

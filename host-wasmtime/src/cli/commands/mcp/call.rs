@@ -12,11 +12,12 @@ use super::McpArguments;
 use super::answer::{self, Answer, Detail};
 use super::tools::{DETAILS, Kind, Parameter, Tool};
 use crate::cli::arguments::{
-    ChangeArguments, Color, EngineArguments, KubernetesArguments, LookArguments, ModeChoice, NamespaceArguments,
-    Output, ViewArguments,
+    ChangeArguments, Color, EngineArguments, KubernetesArguments, LookArguments, NamespaceArguments, Output,
+    ViewArguments,
 };
 use crate::cli::commands::{Arguments, Command, explain};
 use crate::cli::files::{self, Source};
+use crate::cli::machine;
 use crate::cli::shown::Shown;
 use crate::cli::text::count;
 
@@ -66,6 +67,7 @@ impl Setup {
                 runner: if engine.kubernetes.native { None } else { Some(Runner::timed()?) },
             },
             mode: engine.mode,
+            placement: engine.placement,
             max_steps: engine.max_steps,
         };
         let cluster = cluster.from_cluster.then(|| cluster.context.clone());
@@ -174,15 +176,13 @@ impl Setup {
 
     /// The server's own settings, where a call has none.
     fn settings(&self, tool: &Tool, call: &Call) -> Vec<String> {
-        let EngineArguments { kubernetes, mode, max_steps } = &self.engine;
+        let EngineArguments { kubernetes, mode, placement, max_steps } = &self.engine;
         let gates = kubernetes.feature_gates.iter().map(|(name, enabled)| format!("{name}={enabled}"));
-        let mode = match mode {
-            ModeChoice::Sound => "sound",
-            ModeChoice::Reference => "reference",
-        };
+        let (mode, placement) = (machine::mode(*mode), machine::placement(*placement));
         let mut all = vec![
             ("kubernetes_version", format!("--kubernetes-version={}", kubernetes.kubernetes_version)),
             ("mode", format!("--mode={mode}")),
+            ("placement", format!("--placement={placement}")),
             ("max_steps", format!("--max-steps={max_steps}")),
         ];
         all.extend(gates.map(|gate| ("feature_gates", format!("--feature-gates={gate}"))));

@@ -88,6 +88,11 @@ const SEARCH: &[Parameter] = &[
         Kind::Choice(&["sound", "reference"]),
         "reference: with the known defects of that version. sound: without, which is usual.",
     ),
+    parameter(
+        "placement",
+        Kind::Choice(&["first", "scores"]),
+        "Which of the nodes that fit a Pod gets. first: the first by name. scores: the one that kube-scheduler's default profile scores best.",
+    ),
     parameter("max_steps", Kind::Number, "Devices that one search may try before it gives up; the server has a limit."),
 ];
 

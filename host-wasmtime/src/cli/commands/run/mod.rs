@@ -10,18 +10,20 @@ mod timeline;
 pub(super) use html::page_head;
 pub(super) use timeline::clock;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use apportion_core::ask::{Inquiry, PodScores, ScoresRequest};
 use apportion_core::control_plane::Settled;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::api_server::READ;
-use crate::cli::arguments::{EngineArguments, InputArguments, LookArguments, RunOutput};
+use crate::cli::arguments::{EngineArguments, InputArguments, LookArguments, RankingChoice, RunOutput};
 use crate::cli::ask::{self, Asked};
 use crate::cli::machine;
 use crate::cli::read::gather;
+use crate::cli::scores;
 use crate::cli::shown::Shown;
-use crate::cli::text::clean;
+use crate::cli::text::{self, clean};
 
 const EXAMPLE: &str = "\
 Example:
@@ -42,6 +44,9 @@ pub(crate) struct RunArguments {
     /// How the answer is written
     #[arg(long, short = 'o', value_enum, default_value_t = RunOutput::Table, help_heading = "Output")]
     output: RunOutput,
+    /// With `--placement scores`: each Pod's chosen node with its score, and how many nodes had the same
+    #[arg(long, help_heading = "Output")]
+    scores: bool,
     #[command(flatten)]
     pub(super) look: LookArguments,
 }
@@ -64,16 +69,38 @@ struct TimeArguments {
 }
 
 pub(super) fn run(arguments: &RunArguments) -> Result<Shown> {
-    let RunArguments { input, time, engine, output, look } = arguments;
+    let RunArguments { input, time, engine, output, scores: has_scores, look } = arguments;
     let words = ask::in_words(engine);
+    if *has_scores && engine.placement == RankingChoice::First {
+        bail!("`--scores` needs `--placement scores`: otherwise Pods get the first node by name that fits");
+    }
     if time.until.is_some() || time.script.is_some() || time.events || time.step || *output == RunOutput::Html {
+        if *has_scores {
+            bail!(
+                "`--scores` is about where everything lands: use it without `--until`, `--script`, `--events`, `--step` and HTML"
+            );
+        }
         return in_time(arguments, &words);
     }
     let mut asked = ask::cluster(engine, look, &input.files(), &input.cluster)?;
     let report = asked.door.run()?;
-    let table = |pen| report::show(&report, &asked.input, &asked.taken, &words, pen, look);
+    let scored: Option<(Value, Vec<PodScores>)> = match has_scores {
+        true => Some(asked.inquire(&Inquiry::Scores(ScoresRequest { brief: true, ..ScoresRequest::default() }))?),
+        false => None,
+    };
+    let table = |pen| {
+        let mut shown = report::show(&report, &asked.input, &asked.taken, &words, pen, look);
+        if let Some((_, scored)) = &scored {
+            shown.push_str(&text::lines(scores::of_pods(scored, pen)));
+        }
+        shown
+    };
+    let body = || match &scored {
+        Some((answer, _)) => json!({ "report": report, "scores": answer }),
+        None => json!({ "report": report }),
+    };
     let is_satisfied = report.is_satisfied();
-    let shown = asked.show(output.plain(), "Run", || json!({ "report": report }), table, is_satisfied);
+    let shown = asked.show(output.plain(), "Run", body, table, is_satisfied);
     if engine.kubernetes.runner.is_none() {
         // The process ends now and gives everything back at once.
         std::mem::forget((asked, report));
@@ -83,7 +110,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Shown> {
 
 /// What happens in virtual time, and not only where everything lands.
 fn in_time(arguments: &RunArguments, words: &str) -> Result<Shown> {
-    let RunArguments { input, time, engine, output, look } = arguments;
+    let RunArguments { input, time, engine, output, look, .. } = arguments;
     let steps = timeline::Steps::new(time.script.as_deref(), time.until.as_deref(), time.step)?;
     let input = gather(&input.files(), &input.cluster, &READ)?;
     let (taken, played) = steps.play(engine, &input)?;

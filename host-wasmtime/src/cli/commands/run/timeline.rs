@@ -117,7 +117,7 @@ impl Steps {
 
     /// Plays them in a cluster of the input's objects.
     pub(super) fn play(&self, engine: &EngineArguments, input: &Input) -> Result<(Taken, Played)> {
-        let profile = ask::profile(&engine.kubernetes, engine.mode.into())?;
+        let profile = ask::profile_of(engine)?;
         let limits = Limits { max_steps: engine.max_steps };
         let now = Simulation::start_of(&input.objects().collect::<Vec<Value>>());
         match engine.kubernetes.native {
