@@ -171,6 +171,19 @@ fn is_served(kubernetes: Version, (since, until): Served) -> bool {
     (since..=until).contains(&kubernetes)
 }
 
+/// API version, kind and shape of everything that some release serves.
+#[cfg(test)]
+pub(super) fn shapes() -> impl Iterator<Item = (String, &'static str, &'static Type)> {
+    KINDS.iter().flat_map(|row| {
+        let served = row.versions.iter().filter(|(.., served)| *served != NEVER);
+        served.map(|(version, shape, _)| {
+            let written = if row.kind == Kind::TemplateSource { "ClusterResourceClaimTemplate" } else { row.name };
+            let group = if row.group.is_empty() { String::new() } else { format!("{}/", row.group) };
+            (format!("{group}{version}"), written, *shape)
+        })
+    })
+}
+
 /// Group and version of an API version.
 pub(super) fn split(api_version: &str) -> (&str, &str) {
     api_version.split_once('/').unwrap_or(("", api_version))

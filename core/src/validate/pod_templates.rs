@@ -45,3 +45,9 @@ kinds! {
 pub(super) fn of(group: &str, kind: &str) -> Option<&'static Row> {
     KINDS.iter().find(|row| row.group == group && row.kind == kind)
 }
+
+/// Group, kind, shape and paths of Pod templates of every kind that has a shape.
+#[cfg(test)]
+pub(super) fn shapes() -> impl Iterator<Item = (&'static str, &'static str, &'static Type, &'static [&'static str])> {
+    KINDS.iter().filter_map(|row| Some((row.group, row.kind, row.schema?, row.paths)))
+}

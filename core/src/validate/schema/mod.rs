@@ -29,6 +29,8 @@ macro_rules! kind {
 mod controllers;
 mod core;
 mod fit;
+#[cfg(test)]
+mod listing;
 mod meta;
 mod resource;
 mod same;
