@@ -37,7 +37,7 @@ def call(name: str, *arguments):
     return answer
 
 
-profile = record(version="all", patch=None, gates=[], mode="sound")
+profile = record(version="all", patch=None, gates=[], mode="sound", placement="first")
 cluster = call("[static]cluster.create", profile, record(**{"max-steps": 1_000_000}))
 findings = call("[method]cluster.apply", cluster, json.load(sys.stdin))
 assert not any(findings), findings

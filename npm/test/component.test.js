@@ -52,7 +52,7 @@ test("jco runs it in Node", async () => {
   const { instantiate } = await import(pathToFileURL(join(out, "dra.js")));
   const { decisions } = await instantiate((name) => WebAssembly.compile(readFileSync(join(out, name))), {});
 
-  const cluster = decisions.Cluster.create({ version: "all", gates: [], mode: "sound" }, { maxSteps: 1_000_000n });
+  const cluster = decisions.Cluster.create({ version: "all", gates: [], mode: "sound", placement: "first" }, { maxSteps: 1_000_000n });
   assert.deepEqual(cluster.apply(objects).flat(), []);
   const { pods, claims } = cluster.run();
   const found = {
