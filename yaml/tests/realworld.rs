@@ -1,4 +1,4 @@
-//! Published manifests: all are read, and what is told about them is sensible. `APPORTION_MANIFESTS` names the folder.
+//! Published manifests: all are read, with sensible findings. `APPORTION_MANIFESTS` names the folder.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

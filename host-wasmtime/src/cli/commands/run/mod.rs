@@ -83,11 +83,12 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Shown> {
         return in_time(arguments, &words);
     }
     let mut asked = ask::cluster(engine, look, &input.files(), &input.cluster)?;
-    let report = asked.door.run()?;
+    // Before the Pods have their nodes.
     let scored: Option<(Value, Vec<PodScores>)> = match has_scores {
         true => Some(asked.inquire(&Inquiry::Scores(ScoresRequest { brief: true, ..ScoresRequest::default() }))?),
         false => None,
     };
+    let report = asked.door.run()?;
     let table = |pen| {
         let mut shown = report::show(&report, &asked.input, &asked.taken, &words, pen, look);
         if let Some((_, scored)) = &scored {
