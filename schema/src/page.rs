@@ -74,7 +74,7 @@ fn body(schema: &Value) -> String {
     }
 }
 
-/// By which field an alternative is told from the others.
+/// The field whose value differs between the alternatives.
 fn marked(schema: &Value) -> String {
     let part = list(schema, "allOf").and_then(<[Value]>::first).unwrap_or(schema);
     let mut fields = part.get("properties").and_then(Value::as_object).into_iter().flatten();

@@ -61,7 +61,7 @@ pub struct Recorded {
     pub generator: u64,
     /// The patch release of the control plane.
     pub kubernetes: String,
-    /// Digest of the requests, so that a changed generator is told from a changed control plane.
+    /// Digest of the requests: where it differs, the generator has changed and not the control plane.
     pub requests: String,
     /// The steps from the first on.
     pub steps: Vec<Outcome>,

@@ -84,7 +84,7 @@ pub struct Settings<'s> {
     /// Whether the condition and the Event of a Pod without a place are written. Finding out what all nodes have against a Pod costs more
     /// than finding out that none takes it.
     pub records_failures: bool,
-    /// Whether it is told how nodes compared; for a profile that compares them.
+    /// Whether the scores of nodes are returned. Needs a profile that places Pods by scores.
     pub records_scores: bool,
 }
 
