@@ -16,6 +16,7 @@
 
 pub mod allocate;
 pub mod api;
+mod arrange;
 pub mod ask;
 mod bits;
 pub mod cel;

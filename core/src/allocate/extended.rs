@@ -11,6 +11,7 @@ use crate::api::class::DeviceClass;
 use crate::api::node::Node;
 use crate::api::pod::{Container, Pod};
 use crate::api::quantity::Quantity;
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 
 /// In front of a class name: the resource that the class serves without stating it.
@@ -69,7 +70,7 @@ pub fn on_node(cluster: &Cluster, pod: &Pod, node: &Node) -> Option<ExtendedReso
         found.resources.insert(resource.clone());
         found.add(&containers, resource, &class.metadata.name);
     }
-    found.requests.sort_by(|a, b| a.name.cmp(&b.name));
+    found.requests.arrange_by(|a, b| a.name.cmp(&b.name));
     (!found.resources.is_empty()).then_some(found)
 }
 

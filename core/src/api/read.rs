@@ -301,13 +301,16 @@ impl<T: Json> Json for Vec<T> {
 impl<T: Json> Json for BTreeMap<String, T> {
     fn read(value: Value, at: &Path<'_>, findings: &mut Vec<Finding>) -> Result<Self, Value> {
         match value {
-            Value::Object(map) => Ok(map
-                .into_iter()
-                .filter_map(|(key, item)| {
-                    let read = T::read(item, &at.key(&key), findings).ok()?;
-                    Some((key, read))
-                })
-                .collect()),
+            Value::Object(map) => {
+                // Collecting would be compiled with a sort for each type.
+                let mut read = Self::new();
+                for (key, item) in map {
+                    if let Ok(item) = T::read(item, &at.key(&key), findings) {
+                        read.insert(key, item);
+                    }
+                }
+                Ok(read)
+            }
             Value::Null => Ok(Self::new()),
             other => wrong_type(other, "an object", at, findings),
         }
@@ -315,7 +318,11 @@ impl<T: Json> Json for BTreeMap<String, T> {
 
     fn write(&self) -> Option<Value> {
         (!self.is_empty()).then(|| {
-            Value::Object(self.iter().map(|(key, item)| (key.clone(), item.write().unwrap_or(Value::Null))).collect())
+            let mut written = Map::new();
+            for (key, item) in self {
+                written.insert(key.clone(), item.write().unwrap_or(Value::Null));
+            }
+            Value::Object(written)
         })
     }
 }

@@ -16,6 +16,7 @@ use crate::allocate::{Allowance, DeviceId, InUse, Limits, Place, Question, find_
 use crate::api::claim::{DeviceRequest, ExactDeviceRequest, ResourceClaim};
 use crate::api::node::Node;
 use crate::api::object::Object;
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
 use crate::explain::case::Case;
@@ -198,7 +199,7 @@ pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Resu
     let rows = match request.per {
         Per::Node => {
             let mut rows = [per_node.as_slice(), &nothing].concat();
-            rows.sort_by(|one, other| one.name.cmp(&other.name));
+            rows.arrange_by(|one, other| one.name.cmp(&other.name));
             rows
         }
         Per::Pool => per_pool(cluster, &claim, &nodes, &limits),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::allocate::Limits;
 use crate::api::object::Object;
 use crate::api::slice::{DeviceTaint, TaintEffect};
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::control_plane::Simulation;
 use crate::explain::change::taint_parts;
@@ -99,7 +100,7 @@ pub(crate) fn evictions(cluster: &Cluster, now: Time) -> Vec<Eviction> {
             claims: claims.into_iter().map(|claim| format!("{}/{}", claim.0, claim.1)).collect(),
         })
         .collect();
-    all.sort_by(|a, b| (a.in_seconds, &a.pod).cmp(&(b.in_seconds, &b.pod)));
+    all.arrange_by(|a, b| (a.in_seconds, &a.pod).cmp(&(b.in_seconds, &b.pod)));
     all
 }
 

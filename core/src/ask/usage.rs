@@ -14,6 +14,7 @@ use crate::allocate::{DeviceId, Limits, Question};
 use crate::api::claim::{DeviceRequest, ExactDeviceRequest, ResourceClaim};
 use crate::api::quantity::Quantity;
 use crate::api::slice::{AttributeValue, Device, ResourceSlice};
+use crate::arrange::Arrange;
 use crate::cluster::{Cluster, PoolState};
 use crate::control_plane::infer::infer_nodes;
 use crate::controllers::pool_status;
@@ -186,7 +187,7 @@ pub fn usage(cluster: &mut Cluster, limits: &Limits) -> Usage {
     usage.rows =
         rows.into_iter().map(|((of, name), devices)| UsageRow { of, name: name.to_owned(), devices }).collect();
     usage.stranded = stranded.into_iter().map(|(reason, devices)| StrandedBy { reason, devices }).collect();
-    usage.stranded.sort_by_key(|by| std::cmp::Reverse(by.devices));
+    usage.stranded.arrange_by_key(|by| std::cmp::Reverse(by.devices));
     let pools: BTreeSet<(&str, &str)> =
         cluster.newest_slices().map(|slice| (slice.spec.driver.as_str(), slice.spec.pool.name.as_str())).collect();
     for (driver, pool) in &pools {

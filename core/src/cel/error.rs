@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::arrange::Arrange;
+
 /// Where an error has no place in the source.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
@@ -60,7 +62,7 @@ impl<'a> Report<'a> {
     pub(super) fn render(&self) -> String {
         let mut errors: Vec<(Place, &str)> =
             self.errors.iter().map(|problem| (self.place(problem.offset), problem.message.as_str())).collect();
-        errors.sort_by_key(|(place, _)| *place);
+        errors.arrange_by_key(|(place, _)| *place);
         let mut text = String::new();
         for (position, (place, message)) in errors.into_iter().enumerate() {
             if position > 0 {

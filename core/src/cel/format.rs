@@ -9,6 +9,8 @@ use super::number;
 use super::types::Type;
 use super::value::{Eval, Fault, List, Map, Value, fail};
 
+use crate::arrange::Arrange;
+
 /// One `%..` of a format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Clause {
@@ -196,7 +198,7 @@ fn map_text(map: &Map<'_>) -> Eval<String> {
         }
         pairs.push((element(&key)?, element(&value)?));
     }
-    pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
+    pairs.arrange_by(|(a, _), (b, _)| a.cmp(b));
     let pairs: Vec<String> = pairs.into_iter().map(|(key, value)| format!("{key}:{value}")).collect();
     Ok(format!("{{{}}}", pairs.join(", ")))
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Cluster;
 use crate::api::object::Object;
+use crate::arrange::Arrange;
 use crate::finding::ObjectRef;
 
 impl Cluster {
@@ -28,7 +29,7 @@ impl Cluster {
                 .iter()
                 .map(|((namespace, name), pod)| (self.arrival("Pod", namespace, name), Object::Pod(Arc::clone(pod)))),
         );
-        ordered.sort_by_key(|(arrival, _)| *arrival);
+        ordered.arrange_by_key(|(arrival, _)| *arrival);
         all(self.namespaces.values(), Object::Namespace)
             .chain(self.nodes.values().cloned().map(Object::Node))
             .chain(all(self.priority_classes.values(), Object::PriorityClass))

@@ -18,6 +18,7 @@ use super::{Cluster, Usage};
 use crate::api::node::{Node, NodeSelector};
 use crate::api::quantity::Quantity;
 use crate::api::slice::{CounterSet, Device, ResourceSlice};
+use crate::arrange::Arrange;
 use crate::profile::{Profile, Version};
 
 /// Whether devices of a pool can be given out.
@@ -222,8 +223,8 @@ fn gather(cluster: &Cluster, node: &Node, foreign: &Foreign) -> Result<Gathered,
         if waits { &mut last } else { &mut first }.push(pool);
     }
     let name = |pool: &NodePool| cluster.inventory().pool(pool.pool).map(|entry| (&*entry.driver, &*entry.name));
-    first.sort_by_key(name);
-    last.sort_by_key(name);
+    first.arrange_by_key(name);
+    last.arrange_by_key(name);
     first.append(&mut last);
     Ok(Gathered { pools: first, seen, foreign: foreign.clock() })
 }
@@ -378,7 +379,7 @@ pub(super) fn view<'c>(
         ledger: None,
     };
     let is_count = |count: usize| i64::try_from(count).is_ok_and(|count| count == spec.pool.resource_slice_count);
-    relevant.sort_by(|a, b| a.slice.metadata.name.cmp(&b.slice.metadata.name));
+    relevant.arrange_by(|a, b| a.slice.metadata.name.cmp(&b.slice.metadata.name));
     let mut all = relevant.clone();
     if !is_count(relevant.len()) {
         // Slices for other nodes may complete the pool, or show that it is out of date.

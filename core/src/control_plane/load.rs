@@ -13,6 +13,7 @@ use crate::api::node::Node;
 use crate::api::object::{Object, parse, read_text};
 use crate::api::pod::Pod;
 use crate::api::source::MANAGED_BY;
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::controllers::workloads;
 use crate::decision::Time;
@@ -321,7 +322,7 @@ fn namespaces_with_admin_access(cluster: &Cluster) -> Vec<String> {
     let of_claims = claims.map(|claim| claim.metadata.namespace.clone());
     let mut names: Vec<String> =
         of_claims.chain(templates.map(|template| template.metadata.namespace.clone())).collect();
-    names.sort();
+    names.arrange();
     names.dedup();
     names.retain(|name| !cluster.namespaces().contains_key(name));
     names

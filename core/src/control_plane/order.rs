@@ -1,6 +1,7 @@
 //! In which order Pods are scheduled.
 
 use crate::api::pod::Pod;
+use crate::arrange::Arrange;
 use crate::cluster::{Cluster, Key};
 use crate::controllers::workloads::root_of;
 
@@ -20,6 +21,6 @@ pub(super) fn rank(cluster: &Cluster, pod: &Pod) -> Rank {
 /// All Pods in the order of scheduling.
 pub(crate) fn scheduling_order(cluster: &Cluster) -> Vec<Key> {
     let mut order: Vec<(Rank, &Key)> = cluster.pods().iter().map(|(key, pod)| (rank(cluster, pod), key)).collect();
-    order.sort();
+    order.arrange();
     order.into_iter().map(|(_, key)| key.clone()).collect()
 }

@@ -38,6 +38,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Build, Command, Component, DevicePath};
+use crate::arrange::Arrange;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::near::nearest;
 use crate::profile::Profile;
@@ -133,7 +134,7 @@ pub fn script(value: &Value) -> Result<Vec<Step>, Vec<Finding>> {
             Err(message) => findings.push(bad(index, message)),
         }
     }
-    steps.sort_by_key(|step| step.at_millis);
+    steps.arrange_by_key(|step| step.at_millis);
     if findings.is_empty() { Ok(steps) } else { Err(findings) }
 }
 

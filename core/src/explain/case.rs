@@ -11,6 +11,7 @@ use super::words::list;
 use crate::allocate::{DeviceId, Question, extended};
 use crate::api::claim::ResourceClaim;
 use crate::api::pod::Pod;
+use crate::arrange::Arrange;
 use crate::cluster::{Cluster, Key};
 use crate::controllers::workloads::{reference, root_of};
 use crate::finding::{Code, Finding, ObjectRef};
@@ -239,7 +240,7 @@ fn pod_case_of(cluster: &Cluster, settled: &Settled, key: &Key) -> Case {
         // Devices are looked at on a node before it is refused for the sake of an allocated claim.
         case.stage.extend(case.failure.clone());
     }
-    case.stage.sort_by_key(|finding| !is_hard(finding));
+    case.stage.arrange_by_key(|finding| !is_hard(finding));
     case
 }
 

@@ -6,6 +6,7 @@ use super::{DeviceDetail, Holder, NodeDetail, Reason, ReasonKind};
 use crate::allocate::DeviceId;
 use crate::api::claim::ResourceClaim;
 use crate::api::slice::Device;
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::cluster::entries::key_of;
 
@@ -94,7 +95,7 @@ pub(crate) fn name(cluster: &Cluster, details: &mut [NodeDetail]) {
             let Some(held) = held_for(cluster, &mut drawn, device, reason) else { continue };
             let mut holders: Vec<Holder> = held.iter().filter_map(|id| known.get(id)).flatten().cloned().collect();
             if matches!(reason.kind, ReasonKind::CounterShort | ReasonKind::OtherGroup) {
-                holders.sort();
+                holders.arrange();
                 holders.dedup();
             }
             if !holders.is_empty() {

@@ -18,6 +18,7 @@ use crate::api::claim::ResourceClaim;
 use crate::api::node::NodeTaint;
 use crate::api::pod::Pod;
 use crate::api::quantity::Quantity;
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::scheduler::filter::reaches;
 use crate::scheduler::node_fit::{self, NodeState, Refusal, Resources};
@@ -43,7 +44,7 @@ struct Group {
 pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, allowance: &mut Allowance) -> Vec<Suggestion> {
     let Some(pod) = case.pod.as_ref().and_then(|key| cluster.pods().get(key)).cloned() else { return Vec::new() };
     let mut groups = groups(cluster, case, &pod);
-    groups.sort_by_cached_key(|group| rank(&group.changes));
+    groups.arrange_by_key(|group| rank(&group.changes));
     let mut found: Vec<Suggestion> = Vec::new();
     let mut tried = 0;
     for mut group in groups {

@@ -13,6 +13,7 @@ use super::{Explanation, ReasonCount, ReasonKind, RequestExplanation};
 use crate::allocate::inspect::{DeviceSeen, Obstacle, UnitSeen, inspect};
 use crate::api::quantity::Quantity;
 use crate::api::slice::AttributeValue;
+use crate::arrange::Arrange;
 use crate::cel::{Comparison, Constant, Environment, Field, Operator, comparisons};
 use crate::cluster::Cluster;
 use crate::cluster::selectors::Compiled;
@@ -109,7 +110,7 @@ fn is_of_selector(reason: &ReasonCount) -> bool {
 
 fn by_number(request: &RequestExplanation) -> Vec<&ReasonCount> {
     let mut reasons: Vec<&ReasonCount> = request.reasons.iter().collect();
-    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.devices));
+    reasons.arrange_by_key(|reason| std::cmp::Reverse(reason.devices));
     reasons
 }
 
@@ -311,7 +312,7 @@ fn offer(wanted: &Comparison, there: &BTreeMap<Held<'_>, u64>, noun: &str) -> St
             _ => format!("the {word} `{name}` there is {text}"),
         };
     }
-    held.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+    held.arrange_by_key(|(_, number)| std::cmp::Reverse(*number));
     let more = held.len().saturating_sub(MOST_VALUES);
     let mut values: Vec<String> = held.iter().take(MOST_VALUES).map(|(held, _)| held.in_words()).collect();
     if more > 0 {

@@ -11,6 +11,7 @@ use super::reword;
 use crate::allocate::inspect::{DeviceSeen, Obstacle, inspect};
 use crate::api::quantity::{Format, Quantity};
 use crate::api::slice::DeviceCapacity;
+use crate::arrange::Arrange;
 use crate::near::distance;
 
 /// Most names of capacities that are tried in the place of one, the most alike first.
@@ -38,7 +39,7 @@ pub(crate) fn ladders(trials: &mut AllocatorTrials<'_>) -> Vec<Vec<Change>> {
                 to: to.to_string(),
             };
             let mut lower: Vec<Quantity> = lower.into_iter().filter(|one| *one < amount && one.signum() > 0).collect();
-            lower.sort_by(|a, b| b.cmp(a));
+            lower.arrange_by(|a, b| b.cmp(a));
             lower.dedup();
             ladders.push(lower.iter().map(rung).collect());
             let there = others.get(&(index, capacity.clone()));
@@ -50,7 +51,7 @@ pub(crate) fn ladders(trials: &mut AllocatorTrials<'_>) -> Vec<Vec<Change>> {
                 to: to.clone(),
             };
             let mut there: Vec<&String> = there.into_iter().flatten().collect();
-            there.sort_by_key(|one| distance(&capacity, one));
+            there.arrange_by_key(|one| distance(&capacity, one));
             ladders.push(there.into_iter().take(MOST_NAMES).map(other).collect());
         }
         if !unit.is_all && unit.count > 1 {

@@ -16,6 +16,7 @@ use crate::allocate::Allowance;
 use crate::api::claim::ResourceClaim;
 use crate::api::meta::ObjectMeta;
 use crate::api::quantity::Quantity;
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::finding::ObjectRef;
 
@@ -91,7 +92,7 @@ impl AllocatorTrials<'_> {
 
 /// Sorts suggestions by how little they change, each once, and leaves the last ones out where there are many.
 pub(crate) fn ranked(all: &mut Vec<Suggestion>) {
-    all.sort_by_key(|suggestion| (suggestion.changes.len(), effort(&suggestion.changes)));
+    all.arrange_by_key(|suggestion| (suggestion.changes.len(), effort(&suggestion.changes)));
     all.dedup_by(|some, others| some.changes == others.changes);
     all.truncate(MOST);
 }

@@ -10,6 +10,7 @@ use super::{ReasonCount, ReasonKind, RequestExplanation, SelectorRef, words};
 use crate::allocate::inspect::UnitSeen;
 use crate::api::claim::{DeviceSelector, ResourceClaim};
 use crate::api::slice::{Device, ResourceSlice};
+use crate::arrange::Arrange;
 use crate::cel::Field;
 use crate::cluster::selectors::{Compiled, Selectors};
 use crate::cluster::{Cluster, DeviceIdx, Newest, PoolState, SliceEntry, incomplete, missing_gate};
@@ -252,7 +253,7 @@ fn reads(
         let class = selectors(cluster, claim, unit).0.iter().filter_map(|selector| selector.cel.as_ref());
         expressions.extend(class.map(|cel| cel.expression.clone()));
     }
-    expressions.sort();
+    expressions.arrange();
     expressions.dedup();
     let mut memory = cluster.lend_memory();
     let mut read = BTreeMap::new();

@@ -10,6 +10,7 @@ use super::statistics::{counted, fields, likely, offers, statistics, written};
 use crate::allocate::inspect::UnitSeen;
 use crate::api::claim::ResourceClaim;
 use crate::api::quantity::Quantity;
+use crate::arrange::Arrange;
 use crate::cel::Field;
 use crate::near::nearest_name as nearest;
 
@@ -126,11 +127,11 @@ fn ordered(kind: Literal, before: &str, offers: &[String]) -> Vec<String> {
     match kind {
         Literal::Quantity | Literal::Integer => {
             values.retain(|value| distance(value).is_some());
-            values.sort_by_key(distance);
+            values.arrange_by_key(distance);
         }
         Literal::Text => {
             let is_same_word = |value: &String| !value.eq_ignore_ascii_case(before);
-            values.sort_by_key(is_same_word);
+            values.arrange_by_key(is_same_word);
         }
         Literal::Version => {}
     }

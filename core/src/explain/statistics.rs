@@ -6,6 +6,7 @@ use super::AttributeStatistic;
 use super::literals::Literal;
 use crate::api::quantity::{Format, Quantity};
 use crate::api::slice::{AttributeValue, Device, find};
+use crate::arrange::Arrange;
 use crate::cel::{Field, Reads};
 use crate::near::nearest_name as nearest;
 
@@ -179,7 +180,7 @@ fn by_frequency(values: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64
         *count = count.saturating_add(number);
     }
     let mut all: Vec<(String, u64)> = counts.into_iter().collect();
-    all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    all.arrange_by_key(|(_, count)| std::cmp::Reverse(*count));
     all
 }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::change::Change;
 use super::relax::Suggestion;
+use crate::arrange::Arrange;
 use crate::finding::ObjectRef;
 
 /// One step of a suggestion.
@@ -72,7 +73,7 @@ pub(crate) fn steps(suggestion: &Suggestion) -> Vec<Step> {
         suggestion.deletes.iter().map(|object| (object, deletion(object))).collect();
     deletions.retain(|(_, command)| !is_gone(command));
     // A claim goes when its Pod is gone.
-    deletions.sort_by_key(|(object, _)| object.kind != "Pod");
+    deletions.arrange_by_key(|(object, _)| object.kind != "Pod");
     steps.extend(deletions.into_iter().map(|(object, command)| {
         Step::new(format!("delete {} `{}`, which cannot be changed", object.kind, shown(object)), command)
     }));

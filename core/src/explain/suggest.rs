@@ -14,6 +14,7 @@ use super::{nodes, propose, supply};
 use crate::allocate::Allowance;
 use crate::api::claim::{ResourceClaim, ResourceClaimStatus};
 use crate::api::object::Object;
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 
 /// Most kinds of nodes on which changes are tried, the nearest first.
@@ -68,7 +69,7 @@ fn together(trials: &mut AllocatorTrials<'_>, ladders: &[Vec<Change>]) -> Option
     // them asks for less than all others: leaving the selector out does.
     let asks_less = |change: &Change| !matches!(change, Change::ChangeSelector { .. } | Change::ChangeClass { .. });
     let mut kept: Vec<Change> = ladders.iter().filter_map(|ladder| ladder.last().cloned()).filter(asks_less).collect();
-    kept.sort_by_key(|change| std::cmp::Reverse((change.effort(), index(change))));
+    kept.arrange_by_key(|change| std::cmp::Reverse((change.effort(), index(change))));
     let node = trials.helps(&kept)?;
     let (mut kept, mut node) = fewest(kept, node, |rest| trials.helps(rest));
     // Then every change as small as it can be.
@@ -85,10 +86,10 @@ fn together(trials: &mut AllocatorTrials<'_>, ladders: &[Vec<Change>]) -> Option
             }
         }
     }
-    kept.sort_by_key(|change| (change.effort(), index(change)));
+    kept.arrange_by_key(|change| (change.effort(), index(change)));
     // Positions are those of the claim as it is, so what stands behind is left out first.
     let mut ordered = kept.clone();
-    ordered.sort_by_key(|change| std::cmp::Reverse(index(change)));
+    ordered.arrange_by_key(|change| std::cmp::Reverse(index(change)));
     (kept.len() > 1).then_some((ordered, node))
 }
 

@@ -9,6 +9,7 @@ use super::survey::Standing;
 use super::{DeviceDetail, Holder, NodeDetail, ReasonKind, Request, detail};
 use crate::allocate::DeviceId;
 use crate::allocate::inspect::UnitSeen;
+use crate::arrange::Arrange;
 use crate::cluster::DeviceIdx;
 
 /// Most nodes of which the holders of devices are looked at.
@@ -94,7 +95,9 @@ pub(crate) fn freed(trials: &mut AllocatorTrials<'_>) -> Vec<Found> {
         let held: BTreeSet<&Holder> =
             devices.flat_map(|device| &device.reasons).flat_map(|reason| &reason.holders).collect();
         let mut held: Vec<Holder> = held.into_iter().filter(|holder| !is_own(holder)).cloned().collect();
-        held.sort_by_key(|holder| (holder.priority.unwrap_or_default(), holder.consumers.len(), holder.claim.clone()));
+        held.arrange_by_key(|holder| {
+            (holder.priority.unwrap_or_default(), holder.consumers.len(), holder.claim.clone())
+        });
         held
     };
     let by_node: Vec<Vec<Holder>> = details.iter().map(holders).collect();

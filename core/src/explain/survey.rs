@@ -9,6 +9,7 @@ use super::ClosestNode;
 use super::shape::{Interned, Mark, Shapes, mark};
 use crate::allocate::inspect::{DeviceSeen, NodeSeen, Observer, Obstacle, UnitSeen, inspect, units};
 use crate::allocate::{Failure, Question};
+use crate::arrange::Arrange;
 use crate::cluster::{Cluster, DeviceIdx, PoolState, Slot};
 
 /// What a device is to a unit where it comes nearest.
@@ -96,7 +97,7 @@ impl Survey {
     /// The first of every kind of nodes that are alike, nearest first; at most `most` of them.
     pub(crate) fn nearest(&self, most: usize) -> Vec<String> {
         let mut first: Vec<&NodeTally> = self.kinds().collect();
-        first.sort_by_key(|node| std::cmp::Reverse(self.found(node).0));
+        first.arrange_by_key(|node| std::cmp::Reverse(self.found(node).0));
         first.into_iter().take(most).map(|node| node.name.clone()).collect()
     }
 
@@ -206,7 +207,7 @@ impl Observer for Survey {
         let all = &self.at_hand;
         let of_device = |device: usize| all.iter().skip(device).step_by(count.max(1));
         let mut order: Vec<usize> = (0..count).collect();
-        order.sort_unstable_by(|one, other| of_device(*one).cmp(of_device(*other)));
+        order.arrange_by(|one, other| of_device(*one).cmp(of_device(*other)));
         let devices: Vec<u32> = order.into_iter().flat_map(of_device).copied().collect();
         if let Some(node) = self.nodes.last_mut() {
             node.shape = self.shapes.of_node(devices, node.units.iter().map(|unit| unit.0).collect());

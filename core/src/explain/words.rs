@@ -5,6 +5,7 @@ use super::shape::Mark;
 use super::{Explanation, ReasonCount, ReasonKind, RequestExplanation, SelectorRef, State};
 use crate::api::claim::ResourceClaim;
 use crate::api::slice::DeviceTaint;
+use crate::arrange::Arrange;
 pub(crate) use crate::finding::list;
 
 /// `1 device`, `3 devices`.
@@ -172,7 +173,7 @@ fn none_of(other: u64) -> String {
 /// The reasons, most devices first, without the expressions.
 pub(crate) fn short_reasons(reasons: &[ReasonCount]) -> String {
     let mut sorted: Vec<&ReasonCount> = reasons.iter().collect();
-    sorted.sort_by_key(|reason| std::cmp::Reverse(reason.devices));
+    sorted.arrange_by_key(|reason| std::cmp::Reverse(reason.devices));
     let short = |reason: &&ReasonCount| {
         let text = reason.text.split(": ").next().unwrap_or_default();
         format!("{} {text}", reason.devices)

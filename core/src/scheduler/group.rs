@@ -17,6 +17,7 @@ use crate::api::claim::DeviceRequestAllocationResult;
 use crate::api::group::PodGroup;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
+use crate::arrange::Arrange;
 use crate::cluster::Key;
 use crate::cluster::entries::key_of;
 use crate::decision::Decision;
@@ -84,7 +85,7 @@ fn members(scheduler: &Scheduler<'_>, group: &Key) -> Vec<Arc<Pod>> {
     let cluster = &*scheduler.cluster;
     let keys = cluster.links().pods_of_group(group).map(|name| (group.0.clone(), name.clone()));
     let mut members: Vec<Arc<Pod>> = keys.filter_map(|key| scheduler.waiting(&key)).collect();
-    members.sort_by_key(|pod| {
+    members.arrange_by_key(|pod| {
         let arrival = cluster.arrival("Pod", &pod.metadata.namespace, &pod.metadata.name);
         (pod.spec.priority.unwrap_or_default().saturating_neg(), arrival)
     });

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::arrange::Arrange;
+
 /// The sentence about a Pod that fits nowhere: what the filters said, what came after, and what preemption would do.
 ///
 /// `curable` is the number of nodes where the Pod would fit if other Pods left.
@@ -23,7 +25,7 @@ pub(crate) fn counted(texts: impl IntoIterator<Item = (usize, String)>) -> Strin
     }
     let mut parts: Vec<String> =
         counts.into_iter().filter(|(_, count)| *count > 0).map(|(text, count)| format!("{count} {text}")).collect();
-    parts.sort();
+    parts.arrange();
     parts.join(", ")
 }
 

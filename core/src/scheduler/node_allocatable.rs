@@ -14,6 +14,7 @@ use crate::api::claim::{AllocationResult, DeviceRequestAllocationResult, Resourc
 use crate::api::pod::{Container, NodeAllocatableClaimStatus, NodeAllocatableCost, NodeAllocatableMapped, Pod};
 use crate::api::quantity::Quantity;
 use crate::api::slice::Device;
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::cluster::entries::{self, Resolved};
 use crate::profile::{Profile, Version};
@@ -169,7 +170,7 @@ fn statuses(cluster: &Cluster, pod: &Pod, claims: &Claims<'_>) -> Result<Vec<Nod
         }
         statuses.push(status);
     }
-    statuses.sort_by(|a, b| a.resource_claim_name.cmp(&b.resource_claim_name));
+    statuses.arrange_by(|a, b| a.resource_claim_name.cmp(&b.resource_claim_name));
     Ok(statuses)
 }
 

@@ -14,6 +14,7 @@ use super::{classes, node_allocatable};
 use crate::api::node::{Node, NodeSelector, NodeSelectorTerm, NodeTaint};
 use crate::api::pod::{Container, NodeToleration, Pod, PodSpec, ResourceRequirements};
 use crate::api::quantity::{Format, Quantity};
+use crate::arrange::Arrange;
 use crate::cluster::{Cluster, node_selector};
 
 /// Resources that a node which does not state them is taken to have enough of.
@@ -564,7 +565,7 @@ pub(crate) fn unknown_labels(cluster: &Cluster, pod: &Pod) -> Vec<String> {
     let terms = required(pod).map(|selector| selector.terms.as_slice()).unwrap_or_default();
     let expressions = terms.iter().flat_map(|term| &term.match_expressions).map(|requirement| &requirement.key);
     let mut keys: Vec<String> = pod.spec.node_selector.keys().chain(expressions).cloned().collect();
-    keys.sort();
+    keys.arrange();
     keys.dedup();
     keys.retain(|key| cluster.nodes().values().all(|node| !node.metadata.labels.contains_key(key)));
     keys

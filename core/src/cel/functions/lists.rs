@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::operators::{binary as operate, compare};
+use crate::arrange::Arrange;
 use crate::cel::call::{Func, Trait};
 use crate::cel::eval::{LARGEST, check_key, equals, too_large};
 use crate::cel::plan::insert;
@@ -193,7 +194,7 @@ fn sort_by<'a>(list: &List<'a>, keys: &List<'a>) -> Eval<Value<'a>> {
         return fail("list elements must have the same type");
     }
     // DIFFERENCE: beyond 12 elements the reference does not keep equal elements in their order.
-    pairs.sort_by(|(a, _), (b, _)| compare(a, b).unwrap_or(Ordering::Equal));
+    pairs.arrange_by(|(a, _), (b, _)| compare(a, b).unwrap_or(Ordering::Equal));
     Ok(Value::list(pairs.into_iter().map(|(_, value)| value).collect()))
 }
 

@@ -21,6 +21,7 @@ use serde_json::Value;
 
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::decision::{Time, Trigger};
 use crate::derive;
@@ -145,7 +146,7 @@ impl Server {
         let start = ObjectRef { kind: kind.to_owned(), ..ObjectRef::default() };
         let others = self.others.range(&start..).map(|(key, _)| key.clone()).take_while(|key| key.kind == start.kind);
         let mut keys: Vec<ObjectRef> = self.cluster.keys(kind).chain(others).collect();
-        keys.sort();
+        keys.arrange();
         keys.into_iter().filter_map(|key| self.get(&key))
     }
 

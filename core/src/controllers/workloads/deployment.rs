@@ -14,6 +14,7 @@ use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::api::read::{Json, Rest};
 use crate::api::workload::{ReplicaSetSpec, Workload, WorkloadSpec};
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::decision::Action;
 use crate::derive;
@@ -42,7 +43,7 @@ pub(super) fn deployment(cluster: &Cluster, workload: &Workload, spec: &ReplicaS
             sets.push(Set { workload: set, spec: own, size: count(own.replicas).min(shown), available });
         }
     }
-    sets.sort_by(|a, b| a.workload.metadata.creation_timestamp.cmp(&b.workload.metadata.creation_timestamp));
+    sets.arrange_by(|a, b| a.workload.metadata.creation_timestamp.cmp(&b.workload.metadata.creation_timestamp));
     let wanted = count(spec.replicas);
     let replicas = wanted.min(shown);
     let full = |size: u64| if size >= replicas { wanted } else { size };

@@ -20,6 +20,7 @@ use crate::api::meta::{ObjectMeta, OwnerReference};
 use crate::api::object::Object;
 use crate::api::pod::{Pod, PodTemplateSpec};
 use crate::api::workload::{PodPart, Workload, WorkloadSpec};
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::decision::{Action, Decision, EventRecord, Trigger};
 use crate::derive::uid_of;
@@ -156,7 +157,7 @@ fn children<'c>(cluster: &'c Cluster, workload: &Workload) -> Vec<&'c Workload> 
             children.extend(sets.filter_map(|key| cluster.workloads().get(key)));
         }
     }
-    children.sort_by_key(|child| cluster.arrival(&child.kind, &child.metadata.namespace, &child.metadata.name));
+    children.arrange_by_key(|child| cluster.arrival(&child.kind, &child.metadata.namespace, &child.metadata.name));
     children
 }
 

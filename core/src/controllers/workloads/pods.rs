@@ -12,6 +12,7 @@ use crate::api::object::Object;
 use crate::api::pod::{Affinity, NodeAffinity, NodeToleration, Pod, PodSpec, PodTemplateSpec};
 use crate::api::read::Json;
 use crate::api::workload::{DaemonSetSpec, OtherSpec, ReplicaSetSpec, StatefulSetSpec, Workload};
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::decision::Action;
 use crate::derive::{self, uid_of};
@@ -49,7 +50,7 @@ pub(crate) fn superfluous<'c>(cluster: &Cluster, mut pods: Vec<&'c Pod>, number:
         let siblings = on_node.entry(pod.spec.node_name.as_str()).or_default();
         *siblings = siblings.saturating_add(1);
     }
-    pods.sort_by_cached_key(|pod| {
+    pods.arrange_by_key(|pod| {
         let metadata = &pod.metadata;
         let phase = match pod.status.phase.as_str() {
             "Running" => 2,
@@ -87,7 +88,7 @@ pub(super) fn stateful_set(cluster: &Cluster, workload: &Workload, spec: &Statef
     };
     let mut beyond: Vec<(u64, &Pod)> = own.values().filter_map(|pod| Some((ordinal_of(pod)?, *pod))).collect();
     beyond.retain(|(ordinal, pod)| *ordinal >= wanted && !pod.metadata.is_deleting());
-    beyond.sort_by_key(|(ordinal, _)| std::cmp::Reverse(*ordinal));
+    beyond.arrange_by_key(|(ordinal, _)| std::cmp::Reverse(*ordinal));
     actions.extend(beyond.into_iter().map(|(_, pod)| delete(pod)));
     let mut outdated = Vec::new();
     let mut is_whole = true;
@@ -157,7 +158,7 @@ pub(super) fn daemon_set(cluster: &Cluster, workload: &Workload, spec: &DaemonSe
     let (mut outdated, mut missing) = (Vec::new(), 0u64);
     for (index, node) in nodes.iter().enumerate() {
         let mut pods = by_node.remove(node).unwrap_or_default();
-        pods.sort_by_key(|pod| (pod.metadata.is_deleting(), pod.metadata.creation_timestamp.clone()));
+        pods.arrange_by_key(|pod| (pod.metadata.is_deleting(), pod.metadata.creation_timestamp.clone()));
         let ended = pods.iter().filter(|pod| pod.is_finished() && !pod.metadata.is_deleting());
         actions.extend(ended.map(|pod| delete(pod)));
         pods.retain(|pod| !pod.is_finished());

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::makers::{count, parallel, suspended};
 use super::{MAX_PODS, WorkloadKey, children, key, pods, reference, root_of};
 use crate::api::workload::{Workload, WorkloadSpec};
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::finding::{Code, Finding};
 
@@ -16,7 +17,7 @@ pub(crate) fn roots(cluster: &Cluster) -> Vec<WorkloadKey> {
         !owner.is_some_and(|owner| owner.0 == "Pod" || cluster.workloads().contains_key(&owner))
     };
     let mut roots: Vec<WorkloadKey> = cluster.workloads().values().filter(is_root).map(key).collect();
-    roots.sort_by_key(|key| cluster.arrival(&key.0, &key.1, &key.2));
+    roots.arrange_by_key(|key| cluster.arrival(&key.0, &key.1, &key.2));
     roots
 }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::shortfall::too_few;
 use crate::allocate::extended::class_for;
 use crate::api::claim::ResourceClaim;
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::explain::origin::{Origin, about_claim};
 use crate::finding::{Code, Finding, list};
@@ -43,7 +44,7 @@ pub(crate) fn of_nodes(asked: &Asked<'_>, nodes: &Nodes) -> Vec<Finding> {
         }
     }
     let mut plain: Vec<(&Refusal, &Vec<String>)> = nodes.ordinary.iter().collect();
-    plain.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    plain.arrange_by_key(|(_, names)| std::cmp::Reverse(names.len()));
     reasons.extend(plain.into_iter().map(|(refusal, names)| unsuitable(asked, refusal, names, nodes.count)));
     if nodes.count == 0 {
         reasons.push(asked.origin.finding(Code::RunNodeUnsuitable, "", "the cluster has no nodes"));

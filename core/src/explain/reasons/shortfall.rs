@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::allocate::{Inability, NodeRefusal, RequestFunnel, Unable};
 use crate::api::claim::ResourceClaim;
+use crate::arrange::Arrange;
 use crate::finding::{Code, Finding, list};
 
 use super::nodes::Asked;
@@ -41,7 +42,7 @@ pub(crate) fn too_few(asked: &Asked<'_>, nodes: &[NodeRefusal]) -> Vec<Finding> 
     }
     // Nearest to fitting first, then what holds for most nodes.
     let mut groups: Vec<_> = groups.into_iter().collect();
-    groups.sort_by(|((left, ..), some), ((right, ..), others)| right.cmp(left).then(others.len().cmp(&some.len())));
+    groups.arrange_by(|((left, ..), some), ((right, ..), others)| right.cmp(left).then(others.len().cmp(&some.len())));
     let reason = |((stage, claim, request), refusals): ((Stage, String, String), Vec<&NodeRefusal>)| {
         let finding = describe(stage, &claim, &request, &refusals);
         match asked.claims.iter().find(|known| known.metadata.name == claim) {
@@ -172,7 +173,7 @@ fn unable<'f>(funnels: impl Iterator<Item = &'f RequestFunnel>) -> Vec<Unable> {
         *count = count.saturating_add(*devices);
     }
     let mut sorted: Vec<_> = all.into_iter().collect();
-    sorted.sort_by_key(|(_, devices)| std::cmp::Reverse(*devices));
+    sorted.arrange_by_key(|(_, devices)| std::cmp::Reverse(*devices));
     let mut told: Vec<Unable> = Vec::new();
     for ((why, detail), devices) in sorted {
         match told.iter_mut().find(|known| known.why == why) {

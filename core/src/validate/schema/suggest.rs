@@ -1,6 +1,7 @@
 //! What somebody may have meant who wrote an unknown field.
 
 use super::{Field, Type, fields};
+use crate::arrange::Arrange;
 use crate::finding::Fix;
 use crate::near::{distance, is_near};
 
@@ -24,7 +25,7 @@ pub(super) fn suggestion(
         .filter(|field| !is_there(field.name))
         .map(|field| (distance(unknown, field.name), field.name))
         .collect();
-    near.sort_unstable();
+    near.arrange();
     let (nearest, name) = *near.first()?;
     if !is_near(nearest, unknown, name) {
         return None;
