@@ -294,6 +294,38 @@ export type CodeMeaning = {
   severity: Severity,
   /** What it means, and what to do. */
   paragraph: string,
+  /** What it is about; codes of one group with the same words belong together. */
+  about: string,
+  /** What to do. */
+  wayOut: string,
+  /** Where Kubernetes has the rule: a KEP, an address, or a file of its sources. */
+  rule: string,
+  /** When it is reported, where no example shows it. */
+  occurs?: string,
+  /** What shows it. */
+  example?: CodeExample,
+};
+
+/** A command with a finding, and the change that takes it away. */
+export type CodeExample = {
+  /** The command, without the name of the program, in a folder with the files. */
+  command: string,
+  /** The files. */
+  files: Array<CodeExampleFile>,
+  /** The difference between the files and the corrected ones, as a unified diff; empty where the command changes. */
+  change: string,
+  /** The command that takes the finding away, where it is another. */
+  commandAfter?: string,
+};
+
+/** A file of an example. */
+export type CodeExampleFile = {
+  /** Its name. */
+  name: string,
+  /** Its text, with the finding. */
+  text: string,
+  /** Its text after the change. */
+  corrected: string,
 };
 
 /** The virtual time that passed. */

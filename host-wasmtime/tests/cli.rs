@@ -163,6 +163,7 @@ snapshots! {
     explain_applies_a_suggestion: ["explain", "-f", "examples/gpu-sharing/", "--claim", "huge", "--apply", "1"];
     explain_as_yaml: ["explain", "-o", "yaml", "-f", "examples/extended-resource/", "--pod", "greedy"];
     explain_a_code: ["explain", "read/unknown-field"];
+    explain_a_group_of_codes: ["explain", "lint"];
     explain_a_code_as_json: ["explain-code", "yaml/syntax", "-o", "json"];
     explain_a_code_that_does_not_exist: ["explain", "unknown-field"];
     schema_names: ["schema"];
@@ -301,6 +302,22 @@ fn fix_corrects_what_is_certain_and_leaves_the_rest_alone() {
         .replace("    source:\n      resourceClaimName", "    resourceClaimName");
     assert_eq!(after, expected);
     assert!(String::from_utf8(output.stderr).unwrap().starts_with("3 corrections made in 1 file"));
+}
+
+#[test]
+fn fix_with_diff_shows_corrections_and_writes_nothing() {
+    let mistakes = std::fs::read_to_string(root().join(MISTAKES)).unwrap();
+    let before = mistakes.replace("exactcount", "ExactCount");
+    let file = std::env::temp_dir().join(format!("apportion-diff-{}.yaml", std::process::id()));
+    std::fs::write(&file, &before).unwrap();
+    let output = run_with(&["validate", "--fix", "--diff", "-f", file.to_str().unwrap()], b"");
+    let diff = String::from_utf8(output.stdout).unwrap();
+    assert!(diff.contains("\n-        cuont: 2 # two\n+        count: 2 # two\n"), "{diff}");
+    assert!(diff.contains("@@"), "{diff}");
+    assert_eq!((std::fs::read_to_string(&file).unwrap(), output.status.code()), (before, Some(1)));
+    let stdin = run_with(&["validate", "--fix", "--diff", "-"], mistakes.as_bytes());
+    assert!(String::from_utf8(stdin.stdout).unwrap().contains("+        count: 2"));
+    std::fs::remove_file(file).unwrap();
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod running;
 mod action;
 mod choice;
 mod cli;
+mod codes;
 mod control;
 mod controller;
 mod explaining;

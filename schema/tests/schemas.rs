@@ -68,7 +68,7 @@ fn what_the_program_prints_is_what_the_schemas_say() {
 fn another_document_is_refused() {
     let schemas = schemas().unwrap();
     let codes = &schemas.iter().find(|named| named.name == "codes").unwrap().schema;
-    let code = json!({ "code": "a", "severity": "error", "paragraph": "b" });
+    let code = json!({ "code": "a", "severity": "error", "paragraph": "b", "about": "c", "wayOut": "d", "rule": "e" });
     let with = |code: Value| json!({ "format": "apportion/v1", "kind": "Codes", "codes": [code] });
     assert_eq!(wrong(codes, &with(code.clone())), Vec::<String>::new());
     for (field, value) in [("severity", json!("fatal")), ("code", json!(1)), ("code", Value::Null), ("more", json!(1))]

@@ -40,6 +40,12 @@ impl Source {
         Self { name, text: text.into(), is_cluster: false, is_found: false, index: OnceLock::new() }
     }
 
+    /// The same source with another text.
+    pub(crate) fn with_text(&self, text: Bytes) -> Self {
+        let (name, index) = (self.name.clone(), OnceLock::new());
+        Self { name, text, is_cluster: self.is_cluster, is_found: self.is_found, index }
+    }
+
     pub(crate) fn cluster(name: String) -> Self {
         Self { is_cluster: true, ..Self::new(name, Vec::new()) }
     }

@@ -38,10 +38,43 @@ pub(super) fn codes(program: &Path) -> Result<String> {
     let mut text =
         String::from("# Codes of findings\n\nThis is what `apportion explain CODE` prints. A code is never renamed.\n");
     for code in codes {
-        let field = |name: &str| code.get(name).and_then(Value::as_str).unwrap_or_default();
-        text.push_str(&format!("\n## `{}`\n\n*{}.* {}\n", field("code"), field("severity"), field("paragraph")));
+        let field = |name: &str| field(code, name);
+        text.push_str(&format!("\n## `{}`\n\n*{}.* {}\n\n", field("code"), field("severity"), field("paragraph")));
+        text.push_str(&format!(
+            "- About: {}\n- Way out: {}\n- Rule: {}\n",
+            field("about"),
+            field("wayOut"),
+            field("rule")
+        ));
+        if let Some(occurs) = code.get("occurs").and_then(Value::as_str) {
+            text.push_str(&format!("- Occurs: {occurs}\n"));
+        }
+        code.get("example").into_iter().for_each(|found| text.push_str(&example(found)));
     }
     Ok(text)
+}
+
+fn field<'v>(of: &'v Value, name: &str) -> &'v str {
+    of.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The example of a code, folded up.
+fn example(example: &Value) -> String {
+    let command = field(example, "command");
+    let mut text = format!("\n<details>\n<summary>Example: <code>apportion {command}</code></summary>\n");
+    for file in example.get("files").and_then(Value::as_array).into_iter().flatten() {
+        let lines: String =
+            field(file, "text").chars().filter(|letter| *letter == '\n' || !letter.is_control()).collect();
+        text.push_str(&format!("\n`{}`:\n\n```yaml\n{}\n```\n", field(file, "name"), lines.trim_end()));
+    }
+    match (field(example, "change"), field(example, "commandAfter")) {
+        ("", after) => text.push_str(&format!("\n`apportion {after}` does not have the finding.\n")),
+        (change, _) => {
+            let lines: String = change.chars().filter(|letter| *letter == '\n' || !letter.is_control()).collect();
+            text.push_str(&format!("\nThis change takes it away:\n\n```diff\n{}\n```\n", lines.trim_end()));
+        }
+    }
+    text + "\n</details>\n"
 }
 
 /// The gates with their default in each version, from the table of the core.

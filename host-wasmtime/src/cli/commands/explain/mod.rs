@@ -1,8 +1,10 @@
 //! `apportion explain`: why something is Pending; with a code, what that means.
 
+mod codes;
 mod procedure;
 
-use std::io;
+pub(super) use codes::codes;
+
 use std::path::PathBuf;
 
 use anyhow::{Result, anyhow, bail};
@@ -16,15 +18,15 @@ use apportion_core::finding::{Finding, ObjectRef};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::arguments::{EngineArguments, NamespaceArguments, Output, RepeatedArguments, ViewArguments};
+use crate::cli::arguments::{EngineArguments, NamespaceArguments, RepeatedArguments, ViewArguments};
 use crate::cli::ask::{self, Asked};
-use crate::cli::codes::{Entry, entries, known};
+use crate::cli::codes::entries;
+use crate::cli::files;
 use crate::cli::listed::help;
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::scores;
 use crate::cli::shown::Shown;
-use crate::cli::text::{self, alike, clean, count, indented, item, width, wrap};
-use crate::cli::{files, machine};
+use crate::cli::text::{self, alike, clean, count, indented, item};
 
 const EXAMPLE: &str = "\
 Example:
@@ -174,31 +176,6 @@ fn suggestion(explanations: &[Explanation], number: usize) -> Result<&Suggestion
     let suggestion = number.checked_sub(1).and_then(|index| explanation.suggestions.get(index));
     suggestion
         .ok_or_else(|| anyhow!("there are {} suggestions, none is number {number}", explanation.suggestions.len()))
-}
-
-/// What codes mean.
-pub(super) fn codes(view: &ViewArguments, wanted: Option<&str>) -> Result<Shown> {
-    let pen = Pen::new(&view.look, &io::stdout());
-    wanted.map_or(Ok(()), known)?;
-    let is_wanted = |entry: &Entry| {
-        wanted
-            .is_none_or(|code| entry.code == code || entry.code.split_once('/').is_some_and(|(group, _)| group == code))
-    };
-    let chosen: Vec<Entry> = entries().filter(is_wanted).collect();
-    let paragraph = |entry: &Entry| {
-        let title = format!("{} ({})", pen.paint(Ink::Strong, entry.code), entry.severity_text());
-        format!("{title}\n\n{}\n", wrap(entry.paragraph, width()).join("\n"))
-    };
-    Ok(Shown::text(match (view.output, wanted) {
-        (output @ (Output::Json | Output::Yaml), _) => {
-            machine::text(&json!({ "format": machine::FORMAT, "kind": "Codes", "codes": chosen }), output)
-        }
-        (Output::Table, Some(_)) => chosen.iter().map(paragraph).collect(),
-        (Output::Table, None) => {
-            let rows: Vec<_> = chosen.iter().map(|entry| text::row([entry.code, entry.severity_text()])).collect();
-            text::lines(text::table(&rows, &[]))
-        }
-    }))
 }
 
 /// Reasons of one request that are shown.

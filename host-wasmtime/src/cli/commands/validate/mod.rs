@@ -45,6 +45,9 @@ pub(crate) struct ValidateArguments {
     /// Correct what has one certain correction in the files
     #[arg(long)]
     fix: bool,
+    /// With `--fix`: show the corrections as a unified diff and write nothing; exit code 1 where there are any
+    #[arg(long, requires = "fix", conflicts_with = "output")]
+    diff: bool,
     /// End with exit code 1 for warnings, too
     #[arg(long)]
     deny_warnings: bool,
@@ -66,8 +69,7 @@ pub(super) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     let validators = Validators::new(&arguments.kubernetes)?;
     let stored = validators::stored(&arguments.old)?;
     let choice = Choice::of(&arguments.choice)?;
-    let look = || -> Result<Looked> {
-        let sources = choice.kept(arguments.input.read()?);
+    let look = |sources: Vec<Source>| -> Result<Looked> {
         let (mut input, mut findings) = validators.check(sources, &stored, arguments.status);
         let (of_set, repeated) = thread::scope(|scope| {
             let repeated = scope.spawn(|| input.repeated(&Places::new(&input)));
@@ -80,24 +82,34 @@ pub(super) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
         let ignored = choice.take(&mut input, &mut findings, &mut repeated);
         Ok(Looked { input, findings, repeated, ignored })
     };
-    let Looked { mut input, mut findings, mut repeated, mut ignored } = look()?;
+    let Looked { mut input, mut findings, mut repeated, mut ignored } = look(choice.kept(arguments.input.read()?))?;
     let mut stderr = String::new();
+    let mut diff = String::new();
     if arguments.fix {
-        let mut fixed = fix::fix(&input, &findings)?;
+        let mut fixed = fix::fix(&input, &findings, arguments.diff);
+        let before: Vec<Source> = input.sources.iter().map(|source| source.with_text(source.text.clone())).collect();
         // A correction can bring mistakes to light, since nothing is said of the fields of an unknown kind.
         for _ in 0..MOST_ROUNDS {
             if !fixed.has_news() {
                 break;
             }
-            Looked { input, findings, repeated, ignored } = look()?;
-            fixed.then(fix::fix(&input, &findings)?);
+            Looked { input, findings, repeated, ignored } = look(fixed.sources(&input))?;
+            fixed.then(fix::fix(&input, &findings, arguments.diff));
         }
-        stderr = fixed.sentence();
+        stderr = fixed.sentence(arguments.diff);
+        match arguments.diff {
+            true => diff = fixed.diff(&before),
+            false => fixed.write(&input)?,
+        }
     }
     let mut notes = input.notes(findings, repeated);
     notes.sort_by_key(order);
     let (errors, warnings) = numbers(&notes);
     let is_refused = errors > 0 || ((arguments.deny_warnings || choice.deny_warnings) && warnings > 0);
+    if arguments.diff {
+        let verdict = Verdict::of(!is_refused && diff.is_empty());
+        return Ok(Shown { stdout: diff.into(), stderr, verdict });
+    }
     let report = Report { kubernetes: machine::kubernetes(&arguments.kubernetes), input, notes, ignored };
     let Report { input, notes, ignored, .. } = &report;
     let text = match arguments.output {

@@ -1,11 +1,15 @@
 //! What the codes of findings mean.
 
+mod lessons;
+
 use anyhow::{Result, bail};
 use apportion_core::finding::{Code, Severity};
 use apportion_yaml::ProblemCode;
 use serde::Serialize;
 
 use super::note::severity_of;
+
+pub(crate) use lessons::{Lesson, lesson};
 
 #[derive(Serialize)]
 pub(crate) struct Entry {
