@@ -260,6 +260,8 @@ codes! {
         "A workload of a kind that is not known. Its Pods are made where Pod templates and numbers are found in its spec; here they are not.";
     RunRefused = "run/refused", Error,
         "The API server would not take the object. It is left out.";
+    RunPreempted = "run/preempted", Warning,
+        "kube-scheduler evicts Pods so that a Pod of higher priority that fits nowhere gets their place. A Pod without a controller is lost.";
     RunFinished = "run/finished", Info,
         "The Pod has succeeded or failed. It needs no node and no devices any more, and its reservations are gone.";
     RunSchedulingGated = "run/scheduling-gated", Warning,

@@ -789,6 +789,16 @@ export type Change = {
   /** The highest priority of its Pods. */
   priority?: Integer | null,
 } | {
+  "kind": "raisePriority",
+  /** The priority so far. */
+  from: Integer,
+  /** The new priority. */
+  to: Integer,
+  /** The PriorityClass that has it, where classes are given. */
+  class?: string | null,
+  /** Pods that are evicted for it, as `namespace/name`, the most important first. */
+  victims: Array<string>,
+} | {
   "kind": "changeClass",
   /** Name of the class. */
   class: string,

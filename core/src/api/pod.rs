@@ -293,6 +293,11 @@ impl Pod {
         self.status.extended_resource_claim_status.as_ref().map(|status| &status.resource_claim_name)
     }
 
+    /// Its priority: 0 where it has none.
+    pub fn priority(&self) -> i64 {
+        self.spec.priority.unwrap_or_default()
+    }
+
     /// Whether the Pod has run to its end.
     pub fn is_finished(&self) -> bool {
         matches!(self.status.phase.as_str(), "Succeeded" | "Failed")

@@ -19,7 +19,7 @@ use crate::control_plane::admission::admit_value;
 use crate::control_plane::{Command, Simulation};
 use crate::decision::Time;
 use crate::explain::unknown::unknown;
-use crate::finding::{Finding, ObjectRef, Severity};
+use crate::finding::{Code, Finding, ObjectRef, Severity};
 
 /// What is changed, in this order.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -370,9 +370,17 @@ fn pods<'r>(before: &'r Report, after: &'r Report) -> Vec<PodDifference> {
         Some(pod) => pod.node.clone().map_or(Place::Pending, Place::Node),
     };
     let reason = |pod: Option<&&PodReport>| Some(pod?.reasons.first()?.message.clone());
+    let evicted = |pod: &String| {
+        let is_it = |finding: &&Finding| {
+            let object = finding.object.as_ref().filter(|_| finding.code == Code::RunPreempted);
+            object.is_some_and(|object| format!("{}/{}", object.namespace, object.name) == *pod)
+        };
+        after.findings.iter().rfind(is_it).map(|finding| finding.message.clone())
+    };
     let difference = |pod, old: Option<&&PodReport>, new: Option<&&PodReport>| {
         let (before, after) = (place(old), place(new));
         let why = match (&before, &after) {
+            (Place::Node(_), Place::Absent) => evicted(&pod),
             (_, Place::Pending) => reason(new),
             (Place::Pending, _) => reason(old),
             _ => None,

@@ -64,6 +64,11 @@ impl Simulation {
             let object = ObjectRef::new("Pod", &*key.0, &*key.1);
             if pod.metadata.is_deleting() {
                 let end = Time::parse(&pod.metadata.deletion_timestamp).unwrap_or(self.now);
+                if end <= self.now && !pod.metadata.finalizers.is_empty() {
+                    // Its containers have ended; who put the finalizers there takes them away, and with them the Pod.
+                    let ended = Patch::merge(object, true, json!({ "status": { "phase": "Failed" } }));
+                    return self.server.patch(&ended, self.now).is_ok();
+                }
                 if end <= self.now {
                     return self.server.delete(&object, "", Some(0), self.now).is_ok();
                 }

@@ -43,6 +43,7 @@ use crate::control_plane::server::{Refused, Server};
 use crate::decision::Time;
 use crate::finding::{Finding, ObjectRef};
 use crate::profile::{Mode, Profile};
+use crate::scheduler::preemption::Takeover;
 use crate::scheduler::{self, Examined, NodeCache, Scores, Settings, Verdict};
 use controllers::Controllers;
 use kubelet::Kubelets;
@@ -101,6 +102,10 @@ pub struct Simulation {
     timeline: Option<Timeline>,
     /// Whether the scheduler writes why Pods have no node.
     records_failures: bool,
+    /// Whether the scheduler has Pods go so that those of higher priority get their places.
+    preempts: bool,
+    /// Pods that had to go for others, the first one first.
+    preempted: Vec<Preempted>,
     /// How nodes compared for Pods that were placed, if that is kept.
     scores: Option<Scored>,
     /// What is worth knowing about what was taken in.
@@ -113,6 +118,23 @@ pub struct Simulation {
     given: u64,
     /// What the API server said last to a write that it did not carry out.
     refused: Option<Refused>,
+}
+
+/// A Pod that had to go for another one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Preempted {
+    /// The Pod.
+    pub(crate) pod: Key,
+    /// Its priority.
+    pub(crate) priority: i64,
+    /// Whether it has a controller, which makes another one.
+    pub(crate) is_controlled: bool,
+    /// The Pod that gets its place.
+    pub(crate) by: Key,
+    /// The priority of that.
+    pub(crate) by_priority: i64,
+    /// The node that both want.
+    pub(crate) node: String,
 }
 
 /// How nodes compared for Pods when they were placed.
@@ -156,6 +178,8 @@ impl Simulation {
             kubelets: None,
             timeline: None,
             records_failures: true,
+            preempts: true,
+            preempted: Vec::new(),
             scores: None,
             findings: Vec::new(),
             bound: BTreeSet::new(),
@@ -419,7 +443,19 @@ impl Simulation {
             scored.by_pod.extend(kept);
         }
         let wake_up = scheduled.decision.wake_up;
+        let preempted = self.preempted_by(&scheduled.takeovers);
         let done = self.carry_out(scheduled.decision);
+        if done && !preempted.is_empty() {
+            self.hear();
+            for one in &preempted {
+                let object = ObjectRef::new("Pod", &*one.pod.0, &*one.pod.1);
+                let detail = format!("makes room for Pod {}/{} on node {}", one.by.0, one.by.1, one.node);
+                if let Some(timeline) = &mut self.timeline {
+                    timeline.tell(self.now, Happening::Event, object, detail);
+                }
+            }
+            self.preempted.extend(preempted);
+        }
         let revision = self.server.revision();
         for (key, verdict) in scheduled.verdicts {
             self.waiting.concluded(&key, verdict, done, wake_up, self.now);
@@ -428,6 +464,35 @@ impl Simulation {
             }
         }
         true
+    }
+
+    /// Pods that have to go for others and do not go yet.
+    fn preempted_by(&self, takeovers: &[(Key, Takeover)]) -> Vec<Preempted> {
+        let pods = self.server.cluster().pods();
+        let mut preempted = Vec::new();
+        for (by, takeover) in takeovers {
+            let by_priority = pods.get(by).map(|pod| pod.priority()).unwrap_or_default();
+            let victims = takeover.victims.iter().filter_map(|key| pods.get(key));
+            preempted.extend(victims.filter(|pod| !pod.metadata.is_deleting()).map(|pod| Preempted {
+                pod: key_of(&pod.metadata),
+                priority: pod.priority(),
+                is_controlled: pod.metadata.controller().is_some(),
+                by: by.clone(),
+                by_priority,
+                node: takeover.node.clone(),
+            }));
+        }
+        preempted
+    }
+
+    /// From now on no Pod has to go for another one.
+    pub(crate) fn stop_preemption(&mut self) {
+        self.preempts = false;
+    }
+
+    /// Pods that had to go for others, the first one first.
+    pub(crate) fn preempted(&self) -> &[Preempted] {
+        &self.preempted
     }
 
     /// How far a Pod comes as things stand, with the other waiting Pods of its PodGroup.
@@ -462,7 +527,8 @@ impl Simulation {
         }
         let (profile, limits, now) = (&self.scheduler, &self.limits, self.now);
         let (records_failures, records_scores) = (self.records_failures, self.scores.is_some());
-        let settings = Settings { profile, limits, now, records_failures, records_scores };
+        let preempts = self.preempts;
+        let settings = Settings { profile, limits, now, records_failures, records_scores, preempts };
         let answer = ask(self.server.cluster_mut(), &mut self.book, settings);
         if differs {
             self.server.cluster_mut().set_profile(own);

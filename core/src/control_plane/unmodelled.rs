@@ -12,6 +12,7 @@ use crate::cluster::Cluster;
 use crate::controllers::workloads::reference;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::Ranking;
+use crate::scheduler::preemption::never_preempts;
 
 /// The scheduler that is played, also by the name that is left out.
 const SCHEDULERS: [&str; 2] = ["", "default-scheduler"];
@@ -32,27 +33,23 @@ impl Notes {
     }
 }
 
-/// What is not looked at: preemption, volumes, PodDisruptionBudgets, preferences that are no requirements, Pods of other schedulers,
+/// What is not looked at: preemption by PodGroups, volumes, preferences that are no requirements, Pods of other schedulers,
 /// classes of priority that are not given.
 ///
 /// `had_node` says which Pods were given with a node: where they land is nobody's question.
 pub fn unmodelled(cluster: &Cluster, had_node: &dyn Fn(&Pod) -> bool) -> Vec<Finding> {
     let mut notes = Notes::default();
-    let priority = |pod: &Pod| pod.spec.priority.unwrap_or_default();
     let placed = cluster.pods().values().filter(|pod| !pod.spec.node_name.is_empty() && !pod.is_finished());
-    let lowest = placed.map(|pod| priority(pod)).min();
+    let lowest = placed.map(|pod| pod.priority()).min();
+    let has_groups = cluster.profile().features.generic_workload;
     for pod in cluster.pods().values().filter(|pod| !pod.is_finished()) {
         let object = || reference_of("Pod", &pod.metadata.namespace, &pod.metadata.name);
         about_pod(cluster, pod, had_node(pod), &object, &mut notes);
-        let yields = pod.spec.rest.get("preemptionPolicy").and_then(Value::as_str) == Some("Never");
-        if pod.spec.node_name.is_empty() && !yields && lowest.is_some_and(|lowest| lowest < priority(pod)) {
+        let is_member = has_groups && pod.group_name().is_some() && pod.spec.node_name.is_empty();
+        if is_member && !never_preempts(pod) && lowest.is_some_and(|lowest| lowest < pod.priority()) {
             let effect = || "Pods of lower priority keep their nodes".to_owned();
-            notes.add("spec.priority", "preemption", object, effect);
+            notes.add("spec.priority", "preemption by members of PodGroups", object, effect);
         }
-    }
-    for ((kind, namespace, name), _) in cluster.bystanders().iter().filter(|(key, _)| key.0 == "PodDisruptionBudget") {
-        let effect = || "Pods are taken away whatever it says".to_owned();
-        notes.add("", "PodDisruptionBudgets", || reference_of(kind, namespace, name), effect);
     }
     let mut findings: Vec<Finding> =
         notes.0.into_iter().map(|((path, what), note)| finding(&path, &what, note)).collect();

@@ -227,7 +227,8 @@ impl Scheduler {
             let wake_up = Some(now.plus_millis(LONGEST_PAUSE));
             return Decision { events: vec![event], wake_up, ..Decision::none() };
         }
-        let settings = Settings { profile, limits, now, records_failures: true, records_scores: false };
+        let settings =
+            Settings { profile, limits, now, records_failures: true, records_scores: false, preempts: false };
         let scheduled = scheduler::schedule(cluster, &mut self.node_cache, settings, &pod);
         let mut decision = scheduled.decision;
         let verdicts: Vec<Verdict> = scheduled.verdicts.into_iter().map(|(_, verdict)| verdict).collect();

@@ -17,6 +17,7 @@ use crate::api::claim::ResourceClaim;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
+use crate::control_plane::Preempted;
 use crate::control_plane::admission::admit_value;
 use crate::controllers::workloads::{reference, root_of};
 use crate::derive;
@@ -97,18 +98,20 @@ impl<'t> Trials<'t> {
         let adds = suggestion.changes.iter().any(|change| matches!(change, Change::AddDevices { .. }));
         // Whether the new pool is looked at first or last is not known.
         let pools: &[&str] = if adds { &[LAST, ADDED] } else { &[ADDED] };
-        let mut displaced = Vec::new();
+        let (mut displaced, mut evicted) = (Vec::new(), Vec::new());
         for pool in pools {
             if !self.has_budget() {
+                suggestion.text.push_str(&leaves(&victims(suggestion)));
                 suggestion.text.push_str("; tried without the other Pods, of which there are too many");
                 return true;
             }
             match self.try_out(subject, suggestion, pool) {
-                Some(Ok(others)) => displaced = others,
+                Some(Ok(others)) => (displaced, evicted) = others,
                 Some(Err(())) => return false,
                 None => return true,
             }
         }
+        suggestion.text.push_str(&leaves(&evicted));
         if !displaced.is_empty() {
             suggestion.text.push_str(&format!("; {} then has no place", list(displaced.iter())));
         }
@@ -124,8 +127,9 @@ impl<'t> Trials<'t> {
         left.is_some()
     }
 
-    /// Who has no place any more once a suggestion is carried out, or an error where it does not help. `None` where it cannot be tried.
-    fn try_out(&self, subject: &ObjectRef, suggestion: &Suggestion, pool: &str) -> Option<Result<Vec<String>, ()>> {
+    /// Who has no place any more once a suggestion is carried out, and who is evicted, or an error where it does not help. `None` where it
+    /// cannot be tried.
+    fn try_out(&self, subject: &ObjectRef, suggestion: &Suggestion, pool: &str) -> Option<Result<Leaving, ()>> {
         let Ok(mut cluster) = carried_out(self.given, self.cluster, suggestion, pool)? else { return Some(Err(())) };
         let settled = settle(&mut cluster, self.limits);
         let helps = if subject.kind == "Pod" {
@@ -134,7 +138,10 @@ impl<'t> Trials<'t> {
             let other = explain_one(&mut cluster, &settled, subject, &[], self.limits);
             other.is_some_and(|other| matches!(other.state, State::Placed | State::Fits))
         };
-        Some(if helps { Ok(self.displaced(suggestion, &cluster, &settled)) } else { Err(()) })
+        let is_new = |one: &&Preempted| self.settled.preempted.iter().all(|known| known.pod != one.pod);
+        let evicted = settled.preempted.iter().filter(is_new).map(|one| format!("{}/{}", one.pod.0, one.pod.1));
+        let evicted: Vec<String> = evicted.collect();
+        Some(if helps { Ok((self.displaced(suggestion, &cluster, &settled), evicted)) } else { Err(()) })
     }
 
     /// Whether a Pod has a place; of the Pods of a workload, which get other names, whether more have one.
@@ -158,6 +165,27 @@ impl<'t> Trials<'t> {
         });
         names.map(|key| format!("{}/{}", key.0, key.1)).filter(|name| !freed.contains(name)).collect()
     }
+}
+
+/// Pods without a place, and Pods that are evicted.
+type Leaving = (Vec<String>, Vec<String>);
+
+/// That Pods are evicted, behind a suggestion; empty where none is.
+fn leaves(evicted: &[String]) -> String {
+    match evicted.len() {
+        0 => String::new(),
+        1 => format!("; {} is then evicted", list(evicted.iter())),
+        _ => format!("; {} are then evicted", list(evicted.iter())),
+    }
+}
+
+/// Pods whose place a suggestion is after.
+fn victims(suggestion: &Suggestion) -> Vec<String> {
+    let victims = suggestion.changes.iter().filter_map(|change| match change {
+        Change::RaisePriority { victims, .. } => Some(victims),
+        _ => None,
+    });
+    victims.flatten().cloned().collect()
 }
 
 /// The cluster, changed; an error where the API server refuses what is written. `None` where it cannot be carried out on the objects

@@ -3,6 +3,7 @@
 use super::Request;
 use super::detail::is_meant;
 use super::origin::{Origin, about_claim};
+use super::preemption;
 use super::reasons::claims_of;
 use super::reasons::problems::request_problems;
 use super::settled::Settled;
@@ -137,7 +138,10 @@ pub(crate) fn pending(cluster: &Cluster, settled: &Settled) -> Vec<Case> {
 
 fn named(cluster: &Cluster, settled: &Settled, subject: &ObjectRef) -> Result<Case, Vec<Finding>> {
     match subject.kind.as_str() {
-        "Pod" => Ok(pod_case(cluster, settled, &find(cluster, subject)?)),
+        "Pod" => match find(cluster, subject) {
+            Ok(key) => Ok(pod_case(cluster, settled, &key)),
+            Err(unknown) => gone(cluster, settled, subject).ok_or(unknown),
+        },
         "ResourceClaim" => {
             let key = find(cluster, subject)?;
             let claim = cluster.claims().get(&key).cloned().unwrap_or_default();
@@ -181,6 +185,19 @@ pub(crate) fn find(cluster: &Cluster, subject: &ObjectRef) -> Result<Key, Vec<Fi
     }
 }
 
+/// A Pod that is gone because it had to go for another one.
+fn gone(cluster: &Cluster, settled: &Settled, subject: &ObjectRef) -> Option<Case> {
+    let is_meant = |pod: &Key| pod.1 == subject.name && (subject.namespace.is_empty() || pod.0 == subject.namespace);
+    let key = settled.preempted.iter().map(|one| &one.pod).rfind(|pod| is_meant(pod))?;
+    Some(Case {
+        subject: ObjectRef::new("Pod", &*key.0, &*key.1),
+        stage: preemption::of_pod(&settled.preempted, key).into_iter().collect(),
+        is_blocked: true,
+        all_nodes: cluster.nodes().len(),
+        ..Case::default()
+    })
+}
+
 /// Codes of reasons that are about devices, which are explained anew.
 fn is_about_devices(finding: &Finding) -> bool {
     matches!(
@@ -214,8 +231,10 @@ fn pod_case_of(cluster: &Cluster, settled: &Settled, key: &Key) -> Case {
     case.own = super::group::members(cluster, pod);
     let is_finished = verdict.reasons.iter().any(|finding| finding.code == Code::RunFinished);
     if let Some(node) = verdict.node.clone().filter(|_| verdict.reasons.is_empty()) {
-        let text = format!("Pod `{}` has a place on node `{node}`", key.1);
+        let others = preemption::went_for(&settled.preempted, key);
+        let text = format!("Pod `{}` has a place on node `{node}`{others}", key.1);
         case.placed = Some(Placed { node: Some(node), text });
+        case.stage.extend(preemption::of_pod(&settled.preempted, key));
         return case;
     }
     if is_finished {
@@ -226,11 +245,13 @@ fn pod_case_of(cluster: &Cluster, settled: &Settled, key: &Key) -> Case {
     }
     case.failure = verdict.reasons.iter().find(|finding| finding.code == Code::AllocSelectorRuntime).cloned();
     case.stage = verdict.reasons.into_iter().filter(|finding| !is_about_devices(finding)).collect();
+    // The controller of a StatefulSet gives another Pod the name of the one that had to go.
+    case.stage.extend(preemption::of_pod(&settled.preempted, key));
     case.stage.extend(super::group::near_misses(cluster, pod));
     let entries = settled.entries.get(key).map(Vec::as_slice).unwrap_or_default();
     let claims = claims_of(cluster, &key.0, entries);
     nodes_of_pod(cluster, pod, &claims, &mut case);
-    let node_reasons = [Code::RunNodeUnsuitable, Code::RunClaimElsewhere, Code::LinkNearGroupClaim];
+    let node_reasons = [Code::RunNodeUnsuitable, Code::RunClaimElsewhere, Code::LinkNearGroupClaim, Code::RunPreempted];
     let is_hard = |finding: &Finding| !node_reasons.contains(&finding.code);
     let is_stuck = case.stage.iter().any(is_hard);
     let is_nowhere = case.question.nodes.is_empty() && case.all_nodes > 0;

@@ -145,6 +145,18 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         priority: Option<i64>,
     },
+    /// The Pod gets a higher priority and takes the place of others.
+    RaisePriority {
+        /// The priority so far.
+        from: i64,
+        /// The new priority.
+        to: i64,
+        /// The PriorityClass that has it, where classes are given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        class: Option<String>,
+        /// Pods that are evicted for it, as `namespace/name`, the most important first.
+        victims: Vec<String>,
+    },
     /// A selector of a class gets another expression.
     ChangeClass {
         /// Name of the class.
@@ -193,9 +205,10 @@ impl Change {
             Self::AddAlternative { .. } => 13,
             Self::Uncordon { .. } => 14,
             Self::FreeClaim { .. } => 15,
-            Self::ChangeClass { .. } => 16,
-            Self::EnableGate { .. } => 17,
-            Self::AddDevices { .. } => 18,
+            Self::RaisePriority { .. } => 16,
+            Self::ChangeClass { .. } => 17,
+            Self::EnableGate { .. } => 18,
+            Self::AddDevices { .. } => 19,
         }
     }
 }

@@ -20,7 +20,9 @@ mod nodes;
 pub(crate) mod origin;
 mod plain;
 pub(crate) mod pod_manifest;
+pub(crate) mod preemption;
 mod propose;
+mod raise;
 pub(crate) mod reasons;
 pub(crate) mod relax;
 pub(crate) mod requests;
@@ -113,7 +115,9 @@ enum Stage {
 impl Waiting {
     /// Begins with a cluster.
     pub(crate) fn of(cluster: Cluster, limits: &Limits) -> Box<Self> {
-        let simulation = Simulation::of(&cluster, *limits);
+        let mut simulation = Simulation::of(&cluster, *limits);
+        // Whose scheduler this is cannot be known: what waits there is explained as it waits.
+        simulation.stop_preemption();
         let course = simulation.course();
         let stage = Stage::Settling(Box::new(simulation), course);
         Box::new(Self { cluster, stage, explained: Vec::new() })
@@ -212,6 +216,10 @@ pub(crate) fn explain_case(
         explanation.state = State::Fits;
     } else if request.suggestions {
         explanation.suggestions = allowance.lend(SUBJECT, |part| suggest::of_nodes(cluster, &case, part));
+    }
+    if request.suggestions && matches!(explanation.state, State::Blocked | State::NoDevices) {
+        explanation.suggestions.extend(raise::suggestion(cluster, &case, limits));
+        relax::ranked(&mut explanation.suggestions);
     }
     if allowance.was_short() {
         let message = "not everything that could help was tried: it takes too many steps";

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::change::{Change, node_toleration};
 use super::relax::to_write;
@@ -63,6 +63,13 @@ fn change_spec(spec: &mut PodSpec, changes: &[Change]) -> Option<()> {
             Change::DropNodeSelector { label, .. } => drop(spec.node_selector.remove(label)),
             Change::DropNodeAffinity {} => spec.affinity.as_mut()?.node_affinity.as_mut()?.required = None,
             Change::LowerResource { resource, from, to } => lower(spec, resource, from, to)?,
+            Change::RaisePriority { to, class: None, .. } => spec.priority = Some(*to),
+            Change::RaisePriority { class: Some(class), .. } => {
+                // The API server's admission takes the rest from the class.
+                spec.priority = None;
+                spec.rest.remove("preemptionPolicy");
+                spec.rest.set("priorityClassName", json!(class));
+            }
             _ => return None,
         }
     }

@@ -173,6 +173,10 @@ fn in_words(case: &Case, change: &Change) -> String {
             let priority = priority.map(|priority| format!(" (priority {priority})")).unwrap_or_default();
             format!("free claim `{claim}`{who}{priority}")
         }
+        Change::RaisePriority { from, to, class, .. } => {
+            let class = class.as_ref().map(|class| format!(", that of PriorityClass `{class}`")).unwrap_or_default();
+            format!("raise the Pod's priority from {from} to {to}{class}")
+        }
         Change::ChangeClass { class, index, to, .. } => {
             format!("change `selectors[{index}]` of device class `{class}`, for all of its claims, to `{}`", to.trim())
         }

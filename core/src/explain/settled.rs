@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::origin::Origin;
+use super::preemption;
 use super::reasons::{self, Entry, Verdict, entries};
 use crate::allocate::Limits;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::entries::key_of;
 use crate::cluster::{Cluster, Key};
-use crate::control_plane::{Simulation, scheduling_order, unmodelled};
+use crate::control_plane::{Preempted, Simulation, scheduling_order, unmodelled};
 use crate::finding::{Code, Finding, Severity, list};
 use crate::scheduler::Examination;
 use crate::scheduler::node_fit::{is_inferred, unknown_labels};
@@ -26,8 +27,10 @@ pub(crate) struct Settled {
     pub(crate) verdicts: BTreeMap<Key, Verdict>,
     /// Places and devices that a part of a waiting PodGroup finds, by PodGroup.
     pub(crate) assumed: BTreeMap<Key, Vec<Object>>,
-    /// What is worth knowing about the whole: inferred nodes, objects that were refused, what is not looked at.
+    /// What is worth knowing about the whole: inferred nodes, objects that were refused, what is not looked at, who had to go.
     pub(crate) findings: Vec<Finding>,
+    /// Pods that had to go for others, the first one first.
+    pub(crate) preempted: Vec<Preempted>,
 }
 
 /// Lets the control plane of a cluster settle. The cluster afterwards is the settled one.
@@ -71,7 +74,9 @@ impl Look {
         let of_pod = |key: &Key| Some((key.clone(), entries(cluster, cluster.pods().get(key)?)));
         let with_claims = order.iter().filter_map(of_pod).filter(|(_, entries)| !entries.is_empty());
         let entries: BTreeMap<Key, Vec<Entry>> = with_claims.collect();
-        let settled = Settled { order, entries, findings, ..Settled::default() };
+        let preempted = simulation.preempted().to_vec();
+        findings.extend(preempted.iter().map(preemption::finding));
+        let settled = Settled { order, entries, findings, preempted, ..Settled::default() };
         Self { settled, seen: 0, known: BTreeMap::new() }
     }
 

@@ -8,6 +8,7 @@ use super::conditions::{self, Readiness};
 use super::filter::reaches;
 use super::needs::{self, Need};
 use super::node_cache::NodeCache;
+use super::preemption::Preemption;
 use super::refusal::Cause;
 use super::scoring::Scores;
 use super::{Examination, Scheduled, Settings, Verdict, bind, message, postfilter, special, write};
@@ -30,6 +31,8 @@ pub(super) struct Scheduler<'s> {
     pub(super) barred: Vec<DeviceId>,
     /// Whether nobody hears for now why a Pod does not fit.
     pub(super) is_quiet: bool,
+    /// Pods of lower priority than the one that is tried that are nominated for a node: they take no room from it.
+    pub(super) yielding: Vec<Arc<Pod>>,
 }
 
 /// What one attempt gives.
@@ -53,16 +56,34 @@ pub(super) struct Failure {
     pub(super) cause: Cause,
     /// What to change so that the next attempt may fit.
     pub(super) relief: Decision,
+    /// Whether others leave for the Pod, where that was looked at.
+    pub(super) preemption: Option<Preemption>,
+}
+
+/// The node that a Pod is nominated for after an attempt that failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Nomination {
+    /// The one from before.
+    AsItIs,
+    /// None.
+    Nowhere,
+    /// This one.
+    For(String),
 }
 
 impl Failure {
     pub(super) fn error(message: String) -> Self {
-        Self { is_error: true, message, cause: Cause::Other, relief: Decision::none() }
+        Self { is_error: true, ..Self::unfit(message) }
+    }
+
+    /// The failure of an attempt in which nothing is wrong.
+    pub(super) fn unfit(message: String) -> Self {
+        Self { is_error: false, message, cause: Cause::Other, relief: Decision::none(), preemption: None }
     }
 
     /// The failure of an attempt of which nobody hears.
     pub(super) fn untold() -> Self {
-        Self { is_error: false, message: String::new(), cause: Cause::Other, relief: Decision::none() }
+        Self::unfit(String::new())
     }
 
     /// The failure as the result of an examination, which changes nothing.
@@ -85,23 +106,37 @@ impl Failure {
 
 impl<'s> Scheduler<'s> {
     pub(super) fn new(cluster: &'s mut Cluster, book: &'s mut NodeCache, settings: Settings<'s>) -> Self {
-        Self { cluster, book, settings, without: BTreeSet::new(), only: None, barred: Vec::new(), is_quiet: false }
+        Self {
+            cluster,
+            book,
+            settings,
+            without: BTreeSet::new(),
+            only: None,
+            barred: Vec::new(),
+            is_quiet: false,
+            yielding: Vec::new(),
+        }
     }
 
     /// Decides about a Pod on its own.
     pub(super) fn schedule_alone(&mut self, key: &Key) -> Scheduled {
         let Some(pod) = self.waiting(key) else { return Scheduled::default() };
         let mut decision = Decision::none();
-        let mut scores = Vec::new();
+        let (mut scores, mut takeovers) = (Vec::new(), Vec::new());
         let verdict = match self.attempt(&pod) {
             Attempt::Held => Verdict::Held,
             Attempt::Fits(mut placement) => {
                 scores.extend(placement.scores.take().map(|scores| (key.clone(), *scores)));
                 bind::bind(self, &pod, placement, &mut decision)
             }
-            Attempt::Unfit(failure) => self.fail(&pod, failure, &mut decision),
+            Attempt::Unfit(failure) => {
+                if let Some(Preemption::Takes(takeover)) = &failure.preemption {
+                    takeovers.push((key.clone(), takeover.clone()));
+                }
+                self.fail(&pod, failure, &mut decision)
+            }
         };
-        Scheduled { decision, verdicts: vec![(key.clone(), verdict)], scores }
+        Scheduled { decision, verdicts: vec![(key.clone(), verdict)], scores, takeovers }
     }
 
     /// The Pod, if it waits for a node.
@@ -112,8 +147,18 @@ impl<'s> Scheduler<'s> {
     /// Tells users that a Pod has no node, and does what may help it.
     pub(super) fn fail(&self, pod: &Pod, failure: Failure, decision: &mut Decision) -> Verdict {
         decision.actions.extend(failure.relief.actions);
+        let nomination = match &failure.preemption {
+            Some(preemption) => preemption.nomination(),
+            None => Nomination::Nowhere,
+        };
+        if let Some(Preemption::Takes(takeover)) = &failure.preemption {
+            decision.actions.extend(self.carry_out(pod, takeover).actions);
+        }
         if self.settings.records_failures {
-            write::failed(pod, &failure.message, failure.is_error, self.settings.now, decision);
+            let said = (failure.message.as_str(), failure.is_error);
+            write::failed(pod, said, &nomination, self.settings.now, decision);
+        } else if self.settings.preempts {
+            write::nominate_after(pod, &nomination, decision);
         }
         if failure.is_error { Verdict::Error } else { Verdict::Unschedulable }
     }
@@ -197,11 +242,30 @@ impl<'s> Scheduler<'s> {
         if let Some(problem) = problem {
             return Attempt::Unfit(self.bad_request(pod, problem));
         }
-        // Where it was to go before does not count against it.
+        // Where it was to go before does not count against it, and what waits for a place behind it does not, either.
         self.book.forget(&key_of(&pod.metadata));
+        self.yielding = self.yielding_to(pod);
+        self.yielding.iter().for_each(|other| self.book.forget(&key_of(&other.metadata)));
         let attempt = self.filter(pod, &needs, asks);
+        self.yielding.iter().for_each(|other| self.book.place(other));
         self.book.place(pod);
         attempt
+    }
+
+    /// Pods that are nominated for a node and have to yield to one of higher priority; not those whose drivers prepare their devices.
+    fn yielding_to(&self, pod: &Pod) -> Vec<Arc<Pod>> {
+        if !self.settings.preempts {
+            return Vec::new();
+        }
+        let below = self.book.nominated_below(pod.priority());
+        let found = below.iter().filter_map(|key| self.cluster.pods().get(key).cloned());
+        found.filter(|other| !self.is_binding(other)).collect()
+    }
+
+    /// Whether a Pod has everything and waits for its drivers.
+    fn is_binding(&self, pod: &Pod) -> bool {
+        let needs = needs::needs(self.cluster, &self.settings.profile.features, pod).unwrap_or_default();
+        self.go_on_binding(pod, &needs).is_some()
     }
 
     /// A Pod that has everything and waited for its drivers: it does not look for another node.

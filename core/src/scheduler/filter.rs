@@ -34,6 +34,7 @@ type Fit = (Found, Vec<NodeAllocatableClaimStatus>);
 pub(super) type Candidate = (String, Option<ExtendedResources>);
 
 /// What nodes are asked.
+#[derive(Clone)]
 pub(super) struct Asked<'p> {
     pub(super) pod: &'p Pod,
     pub(super) requests: Resources,
@@ -60,6 +61,12 @@ pub(super) enum Standing {
     Open(Option<ExtendedResources>),
 }
 
+/// Devices of a node for all claims of a Pod.
+pub(super) struct Devices {
+    needs: Vec<Need>,
+    allocations: Vec<Arc<AllocationResult>>,
+}
+
 /// Nodes whose devices fit, but take more of the node than is left.
 #[derive(Default)]
 pub(super) struct Full {
@@ -84,6 +91,9 @@ impl Scheduler<'_> {
             has_lost: needs.iter().any(|need| self.is_lost(&need.claim)),
             wanted: self.book.wanted(pod),
         };
+        if let Some(placement) = self.on_nominated_node(&asked) {
+            return Attempt::Fits(placement);
+        }
         let mut full = Full::default();
         match self.find(&asked, &mut full) {
             Ok(Some(placement)) => Attempt::Fits(placement),
@@ -92,6 +102,17 @@ impl Scheduler<'_> {
             Ok(None) => Attempt::Unfit(self.unfit(&asked, full)),
             Err(failure) => Attempt::Unfit(failure),
         }
+    }
+
+    /// A place on the node that a Pod is nominated for: others are not looked at then.
+    fn on_nominated_node(&mut self, asked: &Asked<'_>) -> Option<Placement> {
+        let nominated = &asked.pod.status.nominated_node_name;
+        let is_asked = self.settings.preempts && self.only.is_none();
+        self.book.node(nominated).filter(|_| is_asked)?;
+        self.only = Some(nominated.clone());
+        let found = self.find(asked, &mut Full::default());
+        self.only = None;
+        found.ok().flatten()
     }
 
     /// The first place.
@@ -332,7 +353,8 @@ impl Scheduler<'_> {
                 let position = nodes.iter().position(|name| *name == node).unwrap_or(nodes.len());
                 left = nodes.get(position.saturating_add(1)..).unwrap_or_default();
             }
-            let taken = match self.room(asked.pod, &needs, &node, &allocations) {
+            let room = self.book.node(&node).map(|state| self.room(asked.pod, &needs, state, &allocations));
+            let taken = match room.unwrap_or_else(|| Ok(Vec::new())) {
                 Err(Problem::Error(error)) => return Err(Failure::error(message::filter(&error))),
                 Err(Problem::Node(refusals)) => {
                     full.nodes.push(node);
@@ -377,13 +399,12 @@ impl Scheduler<'_> {
         &self,
         pod: &Pod,
         needs: &[Need],
-        node: &str,
+        state: &NodeState,
         allocations: &[Arc<AllocationResult>],
     ) -> Result<Vec<NodeAllocatableClaimStatus>, Problem> {
-        let Some(state) = self.book.node(node).filter(|_| self.settings.profile.features.node_allocatable_resources)
-        else {
+        if !self.settings.profile.features.node_allocatable_resources {
             return Ok(Vec::new());
-        };
+        }
         let mut new = allocations.iter();
         let with_devices = |need| -> Option<(&ResourceClaim, &AllocationResult)> {
             let need: &Need = need;
@@ -391,6 +412,41 @@ impl Scheduler<'_> {
         };
         let claims: Vec<_> = needs.iter().filter_map(with_devices).collect();
         node_allocatable::check(self.cluster, pod, state, &claims)
+    }
+
+    /// The devices that a Pod gets on a node.
+    ///
+    /// # Errors
+    ///
+    /// What kube-scheduler says of the node where it has none.
+    pub(super) fn devices_on(
+        &mut self,
+        asked: &Asked<'_>,
+        extended: Option<&ExtendedResources>,
+        node: &str,
+    ) -> Result<Devices, String> {
+        let (claims, needs) = self.with_special(asked, extended);
+        let class = self.device_class(&claims);
+        if !self.book.may_serve(class, node) {
+            return Err(message::NO_DEVICES.to_owned());
+        }
+        match self.first_with_devices(&claims, &[node.to_owned()]) {
+            Ok(Some((_, allocations))) => Ok(Devices { needs, allocations }),
+            Ok(None) => {
+                class.into_iter().for_each(|class| self.book.cannot_serve(class, node));
+                Err(message::NO_DEVICES.to_owned())
+            }
+            Err(failure) => Err(failure.message),
+        }
+    }
+
+    /// What a node lacks for what devices take of it; nothing where it has enough.
+    pub(super) fn no_room(&self, pod: &Pod, devices: &Devices, state: &NodeState) -> Vec<String> {
+        match self.room(pod, &devices.needs, state, &devices.allocations) {
+            Ok(_) => Vec::new(),
+            Err(Problem::Error(error)) => vec![message::filter(&error)],
+            Err(Problem::Node(refusals)) => refusals.iter().map(ToString::to_string).collect(),
+        }
     }
 
     /// The first of some nodes that has devices for all claims.
@@ -444,7 +500,7 @@ impl Scheduler<'_> {
 
 impl Asked<'_> {
     /// What it is that nodes are asked, devices left aside.
-    fn of_nodes(&self) -> NodeAsks {
+    pub(super) fn of_nodes(&self) -> NodeAsks {
         let spec = &self.pod.spec;
         let affinity = spec.affinity.as_ref().and_then(|affinity| affinity.node_affinity.as_ref());
         let allocations = self.needs.iter().filter_map(|need| need.claim.status.allocation.as_ref());

@@ -415,7 +415,7 @@ impl<'c, 's> Cycle<'c, 's> {
                 let verdict = scheduler.fail(&pod, failure, &mut decision);
                 verdicts.push((key_of(&pod.metadata), verdict));
             }
-            return Scheduled { decision, verdicts, scores };
+            return Scheduled { decision, verdicts, scores, ..Scheduled::default() };
         }
         let mut reserved = Vec::new();
         for (pod, found) in self.found {
@@ -436,7 +436,7 @@ impl<'c, 's> Cycle<'c, 's> {
             let verdict = bind::finish(scheduler, &pod, &placement, &mut decision);
             verdicts.push((key_of(&pod.metadata), verdict));
         }
-        Scheduled { decision, verdicts, scores }
+        Scheduled { decision, verdicts, scores, ..Scheduled::default() }
     }
 }
 

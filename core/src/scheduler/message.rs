@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use crate::arrange::Arrange;
 
-/// The sentence about a Pod that fits nowhere: what the filters said, what came after, and what preemption would do.
-///
-/// `curable` is the number of nodes where the Pod would fit if other Pods left.
-pub(crate) fn unschedulable(nodes: usize, filters: &str, after: &str, curable: usize) -> String {
-    let none = format!("0/{nodes} nodes are available");
-    let preemption = counted([
-        (nodes.saturating_sub(curable), "Preemption is not helpful for scheduling.".to_owned()),
-        (curable, "No preemption victims found for incoming pod.".to_owned()),
-    ]);
-    format!("{none}: {filters}. {after}, preemption: {none}: {preemption}")
+/// That no node is right, and why.
+pub(super) fn no_node(nodes: usize, texts: &str) -> String {
+    let list = if texts.is_empty() { String::new() } else { format!(" {texts}.") };
+    format!("0/{nodes} nodes are available:{list}")
+}
+
+/// The sentence about a Pod that fits nowhere: what the filters said, and what came after.
+pub(super) fn unschedulable(nodes: usize, filters: &str, after: &[String]) -> String {
+    let none = no_node(nodes, filters);
+    if after.is_empty() { none } else { format!("{none} {}", after.join(", ")) }
 }
 
 /// Texts with the number of nodes that they hold for, sorted as texts.

@@ -6,7 +6,7 @@
 //!
 //! Modelled: readiness to be tried, node taints, selectors, affinity, host ports and resources, devices, prioritised lists, gangs, binding
 //! conditions, extended resources that devices serve, deallocation of claims that stand in the way, required affinity between Pods, topology
-//! spread, scores where the profile asks for them (otherwise the first fitting node by name is taken). Not modelled: volumes, preemption.
+//! spread, scores where the profile asks for them (otherwise the first fitting node by name is taken), preemption. Not modelled: volumes.
 //!
 //! Source: `pkg/scheduler`, KEP-4381, KEP-4671, KEP-5007, KEP-5729, KEP-5832.
 
@@ -14,6 +14,7 @@ mod attempt;
 mod bind;
 mod classes;
 mod conditions;
+mod disruptions;
 pub(crate) mod filter;
 mod group;
 pub(crate) mod message;
@@ -22,6 +23,7 @@ pub(crate) mod node_allocatable;
 mod node_cache;
 pub(crate) mod node_fit;
 mod postfilter;
+pub(crate) mod preemption;
 mod queue;
 mod race;
 pub(crate) mod refusal;
@@ -42,6 +44,7 @@ use crate::cluster::{Cluster, Key};
 use crate::decision::{Decision, Time};
 use crate::profile::Profile;
 use attempt::Scheduler;
+use preemption::Takeover;
 
 /// Name of the scheduler that Pods get which name none.
 pub const NAME: &str = "default-scheduler";
@@ -70,6 +73,8 @@ pub struct Scheduled {
     pub verdicts: Vec<(Key, Verdict)>,
     /// How nodes compared for those that got a place, where that was asked for.
     pub scores: Vec<(Key, Scores)>,
+    /// Pods for which others have to go.
+    pub(crate) takeovers: Vec<(Key, Takeover)>,
 }
 
 /// What a decision depends on beside the facts.
@@ -86,6 +91,8 @@ pub struct Settings<'s> {
     pub records_failures: bool,
     /// Whether the scores of nodes are returned. Needs a profile that places Pods by scores.
     pub records_scores: bool,
+    /// Whether Pods take the place of Pods of lower priority.
+    pub preempts: bool,
 }
 
 /// How far a Pod comes by itself.

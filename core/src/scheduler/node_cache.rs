@@ -26,7 +26,13 @@ pub struct NodeCache {
     /// What is taken of nodes that do not exist.
     absent: BTreeMap<String, (Resources, Load)>,
     /// What each Pod takes, and of which node.
-    placed: BTreeMap<Key, (String, Resources, Load)>,
+    placed: BTreeMap<Key, Taken>,
+    /// How many Pods with a node there are of each priority.
+    priorities: BTreeMap<i64, usize>,
+    /// Pods that are nominated for a node, with their priority.
+    nominated: BTreeMap<Key, i64>,
+    /// The last Pods for which nobody's going helped.
+    fruitless: Option<Fruitless>,
     /// What ordinary tests said.
     pub(super) by_nodes: Classes<NodeAsks>,
     /// What the allocator said.
@@ -49,6 +55,28 @@ pub struct NodeCache {
     looks: u64,
 }
 
+/// What a Pod takes.
+#[derive(Clone, Debug)]
+struct Taken {
+    node: String,
+    requests: Resources,
+    load: Load,
+    priority: i64,
+    /// Whether the node is its own, and not only the one that it is nominated for.
+    is_bound: bool,
+}
+
+/// Pods for which nobody's going helped.
+#[derive(Clone, Debug)]
+struct Fruitless {
+    asks: NodeAsks,
+    priority: i64,
+    /// As of how many changes.
+    changes: u64,
+    /// What was said of nodes, with their number.
+    said: BTreeMap<String, usize>,
+}
+
 impl Default for NodeCache {
     fn default() -> Self {
         Self::of(NAME)
@@ -63,6 +91,9 @@ impl NodeCache {
             nodes: Vec::new(),
             absent: BTreeMap::new(),
             placed: BTreeMap::new(),
+            priorities: BTreeMap::new(),
+            nominated: BTreeMap::new(),
+            fruitless: None,
             by_nodes: Classes::default(),
             by_devices: Classes::default(),
             topology: Topology::default(),
@@ -151,9 +182,9 @@ impl NodeCache {
         if std::mem::replace(&mut self.is_scored, true) {
             return;
         }
-        for (key, (node, taken, load)) in &mut self.placed {
+        for (key, Taken { node, requests, load, .. }) in &mut self.placed {
             let Some(pod) = cluster.pods().get(key) else { continue };
-            *load = Load::of(pod, taken);
+            *load = Load::of(pod, requests);
             let position = self.nodes.binary_search_by(|state| state.name().cmp(node));
             match position.ok().and_then(|position| self.nodes.get_mut(position)) {
                 Some(state) => state.reckon(*load),
@@ -328,8 +359,16 @@ impl NodeCache {
             return;
         }
         let taken = requests(pod);
-        let is_known = self.placed.get(&key).is_some_and(|(known, before, _)| known == node && *before == taken);
-        if is_known && self.topology.knows(node, &key, pod) {
+        let priority = pod.priority();
+        let known = self.placed.get(&key).filter(|known| known.node == *node && known.requests == taken);
+        if let Some(known) = known.filter(|_| self.topology.knows(node, &key, pod)).cloned() {
+            if (known.priority, known.is_bound) != (priority, is_bound) {
+                self.rank(&key, &known, false);
+                let taken = Taken { priority, is_bound, ..known };
+                self.rank(&key, &taken, true);
+                self.placed.insert(key, taken);
+                self.next_change();
+            }
             return;
         }
         self.forget(&key);
@@ -353,12 +392,16 @@ impl NodeCache {
                 *all = all.plus(load);
             }
         }
-        self.placed.insert(key, (node.clone(), taken, load));
+        let taken = Taken { node: node.clone(), requests: taken, load, priority, is_bound };
+        self.rank(&key, &taken, true);
+        self.placed.insert(key, taken);
     }
 
     /// Counts a Pod nowhere.
     pub(super) fn forget(&mut self, key: &Key) {
-        let Some((node, taken, load)) = self.placed.remove(key) else { return };
+        let Some(known) = self.placed.remove(key) else { return };
+        self.rank(key, &known, false);
+        let Taken { node, requests: taken, load, .. } = known;
         let number = self.next_change();
         self.topology.forget(&node, key);
         match self.find(&node) {
@@ -376,5 +419,57 @@ impl NodeCache {
                 }
             }
         }
+    }
+
+    /// Counts a Pod among those of its priority, or no longer.
+    fn rank(&mut self, key: &Key, taken: &Taken, is_more: bool) {
+        match (taken.is_bound, is_more) {
+            (true, true) => {
+                let pods = self.priorities.entry(taken.priority).or_default();
+                *pods = pods.saturating_add(1);
+            }
+            (true, false) => {
+                let pods = self.priorities.entry(taken.priority).or_default();
+                *pods = pods.saturating_sub(1);
+                if *pods == 0 {
+                    self.priorities.remove(&taken.priority);
+                }
+            }
+            (false, true) => drop(self.nominated.insert(key.clone(), taken.priority)),
+            (false, false) => drop(self.nominated.remove(key)),
+        }
+    }
+
+    /// Whether Pods of a lower priority have nodes.
+    pub(super) fn has_lower(&self, priority: i64) -> bool {
+        self.priorities.first_key_value().is_some_and(|(lowest, _)| *lowest < priority)
+    }
+
+    /// Notes that nobody's going helps Pods that ask this, and what was said of nodes.
+    pub(super) fn note_fruitless(&mut self, asks: NodeAsks, priority: i64, said: BTreeMap<String, usize>) {
+        self.fruitless = Some(Fruitless { asks, priority, changes: self.changes, said });
+    }
+
+    /// What was said of nodes where nobody's going helped Pods that ask this, if nothing changed since.
+    pub(super) fn fruitless(&self, asks: &NodeAsks, priority: i64) -> Option<&BTreeMap<String, usize>> {
+        let known = self.fruitless.as_ref().filter(|known| known.changes == self.changes)?;
+        (known.priority == priority && known.asks == *asks).then_some(&known.said)
+    }
+
+    /// Pods of a lower priority that are nominated for a node.
+    pub(super) fn nominated_below(&self, priority: i64) -> Vec<Key> {
+        let below = self.nominated.iter().filter(|(_, own)| **own < priority);
+        below.map(|(key, _)| key.clone()).collect()
+    }
+
+    /// Pods of a lower priority that have a node, each with what it takes; by namespace and name.
+    pub(super) fn lower_on<'c>(
+        &'c self,
+        node: &'c str,
+        priority: i64,
+    ) -> impl Iterator<Item = (&'c Key, &'c Resources)> {
+        let taken = |key| Some((key, self.placed.get(key)?));
+        let lower = move |(_, taken): &(&Key, &Taken)| taken.is_bound && taken.priority < priority;
+        self.topology.pods_on(node).filter_map(taken).filter(lower).map(|(key, taken)| (key, &taken.requests))
     }
 }

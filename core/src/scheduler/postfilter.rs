@@ -11,6 +11,7 @@ use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::entries::{group_of, is_group_reference};
 use crate::decision::{Action, CLAIM_FINALIZER, Decision};
+use crate::profile::Version;
 
 /// What kept the Pod from some node.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +29,7 @@ pub(super) fn relieve(
     obstacles: &Obstacles,
 ) -> (&'static str, Decision, bool) {
     if needs.is_empty() && !asks {
-        return ("no new claims to deallocate", Decision::none(), false);
+        return (said(scheduler, "no new claims to deallocate"), Decision::none(), false);
     }
     let is_own = |need: &&Need| {
         let reserved = &need.claim.status.reserved_for;
@@ -45,8 +46,13 @@ pub(super) fn relieve(
     }
     match release_group_claim(scheduler, pod, needs) {
         Some(action) => ("ResourceClaim unreserved for PodGroup", Decision::of(vec![action]), true),
-        None => ("still not schedulable", Decision::none(), false),
+        None => (said(scheduler, "still not schedulable"), Decision::none(), false),
     }
+}
+
+/// What is said where nothing is given up: nothing from 1.37 on.
+pub(super) fn said(scheduler: &Scheduler<'_>, text: &'static str) -> &'static str {
+    if scheduler.settings.profile.version >= Version::V1_37 { "" } else { text }
 }
 
 /// Removes a claim for extended resources that an earlier attempt left without devices: another node may need another one.

@@ -3,13 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use super::message;
 use super::node_fit::Refusal;
+use super::preemption::Preemption;
 use crate::allocate::{Failure, NodeRefusal};
-use crate::api::pod::Pod;
-use crate::profile::Features;
 
 /// What stops a Pod.
 #[derive(Clone, PartialEq, Debug)]
@@ -41,8 +38,10 @@ pub(crate) struct Nodes {
     pub(crate) count: usize,
     /// Nodes that an ordinary test refuses, by name; a node that lacks several resources is named with each.
     pub(crate) ordinary: BTreeMap<Refusal, Vec<String>>,
-    /// Nodes where the Pod would fit if other Pods left.
-    pub(crate) curable: usize,
+    /// Nodes where the Pod may fit if other Pods leave, by name.
+    pub(crate) curable: Vec<String>,
+    /// Whether others leave for it, where that was looked at.
+    pub(crate) preemption: Option<Preemption>,
     /// Nodes that cannot use the devices of a claim that has some, by the name of the first such claim.
     pub(crate) elsewhere: BTreeMap<String, Vec<String>>,
     /// Nodes whose devices do not suffice.
@@ -52,7 +51,9 @@ pub(crate) struct Nodes {
 impl Nodes {
     /// Notes what ordinary tests have against a node.
     pub(super) fn refuse(&mut self, node: &str, refusals: Vec<Refusal>) {
-        self.curable = self.curable.saturating_add(usize::from(refusals.iter().all(Refusal::is_curable)));
+        if refusals.iter().all(Refusal::is_curable) {
+            self.curable.push(node.to_owned());
+        }
         for refusal in refusals {
             self.ordinary.entry(refusal).or_default().push(node.to_owned());
         }
@@ -68,21 +69,4 @@ impl Nodes {
         });
         message::counted(ordinary.chain(elsewhere).chain(devices))
     }
-}
-
-/// kube-scheduler's sentence about a Pod that fits nowhere: what the filters said, what came after, and what preemption would do.
-pub(super) fn sentence(
-    count: usize,
-    filters: &str,
-    after: &str,
-    curable: usize,
-    (features, pod): (&Features, &Pod),
-) -> String {
-    let policy = pod.spec.rest.get("preemptionPolicy").and_then(Value::as_str).unwrap_or_default();
-    let why = match (features.workload_aware_preemption, policy) {
-        (true, _) => "workload aware preemption enabled",
-        (false, "Never") => "preemptionPolicy=Never.",
-        (false, _) => return message::unschedulable(count, filters, after, curable),
-    };
-    format!("0/{count} nodes are available: {filters}. {after}, preemption: not eligible due to {why}")
 }

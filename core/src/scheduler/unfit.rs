@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 
 use super::attempt::{Failure, Scheduler};
 use super::filter::{Asked, Candidate, Full, Standing};
+use super::message;
 use super::needs::Need;
 use super::postfilter::{self, Obstacles};
-use super::refusal::{Cause, Nodes, sentence};
+use super::preemption::Preemption;
+use super::refusal::{Cause, Nodes};
 use crate::api::pod::Pod;
-use crate::decision::Decision;
-use crate::profile::Mode;
+use crate::arrange::Arrange;
+use crate::profile::{Mode, Version};
 
 impl Scheduler<'_> {
     /// What all nodes have against a Pod.
@@ -50,25 +52,52 @@ impl Scheduler<'_> {
             }
         }
         let (after, relief, ends) = postfilter::relieve(self, asked.pod, asked.needs, asked.asks, &obstacles);
-        let filters = nodes.filters();
-        let message = if ends {
-            format!("0/{} nodes are available: {filters}. {after}", nodes.count)
-        } else {
-            sentence(nodes.count, &filters, after, nodes.curable, (&self.settings.profile.features, asked.pod))
-        };
-        Failure { is_error: false, message, relief, cause: Cause::Nodes(Box::new(nodes)) }
+        nodes.curable.arrange();
+        let preemption = (!ends).then(|| self.preempt(asked, &nodes.curable));
+        let message = self.sentence(&nodes.filters(), after, preemption.as_ref());
+        nodes.preemption.clone_from(&preemption);
+        Failure { relief, cause: Cause::Nodes(Box::new(nodes)), preemption, ..Failure::unfit(message) }
     }
 
     /// The same where failures are not recorded: only what is given up for the Pod.
     pub(super) fn unfit_unrecorded(&mut self, asked: &Asked<'_>, full: Full) -> Failure {
         // What can be given up is a claim that has devices.
-        if asked.needs.iter().any(Need::is_allocated) { self.unfit(asked, full) } else { Failure::untold() }
+        if asked.needs.iter().any(Need::is_allocated) {
+            return self.unfit(asked, full);
+        }
+        if !self.may_preempt(asked.pod) {
+            return Failure::untold();
+        }
+        let is_nominated = !asked.pod.status.nominated_node_name.is_empty();
+        if let Some(known) = self.known_fruitless(asked).filter(|_| !is_nominated) {
+            return Failure { preemption: Some(known), ..Failure::untold() };
+        }
+        let mut nodes = Nodes::default();
+        full.nodes.iter().zip(full.refusals).for_each(|(node, refusals)| nodes.refuse(node, refusals));
+        for state in self.book.nodes().filter(|state| !self.is_left_out(state.name())) {
+            if let Standing::Refused(refusals) = self.standing(asked, state) {
+                nodes.refuse(state.name(), refusals);
+            }
+        }
+        nodes.curable.arrange();
+        Failure { preemption: Some(self.preempt(asked, &nodes.curable)), ..Failure::untold() }
+    }
+
+    /// kube-scheduler's sentence about a Pod that fits nowhere: what the filters said, what came after, and what preemption would do.
+    fn sentence(&self, filters: &str, after: &str, preemption: Option<&Preemption>) -> String {
+        let (count, is_told) = (self.book.len(), self.settings.profile.version >= Version::V1_37);
+        let taken = matches!(preemption, Some(Preemption::Takes(_)));
+        let own = Some(after.to_owned()).filter(|after| !after.is_empty() && !taken);
+        let after: Vec<String> =
+            own.into_iter().chain(preemption.and_then(|preemption| preemption.said(count, is_told))).collect();
+        message::unschedulable(count, filters, &after)
     }
 
     /// The failure of a Pod one of whose requests is wrong in itself.
     pub(super) fn bad_request(&self, pod: &Pod, problem: String) -> Failure {
-        let after = "no new claims to deallocate";
-        let message = sentence(self.book.len(), &problem, after, 0, (&self.settings.profile.features, pod));
-        Failure { is_error: false, message, relief: Decision::none(), cause: Cause::Request(problem) }
+        let preemption = self.without_victims(pod, 0);
+        let after = postfilter::said(self, "no new claims to deallocate");
+        let message = self.sentence(&problem, after, Some(&preemption));
+        Failure { cause: Cause::Request(problem), ..Failure::unfit(message) }
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::NAME;
+use super::attempt::Nomination;
 use super::message::GROUP_UNSCHEDULABLE;
 use crate::api::group::PodGroup;
 use crate::api::meta::ObjectMeta;
@@ -10,6 +11,9 @@ use crate::api::pod::{NodeAllocatableClaimStatus, Pod, PodExtendedResourceClaimS
 use crate::api::read::Json;
 use crate::decision::{Action, Decision, EventRecord, Merging, Patch, Time};
 use crate::profile::{Profile, Version};
+
+/// Why a Pod has to go for another one, as its condition says it.
+pub(super) const PREEMPTED: &str = "PreemptionByScheduler";
 
 fn patch(kind: &str, metadata: &ObjectMeta, fields: Value) -> Action {
     Action::Patch(Patch::of(metadata.reference(kind), metadata, true, Merging::Strategic, fields))
@@ -46,14 +50,61 @@ pub(super) fn event(pod: &Pod, is_warning: bool, reason: &str, action: &str, not
     EventRecord { is_warning, action: action.to_owned(), ..warning }
 }
 
+/// Nominates a Pod that got no node for another one, or for none.
+pub(super) fn nominate_after(pod: &Pod, nomination: &Nomination, decision: &mut Decision) {
+    match nomination {
+        Nomination::AsItIs => {}
+        Nomination::For(node) => nominate(pod, node, decision),
+        Nomination::Nowhere => forget_nomination(pod, decision),
+    }
+}
+
+/// Says that a Pod is nominated for no node any more.
+pub(super) fn forget_nomination(pod: &Pod, decision: &mut Decision) {
+    if !pod.status.nominated_node_name.is_empty() {
+        let fields = json!({ "status": { "nominatedNodeName": null } });
+        decision.actions.push(patch("Pod", &pod.metadata, fields));
+    }
+}
+
+/// Has a Pod go so that another one gets its place.
+pub(super) fn evict(victim: &Pod, pod: &Pod, node: &str, now: Time, decision: &mut Decision) {
+    let scheduler = if pod.spec.scheduler_name.is_empty() { NAME } else { &pod.spec.scheduler_name };
+    let condition = json!({
+        "type": "DisruptionTarget",
+        "observedGeneration": victim.metadata.rest.get("generation"),
+        "status": "True",
+        "lastProbeTime": null,
+        "lastTransitionTime": now.to_string(),
+        "reason": PREEMPTED,
+        "message": format!("{scheduler}: preempting to accommodate a higher priority pod"),
+    });
+    decision.actions.push(patch("Pod", &victim.metadata, json!({ "status": { "conditions": [condition] } })));
+    decision.actions.push(Action::delete(victim.metadata.reference("Pod"), &victim.metadata));
+    let note = format!("Preempted by pod {} on node {node}", pod.metadata.uid);
+    decision.actions.push(Action::Record(event(victim, false, "Preempted", "Preempting", note)));
+}
+
 /// The condition and the Event of a Pod that has no node. Nothing is written where the Pod says so already.
-pub(super) fn failed(pod: &Pod, message: &str, is_error: bool, now: Time, decision: &mut Decision) {
+pub(super) fn failed(
+    pod: &Pod,
+    (message, is_error): (&str, bool),
+    nomination: &Nomination,
+    now: Time,
+    decision: &mut Decision,
+) {
     let reason = if is_error { "SchedulerError" } else { "Unschedulable" };
     decision.events.push(event(pod, true, "FailedScheduling", "Scheduling", message.to_owned()));
     let known = condition(&pod.status.conditions, "PodScheduled");
     let says = |name: &str| known.and_then(|known| known.get(name)).and_then(Value::as_str).unwrap_or_default();
     let is_same = says("status") == "False" && says("reason") == reason && says("message") == message;
-    if is_same && pod.status.nominated_node_name.is_empty() {
+    let nominated = match nomination {
+        Nomination::AsItIs => pod.status.nominated_node_name.as_str(),
+        Nomination::Nowhere => "",
+        Nomination::For(node) => node,
+    };
+    let changes = nominated != pod.status.nominated_node_name;
+    if is_same && !changes {
         return;
     }
     let since = if says("status") == "False" { json!(says("lastTransitionTime")) } else { json!(now.to_string()) };
@@ -68,8 +119,9 @@ pub(super) fn failed(pod: &Pod, message: &str, is_error: bool, now: Time, decisi
             "message": message,
         }],
     });
-    if let Some(map) = status.as_object_mut().filter(|_| !pod.status.nominated_node_name.is_empty()) {
-        map.insert("nominatedNodeName".to_owned(), Value::Null);
+    if let Some(map) = status.as_object_mut().filter(|_| changes) {
+        let node = if nominated.is_empty() { Value::Null } else { json!(nominated) };
+        map.insert("nominatedNodeName".to_owned(), node);
     }
     decision.actions.push(patch("Pod", &pod.metadata, json!({ "status": status })));
 }

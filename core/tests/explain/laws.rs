@@ -136,6 +136,10 @@ fn change(engine: &mut Engine, settings: &Value, subject: &ObjectRef, changes: &
             Change::LowerResource { resource, to, .. } => edit_pod(&|pod| {
                 pod["spec"]["containers"][0]["resources"]["requests"][resource.as_str()] = json!(to);
             }),
+            Change::RaisePriority { to, class, .. } => edit_pod(&|pod| {
+                assert_eq!(*class, None, "made clusters have no PriorityClasses");
+                pod["spec"]["priority"] = json!(to);
+            }),
             Change::Uncordon { node } => {
                 let mut object = engine.get(&reference("Node", "", node)).unwrap();
                 assert_eq!(object["spec"]["unschedulable"], true);
@@ -236,6 +240,7 @@ fn change(engine: &mut Engine, settings: &Value, subject: &ObjectRef, changes: &
             | Change::DropNodeAffinity {}
             | Change::LowerResource { .. }
             | Change::Uncordon { .. }
+            | Change::RaisePriority { .. }
             | Change::EnableGate { .. } => {}
         }
     }
@@ -334,6 +339,7 @@ fn every_kind_of_change_is_suggested_somewhere() {
         "lowerCapacity",
         "lowerCount",
         "lowerResource",
+        "raisePriority",
         "tolerate",
         "tolerateNode",
         "uncordon",
@@ -360,6 +366,10 @@ fn smaller(change: &Change) -> Option<Change> {
             let more = parse(to).saturating_add(&parse("1"));
             (more < parse(from)).then_some(())?;
             *to = more.to_string();
+        }
+        Change::RaisePriority { from, to, .. } => {
+            *to -= 1;
+            (*to > *from).then_some(())?;
         }
         _ => return None,
     }

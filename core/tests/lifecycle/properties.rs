@@ -545,8 +545,14 @@ impl History {
         for key in waiting {
             let now = self.simulation.now();
             let limits = Limits::default();
-            let settings =
-                Settings { profile: &profile, limits: &limits, now, records_failures: true, records_scores: false };
+            let settings = Settings {
+                profile: &profile,
+                limits: &limits,
+                now,
+                records_failures: true,
+                records_scores: false,
+                preempts: false,
+            };
             let scheduled = scheduler::schedule(&mut changed, &mut book, settings, &key);
             // Places that others took since the last attempt may change the reason why there is none.
             let places = scheduled.decision.actions.iter().filter(|action| !matches!(action, Action::Patch(_)));

@@ -339,20 +339,12 @@ fn what_is_not_looked_at_is_named_once_with_an_example() {
         let pod = pod_of_class(name, fields);
         play.simulation.apply([pod.to_string().as_str()]);
     }
-    let budget = "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: keep, namespace: default}, spec: {minAvailable: 1}}";
-    play.simulation.apply([crate::play::documents(budget).remove(0).to_string().as_str()]);
     let findings = unmodelled(play.simulation.server().cluster(), &|pod| !pod.spec.node_name.is_empty());
     let named = |text: &str| findings.iter().filter(|finding| finding.message.contains(text)).count();
-    for text in [
-        "preferred `podAntiAffinity`",
-        "`topologySpreadConstraints`",
-        "other schedulers",
-        "volumes that",
-        "PodDisruptionBudgets",
-    ] {
+    for text in ["preferred `podAntiAffinity`", "`topologySpreadConstraints`", "other schedulers", "volumes that"] {
         assert_eq!(named(text), 1, "{text}: {findings:?}");
     }
-    assert_eq!(findings.len(), 5);
+    assert_eq!(findings.len(), 4);
     assert!(findings.iter().all(|finding| finding.object.is_some()));
 }
 

@@ -53,8 +53,8 @@ fn a_pod_waits_when_the_devices_are_taken() {
     assert_eq!(ran.pod("b").node, None);
     let message = ran.pod("b").reasons.last().unwrap();
     assert_eq!(message.code, Code::RunSchedulerMessage);
-    let expected = "0/1 nodes are available: 1 cannot allocate all claims. still not schedulable, preemption: not eligible \
-                    due to workload aware preemption enabled";
+    let expected = "0/1 nodes are available: 1 cannot allocate all claims. preemption: 0/1 nodes are available: \
+                    1 Preemption is not helpful for scheduling.";
     assert_eq!(message.message, expected);
 }
 

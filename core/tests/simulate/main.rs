@@ -17,6 +17,7 @@ mod neighbours;
 mod node_allocatable;
 mod nodes;
 mod places;
+mod preemption;
 mod real;
 mod reasons;
 mod scored;

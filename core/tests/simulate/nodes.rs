@@ -309,27 +309,3 @@ fn a_pod_on_the_network_of_its_host_takes_the_ports_of_its_containers() {
     let ran = run(&format!("{manifests}{on_host}"));
     assert_eq!([ran.pod("with-port").node.as_deref(), ran.pod("on-host").node.as_deref()], [Some("a"), Some("b")]);
 }
-
-/// One node that a Pod fills, and a Pod of a higher priority that waits.
-fn waiting_behind(policy: &str) -> String {
-    let node = "apiVersion: v1\nkind: Node\nmetadata: { name: a }\nstatus: { allocatable: { cpu: 1, memory: 8Gi, pods: 9 } }\n---\n";
-    let cpu = "{ name: c, resources: { requests: { cpu: 1 } } }";
-    let low = pod("low", "  nodeName: a\n  priority: 1").replace("{ name: c }", cpu);
-    let high = pod("high", &format!("  priority: 9\n  preemptionPolicy: {policy}")).replace("{ name: c }", cpu);
-    format!("{node}{low}{high}")
-}
-
-#[test]
-fn preemption_is_named_as_not_looked_at_unless_the_pod_never_preempts() {
-    let profile = || Profile::of(Version::V1_36);
-    let ran = run_with(&waiting_behind("PreemptLowerPriority"), profile());
-    let finding = ran.finding(Code::RunNotModelled);
-    assert_eq!(
-        finding.message,
-        "not looked at: preemption: Pod `default/high` (Pods of lower priority keep their nodes)"
-    );
-    let ran = run_with(&waiting_behind("Never"), profile());
-    assert!(!ran.has(Code::RunNotModelled));
-    let said = &ran.pod("high").reasons.last().unwrap().message;
-    assert!(said.ends_with(", preemption: not eligible due to preemptionPolicy=Never."), "{said}");
-}

@@ -240,7 +240,7 @@ fn the_schedulers_line_is_whole() {
     let ran = run(&format!("{CLASS}{}{}", slice("a", 1), wanting(request, "")));
     assert_eq!(
         line(&ran),
-        "0/1 nodes are available: 1 cannot allocate all claims. still not schedulable, preemption: not eligible due to workload aware preemption enabled"
+        "0/1 nodes are available: 1 cannot allocate all claims. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
     );
 
     let node = |name: &str, cpu: u32| {
@@ -256,7 +256,7 @@ fn the_schedulers_line_is_whole() {
     let ran = run(&format!("{}{}{}{}", node("small", 1), node("full", 2), asking("first"), asking("p")));
     assert_eq!(
         line(&ran),
-        "0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: not eligible due to workload aware preemption enabled"
+        "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling."
     );
     let reasons = &ran.pod("p").reasons;
     assert_eq!(reasons[0].message, "node `small` has less `cpu` than the Pod asks for");

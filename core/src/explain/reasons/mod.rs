@@ -19,6 +19,7 @@ use crate::decision::{MAX_RESERVATIONS, Time};
 use crate::explain::group;
 use crate::explain::origin::{Origin, about_claim};
 use crate::finding::{Code, Finding, list};
+use crate::scheduler::preemption::{Preemption, is_preempted};
 use crate::scheduler::refusal::Cause;
 use crate::scheduler::{self, Examination};
 use problems::request_problems;
@@ -179,7 +180,11 @@ fn unscheduled(
         }
         Examination::Unfit { message, cause } => {
             let mut reasons = match cause {
-                Cause::Nodes(nodes) => nodes::of_nodes(&asked, &nodes),
+                Cause::Nodes(nodes) => {
+                    let waits = waits_for_others(cluster, pod, nodes.preemption.as_ref());
+                    let waits = waits.map(|message| origin.finding(Code::RunWaits, "spec.priority", message));
+                    waits.into_iter().chain(nodes::of_nodes(&asked, &nodes)).collect()
+                }
                 Cause::Request(_) => {
                     let open = claims.iter().filter(|claim| claim.status.allocation.is_none());
                     open.flat_map(|claim| request_problems(cluster, claim)).collect()
@@ -207,6 +212,25 @@ fn unscheduled(
             reasons
         }
     }
+}
+
+/// That others are going to make room for a Pod, where they are.
+fn waits_for_others(cluster: &Cluster, pod: &Pod, preemption: Option<&Preemption>) -> Option<String> {
+    let (node, victims) = match preemption? {
+        Preemption::Takes(takeover) => (takeover.node.clone(), takeover.victims.clone()),
+        Preemption::NotEligible(_) if !pod.status.nominated_node_name.is_empty() => {
+            let node = pod.status.nominated_node_name.clone();
+            let going = cluster.pods().iter().filter(|(_, other)| {
+                other.spec.node_name == node && other.priority() < pod.priority() && is_preempted(other)
+            });
+            let victims = going.map(|(key, _)| key.clone()).collect();
+            (node, victims)
+        }
+        Preemption::NotEligible(_) | Preemption::Nobody(_) => return None,
+    };
+    let names: Vec<String> = victims.iter().map(|key| format!("{}/{}", key.0, key.1)).collect();
+    let has = if names.len() == 1 { "has" } else { "have" };
+    Some(format!("the Pod waits for node `{node}`, which {} {has} to leave to make room for it", list(names.iter())))
 }
 
 /// What the scheduler said when it tried the Pod last.

@@ -160,6 +160,11 @@ impl Topology {
             .is_some_and(|known| known.labels == pod.metadata.labels && known.is_deleting == pod.metadata.is_deleting())
     }
 
+    /// The Pods on a node.
+    pub(super) fn pods_on(&self, node: &str) -> impl Iterator<Item = &Key> {
+        self.homes.get(node).into_iter().flat_map(|home| home.pods.keys())
+    }
+
     /// Counts a Pod on a node; it is counted nowhere before.
     pub(super) fn place(&mut self, node: &str, pod: &Pod) {
         let held = held_terms(pod).into_iter().map(|term| self.held.take_up(term)).collect();

@@ -1,7 +1,8 @@
 //! What changes nothing.
 
 use crate::ask::Report;
-use apportion_core::ask::Difference;
+use apportion_core::ask::{Difference, Place, PodDifference};
+use apportion_core::finding::Code;
 use serde_json::{Value, json};
 
 use super::agreement::{replayed, says};
@@ -59,11 +60,19 @@ fn may_be_evicted(case: &Case) -> bool {
     says(case, "NoExecute")
 }
 
+/// Whether a Pod had to go for one of higher priority.
+fn is_preempted(report: &Report, namespace: &str, name: &str) -> bool {
+    report.findings.iter().any(|finding| {
+        let object = finding.object.as_ref().filter(|_| finding.code == Code::RunPreempted);
+        object.is_some_and(|object| object.namespace == namespace && object.name == name)
+    })
+}
+
 fn stays(what: &str, pod: &(String, String, String), report: &Report, case: &Case) -> Result<(), Contradiction> {
     let (namespace, name, node) = pod;
     let found = report.pods.iter().find(|pod| pod.namespace == *namespace && pod.name == *name);
     match found {
-        None if may_be_evicted(case) => Ok(()),
+        None if may_be_evicted(case) || is_preempted(report, namespace, name) => Ok(()),
         None => Err(format!("{what}: a running Pod is gone | {namespace}/{name}")),
         Some(found) if found.node.as_ref() == Some(node) => Ok(()),
         Some(found) => Err(format!(
@@ -74,7 +83,7 @@ fn stays(what: &str, pod: &(String, String, String), report: &Report, case: &Cas
     }
 }
 
-/// A Pod that runs stays where it is, whatever is asked.
+/// A Pod that runs stays where it is, whatever is asked, unless a Pod of higher priority takes its place.
 pub(super) fn running(case: &Case) -> Result<(), Contradiction> {
     let pods = who_runs(case);
     if pods.is_empty() {
@@ -91,7 +100,12 @@ pub(super) fn running(case: &Case) -> Result<(), Contradiction> {
     if let Ok(answer) = engine.inquire(json!({ "kind": "whatIf", "cordon": [node] })) {
         let difference: Difference = serde_json::from_value(answer).unwrap();
         for (namespace, name, _) in &pods {
-            if let Some(moved) = difference.pods.iter().find(|one| one.pod == format!("{namespace}/{name}")) {
+            // With a node less another Pod may have to go.
+            let is_it = |one: &&PodDifference| {
+                let goes = one.before == Place::Absent || one.after == Place::Absent;
+                one.pod == format!("{namespace}/{name}") && !(goes && says(case, "\"priority"))
+            };
+            if let Some(moved) = difference.pods.iter().find(is_it) {
                 return Err(format!("what-if --cordon: a running Pod moves | {moved:?}"));
             }
         }

@@ -1,0 +1,347 @@
+//! Preemption: a Pod that fits nowhere takes the place of Pods of lower priority.
+//!
+//! On each node where the leaving of others may help, all Pods of lower priority leave in thought; then as many stay as the Pod lets, those
+//! first whose going breaks a PodDisruptionBudget, then the more important ones. Of the nodes where that comes to something one is taken, and
+//! the Pod is nominated for it. Claims keep their devices while Pods leave in thought, as they do in the reference up to 1.37: whoever lacks
+//! devices alone finds nobody to take the place of.
+//!
+//! DIFFERENCE: the reference looks at a sample of the nodes and draws among equals; here it is all nodes, and the first by name. Pods whose
+//! drivers prepare their devices are left alone. Members of PodGroups take nobody's place.
+//!
+//! Source: `pkg/scheduler/framework/preemption`, `plugins/defaultpreemption`.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::attempt::{Nomination, Scheduler};
+use super::classes::NodeAsks;
+use super::disruptions::{Budget, budgets, violations};
+use super::filter::{Asked, Devices, Standing};
+use super::message::{self, counted};
+use super::node_fit::{NodeState, Resources};
+use super::scoring::Load;
+use super::write;
+use crate::api::condition::{condition, text};
+use crate::api::pod::Pod;
+use crate::arrange::Arrange;
+use crate::cluster::Key;
+use crate::cluster::entries::key_of;
+use crate::decision::{Decision, Time};
+
+/// What the scheduler says of a node without Pods of lower priority.
+const NO_VICTIMS: &str = "No preemption victims found for incoming pod";
+
+/// What it says of a node where nobody's leaving helps.
+const NOT_HELPFUL: &str = "Preemption is not helpful for scheduling";
+
+/// Why nobody else is asked to go while those that were still end.
+const TERMINATING: &str = "a terminating pod on the nominated node.";
+
+/// What became of the wish to take the place of others.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Preemption {
+    /// Others go.
+    Takes(Takeover),
+    /// Nobody is asked to go: why, in the reference's words.
+    NotEligible(&'static str),
+    /// Nobody's going helps: what is said of nodes, with their number.
+    Nobody(BTreeMap<String, usize>),
+}
+
+/// Who goes for a Pod.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Takeover {
+    /// The node on which the Pod is to be.
+    pub(crate) node: String,
+    /// Those that go, the most important first.
+    pub(crate) victims: Vec<Key>,
+    /// How many of them a PodDisruptionBudget would keep.
+    pub(crate) violations: usize,
+}
+
+/// A node that some Pods would leave.
+struct Candidate {
+    node: String,
+    victims: Vec<Victim>,
+    violations: usize,
+}
+
+/// A Pod that could go.
+#[derive(Clone)]
+struct Victim {
+    pod: Arc<Pod>,
+    taken: Resources,
+    start: Time,
+    arrival: u64,
+}
+
+impl Victim {
+    /// The more important ones first: of higher priority, then those that have run longer, then those that came earlier.
+    fn rank(&self) -> (Reverse<i64>, Time, u64) {
+        (Reverse(self.pod.priority()), self.start, self.arrival)
+    }
+}
+
+impl Preemption {
+    /// What the scheduler says of it.
+    pub(super) fn said(&self, nodes: usize, is_told: bool) -> Option<String> {
+        match self {
+            Self::Takes(Takeover { node, victims, .. }) => is_told.then(|| {
+                let count = victims.len();
+                format!("preemption: found a potential placement for pod on node {node}, preempting {count} victims")
+            }),
+            Self::NotEligible(why) => Some(format!("preemption: not eligible due to {why}")),
+            Self::Nobody(texts) => {
+                let texts = counted(texts.iter().map(|(text, count)| (*count, text.clone())));
+                Some(format!("preemption: {}", message::no_node(nodes, &texts)))
+            }
+        }
+    }
+
+    /// What it means for the node that the Pod is nominated for.
+    pub(super) fn nomination(&self) -> Nomination {
+        match self {
+            Self::Takes(takeover) => Nomination::For(takeover.node.clone()),
+            Self::NotEligible(TERMINATING) => Nomination::AsItIs,
+            Self::NotEligible(_) | Self::Nobody(_) => Nomination::Nowhere,
+        }
+    }
+}
+
+impl Scheduler<'_> {
+    /// Whether there are Pods whose place a Pod may take.
+    pub(super) fn may_preempt(&self, pod: &Pod) -> bool {
+        self.settings.preempts
+            && !never_preempts(pod)
+            && self.book.has_lower(pod.priority())
+            && self.group_of(&key_of(&pod.metadata)).is_none()
+    }
+
+    /// Whose place a Pod takes that fits nowhere, of nodes (by name) where the leaving of others may help.
+    pub(super) fn preempt(&mut self, asked: &Asked<'_>, curable: &[String]) -> Preemption {
+        let pod = asked.pod;
+        if !self.may_preempt(pod) {
+            return self.without_victims(pod, curable.len());
+        }
+        if curable.binary_search(&pod.status.nominated_node_name).is_ok() && self.waits_for_victims(pod) {
+            return Preemption::NotEligible(TERMINATING);
+        }
+        if let Some(known) = self.known_fruitless(asked) {
+            return known;
+        }
+        let others = self.book.len().saturating_sub(curable.len());
+        let mut texts = BTreeMap::from([(NOT_HELPFUL.to_owned(), others)]);
+        let mut own = asked.clone();
+        let mut known: Option<Vec<Budget>> = None;
+        let mut best: Option<Candidate> = None;
+        for node in curable {
+            let victims = self.lower_on(node, pod.priority());
+            if victims.is_empty() {
+                count(&mut texts, NO_VICTIMS.to_owned());
+                continue;
+            }
+            let budgets = known.get_or_insert_with(|| budgets(self.cluster));
+            match self.victims_on(&mut own, node, victims, budgets) {
+                Ok(candidate) if best.as_ref().is_none_or(|best| candidate.rank() < best.rank()) => {
+                    best = Some(candidate);
+                }
+                Ok(_) => {}
+                Err(said) => said.into_iter().for_each(|text| count(&mut texts, text)),
+            }
+        }
+        match best {
+            Some(Candidate { node, victims, violations }) => {
+                let victims = victims.iter().map(|victim| key_of(&victim.pod.metadata)).collect();
+                Preemption::Takes(Takeover { node, victims, violations })
+            }
+            None => {
+                if let Some(asks) = self.asks_for_room(asked) {
+                    self.book.note_fruitless(asks, pod.priority(), texts.clone());
+                }
+                Preemption::Nobody(texts)
+            }
+        }
+    }
+
+    /// The answer to a Pod that asks for nothing but room, where another one was told the same and nothing changed since.
+    pub(super) fn known_fruitless(&self, asked: &Asked<'_>) -> Option<Preemption> {
+        let asks = self.asks_for_room(asked)?;
+        self.book.fruitless(&asks, asked.pod.priority()).cloned().map(Preemption::Nobody)
+    }
+
+    /// What a Pod asks for, if that is nothing but room on any node.
+    fn asks_for_room(&self, asked: &Asked<'_>) -> Option<NodeAsks> {
+        let is_plain = asked.needs.is_empty() && !asked.asks && asked.wanted.is_none();
+        (is_plain && self.without.is_empty() && self.only.is_none()).then(|| asked.of_nodes())
+    }
+
+    /// What comes of it where no Pods of lower priority are on so many nodes where that would help.
+    pub(super) fn without_victims(&self, pod: &Pod, curable: usize) -> Preemption {
+        let is_member = || self.group_of(&key_of(&pod.metadata)).is_some();
+        if self.settings.profile.features.workload_aware_preemption && is_member() {
+            return Preemption::NotEligible("workload aware preemption enabled");
+        }
+        if never_preempts(pod) {
+            return Preemption::NotEligible("preemptionPolicy=Never.");
+        }
+        let others = self.book.len().saturating_sub(curable);
+        Preemption::Nobody(BTreeMap::from([(NO_VICTIMS.to_owned(), curable), (NOT_HELPFUL.to_owned(), others)]))
+    }
+
+    /// Has victims go, and takes from Pods of lower priority the nomination for their node.
+    pub(super) fn carry_out(&self, pod: &Pod, takeover: &Takeover) -> Decision {
+        let mut decision = Decision::none();
+        let found = |key: &Key| self.cluster.pods().get(key).cloned();
+        for victim in takeover.victims.iter().filter_map(found).filter(|victim| !victim.metadata.is_deleting()) {
+            write::evict(&victim, pod, &takeover.node, self.settings.now, &mut decision);
+        }
+        let on_node = |other: &&Arc<Pod>| other.status.nominated_node_name == takeover.node;
+        self.yielding.iter().filter(on_node).for_each(|other| write::forget_nomination(other, &mut decision));
+        decision
+    }
+
+    /// Whether Pods of lower priority that had to go are still on the node that a Pod is nominated for.
+    fn waits_for_victims(&self, pod: &Pod) -> bool {
+        let lower = self.book.lower_on(&pod.status.nominated_node_name, pod.priority());
+        lower.filter_map(|(key, _)| self.cluster.pods().get(key)).any(|other| is_preempted(other))
+    }
+
+    fn lower_on(&self, node: &str, priority: i64) -> Vec<Victim> {
+        let victim = |(key, taken): (&Key, &Resources)| {
+            let pod = Arc::clone(self.cluster.pods().get(key)?);
+            let (start, arrival) = (self.start(&pod), self.cluster.arrival("Pod", &key.0, &key.1));
+            Some(Victim { pod, taken: taken.clone(), start, arrival })
+        };
+        self.book.lower_on(node, priority).filter_map(victim).collect()
+    }
+
+    /// When a Pod started; one that has just been placed starts now.
+    fn start(&self, pod: &Pod) -> Time {
+        let stated = pod.status.rest.get("startTime").and_then(Value::as_str).and_then(Time::parse);
+        let placed = || {
+            let placed = condition(&pod.status.conditions, "PodScheduled")?;
+            Time::parse(text(placed, "lastTransitionTime")).filter(|_| text(placed, "status") == "True")
+        };
+        stated.or_else(placed).unwrap_or(self.settings.now)
+    }
+
+    /// Who of the Pods of lower priority has to leave a node.
+    ///
+    /// # Errors
+    ///
+    /// What the scheduler says of the node where that would not help.
+    fn victims_on(
+        &mut self,
+        asked: &mut Asked<'_>,
+        node: &str,
+        mut lower: Vec<Victim>,
+        budgets: &[Budget],
+    ) -> Result<Candidate, Vec<String>> {
+        let Some(state) = self.book.node(node).cloned() else { return Err(Vec::new()) };
+        let mut trial = Trial { state, has_neighbours: asked.wanted.is_some(), devices: None };
+        lower.arrange_by_key(Victim::rank);
+        lower.iter().for_each(|victim| self.leave(&mut trial, victim));
+        let said = self.speaks_against(asked, &mut trial);
+        if !said.is_empty() {
+            lower.iter().for_each(|victim| self.stay(&mut trial, victim));
+            return Err(said);
+        }
+        let violates = violations(budgets, lower.iter().map(|victim| &*victim.pod));
+        let (first, later): (Vec<_>, Vec<_>) = lower.into_iter().zip(violates).partition(|(_, violates)| *violates);
+        let mut victims: Vec<Victim> = Vec::new();
+        let mut violations = 0usize;
+        for (victim, violates) in first.into_iter().chain(later) {
+            self.stay(&mut trial, &victim);
+            if !self.speaks_against(asked, &mut trial).is_empty() {
+                self.leave(&mut trial, &victim);
+                violations = violations.saturating_add(usize::from(violates));
+                victims.push(victim);
+            }
+        }
+        victims.iter().for_each(|victim| self.stay(&mut trial, victim));
+        victims.arrange_by_key(Victim::rank);
+        match victims.is_empty() {
+            true => Err(vec![format!("expected at least one victim pod on node \"{node}\"")]),
+            false => Ok(Candidate { node: node.to_owned(), victims, violations }),
+        }
+    }
+
+    /// Has a Pod leave in thought.
+    fn leave(&mut self, trial: &mut Trial, victim: &Victim) {
+        trial.state.give_back(&victim.taken, Load::default());
+        if trial.has_neighbours {
+            self.book.topology.forget(trial.state.name(), &key_of(&victim.pod.metadata));
+        }
+    }
+
+    /// Has one that left in thought stay.
+    fn stay(&mut self, trial: &mut Trial, victim: &Victim) {
+        trial.state.take(&victim.taken, Load::default());
+        if trial.has_neighbours {
+            self.book.topology.place(trial.state.name(), &victim.pod);
+        }
+    }
+
+    /// What speaks against a node as it is in thought; nothing where the Pod fits.
+    fn speaks_against(&mut self, asked: &mut Asked<'_>, trial: &mut Trial) -> Vec<String> {
+        if trial.has_neighbours {
+            asked.wanted = self.book.wanted(asked.pod);
+        }
+        let extended = match self.standing(asked, &trial.state) {
+            Standing::Refused(refusals) => return refusals.iter().map(ToString::to_string).collect(),
+            Standing::Away(_) => return vec![message::ELSEWHERE.to_owned()],
+            Standing::Open(extended) => extended,
+        };
+        if trial.devices.is_none() {
+            trial.devices = Some(self.devices_on(asked, extended.as_ref(), trial.state.name()));
+        }
+        match &trial.devices {
+            Some(Ok(devices)) => self.no_room(asked.pod, devices, &trial.state),
+            Some(Err(said)) => vec![said.clone()],
+            None => Vec::new(),
+        }
+    }
+}
+
+/// A node while Pods leave it in thought.
+struct Trial {
+    state: NodeState,
+    /// Whether other Pods matter to the one that is tried.
+    has_neighbours: bool,
+    /// The devices that the Pod gets there, or why not. Pods that leave in thought leave them as they are.
+    devices: Option<Result<Devices, String>>,
+}
+
+impl Candidate {
+    /// How bad it is to have these Pods go: budgets broken, the highest priority, the sum of priorities, how many, how long those of the
+    /// highest priority have run.
+    fn rank(&self) -> (usize, i64, i128, usize, Reverse<Time>) {
+        let priorities = || self.victims.iter().map(|victim| victim.pod.priority());
+        let highest = priorities().max().unwrap_or_default();
+        // Above zero, so that several Pods never weigh less than one.
+        let sum = priorities().map(|priority| i128::from(priority).saturating_add(1 << 31)).sum();
+        let of_highest = self.victims.iter().filter(|victim| victim.pod.priority() == highest);
+        let earliest = of_highest.map(|victim| victim.start).min().unwrap_or_default();
+        (self.violations, highest, sum, self.victims.len(), Reverse(earliest))
+    }
+}
+
+/// Whether a Pod takes nobody's place.
+pub(crate) fn never_preempts(pod: &Pod) -> bool {
+    pod.spec.rest.get("preemptionPolicy").and_then(Value::as_str) == Some("Never")
+}
+
+/// Whether a Pod is going because another one takes its place.
+pub(crate) fn is_preempted(pod: &Pod) -> bool {
+    let target = condition(&pod.status.conditions, "DisruptionTarget");
+    pod.metadata.is_deleting()
+        && target.is_some_and(|target| text(target, "status") == "True" && text(target, "reason") == write::PREEMPTED)
+}
+
+fn count(texts: &mut BTreeMap<String, usize>, text: String) {
+    let known = texts.entry(text).or_default();
+    *known = known.saturating_add(1);
+}
