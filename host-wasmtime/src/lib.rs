@@ -24,6 +24,7 @@ mod cache;
 mod cluster;
 mod control;
 mod door;
+mod embedded;
 mod error;
 mod from_wit;
 mod guard;

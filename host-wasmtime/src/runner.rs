@@ -9,15 +9,10 @@ use wasmtime::{Config, Engine, Store};
 
 use crate::bindings::{Dra, DraPre};
 use crate::cluster::Cluster;
+use crate::embedded;
 use crate::error::Error;
 use crate::guard::{self, Guard, HostLimits};
 use crate::settings::{self, Pace};
-
-/// The component as machine code of the program's target, with baseline instructions only.
-static FREE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/free.cwasm"));
-
-/// The same, in which a call can be ended from outside.
-static TIMED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/timed.cwasm"));
 
 /// The component, loaded and linked once. Cheap to clone.
 #[derive(Clone)]
@@ -38,7 +33,7 @@ impl Runner {
     ///
     /// When the embedded code does not fit this processor.
     pub fn new() -> Result<Self, Error> {
-        Self::load(Pace::Free, FREE)
+        Self::of(&embedded::component(Pace::Free)?)
     }
 
     /// Loads the embedded component for a program that must not hang: each call ends within [`HostLimits::time`].
@@ -47,17 +42,7 @@ impl Runner {
     ///
     /// When the embedded code does not fit this processor, or no thread can be started.
     pub fn timed() -> Result<Self, Error> {
-        let runner = Self::load(Pace::Timed, TIMED)?;
-        guard::tick(runner.pre.engine()).map_err(|error| Error::Load(error.to_string()))?;
-        Ok(runner)
-    }
-
-    #[expect(unsafe_code, reason = "the bytes come from this crate's own build script, made by the same wasmtime")]
-    fn load(pace: Pace, code: &'static [u8]) -> Result<Self, Error> {
-        let engine = engine(pace)?;
-        // SAFETY: see the reason above; nothing else can write to a static of the program.
-        let component = unsafe { Component::deserialize(&engine, code) }.map_err(load_error)?;
-        Self::of(&component)
+        Self::of(&embedded::component(Pace::Timed)?)
     }
 
     /// Compiles a component given as WebAssembly, which takes seconds.
@@ -66,7 +51,10 @@ impl Runner {
     ///
     /// When the bytes are no component, or one that imports something or does not keep the contract.
     pub fn from_wasm(bytes: &[u8]) -> Result<Self, Error> {
-        let component = Component::from_binary(&engine(Pace::Free)?, bytes).map_err(load_error)?;
+        let mut config = Config::new();
+        settings::apply(&mut config, Pace::Free);
+        let engine = Engine::new(&config).map_err(load_error)?;
+        let component = Component::from_binary(&engine, bytes).map_err(load_error)?;
         Self::of(&component)
     }
 
@@ -100,12 +88,6 @@ impl Runner {
         let instance = self.pre.instantiate(&mut store)?;
         Ok((store, instance))
     }
-}
-
-fn engine(pace: Pace) -> Result<Engine, Error> {
-    let mut config = Config::new();
-    settings::apply(&mut config, pace);
-    Engine::new(&config).map_err(load_error)
 }
 
 fn load_error(error: wasmtime::Error) -> Error {

@@ -15,6 +15,8 @@ pub(crate) enum Pace {
 /// Applies the settings to a fresh configuration.
 pub(crate) fn apply(config: &mut Config, pace: Pace) {
     config.epoch_interruption(pace == Pace::Timed);
+    // Places in the module are of no use to anybody, and an eighth of the code's size.
+    config.generate_address_map(false);
     // Selectors may nest 250 deep. A thread of Rust's has 2 MiB, of which the component may take three quarters.
     config.max_wasm_stack(3 << 19);
 }
