@@ -184,8 +184,8 @@ fn each_node_says_why_nobody_goes_there() {
         placed("high", 9, 1, "d", 0),
     ];
     let wish = pod("wish", 9, 2, "", "");
-    let blocked = pods.concat().replace("{ name: same", "{ name: same").replace("cpu: '4'", "cpu: '4'");
-    let ran = run_with(&[nodes, blocked, placed("more", 9, 1, "c", 0), wish].concat(), Profile::of(Version::V1_36));
+    let ran =
+        run_with(&[nodes, pods.concat(), placed("more", 9, 1, "c", 0), wish].concat(), Profile::of(Version::V1_36));
     assert_eq!(
         said(&ran, "wish"),
         "0/4 nodes are available: 4 Insufficient cpu. no new claims to deallocate, preemption: 0/4 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling, 2 Insufficient cpu."
