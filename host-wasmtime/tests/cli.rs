@@ -205,7 +205,7 @@ snapshots! {
     help_of_run: ["run", "--help"];
     help_of_allocate: ["allocate", "--help"];
     a_missing_file: ["run", "-f", "no-such-file.yaml"];
-    a_folder_without_manifests: ["run", "-f", "host-wasmtime/src"];
+    a_folder_without_manifests: ["run", "-f", "host-wasmtime/src/controller"];
     an_unknown_gate: ["run", "-f", SMALL, "--feature-gates", "DRAMagic=true"];
     a_missing_argument: ["run"];
 }
