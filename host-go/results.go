@@ -337,9 +337,9 @@ type Change struct {
 	Request string `json:"request,omitempty"`
 	// Position of the selector or constraint, from 0.
 	Index *int64 `json:"index,omitempty"`
-	// What it is so far, a text; of `lowerCount` a number.
+	// What it is so far, a text; of `lowerCount` and `raisePriority` a number.
 	From any `json:"from,omitempty"`
-	// What it is to be, a text; of `lowerCount` a number.
+	// What it is to be, a text; of `lowerCount` and `raisePriority` a number.
 	To any `json:"to,omitempty"`
 	// The quantity that is asked for of another capacity.
 	Amount string `json:"amount,omitempty"`
@@ -367,6 +367,8 @@ type Change struct {
 	Consumers []string `json:"consumers,omitempty"`
 	// The highest priority of its Pods.
 	Priority *int64 `json:"priority,omitempty"`
+	// The Pods that are evicted for a higher priority, as `namespace/name`, the most important first.
+	Victims []string `json:"victims,omitempty"`
 	// Name of the feature gate.
 	Gate string `json:"gate,omitempty"`
 	// How many devices to add.
