@@ -2,8 +2,8 @@
 //!
 //! On each node where the leaving of others may help, all Pods of lower priority leave in thought; then as many stay as the Pod lets, those
 //! first whose going breaks a PodDisruptionBudget, then the more important ones. Of the nodes where that comes to something one is taken, and
-//! the Pod is nominated for it. Claims keep their devices while Pods leave in thought, as they do in the reference up to 1.37: whoever lacks
-//! devices alone finds nobody to take the place of.
+//! the Pod is nominated for it. A Pod that leaves in thought does not free the devices of its claims; the reference frees none up to 1.37.
+//! So a Pod that lacks only devices evicts nobody.
 //!
 //! DIFFERENCE: the reference looks at a sample of the nodes and draws among equals; here it is all nodes, and the first by name. Pods whose
 //! drivers prepare their devices are left alone. Members of PodGroups take nobody's place.
