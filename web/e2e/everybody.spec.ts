@@ -80,6 +80,20 @@ test("`?` lists the keys, except where one writes or does not want it", async ({
   await expect(editor(page)).toContainText("?");
 });
 
+test("Escape closes what lies beside the answer, wherever the focus is", async ({ page }) => {
+  await open(page);
+  await tile(page, "gpu.example.com/node-a/gpu-1").click();
+  const panel = page.getByRole("complementary", { name: /^Device gpu-1/ });
+  await expect(panel).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(panel).toHaveCount(0);
+  await page.getByRole("button", { name: "Show me around" }).click();
+  const tour = page.getByRole("complementary", { name: "A tour of the page" });
+  await expect(tour).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(tour).toHaveCount(0);
+});
+
 /** What is wider than the window, other than what scrolls by itself. */
 const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 

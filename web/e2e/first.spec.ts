@@ -36,9 +36,15 @@ test("words are explained where they stand, and an empty page says how to begin"
 
 test("while the text is broken the last picture stays, dimmed", async ({ page }) => {
   await open(page, example("gpu-sharing/"));
+  await settled(page);
+  const places = () => page.evaluate(() => [".answer", ".picture", "#pods"].map((part) => document.querySelector(part)?.getBoundingClientRect().top));
+  await expect(page.locator(".answer")).toContainText("192Gi");
+  const before = await places();
   await editor(page).press("Control+End");
   await page.keyboard.type("\n---\nkind: [");
   await settled(page);
+  // Nothing of the answer moves.
+  expect(await places()).toEqual(before);
   await expect(page.getByText("The text cannot be read as it is.")).toBeVisible();
   await expect(page.locator(".picture .tile")).toHaveCount(10);
   for (let count = 0; count < 3; count += 1) await page.keyboard.press("Backspace");

@@ -72,6 +72,18 @@ export async function drop(page: Page, files: Record<string, string>): Promise<v
   }, files);
 }
 
+/** Slices of so many nodes with eight devices each. */
+export const nodesOfEight = (count: number) => Array.from({ length: count }, (_, node) => `---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: { name: node-${node} }
+spec:
+  driver: gpu.example.com
+  nodeName: node-${node}
+  pool: { name: node-${node}, generation: 1, resourceSliceCount: 1 }
+  devices: [${Array.from({ length: 8 }, (_, index) => `{ name: gpu-${index} }`).join(", ")}]
+`).join("");
+
 /** Violations of WCAG 2.2 AA and of axe's best practices. */
 export async function violations(page: Page): Promise<unknown[]> {
   await page.evaluate(AXE);

@@ -2,7 +2,7 @@
 
 import { type Page, expect } from "@playwright/test";
 
-import { drop, editor, open, podRow, pods, settled, test, write } from "./helpers";
+import { drop, editor, open, podRow, pods, settled, tab, test, write } from "./helpers";
 
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 const files = (page: Page) => page.getByRole("navigation", { name: "Files" }).getByRole("button");
@@ -81,6 +81,23 @@ test("the next visit restores what a closed tab left behind, and lists it under 
   await button(next, "Files").click();
   await button(next, "My cluster").click();
   await expect(podRow(next, "mine")).toBeVisible();
+});
+
+test("hardware that was added is taken back by Ctrl+Z, and the other text of Compare stays", async ({ page }) => {
+  await open(page, pod("mine"));
+  await button(page, "Hardware").click();
+  await page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click();
+  await expect(files(page)).toHaveText(["cluster.yaml", "nvidia-h100.yaml"]);
+  await editor(page).press("Control+z");
+  await expect(files(page)).toHaveCount(0);
+  await expect(editor(page)).toContainText("name: mine");
+  await tab(page, "Compare").click();
+  await page.getByRole("combobox", { name: "Compare with" }).selectOption("another text");
+  const other = page.getByRole("textbox", { name: "The other text" });
+  await other.fill(pod("theirs"));
+  await tab(page, "Result").click();
+  await tab(page, "Compare").click();
+  await expect(other).toHaveValue(pod("theirs"));
 });
 
 test("two tabs with one draft keep both texts", async ({ page, context }) => {

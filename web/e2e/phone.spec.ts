@@ -2,7 +2,7 @@
 
 import { type Page, expect } from "@playwright/test";
 
-import { editor, open, podRow, settled, tab, test, tile, violations } from "./helpers";
+import { editor, nodesOfEight, open, podRow, settled, tab, test, tile, violations } from "./helpers";
 
 test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });
 
@@ -35,6 +35,38 @@ test("tapping a device scrolls nothing away", async ({ page }) => {
   await expect(device).toBeInViewport();
   // It moves out from under what opens, no further.
   expect(Math.abs((await top()) - before)).toBeLessThan(350);
+});
+
+test("two fingers go from level to level, about the node between them, and leave the page's size alone", async ({ page }) => {
+  await open(page, nodesOfEight(120));
+  await settled(page);
+  const session = await page.context().newCDPSession(page);
+  const touch = (type: "touchStart" | "touchMove" | "touchEnd", points: readonly { x: number; y: number }[]) =>
+    session.send("Input.dispatchTouchEvent", { type, touchPoints: [...points] });
+  /** Two fingers, one above the other, from one distance to another. */
+  const pinch = async (x: number, y: number, from: number, to: number) => {
+    const at = (distance: number) => [{ x, y: y - distance / 2 }, { x, y: y + distance / 2 }];
+    await touch("touchStart", at(from));
+    for (let step = 1; step <= 6; step += 1) await touch("touchMove", at(from + ((to - from) * step) / 6));
+    await touch("touchEnd", []);
+  };
+  const level = page.getByRole("group", { name: "Level" });
+  const square = page.getByRole("button", { name: /^node-90: / });
+  await square.scrollIntoViewIfNeeded();
+  const middle = async () => {
+    const box = await square.boundingBox();
+    return { x: (box?.x ?? 0) + 8, y: (box?.y ?? 0) + 8 };
+  };
+  const { x, y } = await middle();
+  await pinch(x, y, 60, 96);
+  await expect(level.getByRole("button", { name: "Pools" })).toHaveAttribute("aria-pressed", "true");
+  await expect(page.locator('.picture [data-node="node-90"]')).toBeInViewport();
+  await pinch(195, y, 60, 96);
+  await expect(level.getByRole("button", { name: "Devices" })).toHaveAttribute("aria-pressed", "true");
+  await expect(page.locator('.picture [data-node="node-90"]')).toBeInViewport();
+  await pinch(195, 500, 200, 60);
+  await expect(page.locator(".heatmap")).toBeVisible();
+  expect(await page.evaluate(() => window.visualViewport?.scale)).toBe(1);
 });
 
 for (const colorScheme of ["light", "dark"] as const) {

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 
 import { expect } from "@playwright/test";
 
-import { editor, example, open, settled, status, test, tile, violations } from "./helpers";
+import { editor, example, nodesOfEight, open, settled, status, test, tile, violations } from "./helpers";
 
 const TOUR = example("gpu-sharing/");
 
@@ -112,17 +112,6 @@ test("partitions, shared capacity, taints and reach are to be seen", async ({ pa
   await open(page, example("consumable-capacity/"));
   await expect(page.locator(".picture .tile.several")).toContainText(/can be shared by several claims.* of /);
 });
-
-const nodesOfEight = (count: number) => Array.from({ length: count }, (_, node) => `---
-apiVersion: resource.k8s.io/v1
-kind: ResourceSlice
-metadata: { name: node-${node} }
-spec:
-  driver: gpu.example.com
-  nodeName: node-${node}
-  pool: { name: node-${node}, generation: 1, resourceSliceCount: 1 }
-  devices: [${Array.from({ length: 8 }, (_, index) => `{ name: gpu-${index} }`).join(", ")}]
-`).join("");
 
 test("a large cluster has levels: nodes, pools, devices, one node, with a map beside them", async ({ page }) => {
   await open(page, TOUR + nodesOfEight(60));

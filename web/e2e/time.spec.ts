@@ -93,4 +93,10 @@ test("an expression has value, type, cost and parts on every device", async ({ p
   await page.getByRole("combobox", { name: "Take" }).selectOption({ index: 1 });
   await settled(page);
   await expect(page.getByRole("alert")).toHaveCount(0);
+
+  // The field can be emptied; then there is no answer.
+  await page.getByRole("textbox", { name: "CEL expression" }).fill("");
+  await settled(page);
+  await expect(page.getByRole("textbox", { name: "CEL expression" })).toHaveValue("");
+  await expect(values).toHaveCount(0);
 });

@@ -72,8 +72,7 @@ export function createActions(state: Store<State>, client: Client, back: () => b
     },
     addFiles(added) {
       if (added.length === 0) return;
-      const files = beside(state.value.files, added);
-      change(states.onFiles(state.value, files, files.length - added.length));
+      change(states.onAdd(state.value, beside(state.value.files, added)));
       void ask();
     },
     removeFile(file) {
@@ -86,7 +85,10 @@ export function createActions(state: Store<State>, client: Client, back: () => b
       if (last === undefined) return back();
       change(states.onNotice({ ...state.value, undos: undos.slice(0, -1) }, undefined));
       if (last.kind === "opened") act.open(last.opened.files, { name: state.value.name, script: last.opened.script });
-      else {
+      else if (last.kind === "added") {
+        change(states.onTakeBack(state.value, last, words.removed));
+        void ask();
+      } else {
         const all = beside(state.value.files, [last.file]);
         const file = all.pop();
         const at = Math.min(last.at, all.length);
@@ -97,8 +99,9 @@ export function createActions(state: Store<State>, client: Client, back: () => b
     },
     setName: (name) => void change({ ...state.value, name }),
     renameFile(file, name) {
-      const files = state.value.files.map((other, index) => (index === file ? { ...other, name } : other));
-      if (name !== "" && new Set(files.map(({ name }) => name)).size === files.length) change(states.onFiles(state.value, files));
+      if (name === "") return;
+      const free = freeName(name, state.value.files.filter((_, index) => index !== file));
+      change(states.onFiles(state.value, state.value.files.map((other, index) => (index === file ? { ...other, name: free } : other))));
     },
     activate: (file) => void change(states.onActive(state.value, file)),
     chooseVersion(version) {
@@ -120,6 +123,15 @@ export function createActions(state: Store<State>, client: Client, back: () => b
       change(states.onWindow(state.value, name));
     },
     goOn: (tour) => void change(states.onTour(state.value, tour)),
+    dismiss() {
+      const { tour, picked, notice } = state.value;
+      if (tour !== undefined) act.goOn(undefined);
+      else if (picked !== undefined && picked.kind !== "other") act.pick(undefined);
+      else if (notice !== undefined) act.notice(undefined);
+      else return false;
+      return true;
+    },
+    compareWith: (otherText) => void change({ ...state.value, isComparingText: otherText !== undefined, otherText: otherText ?? state.value.otherText }),
     suppose: (deeds) => void change(states.onDeeds(state.value, deeds)),
     filter: (filter) => void change(states.onFilter(state.value, filter)),
     zoom: (zoom) => void change({ ...state.value, zoom }),
@@ -230,12 +242,14 @@ export function beside(files: readonly SourceFile[], added: readonly SourceFile[
 /** Files beside those that are there, none with the name of another. */
 export function withNames(files: readonly SourceFile[], added: readonly SourceFile[]): SourceFile[] {
   const all = [...files];
-  for (const { name, text } of added) {
-    const isTaken = (name: string) => all.some((file) => file.name === name);
-    let free = name;
-    for (let number = 2; isTaken(free); number += 1) free = name.replace(/(\.[a-z]+)?$/i, (ending) => `-${number}${ending}`);
-    all.push({ name: free, text });
-  }
+  for (const { name, text } of added) all.push({ name: freeName(name, all), text });
   return all;
+}
+
+/** The name, or one like it where another file has it. */
+function freeName(name: string, files: readonly SourceFile[]): string {
+  let free = name;
+  for (let number = 2; files.some((file) => file.name === free); number += 1) free = name.replace(/(\.[a-z]+)?$/i, (ending) => `-${number}${ending}`);
+  return free;
 }
 

@@ -28,16 +28,18 @@ export interface WindowProps {
 export function Header() {
   const { state, act } = usePage();
   const open = state.window;
+  // Where there is little room, what is seldom wanted is behind a button.
+  const [isOpen, setIsOpen] = useState(false);
   useKeys(() => act.openWindow("keys"));
   const gates = Object.keys(state.gates).length;
   return (
     <header class="top">
       <h1>{words.TITLE}</h1>
       <p class="tagline">{words.TAGLINE}</p>
-      <div class="tools">
-        <button type="button" onClick={() => act.goOn(0)}>
-          {words.SHOW_AROUND}
-        </button>
+      <button type="button" class="around" onClick={() => act.goOn(0)}>
+        {words.SHOW_AROUND}
+      </button>
+      <div class={isOpen ? "tools open" : "tools"}>
         <Opener name="examples">
           {words.EXAMPLES}
         </Opener>
@@ -50,23 +52,28 @@ export function Header() {
         <Opener name="share">
           {words.SHARE_BUTTON}
         </Opener>
-        <label>
-          {words.VERSION_LABEL}{" "}
-          <select
-            value={state.version}
-            onChange={({ currentTarget: { value } }) => isVersion(value) && act.chooseVersion(value)}
-          >
-            {VERSIONS.map((version) => (
-              <option value={version}>{version === "all" ? words.ALL_VERSIONS : version}</option>
-            ))}
-          </select>
-        </label>
-        <Opener name="settings">
-          {gates === 0 ? words.SETTINGS : words.settings(gates)}
-        </Opener>
-        <Opener name="keys">
-          {words.KEYS}
-        </Opener>
+        <button type="button" class="more" aria-expanded={isOpen} aria-label={words.MORE_TOOLS} onClick={() => setIsOpen(!isOpen)}>
+          …
+        </button>
+        <div class="rest">
+          <label>
+            {words.VERSION_LABEL}{" "}
+            <select
+              value={state.version}
+              onChange={({ currentTarget: { value } }) => isVersion(value) && act.chooseVersion(value)}
+            >
+              {VERSIONS.map((version) => (
+                <option value={version}>{version === "all" ? words.ALL_VERSIONS : version}</option>
+              ))}
+            </select>
+          </label>
+          <Opener name="settings">
+            {gates === 0 ? words.SETTINGS : words.settings(gates)}
+          </Opener>
+          <Opener name="keys">
+            {words.KEYS}
+          </Opener>
+        </div>
       </div>
       {state.elsewhere !== undefined && (
         <p class="toast" role="alertdialog" aria-label={words.LOAD}>
@@ -111,6 +118,10 @@ function useKeys(onHelp: () => void): void {
       } else if (key === "z" && (event.ctrlKey || event.metaKey) && !event.altKey && !isWriting) {
         if (!act.undo()) return;
       } else if (key === "F6") toggleSides(act.turn);
+      // What lies on top closes by itself.
+      else if (key === "Escape" && !isWriting && !event.defaultPrevented && document.querySelector(":popover-open") === null) {
+        if (!act.dismiss()) return;
+      }
       else if (isWriting || event.altKey || event.ctrlKey || event.metaKey || !preferences().singleKeys) return;
       else if (key === "?") onHelp();
       else if (key === "/" && document.getElementById("find") !== null) document.getElementById("find")?.focus();

@@ -25,7 +25,7 @@ export interface Actions {
   /** Files come beside those that are there, in the place of empty ones. */
   addFiles(files: readonly SourceFile[]): void;
   removeFile(file: number): void;
-  /** Takes back what was removed, restored or opened last; false where there is nothing. */
+  /** Takes back what was removed, added, restored or opened last; false where there is nothing. */
   undo(): boolean;
   setName(name: string): void;
   renameFile(file: number, name: string): void;
@@ -41,6 +41,10 @@ export interface Actions {
   openWindow(name: WindowName | undefined): void;
   /** Shows a step of the tour, or ends it. */
   goOn(tour: number | undefined): void;
+  /** Closes what was opened last over or beside the answer: the tour, what is picked, a notice; false where there is nothing. */
+  dismiss(): boolean;
+  /** Compares with another text; with other versions of Kubernetes where none is given. */
+  compareWith(otherText: string | undefined): void;
   /** Tries other things on the cluster. */
   suppose(deeds: readonly Deed[]): void;
   filter(filter: Partial<Filter>): void;

@@ -31,10 +31,19 @@ export interface Filter {
   readonly deviceClass: string;
 }
 
-/** What can be taken back beside typing: a file that was removed, or a text that was restored in the place of what it was made from. */
+/** What can be taken back beside typing: a file that was removed, files that were added, or a text that was restored in the place of what it was made from. */
 export type Undo =
   | { readonly kind: "removed"; readonly file: SourceFile; readonly at: number }
+  /** Files that came beside others, or in the place of empty ones. */
+  | { readonly kind: "added"; readonly added: readonly SourceFile[]; readonly replaced: readonly SourceFile[] }
   | { readonly kind: "opened"; readonly opened: Opened };
+
+/** A text that could be read as a whole, and what came of it. */
+export interface Sound {
+  readonly inventory: Inventory;
+  readonly result: Result;
+  readonly plain?: Plain | undefined;
+}
 
 export interface State {
   /** Which draft this is. */
@@ -55,9 +64,13 @@ export interface State {
   /** What is done to the cluster in time, as YAML, and how long it is watched. */
   readonly script: string;
   readonly untilMillis: number;
-  /** What is tried in the CEL lab. */
-  readonly expression: string;
+  /** What is tried in the CEL lab; nothing until something was written there. */
+  readonly expression: string | undefined;
   readonly device: string;
+
+  /** What the text is compared with: other versions of Kubernetes, or this text. */
+  readonly isComparingText: boolean;
+  readonly otherText: string;
 
   /** What is tried in the what-if view. */
   readonly deeds: readonly Deed[];
@@ -81,7 +94,7 @@ export interface State {
   /** The newest answer; stays while the next one is awaited. */
   readonly result?: Result | undefined;
   /** What the newest text that could be read as a whole came to: it is drawn while the text is broken. */
-  readonly sound?: { readonly inventory: Inventory; readonly result: Result } | undefined;
+  readonly sound?: Sound | undefined;
   /** Why the first Pod that waits does; stays, too. */
   readonly plain?: Plain | undefined;
   /** What the API server and a reviewer would say; stays, too. */
@@ -99,15 +112,15 @@ export interface State {
 export const NO_FILTER: Filter = { text: "", claim: "", deviceClass: "" };
 
 /** What a link carries. */
-export type Shared = Pick<State, "name" | "files" | "active" | "version" | "gates" | "view" | "filter" | "script" | "untilMillis" | "expression" | "device">;
+export type Shared = Pick<State, "name" | "files" | "active" | "version" | "gates" | "view" | "filter" | "script" | "untilMillis" | "expression" | "device" | "otherText">;
 
 /** What can be written. */
-export type Opened = Pick<State, "files" | "script">;
+export type Opened = Pick<State, "files" | "script"> & Partial<Pick<State, "expression" | "otherText">>;
 
 export function initial(files: readonly SourceFile[]): State {
   return {
     draft: "", name: "", files, opened: { files, script: "" }, active: 0, version: "all", gates: {}, view: "result", side: "answer", filter: NO_FILTER, script: "", untilMillis: 600_000,
-    expression: "", device: "", deeds: [], busy: false, checked: [], undos: [],
+    expression: undefined, device: "", isComparingText: false, otherText: "", deeds: [], busy: false, checked: [], undos: [],
   };
 }
 
@@ -118,7 +131,9 @@ export function questionOf({ files, version, gates }: State): Question {
 /** Everything that belongs to a link is what it says there; answers to the cluster before are dropped. */
 export function onOpen(state: State, shared: Shared, draft: string, opened: Opened): State {
   const { busy, loading } = state;
-  return { ...initial(shared.files), ...shared, draft, opened, busy, loading };
+  // What was kept by an older page lacks what is new.
+  const { expression, otherText = "" } = shared;
+  return { ...initial(shared.files), ...shared, expression: expression || undefined, otherText, isComparingText: otherText !== "", draft, opened, busy, loading };
 }
 
 export function onEdit(state: State, file: number, text: string): State {
@@ -130,6 +145,27 @@ export function onEdit(state: State, file: number, text: string): State {
 export function onFiles(state: State, files: readonly SourceFile[], active = state.active): State {
   const some = files.length === 0 ? [{ name: "cluster.yaml", text: "" }] : files;
   return { ...state, files: some, active: Math.max(0, Math.min(active, some.length - 1)) };
+}
+
+/** Files come beside those that are there, the first of them is shown; that can be taken back. */
+export function onAdd(state: State, all: readonly SourceFile[]): State {
+  const [added, replaced] = [without(all, state.files), without(state.files, all)];
+  return { ...onFiles(state, all, all.length - added.length), undos: [...state.undos, { kind: "added", added, replaced }] };
+}
+
+/** Files that were added go. What was written in them since can come back. */
+export function onTakeBack(state: State, { added, replaced }: Extract<Undo, { kind: "added" }>, notice: (name: string) => string): State {
+  const names = new Set(added.map(({ name }) => name));
+  const rest = state.files.filter(({ name }) => !names.has(name));
+  const edited = state.files.findIndex(({ name, text }) => names.has(name) && added.every((file) => file.name !== name || file.text !== text));
+  const file = state.files[edited];
+  const next = onFiles(state, [...replaced, ...rest], replaced.length + rest.length - 1);
+  return file === undefined ? next : onNotice({ ...next, undos: [...next.undos, { kind: "removed", file, at: edited }] }, notice(file.name), true);
+}
+
+/** Those of some files that are not among others. */
+function without(files: readonly SourceFile[], others: readonly SourceFile[]): SourceFile[] {
+  return files.filter((file) => !others.includes(file));
 }
 
 /** A file goes, and can come back. */
@@ -222,7 +258,8 @@ export function onResult(state: State, result: Result): State {
 }
 
 export function onPlain(state: State, plain: Plain): State {
-  return { ...state, plain };
+  const { sound, result } = state;
+  return { ...state, plain, sound: sound !== undefined && sound.result === result ? { ...sound, plain } : sound };
 }
 
 export function onChecked(state: State, checked: readonly PlacedFinding[]): State {

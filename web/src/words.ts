@@ -28,6 +28,7 @@ export const VERSION_LABEL = "Kubernetes";
 export const ALL_VERSIONS = "newest, every gate on";
 export const APPLY_FIX = "Fix";
 export const CLOSE = "Close";
+export const MORE_TOOLS = "Version, settings and keys";
 export const VIEWS = {
   result: RESULT, why: "Why", fit: "Fit", whatif: "What-if", nodes: "Nodes", compare: "Compare", time: "Time", cel: "CEL",
 } as const;
@@ -67,7 +68,7 @@ export const IN_USE = "in use";
 export const LEVELS = "Level";
 export const LEVEL = { cluster: "Nodes", pools: "Pools", devices: "Devices" } as const;
 export const ALL_NODES = "all nodes";
-export const STALE = "The text cannot be read as it is. This is the picture of the last one that could.";
+export const STALE = "The text cannot be read as it is. This is the answer to the last one that could.";
 
 /** `node-a: 3 of 8 in use`. */
 export function cell({ name, used, all }: { name: string; used: number; all: number }): string {

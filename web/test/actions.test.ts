@@ -40,3 +40,46 @@ test("a text takes the room of files without one, a file without one takes none"
   act.addFiles([{ name: "dump", text: "kind: Pod\n" }]);
   expect(names()).toEqual(["dump"]);
 });
+
+test("what was added is taken back, and what was written in it since comes back, too", () => {
+  const { store, act, names } = setUp();
+  act.addFiles([{ name: "hardware.yaml", text: "kind: ResourceSlice\n" }]);
+  act.edit(0, "kind: Node # mine\n");
+  expect(act.undo()).toBe(true);
+  expect(store.value.files.map(({ text }) => text)).toEqual(["kind: Node # mine\n", "kind: Pod\n"]);
+  act.addFiles([{ name: "hardware.yaml", text: "kind: ResourceSlice\n" }]);
+  act.edit(2, "kind: ResourceSlice # edited\n");
+  act.undo();
+  expect(names()).toEqual(["10-nodes.yaml", "20-pods.yaml"]);
+  expect(store.value.notice).toEqual({ text: "Removed hardware.yaml.", canUndo: true });
+  act.undo();
+  expect(store.value.files[2]?.text).toBe("kind: ResourceSlice # edited\n");
+});
+
+test("a text that took the room of an empty file gives it back", () => {
+  const { act, names } = setUp([{ name: "cluster.yaml", text: "" }]);
+  act.addFiles([{ name: "dump", text: "kind: Pod\n" }]);
+  act.undo();
+  expect(names()).toEqual(["cluster.yaml"]);
+});
+
+test("a file that gets the name of another gets one like it, and none without a name", () => {
+  const { act, names } = setUp();
+  act.renameFile(0, "20-pods.yaml");
+  expect(names()).toEqual(["20-pods-2.yaml", "20-pods.yaml"]);
+  act.renameFile(0, "");
+  expect(names()).toEqual(["20-pods-2.yaml", "20-pods.yaml"]);
+});
+
+test("Escape closes one thing at a time: the tour, what is picked, a notice", () => {
+  const { store, act } = setUp();
+  act.notice("Something.");
+  act.pick({ kind: "device", key: "a/b/c" });
+  act.goOn(0);
+  const open = () => [store.value.tour !== undefined, store.value.picked !== undefined, store.value.notice !== undefined];
+  for (const left of [[false, true, true], [false, false, true], [false, false, false]]) {
+    expect(act.dismiss()).toBe(true);
+    expect(open()).toEqual(left);
+  }
+  expect(act.dismiss()).toBe(false);
+});

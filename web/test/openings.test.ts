@@ -5,7 +5,7 @@ import { Client } from "../src/client";
 import { type Browser, type Entry, Openings } from "../src/share/address";
 import { Drafts, MOST } from "../src/share/drafts";
 import { fragmentOf, sharedOf } from "../src/share/link";
-import { initial } from "../src/state";
+import { type Shared, initial } from "../src/state";
 import { Store } from "../src/store";
 
 const TOUR = [{ name: "tour.yaml", text: "kind: Pod\n" }];
@@ -203,4 +203,46 @@ test("the newest drafts are kept, each under its name", async () => {
   expect([kept.length, kept[0]?.shared.name, kept.at(-1)?.shared.name]).toEqual([MOST, `draft ${MOST + 2}`, "draft 3"]);
   await drafts.remove("d5");
   expect(await drafts.get("d5")).toBeUndefined();
+});
+
+test("a damaged link takes nothing away: neither by a reload behind it, nor where a tab was closed", async () => {
+  const [tab, drafts] = [new Tab(), new Drafts()];
+  const { act, store, kept } = await load(tab, drafts);
+  act.edit(0, "kind: Mine\n");
+  await kept();
+  tab.visit("#v1=abc");
+  await vi.waitFor(() => expect(store.value.notice?.text).toContain("it is damaged or cut short"));
+  const reloaded = await load(tab, drafts);
+  await reloaded.shows("kind: Mine\n");
+  const other = new Tab();
+  other.entries[0] = { state: null, fragment: "#v1=abc" };
+  const next = await load(other, drafts);
+  await next.shows("kind: Mine\n");
+  expect(next.store.value.notice).toMatchObject({ text: expect.stringMatching(/damaged.*Restored/), canUndo: true });
+});
+
+test("what was written in the CEL lab and beside the text is kept like the text", async () => {
+  const [tab, drafts] = [new Tab(), new Drafts()];
+  const { act, kept } = await load(tab, drafts);
+  act.compareWith("kind: Other\n");
+  act.setExpression("device.driver == 'x'");
+  await kept();
+  const next = await load(new Tab(), drafts);
+  await vi.waitFor(() => expect(next.store.value).toMatchObject({ otherText: "kind: Other\n", isComparingText: true, expression: "device.driver == 'x'" }));
+});
+
+test("a draft of an older page opens without what it did not know", async () => {
+  const drafts = new Drafts();
+  const { otherText: _, ...older } = { ...sharedOf(initial(TOUR)), expression: "" };
+  await drafts.put({ id: "old", at: 1, shared: { ...older, files: OTHER } as unknown as Shared, opened: { files: TOUR, script: "" } });
+  const { store, shows } = await load(new Tab(), drafts);
+  await shows("kind: Job\n");
+  expect(store.value).toMatchObject({ otherText: "", isComparingText: false, expression: undefined });
+});
+
+test("an example is found however its name is written", async () => {
+  const tab = new Tab();
+  const { store } = await load(tab, new Drafts());
+  tab.visit("#example=Tainted");
+  await vi.waitFor(() => expect(store.value.name).toBe("Tainted"), 10_000);
 });

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 
 import { type Model, nodesOf, tilesOf } from "../model/model";
 import * as words from "../words";
+import { type Anchor, scrollTo } from "./gestures";
 
 /** One square of the heat map. */
 export interface Cell {
@@ -51,11 +52,19 @@ export function Scale({ x = 0, y = 0 }: { x?: number; y?: number }) {
 }
 
 /** Every node as a square; one of them leads to its devices. */
-export function HeatMap({ model, onNode }: { model: Model; onNode: (name: string) => void }) {
+export function HeatMap({ model, onNode, anchor }: { model: Model; onNode: (name: string) => void; anchor: { current: Anchor | undefined } }) {
   const frame = useRef<HTMLDivElement>(null);
   const cells = useMemo(() => cellsOf(model), [model]);
   const columns = useColumns(frame, SQUARE);
   const [reachable, setReachable] = useState(0);
+  useLayoutEffect(() => {
+    const [wish, element] = [anchor.current, frame.current];
+    const index = cells.findIndex(({ name }) => name === wish?.node);
+    if (wish === undefined || index === -1 || element === null) return;
+    scrollTo(element, (Math.floor(index / columns) + 0.5) * SQUARE, wish.y);
+    setReachable(index);
+    requestAnimationFrame(() => (anchor.current = undefined));
+  }, [cells, columns]);
   const onKeyDown = (event: KeyboardEvent) => {
     const index = Number((event.target as Element).getAttribute("data-index"));
     const step = event.key === "ArrowDown" ? columns : event.key === "ArrowUp" ? -columns : STEP[event.key as keyof typeof STEP];
@@ -74,6 +83,7 @@ export function HeatMap({ model, onNode }: { model: Model; onNode: (name: string
       {...squareOf(cell, index, columns)}
       role="button"
       data-index={index}
+      data-node={cell.name}
       tabindex={index === at ? 0 : -1}
       aria-label={words.cell(cell)}
       onClick={() => onNode(cell.name)}

@@ -5,11 +5,15 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Model } from "../model/model";
 import * as words from "../words";
 import { BoxShape, TileShape } from "./boxes";
+import { type Anchor, scrollTo } from "./gestures";
 import { type Detail, type TileBox, layout, neighbour, visible } from "./layout";
 
 /** What is drawn above and below of what is in view, and the step in which that is renewed; CSS pixels. */
 const MARGIN = 600;
 const STEP = 200;
+
+/** A node that is higher is scrolled to its upper part. */
+const NEAR = 300;
 
 const DIRECTIONS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" } as const;
 
@@ -21,13 +25,23 @@ interface Props {
   onNode?: (name: string) => void;
   pickedNode?: string | undefined;
   detail?: Detail;
+  /** The node that is to stay in its place while the level changes. */
+  anchor?: { current: Anchor | undefined };
 }
 
-export function Picture({ model, isPicked, onPick, onNode, pickedNode, detail = "devices" }: Props) {
+export function Picture({ model, isPicked, onPick, onNode, pickedNode, detail = "devices", anchor }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const width = useWidth(frame);
   const placed = useMemo(() => layout(model, width, detail), [model, width, detail]);
   const tiles = useMemo(() => placed.boxes.filter((box): box is TileBox => box.kind === "tile"), [placed]);
+  useLayoutEffect(() => {
+    const [wish, element] = [anchor?.current, frame.current];
+    const box = wish && placed.boxes.find((box) => box.kind === "frame" && box.isNode && box.title === wish.node);
+    if (anchor === undefined || wish === undefined || box === undefined || element === null) return;
+    scrollTo(element, box.y + Math.min(box.height, NEAR) / 2, wish.y);
+    // The width may be measured anew until then.
+    requestAnimationFrame(() => (anchor.current = undefined));
+  }, [placed]);
   const [top, bottom] = useRange(frame, placed.height);
   const [reachable, setReachable] = useState<string>();
 

@@ -76,9 +76,10 @@ export class Openings {
     const { opened } = this.#store.value;
     this.#visits.set(this.#entry.draft, { shared: sharedOf(this.#store.value), opened });
     this.#store.value = { ...this.#store.value, draft: this.#entry.draft };
-    if (typeof link === "string") this.#store.value = onNotice(this.#store.value, words.badLink(link));
-    else if (typeof link === "object") this.#store.value = onElsewhere(this.#store.value, link.address.href);
-    else if (entry === undefined) await this.#restoreNewest();
+    if (typeof link === "object") return void (this.#store.value = onElsewhere(this.#store.value, link.address.href));
+    // A link that cannot be opened takes nothing away.
+    if (entry === undefined) await this.#restoreNewest();
+    if (typeof link === "string") this.#tellBad(link);
   }
 
   /** What a tab left behind that was closed or crashed. The page as it starts is one step back. */
@@ -140,6 +141,14 @@ export class Openings {
     this.#store.value = onNotice({ ...value, undos }, words.restored(words.draftName(value)), true);
   }
 
+  /** Says that a link cannot be opened, and what is shown in its place. */
+  #tellBad(why: string): void {
+    const { value } = this.#store;
+    const { notice } = value;
+    const text = [words.badLink(why), notice?.canUndo === true ? notice.text : ""].filter((text) => text !== "").join(" ");
+    this.#store.value = onNotice(value, text, notice?.canUndo);
+  }
+
   async #arrive(): Promise<void> {
     const entry = readEntry(this.#browser.entry());
     const fragment = this.#browser.fragment();
@@ -156,7 +165,11 @@ export class Openings {
       return this.#open(visit);
     }
     const link = await readFragment(fragment);
-    if (typeof link === "string") this.#store.value = onNotice(this.#store.value, words.badLink(link));
+    if (typeof link !== "object" && entry === undefined) {
+      // The new entry goes on with what is shown: a reload there must not lose it.
+      this.#browser.replace(this.#entry, this.#written);
+    }
+    if (typeof link === "string") this.#tellBad(link);
     if (typeof link !== "object") return;
     if (!("shared" in link)) return void (this.#store.value = onElsewhere(this.#store.value, link.address.href));
     this.#entry = entry ?? { draft: newId(), depth: this.#entry.depth + 1 };
@@ -211,8 +224,9 @@ function readEntry(value: unknown): Entry | undefined {
 }
 
 /** Whether there is something to lose. */
-function isChanged({ shared: { files, script }, opened }: Visit): boolean {
-  if (script !== opened.script || files.length !== opened.files.length) return true;
+function isChanged({ shared: { files, script, expression, otherText }, opened }: Visit): boolean {
+  if (script !== opened.script || expression !== opened.expression || (otherText ?? "") !== (opened.otherText ?? "")) return true;
+  if (files.length !== opened.files.length) return true;
   return files.some(({ name, text }, index) => opened.files[index]?.name !== name || opened.files[index]?.text !== text);
 }
 

@@ -21,8 +21,8 @@ const MAX_UNPACKED = 20_000_000;
 
 /** What of the state belongs to a link. */
 export function sharedOf(state: State): Shared {
-  const { name, files, active, version, gates, view, filter, script, untilMillis, expression, device } = state;
-  return { name, files, active, version, gates, view, filter, script, untilMillis, expression, device };
+  const { name, files, active, version, gates, view, filter, script, untilMillis, expression, device, otherText } = state;
+  return { name, files, active, version, gates, view, filter, script, untilMillis, expression, device, otherText };
 }
 
 /** The fragment of a link; undefined where it would be too long. */
@@ -107,8 +107,9 @@ function read(value: unknown): Link | undefined {
     filter: isRecord(fields.filter) ? { text: text(filter.text), claim: text(filter.claim), deviceClass: text(filter.deviceClass) } : NO_FILTER,
     script: normalised(text(fields.script)),
     untilMillis: Math.max(0, integer(fields.untilMillis, base.untilMillis)),
-    expression: text(fields.expression),
+    expression: text(fields.expression) || undefined,
     device: text(fields.device),
+    otherText: normalised(text(fields.otherText)),
   });
   const isOther = fields.version !== undefined && !isVersion(fields.version);
   return { shared, unknown: isOther ? [`Kubernetes \`${text(fields.version)}\``, ...unknown] : unknown };

@@ -13,8 +13,12 @@ export function CelView() {
   const { state, act } = usePage();
   const devices = useMemo(() => devicesOf(state), [state.inventory]);
   const first = devices[0]?.split("/")[0];
-  const expression = state.expression === "" && first !== undefined ? `${START}${JSON.stringify(first)}` : state.expression;
-  const { answer, failure } = useAnswer("cel", expression === "" ? undefined : { expression, device: state.device });
+  const expression = state.expression ?? (first === undefined ? "" : `${START}${JSON.stringify(first)}`);
+  const isEmpty = expression.trim() === "";
+  const asked = useAnswer("cel", isEmpty ? undefined : { expression, device: state.device });
+  const { failure } = asked;
+  const answer = isEmpty ? undefined : asked.answer;
+  const isBusy = asked.isBusy && !isEmpty;
   return (
     <>
       {failure !== undefined && <FailureBox message={failure} />}
@@ -25,6 +29,7 @@ export function CelView() {
           rows={3}
           spellcheck={false}
           value={expression}
+          placeholder={words.EXPRESSION_HINT}
           onInput={({ currentTarget: { value } }) => act.setExpression(value)}
         />
       </label>
@@ -39,13 +44,20 @@ export function CelView() {
           </select>
         </label>
         <Selectors onChoose={act.setExpression} />
+        {isBusy && (
+          <span class="busy" role="status">
+            {words.WORKING}
+          </span>
+        )}
       </div>
+      <div class={isBusy ? "outdated" : ""} aria-busy={isBusy}>
       {answer?.status === "refused" && (
         <pre class="notice error code" role="alert">
           {answer.message}
         </pre>
       )}
       {answer?.status === "evaluated" && <Answers answers={answer.answers} />}
+      </div>
     </>
   );
 }

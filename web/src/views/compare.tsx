@@ -13,19 +13,23 @@ import { Differences } from "./difference";
 import * as words from "./words";
 
 export function CompareView() {
-  const [kind, setKind] = useState<"versions" | "text">("versions");
+  const { state, act } = usePage();
+  const { isComparingText, otherText } = state;
   return (
     <>
       <div class="bar">
         <label>
           {words.COMPARE_WITH}{" "}
-          <select value={kind} onChange={({ currentTarget: { value } }) => setKind(value as typeof kind)}>
+          <select
+            value={isComparingText ? "text" : "versions"}
+            onChange={({ currentTarget: { value } }) => act.compareWith(value === "text" ? otherText : undefined)}
+          >
             <option value="versions">{words.COMPARE_VERSIONS}</option>
             <option value="text">{words.COMPARE_TEXT}</option>
           </select>
         </label>
       </div>
-      {kind === "versions" ? <Versions /> : <OtherText />}
+      {isComparingText ? <OtherText /> : <Versions />}
     </>
   );
 }
@@ -93,8 +97,8 @@ function VersionTable({ answer: { columns, rows } }: { answer: VersionAnswer }) 
 
 /** Two texts: what differs in words, then both pictures. */
 function OtherText() {
-  const { state, drafts } = usePage();
-  const [other, setOther] = useState("");
+  const { state, act, drafts } = usePage();
+  const other = state.otherText;
   const [kept, setKept] = useState<readonly Draft[]>([]);
   useEffect(() => void drafts.list().then((all) => setKept(all.filter(({ id }) => id !== state.draft))), [state.draft]);
   const { answer, failure, isBusy } = useAnswer("compare", other.trim() === "" ? undefined : { other });
@@ -108,7 +112,7 @@ function OtherText() {
               value=""
               onChange={({ currentTarget: { value } }) => {
                 const draft = kept.find(({ id }) => id === value);
-                if (draft !== undefined) setOther(joined(draft.shared.files));
+                if (draft !== undefined) act.compareWith(joined(draft.shared.files));
               }}
             >
               <option value="" />
@@ -126,7 +130,7 @@ function OtherText() {
         rows={8}
         spellcheck={false}
         value={other}
-        onInput={({ currentTarget: { value } }) => setOther(normalised(value))}
+        onInput={({ currentTarget: { value } }) => act.compareWith(normalised(value))}
       />
       {failure !== undefined && <FailureBox message={failure} />}
       {other.trim() !== "" && answer === undefined && isBusy && <p class="muted late">{words.WORKING}</p>}

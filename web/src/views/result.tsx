@@ -1,16 +1,18 @@
 // What DRA does: findings, the picture, and the same in tables.
 
 import type { PlacedFinding, Severity } from "apportion";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 
-import { headlineOf } from "../model/headline";
+import { type Plain, headlineOf } from "../model/headline";
 import { type ClaimView, type Model, modelOf, nodesOf, tilesOf } from "../model/model";
 import { missing } from "../model/missing";
 import { compareNumbered } from "../model/order";
 import { LEVELS, type Level, MANY_DEVICES, type Zoom, seenOf, zoomOf, zoomed } from "../model/zoom";
-import { FailureBox, Findings, Ticked, useSome } from "../parts";
+import { FailureBox, Findings, LineLink, Ticked, useSome } from "../parts";
 import { Later, type Load } from "../later";
 import { usePage } from "../page";
+import type { Result } from "../protocol";
+import { type Anchor, Pinch, type Point, type Step, Wheel, anchorAt, middle } from "../picture/gestures";
 import { HeatMap, MiniMap } from "../picture/levels";
 import { Picture } from "../picture/picture";
 import { type Picked, findingsOf } from "../state";
@@ -20,6 +22,8 @@ import { LooseClaims, Nodes, Pods } from "./pods";
 import { useShown } from "./shown";
 
 const offer: Load = () => import("./offer").then(({ Offer }) => Offer);
+
+const NO_FINDINGS: readonly PlacedFinding[] = [];
 
 export function ResultView() {
   const { state } = usePage();
@@ -34,41 +38,55 @@ export function ResultView() {
       notes: <Findings title={words.NOTES} findings={of("info")} />,
     };
   }, [findings]);
-  const tables = useMemo(() => result !== undefined && (
-    <>
-      <Pods result={result} />
-      <LooseClaims result={result} />
-      <Nodes result={result} />
-    </>
-  ), [result]);
   // While the text is broken, what it was before is worth more than a part of it.
-  const isStale = inventory?.isBroken === true && state.sound !== undefined;
-  const drawn = isStale ? state.sound : { inventory, result };
+  const stale = inventory?.isBroken === true ? state.sound : undefined;
+  const isStale = stale !== undefined;
+  const drawn = stale ?? { inventory, result, plain: state.plain };
+  const before = useRef(told);
+  if (!isStale) before.current = told;
+  const broken = isStale ? findings.find(({ severity }) => severity === "error") : undefined;
+  const hasObjects = drawn.result !== undefined && drawn.result.documents.length > 0;
+  const tables = useMemo(() => drawn.result !== undefined && (
+    <>
+      <Pods result={drawn.result} />
+      <LooseClaims result={drawn.result} />
+      {hasObjects && <Nodes result={drawn.result} />}
+    </>
+  ), [drawn.result]);
   const model = useMemo(() => drawn?.inventory && modelOf(drawn.inventory, drawn.result?.report), [drawn?.inventory, drawn?.result]);
   const devices = useMemo(() => model !== undefined && model.devices > 0 && <Devices model={model} />, [model]);
-  const offered = useMemo(() => (inventory === undefined ? [] : missing(inventory)), [inventory]);
+  const offered = useMemo(() => (drawn.inventory === undefined ? [] : missing(drawn.inventory)), [drawn.inventory]);
   return (
     <>
       {failure !== undefined && <FailureBox message={failure} />}
-      <Answer findings={findings} />
-      {offered.length > 0 && <Later of={offer} />}
-      {told.problems}
-      {devices && (
-        <div class={isStale ? "stale" : ""}>
-          {isStale && <p class="muted">{words.STALE}</p>}
-          {devices}
-        </div>
-      )}
-      {tables}
-      {told.notes}
+      {broken !== undefined && <Broken finding={broken} />}
+      <div class={isStale ? "stale" : ""}>
+        <Answer result={drawn.result} plain={drawn.plain} findings={isStale ? NO_FINDINGS : findings} />
+        {offered.length > 0 && <Later of={offer} />}
+        {devices}
+        <div inert={isStale}>{before.current.problems}</div>
+        {tables}
+      </div>
+      {hasObjects && before.current.notes}
     </>
   );
 }
 
+/** What is wrong with a text that cannot be read. It lies over the answer, which stays where it is. */
+function Broken({ finding }: { finding: PlacedFinding }) {
+  return (
+    <div class="broken">
+      <p role="status">
+        <Ticked text={finding.message} /> <LineLink place={finding.place} /> <span class="muted">{words.STALE}</span>
+      </p>
+    </div>
+  );
+}
+
 /** The answer in one sentence, with what can be done about it; it stays while the next one is awaited. */
-function Answer({ findings }: { findings: readonly PlacedFinding[] }) {
+function Answer({ result, plain, findings }: { result: Result | undefined; plain: Plain | undefined; findings: readonly PlacedFinding[] }) {
   const { state, act } = usePage();
-  const { result, plain, failure } = state;
+  const { failure } = state;
   const said = useMemo(() => result && failure === undefined ? headlineOf(result, plain, findings) : undefined, [result, plain, failure, findings]);
   if (said === undefined) return null;
   const { text, isGood, subject, fix } = said;
@@ -101,7 +119,7 @@ function Devices({ model }: { model: Model }) {
     if (picked?.kind === "device") return picked.key === key;
     return picked?.kind === "claim" ? claims.includes(picked.key) : claims.some((claim) => ofWorkload?.has(claim));
   };
-  const { zoom, goTo } = useZoom(shown);
+  const { zoom, goTo, section, anchor } = useZoom(shown);
   const { level, node } = zoom;
   // The search leads to the first device that it finds.
   const jump = () => {
@@ -112,20 +130,21 @@ function Devices({ model }: { model: Model }) {
   };
   const seen = useMemo(() => seenOf(shown, { level, node }), [shown, level, node]);
   return (
-    <section class="devices" aria-label={words.DEVICES} onWheel={goTo.onWheel} onKeyDown={goTo.onKeyDown}>
+    <section class="devices" ref={section} aria-label={words.DEVICES} onWheel={goTo.onWheel} onKeyDown={goTo.onKeyDown}>
       <Filters model={model} onJump={jump} />
       <Legend model={shown} />
       <p class="muted" role="status">
         {shown.devices !== model.devices && words.shownDevices(shown.devices, model.devices)}
       </p>
-      {model.devices > MANY_DEVICES && <Levels model={shown} zoom={zoom} goTo={goTo} />}
+      {(model.devices > MANY_DEVICES || level !== "devices" || node !== undefined) && <Levels model={shown} zoom={zoom} goTo={goTo} />}
       {level !== "cluster" && model.devices > MANY_DEVICES && <MiniMap model={shown} node={node} onNode={goTo.node} />}
       {level === "cluster" ? (
-        <HeatMap model={shown} onNode={goTo.node} />
+        <HeatMap model={shown} onNode={goTo.node} anchor={anchor} />
       ) : (
         <Picture
           model={seen}
           detail={level}
+          anchor={anchor}
           isPicked={isPicked}
           onPick={(key) => act.pick({ kind: "device", key })}
           {...(level === "pools" ? { onNode: goTo.node } : {})}
@@ -137,26 +156,76 @@ function Devices({ model }: { model: Model }) {
   );
 }
 
-/** What is looked at. The wheel with Ctrl, a pinch, and the keys + and − change it. */
+/** What is looked at. The wheel with Ctrl, two fingers, and the keys + and − change it; what they point at stays in its place. */
 function useZoom(shown: Model) {
   const { state, act } = usePage();
   const zoom = useMemo(() => zoomOf(shown, state.zoom), [shown, state.zoom]);
+  const section = useRef<HTMLElement>(null);
+  const anchor = useRef<Anchor | undefined>(undefined);
+  const wheel = useMemo(() => new Wheel(), []);
+  const step = (step: Step, at?: Point) => {
+    const next = zoomed(zoom, step > 0);
+    if (step === 0 || (next.level === zoom.level && next.node === zoom.node)) return;
+    anchor.current = section.current !== null && at !== undefined ? anchorAt(section.current, at) : undefined;
+    act.zoom(next);
+  };
+  usePinch(section, step);
   const goTo = {
     level: (level: Level) => act.zoom({ level }),
     node: (node: string) => act.zoom({ level: "devices", node }),
     onWheel: (event: WheelEvent) => {
       if (!event.ctrlKey) return;
       event.preventDefault();
-      act.zoom(zoomed(zoom, event.deltaY < 0));
+      step(wheel.turn(event), { x: event.clientX, y: event.clientY });
     },
     onKeyDown: (event: KeyboardEvent) => {
       const isField = event.target instanceof Element && event.target.closest("input, select, textarea") !== null;
       if (isField || event.ctrlKey || event.altKey || event.metaKey || !["+", "=", "-"].includes(event.key)) return;
       event.preventDefault();
-      act.zoom(zoomed(zoom, event.key !== "-"));
+      step(event.key === "-" ? -1 : 1, event.target instanceof Element ? middleOf(event.target.getBoundingClientRect()) : undefined);
     },
   };
-  return { zoom, goTo };
+  return { zoom, goTo, section, anchor };
+}
+
+function middleOf({ x, y, width, height }: DOMRect): Point {
+  return { x: x + width / 2, y: y + height / 2 };
+}
+
+/** Two fingers on an element go from level to level; one of them scrolls as everywhere. */
+function usePinch(element: { current: HTMLElement | null }, onStep: (step: Step, at: Point) => void): void {
+  const latest = useRef(onStep);
+  latest.current = onStep;
+  useEffect(() => {
+    const { current } = element;
+    if (current === null) return;
+    const pinch = new Pinch();
+    const fingersOf = ({ touches }: TouchEvent) => [...touches].map(({ clientX, clientY }) => ({ x: clientX, y: clientY }));
+    let fingers = new AbortController();
+    const begin = (event: TouchEvent) => {
+      pinch.begin(fingersOf(event));
+      fingers.abort();
+      fingers = new AbortController();
+      const { signal } = fingers;
+      // What is under a finger hears of it to the end, even when another level has taken its place.
+      for (const target of new Set([...event.touches].map(({ target }) => target))) {
+        target.addEventListener("touchmove", move as EventListener, { passive: false, signal });
+        for (const end of ["touchend", "touchcancel"]) target.addEventListener(end, begin as EventListener, { passive: true, signal });
+      }
+    };
+    const move = (event: TouchEvent) => {
+      const at = fingersOf(event);
+      if (at.length !== 2) return;
+      // The browser would enlarge the page.
+      if (event.cancelable) event.preventDefault();
+      latest.current(pinch.move(at), middle(at));
+    };
+    current.addEventListener("touchstart", begin, { passive: true });
+    return () => {
+      fingers.abort();
+      current.removeEventListener("touchstart", begin);
+    };
+  }, []);
 }
 
 function Levels({ model, zoom: { level, node }, goTo }: { model: Model; zoom: Zoom; goTo: ReturnType<typeof useZoom>["goTo"] }) {

@@ -36,7 +36,7 @@ export function Tour() {
   }, [tour]);
   if (step === undefined) return null;
   return (
-    <aside class="tour" aria-label={words.TOUR_LABEL} onKeyDown={({ key }) => key === "Escape" && act.goOn(undefined)}>
+    <aside class="tour" aria-label={words.TOUR_LABEL}>
       <p role="status">
         <strong>{words.tourStep(tour + 1, STEPS.length, step.title)}</strong> {step.says}
       </p>

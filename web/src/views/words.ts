@@ -63,6 +63,7 @@ export function standing({ pods, claims, nodes }: Report): string {
 }
 
 export const EXPRESSION = "CEL expression";
+export const EXPRESSION_HINT = "An expression about `device`, or one of the selectors below";
 export const SELECTORS = "Take";
 export const NO_SUCH_DEVICE = "There is no device to evaluate it on.";
 export const PARTS = "Parts on";

@@ -16,6 +16,11 @@ export function quantity({ nodes = 1 }: Hardware): Quantity {
   return { nodes, devices: 0 };
 }
 
+/** `nvidia-h100`. */
+function fileName({ vendor, model }: Hardware): string {
+  return `${vendor} ${model}`.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "");
+}
+
 /** False where it did not work; a message then says so. */
 export async function addHardware({ now, ask, act }: Page, hardware: Hardware, { nodes, devices }: Quantity): Promise<boolean> {
   try {
@@ -23,7 +28,7 @@ export async function addHardware({ now, ask, act }: Page, hardware: Hardware, {
     // Beside what is written now: nothing is to be there twice.
     const outcome = await ask("hardware", { question: questionOf(now()), inventory, order: { driver: hardware.driver, nodes, devices } });
     if (outcome.kind !== "done") throw new Error(outcome.kind === "failed" ? outcome.message : "");
-    act.addFiles([{ name: `${hardware.file}.yaml`, text: outcome.answer.text }]);
+    act.addFiles([{ name: `${fileName(hardware)}.yaml`, text: outcome.answer.text }]);
     return true;
   } catch {
     act.notice(words.NOT_LOADED);

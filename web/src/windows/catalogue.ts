@@ -59,13 +59,13 @@ export const CATALOGUE: readonly { title: string; examples: readonly Example[] }
 const EXAMPLES = CATALOGUE.flatMap(({ examples }) => examples);
 
 export function exampleNamed(name: string): Example | undefined {
-  return EXAMPLES.find((example) => example.name === name);
+  return EXAMPLES.find((example) => example.name === name.trim().toLowerCase());
 }
 
 /** Names that begin as this one does, or else all of them. */
 export function namesLike(name: string): string[] {
   const names = EXAMPLES.map(({ name }) => name);
-  const like = names.filter((other) => name !== "" && other.startsWith(name.slice(0, 3)));
+  const like = names.filter((other) => name !== "" && other.startsWith(name.slice(0, 3).toLowerCase()));
   return like.length === 0 ? names : like;
 }
 

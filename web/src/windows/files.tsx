@@ -10,7 +10,7 @@ import type { Draft } from "../share/drafts";
 import * as words from "../words";
 
 export function Files({ onClose }: WindowProps) {
-  const { state, act } = usePage();
+  const { state, now, act } = usePage();
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
   const take = async ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
@@ -23,12 +23,15 @@ export function Files({ onClose }: WindowProps) {
     <Dialog title={words.FILES} onClose={onClose}>
       <ul class="catalogue">
         {state.files.map(({ name }, index) => (
-          <li key={name}>
+          <li>
             <input
               class="wide"
               aria-label={words.fileName(index)}
               value={name}
-              onChange={({ currentTarget: { value } }) => act.renameFile(index, value.trim())}
+              onChange={({ currentTarget }) => {
+                act.renameFile(index, currentTarget.value.trim());
+                currentTarget.value = now().files[index]?.name ?? "";
+              }}
             />
             <button type="button" aria-label={`${words.REMOVE} ${name}`} onClick={() => act.removeFile(index)}>
               {words.REMOVE}

@@ -25,7 +25,7 @@ const KEY_GROUPS: readonly { title: string; keys: readonly (readonly [string, st
       ["Arrows", "to the next device"],
       ["Home, End", "to the first, to the last"],
       ["Enter", "show it and its lines"],
-      ["+, −, Ctrl+wheel", "closer to the devices, back to pools and nodes"],
+      ["+, −, Ctrl+wheel, two fingers", "closer to the devices, back to pools and nodes"],
     ],
   },
   {
