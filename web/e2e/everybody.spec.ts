@@ -4,7 +4,7 @@ import { type Page, expect } from "@playwright/test";
 
 import { editor, example, open, podRow, pods, settled, tab, test, tile, violations } from "./helpers";
 
-const VIEWS = ["Result", "Why", "Fit", "What-if", "Nodes", "Compare", "Time", "CEL"];
+const VIEWS = ["Result", "Why", "Fit", "What-if", "Scores", "Compare", "Time", "CEL"];
 const WINDOWS = ["Examples", "Hardware", "Files", "Share", "Settings", "Keys"];
 
 for (const colorScheme of ["light", "dark"] as const) {

@@ -74,7 +74,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     test.setTimeout(60_000);
     await page.emulateMedia({ colorScheme });
     await open(page);
-    for (const view of ["Result", "Why", "Fit", "What-if", "Nodes", "Compare", "Time", "CEL"]) {
+    for (const view of ["Result", "Why", "Fit", "What-if", "Scores", "Compare", "Time", "CEL"]) {
       await tab(page, view).tap();
       await page.waitForTimeout(300);
       const off = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

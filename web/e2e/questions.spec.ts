@@ -44,13 +44,18 @@ test("What-if: a node is clicked and removed, both pictures stand side by side, 
   await expect(after).toHaveCount(0);
 });
 
-test("Nodes shows for each node what is against its devices", async ({ page }) => {
+test("Scores shows for each node what is against its devices, and how nodes compare", async ({ page }) => {
   await open(page, TOUR);
-  await tab(page, "Nodes").click();
+  await tab(page, "Scores").click();
   await expect(page.getByRole("combobox", { name: "Pod or claim" })).toHaveValue("Pod ml/huge-model");
   const table = page.locator(".matrix");
   await expect(table.getByRole("columnheader", { name: "selector false" })).toBeVisible();
   await expect(table.getByRole("rowheader", { name: "node-a" })).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  // Of a Pod that has a place, what the scheduler's plugins think of the nodes.
+  await page.getByRole("combobox", { name: "Pod or claim" }).selectOption("Pod ml/notebook");
+  await expect(table.getByRole("columnheader", { name: /^TaintToleration/ })).toBeVisible();
+  await expect(table.getByRole("rowheader")).toHaveText(["node-a", "node-c"]);
   expect(await violations(page)).toEqual([]);
 });
 

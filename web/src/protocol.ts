@@ -1,6 +1,6 @@
 // What the page and its worker say to each other. Messages are foreign until they are read.
 
-import type { Difference, Explanation, ExpressionAnswer, Finding, Fit, FitRequest, Json, Moment, ObjectRef, Place, PlacedFinding, Report, Settings, Snapshot, Utf16Range } from "apportion";
+import type { Difference, Explanation, ExpressionAnswer, Finding, Fit, FitRequest, Json, Moment, ObjectRef, Place, PlacedFinding, PodScores, Report, Settings, Snapshot, Utf16Range } from "apportion";
 
 import { difference } from "./files";
 import { isRecord } from "./foreign";
@@ -44,6 +44,8 @@ export interface Asks {
   hardware: { question: Question; inventory: string; order: Order };
   /** How many more of a claim fit. */
   fit: { question: Question; request: FitRequest };
+  /** How nodes compare for a Pod that gets one. */
+  scores: { question: Question; pod: ObjectRef };
   /** What would be if some things were done. */
   whatIf: { question: Question; deeds: readonly Deed[] };
   /** What a cluster of other manifests does otherwise. */
@@ -69,6 +71,7 @@ export interface Answers {
   members: string[];
   hardware: Equipment;
   fit: Asked<Fit>;
+  scores: Asked<PodScores[]>;
   whatIf: Asked<Compared>;
   compare: Compared;
   versions: VersionAnswer;
@@ -212,6 +215,7 @@ const SHAPES: Record<AskKind, Record<string, (value: unknown) => boolean>> = {
   members: { deviceClass: isText },
   hardware: { inventory: isText, order: isRecord },
   fit: { request: isRecord },
+  scores: { pod: isRecord },
   whatIf: { deeds: Array.isArray },
   compare: { other: isText },
   versions: {},
@@ -265,6 +269,7 @@ const LOOKS: Record<AskKind, (answer: unknown) => boolean> = {
   members: Array.isArray,
   hardware: (answer) => isRecord(answer) && isText(answer.text),
   fit: isRecord,
+  scores: isRecord,
   whatIf: isRecord,
   compare: (answer) => isRecord(answer) && isRecord(answer.difference) && isReport(answer.report),
   versions: (answer) => isRecord(answer) && areLists(answer, ["columns", "rows"]),

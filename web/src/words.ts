@@ -30,7 +30,7 @@ export const APPLY_FIX = "Fix";
 export const CLOSE = "Close";
 export const MORE_TOOLS = "Version, settings and keys";
 export const VIEWS = {
-  result: RESULT, why: "Why", fit: "Fit", whatif: "What-if", nodes: "Nodes", compare: "Compare", time: "Time", cel: "CEL",
+  result: RESULT, why: "Why", fit: "Fit", whatif: "What-if", nodes: "Scores", compare: "Compare", time: "Time", cel: "CEL",
 } as const;
 export const VIEWS_LABEL = "Views";
 export const SIDES = { answer: "Answer", text: "Text" } as const;

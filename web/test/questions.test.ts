@@ -16,6 +16,17 @@ test("how many more fit is counted by node, and what cannot be asked is refused"
   expect(refused?.[0]?.message).toContain("none");
 });
 
+test("nodes compare for a Pod that has a place, and a Pod that is not there is refused", () => {
+  const pod = (name: string) => ({ pod: { kind: "Pod", namespace: "ml", name } });
+  const [scores] = ask("scores", TOUR, pod("notebook")).answer ?? [];
+  expect(scores?.chosen).toBe("node-a");
+  expect(scores?.nodes.map(({ node }) => node)).toEqual(["node-a", "node-c"]);
+  for (const { score, plugins } of scores?.nodes ?? []) {
+    expect(Number(score)).toBe(Object.entries(plugins).reduce((sum, [plugin, value]) => sum + Number(value) * Number(scores?.weights[plugin]), 0));
+  }
+  expect(ask("scores", TOUR, pod("none")).refused?.[0]?.message).toContain("none");
+});
+
 const supposed = (...deeds: Deed[]) => {
   const { answer } = ask("whatIf", TOUR, { deeds });
   if (answer === undefined) throw new Error("refused");

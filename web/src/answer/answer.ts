@@ -43,6 +43,7 @@ const BY_KIND: { [Kind in keyof Asks]: (session: Session, ask: Asks[Kind]) => An
   members: (session, { deviceClass }) => members(session.played(), deviceClass),
   hardware: (session, { inventory, order }) => hardware(session, inventory, order),
   fit: (session, { request }) => asked(() => session.submitted().fit(request)),
+  scores: (session, { pod }) => asked(() => session.submitted().scores({ pods: [pod] })),
   whatIf: (session, { deeds }) => asked(() => whatIf(session, deeds)),
   compare: (session, { other }) => compare(session, other),
   versions,

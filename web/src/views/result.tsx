@@ -39,13 +39,13 @@ export function ResultView() {
     };
   }, [findings]);
   // While the text is broken, what it was before is worth more than a part of it.
-  const stale = inventory?.isBroken === true ? state.sound : undefined;
+  const stale = inventory?.isBroken === true && hasDocuments(state.sound?.result) ? state.sound : undefined;
   const isStale = stale !== undefined;
   const drawn = stale ?? { inventory, result, plain: state.plain };
   const before = useRef(told);
   if (!isStale) before.current = told;
   const broken = isStale ? findings.find(({ severity }) => severity === "error") : undefined;
-  const hasObjects = drawn.result !== undefined && drawn.result.documents.length > 0;
+  const hasObjects = hasDocuments(drawn.result);
   const tables = useMemo(() => drawn.result !== undefined && (
     <>
       <Pods result={drawn.result} />
@@ -64,12 +64,23 @@ export function ResultView() {
         <Answer result={drawn.result} plain={drawn.plain} findings={isStale ? NO_FINDINGS : findings} />
         {offered.length > 0 && <Later of={offer} />}
         {devices}
-        <div inert={isStale}>{before.current.problems}</div>
+        {isStale ? (
+          <div inert aria-hidden="true">
+            {before.current.problems}
+          </div>
+        ) : (
+          told.problems
+        )}
         {tables}
       </div>
-      {hasObjects && before.current.notes}
+      {isStale && told.problems}
+      {hasObjects && told.notes}
     </>
   );
+}
+
+function hasDocuments(result: Result | undefined): boolean {
+  return result !== undefined && result.documents.length > 0;
 }
 
 /** What is wrong with a text that cannot be read. It lies over the answer, which stays where it is. */

@@ -1,6 +1,6 @@
 // What the views say that are loaded when they are first looked at, beside what the whole page says.
 
-import type { Bounds, Eviction, Happening, Integer, PlaceOfPod, ReasonKind, Report } from "apportion";
+import type { Bounds, Eviction, Happening, Integer, PlaceOfPod, PodScores, ReasonKind, Report } from "apportion";
 
 import type { Deed } from "../model/suppose";
 import type { Hardware } from "../windows/inventories";
@@ -171,10 +171,21 @@ export const THIS_TEXT = "This text";
 export const OTHER = "The other";
 export const FROM_DRAFT = "Take a draft";
 
+export const WAITING = "waiting, by refusals";
+export const PLACED = "placed, by scores";
+export const SCORE = "Score";
+export const SCORES_SAY = "What the plugins of kube-scheduler's default profile give each node that fits, from 0 to 100, and the sum by their weights.";
 export const MATRIX_SUBJECT = "Pod or claim";
 export const MATRIX_SAYS = "For each node, how many devices each reason keeps away. A device counts for each of its reasons.";
 export const USABLE_DEVICES = "Usable";
 export const NO_REASONS = "No node was asked for devices: the reasons above come first.";
+/** `node-a scores best, as one of 2 nodes`. */
+export function chosenBy({ chosen, ties }: PodScores): string {
+  if (chosen === undefined) return "No node fits.";
+  const many = Number(ties);
+  return many <= 1 ? `\`${chosen}\` scores best.` : `${many} nodes score best; kube-scheduler draws one of them, here the first by name stands: \`${chosen}\`.`;
+}
+
 export const REASONS: Record<ReasonKind, string> = {
   notOfClass: "not of the class",
   poolOutdated: "pool outdated",
