@@ -154,13 +154,15 @@ export function onAdd(state: State, all: readonly SourceFile[]): State {
 }
 
 /** Files that were added go. What was written in them since can come back. */
-export function onTakeBack(state: State, { added, replaced }: Extract<Undo, { kind: "added" }>, notice: (name: string) => string): State {
+export function onTakeBack(state: State, { added, replaced }: Extract<Undo, { kind: "added" }>, notice: (names: string) => string): State {
   const names = new Set(added.map(({ name }) => name));
   const rest = state.files.filter(({ name }) => !names.has(name));
-  const edited = state.files.findIndex(({ name, text }) => names.has(name) && added.every((file) => file.name !== name || file.text !== text));
-  const file = state.files[edited];
+  const isEdited = ({ name, text }: SourceFile) => names.has(name) && added.every((file) => file.name !== name || file.text !== text);
+  const removed = state.files.flatMap((file, at): Undo[] => (isEdited(file) ? [{ kind: "removed", file, at }] : []));
   const next = onFiles(state, [...replaced, ...rest], replaced.length + rest.length - 1);
-  return file === undefined ? next : onNotice({ ...next, undos: [...next.undos, { kind: "removed", file, at: edited }] }, notice(file.name), true);
+  if (removed.length === 0) return next;
+  // The last one of the list is taken back first.
+  return onNotice({ ...next, undos: [...next.undos, ...removed.toReversed()] }, notice(state.files.filter(isEdited).map(({ name }) => name).join(", ")), true);
 }
 
 /** Those of some files that are not among others. */

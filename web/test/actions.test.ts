@@ -54,6 +54,12 @@ test("what was added is taken back, and what was written in it since comes back,
   expect(store.value.notice).toEqual({ text: "Removed hardware.yaml.", canUndo: true });
   act.undo();
   expect(store.value.files[2]?.text).toBe("kind: ResourceSlice # edited\n");
+  // Of several that were edited each one comes back.
+  act.addFiles([{ name: "a.yaml", text: "kind: Job\n" }, { name: "b.yaml", text: "kind: Job\n" }]);
+  act.edit(3, "kind: Job # a\n");
+  act.edit(4, "kind: Job # b\n");
+  for (let count = 0; count < 3; count += 1) act.undo();
+  expect(names().slice(3)).toEqual(["a.yaml", "b.yaml"]);
 });
 
 test("a text that took the room of an empty file gives it back", () => {

@@ -51,12 +51,12 @@ export function CelView() {
         )}
       </div>
       <div class={isBusy ? "outdated" : ""} aria-busy={isBusy}>
-      {answer?.status === "refused" && (
-        <pre class="notice error code" role="alert">
-          {answer.message}
-        </pre>
-      )}
-      {answer?.status === "evaluated" && <Answers answers={answer.answers} />}
+        {answer?.status === "refused" && (
+          <pre class="notice error code" role="alert">
+            {answer.message}
+          </pre>
+        )}
+        {answer?.status === "evaluated" && <Answers answers={answer.answers} />}
       </div>
     </>
   );

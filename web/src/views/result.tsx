@@ -167,6 +167,9 @@ function Devices({ model }: { model: Model }) {
   );
 }
 
+/** As long as a node may take to stand in its place after a change of the level. */
+const ANCHORED_MS = 500;
+
 /** What is looked at. The wheel with Ctrl, two fingers, and the keys + and − change it; what they point at stays in its place. */
 function useZoom(shown: Model) {
   const { state, act } = usePage();
@@ -179,6 +182,8 @@ function useZoom(shown: Model) {
     if (step === 0 || (next.level === zoom.level && next.node === zoom.node)) return;
     anchor.current = section.current !== null && at !== undefined ? anchorAt(section.current, at) : undefined;
     act.zoom(next);
+    // A node that is not there at the new level must not move the page later.
+    setTimeout(() => (anchor.current = undefined), ANCHORED_MS);
   };
   usePinch(section, step);
   const goTo = {
