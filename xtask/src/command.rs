@@ -28,10 +28,18 @@ pub fn output(command: &mut Command) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// The cargo that runs this process, else the one on the path.
+/// The cargo that runs this process, else the one on the path. It does not hear what that one says of the package it runs: crates that look
+/// at it (`ring` does) would be compiled anew whenever cargo is called by hand and by this tool in turn.
 #[must_use]
 pub fn cargo() -> Command {
-    Command::new(program("CARGO", "cargo"))
+    let mut cargo = Command::new(program("CARGO", "cargo"));
+    let of_package = |name: &OsString| {
+        name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
+    };
+    for name in env::vars_os().map(|(name, _)| name).filter(of_package) {
+        cargo.env_remove(name);
+    }
+    cargo
 }
 
 pub(crate) fn program(variable: &str, default: &str) -> OsString {
