@@ -130,7 +130,7 @@ func (c *Cluster) Delete(object Ref) (bool, error) {
 	return found, err
 }
 
-// Fork makes a cluster with the same facts, to try something out. Close it, or Commit it.
+// Fork makes a cluster with the same facts, to try something out. It costs the same for any cluster. Close it, or Commit it; Revert starts over.
 func (c *Cluster) Fork(ctx context.Context) (*Cluster, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -165,22 +165,38 @@ func (c *Cluster) Commit() error {
 	if c.parent.changes != c.since {
 		return ErrChanged
 	}
-	return c.with(context.Background(), true, func(crew *crew, one *member, _ uint32) error {
-		done := change{op: engine.Close, cluster: c.parent.id}
-		c.home.mutex.Lock()
-		// The id of the old facts goes with the fork.
-		c.parent.id, c.closed = c.id, true
-		c.home.mutex.Unlock()
+	isTaken := false
+	err := c.with(context.Background(), true, func(crew *crew, one *member, _ uint32) error {
+		done := change{op: engine.Commit, cluster: c.parent.id, fork: c.id}
+		answer, err := one.repeat(done)
+		if isTaken = string(answer) == "true"; err != nil || !isTaken {
+			return err
+		}
 		for key, copied := range c.copies {
 			c.parent.keep(key, copied)
 		}
-		c.copies = nil
-		if _, err := one.repeat(done); err != nil {
-			return err
-		}
 		c.home.mutex.Lock()
 		defer c.home.mutex.Unlock()
+		c.closed, c.copies = true, nil
 		crew.note(one, done)
+		return nil
+	})
+	if err == nil && !isTaken {
+		return ErrChanged
+	}
+	return err
+}
+
+// Revert has a fork go back to what it was when it was made. What was forked off it in the meantime cannot be committed any more.
+func (c *Cluster) Revert() error {
+	if c.parent == nil {
+		return ErrNoFork
+	}
+	c.home.changing.Lock()
+	defer c.home.changing.Unlock()
+	return c.change(engine.Revert, nil, nil, func([]byte) error {
+		clear(c.copies)
+		c.changes++
 		return nil
 	})
 }

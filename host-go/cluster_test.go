@@ -221,6 +221,47 @@ func TestAForkIsTriedOutAndCommittedOrDropped(t *testing.T) {
 	}
 }
 
+func TestAForkGoesBackToWhatItWas(t *testing.T) {
+	ctx := context.Background()
+	full := cluster(t, Settings{})
+	fork, err := full.Fork(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, _ := fork.Fork(ctx)
+	if _, err := inner.Apply(node("c", 3)...); err != nil {
+		t.Fatal(err)
+	}
+	if err := inner.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	late, _ := fork.Fork(ctx)
+	if err := fork.Revert(); err != nil {
+		t.Fatal(err)
+	}
+	if on := fitsOn(t, fork, 3); on != "" {
+		t.Fatalf("on %q", on)
+	}
+	if err := late.Commit(); !errors.Is(err, ErrChanged) {
+		t.Fatal(err)
+	}
+	if _, err := fork.Apply(node("d", 3)...); err != nil {
+		t.Fatal(err)
+	}
+	if err := fork.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if on := fitsOn(t, full, 3); on != "d" {
+		t.Fatalf("on %q", on)
+	}
+	if err := full.Revert(); !errors.Is(err, ErrNoFork) {
+		t.Fatal(err)
+	}
+	if err := fork.Revert(); !errors.Is(err, ErrClosed) {
+		t.Fatal(err)
+	}
+}
+
 func TestWhatChangesNothingIsNoChange(t *testing.T) {
 	ctx := context.Background()
 	full := cluster(t, Settings{})

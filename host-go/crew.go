@@ -48,6 +48,8 @@ type change struct {
 	argument []byte
 	// made is the id of the cluster that it makes.
 	made uint32
+	// fork is the id of the fork that it commits.
+	fork uint32
 }
 
 // How much a log may hold. Members that are further behind are dropped, and copied again when they are needed.
@@ -193,7 +195,11 @@ func (w *crew) note(one *member, made change) {
 
 // repeat makes a change.
 func (m *member) repeat(one change) ([]byte, error) {
-	answer, err := m.Ask(one.op, m.handles[one.cluster], one.argument)
+	argument := one.argument
+	if one.fork != 0 {
+		argument = fmt.Appendf(nil, `{"fork":%d}`, m.handles[one.fork])
+	}
+	answer, err := m.Ask(one.op, m.handles[one.cluster], argument)
 	if err != nil {
 		return nil, err
 	}
@@ -202,8 +208,11 @@ func (m *member) repeat(one change) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if one.op == engine.Close {
+	switch {
+	case one.op == engine.Close:
 		delete(m.handles, one.cluster)
+	case one.op == engine.Commit && string(answer) == "true":
+		delete(m.handles, one.fork)
 	}
 	return answer, nil
 }

@@ -103,6 +103,15 @@ func TestEveryInstanceMakesEveryChange(t *testing.T) {
 		if err := inner.Close(); err != nil {
 			t.Fatal(err)
 		}
+		if err := fork.Revert(); err != nil {
+			t.Fatal(err)
+		}
+		if found := fmt.Sprint(inAll(t, fork, int64(3+round))); found != "[  ]" {
+			t.Fatal(found)
+		}
+		if _, err := fork.Apply(node("c", 3+round)...); err != nil {
+			t.Fatal(err)
+		}
 		if err := fork.Commit(); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ use crate::api::object::{Object, read_object, read_text};
 use crate::api::quantity::Quantity;
 use crate::api::read::{Json, Path};
 use crate::ask::{Report, inquire, run};
-use crate::cluster::{Cluster, Key};
+use crate::cluster::{Cluster, Key, SharedMap};
 use crate::control_plane::admission::admit;
 use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef};
@@ -20,21 +20,86 @@ use crate::profile::Profile;
 /// A cluster and the limits on what a question may cost.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    cluster: Cluster,
+    facts: Facts,
     limits: Limits,
+    /// What a fork was made of.
+    origin: Option<Arc<Facts>>,
+    /// Questions that were read once, by number.
+    prepared: SharedMap<u32, Arc<Question>>,
+    /// The number given last.
+    last_prepared: u32,
+}
+
+/// What changes are made to.
+#[derive(Clone, Debug)]
+struct Facts {
+    cluster: Cluster,
     /// Names generated so far.
     generated: u64,
+    /// Another one after each change, the same in a fork until it is changed: who has the same one knows the same.
+    version: Arc<()>,
 }
 
 impl Engine {
     /// An engine over an empty cluster.
     pub fn new(profile: Profile, limits: Limits) -> Self {
-        Self { cluster: Cluster::new(profile), limits, generated: 0 }
+        let facts = Facts { cluster: Cluster::new(profile), generated: 0, version: Arc::default() };
+        Self { facts, limits, origin: None, prepared: SharedMap::default(), last_prepared: 0 }
     }
 
     /// The facts.
     pub fn cluster(&self) -> &Cluster {
-        &self.cluster
+        &self.facts.cluster
+    }
+
+    /// An engine with the same facts and prepared questions, to try something out. It takes the same time for any cluster, and shares with
+    /// this one what neither of them changes.
+    pub fn fork(&self) -> Self {
+        Self { origin: Some(Arc::new(self.facts.clone())), ..self.clone() }
+    }
+
+    /// Takes over the facts of a fork. False, and nothing happens, when this engine has changed since the fork was made, or the fork was
+    /// made of another one.
+    ///
+    /// The same object applied again and the deletion of nothing are no change. Prepared questions stay those of each. What was forked off
+    /// the fork after its last change can be committed next.
+    pub fn commit(&mut self, fork: &Self) -> bool {
+        let is_of_this = |origin: &Arc<Facts>| Arc::ptr_eq(&origin.version, &self.facts.version);
+        let can_be = fork.origin.as_ref().is_some_and(is_of_this);
+        if can_be {
+            self.adopt(fork);
+        }
+        can_be
+    }
+
+    /// Takes over the facts of another engine, whatever happened to this one: for hosts that know themselves what has changed. Prepared
+    /// questions stay those of each.
+    pub fn adopt(&mut self, other: &Self) {
+        self.facts = other.facts.clone();
+    }
+
+    /// Goes back to the facts with which this fork was made. False, and nothing happens, for an engine that is no fork.
+    pub fn revert(&mut self) -> bool {
+        let origin = self.origin.as_deref();
+        origin.map(|origin| self.facts = origin.clone()).is_some()
+    }
+
+    /// Keeps a question, whose claims are read and need not be read again; its number. Forks made later know it. `None` when all numbers
+    /// were given.
+    pub fn prepare(&mut self, question: Question) -> Option<u32> {
+        self.last_prepared = self.last_prepared.checked_add(1)?;
+        self.prepared.insert(self.last_prepared, Arc::new(question));
+        Some(self.last_prepared)
+    }
+
+    /// A question that was prepared.
+    pub fn prepared(&self, number: u32) -> Option<&Arc<Question>> {
+        self.prepared.get(&number)
+    }
+
+    /// Drops a question that was prepared. False when there is none. Forks keep it.
+    pub fn forget(&mut self, number: u32) -> bool {
+        self.prepared.remove(&number).is_some()
     }
 
     /// Takes objects in, each one JSON text; objects with the same key are replaced.
@@ -65,17 +130,17 @@ impl Engine {
     }
 
     fn submit_one(&mut self, text: &str) -> Vec<Finding> {
-        let (object, findings) = admit(text, self.cluster.profile());
+        let (object, findings) = admit(text, self.facts.cluster.profile());
         match object {
             Some(object) => {
                 if findings.iter().any(|finding| finding.code == Code::ValidateDroppedField)
                     && let Ok(written) = parse(text)
                 {
-                    self.cluster.note_dropped(object.reference(), written, &findings);
+                    self.facts.change().note_dropped(object.reference(), written, &findings);
                 }
                 self.take(object);
             }
-            None => self.cluster.note_refused(parse(text).unwrap_or_default(), &findings),
+            None => self.facts.change().note_refused(parse(text).unwrap_or_default(), &findings),
         }
         findings
     }
@@ -85,20 +150,23 @@ impl Engine {
             object.metadata_mut().namespace = "default".to_owned();
         }
         if object.metadata().name.is_empty() {
-            self.generated = self.generated.saturating_add(1);
-            derive::give_name(&mut object, self.generated);
+            self.facts.generated = self.facts.generated.saturating_add(1);
+            derive::give_name(&mut object, self.facts.generated);
         }
-        self.cluster.apply(object);
+        let is_known = || self.facts.cluster.get(&object.reference()).is_some_and(|known| known == object);
+        if !self.facts.is_shared() || !is_known() {
+            self.facts.change().apply(object);
+        }
     }
 
     /// Allocates claims together on one of the nodes asked for.
     pub fn allocate(&mut self, question: &Question) -> Answer {
-        allocate(&mut self.cluster, question, &self.limits)
+        allocate(&mut self.facts.cluster, question, &self.limits)
     }
 
     /// On which of the nodes asked for the claims fit, without devices and reasons.
     pub fn fits(&mut self, question: &Question) -> Fits {
-        fits(&mut self.cluster, question, &self.limits)
+        fits(&mut self.facts.cluster, question, &self.limits)
     }
 
     /// Allocates claims that are in the cluster, and has them take the answer if that is asked for.
@@ -107,7 +175,7 @@ impl Engine {
     ///
     /// A finding when a key is that of no claim.
     pub fn allocate_known(&mut self, question: &KnownQuestion) -> Result<Answer, Vec<Finding>> {
-        allocate_known(&mut self.cluster, question, &self.limits).map_err(unknown)
+        allocate_known(self.facts.ask(question), question, &self.limits).map_err(unknown)
     }
 
     /// Allocates claims that are in the cluster each by itself, one after another.
@@ -116,17 +184,18 @@ impl Engine {
     ///
     /// As for [`Engine::allocate_known`].
     pub fn allocate_each(&mut self, question: &KnownQuestion) -> Result<Vec<Answer>, Vec<Finding>> {
-        allocate_each(&mut self.cluster, question, &self.limits).map_err(unknown)
+        allocate_each(self.facts.ask(question), question, &self.limits).map_err(unknown)
     }
 
     /// Removes an object. False when there is none.
     pub fn delete(&mut self, object: &ObjectRef) -> bool {
-        self.cluster.delete(object)
+        let is_there = !self.facts.is_shared() || self.facts.cluster.get(object).is_some();
+        is_there && self.facts.change().delete(object)
     }
 
     /// An object as JSON in the `v1` form, as it is now.
     pub fn get(&self, object: &ObjectRef) -> Option<Value> {
-        self.cluster.get(object).map(|object| object.write())
+        self.facts.cluster.get(object).map(|object| object.write())
     }
 
     /// Answers a question that changes nothing; see [`crate::ask`] for its shape.
@@ -135,12 +204,30 @@ impl Engine {
     ///
     /// The findings, when the inquiry cannot be read or names what is not there.
     pub fn inquire(&self, inquiry: Value) -> Result<Value, Vec<Finding>> {
-        inquire(&self.cluster, inquiry, &self.limits)
+        inquire(&self.facts.cluster, inquiry, &self.limits)
     }
 
     /// Plays the cluster's controllers and scheduler until nothing changes.
     pub fn run(&mut self) -> Report {
-        run(&mut self.cluster, &self.limits)
+        run(self.facts.change(), &self.limits)
+    }
+}
+
+impl Facts {
+    /// Whether a fork may be compared with this.
+    fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.version) > 1
+    }
+
+    /// The cluster, to be changed.
+    fn change(&mut self) -> &mut Cluster {
+        self.version = Arc::default();
+        &mut self.cluster
+    }
+
+    /// The cluster, to be asked, and changed if answers are taken.
+    fn ask(&mut self, question: &KnownQuestion) -> &mut Cluster {
+        if question.take { self.change() } else { &mut self.cluster }
     }
 }
 

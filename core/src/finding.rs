@@ -517,9 +517,9 @@ impl Serialize for Code {
 const NAMES_SHOWN: usize = 6;
 
 /// Names in backticks, the first few where there are many.
-pub(crate) fn list<'n>(names: impl ExactSizeIterator<Item = &'n String>) -> String {
-    let more = names.len().saturating_sub(NAMES_SHOWN);
-    let shown: Vec<String> = names.take(NAMES_SHOWN).map(|name| format!("`{name}`")).collect();
+pub(crate) fn list<'n>(mut names: impl Iterator<Item = &'n String>) -> String {
+    let shown: Vec<String> = names.by_ref().take(NAMES_SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = names.count();
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{rest}", shown.join(", "))
 }

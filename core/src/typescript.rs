@@ -3,6 +3,7 @@
 use serde_json::Value;
 use ts_rs::{Config, TS};
 
+use crate::allocate::fits::{KnownPlaces, PlacesFailed, PlacesGaveUp, Written as Places};
 use crate::allocate::json::{Allocated, Failed, GaveUp, Refusal, Refused as Failure, Unsatisfied, Written as Decision};
 use crate::allocate::{DeviceId, Inability, RequestFunnel, Unable};
 use crate::ask::snapshot::Snapshot;
@@ -29,7 +30,9 @@ use crate::profile::{Mode, Ranking, Version};
 use crate::validate::Operation;
 use crate::wire::controller::WireSettings as ControllerSettings;
 use crate::wire::simulation::RecordedEvent;
-use crate::wire::{Settings, Stage, WireDevice, WireEvaluation, WireFeatures, WireInUse, WireQuestion, WireSubmission};
+use crate::wire::{
+    Settings, Stage, WireDevice, WireEvaluation, WireFeatures, WireInUse, WirePrepared, WireQuestion, WireSubmission,
+};
 
 /// The declarations, each exported and with its documentation. They use `Integer`, for integers of 64 bits, and `Json`, for any value.
 pub fn declarations() -> String {
@@ -37,7 +40,8 @@ pub fn declarations() -> String {
         ($($type:ty),* $(,)?) => { [$(declaration::<$type>()),*].concat() };
     }
     declare! {
-        ObjectRef, Severity, ErrorKind, Fix, Finding, Version, Mode, Ranking, Settings, WireQuestion, WireInUse, WireDevice,
+        ObjectRef, Severity, ErrorKind, Fix, Finding, Version, Mode, Ranking, Settings, WireQuestion, WirePrepared, WireInUse,
+        WireDevice, Places<'_>, KnownPlaces, PlacesFailed<'_>, PlacesGaveUp<'_>,
         Decision<'_>, Allocated<'_>, Unsatisfied<'_>, Failed<'_>, GaveUp<'_>, Refusal<'_>, Failure<'_>,
         WireEvaluation, Stage, WireFeatures, Evaluation<'_>, Costs, WireSubmission, Operation, Snapshot, DeviceId,
         RequestFunnel, Unable, Inability, Report, NodeReport, PodReport, PodClaimReport, ClaimReport, AllocatedDevice,

@@ -188,6 +188,20 @@ class Copies(unittest.TestCase):
                 on(one, 1)
         fork.close()
 
+    def test_a_fork_goes_back_to_what_it_was(self) -> None:
+        fork = self.cluster.fork()
+        fork.apply(node("node-c", 3))
+        with fork.fork() as inner:
+            inner.apply(node("node-e", 3))
+            inner.commit()
+        fork.revert()
+        self.assertEqual(on(fork, 3), "")
+        fork.apply(node("node-d", 3))
+        fork.commit()
+        self.assertEqual(on(self.cluster, 3), "node-d")
+        with self.assertRaises(apportion.ApportionError):
+            self.cluster.revert()
+
     def test_after_a_trap_the_cluster_is_filled_again_and_forks_are_lost(self) -> None:
         with self.cluster.fork() as committed:
             committed.apply(node("node-c", 3))

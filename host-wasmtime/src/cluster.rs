@@ -1,6 +1,6 @@
 //! A cluster inside the component.
 
-use apportion_core::allocate::{Answer, KnownQuestion, Limits, Question};
+use apportion_core::allocate::{Answer, Fits, KnownQuestion, Limits, Question};
 use apportion_core::ask::Report;
 use apportion_core::finding::{Finding, ObjectRef, Severity};
 use apportion_core::profile::Profile;
@@ -10,7 +10,7 @@ use wasmtime::component::ResourceAny;
 
 use crate::bindings::Dra;
 use crate::bindings::exports::apportion::dra::decisions::{
-    Finding as WitFinding, GuestCluster, Limits as WitLimits, Profile as WitProfile,
+    Asked, Finding as WitFinding, GuestCluster, Limits as WitLimits, Profile as WitProfile,
 };
 use crate::cache::Cache;
 use crate::door::Door;
@@ -137,6 +137,13 @@ impl Door for Cluster {
             .map_err(from_wit::findings)
             .and_then(from_wit::answer)
             .map_err(Error::Refused)
+    }
+
+    fn fits(&mut self, questions: &[Question]) -> Result<Vec<Fits>, Error> {
+        let asked: Vec<Asked> = questions.iter().map(to_wit::question).map(Asked::Question).collect();
+        let answers = self.call(|cluster, store, handle| cluster.call_fits(store, handle, &asked))?;
+        let refused = |findings| Error::Refused(from_wit::findings(findings));
+        answers.into_iter().map(|answer| answer.map(from_wit::places).map_err(refused)).collect()
     }
 
     fn allocate_known(&mut self, question: &KnownQuestion) -> Result<Answer, Error> {

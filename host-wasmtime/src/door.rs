@@ -1,6 +1,6 @@
 //! What can be asked, whoever answers: the component, or the same code without a border around it.
 
-use apportion_core::allocate::{Answer, KnownQuestion, Limits, Question};
+use apportion_core::allocate::{Answer, Fits, KnownQuestion, Limits, Question};
 use apportion_core::ask::Report;
 use apportion_core::engine::Engine;
 use apportion_core::finding::{Finding, ObjectRef};
@@ -31,6 +31,13 @@ pub trait Door {
 
     /// Allocates claims together on one of the nodes asked for.
     fn allocate(&mut self, question: &Question) -> Result<Answer, Error>;
+
+    /// On which of the nodes asked for the claims of each question fit, without devices and reasons: one call for all of them.
+    ///
+    /// # Errors
+    ///
+    /// See [`Door`]; [`Error::Refused`] when a question cannot be read.
+    fn fits(&mut self, questions: &[Question]) -> Result<Vec<Fits>, Error>;
 
     /// Allocates claims that are in the cluster, and has them take the answer if that is asked for; neither they nor a taken answer
     /// cross as JSON. Where the answer is taken, it tells only the devices; [`Door::get`] has the rest.
@@ -84,6 +91,10 @@ impl Door for Native {
 
     fn allocate(&mut self, question: &Question) -> Result<Answer, Error> {
         Ok(self.0.allocate(question))
+    }
+
+    fn fits(&mut self, questions: &[Question]) -> Result<Vec<Fits>, Error> {
+        Ok(questions.iter().map(|question| self.0.fits(question)).collect())
     }
 
     fn allocate_known(&mut self, question: &KnownQuestion) -> Result<Answer, Error> {

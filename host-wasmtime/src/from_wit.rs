@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use apportion_core::allocate::{Answer, Failure, Inability, NodeRefusal, Outcome, RequestFunnel, Unable};
+use apportion_core::allocate::{
+    Answer, Failure, Fits, FitsOutcome, Inability, NodeRefusal, Outcome, RequestFunnel, Unable,
+};
 use apportion_core::api::claim::{AllocationResult, DeviceRequestAllocationResult, GrantedDevice};
 use apportion_core::api::node::NodeSelector;
 use apportion_core::api::read::{Json, Path};
@@ -83,6 +85,17 @@ pub(crate) fn answer(answer: wit::Answer) -> Result<Answer, Vec<Finding>> {
         wit::Outcome::GaveUp(gave_up) => Outcome::GaveUp { node: gave_up.node, nodes: refusals(gave_up.nodes) },
     };
     Ok(Answer { outcome, findings: findings(answer.findings), steps: answer.steps })
+}
+
+pub(crate) fn places(places: wit::Places) -> Fits {
+    let outcome = match places.outcome {
+        wit::PlacesOutcome::Known(fits) => FitsOutcome::Known(fits),
+        wit::PlacesOutcome::Failed(failed) => {
+            FitsOutcome::Failed { node: failed.node, failure: failure(failed.failure) }
+        }
+        wit::PlacesOutcome::GaveUp(gave_up) => FitsOutcome::GaveUp { node: gave_up.node, fits: gave_up.fits },
+    };
+    Fits { outcome, steps: places.steps }
 }
 
 /// The answer about claims that were asked for together.

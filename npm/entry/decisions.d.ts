@@ -94,6 +94,16 @@ export type Question = {
   inUse?: InUse,
 };
 
+/** A question that was prepared, about the same nodes or others. */
+export type PreparedQuestion = {
+  /** Its number. */
+  prepared: number,
+  /** Candidate nodes in the order of trying; those of the question where they are left out. */
+  nodes?: Array<string>,
+  /** What is taken beyond what the claims in the cluster say; what the question says where it is left out. */
+  inUse?: InUse,
+};
+
 /** What is taken beyond what the claims in the cluster say. */
 export type InUse = {
   /** Devices taken as a whole. */
@@ -118,6 +128,51 @@ export type DeviceInUse = {
   capacity?: {
     [name: string]: string
   },
+};
+
+/** On which of a question's nodes the claims fit. */
+export type Places = {
+  "status": "known"
+} & KnownPlaces | {
+  "status": "error"
+} & PlacesFailed | {
+  "status": "gave-up"
+} & PlacesGaveUp;
+
+/** It is known on which nodes the claims fit. */
+export type KnownPlaces = {
+  /** For each candidate in the order of trying: `1` where the claims fit, `0` where they do not. */
+  bits: string,
+  /** Search steps taken, over all nodes. */
+  steps: Integer,
+};
+
+/** The input is wrong. */
+export type PlacesFailed = {
+  /** The node on which it was noticed. */
+  node: string,
+  /** Search steps taken, over all nodes. */
+  steps: Integer,
+  /** Code of the finding. */
+  code: string,
+  /** Message of the finding. */
+  error: string,
+  /** The finding. */
+  finding: Finding,
+  /** Whether it concerns one node only, so that other nodes are tried. */
+  nodeLocal: boolean,
+  /** The reference implementation's words, for comparison. */
+  reference: string,
+};
+
+/** The step limit was reached. */
+export type PlacesGaveUp = {
+  /** The node that was being searched. */
+  node: string,
+  /** As far as it is known, the nodes before that one. */
+  bits: string,
+  /** Search steps taken, over all nodes. */
+  steps: Integer,
 };
 
 /** The answer to a question that could be read. */

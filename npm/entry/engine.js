@@ -14,7 +14,7 @@ import { Facts, Held, guarded } from "./instance.js";
 import { Manifests, readYaml } from "./manifests.js";
 import { makeDisposable } from "./start.js";
 
-/** @import { Answer, Asked, Evaluation, Finding, ObjectRef, PlacedFinding, Question } from "./types.d.ts" */
+/** @import { Answer, Asked, Evaluation, Finding, ObjectRef, PlacedFinding, PlacesAnswer, PreparedQuestion, Question } from "./types.d.ts" */
 /** @import { Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Fit, FitRequest, NodesNeeded, NodesNeededRequest, PodScores, ScoresRequest, Usage } from "./types.d.ts" */
 /** @import { Snapshot, Supposition, TaintSpec } from "./types.d.ts" */
 /** @import { Json, Report, SelectorQuestion, Settings, Submission } from "./types.d.ts" */
@@ -49,11 +49,19 @@ export class Engine {
   /** Whether objects may be others than were given, because there was a run. */
   #ran = false;
   /**
-   * Of a fork: the engine that it was made of, and how often that had changed then.
+   * Of a fork: the engine that it was made of, how often that had changed then, and what it was.
    *
-   * @type {{ engine: Engine, changes: number } | undefined}
+   * @type {{ engine: Engine, changes: number, facts: Facts, submits: boolean, ran: boolean } | undefined}
    */
   #origin;
+  /**
+   * Questions that were prepared, by number.
+   *
+   * @type {Map<number, string>}
+   */
+  #prepared = new Map();
+  /** The number given last. */
+  #lastPrepared = 0;
 
   /** @param {Settings | typeof BARE} [settings] */
   constructor(settings = {}) {
@@ -67,6 +75,10 @@ export class Engine {
     const raw = new Raw(this.#settings);
     const { texts } = this.#facts;
     if (texts.length > 0) this.#submits ? raw.submit(texts) : raw.apply(texts);
+    for (let number = 1; number <= this.#lastPrepared; number += 1) {
+      raw.prepare(this.#prepared.get(number) ?? '{"claims":[]}');
+      if (!this.#prepared.has(number)) raw.forget(stringify({ prepared: number }));
+    }
     return raw;
   }
 
@@ -165,16 +177,63 @@ export class Engine {
   }
 
   /**
-   * @param {Question} question
+   * @param {Question | PreparedQuestion} question
    * @returns {Answer}
    */
   allocate(question) {
     return parse(this.allocateText(stringify(question)));
   }
 
+  /**
+   * @param {Iterable<Question | PreparedQuestion>} questions
+   * @returns {Answer[]}
+   */
+  allocateAll(questions) {
+    return parse(this.allocateText(stringify(Array.from(questions))));
+  }
+
   /** @param {string} question */
   allocateText(question) {
     return this.#held.call((raw) => raw.allocate(question));
+  }
+
+  /**
+   * @param {Question | PreparedQuestion} question
+   * @returns {PlacesAnswer}
+   */
+  fits(question) {
+    return parse(this.fitsText(stringify(question)));
+  }
+
+  /**
+   * @param {Iterable<Question | PreparedQuestion>} questions
+   * @returns {PlacesAnswer[]}
+   */
+  fitsAll(questions) {
+    return parse(this.fitsText(stringify(Array.from(questions))));
+  }
+
+  /** @param {string} question */
+  fitsText(question) {
+    return this.#held.call((raw) => raw.fits(question));
+  }
+
+  /**
+   * @param {Question} question
+   * @returns {PreparedQuestion}
+   */
+  prepare(question) {
+    const text = stringify(question);
+    const prepared = answered(this.#held.call((raw) => raw.prepare(text)));
+    this.#prepared.set(prepared.prepared, text);
+    this.#lastPrepared = prepared.prepared;
+    return prepared;
+  }
+
+  /** @param {PreparedQuestion} question */
+  forget({ prepared }) {
+    this.#prepared.delete(prepared);
+    return answered(this.#held.call((raw) => raw.forget(stringify({ prepared }))));
   }
 
   /**
@@ -278,24 +337,43 @@ export class Engine {
 
   fork() {
     const fork = new Engine(BARE);
+    const facts = this.#facts.fork();
     fork.#settings = this.#settings;
-    fork.#facts = this.#facts.fork();
+    fork.#facts = facts.fork();
     fork.#submits = this.#submits;
     fork.#ran = this.#ran;
-    fork.#origin = { engine: this, changes: this.#changes };
+    fork.#prepared = new Map(this.#prepared);
+    fork.#lastPrepared = this.#lastPrepared;
+    fork.#origin = { engine: this, changes: this.#changes, facts, submits: this.#submits, ran: this.#ran };
     fork.#held = new Held(() => fork.#fill(), () => this.#held.raw.fork());
     return fork;
   }
 
   commit() {
-    if (this.#origin === undefined) throw new TypeError("the engine is no fork");
-    const { engine, changes } = this.#origin;
+    const { engine, changes } = this.#forked();
     if (engine.#changes !== changes) throw new ChangedError();
-    engine.#held.takeOver(this.#held);
+    const fork = this.#held.raw;
+    engine.#held.call((raw) => raw.adopt(fork));
     engine.#facts = this.#facts;
     engine.#submits = this.#submits;
     engine.#ran = this.#ran;
     engine.#changes += 1;
+    this.free();
+  }
+
+  revert() {
+    const { facts, submits, ran } = this.#forked();
+    this.#facts = facts.fork();
+    this.#submits = submits;
+    this.#ran = ran;
+    this.#changes += 1;
+    // Where the module was made anew, it knows no fork.
+    if (!this.#held.call((raw) => raw.revert())) this.#held.makeAgain();
+  }
+
+  #forked() {
+    if (this.#origin === undefined) throw new TypeError("the engine is no fork");
+    return this.#origin;
   }
 
   free() {

@@ -95,21 +95,17 @@ export class Held {
     return guarded(() => ask(raw));
   }
 
-  /**
-   * Holds from now on what another one holds, which is of no use after that.
-   *
-   * @param {Held<T>} other
-   */
-  takeOver(other) {
-    const raw = other.raw;
-    this.free();
-    this.#raw = raw;
-    this.#generation = generation;
-    other.#generation = -1;
+  /** Has the next call make it again. */
+  makeAgain() {
+    if (this.#generation === generation) this.#raw.free();
+    this.#generation = -1;
   }
 
   free() {
-    if (this.#generation === generation) this.#raw.free();
+    this.makeAgain();
+    this.#make = () => {
+      throw new TypeError("it was freed");
+    };
   }
 }
 

@@ -3,7 +3,7 @@
 import type {
   Command, Conclusion, ControllerSettings, ControllerTask, Decision, Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Finding, Fit, FitRequest, ManifestDocument, Moment,
   NodesNeeded, NodesNeededRequest, PodScores, ScoresRequest,
-  ObjectRef, Place, PlacedFinding, Question, Reconciliation, RecordedEvent, Refused, Report, ScriptStep, SelectorQuestion, Settings, Snapshot,
+  ObjectRef, Place, PlacedFinding, Places, PreparedQuestion, Question, Reconciliation, RecordedEvent, Refused, Report, ScriptStep, SelectorQuestion, Settings, Snapshot,
   SourceStanding, Submission, Supposition, TaintSpec, Unreadable, Usage, Verdict,
 } from "./decisions.d.ts";
 
@@ -20,6 +20,9 @@ export type Json = null | boolean | Integer | string | Json[] | { [name: string]
 
 /** The answer to a {@link Question}. */
 export type Answer = Decision | Unreadable;
+
+/** On which nodes the claims of a {@link Question} fit. */
+export type PlacesAnswer = Places | Unreadable;
 
 /** The answer to a {@link SelectorQuestion}. */
 export type Evaluation = Verdict | Unreadable;
@@ -104,9 +107,26 @@ export class Engine {
   /** As {@link get}, as a JSON text. */
   getText(object: ObjectRef): string | undefined;
   /** Allocates claims together on one of the nodes asked for. The cluster is not changed. */
-  allocate(question: Question): Answer;
-  /** As {@link allocate}, JSON text in and JSON text out: the very bytes that every other shell answers. */
+  allocate(question: Question | PreparedQuestion): Answer;
+  /** Answers several questions in one call, each as {@link allocate}: none takes devices from another. */
+  allocateAll(questions: Iterable<Question | PreparedQuestion>): Answer[];
+  /** As {@link allocate} or {@link allocateAll}, JSON text in and JSON text out: the very bytes that every other shell answers. */
   allocateText(question: string): string;
+  /** On which nodes the claims fit, one bit per node, without devices and reasons. Much cheaper than many refusals with reasons. */
+  fits(question: Question | PreparedQuestion): PlacesAnswer;
+  /** Answers several questions in one call, each as {@link fits}. */
+  fitsAll(questions: Iterable<Question | PreparedQuestion>): PlacesAnswer[];
+  /** As {@link fits} or {@link fitsAll}, JSON text in and JSON text out. */
+  fitsText(question: string): string;
+  /**
+   * Reads a question once that is asked often. What comes back stands for it, here and in forks made later, as it is or with other
+   * `nodes` and `inUse`: `engine.fits({ ...prepared, nodes })`.
+   *
+   * @throws {RequestError} when it cannot be read.
+   */
+  prepare(question: Question): PreparedQuestion;
+  /** Drops a question that was prepared. False when there is none. */
+  forget(question: PreparedQuestion): boolean;
   /**
    * Says why something is Pending, and what would help; of everything that is Pending where no subject is named. The cluster
    * is not changed. Throws a {@link RequestError} when there is no such subject.
@@ -137,15 +157,20 @@ export class Engine {
   run(): Report;
   /** As {@link run}, as a JSON text. */
   runText(): string;
-  /** An engine with the same facts, to try something out: {@link commit} keeps it, {@link free} drops it. */
+  /**
+   * An engine with the same facts, to try something out. It costs the same for any cluster, and shares with this one what neither of
+   * them changes. {@link commit} keeps it, {@link revert} starts over, {@link free} drops it.
+   */
   fork(): Engine;
   /**
-   * Has the engine of which this is a fork become what the fork is. The fork cannot be used afterwards. The same object applied again and
-   * the deletion of nothing are no change; a run is one.
+   * Has the engine of which this is a fork become what the fork is. The fork is freed by it. The same object applied again and the
+   * deletion of nothing are no change; a run is one. Prepared questions stay those of each.
    *
    * @throws {ChangedError} when the engine has changed since the fork was made.
    */
   commit(): void;
+  /** Goes back to what this fork was when it was made. Prepared questions stay. */
+  revert(): void;
   /** Gives the memory back. The engine cannot be used afterwards. */
   free(): void;
 }

@@ -88,9 +88,24 @@ impl Engine {
         self.0.get(&object_ref(kind, namespace, name)).map(|object| object.to_string())
     }
 
-    /// Answers a question, both JSON texts. A question that cannot be read has the status `unreadable`.
-    pub fn allocate(&mut self, question: &str) -> String {
-        question::allocate(&mut self.0, question::parse(question)).to_string()
+    /// Answers a question, or a list of them, in JSON texts. A question that cannot be read has the status `unreadable`.
+    pub fn allocate(&mut self, questions: &str) -> String {
+        question::answered(questions, |questions| Ok(wire::allocate(&mut self.0, questions)))
+    }
+
+    /// On which nodes the claims of a question fit, or those of each of a list; in JSON texts, as `Fits::to_json` writes it.
+    pub fn fits(&mut self, questions: &str) -> String {
+        question::answered(questions, |questions| Ok(wire::fits(&mut self.0, questions)))
+    }
+
+    /// Keeps a question: `{"prepared": 7}`, which stands for it.
+    pub fn prepare(&mut self, question: &str) -> String {
+        question::answered(question, |question| wire::prepare(&mut self.0, question))
+    }
+
+    /// Drops a question that was prepared, `{"prepared": 7}`: whether there was one.
+    pub fn forget(&mut self, prepared: &str) -> String {
+        question::answered(prepared, |prepared| wire::forget(&mut self.0, prepared))
     }
 
     /// Answers a question that changes nothing, both JSON texts: `{"answer": ..}` or `{"findings": [..]}`.
@@ -109,7 +124,17 @@ impl Engine {
 
     /// An engine with the same facts, to try something out.
     pub fn fork(&self) -> Self {
-        self.clone()
+        Self(self.0.fork())
+    }
+
+    /// Takes over the facts of another engine.
+    pub fn adopt(&mut self, other: &Self) {
+        self.0.adopt(&other.0);
+    }
+
+    /// Goes back to the facts with which this fork was made. False where it was made in another way.
+    pub fn revert(&mut self) -> bool {
+        self.0.revert()
     }
 }
 

@@ -36,14 +36,16 @@ fn answer_value(mut asked: Value) -> Value {
     let mut engine = Engine::new(profile, limits);
     let objects: Vec<String> = objects.iter().map(Value::to_string).collect();
     engine.apply(objects.iter().map(String::as_str));
-    allocate(&mut engine, question)
+    match question {
+        Ok(question) => wire::allocate(&mut engine, question),
+        Err(finding) => unreadable(&[finding]),
+    }
 }
 
-pub(crate) fn allocate(engine: &mut Engine, question: Result<Value, Finding>) -> Value {
-    match question.map_err(|finding| vec![finding]).and_then(wire::question) {
-        Ok(question) => engine.allocate(&question).to_json(),
-        Err(findings) => unreadable(&findings),
-    }
+/// The answer to a JSON text; the findings where it cannot be read.
+pub(crate) fn answered(text: &str, ask: impl FnOnce(Value) -> Result<Value, Vec<Finding>>) -> String {
+    let answer = parse(text).map_err(|finding| vec![finding]).and_then(ask);
+    answer.unwrap_or_else(|findings| unreadable(&findings)).to_string()
 }
 
 /// Evaluates one selector for one device, as `wire::selector` reads the question; both are JSON texts.

@@ -73,7 +73,7 @@ test("objects go in, come out, and forks do not touch each other", () => {
   fork.free();
 });
 
-test("a fork is committed or dropped", () => {
+test("a fork is committed, reverted or dropped", () => {
   const named = (name, labels = {}) => ({ apiVersion: "resource.k8s.io/v1", kind: "DeviceClass", metadata: { name, labels }, spec: {} });
   const reference = (name) => ({ kind: "DeviceClass", namespace: "", name });
   const has = (engine, name) => engine.get(reference(name)) !== undefined;
@@ -81,14 +81,18 @@ test("a fork is committed or dropped", () => {
   engine.apply([named("a"), named("b")]);
   const fork = engine.fork();
   const other = engine.fork();
+  fork.apply([named("d")]);
+  fork.revert();
+  assert.equal(has(fork, "d"), false);
   fork.apply([named("c")]);
   fork.delete(reference("a"));
   engine.apply([named("b")]);
   assert.equal(engine.delete(reference("none")), false);
   fork.commit();
-  assert.deepEqual(["a", "b", "c"].map((name) => has(engine, name)), [false, true, true]);
+  assert.deepEqual(["a", "b", "c", "d"].map((name) => has(engine, name)), [false, true, true, false]);
   fork.free();
   assert.ok(has(engine, "c"), "what was committed is the engine's");
+  assert.throws(() => has(fork, "c"), TypeError, "the fork was freed");
   assert.throws(() => other.commit(), ChangedError);
   const again = (one) => one.apply([named("c", { later: "yes" })]);
   // After a run, objects may be others than were given.
@@ -98,7 +102,39 @@ test("a fork is committed or dropped", () => {
     assert.throws(() => late.commit(), ChangedError);
     late.free();
   }
+  const [upper, lower] = [engine.fork(), engine.fork().fork()];
+  upper.fork().revert();
+  upper.revert();
+  lower.commit();
   assert.throws(() => engine.commit(), TypeError);
+  assert.throws(() => engine.revert(), TypeError);
+});
+
+test("places of several questions are one bit per node, prepared or not", () => {
+  const engine = new Engine();
+  for (const text of example()) engine.applyYaml(text);
+  const claim = (count) => ({
+    apiVersion: "resource.k8s.io/v1",
+    kind: "ResourceClaim",
+    metadata: { name: "mine", namespace: "ml" },
+    spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "gpu.example.com", count } }] } },
+  });
+  const three = engine.prepare({ claims: [claim(3)] });
+  const { status, bits } = engine.fits(three);
+  assert.deepEqual([status, bits], ["known", "01"]);
+  const fork = engine.fork();
+  const answers = fork.fitsAll([three, { ...three, nodes: ["node-b"] }, { claims: [claim(9)] }, { claims: [1] }]);
+  assert.deepEqual(answers.map(({ status, bits }) => bits ?? status), ["01", "1", "00", "unreadable"]);
+  assert.deepEqual(engine.allocateAll([three, { claims: [claim(9)] }]).map(({ status }) => status), ["allocated", "none"]);
+  assert.equal(engine.forget(three), true);
+  assert.equal(engine.forget(three), false);
+  assert.equal(engine.allocate(three).status, "unreadable");
+  assert.equal(fork.allocate(three).node, "node-b", "a fork keeps it");
+  const own = engine.prepare({ claims: [claim(1)] });
+  fork.commit();
+  assert.equal(engine.fits(own).bits, "11", "a commit leaves prepared questions alone");
+  assert.equal(engine.fits(three).status, "unreadable");
+  assert.throws(() => engine.prepare({ claims: [1] }), RequestError);
 });
 
 test("a request that names what is not there is no mistake in the settings", () => {

@@ -75,11 +75,13 @@ test("an engine goes on with the objects that it was given", () => {
   before.free();
 });
 
-test("forks and what was committed go on with what they knew", () => {
+test("forks, what was committed and prepared questions go on with what they knew", () => {
   const names = ["d", "e", "f"];
   const known = (engine) => ["c", ...names].filter((name) => engine.get({ ...CLASS_REF, name }) !== undefined).join("");
   const engine = new Engine();
   engine.apply([CLASS]);
+  const [gone, kept] = [engine.prepare({ claims: [] }), engine.prepare({ claims: [], nodes: ["node-a"] })];
+  engine.forget(gone);
   const forks = names.map((name) => {
     const fork = engine.fork();
     fork.apply([{ ...CLASS, metadata: { name } }]);
@@ -90,10 +92,12 @@ test("forks and what was committed go on with what they knew", () => {
   forks[0].commit();
   assert.ok(stop() instanceof StoppedError);
   assert.deepEqual([engine, forks[1], forks[2], below].map(known), ["cd", "ce", "cf", "e"]);
+  assert.deepEqual([engine.fits(kept).bits, engine.fits(gone).status], ["1", "unreadable"]);
+  forks[2].revert();
   below.apply([CLASS]);
   below.commit();
   assert.ok(stop() instanceof StoppedError);
-  assert.deepEqual([known(forks[1]), known(engine)], ["ce", "cd"]);
+  assert.deepEqual([forks[1], forks[2], engine].map(known), ["ce", "c", "cd"]);
 });
 
 test("manifests and controllers go on, a simulation has ended", () => {

@@ -4,6 +4,7 @@
 //! [`IMPLICIT_PREFIX`]. On a node that has the resource in its allocatable ones, a device plugin serves it; on others devices do, through one
 //! claim per Pod that the scheduler makes. Which requests that claim has depends on the node.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::claim::{DeviceRequest, ExactDeviceRequest};
@@ -45,9 +46,9 @@ pub struct RequestMapping {
 /// The class that serves a resource. Of several that state its name the youngest counts, then the first by name.
 pub fn class_for<'c>(cluster: &'c Cluster, resource: &str) -> Option<&'c DeviceClass> {
     let states = |class: &&DeviceClass| class.spec.extended_resource_name.as_deref() == Some(resource);
-    let age = |class: &&DeviceClass| class.metadata.creation_timestamp.clone();
-    // `max_by_key` takes the last of equals, so the names are turned around.
-    let stated = cluster.classes().values().rev().filter(states).max_by_key(age);
+    // `min_by_key` takes the first of equals.
+    let age = |class: &&DeviceClass| Reverse(class.metadata.creation_timestamp.clone());
+    let stated = cluster.classes().values().filter(states).min_by_key(age);
     stated.or_else(|| cluster.classes().get(resource.strip_prefix(IMPLICIT_PREFIX)?))
 }
 

@@ -39,25 +39,51 @@ pub enum FitsOutcome {
     },
 }
 
-/// The JSON of [`Fits`].
+/// On which of a question's nodes the claims fit.
 #[derive(Serialize)]
 #[serde(tag = "status", rename_all = "kebab-case")]
-enum Written<'a> {
-    Known {
-        bits: String,
-        steps: u64,
-    },
-    Error {
-        node: &'a str,
-        #[serde(flatten)]
-        failure: Refused<'a>,
-        steps: u64,
-    },
-    GaveUp {
-        node: &'a str,
-        bits: String,
-        steps: u64,
-    },
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "Places"))]
+pub(crate) enum Written<'a> {
+    /// It is known.
+    Known(KnownPlaces),
+    /// The input is wrong.
+    Error(PlacesFailed<'a>),
+    /// The step limit was reached.
+    GaveUp(PlacesGaveUp<'a>),
+}
+
+/// It is known on which nodes the claims fit.
+#[derive(Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub(crate) struct KnownPlaces {
+    /// For each candidate in the order of trying: `1` where the claims fit, `0` where they do not.
+    bits: String,
+    /// Search steps taken, over all nodes.
+    steps: u64,
+}
+
+/// The input is wrong.
+#[derive(Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub(crate) struct PlacesFailed<'a> {
+    /// The node on which it was noticed.
+    node: &'a str,
+    #[serde(flatten)]
+    failure: Refused<'a>,
+    /// Search steps taken, over all nodes.
+    steps: u64,
+}
+
+/// The step limit was reached.
+#[derive(Serialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub(crate) struct PlacesGaveUp<'a> {
+    /// The node that was being searched.
+    node: &'a str,
+    /// As far as it is known, the nodes before that one.
+    bits: String,
+    /// Search steps taken, over all nodes.
+    steps: u64,
 }
 
 impl Fits {
@@ -71,9 +97,11 @@ impl Fits {
     pub fn to_json(&self) -> Value {
         let steps = self.steps;
         let written = match &self.outcome {
-            FitsOutcome::Known(fits) => Written::Known { bits: bits(fits), steps },
-            FitsOutcome::Failed { node, failure } => Written::Error { node, failure: refused(failure, false), steps },
-            FitsOutcome::GaveUp { node, fits } => Written::GaveUp { node, bits: bits(fits), steps },
+            FitsOutcome::Known(fits) => Written::Known(KnownPlaces { bits: bits(fits), steps }),
+            FitsOutcome::Failed { node, failure } => {
+                Written::Error(PlacesFailed { node, failure: refused(failure, false), steps })
+            }
+            FitsOutcome::GaveUp { node, fits } => Written::GaveUp(PlacesGaveUp { node, bits: bits(fits), steps }),
         };
         // All keys are text, so writing cannot fail.
         serde_json::to_value(written).unwrap_or_default()

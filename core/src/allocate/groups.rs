@@ -113,7 +113,7 @@ fn join<'c>(sets: &mut Sets<'c>, consumption: &'c DeviceCounterConsumption) {
 fn in_use<'c>(cluster: &'c Cluster, overlay: &'c Overlay, pool: &PoolView<'c>) -> Sets<'c> {
     let mut sets = Sets::new();
     for entry in &pool.counted {
-        for (device, index) in entry.slice.spec.devices.iter().zip(&entry.devices) {
+        for (device, index) in entry.slice.spec.devices.iter().zip(entry.devices.iter()) {
             if usage_of(cluster, overlay, *index).is_some_and(Usage::is_allocated) {
                 device.consumes_counters.iter().for_each(|consumption| join(&mut sets, consumption));
             }

@@ -10,7 +10,7 @@ mod counters;
 mod differences;
 pub mod extended;
 mod failure;
-mod fits;
+pub(crate) mod fits;
 mod flow;
 mod funnel;
 mod grid;

@@ -68,7 +68,7 @@ impl NodeDevice<'_> {
 
     /// Whether it is taken as a whole.
     pub(super) fn is_taken(&self) -> bool {
-        self.usage.is_some_and(|usage| usage.whole > 0)
+        self.usage.is_some_and(Usage::is_taken)
     }
 }
 
@@ -148,7 +148,7 @@ impl<'c> NodeView<'c> {
         let is_out_of_reach =
             !entry.slice.spec.skip_node_operations.is_empty() && !does_without_driver(cluster.profile(), node);
         let has_rules = features.device_taint_rules && !cluster.taint_rules().is_empty();
-        let devices = entry.slice.spec.devices.iter().zip(&entry.devices);
+        let devices = entry.slice.spec.devices.iter().zip(entry.devices.iter());
         self.devices.extend(devices.enumerate().map(|(position, (device, index))| NodeDevice {
             pool: self.pools.len(),
             entry,

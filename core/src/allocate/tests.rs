@@ -402,7 +402,7 @@ fn a_claim_of_the_cluster_gets_the_same_answer_and_takes_it() {
     assert_eq!(allocate_known(&mut cluster, &known, &Limits::default()), Ok(answer.clone()));
     if let Outcome::Allocated { allocations, .. } = answer.outcome {
         for (key, allocation) in keys.iter().zip(allocations) {
-            assert_eq!(cluster.claims()[key].status.allocation, Some(allocation));
+            assert_eq!(cluster.claims().get(key).unwrap().status.allocation, Some(allocation));
         }
     }
     let unknown = ("d".to_owned(), "nobody".to_owned());
@@ -429,7 +429,7 @@ fn claims_asked_about_in_one_go_get_the_answers_of_one_after_another() {
         claims.extend(claims.get(2).filter(|_| seed % 3 == 0).cloned());
         let mut memory = cluster.lend_memory();
         let all = KnownQuestion { in_use: asked.in_use.clone(), ..Default::default() };
-        let row: Vec<&ResourceClaim> = claims[..4].iter().map(|key| &*cluster.claims()[key]).collect();
+        let row: Vec<&ResourceClaim> = claims[..4].iter().map(|key| &**cluster.claims().get(key).unwrap()).collect();
         together += super::row::answers(&cluster, &mut memory, &row, &all, &Limits::default()).len();
         cluster.return_memory(memory);
         let question = KnownQuestion {
@@ -470,7 +470,8 @@ fn claims_fit_on_a_node_when_they_are_allocated_where_it_is_the_only_one() {
         let (mut cluster, mut question) = world(seed, mode);
         if seed % 3 == 0 {
             // A name that comes twice, and one that nobody knows.
-            question.nodes = cluster.nodes().keys().cloned().rev().collect();
+            question.nodes = cluster.nodes().keys().cloned().collect();
+            question.nodes.reverse();
             question.nodes.extend(question.nodes.first().cloned());
             question.nodes.push("nobody".to_owned());
         }

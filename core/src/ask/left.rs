@@ -29,7 +29,7 @@ pub(crate) fn left_in(cluster: &Cluster, driver: &str, pool: &str) -> Vec<Left> 
     let slices = || inventory.slices_of_pool(index).filter(is_newest);
     let mut ledger = Ledger::new(slices().flat_map(|entry| &entry.slice.spec.shared_counters));
     let mut all = Vec::new();
-    for (device, position) in slices().flat_map(|entry| entry.slice.spec.devices.iter().zip(&entry.devices)) {
+    for (device, position) in slices().flat_map(|entry| entry.slice.spec.devices.iter().zip(entry.devices.iter())) {
         let usage = inventory.usage(*position);
         if let Some(usage) = usage {
             ledger.draw(device, &Draws { is_first: true, requested: Some(&usage.requested()) }, true);

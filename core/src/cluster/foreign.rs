@@ -4,11 +4,12 @@
 //! has no devices for it. It makes a difference only while nobody knows all of its devices, or where its slices contradict each
 //! other. It then looks the same to every such node, so that is found out once per pool and change, not once per node.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::Cluster;
 use super::inventory::{SliceEntry, node_of};
 use super::pools::{NodePool, PoolState, add_newest, is_for_every_node, view};
+use super::shared_map::SharedMap;
 use super::slots::PoolIdx;
 use crate::api::slice::ResourceSlice;
 
@@ -19,7 +20,7 @@ type PoolName = (String, String);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Foreign {
     /// By driver and name, as a node without anything else of the pool sees it; absent before it is first asked for.
-    troubled: Option<BTreeMap<PoolName, (PoolIdx, NodePool)>>,
+    troubled: Option<SharedMap<PoolName, (PoolIdx, NodePool)>>,
     /// Pools whose slices changed since.
     changed: BTreeSet<PoolName>,
     /// Number of changes of what is in trouble.
@@ -40,8 +41,8 @@ impl Foreign {
         let troubled = self.troubled.get_or_insert_with(|| {
             let pools = cluster.inventory().slices_with_counters().map(|entry| entry.pool);
             let names = pools.filter_map(|pool| cluster.inventory().pool(pool));
-            changed.extend(names.map(|pool| (pool.driver.clone(), pool.name.clone())));
-            BTreeMap::new()
+            changed.extend(names.map(|pool| (pool.driver.to_string(), pool.name.to_string())));
+            SharedMap::default()
         });
         for name in changed {
             let was_known = match trouble(cluster, &name) {
@@ -62,7 +63,7 @@ impl Foreign {
 
     /// The pools in trouble, by driver and name.
     pub(super) fn pools(&self) -> impl Iterator<Item = &(PoolIdx, NodePool)> {
-        self.troubled.iter().flat_map(BTreeMap::values)
+        self.troubled.iter().flat_map(SharedMap::values)
     }
 }
 

@@ -2,9 +2,11 @@
 //!
 //! A device is known by driver, pool and name: as long as a slice publishes it or a claim holds it.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
+use super::shared_map::SharedMap;
 use super::slots::{DeviceIdx, PoolIdx, SliceIdx, Slots};
 use super::usage::Usage;
 use crate::api::claim::{DeviceRequestAllocationResult, GrantedDevice, ResourceClaim};
@@ -17,16 +19,15 @@ pub(crate) struct Inventory {
     slices: Slots<SliceIdx, SliceEntry>,
     pools: Slots<PoolIdx, PoolEntry>,
     devices: Slots<DeviceIdx, DeviceEntry>,
-    /// Shared between copies: claims come and go without a change to it.
-    names: Arc<Names>,
+    names: Names,
     /// How many slices with that node name have a device that is not taken as a whole. Never zero.
-    open_by_node: BTreeMap<String, u32>,
+    open_by_node: SharedMap<String, u32>,
     /// Number of changes so far: no two changes have the same.
     clock: u64,
     /// The latest changes that may help claims which did not fit.
-    reliefs: VecDeque<Relief>,
-    /// How many of them there were before these.
-    forgotten: u64,
+    reliefs: SharedMap<u64, Relief>,
+    /// How many of them there were so far.
+    relieved: u64,
 }
 
 /// A change that may help a claim which did not fit. Taking devices never does.
@@ -43,19 +44,19 @@ pub(crate) enum Relief {
 }
 
 /// Most reliefs that are kept for those who listen.
-const MOST_RELIEFS: usize = 4096;
+const MOST_RELIEFS: u64 = 4096;
 
 /// Slices and pools by what they are called.
 #[derive(Clone, Debug, Default)]
 struct Names {
-    slices_by_name: BTreeMap<String, SliceIdx>,
-    pools_by_driver: BTreeMap<String, BTreeMap<String, PoolIdx>>,
+    slices_by_name: SharedMap<String, SliceIdx>,
+    pools_by_driver: SharedMap<String, SharedMap<String, PoolIdx>>,
     /// Slices with a node name, by that and their own name.
-    slices_by_node: BTreeMap<String, BTreeMap<String, SliceIdx>>,
+    slices_by_node: SharedMap<String, SharedMap<String, SliceIdx>>,
     /// Slices without a node name.
-    slices_without_node: BTreeMap<String, SliceIdx>,
+    slices_without_node: SharedMap<String, SliceIdx>,
     /// Slices with counter sets, with or without a node name.
-    slices_with_counters: BTreeMap<String, SliceIdx>,
+    slices_with_counters: SharedMap<String, SliceIdx>,
 }
 
 /// Where the device of one result is.
@@ -75,7 +76,7 @@ pub(crate) struct SliceEntry {
     /// Its pool.
     pub(crate) pool: PoolIdx,
     /// Its devices, in its order.
-    pub(crate) devices: Vec<DeviceIdx>,
+    pub(crate) devices: Arc<[DeviceIdx]>,
     /// Positions of devices with an attribute that selectors cannot use; mostly none.
     pub(crate) unusable: Vec<usize>,
     /// How many of them are not taken as a whole.
@@ -86,12 +87,12 @@ pub(crate) struct SliceEntry {
 #[derive(Clone, Debug)]
 pub(crate) struct PoolEntry {
     /// Driver.
-    pub(crate) driver: String,
+    pub(crate) driver: Arc<str>,
     /// Name, unique for the driver.
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
     /// Slices of all generations and nodes, by name.
-    pub(crate) slices: BTreeMap<String, SliceIdx>,
-    devices_by_name: BTreeMap<String, DeviceIdx>,
+    pub(crate) slices: SharedMap<String, SliceIdx>,
+    devices_by_name: SharedMap<String, DeviceIdx>,
     /// The latest change of its slices.
     pub(crate) published: u64,
     /// The latest change of what is taken of its devices.
@@ -102,7 +103,7 @@ pub(crate) struct PoolEntry {
 struct DeviceEntry {
     usage: Usage,
     /// The slices that publish it; several while a pool is updated or where a driver errs.
-    slices: Vec<SliceIdx>,
+    slices: SmallVec<[SliceIdx; 2]>,
 }
 
 impl Inventory {
@@ -151,7 +152,7 @@ impl Inventory {
         self.pools.get(pool).into_iter().flat_map(|pool| self.entries(&pool.slices))
     }
 
-    fn entries<'s>(&'s self, slices: &'s BTreeMap<String, SliceIdx>) -> impl Iterator<Item = &'s SliceEntry> {
+    fn entries<'s>(&'s self, slices: &'s SharedMap<String, SliceIdx>) -> impl Iterator<Item = &'s SliceEntry> {
         slices.values().filter_map(|index| self.slices.get(*index))
     }
 
@@ -161,7 +162,7 @@ impl Inventory {
     }
 
     /// Names of nodes with a device of their own that is not taken as a whole.
-    pub(crate) fn open_nodes(&self) -> &BTreeMap<String, u32> {
+    pub(crate) fn open_nodes(&self) -> &SharedMap<String, u32> {
         &self.open_by_node
     }
 
@@ -177,22 +178,22 @@ impl Inventory {
 
     /// How many changes there were that may help claims which did not fit.
     pub(crate) fn reliefs(&self) -> u64 {
-        self.forgotten.saturating_add(self.reliefs.len() as u64)
+        self.relieved
     }
 
     /// Those after the first so many; `None` where some of them are not known any more.
     pub(crate) fn reliefs_after(&self, heard: u64) -> Option<impl Iterator<Item = &Relief>> {
-        let known = usize::try_from(heard.checked_sub(self.forgotten)?).ok()?;
-        (known <= self.reliefs.len()).then(|| self.reliefs.range(known..))
+        let forgotten = self.relieved.saturating_sub(self.reliefs.len() as u64);
+        (forgotten..=self.relieved).contains(&heard).then(|| self.reliefs.range_from(&heard).map(|(_, relief)| relief))
     }
 
     /// Notes a change that may help claims which did not fit.
     pub(crate) fn relieve(&mut self, relief: Relief) {
-        if self.reliefs.len() >= MOST_RELIEFS {
-            self.reliefs.pop_front();
-            self.forgotten = self.forgotten.saturating_add(1);
+        if let Some(oldest) = self.relieved.checked_sub(MOST_RELIEFS) {
+            self.reliefs.remove(&oldest);
         }
-        self.reliefs.push_back(relief);
+        self.reliefs.insert(self.relieved, relief);
+        self.relieved = self.relieved.saturating_add(1);
     }
 
     /// Notes that a slice comes or goes. Counter sets can matter to nodes that see nothing else of their pool.
@@ -212,7 +213,7 @@ impl Inventory {
         let name = slice.metadata.name.clone();
         let spec = &slice.spec;
         let pool = self.intern_pool(&spec.driver, &spec.pool.name);
-        let devices: Vec<DeviceIdx> =
+        let devices: Arc<[DeviceIdx]> =
             spec.devices.iter().map(|device| self.intern_device(pool, &device.name)).collect();
         let free = devices.iter().filter(|device| !self.is_taken(**device)).count();
         let node = node_of(&slice).map(str::to_owned);
@@ -221,11 +222,17 @@ impl Inventory {
             spec.devices.get(*position).is_some_and(|device| !are_usable(&device.attributes, has_lists))
         };
         let unusable = (0..spec.devices.len()).filter(is_unusable).collect();
-        let copy = devices.clone();
-        let entry = |index| SliceEntry { index, slice: Arc::clone(&slice), pool, devices: copy, unusable, free };
+        let entry = |index| SliceEntry {
+            index,
+            slice: Arc::clone(&slice),
+            pool,
+            devices: Arc::clone(&devices),
+            unusable,
+            free,
+        };
         let index = self.slices.insert_with(entry);
-        for device in devices {
-            if let Some(entry) = self.devices.get_mut(device) {
+        for device in devices.iter() {
+            if let Some(entry) = self.devices.get_mut(*device) {
                 entry.slices.push(index);
             }
         }
@@ -237,11 +244,14 @@ impl Inventory {
         if free > 0 {
             self.count_open(node.as_deref(), true);
         }
-        let names = Arc::make_mut(&mut self.names);
-        match node {
-            Some(node) => names.slices_by_node.entry(node).or_default().insert(name.clone(), index),
-            None => names.slices_without_node.insert(name.clone(), index),
+        let names = &mut self.names;
+        let of_node = match &node {
+            Some(node) => names.slices_by_node.get_or_default(node),
+            None => Some(&mut names.slices_without_node),
         };
+        if let Some(slices) = of_node {
+            slices.insert(name.clone(), index);
+        }
         if has_counters {
             names.slices_with_counters.insert(name.clone(), index);
         }
@@ -259,7 +269,7 @@ impl Inventory {
         if entry.free > 0 {
             self.count_open(node_of(&entry.slice), false);
         }
-        let names = Arc::make_mut(&mut self.names);
+        let names = &mut self.names;
         names.slices_by_name.remove(name);
         names.slices_without_node.remove(name);
         names.slices_with_counters.remove(name);
@@ -276,7 +286,7 @@ impl Inventory {
         }
         self.note_published(entry.pool);
         self.relieve_by_slice(&entry.slice, entry.pool);
-        for (device, device_index) in entry.slice.spec.devices.iter().zip(&entry.devices) {
+        for (device, device_index) in entry.slice.spec.devices.iter().zip(entry.devices.iter()) {
             if let Some(known) = self.devices.get_mut(*device_index) {
                 known.slices.retain(|slice| *slice != index);
             }
@@ -322,12 +332,13 @@ impl Inventory {
     }
 
     fn change_usage(&mut self, pool: PoolIdx, device: DeviceIdx, change: impl FnOnce(&mut Usage)) {
-        let was_taken = self.is_taken(device);
-        if let Some(entry) = self.devices.get_mut(device) {
-            change(&mut entry.usage);
-        }
-        if was_taken != self.is_taken(device) {
-            self.count_free(device, was_taken);
+        if let Some(DeviceEntry { usage, slices }) = self.devices.get_mut(device) {
+            let was_taken = usage.is_taken();
+            change(usage);
+            if was_taken != usage.is_taken() {
+                let slices = slices.clone();
+                self.count_free(slices, was_taken);
+            }
         }
         self.clock = self.clock.saturating_add(1);
         if let Some(entry) = self.pools.get_mut(pool) {
@@ -342,15 +353,16 @@ impl Inventory {
         // A position is used again: a new pool must not look like the one that was there before.
         self.clock = self.clock.saturating_add(1);
         let index = self.pools.insert(PoolEntry {
-            driver: driver.to_owned(),
-            name: name.to_owned(),
-            slices: BTreeMap::new(),
-            devices_by_name: BTreeMap::new(),
+            driver: driver.into(),
+            name: name.into(),
+            slices: SharedMap::default(),
+            devices_by_name: SharedMap::default(),
             published: self.clock,
             taken: self.clock,
         });
-        let names = Arc::make_mut(&mut self.names);
-        names.pools_by_driver.entry(driver.to_owned()).or_default().insert(name.to_owned(), index);
+        if let Some(pools) = self.names.pools_by_driver.get_or_default(&driver.to_owned()) {
+            pools.insert(name.to_owned(), index);
+        }
         index
     }
 
@@ -359,7 +371,7 @@ impl Inventory {
         if let Some(index) = known {
             return *index;
         }
-        let index = self.devices.insert(DeviceEntry { usage: Usage::default(), slices: Vec::new() });
+        let index = self.devices.insert(DeviceEntry { usage: Usage::default(), slices: SmallVec::new() });
         if let Some(pool) = self.pools.get_mut(pool) {
             pool.devices_by_name.insert(name.to_owned(), index);
         }
@@ -374,12 +386,11 @@ impl Inventory {
     }
 
     fn is_taken(&self, device: DeviceIdx) -> bool {
-        self.devices.get(device).is_some_and(|entry| entry.usage.whole > 0)
+        self.devices.get(device).is_some_and(|entry| entry.usage.is_taken())
     }
 
     /// Tells the slices of a device that it became free or taken.
-    fn count_free(&mut self, device: DeviceIdx, is_free: bool) {
-        let slices = self.devices.get(device).map(|entry| entry.slices.clone()).unwrap_or_default();
+    fn count_free(&mut self, slices: impl IntoIterator<Item = SliceIdx>, is_free: bool) {
         for index in slices {
             let Some(entry) = self.slices.get_mut(index) else {
                 continue;
@@ -399,7 +410,9 @@ impl Inventory {
             return;
         };
         if is_open {
-            *self.open_by_node.entry(node.to_owned()).or_default() += 1;
+            if let Some(count) = self.open_by_node.get_or_default(&node.to_owned()) {
+                *count = count.saturating_add(1);
+            }
         } else if let Some(count) = self.open_by_node.get_mut(node) {
             *count = count.saturating_sub(1);
             if *count == 0 {
@@ -423,11 +436,11 @@ impl Inventory {
         let is_gone =
             self.pools.get(index).is_some_and(|pool| pool.slices.is_empty() && pool.devices_by_name.is_empty());
         if is_gone && let Some(pool) = self.pools.remove(index) {
-            let names = Arc::make_mut(&mut self.names);
-            if let Some(pools) = names.pools_by_driver.get_mut(&pool.driver) {
-                pools.remove(&pool.name);
+            let names = &mut self.names;
+            if let Some(pools) = names.pools_by_driver.get_mut(&*pool.driver) {
+                pools.remove(&*pool.name);
                 if pools.is_empty() {
-                    names.pools_by_driver.remove(&pool.driver);
+                    names.pools_by_driver.remove(&*pool.driver);
                 }
             }
         }

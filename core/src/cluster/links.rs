@@ -1,8 +1,7 @@
 //! Who refers to whom: Pods by PodGroup, claim and controller, claims and workloads by owner. Kept up to date while objects come and go.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::Key;
+use super::shared_map::SharedMap;
 use crate::api::claim::ResourceClaim;
 use crate::api::meta::ObjectMeta;
 use crate::api::pod::Pod;
@@ -11,13 +10,16 @@ use crate::api::workload::Workload;
 /// Names by what they refer to. Namespaces are those of the referring objects.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
-    pods_by_group: BTreeMap<Key, BTreeSet<String>>,
-    pods_by_claim: BTreeMap<Key, BTreeSet<String>>,
-    claims_by_owner: BTreeMap<String, BTreeSet<Key>>,
+    pods_by_group: SharedMap<Key, Names<String>>,
+    pods_by_claim: SharedMap<Key, Names<String>>,
+    claims_by_owner: SharedMap<String, Names<Key>>,
     /// By kind, namespace and name of the controller.
-    pods_by_controller: BTreeMap<WorkloadKey, BTreeSet<String>>,
-    workloads_by_controller: BTreeMap<WorkloadKey, BTreeSet<WorkloadKey>>,
+    pods_by_controller: SharedMap<WorkloadKey, Names<String>>,
+    workloads_by_controller: SharedMap<WorkloadKey, Names<WorkloadKey>>,
 }
+
+/// A set.
+type Names<T> = SharedMap<T, ()>;
 
 /// Kind, namespace and name.
 type WorkloadKey = (String, String, String);
@@ -25,22 +27,22 @@ type WorkloadKey = (String, String, String);
 impl Links {
     /// Names of the Pods that say they are part of a PodGroup, scheduled or not.
     pub(crate) fn pods_of_group<'l>(&'l self, group: &Key) -> impl Iterator<Item = &'l String> + use<'l> {
-        self.pods_by_group.get(group).into_iter().flatten()
+        self.pods_by_group.get(group).into_iter().flat_map(Names::keys)
     }
 
     /// Names of the Pods that refer to a claim, in the spec or through their status.
     pub(crate) fn pods_of_claim<'l>(&'l self, claim: &Key) -> impl Iterator<Item = &'l String> + use<'l> {
-        self.pods_by_claim.get(claim).into_iter().flatten()
+        self.pods_by_claim.get(claim).into_iter().flat_map(Names::keys)
     }
 
     /// Claims that the object with this UID controls.
     pub(crate) fn claims_of_owner(&self, uid: &str) -> impl Iterator<Item = &Key> {
-        self.claims_by_owner.get(uid).into_iter().flatten()
+        self.claims_by_owner.get(uid).into_iter().flat_map(Names::keys)
     }
 
     /// Names of the Pods whose managing owner has this kind, namespace and name.
     pub(crate) fn pods_of_controller<'l>(&'l self, owner: &WorkloadKey) -> impl Iterator<Item = &'l String> + use<'l> {
-        self.pods_by_controller.get(owner).into_iter().flatten()
+        self.pods_by_controller.get(owner).into_iter().flat_map(Names::keys)
     }
 
     /// Workload controllers whose managing owner has this kind, namespace and name.
@@ -48,7 +50,7 @@ impl Links {
         &'l self,
         owner: &WorkloadKey,
     ) -> impl Iterator<Item = &'l WorkloadKey> + use<'l> {
-        self.workloads_by_controller.get(owner).into_iter().flatten()
+        self.workloads_by_controller.get(owner).into_iter().flat_map(Names::keys)
     }
 
     pub(super) fn add_workload(&mut self, key: &WorkloadKey, workload: &Workload) {
@@ -118,11 +120,13 @@ fn claim_names(pod: &Pod) -> impl Iterator<Item = &String> {
     named.chain(statuses.filter_map(|status| status.resource_claim_name.as_ref())).chain(pod.extended_resource_claim())
 }
 
-fn insert<K: Ord, V: Ord>(map: &mut BTreeMap<K, BTreeSet<V>>, key: K, value: V) {
-    map.entry(key).or_default().insert(value);
+fn insert<K: Ord + Clone, V: Ord + Clone>(map: &mut SharedMap<K, Names<V>>, key: K, value: V) {
+    if let Some(values) = map.get_or_default(&key) {
+        values.insert(value, ());
+    }
 }
 
-fn remove<K: Ord, V: Ord>(map: &mut BTreeMap<K, BTreeSet<V>>, key: &K, value: &V) {
+fn remove<K: Ord + Clone, V: Ord + Clone>(map: &mut SharedMap<K, Names<V>>, key: &K, value: &V) {
     if let Some(values) = map.get_mut(key) {
         values.remove(value);
         if values.is_empty() {

@@ -13,12 +13,12 @@ mod projections;
 mod records;
 mod refused;
 pub(crate) mod selectors;
+mod shared_map;
 mod slots;
 mod usage;
 mod views;
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -43,6 +43,7 @@ pub(crate) use inventory::{Inventory, Relief, SliceEntry, node_of};
 pub(crate) use links::Links;
 pub(crate) use pools::{NodePools, PoolState, device_matches, hides_slices, incomplete, is_for, missing_gate};
 use selectors::Selectors;
+pub use shared_map::SharedMap;
 pub(crate) use slots::{DeviceIdx, Slot};
 pub(crate) use usage::Usage;
 pub(crate) use views::Newest;
@@ -55,41 +56,41 @@ pub(crate) type KeyRef<'k> = (&'k str, &'k str);
 
 /// All facts known about a cluster, as of the last event.
 ///
-/// What grows with the cluster is shared between copies until one of them changes it: to ask a copy costs little.
+/// A copy shares with it what none of both changes: it takes the same time for any size, and a change costs what is changed.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster {
     profile: Profile,
-    nodes: Arc<BTreeMap<String, Arc<Node>>>,
-    namespaces: BTreeMap<String, Namespace>,
-    classes: BTreeMap<String, DeviceClass>,
-    slices: Arc<BTreeMap<String, Arc<ResourceSlice>>>,
+    nodes: SharedMap<String, Arc<Node>>,
+    namespaces: SharedMap<String, Namespace>,
+    classes: SharedMap<String, DeviceClass>,
+    slices: SharedMap<String, Arc<ResourceSlice>>,
     /// Slices that were written in a shorter way than questions see them.
-    short_slices: BTreeMap<String, Arc<ResourceSlice>>,
+    short_slices: SharedMap<String, Arc<ResourceSlice>>,
     /// Names of slices with a device that evicts its users.
-    evicting_slices: BTreeSet<String>,
-    taint_rules: BTreeMap<String, DeviceTaintRule>,
-    pool_status_requests: BTreeMap<String, ResourcePoolStatusRequest>,
-    claims: Arc<BTreeMap<Key, Arc<ResourceClaim>>>,
-    templates: BTreeMap<Key, ResourceClaimTemplate>,
-    cluster_templates: BTreeMap<String, ResourceClaimTemplate>,
-    template_sources: BTreeMap<String, TemplateSource>,
-    pods: Arc<BTreeMap<Key, Arc<Pod>>>,
-    pod_groups: BTreeMap<Key, PodGroup>,
-    scheduling_workloads: BTreeMap<Key, SchedulingWorkload>,
-    workloads: BTreeMap<(String, String, String), Workload>,
-    priority_classes: BTreeMap<String, PriorityClass>,
-    bystanders: BTreeMap<(String, String, String), Bystander>,
-    arrivals: BTreeMap<(String, String, String), u64>,
+    evicting_slices: SharedMap<String, ()>,
+    taint_rules: SharedMap<String, DeviceTaintRule>,
+    pool_status_requests: SharedMap<String, ResourcePoolStatusRequest>,
+    claims: SharedMap<Key, Arc<ResourceClaim>>,
+    templates: SharedMap<Key, ResourceClaimTemplate>,
+    cluster_templates: SharedMap<String, ResourceClaimTemplate>,
+    template_sources: SharedMap<String, TemplateSource>,
+    pods: SharedMap<Key, Arc<Pod>>,
+    pod_groups: SharedMap<Key, PodGroup>,
+    scheduling_workloads: SharedMap<Key, SchedulingWorkload>,
+    workloads: SharedMap<(String, String, String), Workload>,
+    priority_classes: SharedMap<String, PriorityClass>,
+    bystanders: SharedMap<(String, String, String), Bystander>,
+    arrivals: SharedMap<(String, String, String), u64>,
     /// Pods and workload controllers that came so far.
     arrived: u64,
     /// Kinds of which a dump holds nothing, so that it is not known which objects there are.
     not_given: BTreeSet<&'static str>,
     /// Objects of which the API server dropped fields, as they were written, each with what was said of it.
-    dropped: BTreeMap<ObjectRef, (Value, Vec<String>)>,
+    dropped: SharedMap<ObjectRef, (Value, Vec<String>)>,
     /// Objects that the API server refused, as they were written, each with why.
-    refused: BTreeMap<ObjectRef, (Value, Finding)>,
-    inventory: Arc<Inventory>,
-    links: Arc<Links>,
+    refused: SharedMap<ObjectRef, (Value, Finding)>,
+    inventory: Inventory,
+    links: Links,
     twins: Twins,
     /// What the claim that came last asks for: equal ones that follow have the same.
     latest_spec: Arc<ResourceClaimSpec>,
@@ -107,7 +108,7 @@ pub(crate) struct Memory {
 
 macro_rules! views {
     ($($(#[$doc:meta])* $name:ident: $key:ty => $ty:ty;)*) => {
-        $($(#[$doc])* pub fn $name(&self) -> &BTreeMap<$key, $ty> { &self.$name })*
+        $($(#[$doc])* pub fn $name(&self) -> &SharedMap<$key, $ty> { &self.$name })*
     };
 }
 
@@ -128,7 +129,7 @@ impl Cluster {
         let has_shares = self.profile.features.consumable_capacity;
         let counts_anew = has_shares != profile.features.consumable_capacity;
         if counts_anew {
-            let inventory = Arc::make_mut(&mut self.inventory);
+            let inventory = &mut self.inventory;
             for claim in self.claims.values() {
                 inventory.count_claim(claim, has_shares, false);
                 inventory.count_claim(claim, profile.features.consumable_capacity, true);
@@ -138,7 +139,7 @@ impl Cluster {
         let converts_lists =
             |profile: &Profile| Environment::stored(profile.version, &profile.features).converts_lists();
         if converts_lists(&self.profile) != converts_lists(&profile) {
-            let inventory = Arc::make_mut(&mut self.inventory);
+            let inventory = &mut self.inventory;
             for slice in self.slices.values() {
                 inventory.add_slice(Arc::clone(slice), converts_lists(&profile));
             }
@@ -204,7 +205,7 @@ impl Cluster {
 
     /// Slices with a device that has a taint of effect `NoExecute`, by name.
     pub(crate) fn evicting_slices(&self) -> impl Iterator<Item = &Arc<ResourceSlice>> {
-        self.evicting_slices.iter().filter_map(|name| self.slices.get(name))
+        self.evicting_slices.keys().filter_map(|name| self.slices.get(name))
     }
 
     /// The indexes over slices and devices in use.
@@ -236,7 +237,7 @@ impl Cluster {
         match object {
             Object::Node(node) => {
                 self.memory.pools.forget_node(&name);
-                Arc::make_mut(&mut self.nodes).insert(name, node);
+                self.nodes.insert(name, node);
             }
             Object::Namespace(namespace) => drop(self.namespaces.insert(name, Arc::unwrap_or_clone(namespace))),
             Object::DeviceClass(class) => {
@@ -268,7 +269,7 @@ impl Cluster {
             Object::Workload(workload) => {
                 self.arrive(&workload.kind, &key);
                 let key = (workload.kind.clone(), key.0, key.1);
-                let links = Arc::make_mut(&mut self.links);
+                let links = &mut self.links;
                 if let Some(old) = self.workloads.get(&key) {
                     links.remove_workload(&key, old);
                 }
@@ -288,8 +289,8 @@ impl Cluster {
     /// Remembers when a Pod or workload controller first came.
     fn arrive(&mut self, kind: &str, key: &Key) {
         let key = (kind.to_owned(), key.0.clone(), key.1.clone());
-        if let Entry::Vacant(vacant) = self.arrivals.entry(key) {
-            vacant.insert(self.arrived);
+        if !self.arrivals.contains_key(&key) {
+            self.arrivals.insert(key, self.arrived);
             self.arrived = self.arrived.saturating_add(1);
         }
     }
@@ -300,16 +301,16 @@ impl Cluster {
         match self.pods.get(&key) {
             Some(old) if Links::are_alike(old, &pod) => {}
             Some(old) => {
-                let links = Arc::make_mut(&mut self.links);
+                let links = &mut self.links;
                 links.remove_pod(&key, old);
                 links.add_pod(&key, &pod);
             }
             None => {
                 self.arrive("Pod", &key);
-                Arc::make_mut(&mut self.links).add_pod(&key, &pod);
+                self.links.add_pod(&key, &pod);
             }
         }
-        Arc::make_mut(&mut self.pods).insert(key, pod)
+        self.pods.insert(key, pod)
     }
 
     /// Adds a claim, and gives the one that it replaces.
@@ -325,7 +326,7 @@ impl Cluster {
         }
         let old = self.claims.get(&key);
         if old.is_none_or(|old| old.metadata.owner_references != claim.metadata.owner_references) {
-            let links = Arc::make_mut(&mut self.links);
+            let links = &mut self.links;
             old.into_iter().for_each(|old| links.remove_claim(&key, old));
             links.add_claim(&key, &claim);
         }
@@ -335,7 +336,7 @@ impl Cluster {
             old.into_iter().for_each(|old| count_claim(&mut self.inventory, &self.profile, old, false));
             count_claim(&mut self.inventory, &self.profile, &claim, true);
         }
-        Arc::make_mut(&mut self.claims).insert(key, claim)
+        self.claims.insert(key, claim)
     }
 
     fn apply_slice(&mut self, written: Arc<ResourceSlice>) {
@@ -353,18 +354,18 @@ impl Cluster {
         self.forget_slice(&name);
         let mut taints = slice.spec.devices.iter().flat_map(|device| &device.taints);
         if taints.any(|taint| taint.effect == TaintEffect::NoExecute) {
-            self.evicting_slices.insert(name.clone());
+            self.evicting_slices.insert(name.clone(), ());
         }
         let has_lists = Environment::stored(self.profile.version, &self.profile.features).converts_lists();
-        Arc::make_mut(&mut self.inventory).add_slice(Arc::clone(&slice), has_lists);
+        self.inventory.add_slice(Arc::clone(&slice), has_lists);
         self.memory.pools.forget_slice(&slice);
-        if let Some(old) = Arc::make_mut(&mut self.slices).insert(name, slice) {
+        if let Some(old) = self.slices.insert(name, slice) {
             self.memory.pools.forget_slice(&old);
         }
     }
 
     fn relieve_by_rules(&mut self) {
-        Arc::make_mut(&mut self.inventory).relieve(Relief::Rules);
+        self.inventory.relieve(Relief::Rules);
     }
 
     /// Forgets what questions found out about a slice that is replaced or removed.
@@ -381,14 +382,14 @@ impl Cluster {
     ///
     /// The first key that no claim has.
     pub(crate) fn find_claims(&self, keys: &[KeyRef<'_>]) -> Result<Vec<&ResourceClaim>, Key> {
-        let mut following = self.claims.range(..);
+        let mut following = self.claims.iter();
         let mut claims = Vec::with_capacity(keys.len());
         for key in keys {
             let claim = match following.next() {
                 Some((next, claim)) if is_key(next, *key) => claim,
                 _ => {
                     let key = owned(*key);
-                    following = self.claims.range(&key..);
+                    following = self.claims.range_from(&key);
                     match following.next() {
                         Some((first, claim)) if *first == key => claim,
                         _ => return Err(key),
@@ -406,29 +407,29 @@ impl Cluster {
         taken: impl Iterator<Item = (KeyRef<'k>, &'k Arc<AllocationResult>)>,
     ) {
         let has_shares = self.profile.features.consumable_capacity;
-        let claims = Arc::make_mut(&mut self.claims);
         let mut latest = None;
-        let mut following = claims.range_mut(..);
-        for (key, allocation) in taken {
-            let claim = match following.next() {
-                Some((next, claim)) if is_key(next, key) => claim,
-                _ => {
-                    let key = owned(key);
-                    following = claims.range_mut(&key..);
-                    match following.next() {
-                        Some((first, claim)) if *first == key => claim,
-                        _ => continue,
-                    }
+        let mut taken = taken.peekable();
+        while let Some((first, _)) = taken.peek() {
+            let mut following = self.claims.range_mut(&owned(*first));
+            let mut is_known = false;
+            while let Some((key, allocation)) = taken.peek()
+                && let Some((next, claim)) = following.next()
+                && is_key(next, *key)
+            {
+                if claim.status.allocation.is_some() {
+                    count_claim(&mut self.inventory, &self.profile, claim, false);
+                    latest = None;
                 }
-            };
-            if claim.status.allocation.is_some() {
-                count_claim(&mut self.inventory, &self.profile, claim, false);
-                latest = None;
+                let claim = Arc::make_mut(claim);
+                claim.status.allocation = Some(Arc::clone(allocation));
+                if claim.held().next().is_some() {
+                    self.inventory.take_claim(claim, has_shares, &mut latest);
+                }
+                is_known = true;
+                taken.next();
             }
-            let claim = Arc::make_mut(claim);
-            claim.status.allocation = Some(Arc::clone(allocation));
-            if claim.held().next().is_some() {
-                Arc::make_mut(&mut self.inventory).take_claim(claim, has_shares, &mut latest);
+            if !is_known {
+                taken.next();
             }
         }
     }
@@ -439,7 +440,7 @@ impl Cluster {
         match object.kind.as_str() {
             "Node" => {
                 self.memory.pools.forget_node(name);
-                Arc::make_mut(&mut self.nodes).remove(name).is_some()
+                self.nodes.remove(name).is_some()
             }
             "Namespace" => self.namespaces.remove(name).is_some(),
             "DeviceClass" => {
@@ -448,9 +449,9 @@ impl Cluster {
             }
             "ResourceSlice" => {
                 self.forget_slice(name);
-                Arc::make_mut(&mut self.inventory).remove_slice(name);
+                self.inventory.remove_slice(name);
                 self.short_slices.remove(name);
-                let removed = Arc::make_mut(&mut self.slices).remove(name);
+                let removed = self.slices.remove(name);
                 if let Some(slice) = &removed {
                     self.memory.pools.forget_slice(slice);
                 }
@@ -462,9 +463,9 @@ impl Cluster {
             }
             "ResourcePoolStatusRequest" => self.pool_status_requests.remove(name).is_some(),
             "ResourceClaim" => {
-                let removed = Arc::make_mut(&mut self.claims).remove(&key);
+                let removed = self.claims.remove(&key);
                 if let Some(claim) = &removed {
-                    Arc::make_mut(&mut self.links).remove_claim(&key, claim);
+                    self.links.remove_claim(&key, claim);
                     count_claim(&mut self.inventory, &self.profile, claim, false);
                 }
                 removed.is_some()
@@ -473,9 +474,9 @@ impl Cluster {
             "ClusterResourceClaimTemplate" => self.cluster_templates.remove(name).is_some(),
             SOURCE_KIND => self.template_sources.remove(name).is_some(),
             "Pod" => {
-                let removed = Arc::make_mut(&mut self.pods).remove(&key);
+                let removed = self.pods.remove(&key);
                 if let Some(pod) = &removed {
-                    Arc::make_mut(&mut self.links).remove_pod(&key, pod);
+                    self.links.remove_pod(&key, pod);
                     self.arrivals.remove(&("Pod".to_owned(), key.0, key.1));
                 }
                 removed.is_some()
@@ -490,7 +491,7 @@ impl Cluster {
                 let key = (kind.to_owned(), key.0, key.1);
                 let removed = self.workloads.remove(&key);
                 if let Some(workload) = &removed {
-                    Arc::make_mut(&mut self.links).remove_workload(&key, workload);
+                    self.links.remove_workload(&key, workload);
                     self.arrivals.remove(&key);
                 }
                 removed.is_some()
@@ -502,7 +503,7 @@ impl Cluster {
     pub(crate) fn services(&self, namespace: &str) -> impl Iterator<Item = &Bystander> {
         let first = ("Service".to_owned(), namespace.to_owned(), String::new());
         let own = move |(kind, of, _): &&(String, String, String)| kind == "Service" && of == namespace;
-        self.bystanders.range(first..).take_while(move |(key, _)| own(key)).map(|(_, service)| service)
+        self.bystanders.range_from(&first).take_while(move |(key, _)| own(key)).map(|(_, service)| service)
     }
 
     /// An object as it is now.
@@ -566,8 +567,8 @@ fn owned((namespace, name): KeyRef<'_>) -> Key {
 }
 
 /// Takes a claim's devices, or gives them back; a claim without devices leaves what copies share alone.
-fn count_claim(inventory: &mut Arc<Inventory>, profile: &Profile, claim: &ResourceClaim, is_added: bool) {
+fn count_claim(inventory: &mut Inventory, profile: &Profile, claim: &ResourceClaim, is_added: bool) {
     if claim.held().next().is_some() {
-        Arc::make_mut(inventory).count_claim(claim, profile.features.consumable_capacity, is_added);
+        inventory.count_claim(claim, profile.features.consumable_capacity, is_added);
     }
 }

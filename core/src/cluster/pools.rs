@@ -13,6 +13,7 @@ use super::foreign::{Foreign, counter_slices_with_node};
 use super::ingest::is_unreadable;
 use super::inventory::{SliceEntry, node_of};
 use super::node_selector::{self, BadNodeSelector};
+use super::shared_map::SharedMap;
 use super::slots::{DeviceIdx, PoolIdx, SliceIdx};
 use super::{Cluster, Usage};
 use crate::api::node::{Node, NodeSelector};
@@ -72,7 +73,7 @@ struct Gathered {
 /// The pools of nodes that were asked about.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodePools {
-    by_node: BTreeMap<String, Gathered>,
+    by_node: SharedMap<String, Arc<Gathered>>,
     foreign: Foreign,
 }
 
@@ -112,18 +113,19 @@ impl NodePools {
         if sees_all_counters(cluster) {
             self.foreign.renew(cluster);
         }
-        let is_current = self.by_node.get(name).is_some_and(|gathered| gathered.is_current(cluster, &self.foreign));
-        if !is_current {
+        let known = self.by_node.get(name).filter(|gathered| gathered.is_current(cluster, &self.foreign));
+        let is_known = known.is_some();
+        // An entry that is shared with a copy is written to only where devices came or went.
+        let is_late = known.is_none_or(|gathered| gathered.pools.iter().any(|pool| pool.is_late(cluster)));
+        if !is_known {
             self.by_node.remove(name);
-            self.by_node.insert(name.clone(), gather(cluster, node, &self.foreign)?);
+            self.by_node.insert(name.clone(), Arc::new(gather(cluster, node, &self.foreign)?));
         }
-        let Some(gathered) = self.by_node.get_mut(name) else {
-            return Ok(&[]);
-        };
-        for pool in gathered.pools.iter_mut().filter(|pool| !pool.counted.is_empty()) {
-            pool.renew_ledger(cluster);
+        if is_late && let Some(gathered) = self.by_node.get_mut(name) {
+            let pools = Arc::make_mut(gathered).pools.iter_mut();
+            pools.filter(|pool| pool.is_late(cluster)).for_each(|pool| pool.renew_ledger(cluster));
         }
-        Ok(&gathered.pools)
+        Ok(self.by_node.get(name).map_or(&[][..], |gathered| gathered.pools.as_slice()))
     }
 }
 
@@ -160,12 +162,20 @@ impl NodePool {
         Ledger::new(sets.flat_map(|entry| &entry.slice.spec.shared_counters).filter(|set| !is_unreadable(set)))
     }
 
+    /// The latest change of what is taken of the pool's devices.
+    fn taken(&self, cluster: &Cluster) -> u64 {
+        cluster.inventory().pool(self.pool).map_or(0, |pool| pool.taken)
+    }
+
+    /// Whether devices that draw from counters were taken or given back since the last time.
+    fn is_late(&self, cluster: &Cluster) -> bool {
+        let when = self.ledger.as_ref().map(|drawn| drawn.when);
+        !self.counted.is_empty() && when != Some(self.taken(cluster))
+    }
+
     /// Draws for devices that were taken since the last time, and puts back for those that were given back.
     fn renew_ledger(&mut self, cluster: &Cluster) {
-        let taken = cluster.inventory().pool(self.pool).map_or(0, |pool| pool.taken);
-        if self.ledger.as_ref().is_some_and(|drawn| drawn.when == taken) {
-            return;
-        }
+        let taken = self.taken(cluster);
         let mut drawn = self.ledger.take().unwrap_or_else(|| {
             let count = counted(cluster, &self.counted).count();
             Drawn { ledger: Arc::new(self.full_ledger(cluster)), when: taken, drawn: vec![None; count] }
@@ -416,7 +426,7 @@ pub(super) fn view<'c>(
 
 fn check_names(slices: &[&SliceEntry]) -> Result<(), String> {
     let mut seen = BTreeSet::new();
-    for index in slices.iter().flat_map(|entry| entry.slice.spec.devices.iter().zip(&entry.devices)) {
+    for index in slices.iter().flat_map(|entry| entry.slice.spec.devices.iter().zip(entry.devices.iter())) {
         if !seen.insert(*index.1) {
             return Err(format!("device `{}` is published twice", index.0.name));
         }

@@ -3,11 +3,11 @@
 //! An index over the values of a few attributes and capacities: devices of one group agree on all of them. It says nothing
 //! about which devices a selector accepts. A slice is looked at when a question first comes to it, and again after it changed.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use std::sync::Arc;
 
 use super::inventory::SliceEntry;
-use super::slots::{SliceIdx, Slot};
+use super::shared_map::SharedMap;
+use super::slots::{Sheet, SliceIdx, Slot};
 use crate::api::slice::{Attribute, AttributeValue, Device, DeviceCapacity, ResourceSliceSpec, find};
 use crate::cel::{Field, Reads};
 
@@ -19,20 +19,15 @@ pub(crate) type ProjectionIdx = usize;
 pub(super) struct Projections(Vec<Projection>);
 
 /// One list of fields, and the devices grouped by them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Projection {
-    fields: Vec<Name>,
+    fields: Arc<[Name]>,
     /// Number of each group, from 0, by what its devices have for the fields.
-    groups: BTreeMap<Vec<u8>, u32>,
-    /// The group of each device, slice by slice as they were looked at.
-    of_devices: Vec<u32>,
-    /// By slice: where its devices are in that; nowhere for a slice that was not looked at.
-    by_slice: Vec<Range<usize>>,
-    /// Devices in that, those of slices that are gone left out.
+    groups: SharedMap<Vec<u8>, u32>,
+    /// The groups of a slice's devices, in its order; nothing for a slice that was not looked at.
+    by_slice: Sheet<Option<Arc<[u32]>>>,
+    /// Devices in that.
     devices: usize,
-    /// Room for the key of a device, and for that of the one before.
-    key: Vec<u8>,
-    before: Vec<u8>,
 }
 
 /// A field whose value is looked up.
@@ -52,45 +47,40 @@ impl Projections {
         // The driver always counts.
         let names = fields.iter().filter(|field| **field != Field::Driver).map(Name::of);
         let fields = names.collect::<Option<Vec<Name>>>()?;
-        let known = self.0.iter().position(|projection| projection.fields == fields);
+        let known = self.0.iter().position(|projection| *projection.fields == *fields);
         Some(known.unwrap_or_else(|| {
-            self.0.push(Projection { fields, ..Projection::default() });
+            let (groups, by_slice) = (SharedMap::default(), Sheet::default());
+            self.0.push(Projection { fields: fields.into(), groups, by_slice, devices: 0 });
             self.0.len() - 1
         }))
     }
 
     /// The group of a device of a slice.
     pub(super) fn group(&mut self, projection: ProjectionIdx, entry: &SliceEntry, position: usize) -> Option<u32> {
-        let projection = self.0.get_mut(projection)?;
-        let slice = entry.index.position() as usize;
-        let known = projection.by_slice.get(slice).filter(|devices| !devices.is_empty()).cloned();
-        let devices = known.unwrap_or_else(|| {
-            let devices = projection.add(&entry.slice.spec);
-            if projection.by_slice.len() <= slice {
-                projection.by_slice.resize(slice + 1, 0..0);
-            }
-            projection.devices = projection.devices.saturating_add(devices.len());
-            if let Some(slot) = projection.by_slice.get_mut(slice) {
-                slot.clone_from(&devices);
-            }
-            devices
-        });
-        projection.of_devices.get(devices)?.get(position).copied()
+        if let Some(groups) = self.groups(projection, entry) {
+            return groups.get(position).copied();
+        }
+        self.0.get_mut(projection)?.add(entry);
+        self.groups(projection, entry)?.get(position).copied()
+    }
+
+    fn groups(&self, projection: ProjectionIdx, entry: &SliceEntry) -> Option<&[u32]> {
+        self.0.get(projection)?.by_slice.get(entry.index.position() as usize)?.as_deref()
     }
 
     /// The groups of all devices of a slice, in its order; `None` where none was asked for so far.
     pub(super) fn known_groups(&self, projection: ProjectionIdx, entry: &SliceEntry) -> Option<&[u32]> {
-        let projection = self.0.get(projection)?;
-        let devices = projection.by_slice.get(entry.index.position() as usize)?;
-        projection.of_devices.get(devices.clone()).filter(|groups| !groups.is_empty())
+        self.groups(projection, entry).filter(|groups| !groups.is_empty())
     }
 
     /// Forgets a slice that is gone.
     pub(super) fn forget(&mut self, slice: SliceIdx) {
         for projection in &mut self.0 {
-            if let Some(devices) = projection.by_slice.get_mut(slice.position() as usize) {
-                projection.devices = projection.devices.saturating_sub(devices.len());
-                *devices = 0..0;
+            let position = slice.position() as usize;
+            if projection.by_slice.get(position).is_some_and(Option::is_some)
+                && let Some(groups) = projection.by_slice.get_mut(position).and_then(Option::take)
+            {
+                projection.devices = projection.devices.saturating_sub(groups.len());
             }
         }
     }
@@ -100,9 +90,8 @@ impl Projections {
         const SPARE: usize = 1024;
         for projection in &mut self.0 {
             let most = projection.devices.saturating_mul(2).saturating_add(SPARE);
-            if projection.groups.len() > most || projection.of_devices.len() > most {
+            if projection.groups.len() > most {
                 projection.groups.clear();
-                projection.of_devices.clear();
                 projection.by_slice.clear();
                 projection.devices = 0;
             }
@@ -111,22 +100,30 @@ impl Projections {
 }
 
 impl Projection {
-    /// Adds the groups of a slice's devices, in its order; where they are.
-    fn add(&mut self, spec: &ResourceSliceSpec) -> Range<usize> {
-        let start = self.of_devices.len();
-        let end = start.saturating_add(spec.devices.len());
+    /// Adds the groups of a slice's devices, in its order.
+    fn add(&mut self, entry: &SliceEntry) {
+        let groups = self.groups(&entry.slice.spec);
+        self.devices = self.devices.saturating_add(groups.len());
+        let slice = entry.index.position() as usize;
+        while self.by_slice.len() <= slice {
+            self.by_slice.push(None);
+        }
+        if let Some(slot) = self.by_slice.get_mut(slice) {
+            *slot = Some(groups.into());
+        }
+    }
+
+    fn groups(&mut self, spec: &ResourceSliceSpec) -> Vec<u32> {
+        let (mut key, mut before) = (Vec::new(), Vec::new());
         if self.fields.is_empty()
             && let Some(first) = spec.devices.first()
         {
             // Nothing but the driver counts.
-            self.write_key(&spec.driver, first);
-            let group = self.number();
-            self.of_devices.resize(end, group);
-            return start..end;
+            self.write_key(&mut key, &spec.driver, first);
+            return vec![self.number(&key); spec.devices.len()];
         }
+        let mut groups = Vec::with_capacity(spec.devices.len());
         let mut group = None;
-        let mut before = std::mem::take(&mut self.before);
-        before.clear();
         let mut last: Option<&Device> = None;
         for device in &spec.devices {
             let is_like = |other: &Device| {
@@ -134,35 +131,34 @@ impl Projection {
             };
             // Neighbours are mostly alike.
             if !last.replace(device).is_some_and(is_like) {
-                self.write_key(&spec.driver, device);
-                if group.is_none() || self.key != before {
-                    group = Some(self.number());
+                self.write_key(&mut key, &spec.driver, device);
+                if group.is_none() || key != before {
+                    group = Some(self.number(&key));
                 }
-                std::mem::swap(&mut self.key, &mut before);
+                std::mem::swap(&mut key, &mut before);
             }
-            self.of_devices.extend(group);
+            groups.extend(group);
         }
-        self.before = before;
-        start..end
+        groups
     }
 
-    /// The number of the group with the key at hand.
-    fn number(&mut self) -> u32 {
-        if let Some(known) = self.groups.get(self.key.as_slice()) {
+    /// The number of the group with a key.
+    fn number(&mut self, key: &[u8]) -> u32 {
+        if let Some(known) = self.groups.get(key) {
             return *known;
         }
         let next = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
-        self.groups.insert(self.key.clone(), next);
+        self.groups.insert(key.to_vec(), next);
         next
     }
 
     /// Both spellings of a name in the driver's own domain are looked at. That may tell devices apart that an expression
     /// cannot, which costs an evaluation and changes nothing.
-    fn write_key(&mut self, driver: &str, device: &Device) {
-        self.key.clear();
-        let mut key = Key(&mut self.key);
+    fn write_key(&self, key: &mut Vec<u8>, driver: &str, device: &Device) {
+        key.clear();
+        let mut key = Key(key);
         key.text(driver);
-        for name in &self.fields {
+        for name in self.fields.iter() {
             match name {
                 Name::AllowMultipleAllocations => key.flag(device.allow_multiple_allocations == Some(true)),
                 Name::Attribute { domain, id, full } => {

@@ -1,10 +1,10 @@
 //! Compiled selectors, kept because the same few expressions are asked again and again.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::inventory::SliceEntry;
 use super::projections::{ProjectionIdx, Projections};
+use super::shared_map::SharedMap;
 use super::slots::SliceIdx;
 use crate::api::slice::{AttributeValue, Device, ResourceSlice};
 use crate::cel::{COST_LIMIT, CompileError, DeviceView, Environment, Program, Reads, compile, compile_derived};
@@ -16,9 +16,9 @@ const MOST_KEPT: usize = 10_000;
 /// Selectors by their text, those that do not compile included.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Selectors {
-    programs: BTreeMap<String, Compiled>,
+    programs: SharedMap<String, Compiled>,
     /// Expressions that compute attributes, by their text.
-    derived: BTreeMap<String, Compiled>,
+    derived: SharedMap<String, Compiled>,
     projections: Projections,
     /// Evaluations so far, for tests that hold them down.
     pub(crate) evaluations: u64,

@@ -38,21 +38,85 @@ slot! {
     DeviceIdx;
 }
 
-/// Values that copies of [`Slots`] share until one of them changes a value among these.
+/// Values of a chunk, and chunks of a group: what copies share until one of them changes a value among these.
 const SHARED: usize = 64;
+
+/// Values by position, from 0. A copy costs little.
+#[derive(Clone, Debug)]
+pub(super) struct Sheet<T> {
+    /// Groups of chunks; all but the last of each are full.
+    groups: Vec<Arc<Vec<Arc<Vec<T>>>>>,
+    len: usize,
+}
+
+impl<T> Default for Sheet<T> {
+    fn default() -> Self {
+        Self { groups: Vec::new(), len: 0 }
+    }
+}
+
+impl<T: Clone> Sheet<T> {
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Adds a value at the end.
+    pub(super) fn push(&mut self, value: T) {
+        if self.groups.last().is_none_or(|group| self.len.is_multiple_of(SHARED) && group.len() >= SHARED) {
+            self.groups.push(Arc::default());
+        }
+        let Some(group) = self.groups.last_mut().map(Arc::make_mut) else {
+            return;
+        };
+        if self.len.is_multiple_of(SHARED) {
+            group.push(Arc::new(Vec::with_capacity(SHARED)));
+        }
+        if let Some(chunk) = group.last_mut() {
+            Arc::make_mut(chunk).push(value);
+            self.len = self.len.saturating_add(1);
+        }
+    }
+
+    /// Takes the last value out.
+    fn pop(&mut self) -> Option<T> {
+        let group = Arc::make_mut(self.groups.last_mut()?);
+        let chunk = Arc::make_mut(group.last_mut()?);
+        let value = chunk.pop()?;
+        self.len = self.len.saturating_sub(1);
+        if chunk.is_empty() {
+            group.pop();
+        }
+        if group.is_empty() {
+            self.groups.pop();
+        }
+        Some(value)
+    }
+
+    pub(super) fn get(&self, position: usize) -> Option<&T> {
+        self.groups.get(position / (SHARED * SHARED))?.get(position / SHARED % SHARED)?.get(position % SHARED)
+    }
+
+    pub(super) fn get_mut(&mut self, position: usize) -> Option<&mut T> {
+        let group = Arc::make_mut(self.groups.get_mut(position / (SHARED * SHARED))?);
+        Arc::make_mut(group.get_mut(position / SHARED % SHARED)?).get_mut(position % SHARED)
+    }
+}
 
 /// Values at positions that stay the same while other values come and go. A copy costs little.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots<I, T> {
-    /// All but the last are full.
-    chunks: Vec<Arc<Vec<Option<T>>>>,
-    free: Vec<u32>,
+    values: Sheet<Option<T>>,
+    free: Sheet<u32>,
     index: PhantomData<I>,
 }
 
 impl<I, T> Default for Slots<I, T> {
     fn default() -> Self {
-        Self { chunks: Vec::new(), free: Vec::new(), index: PhantomData }
+        Self { values: Sheet::default(), free: Sheet::default(), index: PhantomData }
     }
 }
 
@@ -70,17 +134,9 @@ impl<I: Slot, T: Clone> Slots<I, T> {
             *slot = Some(make(I::of(position)));
             return I::of(position);
         }
-        if self.chunks.last().is_none_or(|chunk| chunk.len() >= SHARED) {
-            self.chunks.push(Arc::new(Vec::with_capacity(SHARED)));
-        }
-        let before = self.chunks.len().saturating_sub(1).saturating_mul(SHARED);
-        let chunk = self.chunks.last_mut().map(Arc::make_mut);
         // A cluster with 2^32 devices does not fit into memory.
-        let position = before.saturating_add(chunk.as_ref().map_or(0, |chunk| chunk.len()));
-        let index = I::of(u32::try_from(position).unwrap_or(u32::MAX));
-        if let Some(chunk) = chunk {
-            chunk.push(Some(make(index)));
-        }
+        let index = I::of(u32::try_from(self.values.len()).unwrap_or(u32::MAX));
+        self.values.push(Some(make(index)));
         index
     }
 
@@ -95,8 +151,7 @@ impl<I: Slot, T: Clone> Slots<I, T> {
 
     /// The value at a position.
     pub(crate) fn get(&self, index: I) -> Option<&T> {
-        let position = index.position() as usize;
-        self.chunks.get(position / SHARED)?.get(position % SHARED)?.as_ref()
+        self.values.get(index.position() as usize)?.as_ref()
     }
 
     /// The value at a position, to be changed.
@@ -105,8 +160,7 @@ impl<I: Slot, T: Clone> Slots<I, T> {
     }
 
     fn slot(&mut self, index: I) -> Option<&mut Option<T>> {
-        let position = index.position() as usize;
-        Arc::make_mut(self.chunks.get_mut(position / SHARED)?).get_mut(position % SHARED)
+        self.values.get_mut(index.position() as usize)
     }
 }
 
@@ -127,13 +181,13 @@ mod tests {
     #[test]
     fn copies_change_one_without_another() {
         let mut slots: Slots<PoolIdx, u32> = Slots::default();
-        let all: Vec<PoolIdx> = (0..200).map(|number| slots.insert(number)).collect();
+        let all: Vec<PoolIdx> = (0..5000).map(|number| slots.insert(number)).collect();
         assert!(all.iter().zip(0..).all(|(index, number)| slots.get(*index) == Some(&number)));
         let mut copy = slots.clone();
         *copy.get_mut(all[130]).unwrap() = 7;
         copy.remove(all[0]);
         assert_eq!(copy.insert(9), all[0]);
         assert_eq!((slots.get(all[130]), slots.get(all[0])), (Some(&130), Some(&0)));
-        assert_eq!((copy.get(all[130]), copy.get(all[0]), copy.get(all[199])), (Some(&7), Some(&9), Some(&199)));
+        assert_eq!((copy.get(all[130]), copy.get(all[0]), copy.get(all[4999])), (Some(&7), Some(&9), Some(&4999)));
     }
 }

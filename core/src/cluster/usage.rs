@@ -27,6 +27,11 @@ impl Usage {
         self.whole == 0 && self.shares == 0 && self.consumed.is_empty()
     }
 
+    /// Whether a result holds the device as a whole.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.whole > 0
+    }
+
     /// Whether the device holds its shared counters.
     pub(crate) fn is_allocated(&self) -> bool {
         !self.is_empty()

@@ -315,7 +315,7 @@ pub(crate) fn of_class<'c>(
     takes_all: bool,
 ) -> impl Iterator<Item = (Subject<'c>, &'c SliceEntry, usize)> {
     cluster.inventory().all_slices().flat_map(move |entry| {
-        let devices = entry.slice.spec.devices.iter().zip(&entry.devices).enumerate();
+        let devices = entry.slice.spec.devices.iter().zip(entry.devices.iter()).enumerate();
         let of_class = devices.filter(move |(_, (_, index))| takes_all || is_of_class(survey, unit, **index));
         of_class
             .map(move |(position, (device, _))| (Subject { driver: &entry.slice.spec.driver, device }, entry, position))

@@ -162,7 +162,7 @@ fn model(trials: &AllocatorTrials<'_>, unit: usize) -> Option<DeviceId> {
         Standing::Unseen => false,
     };
     trials.cluster.inventory().all_slices().find_map(|entry| {
-        let mut devices = entry.slice.spec.devices.iter().zip(&entry.devices);
+        let mut devices = entry.slice.spec.devices.iter().zip(entry.devices.iter());
         devices.find(|(_, index)| is_model(**index)).map(|(device, _)| DeviceId::of(&entry.slice, device))
     })
 }

@@ -117,6 +117,19 @@ pub(crate) struct WireQuestion {
     in_use: WireInUse,
 }
 
+/// A question that was prepared, about the same nodes or others.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields, rename = "PreparedQuestion"))]
+pub(crate) struct WirePrepared {
+    /// Its number.
+    prepared: u32,
+    /// Candidate nodes in the order of trying; those of the question where they are left out.
+    nodes: Option<Vec<String>>,
+    /// What is taken beyond what the claims in the cluster say; what the question says where it is left out.
+    in_use: Option<WireInUse>,
+}
+
 /// What is taken beyond what the claims in the cluster say.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -176,13 +189,51 @@ pub fn question(value: Value) -> Result<Question, Vec<Finding>> {
             Err(mut errors) => findings.append(&mut errors),
         }
     }
+    question.in_use = in_use(wire.in_use, &mut findings);
+    if findings.is_empty() { Ok(question) } else { Err(findings) }
+}
+
+/// Reads a question for an engine: as [`question`], or `{"prepared": 7}` for one that was prepared there, with `nodes` and `inUse` where they
+/// are others.
+///
+/// # Errors
+///
+/// A finding for everything that cannot be read, and for a number that no question has.
+pub fn question_of(engine: &Engine, value: Value) -> Result<Question, Vec<Finding>> {
+    if value.get("prepared").is_none() {
+        return question(value);
+    }
+    let wire: WirePrepared = read(value, "")?;
+    let mut findings = Vec::new();
+    let in_use = wire.in_use.map(|wire| in_use(wire, &mut findings));
+    if findings.is_empty() { again(engine, wire.prepared, wire.nodes, in_use) } else { Err(findings) }
+}
+
+/// A question that was prepared, with other nodes and devices in use where they are given.
+///
+/// # Errors
+///
+/// A finding when no question has the number.
+pub fn again(
+    engine: &Engine,
+    prepared: u32,
+    nodes: Option<Vec<String>>,
+    in_use: Option<InUse>,
+) -> Result<Question, Vec<Finding>> {
+    let known = engine.prepared(prepared).ok_or_else(|| bad("prepared", "no question has this number"))?;
+    let (nodes, in_use) =
+        (nodes.unwrap_or_else(|| known.nodes.clone()), in_use.unwrap_or_else(|| known.in_use.clone()));
+    Ok(Question { claims: known.claims.clone(), nodes, in_use })
+}
+
+fn in_use(wire: WireInUse, findings: &mut Vec<Finding>) -> InUse {
     let mut in_use = InUse::default();
-    in_use.devices.extend(wire.in_use.devices.into_iter().map(|device| device.split().0));
-    in_use.shares.extend(wire.in_use.shares.into_iter().map(|device| {
+    in_use.devices.extend(wire.devices.into_iter().map(|device| device.split().0));
+    in_use.shares.extend(wire.shares.into_iter().map(|device| {
         let (id, share, _) = device.split();
         (id, share)
     }));
-    for device in wire.in_use.consumed {
+    for device in wire.consumed {
         let (id, _, capacity) = device.split();
         let mut amounts = BTreeMap::new();
         for (name, value) in capacity {
@@ -193,23 +244,45 @@ pub fn question(value: Value) -> Result<Question, Vec<Finding>> {
         }
         in_use.consumed.push((id, amounts));
     }
-    question.in_use = in_use;
-    if findings.is_empty() { Ok(question) } else { Err(findings) }
+    in_use
 }
 
-/// Answers one question, or a list of them with a list of answers, none of which takes devices from another. A question that cannot be
-/// read has the answer `{"status": "unreadable", "findings": [..]}`.
+/// Answers one question, or a list of them with a list of answers, none of which takes devices from another; questions as [`question_of`]
+/// reads them. A question that cannot be read has the answer `{"status": "unreadable", "findings": [..]}`.
 pub fn allocate(engine: &mut Engine, questions: Value) -> Value {
-    each(questions, &mut |one| engine.allocate(&one).to_json())
+    each(engine, questions, |engine, one| engine.allocate(&one).to_json())
 }
 
 /// On which nodes the claims fit, for one question or for a list; otherwise as [`allocate`]. See [`crate::allocate::Fits::to_json`].
 pub fn fits(engine: &mut Engine, questions: Value) -> Value {
-    each(questions, &mut |one| engine.fits(&one).to_json())
+    each(engine, questions, |engine, one| engine.fits(&one).to_json())
 }
 
-fn each(questions: Value, ask: &mut dyn FnMut(Question) -> Value) -> Value {
-    let mut one = |value| question(value).map_or_else(|findings| unreadable(&findings), &mut *ask);
+/// Keeps a question, so that its claims are read once and asked about often: `{"prepared": 7}`, which [`question_of`] reads again.
+///
+/// # Errors
+///
+/// As for [`question`].
+pub fn prepare(engine: &mut Engine, value: Value) -> Result<Value, Vec<Finding>> {
+    let number = engine.prepare(question(value)?).ok_or_else(|| bad("", "all numbers were given"))?;
+    Ok(json!({ "prepared": number }))
+}
+
+/// Drops a question that was prepared, `{"prepared": 7}`: whether there was one.
+///
+/// # Errors
+///
+/// A finding for everything that cannot be read.
+pub fn forget(engine: &mut Engine, value: Value) -> Result<Value, Vec<Finding>> {
+    let wire: WirePrepared = read(value, "")?;
+    Ok(json!(engine.forget(wire.prepared)))
+}
+
+fn each(engine: &mut Engine, questions: Value, ask: fn(&mut Engine, Question) -> Value) -> Value {
+    let mut one = |value| match question_of(engine, value) {
+        Ok(question) => ask(engine, question),
+        Err(findings) => unreadable(&findings),
+    };
     match questions {
         Value::Array(questions) => questions.into_iter().map(one).collect(),
         value => one(value),

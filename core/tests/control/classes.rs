@@ -82,6 +82,6 @@ fn only_whether_a_class_is_there_matters_and_only_to_who_names_it() {
     assert_eq!(due(&mut world), []);
     world.remove(&reference(&class("a")));
     assert_eq!(due(&mut world), [source_ref("h100")]);
-    let kept = &world.controller.cluster().classes()["b"];
+    let kept = world.controller.cluster().classes().get("b").unwrap();
     assert!(kept.spec.selectors.is_empty(), "nothing else is kept of it");
 }

@@ -125,7 +125,7 @@ fn little_is_kept_of_pods_and_nothing_of_those_without_a_template() {
     world.put(plain);
     let names: Vec<&str> = world.controller.cluster().pods().keys().map(|key| key.1.as_str()).collect();
     assert_eq!(names, ["one"]);
-    let kept = &world.controller.cluster().pods()[&("a".to_owned(), "one".to_owned())];
+    let kept = world.controller.cluster().pods().get(&("a".to_owned(), "one".to_owned())).unwrap();
     assert_eq!((kept.spec.containers.len(), kept.spec.resource_claims.len()), (0, 1));
     world.patch(&reference(&pod("one", "")), json!({ "status": { "phase": "Succeeded" } }));
     assert!(world.controller.cluster().pods().is_empty());

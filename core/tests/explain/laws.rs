@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use apportion_core::api::slice::ResourceSliceSpec;
 use apportion_core::engine::Engine;
 use apportion_core::explain::{Change, DeviceDetail, Explanation, Reason, ReasonKind, RequestDetail, State};
 use apportion_core::finding::ObjectRef;
@@ -206,11 +207,12 @@ fn change(engine: &mut Engine, settings: &Value, subject: &ObjectRef, changes: &
                 apply(engine, &object);
             }
             Change::AddDevices { count, like, node, .. } => {
-                let slices = engine.cluster().slices();
-                let mut found = slices
-                    .values()
-                    .filter(|slice| slice.spec.driver == like.driver && slice.spec.pool.name == like.pool);
-                let slice = found.find(|slice| slice.spec.devices.iter().any(|one| one.name == like.device)).unwrap();
+                let is_like = |spec: &ResourceSliceSpec| {
+                    spec.driver == like.driver
+                        && spec.pool.name == like.pool
+                        && spec.devices.iter().any(|one| one.name == like.device)
+                };
+                let slice = engine.cluster().slices().values().find(|slice| is_like(&slice.spec)).unwrap();
                 let reference = ObjectRef {
                     kind: "ResourceSlice".to_owned(),
                     namespace: String::new(),

@@ -134,11 +134,11 @@ impl Play {
     }
 
     pub(crate) fn named_claim(&self, name: &str) -> &ResourceClaim {
-        &self.simulation.server().cluster().claims()[&(NS.to_owned(), name.to_owned())]
+        self.simulation.server().cluster().claims().get(&(NS.to_owned(), name.to_owned())).unwrap()
     }
 
     pub(crate) fn pod(&self, name: &str) -> &Pod {
-        &self.simulation.server().cluster().pods()[&(NS.to_owned(), name.to_owned())]
+        self.simulation.server().cluster().pods().get(&(NS.to_owned(), name.to_owned())).unwrap()
     }
 
     pub(crate) fn group(&self, name: &str) -> Option<&PodGroup> {

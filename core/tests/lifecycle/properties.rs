@@ -344,7 +344,7 @@ impl History {
     /// The kubelet of a Pod with a node reports.
     fn set_phase(&mut self) {
         let Some(object) = self.any("Pod") else { return };
-        let pod = &self.simulation.server().cluster().pods()[&(NS.to_owned(), object.name.clone())];
+        let pod = self.simulation.server().cluster().pods().get(&(NS.to_owned(), object.name.clone())).unwrap();
         if pod.spec.node_name.is_empty() || pod.is_finished() {
             return;
         }

@@ -203,7 +203,7 @@ fn r_251_a_changed_source_replaces_its_copies() {
     sync.play.delete("ClusterResourceClaimTemplate", "h100");
     sync.play.apply(&source(annotation).replace("name: req", "name: other"));
     sync.settle();
-    let copy = &sync.cluster().templates()[&("a".to_owned(), "h100".to_owned())];
+    let copy = sync.cluster().templates().get(&("a".to_owned(), "h100".to_owned())).unwrap();
     assert_eq!(copy.spec.spec.devices.requests[0].name, "other");
     assert_eq!(sync.places(), ["a"]);
 }
@@ -245,7 +245,7 @@ fn r_255_drift_is_repaired() {
     sync.play.patch("ResourceClaimTemplate", "h100", false, json!({ "metadata": { "annotations": null } }));
     // The cluster's own controller was faster.
     assert_eq!(sync.settle(), 0);
-    let copy = &sync.cluster().templates()[&("default".to_owned(), "h100".to_owned())];
+    let copy = sync.cluster().templates().get(&("default".to_owned(), "h100".to_owned())).unwrap();
     assert!(copy.metadata.annotations.contains_key(template_sync::CONTENT_HASH));
     sync.play.patch("ResourceClaimTemplate", "h100", false, json!({ "metadata": { "labels": null } }));
     assert_eq!(sync.settle(), 0);
@@ -257,7 +257,7 @@ fn r_255_drift_is_repaired() {
 fn r_248_a_master_template_is_copied_under_another_name() {
     let master = "{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: master, namespace: templates, annotations: {apportion.dev/namespaces: 'a', apportion.dev/template-name: gpu}}, spec: {spec: {}}}";
     let sync = Sync::new(master);
-    let copy = &sync.cluster().templates()[&("a".to_owned(), "gpu".to_owned())];
+    let copy = sync.cluster().templates().get(&("a".to_owned(), "gpu".to_owned())).unwrap();
     assert!(copy.metadata.owner_references.is_empty(), "an owner cannot be in another namespace");
 }
 
@@ -301,7 +301,7 @@ fn a_source_of_the_input_is_copied_and_pods_use_the_copy() {
     let mut play = begun(&[&user, TEAM, SOURCE]);
     assert_eq!(play.pod("p").spec.node_name, "node-1");
     assert!(template_sync::is_copy(
-        &play.simulation.server().cluster().templates()[&("default".into(), "shared-gpu".into())]
+        play.simulation.server().cluster().templates().get(&("default".into(), "shared-gpu".into())).unwrap()
     ));
     assert_eq!(stored_source(&play)["status"]["conditions"][0]["status"], "True", "{}", stored_source(&play)["status"]);
     // Another namespace that is wanted later gets its copy, too.
@@ -328,7 +328,8 @@ fn a_template_of_a_user_is_left_alone_unless_the_source_takes_it_over() {
     for (policy, is_copy) in [("Fail", false), ("AdoptIfEqual", true)] {
         let text = SOURCE.replace("spec:\n  targets", &format!("spec:\n  conflictPolicy: {policy}\n  targets"));
         let play = begun(&[own, TEAM, &text]);
-        let template = &play.simulation.server().cluster().templates()[&("default".into(), "shared-gpu".into())];
+        let template =
+            play.simulation.server().cluster().templates().get(&("default".into(), "shared-gpu".into())).unwrap();
         assert_eq!(template_sync::is_copy(template), is_copy, "{policy}");
         assert_eq!(play.notes("Conflict").is_empty(), is_copy, "{policy}");
     }

@@ -3,6 +3,7 @@
 
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a measurement needs a clock, a test may panic")]
 
+mod forks;
 mod worlds;
 
 use std::time::Instant;

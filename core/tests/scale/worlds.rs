@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-const DRIVER: &str = "gpu.example.com";
+pub(crate) const DRIVER: &str = "gpu.example.com";
 const UUID: &str = "gpu.example.com/uuid";
 
 /// Numbers that look random, the same for the same seed.
@@ -95,6 +95,26 @@ pub(crate) fn batch(pods: usize, nodes: usize) -> Vec<Value> {
         objects.push(pod(&format!("pod-{index:05}"), &cpu, "1Gi", Some(&own), None));
     }
     objects
+}
+
+/// Nodes with devices and nothing else.
+pub(crate) fn devices(nodes: usize, each: usize) -> Vec<Value> {
+    let mut objects = vec![class()];
+    for index in 0..nodes {
+        let name = format!("node-{index:04}");
+        let device = |gpu| json!({ "name": format!("gpu-{gpu:02}"), "attributes": { "uuid": { "string": format!("{name}-{gpu}") } } });
+        objects.push(node(&name, 64, 512));
+        objects.push(slice(&name, (0..each).map(device).collect()));
+    }
+    objects
+}
+
+/// A claim for one device.
+pub(crate) fn one(name: &str) -> Value {
+    json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": name, "namespace": "ml" },
+        "spec": { "devices": { "requests": [{ "name": "gpu", "exactly": { "deviceClassName": "gpu" } }] } },
+    })
 }
 
 /// Gangs of ten, each with one claim for all, whose members ask for CPU: six gangs leave too little on a node for a seventh, but

@@ -53,7 +53,7 @@ spec:
     assert_eq!(claim.metadata.labels.len(), 1);
     assert_eq!(claim.metadata.labels["team"], "x");
     assert_eq!(claim.metadata.annotations["note"], "kept");
-    let template = &ran.engine.cluster().templates()[&("default".to_owned(), "rich".to_owned())];
+    let template = ran.engine.cluster().templates().get(&("default".to_owned(), "rich".to_owned())).unwrap();
     assert_eq!(claim.spec, template.spec.spec);
     assert!(claim.spec.devices.rest.get("newField").is_some());
 }

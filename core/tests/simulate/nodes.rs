@@ -47,7 +47,7 @@ spec:
   devices: [{ name: d, nodeName: d1 }]
 ");
     assert_eq!(ran.node_names(), ["d1", "f1", "h1", "h2"]);
-    assert_eq!(ran.engine.cluster().nodes()["h2"].metadata.labels["rack"], "r7");
+    assert_eq!(ran.engine.cluster().nodes().get("h2").unwrap().metadata.labels["rack"], "r7");
 }
 
 #[test]
@@ -66,7 +66,7 @@ spec:
 ";
     let ran = run(selector);
     assert_eq!(ran.node_names(), ["node-0"]);
-    let labels = &ran.engine.cluster().nodes()["node-0"].metadata.labels;
+    let labels = &ran.engine.cluster().nodes().get("node-0").unwrap().metadata.labels;
     assert_eq!((labels["zone"].as_str(), labels["slots"].as_str()), ("a", "4"));
 
     let with_other = run(&format!("{}{selector}", slice("node-0", 1)));

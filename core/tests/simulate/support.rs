@@ -77,7 +77,7 @@ impl Ran {
 
     /// The claim itself.
     pub(crate) fn claim_object(&self, namespace: &str, name: &str) -> &apportion_core::api::claim::ResourceClaim {
-        &self.engine.cluster().claims()[&(namespace.to_owned(), name.to_owned())]
+        self.engine.cluster().claims().get(&(namespace.to_owned(), name.to_owned())).unwrap()
     }
 
     /// Names of nodes.

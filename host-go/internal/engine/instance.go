@@ -45,6 +45,8 @@ const (
 	Validate      Operation = 12
 	NewSimulation Operation = 13
 	Simulate      Operation = 14
+	Commit        Operation = 17
+	Revert        Operation = 18
 )
 
 // Instance is the module with a memory of its own. One call at a time.

@@ -304,13 +304,20 @@ class Cluster:
         with self._locked():
             if parent._closed:
                 raise ClosedError("the cluster of this fork is closed")
-            if parent._changes != self._since:
+            if parent._changes != self._since or not parent._ask(Operation.COMMIT, _json({"fork": self._handle})):
                 raise ChangedError("the cluster has changed since it was forked")
-            # The handles change places; the one of the old facts goes with the fork.
-            self._handle, parent._handle = parent._handle, self._handle
             for ref, text in self._journal:
                 parent._note(ref, text)
             self._end()
+
+    def revert(self) -> None:
+        """Goes back to what this fork was when it was made. What was forked off it cannot be committed any more."""
+        if self._parent is None:
+            raise ApportionError("the cluster is no fork")
+        with self._locked():
+            self._ask(Operation.REVERT)
+            self._changes += 1
+            self._journal = []
 
     def close(self) -> None:
         """Frees the cluster. Forks of it cannot be used any more when it is no fork itself."""

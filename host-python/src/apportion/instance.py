@@ -38,6 +38,8 @@ class Operation(IntEnum):
     VALIDATE = 12
     READ = 15
     ANSWER = 16
+    COMMIT = 17
+    REVERT = 18
 
 
 class Trap(Exception):

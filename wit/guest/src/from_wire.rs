@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use apportion_core::allocate::{ClaimNames, DeviceId, InUse, KnownQuestion, Question};
 use apportion_core::api::quantity::Quantity;
 use apportion_core::cel::Environment;
-use apportion_core::engine::{self, read_claim, read_quantity};
+use apportion_core::engine::{self, Engine, read_claim, read_quantity};
 use apportion_core::evaluate::{DeviceSample, read_device};
 use apportion_core::finding::{Finding, ObjectRef};
 use apportion_core::profile::{Mode, Profile, Ranking, Release, Version};
@@ -89,6 +89,17 @@ pub(crate) fn question(question: wit::Question) -> Result<Question, Vec<Finding>
     }
     let in_use = in_use(question.in_use, &mut findings);
     if findings.is_empty() { Ok(Question { claims, nodes: question.nodes, in_use }) } else { Err(findings) }
+}
+
+/// A question, in full or prepared.
+pub(crate) fn asked(engine: &Engine, asked: wit::Asked) -> Result<Question, Vec<Finding>> {
+    let wit::PreparedQuestion { prepared, nodes, in_use } = match asked {
+        wit::Asked::Question(asked) => return question(asked),
+        wit::Asked::Prepared(asked) => asked,
+    };
+    let mut findings = Vec::new();
+    let in_use = in_use.map(|taken| self::in_use(taken, &mut findings));
+    if findings.is_empty() { wire::again(engine, prepared, nodes, in_use) } else { Err(findings) }
 }
 
 pub(crate) fn known_question(question: wit::KnownQuestion) -> Result<KnownQuestion, Vec<Finding>> {

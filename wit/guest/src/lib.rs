@@ -16,11 +16,13 @@ mod to_wire;
 
 use std::cell::RefCell;
 
+use apportion_core::allocate;
 use apportion_core::engine::{Engine, parse};
+use apportion_core::finding::{Code, Finding as CoreFinding};
 use apportion_core::validate::too_large;
 use bindings::exports::apportion::dra::decisions::{
-    Answer, Answers, Cluster, ClusterBorrow, Finding, Guest, GuestCluster, KnownQuestion, Limits, ObjectRef, Profile,
-    Question, Report,
+    Answer, Answers, Asked, Cluster, ClusterBorrow, Finding, Guest, GuestCluster, KnownQuestion, Limits, ObjectRef,
+    Places, Profile, Question, Report,
 };
 use bindings::exports::apportion::dra::{batches, explanations, selectors, validation};
 
@@ -42,10 +44,26 @@ impl Guest for Component {
 /// One cluster; the host calls its methods one at a time.
 struct Session(RefCell<Engine>);
 
+impl Session {
+    /// Asks each of some questions that can be read.
+    fn each<T>(
+        &self,
+        asked: Vec<Asked>,
+        ask: impl Fn(&mut Engine, &allocate::Question) -> T,
+    ) -> Vec<Result<T, Vec<Finding>>> {
+        let mut engine = self.0.borrow_mut();
+        let one = |asked| {
+            let question = from_wire::asked(&engine, asked).map_err(to_wire::findings)?;
+            Ok(ask(&mut engine, &question))
+        };
+        asked.into_iter().map(one).collect()
+    }
+}
+
 impl GuestCluster for Session {
     fn create(profile: Profile, limits: Limits) -> Result<Cluster, Vec<Finding>> {
         let profile = from_wire::profile(&profile).map_err(to_wire::findings)?;
-        let limits = apportion_core::allocate::Limits { max_steps: limits.max_steps };
+        let limits = allocate::Limits { max_steps: limits.max_steps };
         Ok(Cluster::new(Self(RefCell::new(Engine::new(profile, limits)))))
     }
 
@@ -68,6 +86,25 @@ impl GuestCluster for Session {
         Ok(to_wire::answer(self.0.borrow_mut().allocate(&question)))
     }
 
+    fn allocate_all(&self, questions: Vec<Asked>) -> Vec<Result<Answer, Vec<Finding>>> {
+        self.each(questions, |engine, question| to_wire::answer(engine.allocate(question)))
+    }
+
+    fn fits(&self, questions: Vec<Asked>) -> Vec<Result<Places, Vec<Finding>>> {
+        self.each(questions, |engine, question| to_wire::places(engine.fits(question)))
+    }
+
+    fn prepare(&self, question: Question) -> Result<u32, Vec<Finding>> {
+        let question = from_wire::question(question).map_err(to_wire::findings)?;
+        let number = self.0.borrow_mut().prepare(question);
+        let none = || CoreFinding::new(Code::ReadBadSettings, "", "all numbers were given");
+        number.ok_or_else(|| to_wire::findings(vec![none()]))
+    }
+
+    fn forget(&self, prepared: u32) -> bool {
+        self.0.borrow_mut().forget(prepared)
+    }
+
     fn allocate_known(&self, question: KnownQuestion) -> Result<Answers, Vec<Finding>> {
         let question = from_wire::known_question(question).map_err(to_wire::findings)?;
         let answer = self.0.borrow_mut().allocate_known(&question).map_err(to_wire::findings)?;
@@ -86,6 +123,20 @@ impl GuestCluster for Session {
 
     fn get(&self, object: ObjectRef) -> Option<String> {
         self.0.borrow().get(&from_wire::object_ref(object)).map(|value| value.to_string())
+    }
+
+    fn fork(&self) -> Cluster {
+        Cluster::new(Self(RefCell::new(self.0.borrow().fork())))
+    }
+
+    fn commit(&self, fork: ClusterBorrow<'_>) -> bool {
+        // It may be this very one.
+        let fork = fork.get::<Self>().0.borrow().clone();
+        self.0.borrow_mut().commit(&fork)
+    }
+
+    fn revert(&self) -> bool {
+        self.0.borrow_mut().revert()
     }
 }
 

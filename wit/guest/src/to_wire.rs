@@ -1,6 +1,8 @@
 //! The core's types to records of the contract.
 
-use apportion_core::allocate::{Answer, Failure, Inability, NodeRefusal, Outcome, RequestFunnel, Unable};
+use apportion_core::allocate::{
+    Answer, Failure, Fits, FitsOutcome, Inability, NodeRefusal, Outcome, RequestFunnel, Unable,
+};
 use apportion_core::api::claim::{AllocationResult, DeviceRequestAllocationResult, GrantedDevice};
 use apportion_core::api::quantity::Quantity;
 use apportion_core::api::read::Json;
@@ -78,6 +80,17 @@ pub(crate) fn answer(answer: Answer) -> wit::Answer {
         findings: findings(answer.findings),
         steps: answer.steps,
     }
+}
+
+pub(crate) fn places(fits: Fits) -> wit::Places {
+    let outcome = match fits.outcome {
+        FitsOutcome::Known(fits) => wit::PlacesOutcome::Known(fits),
+        FitsOutcome::Failed { node, failure: why } => {
+            wit::PlacesOutcome::Failed(wit::Failed { node, failure: failure(why) })
+        }
+        FitsOutcome::GaveUp { node, fits } => wit::PlacesOutcome::GaveUp(wit::PlacesGaveUp { node, fits }),
+    };
+    wit::Places { outcome, steps: fits.steps }
 }
 
 fn claim_allocation(allocation: &AllocationResult) -> wit::ClaimAllocation {

@@ -19,6 +19,10 @@
 //! | 14 | simulate | simulation | `{"call", "argument"}` | the call's answer |
 //! | 15 | read | none | a text of YAML or JSON documents | `{"objects": [..], "findings": [..]}` |
 //! | 16 | answer | none | index, defaults and line of a batch, each behind a record separator | the answer to the line |
+//! | 17 | commit | cluster | `{"fork": F}`, the handle of a fork | whether it was taken over; if so, the fork is closed |
+//! | 18 | revert | fork | nothing | whether it is a fork, and is now as it was made |
+//! | 19 | prepare | cluster | a question | `{"prepared": P}`, which stands for the question in allocate and fits, with `nodes` and `inUse` where they are others |
+//! | 20 | forget | cluster | `{"prepared": P}` | whether there was one |
 //!
 //! What cannot be read, a handle of nothing and an argument in no buffer included, is answered with `{"status": "unreadable", "findings": [..]}`.
 
@@ -58,6 +62,22 @@ impl Held {
     fn cluster(&mut self, handle: u32) -> Result<&mut Engine, Vec<Finding>> {
         self.clusters.get_mut(&handle).ok_or_else(|| bad("handle", "the handle is that of no cluster"))
     }
+
+    /// Has a cluster take over the facts of a fork, which is closed by it.
+    fn commit(&mut self, handle: u32, asked: &Value) -> Result<bool, Vec<Finding>> {
+        let fork = asked.get("fork").and_then(Value::as_u64).and_then(|fork| u32::try_from(fork).ok());
+        let fork = fork.filter(|fork| *fork != handle && self.clusters.contains_key(fork));
+        let fork = fork.ok_or_else(|| bad("fork", "the handle is that of no other cluster"))?;
+        self.cluster(handle)?;
+        let Some(taken) = self.clusters.remove(&fork) else {
+            return Ok(false);
+        };
+        let is_taken = self.cluster(handle)?.commit(&taken);
+        if !is_taken {
+            self.clusters.insert(fork, taken);
+        }
+        Ok(is_taken)
+    }
 }
 
 /// Makes one call; the answer is a JSON text.
@@ -89,7 +109,7 @@ fn answer(held: &mut Held, op: u32, handle: u32, argument: Vec<u8>) -> Result<Va
         },
         9 => json!(held.cluster(handle)?.run()),
         10 => {
-            let fork = held.cluster(handle)?.clone();
+            let fork = held.cluster(handle)?.fork();
             held.keep(fork)?
         }
         11 => {
@@ -126,6 +146,10 @@ fn answer(held: &mut Held, op: u32, handle: u32, argument: Vec<u8>) -> Result<Va
             let (defaults, line) = (part()?, part()?);
             wire::batch::answer(line, index, defaults)
         }
+        17 => json!(held.commit(handle, &parse(&text)?)?),
+        18 => json!(held.cluster(handle)?.revert()),
+        19 => wire::prepare(held.cluster(handle)?, parse(&text)?)?,
+        20 => wire::forget(held.cluster(handle)?, parse(&text)?)?,
         _ => return Err(bad("op", "there is no such operation")),
     })
 }
@@ -172,6 +196,43 @@ mod tests {
         assert_eq!(ask(&mut held, 1, 2, ""), "true");
         assert_eq!(ask(&mut held, 1, 2, ""), "false");
         assert!(ask(&mut held, 9, 2, "").contains("that of no cluster"));
+    }
+
+    #[test]
+    fn a_fork_is_committed_or_goes_back() {
+        let mut held = Held::default();
+        ask(&mut held, 0, 0, "{}");
+        assert_eq!(ask(&mut held, 18, 1, ""), "false");
+        assert_eq!(ask(&mut held, 10, 1, ""), r#"{"handle":2}"#);
+        let (class, reference) = (format!("\u{1e}{CLASS}"), r#"{"kind":"DeviceClass","namespace":"","name":"c"}"#);
+        ask(&mut held, 2, 2, &class);
+        assert_eq!(ask(&mut held, 18, 2, ""), "true");
+        assert_eq!(ask(&mut held, 5, 2, reference), "null");
+        ask(&mut held, 2, 2, &class);
+        assert!(ask(&mut held, 17, 1, r#"{"fork":1}"#).contains("no other cluster"));
+        assert_eq!(ask(&mut held, 10, 1, ""), r#"{"handle":3}"#);
+        assert_eq!(ask(&mut held, 17, 1, r#"{"fork":2}"#), "true");
+        assert_eq!(ask(&mut held, 17, 1, r#"{"fork":3}"#), "false", "it has changed since that fork was made");
+        assert!(ask(&mut held, 17, 1, r#"{"fork":2}"#).contains("no other cluster"));
+        assert!(ask(&mut held, 5, 1, reference).contains(r#""name":"c""#));
+    }
+
+    #[test]
+    fn a_prepared_question_is_asked_often() {
+        let mut held = Held::default();
+        ask(&mut held, 0, 0, "{}");
+        assert_eq!(ask(&mut held, 19, 1, r#"{"claims":[],"nodes":["a"]}"#), r#"{"prepared":1}"#);
+        let fork = r#"[{"prepared":1},{"prepared":1,"nodes":["a","b"]},{"prepared":2},{"prepared":1,"claims":[]}]"#;
+        ask(&mut held, 10, 1, "");
+        assert_eq!(ask(&mut held, 20, 1, r#"{"prepared":1}"#), "true");
+        assert_eq!(ask(&mut held, 20, 1, r#"{"prepared":1}"#), "false");
+        let answers: Value = serde_json::from_str(&ask(&mut held, 7, 2, fork)).unwrap();
+        assert_eq!((&answers[0]["bits"], &answers[1]["bits"]), (&json!("1"), &json!("11")));
+        assert_eq!((&answers[2]["status"], &answers[3]["status"]), (&json!("unreadable"), &json!("unreadable")));
+        assert_eq!(
+            serde_json::from_str::<Value>(&ask(&mut held, 6, 1, r#"{"prepared":1}"#)).unwrap()["status"],
+            "unreadable"
+        );
     }
 
     #[test]

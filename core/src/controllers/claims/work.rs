@@ -95,7 +95,8 @@ fn of_group(cluster: &Cluster, group: &PodGroup, work: &mut BTreeSet<Work>) {
     work.extend(named.chain(recorded).map(|name| Work::Claim((key.0.clone(), name.clone()))));
     // Reservations may be on claims that the group's entries do not name, for instance after a downgrade.
     if group.metadata.is_deleting() || !cluster.pod_groups().contains_key(&key) {
-        let here = cluster.claims().range((key.0.clone(), String::new())..).take_while(|(claim, _)| claim.0 == key.0);
+        let here =
+            cluster.claims().range_from(&(key.0.clone(), String::new())).take_while(|(claim, _)| claim.0 == key.0);
         let reserved = here
             .filter(|(_, claim)| claim.status.reserved_for.iter().any(|consumer| consumer.uid == group.metadata.uid));
         work.extend(reserved.map(|(claim, _)| Work::Claim(claim.clone())));

@@ -33,7 +33,7 @@ use crate::api::object::Object;
 use crate::api::pod::Namespace;
 use crate::api::source::{ConflictPolicy, UpdateStrategy};
 pub use crate::api::source::{EXCLUDED_NAMESPACES, MANAGED_BY, MANAGER, NAMESPACE_SELECTOR, NAMESPACES, TEMPLATE_NAME};
-use crate::cluster::{Cluster, Key};
+use crate::cluster::{Cluster, Key, SharedMap};
 use crate::decision::{Action, Decision, EventRecord};
 use crate::validate::{ADMIN_LABEL, allows_admin_access};
 use desired::{Desired, is_managed_by_others, is_source, remove};
@@ -191,8 +191,8 @@ pub enum State {
 }
 
 /// Objects of one namespace.
-fn of_namespace<'c, T>(all: &'c BTreeMap<Key, T>, namespace: &'c str) -> impl Iterator<Item = (&'c Key, &'c T)> {
-    all.range((namespace.to_owned(), String::new())..).take_while(move |(key, _)| key.0 == namespace)
+fn of_namespace<'c, T>(all: &'c SharedMap<Key, T>, namespace: &'c str) -> impl Iterator<Item = (&'c Key, &'c T)> {
+    all.range_from(&(namespace.to_owned(), String::new())).take_while(move |(key, _)| key.0 == namespace)
 }
 
 /// Whether there is a source that says which namespaces it is for.
