@@ -398,18 +398,16 @@ fn capacities(profile: &Profile, unit: &Unit<'_>, device: &NodeDevice<'_>, found
         return;
     }
     let asked = unit.capacity.map(|capacity| &capacity.requests);
-    let mut is_known = true;
     let is_missing = |name: &&String| {
         !capacities.contains_key(*name) && !device.device.capacity_keys().any(|key| key == name.as_str())
     };
     for name in asked.into_iter().flat_map(|asked| asked.keys()).filter(is_missing) {
         let needs = asked.and_then(|asked| asked.get(name)).cloned();
         found.push(Obstacle::CapacityNever { name: name.clone(), needs, has: None });
-        is_known = false;
     }
     // Without policies, requests and shares the whole capacity is granted.
     let is_plain = unit.capacity.is_none() && !device.is_shared;
-    if !is_known || (is_plain && capacities.values().all(|capacity| capacity.request_policy.is_none())) {
+    if is_plain && capacities.values().all(|capacity| capacity.request_policy.is_none()) {
         return;
     }
     let rounding = Rounding::of(profile);

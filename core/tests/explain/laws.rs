@@ -341,6 +341,7 @@ fn every_kind_of_change_is_suggested_somewhere() {
         "lowerCapacity",
         "lowerCount",
         "lowerResource",
+        "otherCapacity",
         "raisePriority",
         "tolerate",
         "tolerateNode",

@@ -133,7 +133,8 @@ fn wanted(dice: &mut Dice) -> Value {
             selectors.into_iter().map(|text| json!({ "cel": { "expression": text } })).collect();
         exact["selectors"] = json!(selectors);
         if dice.is_hit(30) {
-            exact["capacity"] = json!({ "requests": { "mem": format!("{}Gi", 15 + 20 * dice.below(4)) } });
+            let name = if dice.is_hit(15) { "memory" } else { "mem" };
+            exact["capacity"] = json!({ "requests": { name: format!("{}Gi", 15 + 20 * dice.below(4)) } });
         }
         if dice.is_hit(30) {
             exact["tolerations"] = json!([{ "key": "k0", "operator": "Exists" }]);
