@@ -7,7 +7,7 @@ pub mod group;
 pub mod meta;
 pub mod node;
 pub mod object;
-mod other_workload;
+pub(crate) mod other_workload;
 pub mod others;
 pub mod pod;
 pub mod pool_status;

@@ -1,6 +1,6 @@
 //! Workloads of kinds that are not known: the Pod templates found in their specs, each with its number.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::pod::PodTemplateSpec;
 use super::read::{Json, Path};
@@ -21,12 +21,24 @@ const BLUEPRINTS: [(&str, &str); 3] = [
     ("ClusterTrainingRuntime", "trainer.kubeflow.org"),
 ];
 
+/// Kinds of which the Pods are not in their specs, with their groups, and why no Pods are made of them here.
+const NOT_EXPANDED: [(&str, &str, &str); 5] = [
+    ("TrainJob", "trainer.kubeflow.org", "its Pods are made from its training runtime"),
+    ("Workflow", "argoproj.io", "how many Pods it makes shows only when it runs"),
+    ("CronWorkflow", "argoproj.io", "how many Pods its Workflows make shows only when they run"),
+    ("WorkflowTemplate", "argoproj.io", "Pods are made of Workflows that refer to it"),
+    ("ClusterWorkflowTemplate", "argoproj.io", "Pods are made of Workflows that refer to it"),
+];
+
+/// Endings of names of fields that hold parts of Pod templates which are written over others.
+const OVERRIDES: [&str; 3] = ["Overrides", "Override", "Patches"];
+
 /// Endings of field names that say nothing about the Pods.
 const ENDINGS: [&str; 8] =
     ["ReplicaSpecs", "ReplicaSpec", "GroupSpecs", "GroupSpec", "Templates", "Template", "Specs", "Spec"];
 
 /// Deepest nesting that is searched.
-const MAX_DEPTH: usize = 12;
+const MAX_DEPTH: usize = 13;
 
 /// Longest name of a Pod.
 const MAX_NAME: usize = 63;
@@ -38,6 +50,8 @@ pub struct OtherSpec {
     pub raw: Value,
     /// The Pod templates in it.
     pub parts: Vec<PodPart>,
+    /// Why no Pods are made of workloads of its kind, if none are.
+    pub reason: Option<&'static str>,
 }
 
 /// One Pod template.
@@ -60,24 +74,27 @@ impl OtherSpec {
         if is_blueprint || kind.ends_with("List") {
             return None;
         }
-        let mut found = Vec::new();
-        if let Some(map) = raw.as_object() {
-            search_fields(map, &Place { path: "spec".to_owned(), name: String::new(), count: 1, depth: 0 }, &mut found);
+        let known = NOT_EXPANDED.iter().find(|(known, of, _)| *known == kind && *of == group);
+        if let Some((.., reason)) = known {
+            return Some(Self { raw, parts: Vec::new(), reason: Some(*reason) });
         }
         let mut parts: Vec<PodPart> = Vec::new();
-        for (place, template) in found {
-            let Ok(template) = PodTemplateSpec::read(template, &Path::ROOT.field(&place.path), findings) else {
+        for Found { place, template } in found_in(&raw).into_iter().filter(|found| !found.place.is_override) {
+            let Ok(template) = PodTemplateSpec::read(template.clone(), &Path::ROOT.field(&place.path), findings) else {
                 continue;
             };
             let taken = parts.iter().filter(|part| part.name == place.name).count();
             let name = if taken == 0 { place.name } else { format!("{}-{taken}", place.name) };
             parts.push(PodPart { name, path: place.path, count: place.count, template });
         }
-        (!parts.is_empty()).then_some(Self { raw, parts })
+        (!parts.is_empty()).then_some(Self { raw, parts, reason: None })
     }
 
     /// Why no Pods are made of a workload, if none are.
     pub fn not_expanded(&self, workload: &Workload) -> Option<String> {
+        if let Some(reason) = self.reason {
+            return Some(reason.to_owned());
+        }
         let is_on = |path: &str| self.raw.pointer(path).and_then(Value::as_bool) == Some(true);
         let is_suspended = is_on("/suspend") || is_on("/runPolicy/suspend");
         let waits_for_kueue = workload.metadata.labels.contains_key(super::workload::KUEUE_QUEUE);
@@ -93,59 +110,173 @@ impl PodPart {
     }
 }
 
-/// Where the search is.
-struct Place {
-    path: String,
-    name: String,
-    count: u64,
-    depth: usize,
+/// JSON, owned or borrowed.
+pub(crate) trait Tree: Sized {
+    /// The entries of a map; `None` for other values.
+    fn fields(&self) -> Option<impl Iterator<Item = (&str, &Self)>>;
+    /// The elements of a list; `None` for other values.
+    fn items(&self) -> Option<&[Self]>;
+    /// A field of a map.
+    fn field(&self, name: &str) -> Option<&Self>;
+    /// A text.
+    fn text(&self) -> Option<&str>;
+    /// An integer.
+    fn integer(&self) -> Option<i64>;
 }
 
-fn search(value: &Value, place: Place, found: &mut Vec<(Place, Value)>) {
-    if place.depth > MAX_DEPTH {
-        return;
+impl Tree for Value {
+    fn fields(&self) -> Option<impl Iterator<Item = (&str, &Self)>> {
+        self.as_object().map(|map| map.iter().map(|(name, value)| (name.as_str(), value)))
     }
-    match value {
-        Value::Object(map) if is_template(map) => {
-            found.push((place, value.clone()));
-        }
-        Value::Object(map) => search_fields(map, &place, found),
-        Value::Array(list) => {
-            for (index, item) in list.iter().enumerate() {
-                let own = ["groupName", "name"].into_iter().find_map(|field| item.get(field).and_then(Value::as_str));
-                let name = own.map_or_else(|| format!("{}-{index}", place.name), tidy);
-                let path = format!("{}[{index}]", place.path);
-                let next = Place { path, name, count: place.count, depth: place.depth.saturating_add(1) };
-                search(item, next, found);
+
+    fn items(&self) -> Option<&[Self]> {
+        self.as_array().map(Vec::as_slice)
+    }
+
+    fn field(&self, name: &str) -> Option<&Self> {
+        self.get(name)
+    }
+
+    fn text(&self) -> Option<&str> {
+        self.as_str()
+    }
+
+    fn integer(&self) -> Option<i64> {
+        self.as_i64()
+    }
+}
+
+impl Tree for serde_json_borrow::Value<'_> {
+    fn fields(&self) -> Option<impl Iterator<Item = (&str, &Self)>> {
+        self.as_object().map(|map| map.iter())
+    }
+
+    fn items(&self) -> Option<&[Self]> {
+        self.as_array()
+    }
+
+    fn field(&self, name: &str) -> Option<&Self> {
+        self.as_object()?.get(name)
+    }
+
+    fn text(&self) -> Option<&str> {
+        self.as_str()
+    }
+
+    fn integer(&self) -> Option<i64> {
+        self.as_i64()
+    }
+}
+
+/// A Pod template in the spec of a kind that is not known.
+pub(crate) struct Found<'t, T> {
+    pub(crate) place: Place,
+    pub(crate) template: &'t T,
+}
+
+/// Where a Pod template stands.
+pub(crate) struct Place {
+    /// From `spec`, in the API server's notation.
+    pub(crate) path: String,
+    /// The same as a JSON pointer from the object.
+    pub(crate) pointer: String,
+    /// What tells its Pods from those of other templates.
+    name: String,
+    /// For how many Pods it is; 1 where no field says it.
+    pub(crate) count: u64,
+    /// Whether it is written over parts of another template.
+    pub(crate) is_override: bool,
+}
+
+/// A step on the way down.
+enum Step<'t> {
+    Field {
+        name: &'t str,
+        /// How many Pods the map with the field is for.
+        count: u64,
+    },
+    Item {
+        index: usize,
+        name: Option<&'t str>,
+    },
+}
+
+impl Place {
+    fn of(steps: &[Step<'_>]) -> Self {
+        let mut place = Self {
+            path: String::new(),
+            pointer: String::new(),
+            name: String::new(),
+            count: 1,
+            is_override: false,
+        };
+        for (depth, step) in steps.iter().enumerate() {
+            match step {
+                Step::Field { name, count } => {
+                    place.path = if depth == 0 { (*name).to_owned() } else { format!("{}.{name}", place.path) };
+                    place.pointer = format!("{}/{}", place.pointer, name.replace('~', "~0").replace('/', "~1"));
+                    place.count = place.count.saturating_mul(*count);
+                    place.is_override |= OVERRIDES.iter().any(|ending| name.ends_with(ending));
+                    let own = tidy(ENDINGS.into_iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name));
+                    let is_plain = own.is_empty() || matches!(own.as_str(), "template" | "spec" | "pod");
+                    if !is_plain {
+                        place.name = own;
+                    }
+                }
+                Step::Item { index, name } => {
+                    place.path = format!("{}[{index}]", place.path);
+                    place.pointer = format!("{}/{index}", place.pointer);
+                    place.name = name.map_or_else(|| format!("{}-{index}", place.name), tidy);
+                }
             }
         }
-        _ => {}
+        place
     }
 }
 
-fn search_fields(map: &Map<String, Value>, place: &Place, found: &mut Vec<(Place, Value)>) {
-    let number = |field: &str| map.get(field).and_then(Value::as_i64).map(|n| u64::try_from(n).unwrap_or_default());
-    let count = COUNTS.into_iter().find_map(number).unwrap_or(1).saturating_mul(number(HOSTS).unwrap_or(1));
-    for (field, value) in map {
-        let own = tidy(ENDINGS.into_iter().find_map(|ending| field.strip_suffix(ending)).unwrap_or(field));
-        let is_plain = own.is_empty() || matches!(own.as_str(), "template" | "spec" | "pod");
-        search(
-            value,
-            Place {
-                path: format!("{}.{field}", place.path),
-                name: if is_plain { place.name.clone() } else { own },
-                count: place.count.saturating_mul(count),
-                depth: place.depth.saturating_add(1),
-            },
-            found,
-        );
+/// The Pod templates in the spec of an object whose kind is not known. Bounded in depth.
+pub(crate) fn found_in<T: Tree>(spec: &T) -> Vec<Found<'_, T>> {
+    let mut found = Vec::new();
+    if spec.fields().is_some() {
+        search_below(spec, &mut vec![Step::Field { name: "spec", count: 1 }], &mut found);
+    }
+    found
+}
+
+fn search<'t, T: Tree>(value: &'t T, steps: &mut Vec<Step<'t>>, found: &mut Vec<Found<'t, T>>) {
+    if steps.len() > MAX_DEPTH {
+        return;
+    }
+    match is_template(value) {
+        true => found.push(Found { place: Place::of(steps), template: value }),
+        false => search_below(value, steps, found),
     }
 }
 
-/// Whether an object is a Pod template: it has a spec with containers.
-fn is_template(map: &Map<String, Value>) -> bool {
-    let containers = map.get("spec").and_then(|spec| spec.get("containers")).and_then(Value::as_array);
-    containers.is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_object))
+fn search_below<'t, T: Tree>(value: &'t T, steps: &mut Vec<Step<'t>>, found: &mut Vec<Found<'t, T>>) {
+    if let Some(fields) = value.fields() {
+        let number = |field: &str| {
+            value.field(field).and_then(Tree::integer).map(|number| u64::try_from(number).unwrap_or_default())
+        };
+        let count = COUNTS.into_iter().find_map(number).unwrap_or(1).saturating_mul(number(HOSTS).unwrap_or(1));
+        for (name, inner) in fields {
+            steps.push(Step::Field { name, count });
+            search(inner, steps, found);
+            steps.pop();
+        }
+    }
+    for (index, item) in value.items().unwrap_or_default().iter().enumerate() {
+        let name = ["groupName", "name"].into_iter().find_map(|field| item.field(field).and_then(Tree::text));
+        steps.push(Step::Item { index, name });
+        search(item, steps, found);
+        steps.pop();
+    }
+}
+
+/// Whether a value is a Pod template: it has a spec with containers.
+fn is_template<T: Tree>(value: &T) -> bool {
+    let containers = value.field("spec").and_then(|spec| spec.field("containers")).and_then(Tree::items);
+    containers.is_some_and(|list| !list.is_empty() && list.iter().all(|container| container.fields().is_some()))
 }
 
 /// A text as part of a name.

@@ -3,7 +3,7 @@
 //! What does not help its subject then is left out: another Pod is first, the gang does not fit as a whole, or the API server refuses
 //! what is written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::change::Change;
@@ -98,22 +98,26 @@ impl<'t> Trials<'t> {
         let adds = suggestion.changes.iter().any(|change| matches!(change, Change::AddDevices { .. }));
         // Whether the new pool is looked at first or last is not known.
         let pools: &[&str] = if adds { &[LAST, ADDED] } else { &[ADDED] };
-        let (mut displaced, mut evicted) = (Vec::new(), Vec::new());
+        let (mut displaced, mut evicted) = (BTreeSet::new(), BTreeSet::new());
         for pool in pools {
             if !self.has_budget() {
-                suggestion.text.push_str(&leaves(&victims(suggestion)));
+                suggestion.text.push_str(&leaves(victims(suggestion).iter()));
                 suggestion.text.push_str("; tried without the other Pods, of which there are too many");
                 return true;
             }
             match self.try_out(subject, suggestion, pool) {
-                Some(Ok(others)) => (displaced, evicted) = others,
+                Some(Ok((without_place, gone))) => {
+                    displaced.extend(without_place);
+                    evicted.extend(gone);
+                }
                 Some(Err(())) => return false,
                 None => return true,
             }
         }
-        suggestion.text.push_str(&leaves(&evicted));
+        suggestion.text.push_str(&leaves(evicted.iter()));
         if !displaced.is_empty() {
-            suggestion.text.push_str(&format!("; {} then has no place", list(displaced.iter())));
+            let have = if displaced.len() == 1 { "has" } else { "have" };
+            suggestion.text.push_str(&format!("; {} then {have} no place", list(displaced.iter())));
         }
         true
     }
@@ -141,7 +145,7 @@ impl<'t> Trials<'t> {
         let is_new = |one: &&Preempted| self.settled.preempted.iter().all(|known| known.pod != one.pod);
         let evicted = settled.preempted.iter().filter(is_new).map(|one| format!("{}/{}", one.pod.0, one.pod.1));
         let evicted: Vec<String> = evicted.collect();
-        Some(if helps { Ok((self.displaced(suggestion, &cluster, &settled), evicted)) } else { Err(()) })
+        Some(if helps { Ok((self.displaced(subject, suggestion, &cluster, &settled), evicted)) } else { Err(()) })
     }
 
     /// Whether a Pod has a place; of the Pods of a workload, which get other names, whether more have one.
@@ -153,17 +157,38 @@ impl<'t> Trials<'t> {
         }
     }
 
-    /// Pods of the input that had a place and have none after that, as `namespace/name`; those that were asked to go are left out.
-    fn displaced(&self, suggestion: &Suggestion, cluster: &Cluster, settled: &Settled) -> Vec<String> {
+    /// Pods of the input that had a place and have none after that, as `namespace/name`, and workloads of which more Pods have none than
+    /// before, as `Deployment namespace/name`. What is asked to go is left out, and so is what makes the subject.
+    fn displaced(
+        &self,
+        subject: &ObjectRef,
+        suggestion: &Suggestion,
+        cluster: &Cluster,
+        settled: &Settled,
+    ) -> Vec<String> {
         let consumers = suggestion.changes.iter().filter_map(|change| match change {
             Change::FreeClaim { consumers, .. } => Some(consumers),
             _ => None,
         });
         let freed: BTreeSet<&String> = consumers.flatten().collect();
         let names = self.given.pods().keys().filter(|key| {
-            has_place(self.settled, key) && cluster.pods().contains_key(*key) && !has_place(settled, key)
+            let is_lost =
+                has_place(self.settled, key) && cluster.pods().contains_key(*key) && !has_place(settled, key);
+            is_lost && self.given.pods().get(*key).is_some_and(|pod| root_of(self.given, pod).is_none())
         });
-        names.map(|key| format!("{}/{}", key.0, key.1)).filter(|name| !freed.contains(name)).collect()
+        let names = names.map(|key| format!("{}/{}", key.0, key.1)).filter(|name| !freed.contains(name));
+        let own = self.cluster.pods().get(&key_of(subject)).and_then(|pod| root_of(self.cluster, pod)).map(reference);
+        let before = all_pending(self.cluster, self.settled);
+        let more = all_pending(cluster, settled).into_iter().filter(|(owner, after)| {
+            // Those that are deleted are made again, and wait.
+            let is_of_owner = |name: &&&String| {
+                let pod = key_in(name).and_then(|key| self.given.pods().get(&key));
+                pod.and_then(|pod| root_of(self.given, pod)).is_some_and(|root| reference(root) == *owner)
+            };
+            let expected = before.get(owner).copied().unwrap_or_default();
+            *after > expected.saturating_add(freed.iter().filter(is_of_owner).count()) && Some(owner) != own.as_ref()
+        });
+        names.chain(more.map(|(owner, _)| format!("{} {}/{}", owner.kind, owner.namespace, owner.name))).collect()
     }
 }
 
@@ -171,11 +196,11 @@ impl<'t> Trials<'t> {
 type Leaving = (Vec<String>, Vec<String>);
 
 /// That Pods are evicted, behind a suggestion; empty where none is.
-fn leaves(evicted: &[String]) -> String {
+fn leaves<'p>(evicted: impl ExactSizeIterator<Item = &'p String>) -> String {
     match evicted.len() {
         0 => String::new(),
-        1 => format!("; {} is then evicted", list(evicted.iter())),
-        _ => format!("; {} are then evicted", list(evicted.iter())),
+        1 => format!("; {} is then evicted", list(evicted)),
+        _ => format!("; {} are then evicted", list(evicted)),
     }
 }
 
@@ -283,9 +308,18 @@ fn has_place(settled: &Settled, pod: &Key) -> bool {
 
 /// Pods of a workload of the input that have no place.
 fn pending(cluster: &Cluster, settled: &Settled, owner: &ObjectRef) -> usize {
-    let of_owner = |key: &&Key| {
-        let pod = cluster.pods().get(*key);
-        pod.and_then(|pod| root_of(cluster, pod)).is_some_and(|root| reference(root) == *owner)
-    };
-    settled.order.iter().filter(of_owner).filter(|key| !has_place(settled, key)).count()
+    all_pending(cluster, settled).get(owner).copied().unwrap_or_default()
+}
+
+/// How many Pods of each workload of the input have no place.
+fn all_pending(cluster: &Cluster, settled: &Settled) -> BTreeMap<ObjectRef, usize> {
+    let mut all: BTreeMap<ObjectRef, usize> = BTreeMap::new();
+    for key in settled.order.iter().filter(|key| !has_place(settled, key)) {
+        let root = cluster.pods().get(key).and_then(|pod| root_of(cluster, pod));
+        if let Some(owner) = root.map(reference) {
+            let count = all.entry(owner).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+    all
 }

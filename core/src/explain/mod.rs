@@ -10,6 +10,7 @@ mod answer;
 mod carried_out;
 pub(crate) mod case;
 pub(crate) mod change;
+mod claim_manifest;
 mod conflict;
 pub(crate) mod detail;
 mod gates;

@@ -7,11 +7,14 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::case::Case;
 use super::change::{Change, node_toleration};
 use super::pod_manifest::written;
-use super::relax::{Suggestion, all_in_words, effort};
-use super::words;
+use super::relax::{AllocatorTrials, Suggestion, all_in_words, effort};
+use super::survey::Survey;
+use super::{claim_manifest, propose, words};
 use crate::allocate::extended::{self, ExtendedResources};
 use crate::allocate::{Allowance, Place, Question, find_place_within};
 use crate::api::claim::ResourceClaim;
@@ -75,13 +78,56 @@ pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, allowance: &mut Al
         found.push(Suggestion {
             text: format!("{}{place}", all_in_words(case, &group.changes)),
             node: Some(first),
-            manifests: written(cluster, &pod, &group.changes),
+            manifests: pod_manifests(cluster, &pod, &group.changes),
             deletes: Vec::new(),
             steps: Vec::new(),
             changes: group.changes,
         });
     }
     found
+}
+
+/// Changes that have nodes take the Pod, each with the one change to its claims without which they do not fit there. For a Pod that
+/// nothing less helps.
+pub(crate) fn with_claims(cluster: &mut Cluster, case: &Case, allowance: &mut Allowance) -> Vec<Suggestion> {
+    let Some(pod) = case.pod.as_ref().and_then(|key| cluster.pods().get(key)).cloned() else { return Vec::new() };
+    let mut groups = groups(cluster, case, &pod);
+    // What serves the Pod's plain resources is no claim that anybody wrote.
+    groups.retain(|group| !group.changes.is_empty() && group.extended.is_none());
+    if case.unallocated.is_empty() {
+        return Vec::new();
+    }
+    groups.sort_by_cached_key(|group| rank(&group.changes));
+    let mut found = Vec::new();
+    for Group { mut changes, mut nodes, .. } in groups.into_iter().take(MOST) {
+        nodes.truncate(SHOWN);
+        let question = Question { claims: case.unallocated.clone(), nodes: nodes.clone(), ..Question::default() };
+        let survey = Survey::of(cluster, &question);
+        let asked = Case { question, ..case.clone() };
+        let mut trials = AllocatorTrials { cluster, case: &asked, survey: &survey, nodes, allowance };
+        let ladders = propose::ladders(&mut trials);
+        let helping = ladders.iter().filter_map(|ladder| ladder.iter().find_map(|change| trials.found(change.clone())));
+        let Some((of_claims, node)) = helping.min_by_key(|(changes, _)| effort(changes)) else { continue };
+        for change in &mut changes {
+            if let Change::Uncordon { node: name } = change {
+                name.clone_from(&node);
+            }
+        }
+        let mut manifests = claim_manifest::manifests(cluster, &asked, &of_claims);
+        manifests.extend(pod_manifests(cluster, &pod, &changes));
+        changes.extend(of_claims);
+        let text = format!("{}, for node `{node}`", all_in_words(&asked, &changes));
+        let (deletes, steps) = (Vec::new(), Vec::new());
+        found.push(Suggestion { text, changes, node: Some(node), manifests, deletes, steps });
+    }
+    found
+}
+
+/// The manifests for changes of a Pod, among others.
+fn pod_manifests(cluster: &Cluster, pod: &Pod, changes: &[Change]) -> Vec<Value> {
+    let is_of_pod = |change: &&Change| !matches!(change, Change::Uncordon { .. });
+    let of_pod: Vec<Change> = changes.iter().filter(is_of_pod).cloned().collect();
+    if of_pod.is_empty() { Vec::new() } else { written(cluster, pod, &of_pod) }
 }
 
 /// Fewer changes first, then smaller ones, then those that leave more of a resource.

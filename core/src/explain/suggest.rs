@@ -1,19 +1,11 @@
 //! Changes that help: each tried with the allocator, none larger than needed, the smallest first.
 
-use std::sync::Arc;
-
-use serde_json::Value;
-
 use super::case::Case;
-use super::change::{Change, change_spec};
-use super::origin::template_of;
-use super::relax::{AllocatorTrials, Found, Suggestion, all_in_words, fewest, ranked, to_write};
+use super::change::Change;
+use super::relax::{AllocatorTrials, Found, Suggestion, all_in_words, fewest, ranked};
 use super::survey::Survey;
-use super::trial::changed_class;
-use super::{nodes, propose, supply};
+use super::{claim_manifest, nodes, propose, supply};
 use crate::allocate::Allowance;
-use crate::api::claim::{ResourceClaim, ResourceClaimStatus};
-use crate::api::object::Object;
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 
@@ -40,11 +32,14 @@ pub(crate) fn suggestions(
     found.extend(supply::other_nodes(&mut trials));
     if found.is_empty() && all.is_empty() {
         found.extend(together(&mut trials, &ladders));
+        let AllocatorTrials { cluster, allowance, .. } = &mut trials;
+        let half = allowance.half();
+        all.extend(allowance.lend(half, |part| nodes::with_claims(cluster, case, part)));
     }
     found.extend(supply::freed(&mut trials));
     found.extend(supply::added(&mut trials));
     let suggestion = |(changes, node): Found| {
-        let manifests = manifests(cluster, case, &changes);
+        let manifests = claim_manifest::manifests(cluster, case, &changes);
         let is_cluster =
             manifests.iter().any(|one| one.get("kind").is_some_and(|kind| kind == "ClusterResourceClaimTemplate"));
         let whole = if is_cluster { ", in the template of the whole cluster" } else { "" };
@@ -59,6 +54,9 @@ pub(crate) fn suggestions(
 /// The suggestions for a case that no node takes, whatever the devices are.
 pub(crate) fn of_nodes(cluster: &mut Cluster, case: &Case, allowance: &mut Allowance) -> Vec<Suggestion> {
     let mut all = nodes::suggestions(cluster, case, allowance);
+    if all.is_empty() {
+        all = nodes::with_claims(cluster, case, allowance);
+    }
     ranked(&mut all);
     all
 }
@@ -103,47 +101,4 @@ fn index(change: &Change) -> u64 {
         return 0;
     };
     *index
-}
-
-/// The objects as they are after some changes.
-fn manifests(cluster: &Cluster, case: &Case, changes: &[Change]) -> Vec<Value> {
-    let mut objects = Vec::new();
-    for claim in &case.question.claims {
-        let mut changed = claim.clone();
-        for change in changes {
-            change_spec(changed.devices_mut(), &claim.metadata.name, change);
-        }
-        if changed.spec != claim.spec {
-            objects.push(written(cluster, case, changed));
-        }
-    }
-    for mut class in changes.iter().filter_map(|change| changed_class(cluster, change)) {
-        class.metadata = to_write(&class.metadata);
-        objects.push(Object::DeviceClass(Arc::new(class)).write());
-    }
-    objects
-}
-
-/// The claim, or what it was made from.
-fn written(cluster: &Cluster, case: &Case, claim: ResourceClaim) -> Value {
-    let template = template_of(cluster, &claim)
-        .or_else(|| (case.subject.kind == "ResourceClaimTemplate").then(|| case.subject.clone()));
-    let found = template.and_then(|template| match template.kind.as_str() {
-        "ResourceClaimTemplate" => cluster.templates().get(&(template.namespace, template.name)).map(|it| (it, false)),
-        _ => cluster.cluster_templates().get(&template.name).map(|it| (it, true)),
-    });
-    match found {
-        Some((template, is_cluster)) => {
-            let mut template = template.clone();
-            template.metadata = to_write(&template.metadata);
-            template.spec.spec = claim.spec;
-            let object = if is_cluster { Object::ClusterResourceClaimTemplate } else { Object::ResourceClaimTemplate };
-            object(Arc::new(template)).write()
-        }
-        None => {
-            let metadata = to_write(&claim.metadata);
-            let claim = ResourceClaim { metadata, status: ResourceClaimStatus::default(), ..claim };
-            Object::ResourceClaim(Arc::new(claim)).write()
-        }
-    }
 }

@@ -30,7 +30,7 @@ pub(super) struct Budget {
 pub(super) fn budgets(cluster: &Cluster) -> Vec<Budget> {
     let kind = "PodDisruptionBudget";
     let from = (kind.to_owned(), String::new(), String::new());
-    let all = cluster.bystanders().range(from..).take_while(|((found, ..), _)| found == kind);
+    let all = cluster.bystanders().range_from(&from).take_while(|((found, ..), _)| found == kind);
     all.filter_map(|(_, budget)| Budget::of(cluster, budget)).collect()
 }
 

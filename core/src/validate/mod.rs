@@ -60,6 +60,7 @@ use meta::Scope;
 pub use set::Member;
 pub use source::definition as source_definition;
 
+use crate::api::other_workload;
 use crate::finding::{Finding, ObjectRef};
 use crate::profile::Profile;
 
@@ -130,7 +131,15 @@ pub fn goes_to_default_namespace(object: &Value) -> bool {
     let group = text("apiVersion").rsplit_once('/').map_or("", |(group, _)| group);
     names_none
         && Kind::of(group, text("kind"))
-            .map_or_else(|| pod_templates::of(group, text("kind")).is_some(), |kind| kind.scope() == Scope::Namespace)
+            .map_or_else(|| makes_pods(group, object), |kind| kind.scope() == Scope::Namespace)
+}
+
+/// Whether Pods are made of an object that is in a namespace, by its kind or by what is in it.
+fn makes_pods(group: &str, object: &Value) -> bool {
+    let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
+    pod_templates::of(group, kind).is_some()
+        || (!pod_templates::is_cluster_wide(kind)
+            && object.get("spec").is_some_and(|spec| !other_workload::found_in(spec).is_empty()))
 }
 
 /// An object as it stands in the API server: one that says no `resourceVersion` gets one.

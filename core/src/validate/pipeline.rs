@@ -13,6 +13,7 @@ use super::{
     pod_group, pod_status, pod_templates, pool_status, slice, source, taints, template, workload,
 };
 use crate::api::object::no_kind;
+use crate::api::other_workload::{Place, found_in};
 use crate::api::read::Path;
 use crate::api::versions;
 use crate::finding::{Code, Finding, ObjectRef};
@@ -46,7 +47,7 @@ pub(super) fn run(submission: Submission, profile: &Profile) -> Admission {
     } else if let Some(row) = pod_templates::of(group, &kind) {
         let old = old.filter(|_| operation == Operation::Update);
         run_templates(&mut out, &kind, row, &mut object, old.as_ref());
-    } else {
+    } else if !run_found(&mut out, &mut object) {
         let message = format!("`{kind}` of `{api_version}` plays no part in device allocation");
         out.note(Finding::new(Code::ReadUnknownKind, "kind", message));
     }
@@ -196,6 +197,27 @@ fn run_templates(out: &mut Report<'_>, kind: &str, row: &pod_templates::Row, obj
             }
         });
     }
+}
+
+/// Pod templates in a kind that is not known; whether there are any. Their claims are judged alone: what else is needed, and what may be
+/// left out, is up to the controller that makes Pods of them.
+fn run_found(out: &mut Report<'_>, object: &mut Value) -> bool {
+    let places: Vec<Place> =
+        object.get("spec").into_iter().flat_map(found_in).map(|found| found.place).collect();
+    for Place { path, pointer, .. } in places.iter().filter(|place| !place.is_override) {
+        let Some(value) = object.pointer_mut(pointer) else { continue };
+        let at = &Path::ROOT.field(path);
+        let mut unread = Report::new(out.profile, out.circumstances);
+        let is_read = fit(&mut unread, value, &POD_TEMPLATE, at);
+        let of_claims = |finding: &Finding| {
+            finding.path.contains(".spec.resourceClaims") || finding.path.contains(".resources.claims")
+        };
+        unread.findings.into_iter().filter(of_claims).for_each(|finding| out.note(finding));
+        if is_read {
+            pod::check_claims(out, &Node { value, at: *at }.field("spec"), false);
+        }
+    }
+    !places.is_empty()
 }
 
 /// Which object a finding is about.

@@ -178,7 +178,7 @@ fn only_added_tolerations(out: &mut Report<'_>, spec: &Node<'_, '_>, before: &No
 }
 
 /// The claims and the group of a spec.
-fn check_claims(out: &mut Report<'_>, spec: &Node<'_, '_>, is_mirror: bool) {
+pub(super) fn check_claims(out: &mut Report<'_>, spec: &Node<'_, '_>, is_mirror: bool) {
     let claims = spec.field("resourceClaims");
     let names: BTreeSet<&str> =
         claims.items().map(|claim| claim.text_of("name")).filter(|name| !name.is_empty()).collect();

@@ -46,6 +46,11 @@ pub(super) fn of(group: &str, kind: &str) -> Option<&'static Row> {
     KINDS.iter().find(|row| row.group == group && row.kind == kind)
 }
 
+/// Whether a kind that is not known is taken to live in no namespace.
+pub(super) fn is_cluster_wide(kind: &str) -> bool {
+    kind.starts_with("Cluster")
+}
+
 /// Group, kind, shape and paths of Pod templates of every kind that has a shape.
 #[cfg(test)]
 pub(super) fn shapes() -> impl Iterator<Item = (&'static str, &'static str, &'static Type, &'static [&'static str])> {

@@ -273,6 +273,8 @@ fn pod_templates_of_kinds_that_are_not_known_are_found_with_their_numbers() {
         "{apiVersion: serve.example.com/v1, kind: Servers, metadata: {name: s, namespace: default}, spec: {pools: [{name: big, numWorkers: 2, podTemplate: {spec: {containers: [{name: c}]}}}]}}",
         "{apiVersion: x.example.com/v1, kind: Waits, metadata: {name: w, namespace: default}, spec: {suspend: true, replicas: 2, template: {spec: {containers: [{name: c}]}}}}",
         "{apiVersion: x.example.com/v1, kind: Plain, metadata: {name: p, namespace: default}, spec: {replicas: 3}}",
+        "{apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob, metadata: {name: t, namespace: default}, spec: {runtimeRef: {name: torch}, podTemplateOverrides: [{spec: {containers: [{name: c}]}}]}}",
+        "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: w, namespace: default}, spec: {entrypoint: m, templates: [{name: m, container: {image: i}}]}}",
     ];
     let texts: Vec<String> = objects.iter().map(|yaml| crate::play::documents(yaml).remove(0).to_string()).collect();
     play.simulation.apply(texts.iter().map(String::as_str));
@@ -281,7 +283,14 @@ fn pod_templates_of_kinds_that_are_not_known_are_found_with_their_numbers() {
     assert_eq!(names(&play), ["f-chief-0", "f-worker-0", "f-worker-1", "s-big-0", "s-big-1"]);
     let findings = unmodelled(play.simulation.server().cluster(), &|pod| !pod.spec.node_name.is_empty());
     let messages: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
-    assert_eq!(messages, ["Waits `default/w` is not expanded: it is suspended"]);
+    assert_eq!(
+        messages,
+        [
+            "TrainJob `default/t` is not expanded: its Pods are made from its training runtime",
+            "Waits `default/w` is not expanded: it is suspended",
+            "Workflow `default/w` is not expanded: how many Pods it makes shows only when it runs",
+        ]
+    );
     play.delete("Pod", "f-worker-0");
     assert_eq!(names(&play).len(), 5);
 }

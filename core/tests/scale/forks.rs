@@ -89,7 +89,7 @@ fn a_fork_costs_what_it_changes() {
     println!(
         "one claim: {:?}",
         best(1_000, |number| {
-            drop(engine.delete(&ObjectRef {
+            assert!(engine.delete(&ObjectRef {
                 kind: "ResourceClaim".to_owned(),
                 namespace: "ml".to_owned(),
                 name: format!("claim-{:05}", 20_000 + number),

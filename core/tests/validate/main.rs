@@ -19,6 +19,7 @@ mod schema;
 mod sets;
 mod source;
 mod structure;
+mod unknown_kinds;
 mod versions;
 mod wire;
 

@@ -6,9 +6,10 @@ use super::copies::{unknown_cluster_template, unknown_template};
 use super::index::{Index, Key};
 use super::json::{Json, claim_spec, field, inner, kind, list, namespace, text};
 use super::missing;
+use crate::api::other_workload::{Found, found_in};
 use crate::finding::{Code, Finding};
-use crate::validate::kind::split;
-use crate::validate::pod_templates;
+use crate::validate::kind::{Kind, split};
+use crate::validate::pod_templates::{self, is_cluster_wide};
 
 pub(super) const SOURCES: [&str; 3] =
     ["resourceClaimName", "resourceClaimTemplateName", "clusterResourceClaimTemplateName"];
@@ -31,6 +32,11 @@ pub(super) fn pod_specs<'v>(object: &'v Json<'v>) -> Vec<PodSpec<'v>> {
         for path in row.paths {
             walk(object, path, String::new(), 1, &mut found);
         }
+    } else if Kind::of(group, kind(object)).is_none() && !is_cluster_wide(kind(object)) {
+        let templates = field(object, "spec").into_iter().flat_map(found_in);
+        found.extend(templates.filter_map(|Found { place, template }| {
+            Some(PodSpec { at: format!("{}.spec", place.path), spec: field(template, "spec")?, count: place.count })
+        }));
     }
     found
 }
@@ -75,6 +81,26 @@ pub(super) fn check(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Findin
             }
         }
         requests(object, &at, spec, index, found);
+    }
+    if split(text(object, "apiVersion")).0 == "argoproj.io" && !is_cluster_wide(kind(object)) {
+        patches(object, index, found);
+    }
+}
+
+/// Claims in the patches of Pod specs of an Argo Workflow or a template of Workflows: texts in JSON.
+fn patches(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
+    for prefix in ["spec", "spec.workflowSpec"] {
+        let Some(spec) = inner(object, prefix) else { continue };
+        let templates = list(field(spec, "templates")).iter().enumerate();
+        let templates = templates.map(|(number, template)| (format!("{prefix}.templates[{number}]"), template));
+        for (at, holder) in std::iter::once((prefix.to_owned(), spec)).chain(templates) {
+            let Ok(patch) = serde_json::from_str::<Json<'_>>(text(holder, "podSpecPatch")) else { continue };
+            for claim in list(field(&patch, "resourceClaims")) {
+                let mut of_claim = Vec::new();
+                sources(object, "", claim, index, &mut of_claim);
+                found.extend(of_claim.into_iter().map(|one| Finding { path: format!("{at}.podSpecPatch"), ..one }));
+            }
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! A suggestion that is carried out on the input has the effect that it claims.
 
-use crate::ask::Report;
+use std::collections::BTreeMap;
+
 use apportion_core::explain::{Change, Explanation, State, Suggestion};
-use apportion_core::finding::Code;
+use apportion_core::finding::{Code, ObjectRef};
 use serde_json::{Value, json};
 
 use crate::Contradiction;
-use crate::ask;
+use crate::ask::{self, PodReport, Report};
 use crate::generate::Case;
 
 /// Most suggestions of one explanation that are carried out.
@@ -116,7 +117,7 @@ fn carried_out(case: &Case, suggestion: &Suggestion) -> Option<Case> {
 }
 
 /// Whether a Pod has devices that are being prepared for it.
-fn waits(pod: &crate::ask::PodReport) -> bool {
+fn waits(pod: &PodReport) -> bool {
     pod.reasons.first().is_some_and(|one| one.code == Code::RunBindingConditions)
 }
 
@@ -125,14 +126,14 @@ fn waits(pod: &crate::ask::PodReport) -> bool {
 fn pending(
     report: &Report,
     subject: &Explanation,
-    owner: Option<&apportion_core::finding::ObjectRef>,
+    owner: Option<&ObjectRef>,
     is_waiting_a_place: bool,
 ) -> usize {
-    let is_meant = |pod: &&crate::ask::PodReport| match owner {
+    let is_meant = |pod: &&PodReport| match owner {
         Some(owner) => pod.owner.as_ref() == Some(owner),
         None => pod.namespace == subject.subject.namespace && pod.name == subject.subject.name,
     };
-    let is_stuck = |pod: &&crate::ask::PodReport| match pod.node {
+    let is_stuck = |pod: &&PodReport| match pod.node {
         // A Pod that was put on its node waits there for its claims.
         Some(_) => owner.is_none() && !pod.reasons.is_empty(),
         None => !(is_waiting_a_place && waits(pod)),
@@ -145,7 +146,58 @@ fn kinds(changes: &[Change]) -> String {
     changes.iter().map(kind).collect::<Vec<_>>().join(" and ")
 }
 
-/// Every suggestion helps its subject once it is carried out.
+/// Who loses a place by a suggestion that does not name them: a Pod of the input, or a workload of which more Pods are Pending.
+fn unnamed(
+    before: &Report,
+    after: &Report,
+    other: &Case,
+    subject: &Explanation,
+    owner: Option<&ObjectRef>,
+    suggestion: &Suggestion,
+) -> Option<String> {
+    // Of many a few are named.
+    let text = &suggestion.text;
+    if text.contains(" more then have no place") || text.contains("tried without the other Pods") {
+        return None;
+    }
+    let has_place = |pod: &PodReport| pod.node.is_some() || waits(pod);
+    let freed = |name: &String| {
+        suggestion.changes.iter().any(|change| match change {
+            Change::FreeClaim { consumers, .. } => consumers.contains(name),
+            _ => false,
+        })
+    };
+    let mut lost: BTreeMap<String, i64> = BTreeMap::new();
+    for pod in &before.pods {
+        let name = format!("{}/{}", pod.namespace, pod.name);
+        let then = after.pods.iter().find(|then| (&then.namespace, &then.name) == (&pod.namespace, &pod.name));
+        match &pod.owner {
+            Some(own) if Some(own) != owner => {
+                let pending = i64::from(!has_place(pod)) + i64::from(freed(&name));
+                *lost.entry(format!("{} {}/{}", own.kind, own.namespace, own.name)).or_default() -= pending;
+            }
+            Some(_) => {}
+            None => {
+                let is_kept = other.objects.iter().any(|object| is_named(object, "Pod", &pod.namespace, &pod.name));
+                let is_subject = (&pod.namespace, &pod.name) == (&subject.subject.namespace, &subject.subject.name);
+                let is_lost = has_place(pod) && is_kept && then.is_some_and(|then| !has_place(then));
+                if is_lost && !is_subject && !freed(&name) {
+                    lost.insert(name, 1);
+                }
+            }
+        }
+    }
+    for pod in &after.pods {
+        if let Some(own) = pod.owner.as_ref().filter(|own| Some(*own) != owner)
+            && !has_place(pod)
+        {
+            *lost.entry(format!("{} {}/{}", own.kind, own.namespace, own.name)).or_default() += 1;
+        }
+    }
+    lost.into_iter().find(|(name, count)| *count > 0 && !text.contains(&format!("`{name}`"))).map(|(name, _)| name)
+}
+
+/// Every suggestion helps its subject once it is carried out, and names whom it hurts.
 pub(super) fn help(case: &Case) -> Result<(), Contradiction> {
     let (engine, _) = ask::engine(case);
     let all = ask::explain(&engine, None, true).map_err(|text| format!("explain is not answered | {text}"))?;
@@ -186,10 +238,14 @@ pub(super) fn help(case: &Case) -> Result<(), Contradiction> {
                 let (before, after) = (count(&report), count(&then));
                 if after >= before {
                     let is_it =
-                        |pod: &&crate::ask::PodReport| pod.namespace == subject.namespace && pod.name == subject.name;
+                        |pod: &&PodReport| pod.namespace == subject.namespace && pod.name == subject.name;
                     let why =
                         then.pods.iter().find(is_it).and_then(|pod| pod.reasons.first()).map(|reason| &reason.message);
                     return Err(format!("{what} | {particulars}: still {why:?}"));
+                }
+                if let Some(hurt) = unnamed(&report, &then, &other, explanation, owner.as_ref(), suggestion) {
+                    let kinds = kinds(&suggestion.changes);
+                    return Err(format!("a suggestion to {kinds} hurts somebody unnamed | {particulars}: {hurt}"));
                 }
                 continue;
             }

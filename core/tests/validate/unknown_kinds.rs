@@ -1,0 +1,91 @@
+//! Pod templates in kinds that are not known.
+
+use apportion_core::finding::Code;
+use apportion_core::profile::Profile;
+use apportion_core::validate::{in_default_namespace, validate_set};
+use serde_json::{Value, json};
+
+use crate::{brief, create};
+
+fn template(claim: &str, used: &str) -> Value {
+    json!({ "spec": {
+        "containers": [{ "name": "c", "resources": { "claims": [{ "name": used }] } }],
+        "resourceClaims": [{ "name": "gpu", "resourceClaimTemplateName": claim }],
+    } })
+}
+
+fn object(api_version: &str, kind: &str, spec: Value) -> Value {
+    json!({ "apiVersion": api_version, "kind": kind, "metadata": { "name": "x", "namespace": "n" }, "spec": spec })
+}
+
+/// Codes and paths of what shows only when the object is seen together with others, none of which are given.
+fn linked(object: &Value) -> Vec<(Code, String)> {
+    let found = validate_set(std::slice::from_ref(object), &Profile::default());
+    found.into_iter().flatten().map(|finding| (finding.code, finding.path)).collect()
+}
+
+#[test]
+fn claims_are_judged_wherever_a_pod_template_stands() {
+    let pools = json!({ "pools": [{ "replicas": 2 }, { "podTemplate": template("gpu", "gpus") }] });
+    let at = "spec.pools[1].podTemplate.spec";
+    let trainer = object("example.com/v1", "Trainer", pools);
+    // Images and the like are up to the controller of the kind.
+    assert_eq!(
+        brief(&create(trainer.clone())),
+        [(Code::ValidateNotFound, &*format!("{at}.containers[0].resources.claims[0]"))]
+    );
+    assert_eq!(
+        linked(&trainer),
+        [(Code::LinkUnknownTemplate, format!("{at}.resourceClaims[0].resourceClaimTemplateName"))]
+    );
+
+    let jobs = json!({ "template": { "spec": { "replicatedJobs": [
+        { "name": "node", "template": { "spec": { "template": template("gpu", "gpus") } } },
+    ] } } });
+    let runtime = object("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", jobs.clone());
+    let at = "spec.template.spec.replicatedJobs[0].template.spec.template.spec";
+    assert_eq!(brief(&create(runtime.clone())).len(), 1);
+    assert_eq!(linked(&runtime)[0].1, format!("{at}.resourceClaims[0].resourceClaimTemplateName"));
+    // Which namespace its Pods are in is not known.
+    assert_eq!(linked(&object("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime", jobs)), []);
+
+    let wrong = json!({ "template": { "spec": { "containers": [{}], "resourceClaims": "gpu", "tolerations": 1 } } });
+    let found = create(object("example.com/v1", "Trainer", wrong));
+    assert_eq!(brief(&found), [(Code::ReadWrongType, "spec.template.spec.resourceClaims")]);
+}
+
+#[test]
+fn overrides_and_patches_name_claims_too() {
+    let job = object(
+        "trainer.kubeflow.org/v1alpha1",
+        "TrainJob",
+        json!({ "podTemplateOverrides": [template("gpu", "of-the-runtime")] }),
+    );
+    assert_eq!(create(job.clone()), []);
+    assert_eq!(linked(&job)[0].1, "spec.podTemplateOverrides[0].spec.resourceClaims[0].resourceClaimTemplateName");
+
+    let patch = json!({ "resourceClaims": [{ "name": "gpu", "resourceClaimTemplateName": "gpu" }] }).to_string();
+    let steps = json!({ "templates": [{ "name": "a" }, { "name": "b", "podSpecPatch": patch }] });
+    let workflow = object("argoproj.io/v1alpha1", "WorkflowTemplate", steps.clone());
+    let at = "spec.templates[1].podSpecPatch".to_owned();
+    assert_eq!(linked(&workflow), [(Code::LinkUnknownTemplate, at)]);
+    let at = "spec.workflowSpec.templates[1].podSpecPatch".to_owned();
+    let cron = object("argoproj.io/v1alpha1", "CronWorkflow", json!({ "workflowSpec": steps }));
+    assert_eq!(linked(&cron), [(Code::LinkUnknownTemplate, at)]);
+}
+
+#[test]
+fn what_holds_no_pod_template_plays_no_part() {
+    for spec in [json!({}), json!("text"), json!({ "containers": [{ "name": "c" }] }), json!({ "a": [[[1]]] })] {
+        let found = create(object("example.com/v1", "Other", spec.clone()));
+        assert_eq!(brief(&found), [(Code::ReadUnknownKind, "kind")], "{spec}");
+    }
+    let mut deep = template("gpu", "gpu");
+    for _ in 0..40 {
+        deep = json!({ "next": deep });
+    }
+    assert_eq!(brief(&create(object("example.com/v1", "Other", deep))), [(Code::ReadUnknownKind, "kind")]);
+    let mut trainer = object("example.com/v1", "Trainer", json!({ "template": template("gpu", "gpu") }));
+    trainer["metadata"] = json!({ "name": "x" });
+    assert_eq!(in_default_namespace(trainer)["metadata"]["namespace"], "default");
+}
