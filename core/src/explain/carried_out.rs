@@ -98,27 +98,23 @@ impl<'t> Trials<'t> {
         let adds = suggestion.changes.iter().any(|change| matches!(change, Change::AddDevices { .. }));
         // Whether the new pool is looked at first or last is not known.
         let pools: &[&str] = if adds { &[LAST, ADDED] } else { &[ADDED] };
-        let (mut displaced, mut evicted) = (BTreeSet::new(), BTreeSet::new());
+        let mut leaving = Leaving::default();
         for pool in pools {
             if !self.has_budget() {
-                suggestion.text.push_str(&leaves(victims(suggestion).iter()));
+                Leaving { evicted: victims(suggestion).collect(), ..Leaving::default() }.tell(suggestion);
                 suggestion.text.push_str("; tried without the other Pods, of which there are too many");
                 return true;
             }
             match self.try_out(subject, suggestion, pool) {
-                Some(Ok((without_place, gone))) => {
-                    displaced.extend(without_place);
-                    evicted.extend(gone);
+                Some(Ok(others)) => {
+                    leaving.without_place.extend(others.without_place);
+                    leaving.evicted.extend(others.evicted);
                 }
                 Some(Err(())) => return false,
                 None => return true,
             }
         }
-        suggestion.text.push_str(&leaves(evicted.iter()));
-        if !displaced.is_empty() {
-            let have = if displaced.len() == 1 { "has" } else { "have" };
-            suggestion.text.push_str(&format!("; {} then {have} no place", list(displaced.iter())));
-        }
+        leaving.tell(suggestion);
         true
     }
 
@@ -142,10 +138,23 @@ impl<'t> Trials<'t> {
             let other = explain_one(&mut cluster, &settled, subject, &[], self.limits);
             other.is_some_and(|other| matches!(other.state, State::Placed | State::Fits))
         };
+        Some(if helps { Ok(self.leaving(subject, suggestion, &cluster, &settled)) } else { Err(()) })
+    }
+
+    /// Who has no place any more, and who is evicted, in a cluster with a suggestion carried out.
+    pub(crate) fn leaving(
+        &self,
+        subject: &ObjectRef,
+        suggestion: &Suggestion,
+        cluster: &Cluster,
+        settled: &Settled,
+    ) -> Leaving {
         let is_new = |one: &&Preempted| self.settled.preempted.iter().all(|known| known.pod != one.pod);
         let evicted = settled.preempted.iter().filter(is_new).map(|one| format!("{}/{}", one.pod.0, one.pod.1));
-        let evicted: Vec<String> = evicted.collect();
-        Some(if helps { Ok((self.displaced(subject, suggestion, &cluster, &settled), evicted)) } else { Err(()) })
+        Leaving {
+            without_place: self.displaced(subject, suggestion, cluster, settled),
+            evicted: evicted.collect(),
+        }
     }
 
     /// Whether a Pod has a place; of the Pods of a workload, which get other names, whether more have one.
@@ -165,7 +174,7 @@ impl<'t> Trials<'t> {
         suggestion: &Suggestion,
         cluster: &Cluster,
         settled: &Settled,
-    ) -> Vec<String> {
+    ) -> BTreeSet<String> {
         let consumers = suggestion.changes.iter().filter_map(|change| match change {
             Change::FreeClaim { consumers, .. } => Some(consumers),
             _ => None,
@@ -192,25 +201,36 @@ impl<'t> Trials<'t> {
     }
 }
 
-/// Pods without a place, and Pods that are evicted.
-type Leaving = (Vec<String>, Vec<String>);
+/// Whom a suggestion hurts.
+#[derive(Default)]
+pub(crate) struct Leaving {
+    /// Pods that have no place any more, as `namespace/name`, and workloads of which more have none, as `Deployment namespace/name`.
+    without_place: BTreeSet<String>,
+    /// Pods that go for one of higher priority, as `namespace/name`.
+    evicted: BTreeSet<String>,
+}
 
-/// That Pods are evicted, behind a suggestion; empty where none is.
-fn leaves<'p>(evicted: impl ExactSizeIterator<Item = &'p String>) -> String {
-    match evicted.len() {
-        0 => String::new(),
-        1 => format!("; {} is then evicted", list(evicted)),
-        _ => format!("; {} are then evicted", list(evicted)),
+impl Leaving {
+    /// Says it behind the text of a suggestion.
+    pub(crate) fn tell(&self, suggestion: &mut Suggestion) {
+        let mut say = |names: &BTreeSet<String>, one: &str, many: &str, what: &str| {
+            let verb = if names.len() == 1 { one } else { many };
+            if !names.is_empty() {
+                suggestion.text.push_str(&format!("; {}{verb}{what}", list(names.iter())));
+            }
+        };
+        say(&self.evicted, " is then", " are then", " evicted");
+        say(&self.without_place, " then has", " then have", " no place");
     }
 }
 
 /// Pods whose place a suggestion is after.
-fn victims(suggestion: &Suggestion) -> Vec<String> {
+fn victims(suggestion: &Suggestion) -> impl Iterator<Item = String> {
     let victims = suggestion.changes.iter().filter_map(|change| match change {
         Change::RaisePriority { victims, .. } => Some(victims),
         _ => None,
     });
-    victims.flatten().cloned().collect()
+    victims.flatten().cloned()
 }
 
 /// The cluster, changed; an error where the API server refuses what is written. `None` where it cannot be carried out on the objects

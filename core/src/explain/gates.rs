@@ -52,14 +52,12 @@ impl<'l> OtherGates<'l> {
                 gates.iter().map(|gate| Change::EnableGate { gate: (*gate).to_owned() }).collect();
             let text = gates.iter().map(|gate| format!("turn the feature gate `{gate}` on")).collect::<Vec<_>>();
             let text = format!("{}, for the whole cluster", text.join(", and "));
-            explanation.suggestions.push(Suggestion {
-                text,
-                changes,
-                node,
-                manifests: Vec::new(),
-                deletes: Vec::new(),
-                steps: Vec::new(),
-            });
+            let (manifests, deletes, steps) = (Vec::new(), Vec::new(), Vec::new());
+            let mut suggestion = Suggestion { text, changes, node, manifests, deletes, steps };
+            if let Some((cluster, settled)) = self.settled.get(&gates) {
+                self.trials.leaving(&explanation.subject, &suggestion, cluster, settled).tell(&mut suggestion);
+            }
+            explanation.suggestions.push(suggestion);
         }
         ranked(&mut explanation.suggestions);
     }
