@@ -16,7 +16,7 @@ use crate::api::workload::WorkloadSpec;
 use crate::cluster::Cluster;
 
 /// One PodDisruptionBudget.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(super) struct Budget {
     namespace: String,
     selector: LabelSelector,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::NAME;
 use super::classes::{Change, ClassIdx, Classes, DeviceAsks, NodeAsks};
 use super::node_fit::{self, NodeState, Refusal, Resources, Room, requests};
+use super::preemption::{self, Contest};
 use super::queue::waits_for;
 use super::scoring::{Images, Load, Utilities};
 use super::topology::{Topology, Wanted};
@@ -15,7 +16,7 @@ use crate::api::pod::Pod;
 use crate::bits::Bits;
 use crate::cluster::entries::key_of;
 use crate::cluster::{Cluster, Key, Relief, node_of};
-use crate::decision::Trigger;
+use crate::decision::{Time, Trigger};
 
 /// Nodes by name, each with the Pods that run there or are about to; and whose Pods get places.
 #[derive(Clone, Debug)]
@@ -31,8 +32,8 @@ pub struct NodeCache {
     priorities: BTreeMap<i64, usize>,
     /// Pods that are nominated for a node, with their priority.
     nominated: BTreeMap<Key, i64>,
-    /// The last Pods for which nobody's going helped.
-    fruitless: Option<Fruitless>,
+    /// What came of it for the Pods that asked last whose place they may take.
+    pub(super) contest: Option<Contest>,
     /// What ordinary tests said.
     pub(super) by_nodes: Classes<NodeAsks>,
     /// What the allocator said.
@@ -62,19 +63,10 @@ struct Taken {
     requests: Resources,
     load: Load,
     priority: i64,
+    /// When it started, if that is known.
+    start: Option<Time>,
     /// Whether the node is its own, and not only the one that it is nominated for.
     is_bound: bool,
-}
-
-/// Pods for which nobody's going helped.
-#[derive(Clone, Debug)]
-struct Fruitless {
-    asks: NodeAsks,
-    priority: i64,
-    /// As of how many changes.
-    changes: u64,
-    /// What was said of nodes, with their number.
-    said: BTreeMap<String, usize>,
 }
 
 impl Default for NodeCache {
@@ -93,7 +85,7 @@ impl NodeCache {
             placed: BTreeMap::new(),
             priorities: BTreeMap::new(),
             nominated: BTreeMap::new(),
-            fruitless: None,
+            contest: None,
             by_nodes: Classes::default(),
             by_devices: Classes::default(),
             topology: Topology::default(),
@@ -359,15 +351,16 @@ impl NodeCache {
             return;
         }
         let taken = requests(pod);
-        let priority = pod.priority();
+        let (priority, start) = (pod.priority(), preemption::start(pod));
         let known = self.placed.get(&key).filter(|known| known.node == *node && known.requests == taken);
         if let Some(known) = known.filter(|_| self.topology.knows(node, &key, pod)).cloned() {
-            if (known.priority, known.is_bound) != (priority, is_bound) {
+            if (known.priority, known.start, known.is_bound) != (priority, start, is_bound) {
                 self.rank(&key, &known, false);
-                let taken = Taken { priority, is_bound, ..known };
+                let taken = Taken { priority, start, is_bound, ..known };
                 self.rank(&key, &taken, true);
                 self.placed.insert(key, taken);
                 self.next_change();
+                self.contest.iter_mut().for_each(|contest| contest.forget(node));
             }
             return;
         }
@@ -392,7 +385,7 @@ impl NodeCache {
                 *all = all.plus(load);
             }
         }
-        let taken = Taken { node: node.clone(), requests: taken, load, priority, is_bound };
+        let taken = Taken { node: node.clone(), requests: taken, load, priority, start, is_bound };
         self.rank(&key, &taken, true);
         self.placed.insert(key, taken);
     }
@@ -445,15 +438,9 @@ impl NodeCache {
         self.priorities.first_key_value().is_some_and(|(lowest, _)| *lowest < priority)
     }
 
-    /// Notes that nobody's going helps Pods that ask this, and what was said of nodes.
-    pub(super) fn note_fruitless(&mut self, asks: NodeAsks, priority: i64, said: BTreeMap<String, usize>) {
-        self.fruitless = Some(Fruitless { asks, priority, changes: self.changes, said });
-    }
-
-    /// What was said of nodes where nobody's going helped Pods that ask this, if nothing changed since.
-    pub(super) fn fruitless(&self, asks: &NodeAsks, priority: i64) -> Option<&BTreeMap<String, usize>> {
-        let known = self.fruitless.as_ref().filter(|known| known.changes == self.changes)?;
-        (known.priority == priority && known.asks == *asks).then_some(&known.said)
+    /// How many changes of nodes there were.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Pods of a lower priority that are nominated for a node.
@@ -462,14 +449,14 @@ impl NodeCache {
         below.map(|(key, _)| key.clone()).collect()
     }
 
-    /// Pods of a lower priority that have a node, each with what it takes; by namespace and name.
+    /// Pods of a lower priority that have a node, each with what it takes, and when it started if that is known; by namespace and name.
     pub(super) fn lower_on<'c>(
         &'c self,
         node: &'c str,
         priority: i64,
-    ) -> impl Iterator<Item = (&'c Key, &'c Resources)> {
+    ) -> impl Iterator<Item = (&'c Key, &'c Resources, Option<Time>)> {
         let taken = |key| Some((key, self.placed.get(key)?));
         let lower = move |(_, taken): &(&Key, &Taken)| taken.is_bound && taken.priority < priority;
-        self.topology.pods_on(node).filter_map(taken).filter(lower).map(|(key, taken)| (key, &taken.requests))
+        self.topology.pods_on(node).filter_map(taken).filter(lower).map(|(key, taken)| (key, &taken.requests, taken.start))
     }
 }

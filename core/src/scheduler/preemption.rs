@@ -62,15 +62,30 @@ pub(crate) struct Takeover {
     pub(crate) violations: usize,
 }
 
+/// What came of the nodes for the Pods that asked last, as long as others ask for the same.
+#[derive(Clone, Debug)]
+pub(super) struct Contest {
+    asks: NodeAsks,
+    priority: i64,
+    budgets: Vec<Budget>,
+    /// By name, as of the last change of each.
+    nodes: BTreeMap<String, (u64, Outcome)>,
+    /// Where nobody's going helped: as of how many changes of nodes, and what was said of them, with their number.
+    fruitless: Option<(u64, BTreeMap<String, usize>)>,
+}
+
+/// Who would leave a node, or what is said of it.
+type Outcome = Result<Candidate, Vec<String>>;
+
 /// A node that some Pods would leave.
+#[derive(Clone, Debug)]
 struct Candidate {
-    node: String,
     victims: Vec<Victim>,
     violations: usize,
 }
 
 /// A Pod that could go.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Victim {
     pod: Arc<Pod>,
     taken: Resources,
@@ -82,6 +97,13 @@ impl Victim {
     /// The more important ones first: of higher priority, then those that have run longer, then those that came earlier.
     fn rank(&self) -> (Reverse<i64>, Time, u64) {
         (Reverse(self.pod.priority()), self.start, self.arrival)
+    }
+}
+
+impl Contest {
+    /// Forgets what came of a node.
+    pub(super) fn forget(&mut self, node: &str) {
+        self.nodes.remove(node);
     }
 }
 
@@ -132,44 +154,65 @@ impl Scheduler<'_> {
         if let Some(known) = self.known_fruitless(asked) {
             return known;
         }
-        let others = self.book.len().saturating_sub(curable.len());
-        let mut texts = BTreeMap::from([(NOT_HELPFUL.to_owned(), others)]);
+        let mut contest = self.contest(asked);
         let mut own = asked.clone();
-        let mut known: Option<Vec<Budget>> = None;
-        let mut best: Option<Candidate> = None;
         for node in curable {
-            let victims = self.lower_on(node, pod.priority());
-            if victims.is_empty() {
-                count(&mut texts, NO_VICTIMS.to_owned());
-                continue;
-            }
-            let budgets = known.get_or_insert_with(|| budgets(self.cluster));
-            match self.victims_on(&mut own, node, victims, budgets) {
-                Ok(candidate) if best.as_ref().is_none_or(|best| candidate.rank() < best.rank()) => {
-                    best = Some(candidate);
-                }
-                Ok(_) => {}
-                Err(said) => said.into_iter().for_each(|text| count(&mut texts, text)),
+            let changed = self.book.node(node).map_or(0, NodeState::changed);
+            if contest.nodes.get(node).is_none_or(|(as_of, _)| *as_of != changed) {
+                let outcome = self.victims_on(&mut own, node, &contest.budgets);
+                contest.nodes.insert(node.clone(), (changed, outcome));
             }
         }
-        match best {
-            Some(Candidate { node, victims, violations }) => {
+        let others = self.book.len().saturating_sub(curable.len());
+        let mut texts = BTreeMap::from([(NOT_HELPFUL.to_owned(), others)]);
+        let mut best: Option<(&String, &Candidate)> = None;
+        for node in curable {
+            match contest.nodes.get(node) {
+                Some((_, Ok(candidate))) if best.is_none_or(|(_, best)| candidate.rank() < best.rank()) => {
+                    best = Some((node, candidate));
+                }
+                Some((_, Err(said))) => said.iter().for_each(|text| count(&mut texts, text.clone())),
+                Some((_, Ok(_))) | None => {}
+            }
+        }
+        let found = match best {
+            Some((node, Candidate { victims, violations })) => {
                 let victims = victims.iter().map(|victim| key_of(&victim.pod.metadata)).collect();
-                Preemption::Takes(Takeover { node, victims, violations })
+                Preemption::Takes(Takeover { node: node.clone(), victims, violations: *violations })
             }
             None => {
-                if let Some(asks) = self.asks_for_room(asked) {
-                    self.book.note_fruitless(asks, pod.priority(), texts.clone());
-                }
+                contest.fruitless = Some((self.book.changes(), texts.clone()));
                 Preemption::Nobody(texts)
+            }
+        };
+        if self.asks_for_room(asked).is_some() {
+            self.book.contest = Some(contest);
+        }
+        found
+    }
+
+    /// What is known of nodes for a Pod; nothing where the last one asked for something else.
+    fn contest(&mut self, asked: &Asked<'_>) -> Contest {
+        let (priority, budgets) = (asked.pod.priority(), budgets(self.cluster));
+        let asks = self.asks_for_room(asked);
+        let is_of = |known: &Contest| {
+            asks.as_ref() == Some(&known.asks) && known.priority == priority && known.budgets == budgets
+        };
+        match self.book.contest.take().filter(is_of) {
+            Some(known) => known,
+            None => {
+                let asks = asks.unwrap_or_else(|| asked.of_nodes());
+                Contest { asks, priority, budgets, nodes: BTreeMap::new(), fruitless: None }
             }
         }
     }
 
     /// The answer to a Pod that asks for nothing but room, where another one was told the same and nothing changed since.
     pub(super) fn known_fruitless(&self, asked: &Asked<'_>) -> Option<Preemption> {
-        let asks = self.asks_for_room(asked)?;
-        self.book.fruitless(&asks, asked.pod.priority()).cloned().map(Preemption::Nobody)
+        let known = self.book.contest.as_ref().filter(|known| known.priority == asked.pod.priority())?;
+        let (as_of, texts) = known.fruitless.as_ref()?;
+        let is_it = *as_of == self.book.changes() && self.asks_for_room(asked).as_ref() == Some(&known.asks);
+        is_it.then(|| Preemption::Nobody(texts.clone()))
     }
 
     /// What a Pod asks for, if that is nothing but room on any node.
@@ -206,40 +249,29 @@ impl Scheduler<'_> {
     /// Whether Pods of lower priority that had to go are still on the node that a Pod is nominated for.
     fn waits_for_victims(&self, pod: &Pod) -> bool {
         let lower = self.book.lower_on(&pod.status.nominated_node_name, pod.priority());
-        lower.filter_map(|(key, _)| self.cluster.pods().get(key)).any(|other| is_preempted(other))
+        lower.filter_map(|(key, ..)| self.cluster.pods().get(key)).any(|other| is_preempted(other))
     }
 
     fn lower_on(&self, node: &str, priority: i64) -> Vec<Victim> {
-        let victim = |(key, taken): (&Key, &Resources)| {
+        let victim = |(key, taken, start): (&Key, &Resources, Option<Time>)| {
             let pod = Arc::clone(self.cluster.pods().get(key)?);
-            let (start, arrival) = (self.start(&pod), self.cluster.arrival("Pod", &key.0, &key.1));
-            Some(Victim { pod, taken: taken.clone(), start, arrival })
+            let arrival = self.cluster.arrival("Pod", &key.0, &key.1);
+            // One that has just been placed starts now.
+            Some(Victim { pod, taken: taken.clone(), start: start.unwrap_or(self.settings.now), arrival })
         };
         self.book.lower_on(node, priority).filter_map(victim).collect()
-    }
-
-    /// When a Pod started; one that has just been placed starts now.
-    fn start(&self, pod: &Pod) -> Time {
-        let stated = pod.status.rest.get("startTime").and_then(Value::as_str).and_then(Time::parse);
-        let placed = || {
-            let placed = condition(&pod.status.conditions, "PodScheduled")?;
-            Time::parse(text(placed, "lastTransitionTime")).filter(|_| text(placed, "status") == "True")
-        };
-        stated.or_else(placed).unwrap_or(self.settings.now)
     }
 
     /// Who of the Pods of lower priority has to leave a node.
     ///
     /// # Errors
     ///
-    /// What the scheduler says of the node where that would not help.
-    fn victims_on(
-        &mut self,
-        asked: &mut Asked<'_>,
-        node: &str,
-        mut lower: Vec<Victim>,
-        budgets: &[Budget],
-    ) -> Result<Candidate, Vec<String>> {
+    /// What the scheduler says of the node where there are none, or where that would not help.
+    fn victims_on(&mut self, asked: &mut Asked<'_>, node: &str, budgets: &[Budget]) -> Outcome {
+        let mut lower = self.lower_on(node, asked.pod.priority());
+        if lower.is_empty() {
+            return Err(vec![NO_VICTIMS.to_owned()]);
+        }
         let Some(state) = self.book.node(node).cloned() else { return Err(Vec::new()) };
         let mut trial = Trial { state, has_neighbours: asked.wanted.is_some(), devices: None };
         lower.arrange_by_key(Victim::rank);
@@ -265,7 +297,7 @@ impl Scheduler<'_> {
         victims.arrange_by_key(Victim::rank);
         match victims.is_empty() {
             true => Err(vec![format!("expected at least one victim pod on node \"{node}\"")]),
-            false => Ok(Candidate { node: node.to_owned(), victims, violations }),
+            false => Ok(Candidate { victims, violations }),
         }
     }
 
@@ -327,6 +359,15 @@ impl Candidate {
         let earliest = of_highest.map(|victim| victim.start).min().unwrap_or_default();
         (self.violations, highest, sum, self.victims.len(), Reverse(earliest))
     }
+}
+
+/// When a Pod started, or got its node.
+pub(super) fn start(pod: &Pod) -> Option<Time> {
+    let stated = pod.status.rest.get("startTime").and_then(Value::as_str).and_then(Time::parse);
+    stated.or_else(|| {
+        let placed = condition(&pod.status.conditions, "PodScheduled")?;
+        Time::parse(text(placed, "lastTransitionTime")).filter(|_| text(placed, "status") == "True")
+    })
 }
 
 /// Whether a Pod takes nobody's place.
