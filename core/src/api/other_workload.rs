@@ -203,13 +203,8 @@ enum Step<'t> {
 
 impl Place {
     fn of(steps: &[Step<'_>]) -> Self {
-        let mut place = Self {
-            path: String::new(),
-            pointer: String::new(),
-            name: String::new(),
-            count: 1,
-            is_override: false,
-        };
+        let mut place =
+            Self { path: String::new(), pointer: String::new(), name: String::new(), count: 1, is_override: false };
         for (depth, step) in steps.iter().enumerate() {
             match step {
                 Step::Field { name, count } => {

@@ -44,7 +44,7 @@ use crate::decision::Time;
 use crate::finding::{Finding, ObjectRef};
 use crate::profile::{Mode, Profile};
 use crate::scheduler::preemption::Takeover;
-use crate::scheduler::{self, Examined, NodeCache, Scores, Settings, Verdict};
+use crate::scheduler::{self, Examined, KnownRefusals, NodeCache, Scores, Settings, Verdict};
 use controllers::Controllers;
 use kubelet::Kubelets;
 use timeline::Timeline;
@@ -495,9 +495,9 @@ impl Simulation {
         &self.preempted
     }
 
-    /// How far a Pod comes as things stand, with the other waiting Pods of its PodGroup.
-    pub(crate) fn examine(&mut self, pod: &Key) -> Examined {
-        self.as_scheduler(|cluster, book, settings| scheduler::examine(cluster, book, settings, pod))
+    /// How far a Pod comes as things stand, with the other waiting Pods of its PodGroup. What is known is of the control plane as it stands.
+    pub(crate) fn examine(&mut self, pod: &Key, known: &mut KnownRefusals) -> Examined {
+        self.as_scheduler(|cluster, book, settings| scheduler::examine(cluster, book, settings, pod, known))
     }
 
     /// Keeps from now on how nodes compare for Pods that are placed: all that fit, or the chosen one alone.

@@ -151,10 +151,7 @@ impl<'t> Trials<'t> {
     ) -> Leaving {
         let is_new = |one: &&Preempted| self.settled.preempted.iter().all(|known| known.pod != one.pod);
         let evicted = settled.preempted.iter().filter(is_new).map(|one| format!("{}/{}", one.pod.0, one.pod.1));
-        Leaving {
-            without_place: self.displaced(subject, suggestion, cluster, settled),
-            evicted: evicted.collect(),
-        }
+        Leaving { without_place: self.displaced(subject, suggestion, cluster, settled), evicted: evicted.collect() }
     }
 
     /// Whether a Pod has a place; of the Pods of a workload, which get other names, whether more have one.
@@ -181,8 +178,7 @@ impl<'t> Trials<'t> {
         });
         let freed: BTreeSet<&String> = consumers.flatten().collect();
         let names = self.given.pods().keys().filter(|key| {
-            let is_lost =
-                has_place(self.settled, key) && cluster.pods().contains_key(*key) && !has_place(settled, key);
+            let is_lost = has_place(self.settled, key) && cluster.pods().contains_key(*key) && !has_place(settled, key);
             is_lost && self.given.pods().get(*key).is_some_and(|pod| root_of(self.given, pod).is_none())
         });
         let names = names.map(|key| format!("{}/{}", key.0, key.1)).filter(|name| !freed.contains(name));

@@ -15,7 +15,7 @@ use crate::decision::Time;
 use crate::scheduler::node_fit::{self, NodeState, Refusal};
 use crate::scheduler::preemption::{Preemption, Takeover, never_preempts};
 use crate::scheduler::refusal::Cause;
-use crate::scheduler::{Examination, NodeCache, Settings, asks_others, examine};
+use crate::scheduler::{Examination, KnownRefusals, NodeCache, Settings, asks_others, examine};
 
 /// Most priorities that are tried, the lowest first.
 const MOST_TRIED: usize = 8;
@@ -82,12 +82,12 @@ fn takeover(cluster: &mut Cluster, book: &mut NodeCache, pod: &Key, limits: &Lim
     let profile = &cluster.profile().clone();
     let (now, records_failures, records_scores, preempts) = (Time::default(), true, false, true);
     let settings = Settings { profile, limits, now, records_failures, records_scores, preempts };
-    let examined = examine(cluster, book, settings, pod);
-    let Examination::Unfit { cause: Cause::Nodes(nodes), .. } = examined.pods.into_iter().next()?.1 else {
+    let examined = examine(cluster, book, settings, pod, &mut KnownRefusals::default());
+    let Examination::Unfit { cause: Cause::Nodes { nodes, .. }, .. } = examined.pods.into_iter().next()?.1 else {
         return None;
     };
-    match nodes.preemption? {
-        Preemption::Takes(takeover) => Some(takeover),
+    match nodes.preemption.as_ref()? {
+        Preemption::Takes(takeover) => Some(takeover.clone()),
         Preemption::NotEligible(_) | Preemption::Nobody(_) => None,
     }
 }

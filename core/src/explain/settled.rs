@@ -13,8 +13,8 @@ use crate::cluster::entries::key_of;
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::{Preempted, Simulation, scheduling_order, unmodelled};
 use crate::finding::{Code, Finding, Severity, list};
-use crate::scheduler::Examination;
 use crate::scheduler::node_fit::{is_inferred, unknown_labels};
+use crate::scheduler::{Examination, KnownRefusals};
 
 /// What became of a cluster's Pods.
 #[derive(Clone, Debug, Default)]
@@ -85,11 +85,12 @@ impl Look {
         let Self { settled, seen, known } = self;
         let Settled { order, entries, verdicts, assumed, .. } = settled;
         let end = seen.saturating_add(*pods).min(order.len());
+        let refusals = &mut KnownRefusals::default();
         for key in order.iter().take(end).skip(*seen) {
             let entries = entries.get(key).map(Vec::as_slice).unwrap_or_default();
             let verdict = reasons::verdict(simulation, key, entries, |simulation| {
                 if !known.contains_key(key) {
-                    let examined = simulation.examine(key);
+                    let examined = simulation.examine(key, refusals);
                     let group = simulation.server().cluster().pods().get(key).and_then(|pod| pod.group_name());
                     if let Some(group) = group.filter(|_| !examined.assumed.is_empty()) {
                         assumed.insert((key.0.clone(), group.to_owned()), examined.assumed);

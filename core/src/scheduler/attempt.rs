@@ -11,7 +11,7 @@ use super::node_cache::NodeCache;
 use super::preemption::Preemption;
 use super::refusal::Cause;
 use super::scoring::Scores;
-use super::{Examination, Scheduled, Settings, Verdict, bind, message, postfilter, special, write};
+use super::{Examination, KnownRefusals, Scheduled, Settings, Verdict, bind, message, postfilter, special, write};
 use crate::allocate::{self, DeviceId, extended};
 use crate::api::pod::Pod;
 use crate::cluster::entries::key_of;
@@ -33,6 +33,8 @@ pub(super) struct Scheduler<'s> {
     pub(super) is_quiet: bool,
     /// Pods of lower priority than the one that is tried that are nominated for a node: they take no room from it.
     pub(super) yielding: Vec<Arc<Pod>>,
+    /// What is known of equal Pods, where nothing changes.
+    pub(super) refusals: Option<&'s mut KnownRefusals>,
 }
 
 /// What one attempt gives.
@@ -115,6 +117,7 @@ impl<'s> Scheduler<'s> {
             barred: Vec::new(),
             is_quiet: false,
             yielding: Vec::new(),
+            refusals: None,
         }
     }
 

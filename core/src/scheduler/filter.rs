@@ -91,6 +91,10 @@ impl Scheduler<'_> {
             has_lost: needs.iter().any(|need| self.is_lost(&need.claim)),
             wanted: self.book.wanted(pod),
         };
+        let alike = self.asks_alike(&asked);
+        if let Some(failure) = alike.as_ref().and_then(|alike| self.known_refusal(alike, &asked.claims)) {
+            return Attempt::Unfit(failure);
+        }
         if let Some(placement) = self.on_nominated_node(&asked) {
             return Attempt::Fits(placement);
         }
@@ -99,7 +103,11 @@ impl Scheduler<'_> {
             Ok(Some(placement)) => Attempt::Fits(placement),
             Ok(None) if self.is_quiet => Attempt::Unfit(Failure::untold()),
             Ok(None) if !self.settings.records_failures => Attempt::Unfit(self.unfit_unrecorded(&asked, full)),
-            Ok(None) => Attempt::Unfit(self.unfit(&asked, full)),
+            Ok(None) => {
+                let failure = self.unfit(&asked, full);
+                alike.into_iter().for_each(|alike| self.keep_refusal(alike, &failure));
+                Attempt::Unfit(failure)
+            }
             Err(failure) => Attempt::Unfit(failure),
         }
     }

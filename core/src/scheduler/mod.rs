@@ -17,6 +17,7 @@ mod conditions;
 mod disruptions;
 pub(crate) mod filter;
 mod group;
+mod known_refusals;
 pub(crate) mod message;
 mod needs;
 pub(crate) mod node_allocatable;
@@ -31,6 +32,7 @@ mod score;
 mod scoring;
 pub(crate) mod special;
 mod topology;
+
 mod unfit;
 mod write;
 
@@ -44,6 +46,7 @@ use crate::cluster::{Cluster, Key};
 use crate::decision::{Decision, Time};
 use crate::profile::Profile;
 use attempt::Scheduler;
+pub(crate) use known_refusals::KnownRefusals;
 use preemption::Takeover;
 
 /// Name of the scheduler that Pods get which name none.
@@ -149,11 +152,20 @@ pub(crate) struct Examined {
     pub(crate) assumed: Vec<Object>,
 }
 
-/// Looks at one Pod, or at all waiting Pods of its PodGroup, as [`schedule`] does, without deciding anything.
-pub(crate) fn examine(cluster: &mut Cluster, book: &mut NodeCache, settings: Settings<'_>, pod: &Key) -> Examined {
+/// Looks at one Pod, or at all waiting Pods of its PodGroup, as [`schedule`] does, without deciding anything. What is known is of the cluster as it is.
+pub(crate) fn examine(
+    cluster: &mut Cluster,
+    book: &mut NodeCache,
+    settings: Settings<'_>,
+    pod: &Key,
+    known: &mut KnownRefusals,
+) -> Examined {
     let mut scheduler = Scheduler::new(cluster, book, Settings { records_failures: true, ..settings });
     match scheduler.group_of(pod) {
         Some(group) => group::examine(&mut scheduler, &group),
-        None => Examined { pods: vec![(pod.clone(), scheduler.examine(pod))], assumed: Vec::new() },
+        None => {
+            scheduler.refusals = Some(known);
+            Examined { pods: vec![(pod.clone(), scheduler.examine(pod))], assumed: Vec::new() }
+        }
     }
 }

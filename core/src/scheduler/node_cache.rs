@@ -457,6 +457,10 @@ impl NodeCache {
     ) -> impl Iterator<Item = (&'c Key, &'c Resources, Option<Time>)> {
         let taken = |key| Some((key, self.placed.get(key)?));
         let lower = move |(_, taken): &(&Key, &Taken)| taken.is_bound && taken.priority < priority;
-        self.topology.pods_on(node).filter_map(taken).filter(lower).map(|(key, taken)| (key, &taken.requests, taken.start))
+        self.topology
+            .pods_on(node)
+            .filter_map(taken)
+            .filter(lower)
+            .map(|(key, taken)| (key, &taken.requests, taken.start))
     }
 }

@@ -319,6 +319,7 @@ impl Scheduler<'_> {
 
     /// What speaks against a node as it is in thought; nothing where the Pod fits.
     fn speaks_against(&mut self, asked: &mut Asked<'_>, trial: &mut Trial) -> Vec<String> {
+        self.book.looked_at(1);
         if trial.has_neighbours {
             asked.wanted = self.book.wanted(asked.pod);
         }

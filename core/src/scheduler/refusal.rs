@@ -2,6 +2,7 @@
 //! the Events are all made from it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::message;
 use super::node_fit::Refusal;
@@ -12,7 +13,12 @@ use crate::allocate::{Failure, NodeRefusal};
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Cause {
     /// Each node has something against it.
-    Nodes(Box<Nodes>),
+    Nodes {
+        /// What each one has against it.
+        nodes: Arc<Nodes>,
+        /// Names of the Pod's claims without devices, each in the place of one of [`Nodes::claims`].
+        claims: Vec<String>,
+    },
     /// A request is wrong in itself, in kube-scheduler's words; no node was looked at.
     Request(String),
     /// A claim is wrong in a way that ends the try, whatever the nodes say.
@@ -44,6 +50,8 @@ pub(crate) struct Nodes {
     pub(crate) preemption: Option<Preemption>,
     /// Nodes that cannot use the devices of a claim that has some, by the name of the first such claim.
     pub(crate) elsewhere: BTreeMap<String, Vec<String>>,
+    /// Names of the claims without devices of the Pod that was tried, in the order of asking.
+    pub(crate) claims: Vec<String>,
     /// Nodes whose devices do not suffice.
     pub(crate) devices: Vec<NodeRefusal>,
 }

@@ -1,9 +1,11 @@
 //! What all nodes have against a Pod, and what is given up for it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::attempt::{Failure, Scheduler};
 use super::filter::{Asked, Candidate, Full, Standing};
+use super::known_refusals::names;
 use super::message;
 use super::needs::Need;
 use super::postfilter::{self, Obstacles};
@@ -17,7 +19,8 @@ impl Scheduler<'_> {
     /// What all nodes have against a Pod.
     pub(super) fn unfit(&mut self, asked: &Asked<'_>, full: Full) -> Failure {
         self.book.looked_at(self.book.len());
-        let mut nodes = Nodes { count: self.book.len(), ..Nodes::default() };
+        let claims = names(&asked.claims);
+        let mut nodes = Nodes { count: self.book.len(), claims: claims.clone(), ..Nodes::default() };
         let mut obstacles = Obstacles::default();
         let mut candidates: Vec<Candidate> = Vec::new();
         for (node, refusals) in full.nodes.iter().zip(full.refusals) {
@@ -56,7 +59,12 @@ impl Scheduler<'_> {
         let preemption = (!ends).then(|| self.preempt(asked, &nodes.curable));
         let message = self.sentence(&nodes.filters(), after, preemption.as_ref());
         nodes.preemption.clone_from(&preemption);
-        Failure { relief, cause: Cause::Nodes(Box::new(nodes)), preemption, ..Failure::unfit(message) }
+        Failure {
+            relief,
+            cause: Cause::Nodes { nodes: Arc::new(nodes), claims },
+            preemption,
+            ..Failure::unfit(message)
+        }
     }
 
     /// The same where failures are not recorded: only what is given up for the Pod.

@@ -202,8 +202,7 @@ fn run_templates(out: &mut Report<'_>, kind: &str, row: &pod_templates::Row, obj
 /// Pod templates in a kind that is not known; whether there are any. Their claims are judged alone: what else is needed, and what may be
 /// left out, is up to the controller that makes Pods of them.
 fn run_found(out: &mut Report<'_>, object: &mut Value) -> bool {
-    let places: Vec<Place> =
-        object.get("spec").into_iter().flat_map(found_in).map(|found| found.place).collect();
+    let places: Vec<Place> = object.get("spec").into_iter().flat_map(found_in).map(|found| found.place).collect();
     for Place { path, pointer, .. } in places.iter().filter(|place| !place.is_override) {
         let Some(value) = object.pointer_mut(pointer) else { continue };
         let at = &Path::ROOT.field(path);

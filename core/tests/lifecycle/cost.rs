@@ -99,3 +99,29 @@ fn the_cost_of_a_pod_does_not_grow_with_the_number_of_full_nodes() {
         assert!(looks <= 3 * last as u64, "{looks} looks of {last} Pods beside {nodes} nodes");
     }
 }
+
+/// Pods of high priority take places one after another; nodes that stayed as they were are not looked at again.
+#[test]
+fn the_cost_of_taking_a_place_does_not_grow_with_the_number_of_nodes() {
+    let plain = |name: String, priority: i32| {
+        format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}}}\nspec:\n  priority: {priority}\n  containers: [{{name: c, resources: {{requests: {{cpu: \"24\"}}}}}}]\n"
+        )
+    };
+    for nodes in [10, 20, 40] {
+        let (mut play, last) = (world(nodes), 8);
+        for index in 0..nodes {
+            play.apply(&plain(format!("low-{index:03}"), 0));
+        }
+        play.apply(&plain("first".to_owned(), 10));
+        let before = play.simulation.looks_at_nodes();
+        for index in 0..last {
+            play.apply(&plain(format!("high-{index:03}"), 10));
+        }
+        let looks = play.simulation.looks_at_nodes() - before;
+        let evicted =
+            play.simulation.server().cluster().pods().values().filter(|pod| pod.metadata.is_deleting()).count();
+        assert_eq!(evicted, 1 + last);
+        assert!(looks <= 5 * last as u64, "{looks} looks of {last} Pods beside {nodes} nodes");
+    }
+}

@@ -180,10 +180,10 @@ fn unscheduled(
         }
         Examination::Unfit { message, cause } => {
             let mut reasons = match cause {
-                Cause::Nodes(nodes) => {
+                Cause::Nodes { nodes, claims } => {
                     let waits = waits_for_others(cluster, pod, nodes.preemption.as_ref());
                     let waits = waits.map(|message| origin.finding(Code::RunWaits, "spec.priority", message));
-                    waits.into_iter().chain(nodes::of_nodes(&asked, &nodes)).collect()
+                    waits.into_iter().chain(nodes::of_nodes(&asked, &nodes, &claims)).collect()
                 }
                 Cause::Request(_) => {
                     let open = claims.iter().filter(|claim| claim.status.allocation.is_none());

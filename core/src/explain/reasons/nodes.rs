@@ -26,11 +26,11 @@ pub(crate) struct Asked<'a> {
 }
 
 /// The reasons, most important first: what the allocator said of the nodes that came nearest, then claims that are
-/// allocated elsewhere, then nodes refused for ordinary reasons.
-pub(crate) fn of_nodes(asked: &Asked<'_>, nodes: &Nodes) -> Vec<Finding> {
+/// allocated elsewhere, then nodes refused for ordinary reasons. The Pod's own claims are those of a name, in the order of asking.
+pub(crate) fn of_nodes(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<Finding> {
     let knows_devices = nodes.devices.is_empty() || !asked.cluster.is_not_given("ResourceSlice");
     let mut reasons = if knows_devices {
-        too_few(asked, &nodes.devices)
+        too_few(asked, nodes, own)
     } else {
         let message = "which devices there are is not known: the dump holds no ResourceSlice";
         let finding = asked.origin.finding(Code::RunNotGiven, "spec.resourceClaims", message);

@@ -9,6 +9,7 @@ use crate::finding::{Code, Finding, list};
 
 use super::nodes::Asked;
 use crate::explain::origin::about_claim;
+use crate::scheduler::refusal::Nodes;
 
 /// The first test that leaves too few devices; a later one is nearer to fitting.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -35,17 +36,19 @@ fn left(funnel: &RequestFunnel, stage: Stage) -> u64 {
 }
 
 /// What nodes without enough devices lack, nodes that lack the same together.
-pub(crate) fn too_few(asked: &Asked<'_>, nodes: &[NodeRefusal]) -> Vec<Finding> {
+pub(crate) fn too_few(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<Finding> {
     let mut groups: BTreeMap<(Stage, String, String), Vec<&NodeRefusal>> = BTreeMap::new();
-    for refusal in nodes {
+    for refusal in &nodes.devices {
         groups.entry(bottleneck(&refusal.requests)).or_default().push(refusal);
     }
     // Nearest to fitting first, then what holds for most nodes.
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.arrange_by(|((left, ..), some), ((right, ..), others)| right.cmp(left).then(others.len().cmp(&some.len())));
     let reason = |((stage, claim, request), refusals): ((Stage, String, String), Vec<&NodeRefusal>)| {
-        let finding = describe(stage, &claim, &request, &refusals);
-        match asked.claims.iter().find(|known| known.metadata.name == claim) {
+        let position = nodes.claims.iter().position(|known| *known == claim);
+        let name = position.and_then(|position| own.get(position)).unwrap_or(&claim);
+        let finding = describe(stage, (&claim, name), &request, &refusals);
+        match asked.claims.iter().find(|known| known.metadata.name == *name) {
             Some(known) => about_claim(asked.cluster, known, located(known, &request, finding)),
             None => finding.about(asked.origin.object.clone()),
         }
@@ -97,7 +100,8 @@ fn hidden(funnel: &RequestFunnel) -> u64 {
     unable.saturating_sub(funnel.matching.saturating_sub(funnel.able))
 }
 
-fn describe(stage: Stage, claim: &str, request: &str, refusals: &[&NodeRefusal]) -> Finding {
+/// The claim by the name under which it was asked about, and by its own.
+fn describe(stage: Stage, (known, claim): (&str, &str), request: &str, refusals: &[&NodeRefusal]) -> Finding {
     let nodes: Vec<String> = refusals.iter().map(|refusal| refusal.node.clone()).collect();
     let place = if nodes.len() == 1 { list(nodes.iter()) } else { format!("{} nodes", nodes.len()) };
     if stage == Stage::Together {
@@ -111,7 +115,7 @@ fn describe(stage: Stage, claim: &str, request: &str, refusals: &[&NodeRefusal])
             .with_hint("requests compete for the same devices, or a constraint leaves no choice");
     }
     let funnels = refusals.iter().flat_map(|refusal| &refusal.requests);
-    let asked = funnels.filter(|funnel| funnel.claim == claim && main(&funnel.request) == request);
+    let asked = funnels.filter(|funnel| funnel.claim == known && main(&funnel.request) == request);
     let asked: Vec<&RequestFunnel> = asked.collect();
     let mut alternatives: Vec<(&str, Vec<&RequestFunnel>)> = Vec::new();
     for funnel in &asked {

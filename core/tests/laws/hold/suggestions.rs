@@ -123,12 +123,7 @@ fn waits(pod: &PodReport) -> bool {
 
 /// How many Pods like the subject are Pending: itself, or those of its workload, whose names change with the template. Devices that are
 /// being prepared are a place, unless the suggestion is about waiting for them.
-fn pending(
-    report: &Report,
-    subject: &Explanation,
-    owner: Option<&ObjectRef>,
-    is_waiting_a_place: bool,
-) -> usize {
+fn pending(report: &Report, subject: &Explanation, owner: Option<&ObjectRef>, is_waiting_a_place: bool) -> usize {
     let is_meant = |pod: &&PodReport| match owner {
         Some(owner) => pod.owner.as_ref() == Some(owner),
         None => pod.namespace == subject.subject.namespace && pod.name == subject.subject.name,
@@ -237,8 +232,7 @@ pub(super) fn help(case: &Case) -> Result<(), Contradiction> {
                 let count = |report: &Report| pending(report, explanation, owner.as_ref(), is_place);
                 let (before, after) = (count(&report), count(&then));
                 if after >= before {
-                    let is_it =
-                        |pod: &&PodReport| pod.namespace == subject.namespace && pod.name == subject.name;
+                    let is_it = |pod: &&PodReport| pod.namespace == subject.namespace && pod.name == subject.name;
                     let why =
                         then.pods.iter().find(is_it).and_then(|pod| pod.reasons.first()).map(|reason| &reason.message);
                     return Err(format!("{what} | {particulars}: still {why:?}"));
