@@ -2,7 +2,6 @@ package apportion
 
 import (
 	"encoding/json"
-	"fmt"
 )
 
 // Report: what DRA did with the objects of a cluster.
@@ -410,40 +409,18 @@ type Unable struct {
 	Devices int64 `json:"devices"`
 }
 
-// ValueCount is a value, and how many devices have it.
+// ValueCount: a value, and how many devices have it.
 type ValueCount struct {
-	Value   string
-	Devices int64
+	// The value as selectors write it.
+	Value string `json:"value"`
+	// Devices that have it.
+	Devices int64 `json:"devices"`
 }
 
-// UnmarshalJSON reads a pair.
-func (v *ValueCount) UnmarshalJSON(text []byte) error { return pair(text, &v.Value, &v.Devices) }
-
-// MarshalJSON writes the pair that was read.
-func (v ValueCount) MarshalJSON() ([]byte, error) { return json.Marshal([]any{v.Value, v.Devices}) }
-
-// ReadValue is what a selector read, and what the device has for it; nil where it has nothing.
+// ReadValue: what a selector reads, and what a device has for it.
 type ReadValue struct {
-	Name  string
-	Value *string
-}
-
-// UnmarshalJSON reads a pair.
-func (v *ReadValue) UnmarshalJSON(text []byte) error { return pair(text, &v.Name, &v.Value) }
-
-// MarshalJSON writes the pair that was read.
-func (v ReadValue) MarshalJSON() ([]byte, error) { return json.Marshal([]any{v.Name, v.Value}) }
-
-func pair(text []byte, first, second any) error {
-	var parts []json.RawMessage
-	if err := json.Unmarshal(text, &parts); err != nil {
-		return err
-	}
-	if len(parts) != 2 {
-		return fmt.Errorf("a pair has %d parts", len(parts))
-	}
-	if err := json.Unmarshal(parts[0], first); err != nil {
-		return err
-	}
-	return json.Unmarshal(parts[1], second)
+	// The name as selectors write it: `device.attributes["gpu.example.com"].memory`.
+	Name string `json:"name"`
+	// The value as selectors write it; absent where the device has none.
+	Value *string `json:"value,omitempty"`
 }

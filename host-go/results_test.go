@@ -1,7 +1,6 @@
 package apportion
 
 import (
-	"encoding/json"
 	"os"
 	"reflect"
 	"regexp"
@@ -22,7 +21,7 @@ func TestTheTypesHaveTheFieldsOfTheCoresOwn(t *testing.T) {
 	field := regexp.MustCompile(`(?m)^  "?(\w+)"?\??: `)
 	for _, value := range []any{
 		Report{}, NodeReport{}, PodReport{}, PodClaimReport{}, ClaimReport{}, AllocatedDevice{}, ExplainRequest{}, Explanation{},
-		RequestExplanation{}, ReasonCount{}, SelectorRef{}, AttributeStatistic{}, ClosestNode{}, NodeDetail{}, RequestDetail{},
+		RequestExplanation{}, ReasonCount{}, SelectorRef{}, AttributeStatistic{}, ValueCount{}, ReadValue{}, ClosestNode{}, NodeDetail{}, RequestDetail{},
 		DeviceDetail{}, DeviceID{}, Reason{}, Shortage{}, Holder{}, ConflictPart{}, Suggestion{}, SuggestionStep{}, Change{}, RequestFunnel{}, Unable{},
 		Finding{}, Ref{}, Refusal{}, Failure{}, InUse{}, DeviceInUse{}, Settings{}, Build{}, Question{},
 	} {
@@ -54,22 +53,5 @@ func TestTheTypesHaveTheFieldsOfTheCoresOwn(t *testing.T) {
 		if expected = slices.Compact(expected); !slices.Equal(expected, fields) {
 			t.Errorf("%s has %v, the core's has %v", name, fields, expected)
 		}
-	}
-}
-
-func TestPairsAreReadAndWritten(t *testing.T) {
-	const text = `{"values":[["a",2]],"read":[["b",null],["c","d"]]}`
-	var pairs struct {
-		Values []ValueCount `json:"values"`
-		Read   []ReadValue  `json:"read"`
-	}
-	if err := json.Unmarshal([]byte(text), &pairs); err != nil || pairs.Values[0].Devices != 2 || *pairs.Read[1].Value != "d" {
-		t.Fatal(pairs, err)
-	}
-	if again, err := json.Marshal(pairs); err != nil || string(again) != text {
-		t.Fatal(string(again), err)
-	}
-	if err := json.Unmarshal([]byte(`{"values":[["a"]]}`), &pairs); err == nil {
-		t.Fatal("half a pair was read")
 	}
 }

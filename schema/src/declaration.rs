@@ -124,7 +124,9 @@ impl Reader {
             Some(Token::Text(text)) => json!({ "const": text }),
             Some(Token::Pattern) => json!({ "type": "string" }),
             Some(Token::Mark('{')) => self.object()?,
-            Some(Token::Mark('[')) => self.sequence()?,
+            Some(Token::Mark('[')) => {
+                return Err("a list has a meaning by position: make it a type with fields".to_owned());
+            }
             Some(Token::Word(word)) => match word.as_str() {
                 "string" | "boolean" | "null" => json!({ "type": word }),
                 // The core has no other numbers than integers.
@@ -172,16 +174,6 @@ impl Reader {
         object.extend((!required.is_empty()).then(|| ("required".to_owned(), json!(required))));
         object.extend(others.map(|others| ("additionalProperties".to_owned(), others)));
         Ok(Value::Object(object))
-    }
-
-    /// An array with a meaning by position, behind the opening bracket.
-    fn sequence(&mut self) -> Result<Value, String> {
-        let mut items = vec![self.alternatives()?];
-        while self.takes(',') {
-            items.push(self.alternatives()?);
-        }
-        self.mark(']')?;
-        Ok(json!({ "type": "array", "minItems": items.len(), "prefixItems": items, "items": false }))
     }
 
     /// The last of the remarks that come next.
@@ -242,7 +234,7 @@ mod tests {
               by: { [name: string]: Array<B> };
             } & B;
             // For readers of the file.
-            export type B = [string, `${"x"}`] | unknown;
+            export type B = `${"x"}` | unknown;
         "#;
         let a = json!({
             "description": "What it is.",
@@ -256,8 +248,7 @@ mod tests {
                 "required": ["kind", "by"],
             }, { "$ref": "#/$defs/B" }],
         });
-        let texts = json!([{ "type": "string" }, { "type": "string" }]);
-        let b = json!({ "anyOf": [{ "type": "array", "minItems": 2, "prefixItems": texts, "items": false }, {}] });
+        let b = json!({ "anyOf": [{ "type": "string" }, {}] });
         assert_eq!(types(&[text]), Ok(BTreeMap::from([("A".to_owned(), a), ("B".to_owned(), b)])));
     }
 
@@ -270,6 +261,7 @@ mod tests {
             ("export type A = \"a;", "a comment or text has no end: \"a;"),
             ("export interface A {}", "`interface` stands where `type` should"),
             ("export type A = { a", "None stands where `:` should"),
+            ("export type A = [string];", "a list has a meaning by position: make it a type with fields"),
         ] {
             assert_eq!(types(&[text]), Err(said.to_owned()), "{text}");
         }

@@ -24,8 +24,7 @@ apportion schema run > run.schema.json
 - **Version.** `format` says which format a document is of, `kind` which document it is. A change that would break a reader raises `format`.
 - Numbers are integers, apart from percentages. Amounts are texts: Kubernetes quantities such as `40Gi`.
 - Fields that may be absent are left out where there is nothing to say.
-- The entries of a list are alike, apart from pairs of a name and a value in [AttributeStatistic](#type-attributestatistic),
-  [ExpressionAnswer](#type-expressionanswer) and [Reason](#type-reason).
+- The entries of a list are alike: none has a meaning by its position.
 - `replay` prints what `run` has as `report`. `validate` also prints the formats of others: SARIF, JUnit, and annotations of GitHub.
 ";
 
@@ -124,9 +123,6 @@ fn in_words(schema: &Value) -> String {
     }
     if let Some(parts) = list(schema, "allOf") {
         return parts.iter().map(in_words).collect::<Vec<_>>().join(" with ");
-    }
-    if let Some(parts) = list(schema, "prefixItems") {
-        return format!("list of {}", parts.iter().map(in_words).collect::<Vec<_>>().join(" and "));
     }
     match schema.get("type").and_then(Value::as_str) {
         Some("array") => format!("list of {}", schema.get("items").map(in_words).unwrap_or_default()),

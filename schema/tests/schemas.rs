@@ -169,21 +169,12 @@ impl Checker<'_> {
                     }
                     true
                 }
-                "items" if rule.is_boolean() => true,
                 "items" => {
                     for (index, value) in value.as_array().into_iter().flatten().enumerate() {
                         self.part(rule, value, &format!("{at}/{index}"), wrong);
                     }
                     true
                 }
-                "prefixItems" => {
-                    let (rules, values) = (rule.as_array().unwrap(), value.as_array().map_or(&[][..], Vec::as_slice));
-                    for (index, (rule, value)) in rules.iter().zip(values).enumerate() {
-                        self.part(rule, value, &format!("{at}/{index}"), wrong);
-                    }
-                    rules.len() == values.len()
-                }
-                "minItems" => value.as_array().is_some_and(|items| items.len() as u64 >= rule.as_u64().unwrap()),
                 "allOf" => {
                     rule.as_array().unwrap().iter().for_each(|one| self.said(one, value, at, known, wrong));
                     true

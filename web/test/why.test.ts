@@ -55,7 +55,7 @@ test("a suggestion that is tried changes the text and the answer", () => {
 
 test("what a selector read is told with a name that was likely meant", () => {
   expect(readText({ name: "a", present: 0, devices: 2, values: [], didYouMean: "b" })).toBe("none of 2 devices has `a`; did you mean `b`?");
-  expect(readText({ name: "a", present: 1, devices: 2, values: [["x", 1]] })).toBe("1 of 2 have `a`: x on 1");
+  expect(readText({ name: "a", present: 1, devices: 2, values: [{ value: "x", devices: 1 }] })).toBe("1 of 2 have `a`: x on 1");
 });
 
 function fail(): never {

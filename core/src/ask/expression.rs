@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::allocate::DeviceId;
 use crate::cel::{DeviceView, Environment, Whole, compile, evaluate_whole};
 use crate::cluster::Cluster;
+use crate::explain::ReadValue;
 use crate::explain::statistics::{Subject, fields, value, written};
 use crate::explain::unknown::unknown_device;
 use crate::finding::{Code, Finding};
@@ -32,8 +33,8 @@ pub struct ExpressionAnswer {
     pub device: DeviceId,
     /// The expression as a whole, then its parts in the order of the text.
     pub parts: Vec<Part>,
-    /// What it reads, and what the device has for it; absent where it has nothing.
-    pub reads: Vec<(String, Option<String>)>,
+    /// What it reads, and what the device has for it.
+    pub reads: Vec<ReadValue>,
     /// What the evaluation cost, of at most 1,000,000 units; absent where it did not start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<u64>,
@@ -85,7 +86,8 @@ pub fn expression(cluster: &Cluster, request: &ExpressionRequest) -> Result<Vec<
                 .map_err(|error| vec![Finding::new(Code::AllocSelectorCompile, "expression", error.message)])?;
             let subject = Subject { driver: &slice.spec.driver, device };
             let reads = compile(&request.expression, &env).map(|program| {
-                fields(program.reads()).into_iter().map(|field| (written(field), value(subject, field))).collect()
+                let read = |field| ReadValue { name: written(field), value: value(subject, field) };
+                fields(program.reads()).into_iter().map(read).collect()
             });
             let (cost, max_cost) = (whole.cost, whole.max_cost);
             let mut parts = Vec::new();

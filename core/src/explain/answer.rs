@@ -156,10 +156,33 @@ pub struct AttributeStatistic {
     /// Devices of the class.
     pub devices: u64,
     /// The most frequent values with their number of devices, at most eight.
-    pub values: Vec<(String, u64)>,
+    pub values: Vec<ValueCount>,
     /// What was probably meant, where hardly any device has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub did_you_mean: Option<String>,
+}
+
+/// A value, and how many devices have it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct ValueCount {
+    /// The value as selectors write it.
+    pub value: String,
+    /// Devices that have it.
+    pub devices: u64,
+}
+
+/// What a selector reads, and what a device has for it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ReadValue {
+    /// The name as selectors write it: `device.attributes["gpu.example.com"].memory`.
+    pub name: String,
+    /// The value as selectors write it; absent where the device has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
 }
 
 /// The node that comes nearest to fitting.
@@ -275,10 +298,10 @@ pub struct Reason {
     /// Which selector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<SelectorRef>,
-    /// What the selector read, and what the device has for it; absent where it has nothing.
+    /// What the selector read, and what the device has for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
-    pub values: Vec<(String, Option<String>)>,
+    pub values: Vec<ReadValue>,
     /// The capacity or `set/counter` that is short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shortage: Option<Shortage>,

@@ -7,7 +7,8 @@ use super::requests::{selector_ref, selectors};
 use super::shape::mark;
 use super::statistics::{self, Subject, fields, written};
 use super::{
-    DeviceDetail, NodeDetail, Reason, ReasonKind, Request, RequestDetail, SelectorRef, Shortage, holders, words,
+    DeviceDetail, NodeDetail, ReadValue, Reason, ReasonKind, Request, RequestDetail, SelectorRef, Shortage, holders,
+    words,
 };
 use crate::allocate::DeviceId;
 use crate::allocate::inspect::{DeviceSeen, NodeSeen, Observer, Obstacle, UnitSeen, inspect, units};
@@ -136,7 +137,8 @@ impl Collector<'_> {
                 let known = self.expressions.get(unit).and_then(|all| all.get(&(*of_class, *index)));
                 if let Some((selector, fields)) = known {
                     let subject = Subject { driver: &device.slice.spec.driver, device: device.device };
-                    let read = |field: &Field| (written(field), statistics::value(subject, field));
+                    let read =
+                        |field: &Field| ReadValue { name: written(field), value: statistics::value(subject, field) };
                     reason.values = fields.iter().map(read).collect();
                     reason.text = selector_text(selector, class, &reason.values, obstacle);
                     reason.selector = Some(selector.clone());
@@ -201,15 +203,10 @@ impl Collector<'_> {
     }
 }
 
-fn selector_text(
-    selector: &SelectorRef,
-    class: &str,
-    values: &[(String, Option<String>)],
-    obstacle: &Obstacle<'_>,
-) -> String {
+fn selector_text(selector: &SelectorRef, class: &str, values: &[ReadValue], obstacle: &Obstacle<'_>) -> String {
     use crate::cluster::selectors::SelectorProblem;
     let which = words::selector(selector, class);
-    let read = |(name, value): &(String, Option<String>)| match value {
+    let read = |ReadValue { name, value }: &ReadValue| match value {
         Some(value) => format!("`{name}` is {value}"),
         None => format!("the device has no `{name}`"),
     };

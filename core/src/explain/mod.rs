@@ -40,8 +40,8 @@ pub(crate) mod unknown;
 pub(crate) mod words;
 
 pub use answer::{
-    AttributeStatistic, ClosestNode, ConflictPart, DeviceDetail, Explanation, Holder, NodeDetail, Reason, ReasonCount,
-    ReasonKind, Request, RequestDetail, RequestExplanation, SelectorRef, Shortage, State,
+    AttributeStatistic, ClosestNode, ConflictPart, DeviceDetail, Explanation, Holder, NodeDetail, ReadValue, Reason,
+    ReasonCount, ReasonKind, Request, RequestDetail, RequestExplanation, SelectorRef, Shortage, State, ValueCount,
 };
 pub use change::Change;
 pub use relax::Suggestion;

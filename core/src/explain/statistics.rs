@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::AttributeStatistic;
 use super::literals::Literal;
+use super::{AttributeStatistic, ValueCount};
 use crate::api::quantity::{Format, Quantity};
 use crate::api::slice::{AttributeValue, Device, find};
 use crate::arrange::Arrange;
@@ -125,6 +125,7 @@ pub(crate) fn statistics<'c>(
         let mut values = by_frequency(alike.iter().map(|(held, number)| (held.in_words(), *number)));
         let present = alike.values().fold(0u64, |sum, count| sum.saturating_add(*count));
         values.truncate(MOST_VALUES);
+        let values = values.into_iter().map(|(value, devices)| ValueCount { value, devices }).collect();
         let did_you_mean = (present == 0).then(|| likely(&subjects(), field)).flatten().map(|field| written(&field));
         AttributeStatistic { name: written(field), present, devices: counted.devices, values, did_you_mean }
     };

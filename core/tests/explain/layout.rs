@@ -51,7 +51,8 @@ fn one(text: &mut String, explanation: &Explanation) {
             writeln!(text, "    {} {} ({} only that)", reason.devices, reason.text, reason.alone).unwrap();
         }
         for read in &request.reads {
-            let values: Vec<String> = read.values.iter().map(|(value, count)| format!("{value} on {count}")).collect();
+            let values: Vec<String> =
+                read.values.iter().map(|one| format!("{} on {}", one.value, one.devices)).collect();
             let hint = read.did_you_mean.as_ref().map(|name| format!("; did you mean {name}?")).unwrap_or_default();
             let values = values.join(", ");
             writeln!(text, "    reads {}: on {} of {} ({values}){hint}", read.name, read.present, read.devices)

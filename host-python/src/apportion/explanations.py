@@ -35,6 +35,15 @@ class ReasonCount(Record):
 
 
 @dataclass(frozen=True)
+class ValueCount(Record):
+    """A value, and how many devices have it."""
+    #: The value as selectors write it.
+    value: str
+    #: Devices that have it.
+    devices: int
+
+
+@dataclass(frozen=True)
 class AttributeStatistic(Record):
     """What devices have for one attribute or capacity that a selector reads."""
     #: The name as selectors write it: `device.attributes["gpu.example.com"].memory`.
@@ -44,7 +53,7 @@ class AttributeStatistic(Record):
     #: Devices of the class.
     devices: int
     #: The most frequent values with their number of devices, at most eight.
-    values: list[list[Any]]
+    values: list[ValueCount]
     #: What was probably meant, where hardly any device has it.
     did_you_mean: str | None = None
 

@@ -67,7 +67,7 @@ export function funnel({ devices, otherDevices, reasons }: RequestExplanation): 
 
 /** What a selector read, in words. */
 export function readText({ name, present, devices, values, didYouMean }: RequestExplanation["reads"][number]): string {
-  const each = values.map(([value, count]) => `${value} on ${count}`).join(", ");
+  const each = values.map((one) => `${one.value} on ${one.devices}`).join(", ");
   const [has, all] = [Number(present), Number(devices)];
   const meant = didYouMean === undefined ? "" : `; did you mean \`${didYouMean}\`?`;
   if (has === 0) return `none of ${plural(all, "device")} has \`${name}\`${meant}`;

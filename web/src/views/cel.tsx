@@ -162,7 +162,7 @@ function Answers({ answers }: { answers: readonly ExpressionAnswer[] }) {
                   <span class={words.isYes(whole?.value) ? "yes" : "no"}>{words.verdict(whole?.value, whole?.isError === true)}</span>
                 </td>
                 <td class="number">{answer.cost === undefined ? "" : String(answer.cost)}</td>
-                <td class="muted code">{answer.reads.map(([name, value]) => `${name} = ${value ?? words.NOT_THERE}`).join(", ")}</td>
+                <td class="muted code">{answer.reads.map(({ name, value }) => `${name} = ${value ?? words.NOT_THERE}`).join(", ")}</td>
               </tr>
             );
           })}

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use apportion_core::ask::{ExpressionAnswer, ExpressionRequest, Inquiry};
+use apportion_core::explain::ReadValue;
 use clap::Args;
 use serde_json::json;
 
@@ -64,7 +65,7 @@ fn show(answer: &ExpressionAnswer, pen: Pen) -> String {
         let value = if is_cause { pen.paint(Ink::Bad, &clean(&value)) } else { clean(&value).into_owned() };
         lines.push(format!("{}  {value}", pad(&clean(&text), width)));
     }
-    for (name, value) in &answer.reads {
+    for ReadValue { name, value } in &answer.reads {
         let value = value.as_deref().unwrap_or("the device does not have it");
         lines.push(pen.paint(Ink::Faint, &clean(&format!("  reads {name}: {value}"))));
     }

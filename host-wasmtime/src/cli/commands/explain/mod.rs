@@ -332,7 +332,7 @@ fn request_lines(request: &RequestExplanation, names_claim: bool, pen: Pen) -> V
         lines.push(format!("    {hidden} further reasons; `--output yaml` has all"));
     }
     for read in &request.reads {
-        let values: Vec<String> = read.values.iter().map(|(value, count)| format!("{value} on {count}")).collect();
+        let values: Vec<String> = read.values.iter().map(|one| format!("{} on {}", one.value, one.devices)).collect();
         let text = match (read.present, read.values.is_empty()) {
             (0, _) => format!("none of {} has `{}`", counted(read.devices, "device"), read.name),
             (present, _) if present < read.devices => {
