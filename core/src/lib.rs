@@ -31,6 +31,7 @@ pub mod engine;
 pub mod evaluate;
 pub mod explain;
 pub mod finding;
+mod gather;
 mod near;
 pub mod profile;
 pub mod scheduler;

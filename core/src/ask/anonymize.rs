@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::api::condition::text;
+use crate::gather::Gather;
 
 /// What has a name; new names begin with the word for it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -64,7 +65,7 @@ pub(crate) fn anonymize(objects: &mut [Value]) {
         let new_name = |number: usize| format!("{}-{number:0width$}", word.as_str().unwrap_or_default());
         (kind, names.into_iter().zip((0..).map(new_name)).collect())
     };
-    let new_names: BTreeMap<Kind, BTreeMap<String, String>> = names.into_iter().map(numbered).collect();
+    let new_names: BTreeMap<Kind, BTreeMap<String, String>> = names.into_iter().map(numbered).gather();
     let mut rename = |kind: Kind, name: &mut String| {
         if let Some(new) = new_names.get(&kind).and_then(|names| names.get(name)) {
             name.clone_from(new);

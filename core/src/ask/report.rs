@@ -16,6 +16,7 @@ use crate::explain::origin::template_of;
 use crate::explain::reasons::Verdict;
 use crate::explain::settled::{Settled, look, settle};
 use crate::finding::{Code, Finding, ObjectRef, Severity};
+use crate::gather::Gather;
 use crate::scheduler::node_fit::is_inferred;
 use crate::scheduler::special::NAME;
 
@@ -161,7 +162,7 @@ impl From<&DeviceRequestAllocationResult> for AllocatedDevice {
             device: result.device.clone(),
             admin_access: result.admin_access == Some(true),
             share_id: result.share_id.clone(),
-            consumed_capacity: result.consumed_capacity.iter().map(amount).collect(),
+            consumed_capacity: result.consumed_capacity.iter().map(amount).gather(),
         }
     }
 }
@@ -230,7 +231,7 @@ pub(super) fn users(claim: &ResourceClaim) -> Vec<String> {
 
 fn node_reports(cluster: &Cluster, pods: &Vec<PodReport>) -> Vec<NodeReport> {
     let held = cluster.held().map(|(_, result)| (&*result.driver, &*result.pool, &*result.device));
-    let allocated: BTreeSet<DeviceKey<'_>> = held.collect();
+    let allocated: BTreeSet<DeviceKey<'_>> = held.gather();
     let local = local_devices(cluster);
     let mut pods_by_node: BTreeMap<&String, Vec<String>> = BTreeMap::new();
     for pod in pods {

@@ -13,6 +13,7 @@ use crate::api::object::Object;
 use crate::api::pod::Namespace;
 use crate::api::source::{Selection, Target, TemplateSource};
 use crate::cluster::Cluster;
+use crate::gather::Gather;
 use crate::profile::{Features, Mode};
 use crate::validate::as_served;
 
@@ -92,7 +93,7 @@ pub fn snapshot(cluster: &Cluster, limits: &Limits, is_anonymous: bool) -> Value
     let gates: BTreeMap<&str, bool> = Features::gates()
         .filter_map(|gate| profile.features.get(gate).map(|on| (gate, on)))
         .filter(|(gate, on)| defaults.get(gate) != Some(*on))
-        .collect();
+        .gather();
     let mode = if profile.mode == Mode::Reference { "reference" } else { "sound" };
     let objects = cluster.objects().into_iter().map(|object| match object {
         Object::TemplateSource(source) if is_anonymous => with_names(Arc::unwrap_or_clone(source), cluster).write(),

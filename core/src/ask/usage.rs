@@ -21,6 +21,7 @@ use crate::controllers::pool_status;
 use crate::explain::ReasonKind;
 use crate::explain::settled::settle;
 use crate::explain::shape::mark;
+use crate::gather::Gather;
 
 /// Devices in numbers: `total` is `used`, `free` and `stranded` together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -189,7 +190,7 @@ pub fn usage(cluster: &mut Cluster, limits: &Limits) -> Usage {
     usage.stranded = stranded.into_iter().map(|(reason, devices)| StrandedBy { reason, devices }).collect();
     usage.stranded.arrange_by_key(|by| std::cmp::Reverse(by.devices));
     let pools: BTreeSet<(&str, &str)> =
-        cluster.newest_slices().map(|slice| (slice.spec.driver.as_str(), slice.spec.pool.name.as_str())).collect();
+        cluster.newest_slices().map(|slice| (slice.spec.driver.as_str(), slice.spec.pool.name.as_str())).gather();
     for (driver, pool) in &pools {
         let reach = Reach::of(cluster, driver, pool, &seen);
         for left in left_in(cluster, driver, pool) {
@@ -197,7 +198,7 @@ pub fn usage(cluster: &mut Cluster, limits: &Limits) -> Usage {
             amounts.push(amount(driver, pool, left, &reach));
         }
     }
-    let drivers: BTreeSet<&str> = pools.iter().map(|(driver, _)| *driver).collect();
+    let drivers: BTreeSet<&str> = pools.iter().map(|(driver, _)| *driver).gather();
     usage.pools = drivers.into_iter().flat_map(|driver| pool_status::figures(cluster, driver)).collect();
     usage
 }

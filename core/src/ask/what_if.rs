@@ -20,6 +20,7 @@ use crate::control_plane::{Command, Simulation};
 use crate::decision::Time;
 use crate::explain::unknown::unknown;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
+use crate::gather::Gather;
 
 /// What is changed, in this order.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -348,7 +349,7 @@ fn id(result: &DeviceRequestAllocationResult) -> DeviceId {
 }
 
 fn totals(report: &Report, cluster: &Cluster, devices: &BTreeSet<DeviceId>) -> Totals {
-    let held: BTreeSet<DeviceId> = cluster.held().map(|(_, result)| id(result)).collect();
+    let held: BTreeSet<DeviceId> = cluster.held().map(|(_, result)| id(result)).gather();
     let is_pending = |pod: &&PodReport| pod.node.is_none() && pod.is_stuck();
     Totals {
         devices: devices.len() as u64,
@@ -360,7 +361,7 @@ fn totals(report: &Report, cluster: &Cluster, devices: &BTreeSet<DeviceId>) -> T
 
 /// Devices of the newest generation of each pool.
 fn devices(cluster: &Cluster) -> BTreeSet<DeviceId> {
-    cluster.newest_devices().map(|(slice, device)| DeviceId::of(slice, device)).collect()
+    cluster.newest_devices().map(|(slice, device)| DeviceId::of(slice, device)).gather()
 }
 
 fn pods<'r>(before: &'r Report, after: &'r Report) -> Vec<PodDifference> {
@@ -397,7 +398,7 @@ fn both<T, D>(
     difference: impl Fn(String, Option<&T>, Option<&T>) -> Option<D>,
 ) -> Vec<D> {
     let (old, new): (BTreeMap<String, T>, BTreeMap<String, T>) = (before.collect(), after.collect());
-    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).gather();
     names.into_iter().filter_map(|name| difference(name.clone(), old.get(name), new.get(name))).collect()
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::ast::{Ast, Kind, NodeId};
 use super::check::Checked;
 use super::lint::Linter;
+use crate::gather::Gather;
 
 /// An attribute or capacity that an expression reads under a fixed name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -51,7 +52,7 @@ pub(super) fn mentions(ast: &Ast, root: NodeId, checked: &Checked) -> Vec<Mentio
         .iter()
         .filter(|mention| mention.compared_with.is_some())
         .map(|mention| (mention.is_capacity, mention.domain.clone(), mention.name.clone()))
-        .collect();
+        .gather();
     found.retain(|mention| {
         mention.compared_with.is_some()
             || !compared.contains(&(mention.is_capacity, mention.domain.clone(), mention.name.clone()))

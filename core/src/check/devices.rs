@@ -8,6 +8,7 @@ use crate::api::quantity::Quantity;
 use crate::api::slice::{Device, ResourceSlice, ResourceSliceSpec};
 use crate::cluster::{Draws, Ledger, Usage, incomplete};
 use crate::finding::{Code, Finding};
+use crate::gather::Gather;
 
 /// Driver, pool and device.
 pub(super) type DeviceKey<'c> = (&'c str, &'c str, &'c str);
@@ -43,7 +44,7 @@ fn held(facts: &Facts) -> BTreeMap<DeviceKey<'_>, Vec<Held<'_>>> {
 /// Devices of the newest generation of each pool.
 fn published(facts: &Facts) -> BTreeMap<DeviceKey<'_>, &Device> {
     let devices = facts.cluster.newest_devices();
-    devices.map(|(slice, device)| ((&*slice.spec.driver, &*slice.spec.pool.name, &*device.name), device)).collect()
+    devices.map(|(slice, device)| ((&*slice.spec.driver, &*slice.spec.pool.name, &*device.name), device)).gather()
 }
 
 /// Pools of which slices are missing, or that publish a device twice: their devices are not given out.

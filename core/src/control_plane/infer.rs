@@ -8,6 +8,7 @@ use crate::api::object::Object;
 use crate::api::slice::{Device, ResourceSlice};
 use crate::cluster::Cluster;
 use crate::finding::{Code, Finding, ObjectRef, list};
+use crate::gather::Gather;
 
 use crate::scheduler::node_fit::{INFERRED, is_inferred, selects};
 
@@ -28,7 +29,7 @@ pub(crate) fn infer_nodes(cluster: &mut Cluster, findings: &mut Vec<Finding>) {
     let pods = cluster.pods().values().map(|pod| &pod.spec.node_name).filter(|name| !name.is_empty());
     let named_ones = names_in_slices(cluster).chain(pods);
     let mut nodes: BTreeMap<String, BTreeMap<String, String>> =
-        named_ones.map(|name| (name.clone(), BTreeMap::new())).collect();
+        named_ones.map(|name| (name.clone(), BTreeMap::new())).gather();
     let selectors = selectors_in_slices(cluster);
     for selector in &selectors {
         for term in &selector.terms {
@@ -134,7 +135,7 @@ fn add_labels(labels: &mut BTreeMap<String, String>, term: &NodeSelectorTerm) {
 fn invent(nodes: &mut BTreeMap<String, BTreeMap<String, String>>, term: Option<&NodeSelectorTerm>) {
     let free = (0..=nodes.len()).map(|number| format!("node-{number}")).find(|name| !nodes.contains_key(name));
     let Some(name) = free else { return };
-    let mut labels = BTreeMap::from([(HOSTNAME.to_owned(), name.clone())]);
+    let mut labels: BTreeMap<String, String> = [(HOSTNAME.to_owned(), name.clone())].into_iter().gather();
     if let Some(term) = term {
         add_labels(&mut labels, term);
     }
@@ -152,7 +153,7 @@ fn inferred(nodes: &BTreeMap<String, BTreeMap<String, String>>) -> Finding {
 
 /// Nodes that slices name but nobody wrote: their devices are out of reach.
 fn report_unknown_nodes(cluster: &Cluster, findings: &mut Vec<Finding>) {
-    let pods: BTreeSet<&String> = cluster.pods().values().map(|pod| &pod.spec.node_name).collect();
+    let pods: BTreeSet<&String> = cluster.pods().values().map(|pod| &pod.spec.node_name).gather();
     let nodes = cluster.nodes();
     // Both are in the order of names: slices mostly name nodes that are there.
     let mut known = nodes.keys().peekable();
@@ -164,7 +165,7 @@ fn report_unknown_nodes(cluster: &Cluster, findings: &mut Vec<Finding>) {
     let of_devices =
         of_devices.filter_map(|device| device.node_name.as_ref()).filter(|name| !nodes.contains_key(*name));
     let is_unknown = |name: &&String| !name.is_empty() && !pods.contains(name);
-    let unknown: BTreeSet<&String> = of_slices.chain(of_devices).filter(is_unknown).collect();
+    let unknown: BTreeSet<&String> = of_slices.chain(of_devices).filter(is_unknown).gather();
     if !unknown.is_empty() {
         let message = format!("slices name nodes that are not given: {}", list(unknown.into_iter()));
         findings.push(

@@ -9,6 +9,7 @@ use crate::api::object::Object;
 use crate::cluster::Cluster;
 use crate::controllers::template_sync::{self, Memory, Work};
 use crate::decision::{Time, Trigger};
+use crate::gather::Gather;
 use crate::profile::Profile;
 
 /// The controller's namespace, whose templates may be what others are copied from.
@@ -73,7 +74,7 @@ impl Simulation {
         let groups = cluster.pod_groups().keys().map(|key| &key.0);
         let workloads = cluster.workloads().keys().map(|key| &key.1);
         let names: BTreeSet<String> =
-            cluster.namespaces().keys().chain(pods).chain(groups).chain(workloads).cloned().collect();
+            cluster.namespaces().keys().chain(pods).chain(groups).chain(workloads).cloned().gather();
         for name in names {
             let known = self.server.cluster().namespaces().get(&name);
             if known.is_some_and(|known| known.metadata.labels.contains_key(NAME_LABEL)) {

@@ -8,6 +8,7 @@ use crate::cluster::{Cluster, Key};
 use crate::controllers::jobs;
 use crate::controllers::workloads::{self, MAX_PODS, WorkloadKey, is_active};
 use crate::decision::{Time, Trigger};
+use crate::gather::Gather;
 
 /// Longest chain of workloads that make one another.
 const MAX_OWNERS: usize = 8;
@@ -91,9 +92,9 @@ impl Simulation {
         }
         shown.retain(|_, number| *number > MAX_PODS);
         let roots = workloads::roots(cluster);
-        let known: BTreeSet<&WorkloadKey> = roots.iter().collect();
+        let known: BTreeSet<&WorkloadKey> = roots.iter().gather();
         let inner: Vec<WorkloadKey> = cluster.workloads().keys().filter(|key| !known.contains(key)).cloned().collect();
-        let all_jobs: BTreeSet<Key> = jobs::all(cluster).collect();
+        let all_jobs: BTreeSet<Key> = jobs::all(cluster).gather();
         let played = &mut self.controllers.workloads;
         played.are_played = true;
         played.shown = shown;

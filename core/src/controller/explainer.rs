@@ -14,6 +14,7 @@ use crate::decision::{Action, Decision, EventRecord, Merging, Patch, Time, Trigg
 use crate::derive;
 use crate::explain::{Explanation, State, Waiting};
 use crate::finding::{Code, ObjectRef};
+use crate::gather::Gather;
 
 /// Who tells, in Events.
 const EXPLAINER: &str = "apportion-explainer";
@@ -264,7 +265,7 @@ fn over<'c>(cluster: &'c Cluster, explained: &[Explanation]) -> impl Iterator<It
     let groups = cluster.pod_groups().iter();
     let groups = groups.map(move |(key, group)| waiter("PodGroup", key, &group.metadata, &group.status.conditions[..]));
     let waits = |one: &&Explanation| !matches!(one.state, State::Placed | State::Fits);
-    let waiting: BTreeSet<ObjectRef> = explained.iter().filter(waits).map(|one| one.subject.clone()).collect();
+    let waiting: BTreeSet<ObjectRef> = explained.iter().filter(waits).map(|one| one.subject.clone()).gather();
     let groups = groups.filter(move |group| !waiting.contains(&group.reference));
     pods.chain(groups).filter(is_open)
 }

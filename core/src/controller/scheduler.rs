@@ -16,6 +16,7 @@ use crate::cluster::entries::{Resolved, group_of, key_of, resolve};
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, EventRecord, Time, Trigger};
 use crate::finding::ObjectRef;
+use crate::gather::Gather;
 use crate::profile::Profile;
 use crate::scheduler::{self, Concern, NodeCache, Settings, Verdict, asks_others, concern};
 
@@ -129,7 +130,7 @@ impl Scheduler {
     }
 
     fn wake_users(&mut self, cluster: &Cluster, claim: &Key) {
-        let subjects: BTreeSet<ObjectRef> = cluster.pods_of_claim(claim).map(|pod| subject(cluster, pod)).collect();
+        let subjects: BTreeSet<ObjectRef> = cluster.pods_of_claim(claim).map(|pod| subject(cluster, pod)).gather();
         subjects.iter().for_each(|subject| self.wake(subject));
     }
 

@@ -23,6 +23,7 @@ use crate::controllers::workloads::{reference, root_of};
 use crate::derive;
 use crate::explain::origin::template_of;
 use crate::finding::{Code, ObjectRef};
+use crate::gather::Gather;
 
 /// Most objects that are looked at again for the suggestions of one question, over all trials. A suggestion that is not tried for that
 /// says so.
@@ -68,7 +69,7 @@ impl<'t> Trials<'t> {
         let written: Vec<ObjectRef> = suggestion.manifests.iter().map(reference_of).collect();
         let is_immutable = |object: &&ObjectRef| matches!(object.kind.as_str(), "Pod" | "ResourceClaim");
         let stored = written.iter().filter(is_immutable).filter(|object| self.is_stored(object));
-        let mut deletes: BTreeSet<ObjectRef> = stored.cloned().collect();
+        let mut deletes: BTreeSet<ObjectRef> = stored.cloned().gather();
         let pod = (subject.kind == "Pod").then(|| self.given.pods().get(&key_of(subject))).flatten();
         if let Some(pod) = pod.filter(|_| self.is_stored(subject)) {
             let is_changed = |claim: &&Arc<ResourceClaim>| {
@@ -176,7 +177,7 @@ impl<'t> Trials<'t> {
             Change::FreeClaim { consumers, .. } => Some(consumers),
             _ => None,
         });
-        let freed: BTreeSet<&String> = consumers.flatten().collect();
+        let freed: BTreeSet<&String> = consumers.flatten().gather();
         let names = self.given.pods().keys().filter(|key| {
             let is_lost = has_place(self.settled, key) && cluster.pods().contains_key(*key) && !has_place(settled, key);
             is_lost && self.given.pods().get(*key).is_some_and(|pod| root_of(self.given, pod).is_none())
@@ -193,7 +194,7 @@ impl<'t> Trials<'t> {
             let expected = before.get(owner).copied().unwrap_or_default();
             *after > expected.saturating_add(freed.iter().filter(is_of_owner).count()) && Some(owner) != own.as_ref()
         });
-        names.chain(more.map(|(owner, _)| format!("{} {}/{}", owner.kind, owner.namespace, owner.name))).collect()
+        names.chain(more.map(|(owner, _)| format!("{} {}/{}", owner.kind, owner.namespace, owner.name))).gather()
     }
 }
 

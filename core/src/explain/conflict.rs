@@ -15,6 +15,7 @@ use crate::allocate::{Allowance, Place, Question, find_place_within};
 use crate::api::claim::{DeviceToleration, ResourceClaim, TolerationOperator};
 use crate::api::object::Object;
 use crate::cluster::{Cluster, Key};
+use crate::gather::Gather;
 
 /// Most kinds of nodes on which it is tried.
 const MOST_NODES: usize = 128;
@@ -179,7 +180,7 @@ fn reduce(claim: &mut ResourceClaim, position: usize, units: &[UnitSeen], kept: 
         kept.contains(&part)
     });
     let stays = |name: &str| kept.contains(&Part::Request { claim: position, name: name.to_owned() });
-    let named: BTreeSet<String> = spec.requests.iter().map(|request| request.name.clone()).collect();
+    let named: BTreeSet<String> = spec.requests.iter().map(|request| request.name.clone()).gather();
     spec.requests.retain(|request| stays(&request.name));
     for constraint in &mut spec.constraints {
         let had = !constraint.requests.is_empty();

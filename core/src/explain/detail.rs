@@ -14,6 +14,7 @@ use crate::allocate::DeviceId;
 use crate::allocate::inspect::{DeviceSeen, NodeSeen, Observer, Obstacle, UnitSeen, inspect, units};
 use crate::cel::Field;
 use crate::cluster::{Cluster, PoolState, incomplete};
+use crate::gather::Gather;
 
 /// The devices of the nodes asked for; of all nodes where only a device is.
 pub(crate) fn details(cluster: &mut Cluster, case: &Case, request: &Request) -> Vec<NodeDetail> {
@@ -283,7 +284,7 @@ fn without_partner(
     let covered = |other: &UnitSeen| other.constraints.iter().any(|(index, _)| *index == constraint);
     let others =
         units.iter().enumerate().filter(|(_, other)| other.claim == unit.claim && other.request != unit.request);
-    let requests: BTreeSet<usize> = others.clone().map(|(_, other)| other.request).collect();
+    let requests: BTreeSet<usize> = others.clone().map(|(_, other)| other.request).gather();
     for request in requests {
         let alternatives: Vec<(usize, &UnitSeen)> =
             others.clone().filter(|(_, other)| other.request == request).collect();

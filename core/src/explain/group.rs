@@ -14,6 +14,7 @@ use crate::api::pod::{Pod, PodResourceClaim};
 use crate::cluster::entries;
 use crate::cluster::{Cluster, Key};
 use crate::finding::{Code, Finding, ObjectRef};
+use crate::gather::Gather;
 use entries::Source;
 
 /// The template that an entry names and that is not there.
@@ -130,10 +131,10 @@ pub(crate) fn case(cluster: &Cluster, settled: &Settled, key: &Key) -> Case {
         }
     }
     case.stage.extend(too_few(cluster, group));
-    let names: BTreeSet<&String> = cluster.links().pods_of_group(key).collect();
+    let names: BTreeSet<&String> = cluster.links().pods_of_group(key).gather();
     let members: Vec<&Key> = settled.order.iter().filter(|pod| pod.0 == key.0 && names.contains(&pod.1)).collect();
     let assumed = settled.assumed.get(key).map(Vec::as_slice).unwrap_or_default();
-    let found: BTreeSet<&String> = assumed.iter().filter_map(place_of).collect();
+    let found: BTreeSet<&String> = assumed.iter().filter_map(place_of).gather();
     let is_bound = |pod: &&&Key| settled.verdicts.get(**pod).is_some_and(|verdict| verdict.node.is_some());
     let has_place = |pod: &&&Key| found.contains(&pod.1) || is_bound(pod);
     let placed = members.iter().filter(has_place).count();

@@ -12,6 +12,7 @@ use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::decision::Time;
+use crate::gather::Gather;
 use crate::scheduler::node_fit::{self, NodeState, Refusal};
 use crate::scheduler::preemption::{Preemption, Takeover, never_preempts};
 use crate::scheduler::refusal::Cause;
@@ -61,7 +62,7 @@ pub(crate) fn suggestion(cluster: &mut Cluster, case: &Case, limits: &Limits) ->
 /// Priorities above that of a Pod that make a difference, the lowest first: each is that of a PriorityClass where such are given.
 fn priorities(cluster: &Cluster, pod: &Pod) -> Vec<(i64, Option<String>)> {
     let placed = cluster.pods().values().filter(|pod| !pod.spec.node_name.is_empty() && !pod.is_finished());
-    let others: BTreeSet<i64> = placed.map(|other| other.priority()).filter(|own| *own >= pod.priority()).collect();
+    let others: BTreeSet<i64> = placed.map(|other| other.priority()).filter(|own| *own >= pod.priority()).gather();
     let above = others.into_iter().map(|priority| priority.saturating_add(1)).filter(|priority| *priority <= HIGHEST);
     if cluster.priority_classes().is_empty() {
         return above.map(|priority| (priority, None)).collect();

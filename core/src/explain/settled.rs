@@ -13,6 +13,7 @@ use crate::cluster::entries::key_of;
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::{Preempted, Simulation, scheduling_order, unmodelled};
 use crate::finding::{Code, Finding, Severity, list};
+use crate::gather::Gather;
 use crate::scheduler::node_fit::{is_inferred, unknown_labels};
 use crate::scheduler::{Examination, KnownRefusals};
 
@@ -73,7 +74,7 @@ impl Look {
         ));
         let of_pod = |key: &Key| Some((key.clone(), entries(cluster, cluster.pods().get(key)?)));
         let with_claims = order.iter().filter_map(of_pod).filter(|(_, entries)| !entries.is_empty());
-        let entries: BTreeMap<Key, Vec<Entry>> = with_claims.collect();
+        let entries: BTreeMap<Key, Vec<Entry>> = with_claims.gather();
         let preempted = simulation.preempted().to_vec();
         findings.extend(preempted.iter().map(preemption::finding));
         let settled = Settled { order, entries, findings, preempted, ..Settled::default() };

@@ -8,6 +8,7 @@ use crate::api::quantity::{Format, Quantity};
 use crate::api::slice::{AttributeValue, Device, find};
 use crate::arrange::Arrange;
 use crate::cel::{Field, Reads};
+use crate::gather::Gather;
 use crate::near::nearest_name as nearest;
 
 /// Most values that are listed.
@@ -170,7 +171,7 @@ pub(crate) fn offers(counted: &Counted<'_>) -> BTreeMap<Literal, Vec<String>> {
         found.entry(kind).or_default().push((text, *number));
     }
     let texts = |found: Vec<_>| by_frequency(found.into_iter()).into_iter().map(|(text, _)| text).collect();
-    found.into_iter().map(|(kind, found)| (kind, texts(found))).collect()
+    found.into_iter().map(|(kind, found)| (kind, texts(found))).gather()
 }
 
 /// Values with their numbers summed up, most frequent first.

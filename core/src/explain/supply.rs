@@ -11,6 +11,7 @@ use crate::allocate::DeviceId;
 use crate::allocate::inspect::UnitSeen;
 use crate::arrange::Arrange;
 use crate::cluster::DeviceIdx;
+use crate::gather::Gather;
 
 /// Most nodes of which the holders of devices are looked at.
 const MOST_HELD_NODES: usize = 4;
@@ -51,7 +52,7 @@ pub(crate) fn other_classes(trials: &mut AllocatorTrials<'_>) -> Vec<Found> {
 fn others_drivers(trials: &AllocatorTrials<'_>, own: &UnitSeen) -> BTreeSet<String> {
     let units = trials.survey.units.iter().enumerate();
     let others = units.filter(|(_, unit)| (unit.claim, unit.request) != (own.claim, own.request));
-    others.flat_map(|(index, _)| drivers(trials, index)).collect()
+    others.flat_map(|(index, _)| drivers(trials, index)).gather()
 }
 
 /// Drivers of the devices of a unit's class.
@@ -93,7 +94,7 @@ pub(crate) fn freed(trials: &mut AllocatorTrials<'_>) -> Vec<Found> {
     let holders = |node: &NodeDetail| {
         let devices = node.requests.iter().flat_map(|request| &request.devices).filter(|device| is_only_held(device));
         let held: BTreeSet<&Holder> =
-            devices.flat_map(|device| &device.reasons).flat_map(|reason| &reason.holders).collect();
+            devices.flat_map(|device| &device.reasons).flat_map(|reason| &reason.holders).gather();
         let mut held: Vec<Holder> = held.into_iter().filter(|holder| !is_own(holder)).cloned().collect();
         held.arrange_by_key(|holder| {
             (holder.priority.unwrap_or_default(), holder.consumers.len(), holder.claim.clone())

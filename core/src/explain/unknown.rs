@@ -6,6 +6,7 @@ use super::words::list;
 use crate::allocate::DeviceId;
 use crate::cluster::Cluster;
 use crate::finding::{Code, Finding, ObjectRef};
+use crate::gather::Gather;
 use crate::near::nearest_name;
 
 /// That there is no such object.
@@ -37,7 +38,7 @@ pub(crate) fn unknown_device(cluster: &Cluster, wanted: &str) -> Finding {
         let long = format!("{driver}/{pool}/{device}");
         [format!("{driver}/{pool}"), format!("{pool}/{device}"), driver, device, long]
     };
-    let known: BTreeSet<String> = ids().flat_map(spelled).collect();
+    let known: BTreeSet<String> = ids().flat_map(spelled).gather();
     match (nearest_name(wanted, known.iter()), ids().next()) {
         (Some(near), _) => finding.with_hint(format!("did you mean `{near}`?")),
         (None, Some(DeviceId { driver, pool, device })) => {

@@ -22,6 +22,7 @@ use crate::cluster::Key;
 use crate::cluster::entries::key_of;
 use crate::decision::Decision;
 use crate::finding::ObjectRef;
+use crate::gather::Gather;
 use crate::profile::Mode;
 
 /// Most attempts to place members of one gang elsewhere than where they fitted first: on other nodes, and again with other devices.
@@ -295,10 +296,10 @@ impl<'c, 's> Cycle<'c, 's> {
         others: &[Arc<Pod>],
         tries: &mut u32,
     ) -> bool {
-        let mut seen = BTreeSet::from([devices(first)]);
+        let mut seen = [devices(first)].into_iter().gather::<BTreeSet<_>>();
         let mut queue: VecDeque<BTreeSet<DeviceId>> =
-            devices(first).into_iter().map(|device| BTreeSet::from([device])).collect();
-        let mut queued: BTreeSet<BTreeSet<DeviceId>> = queue.iter().cloned().collect();
+            devices(first).into_iter().map(|device| [device].into_iter().gather()).collect();
+        let mut queued: BTreeSet<BTreeSet<DeviceId>> = queue.iter().cloned().gather();
         while let Some(barred) = queue.pop_front() {
             if *tries == 0 {
                 return false;
@@ -460,5 +461,5 @@ fn devices(placement: &Placement) -> BTreeSet<DeviceId> {
         pool: result.pool.clone(),
         device: result.device.clone(),
     };
-    results.map(id).collect()
+    results.map(id).gather()
 }

@@ -30,6 +30,7 @@ use crate::arrange::Arrange;
 use crate::cluster::Key;
 use crate::cluster::entries::key_of;
 use crate::decision::{Decision, Time};
+use crate::gather::Gather;
 
 /// What the scheduler says of a node without Pods of lower priority.
 const NO_VICTIMS: &str = "No preemption victims found for incoming pod";
@@ -164,7 +165,7 @@ impl Scheduler<'_> {
             }
         }
         let others = self.book.len().saturating_sub(curable.len());
-        let mut texts = BTreeMap::from([(NOT_HELPFUL.to_owned(), others)]);
+        let mut texts = [(NOT_HELPFUL.to_owned(), others)].into_iter().gather();
         let mut best: Option<(&String, &Candidate)> = None;
         for node in curable {
             match contest.nodes.get(node) {
@@ -231,7 +232,7 @@ impl Scheduler<'_> {
             return Preemption::NotEligible("preemptionPolicy=Never.");
         }
         let others = self.book.len().saturating_sub(curable);
-        Preemption::Nobody(BTreeMap::from([(NO_VICTIMS.to_owned(), curable), (NOT_HELPFUL.to_owned(), others)]))
+        Preemption::Nobody([(NO_VICTIMS.to_owned(), curable), (NOT_HELPFUL.to_owned(), others)].into_iter().gather())
     }
 
     /// Has victims go, and takes from Pods of lower priority the nomination for their node.

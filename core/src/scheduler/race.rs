@@ -14,6 +14,7 @@ use crate::api::pod::Pod;
 use crate::cluster::Key;
 use crate::cluster::entries::key_of;
 use crate::decision::Decision;
+use crate::gather::Gather;
 
 /// Binds the members that fit.
 pub(super) fn bind_side_by_side(
@@ -28,8 +29,7 @@ pub(super) fn bind_side_by_side(
         };
         members.iter().enumerate().rfind(uses).map(|(index, _)| index)
     };
-    let winners: BTreeMap<String, usize> =
-        pending.keys().filter_map(|uid| Some((uid.clone(), fastest(uid)?))).collect();
+    let winners: BTreeMap<String, usize> = pending.keys().filter_map(|uid| Some((uid.clone(), fastest(uid)?))).gather();
     let mut verdicts = Vec::new();
     for (index, (pod, placement)) in members.iter().enumerate() {
         let loses = |uid: &String| winners.get(uid).is_some_and(|winner| *winner != index);

@@ -13,6 +13,7 @@ use super::preemption::Preemption;
 use super::refusal::{Cause, Nodes};
 use crate::api::pod::Pod;
 use crate::arrange::Arrange;
+use crate::gather::Gather;
 use crate::profile::{Mode, Version};
 
 impl Scheduler<'_> {
@@ -44,7 +45,7 @@ impl Scheduler<'_> {
         {
             return failure;
         }
-        let full: BTreeSet<&String> = full.nodes.iter().collect();
+        let full: BTreeSet<&String> = full.nodes.iter().gather();
         candidates.retain(|(name, _)| !full.contains(name));
         for group in candidates.chunk_by(|(_, one), (_, other)| one == other) {
             let extended = group.first().and_then(|(_, extended)| extended.as_ref());

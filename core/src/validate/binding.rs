@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::names;
 use super::node::Node;
 use super::report::Report;
+use crate::gather::Gather;
 
 /// Conditions of each of the two kinds.
 const MOST: usize = 4;
@@ -16,7 +17,7 @@ pub(super) fn check(out: &mut Report<'_>, object: &Node<'_, '_>) {
         out.list(list, MOST, |out, condition| out.text(condition, names::label_key));
     }
     out.unique_by(&conditions, "");
-    let known: BTreeSet<&str> = conditions.list().iter().filter_map(serde_json::Value::as_str).collect();
+    let known: BTreeSet<&str> = conditions.list().iter().filter_map(serde_json::Value::as_str).gather();
     let mut seen = BTreeSet::new();
     for failure in failures.items() {
         if !seen.insert(failure.text()) {

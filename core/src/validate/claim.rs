@@ -14,6 +14,7 @@ use super::report::{Report, shown};
 use super::schema::{CLAIM_SPEC, same};
 use super::selectors;
 use super::{ADMIN_LABEL, taints};
+use crate::gather::Gather;
 
 /// Requests, constraints, configurations, selectors, and requests in a reference.
 const MOST: usize = 32;
@@ -178,9 +179,9 @@ impl<'v> Requests<'v> {
         let requests = devices.peek("requests").as_array().map(Vec::as_slice).unwrap_or_default();
         let names = requests.iter().map(|request| {
             let alternatives = request.get("firstAvailable").and_then(Value::as_array);
-            (name(request), alternatives.into_iter().flatten().map(name).collect())
+            (name(request), alternatives.into_iter().flatten().map(name).gather())
         });
-        Self(names.collect())
+        Self(names.gather())
     }
 
     /// A list of references.

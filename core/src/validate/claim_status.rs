@@ -13,6 +13,7 @@ use super::report::{Report, shown};
 use super::schema::{ALLOCATION, DEVICE_STATUS, Type, same};
 use super::slice::skipped_operations;
 use super::{binding, meta, node_selector, taints};
+use crate::gather::Gather;
 use crate::profile::Version;
 
 /// Consumers that may share a claim.
@@ -39,7 +40,7 @@ pub(super) fn check(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &Node<'_, '
         }
     });
     let results = allocation.field("devices");
-    let allocated: BTreeSet<DeviceKey<'_>> = results.field("results").list().iter().map(DeviceKey::of).collect();
+    let allocated: BTreeSet<DeviceKey<'_>> = results.field("results").list().iter().map(DeviceKey::of).gather();
     let reported = status.field("devices");
     for device in reported.items() {
         device_status(out, &device, &allocated);
@@ -51,7 +52,7 @@ pub(super) fn check(out: &mut Report<'_>, claim: &Node<'_, '_>, old: &Node<'_, '
             out.forbidden(reserved.at, "a claim that is not allocated cannot be reserved");
         } else if !claim.field("metadata").text_of("deletionTimestamp").is_empty() {
             let consumers = |status: &Node<'_, '_>| -> BTreeSet<String> {
-                status.field("reservedFor").list().iter().map(Value::to_string).collect()
+                status.field("reservedFor").list().iter().map(Value::to_string).gather()
             };
             if !consumers(&status).is_subset(&consumers(&before)) {
                 out.forbidden(reserved.at, "a claim that is being deleted cannot be reserved for more consumers");
@@ -169,14 +170,14 @@ fn permissions(out: &mut Report<'_>, status: &Node<'_, '_>, before: &Node<'_, '_
     }
     let by_key = |devices: &'_ Value| -> BTreeMap<String, Value> {
         let devices = devices.as_array().into_iter().flatten();
-        devices.map(|device| (DeviceKey::of(device).to_string(), device.clone())).collect()
+        devices.map(|device| (DeviceKey::of(device).to_string(), device.clone())).gather()
     };
     let (now, then) = (by_key(status.peek("devices")), by_key(before.peek("devices")));
     let is_same =
         |key| matches!((now.get(key), then.get(key)), (Some(now), Some(then)) if same(&DEVICE_STATUS, now, then));
     let changed = now.iter().chain(&then).filter(|(key, _)| !is_same(*key)).map(|(_, device)| device);
     let drivers = changed.map(|device| device.get("driver").and_then(Value::as_str).unwrap_or_default());
-    for driver in drivers.collect::<BTreeSet<&str>>() {
+    for driver in drivers.gather::<BTreeSet<&str>>() {
         let message =
             format!("changing the status of devices of `{driver}` needs the permission `resourceclaims/driver`");
         out.forbidden(status.at.field("devices"), message);
@@ -206,9 +207,9 @@ impl std::fmt::Display for DeviceKey<'_> {
 pub(super) fn forget_deallocated(object: &mut Value, old: &Value) {
     let keys = |object: &Value| -> BTreeSet<String> {
         let results = object.pointer("/status/allocation/devices/results").and_then(Value::as_array);
-        results.into_iter().flatten().map(|result| DeviceKey::of(result).to_string()).collect()
+        results.into_iter().flatten().map(|result| DeviceKey::of(result).to_string()).gather()
     };
-    let gone: BTreeSet<String> = keys(old).difference(&keys(object)).cloned().collect();
+    let gone: BTreeSet<String> = keys(old).difference(&keys(object)).cloned().gather();
     if gone.is_empty() {
         return;
     }

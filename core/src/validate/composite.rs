@@ -10,6 +10,7 @@ use super::group::{self, MOST_TEMPLATES, Shape, name, update_beta, update_each};
 use super::node::Node;
 use super::report::{Report, shown};
 use super::schema::{COMPOSITE_TEMPLATES, Type};
+use crate::gather::Gather;
 use crate::profile::Version;
 
 const COMPOSITE: &str = "compositePodGroupTemplates";
@@ -62,7 +63,7 @@ fn update_composites(out: &mut Report<'_>, list: &Node<'_, '_>, before: &Node<'_
 /// What holds of all templates together: names of their own, one priority, children, a depth.
 fn whole(out: &mut Report<'_>, spec: &Node<'_, '_>) {
     let groups = spec.field(GROUPS);
-    let mut known: BTreeSet<String> = groups.items().map(|group| group.text_of("name").to_owned()).collect();
+    let mut known: BTreeSet<String> = groups.items().map(|group| group.text_of("name").to_owned()).gather();
     let list = spec.field(COMPOSITE);
     names(out, &list, &mut known, 1);
     for template in list.items() {

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::names;
 use super::node::Node;
 use super::report::Report;
+use crate::gather::Gather;
 
 /// All annotations together, in bytes of keys and values.
 const MOST_ANNOTATIONS: usize = 256 << 10;
@@ -92,7 +93,7 @@ pub(super) fn update(out: &mut Report<'_>, object: &Node<'_, '_>, old: &Node<'_,
     }
     if !before.text_of("deletionTimestamp").is_empty() {
         let finalizers = |meta: &Node<'_, '_>| -> BTreeSet<String> {
-            meta.field("finalizers").list().iter().map(Value::to_string).collect()
+            meta.field("finalizers").list().iter().map(Value::to_string).gather()
         };
         if !finalizers(&meta).is_subset(&finalizers(&before)) {
             out.forbidden(meta.at.field("finalizers"), "no finalizer can be added while the object is being deleted");

@@ -15,6 +15,7 @@ use super::pod_spec;
 use super::report::{Report, shown};
 use super::schema::{POD_CLAIMS, POD_SPEC, SCHEDULING_GROUP, WORKLOAD_REFERENCE, fields, same};
 use crate::finding::{Code, ErrorKind};
+use crate::gather::Gather;
 
 const MIRROR: &str = "kubernetes.io/config.mirror";
 const SOURCES: [&str; 2] = ["resourceClaimName", "resourceClaimTemplateName"];
@@ -181,7 +182,7 @@ fn only_added_tolerations(out: &mut Report<'_>, spec: &Node<'_, '_>, before: &No
 pub(super) fn check_claims(out: &mut Report<'_>, spec: &Node<'_, '_>, is_mirror: bool) {
     let claims = spec.field("resourceClaims");
     let names: BTreeSet<&str> =
-        claims.items().map(|claim| claim.text_of("name")).filter(|name| !name.is_empty()).collect();
+        claims.items().map(|claim| claim.text_of("name")).filter(|name| !name.is_empty()).gather();
     if is_mirror && claims.len() > 0 {
         out.forbidden("[]", "static Pods cannot have resource claims");
     } else {

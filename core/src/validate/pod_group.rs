@@ -8,6 +8,7 @@ use super::names;
 use super::node::Node;
 use super::report::{Report, shown};
 use super::schema::{TEMPLATE_REF, Type, WORKLOAD_REF};
+use crate::gather::Gather;
 
 const MOST_CLAIM_STATUSES: usize = 4;
 const PARENT: &str = "parentCompositePodGroupName";
@@ -57,7 +58,7 @@ pub(super) fn check_status(out: &mut Report<'_>, object: &Node<'_, '_>, status: 
 
 /// The names of the entries in `resourceClaims`.
 pub(super) fn claim_names<'v>(spec: &Node<'v, '_>) -> BTreeSet<&'v str> {
-    spec.field("resourceClaims").items().map(|claim| claim.text_of("name")).collect()
+    spec.field("resourceClaims").items().map(|claim| claim.text_of("name")).gather()
 }
 
 /// The name in a status of an entry in `resourceClaims`.

@@ -9,6 +9,7 @@ use super::node::Node;
 use super::node_allocatable::{native, not_negative, of_node};
 use super::pod_group::{claim_names, known_claim};
 use super::report::{Report, shown};
+use crate::gather::Gather;
 
 /// A changed status.
 pub(super) fn check(out: &mut Report<'_>, pod: &Node<'_, '_>) {
@@ -78,7 +79,7 @@ fn containers<'v>(spec: &Node<'v, '_>) -> BTreeMap<&'v str, BTreeSet<&'v str>> {
         .iter()
         .chain(of("containers"))
         .map(|container| (name(container), resources(container)))
-        .collect()
+        .gather()
 }
 
 fn node_allocatable(out: &mut Report<'_>, spec: &Node<'_, '_>, statuses: &Node<'_, '_>, entries: &Node<'_, '_>) {
@@ -88,7 +89,7 @@ fn node_allocatable(out: &mut Report<'_>, spec: &Node<'_, '_>, statuses: &Node<'
         .iter()
         .chain(statuses.list())
         .filter_map(|entry| entry.get("resourceClaimName").and_then(Value::as_str))
-        .collect();
+        .gather();
     for entry in entries.items() {
         let (claim, containers) = (entry.field("resourceClaimName"), entry.field("containers"));
         if claim.text().is_empty() {

@@ -18,6 +18,7 @@ use crate::control_plane::Simulation;
 use crate::explain::relax::to_write;
 use crate::explain::unknown::unknown;
 use crate::finding::{Code, Finding, ObjectRef};
+use crate::gather::Gather;
 
 /// Labels that tell the Pods of one Job from those of another.
 const OF_ONE_JOB: [&str; 4] =
@@ -35,7 +36,7 @@ pub(super) fn add(
     copies: u64,
 ) -> Result<BTreeSet<Key>, Vec<Finding>> {
     let cluster = simulation.server().cluster();
-    let before: BTreeSet<Key> = cluster.pods().keys().cloned().collect();
+    let before: BTreeSet<Key> = cluster.pods().keys().cloned().gather();
     let pending = waiting(cluster, &before);
     if request.device.is_none() && request.subject.name.is_empty() {
         return Ok(pending);

@@ -23,6 +23,7 @@ use crate::cluster::{Cluster, Key};
 use crate::control_plane::Simulation;
 use crate::explain::settled::look;
 use crate::finding::{Code, Finding, ObjectRef};
+use crate::gather::Gather;
 use bound::{Kind, Least, least};
 use open::{Open, Outlook};
 use shape::Shape;
@@ -346,7 +347,7 @@ impl ShapeNeeded {
         }
         let used = usage(&mut cluster, &Limits::default());
         let of_nodes = used.rows.into_iter().filter(|row| row.of == UsageOf::Node);
-        let mut devices: BTreeMap<String, Devices> = of_nodes.map(|row| (row.name, row.devices)).collect();
+        let mut devices: BTreeMap<String, Devices> = of_nodes.map(|row| (row.name, row.devices)).gather();
         for name in (1..=count).map(|number| shape.node_name(number)) {
             let devices = devices.remove(&name).unwrap_or_default();
             self.devices.add(&devices);
@@ -359,7 +360,7 @@ impl ShapeNeeded {
 fn waiting(cluster: &Cluster, asked: &BTreeSet<Key>) -> BTreeSet<Key> {
     let has_place = |pod: &Pod| !pod.spec.node_name.is_empty() || pod.is_finished() || holds_devices(cluster, pod);
     let waits = |key: &&Key| cluster.pods().get(*key).is_some_and(|pod| !has_place(pod));
-    asked.iter().filter(waits).cloned().collect()
+    asked.iter().filter(waits).cloned().gather()
 }
 
 /// Whether a Pod may use devices, which the scheduler allows only together with a place.

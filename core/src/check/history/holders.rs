@@ -8,6 +8,7 @@ use crate::api::claim::ResourceClaim;
 use crate::check::devices::{DeviceKey, Held};
 use crate::cluster::entries::key_of;
 use crate::cluster::{Cluster, Key};
+use crate::gather::Gather;
 
 /// Claims by device.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +56,7 @@ impl Holders {
         let from = self.0.range((Bound::Included(&first), Bound::Unbounded));
         let own = from.take_while(|(device, _)| device.driver == driver && device.pool == pool);
         let key = |device: &'c DeviceId| (device.driver.as_str(), device.pool.as_str(), device.device.as_str());
-        own.map(|(device, holders)| (key(device), held(cluster, holders, key(device)))).collect()
+        own.map(|(device, holders)| (key(device), held(cluster, holders, key(device)))).gather()
     }
 }
 

@@ -18,6 +18,7 @@ use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
 use crate::api::object::{Object, read_object};
 use crate::cluster::Cluster;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
+use crate::gather::Gather;
 use crate::profile::Profile;
 use holders::Holders;
 use templates::Templates;
@@ -110,9 +111,9 @@ impl History {
         let is_new = |result: &&DeviceRequestAllocationResult| {
             before.is_none_or(|before| before.held().all(|old| old != *result))
         };
-        let taken: BTreeSet<_> = claim.held().filter(is_new).map(|result| result.device()).collect();
+        let taken: BTreeSet<_> = claim.held().filter(is_new).map(|result| result.device()).gather();
         let held = taken.iter().map(|device| (*device, self.holders.of(&self.cluster, *device))).collect();
-        let pools: BTreeSet<(&str, &str)> = taken.iter().map(|(driver, pool, _)| (*driver, *pool)).collect();
+        let pools: BTreeSet<(&str, &str)> = taken.iter().map(|(driver, pool, _)| (*driver, *pool)).gather();
         let mut found = Vec::new();
         devices::twice(&held, &mut found);
         for (driver, pool) in pools {
@@ -169,7 +170,7 @@ impl History {
         }
         let nobody = json!({ "apiVersion": api_version, "kind": kind, "metadata": { "name": "x" } });
         let Some(kind) = read_object(nobody).object.map(|object| object.reference().kind) else { return changes };
-        let there: BTreeSet<&ObjectRef> = changes.iter().map(|(object, _)| object).collect();
+        let there: BTreeSet<&ObjectRef> = changes.iter().map(|(object, _)| object).gather();
         let known = self.cluster.objects().into_iter().map(|object| object.reference());
         let gone: Vec<_> = known.filter(|known| known.kind == kind && !there.contains(known)).collect();
         changes.extend(gone.into_iter().map(|object| (object, None)));

@@ -12,6 +12,7 @@ use crate::api::read::Rest;
 use crate::cluster::Cluster;
 use crate::controllers::workloads;
 use crate::derive;
+use crate::gather::Gather;
 
 /// Label and annotation with the number of a Pod of an Indexed Job.
 const COMPLETION_INDEX: &str = "batch.kubernetes.io/job-completion-index";
@@ -36,7 +37,7 @@ pub(super) fn missing(
     let number = usize::try_from(number).unwrap_or(usize::MAX).min(MAX_AT_ONCE);
     let mut names = BTreeSet::new();
     let active = pods.iter().filter(|pod| workloads::is_active(pod));
-    let taken: BTreeSet<u64> = active.filter_map(|pod| index(pod)).chain(count.completed.iter().copied()).collect();
+    let taken: BTreeSet<u64> = active.filter_map(|pod| index(pod)).chain(count.completed.iter().copied()).gather();
     let free = (0..job.completions().unwrap_or_default()).filter(|index| !taken.contains(index));
     let numbers: Vec<u64> = match job.is_indexed() {
         true => free.take(number).collect(),

@@ -20,6 +20,7 @@ use crate::cluster::entries::{self, Resolved};
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, EventRecord, Merging, Patch, Time, Trigger};
 use crate::finding::ObjectRef;
+use crate::gather::Gather;
 use crate::profile::{Mode, Profile};
 use taints::Taints;
 
@@ -136,7 +137,7 @@ fn users<'c>(
 fn pods_of<'c>(cluster: &'c Cluster, key: &Key, claim: &ResourceClaim) -> BTreeMap<&'c String, &'c Arc<Pod>> {
     let groups = claim.status.reserved_for.iter().filter(|consumer| entries::is_group_reference(consumer));
     let members = groups.flat_map(|group| cluster.pods_of_group(&(key.0.clone(), group.name.clone())));
-    cluster.pods_of_claim(key).chain(members).map(|pod| (&pod.metadata.name, pod)).collect()
+    cluster.pods_of_claim(key).chain(members).map(|pod| (&pod.metadata.name, pod)).gather()
 }
 
 /// Whether a Pod with a node uses the claim.

@@ -12,6 +12,7 @@ use crate::api::slice::TaintEffect;
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, Merging, Patch, Time};
 use crate::finding::ObjectRef;
+use crate::gather::Gather;
 use crate::profile::Profile;
 
 /// Seconds between two writes of the status of one rule.
@@ -84,7 +85,7 @@ fn wanted(
         TaintEffect::NoExecute => {
             let pending = evictions.iter().filter(|(_, eviction)| eviction.rules.contains(&rule.metadata.uid));
             let pending: Vec<&Key> = pending.map(|(key, _)| key).collect();
-            let namespaces: BTreeSet<&String> = pending.iter().map(|key| &key.0).collect();
+            let namespaces: BTreeSet<&String> = pending.iter().map(|key| &key.0).gather();
             if !pending.is_empty() {
                 let message = format!("{} in {}.", needs(pending.len()), count_namespaces(namespaces.len()));
                 Wanted { status: "True", reason: "PodsPendingEviction", message: with_done(&message) }
@@ -119,14 +120,14 @@ fn preview(cluster: &Cluster, profile: &Profile, rule: &DeviceTaintRule) -> Stri
     let allocated: BTreeSet<_> = results
         .filter(|result| selection.has(&result.driver, &result.pool, &result.device))
         .map(|result| (&result.driver, &result.pool, &result.device))
-        .collect();
+        .gather();
     let mut executing = rule.clone();
     executing.spec.taint.effect = TaintEffect::NoExecute;
     let taints = Taints::of_rule(cluster, &executing);
     let users = users(cluster, profile, &taints, Time::default());
     let pods: BTreeSet<(&String, &String)> =
-        users.map(|(pod, _)| (&pod.metadata.namespace, &pod.metadata.name)).collect();
-    let namespaces: BTreeSet<&String> = pods.iter().map(|key| key.0).collect();
+        users.map(|(pod, _)| (&pod.metadata.namespace, &pod.metadata.name)).gather();
+    let namespaces: BTreeSet<&String> = pods.iter().map(|key| key.0).gather();
     counts(published, allocated.len(), pods.len(), namespaces.len())
 }
 

@@ -9,6 +9,7 @@ use crate::api::slice::{DeviceTaint, TaintEffect};
 use crate::cluster::Cluster;
 use crate::cluster::selectors::Selectors;
 use crate::decision::Time;
+use crate::gather::Gather;
 use crate::profile::{Mode, Profile};
 
 /// Driver, pool and name of a device.
@@ -93,7 +94,7 @@ impl<'t> Selection<'t> {
             let mut selectors = Selectors::default();
             let devices = cluster.newest_devices();
             let found = devices.filter(|(slice, device)| rule_applies(cluster, &mut selectors, rule, slice, device));
-            found.map(|(slice, device)| (&*slice.spec.driver, &*slice.spec.pool.name, &*device.name)).collect()
+            found.map(|(slice, device)| (&*slice.spec.driver, &*slice.spec.pool.name, &*device.name)).gather()
         });
         Self { rule, published }
     }

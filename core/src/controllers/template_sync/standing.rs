@@ -11,6 +11,7 @@ use super::usage::is_to_go;
 use super::{SOURCE_UID, Settings, State, decide_for, in_charge, is_copy, rivals};
 use crate::api::claim::ResourceClaimTemplate;
 use crate::cluster::Cluster;
+use crate::gather::Gather;
 
 /// A source, and what all its copies have in common: found out once for all namespaces.
 pub(super) struct Standing<'s> {
@@ -44,7 +45,7 @@ impl<'s> Standing<'s> {
     /// Classes that it names and that are not there, by name.
     pub(super) fn missing_classes(&self) -> BTreeSet<&'s str> {
         let classes = self.cluster.classes();
-        self.own.classes().filter(|name| !classes.contains_key(*name)).collect()
+        self.own.classes().filter(|name| !classes.contains_key(*name)).gather()
     }
 
     /// System namespaces whose labels it selects and that get no copy, by name.

@@ -16,6 +16,7 @@ use crate::api::object::Object;
 use crate::api::source::TemplateSource;
 use crate::cluster::Cluster;
 use crate::decision::{Action, Decision, Time};
+use crate::gather::Gather;
 
 /// Most namespaces of one sort that a status names.
 const MOST_NAMED: usize = 50;
@@ -116,7 +117,7 @@ pub(super) fn recorded_refusals(own: Source<'_>) -> BTreeMap<&str, Refusal> {
         let reason = Reason::of_text(text(one, "reason")).filter(|reason| reason.is_by_server())?;
         Some((text(one, "namespace"), Refusal { reason, message: text(one, "message").to_owned() }))
     };
-    listed.into_iter().flatten().filter_map(refusal).collect()
+    listed.into_iter().flatten().filter_map(refusal).gather()
 }
 
 impl State {

@@ -11,6 +11,7 @@ use crate::api::pod::Namespace;
 use crate::api::source::{DeletionPolicy, TemplateSource};
 use crate::cluster::Cluster;
 use crate::decision::Trigger;
+use crate::gather::Gather;
 
 /// Something to look at.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -105,7 +106,7 @@ pub(super) fn wanted<'c>(cluster: &'c Cluster, settings: &'c Settings, namespace
     let copies = here.into_iter().flat_map(|(name, _)| of_namespace(cluster.templates(), name));
     let copies = copies.filter(|(_, template)| is_copy(template)).map(|(key, _)| key.1.as_str());
     let selecting = sources(cluster, &settings.home).filter(|source| source.selects(namespace));
-    selecting.map(|source| source.target()).chain(copies).collect()
+    selecting.map(|source| source.target()).chain(copies).gather()
 }
 
 /// A source: its copies where it wants them, and where there are any.

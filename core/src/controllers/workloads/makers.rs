@@ -17,6 +17,7 @@ use crate::cluster::Cluster;
 use crate::decision::Action;
 use crate::derive;
 use crate::finding::{Code, Finding};
+use crate::gather::Gather;
 
 /// Label with the group of Jobs that a Pod of a JobSet belongs to.
 pub(super) const JOBSET_GROUP: &str = "jobset.sigs.k8s.io/replicatedjob-name";
@@ -56,7 +57,7 @@ fn job(
     spec: JobSpec,
     more: impl IntoIterator<Item = (String, String)>,
 ) -> Action {
-    let labels = template.labels.clone().into_iter().chain(more).collect();
+    let labels = template.labels.clone().into_iter().chain(more).gather();
     let metadata = ObjectMeta { labels, annotations: template.annotations.clone(), ..ObjectMeta::default() };
     made(owner, child(owner, "batch/v1", "Job", name, metadata, WorkloadSpec::Job(Box::new(spec))))
 }
@@ -189,9 +190,9 @@ pub(crate) fn suspended(workload: &Workload, suspend: Option<bool>) -> (bool, Op
 fn stateful_set(owner: &Workload, name: String, mut spec: StatefulSetSpec) -> Workload {
     let labels = spec.template.metadata.labels.iter();
     let own = labels.filter(|(name, _)| [LWS_NAME, LWS_GROUP, LWS_WORKER].contains(&name.as_str()));
-    let own: BTreeMap<&String, &String> = own.collect();
+    let own: BTreeMap<&String, &String> = own.gather();
     spec.rest.set("selector", json!({ "matchLabels": own }));
-    let labels = [(LWS_NAME.to_owned(), owner.metadata.name.clone())].into_iter().collect();
+    let labels = [(LWS_NAME.to_owned(), owner.metadata.name.clone())].into_iter().gather();
     let metadata = ObjectMeta { labels, ..ObjectMeta::default() };
     child(owner, "apps/v1", "StatefulSet", name, metadata, WorkloadSpec::StatefulSet(Box::new(spec)))
 }

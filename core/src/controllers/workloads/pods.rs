@@ -16,6 +16,7 @@ use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::decision::Action;
 use crate::derive::{self, uid_of};
+use crate::gather::Gather;
 use crate::scheduler::node_fit::NodeState;
 
 use super::deployment::part;
@@ -78,7 +79,7 @@ pub(super) fn stateful_set(cluster: &Cluster, workload: &Workload, spec: &Statef
     let start = spec.ordinals.as_ref().map_or(0, |ordinals| count(Some(ordinals.start)));
     let name = |ordinal: u64| format!("{}-{}", workload.metadata.name, start.saturating_add(ordinal));
     let own: BTreeMap<&str, &Pod> =
-        pods_of(cluster, &key(workload)).map(|pod| (pod.metadata.name.as_str(), pod)).collect();
+        pods_of(cluster, &key(workload)).map(|pod| (pod.metadata.name.as_str(), pod)).gather();
     let wanted = count(spec.replicas);
     let shown = wanted.min(most_of_group(spec).unwrap_or(most).max(own.len() as u64));
     let mut actions = Vec::new();
@@ -209,10 +210,10 @@ pub(super) fn nodes_for(cluster: &Cluster, spec: &DaemonSetSpec) -> Vec<String> 
 /// A workload of a kind that is not known has the Pods of its templates. Where its own controller made some, the others are left to it.
 pub(super) fn other(cluster: &Cluster, workload: &Workload, spec: &OtherSpec, most: u64) -> Vec<Action> {
     let owner = &workload.metadata.name;
-    let own: BTreeSet<&str> = pods_of(cluster, &key(workload)).map(|pod| pod.metadata.name.as_str()).collect();
+    let own: BTreeSet<&str> = pods_of(cluster, &key(workload)).map(|pod| pod.metadata.name.as_str()).gather();
     let wanted = spec.parts.iter().flat_map(|part| (0..part.count.min(most)).map(move |index| (part, index)));
     let wanted: Vec<_> = wanted.take(usize::try_from(most).unwrap_or(usize::MAX)).collect();
-    let names: BTreeSet<String> = wanted.iter().map(|(part, index)| part.pod_name(owner, *index)).collect();
+    let names: BTreeSet<String> = wanted.iter().map(|(part, index)| part.pod_name(owner, *index)).gather();
     let is_of_part = |name: &str| {
         spec.parts.iter().any(|part| {
             let first = part.pod_name(owner, 0);

@@ -19,6 +19,7 @@ use crate::decision::{MAX_RESERVATIONS, Time};
 use crate::explain::group;
 use crate::explain::origin::{Origin, about_claim};
 use crate::finding::{Code, Finding, list};
+use crate::gather::Gather;
 use crate::scheduler::preemption::{Preemption, is_preempted};
 use crate::scheduler::refusal::Cause;
 use crate::scheduler::{self, Examination};
@@ -242,7 +243,7 @@ fn said_before(pod: &Pod) -> Option<String> {
 
 /// A Pod whose devices wait for their drivers.
 fn waits_for_drivers(cluster: &Cluster, claim: &ResourceClaim, node: &str, deadline: Option<String>) -> Finding {
-    let conditions: BTreeSet<&String> = claim.results().flat_map(|result| &result.binding_conditions).collect();
+    let conditions: BTreeSet<&String> = claim.results().flat_map(|result| &result.binding_conditions).gather();
     let until = deadline.map(|time| format!(", until {time}")).unwrap_or_default();
     let message = format!(
         "claim `{}` has devices on node `{node}` and waits for their driver to report {}{until}",

@@ -11,6 +11,7 @@ use super::watch::{NODE, domain};
 use super::{Question, Topology};
 use crate::api::node::Node;
 use crate::api::pod::Pod;
+use crate::gather::Gather;
 
 /// The label that names a node.
 const HOSTNAME: &str = "kubernetes.io/hostname";
@@ -100,8 +101,7 @@ impl Topology {
             .iter()
             .map(|(constraint, _)| {
                 let is_host = constraint.key == HOSTNAME;
-                let domains =
-                    || compared.iter().map(|node| value(node, &constraint.key)).collect::<BTreeSet<_>>().len();
+                let domains = || compared.iter().map(|node| value(node, &constraint.key)).gather::<BTreeSet<_>>().len();
                 logarithm(if is_host { compared.len() } else { domains() }.saturating_add(2))
             })
             .collect();

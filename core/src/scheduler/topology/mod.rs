@@ -25,6 +25,7 @@ use crate::api::node::Node;
 use crate::api::pod::{Namespace, Pod};
 use crate::cluster::Key;
 use crate::cluster::entries::key_of;
+use crate::gather::Gather;
 
 /// Most questions that are kept; the one that was not asked for longest goes first.
 const MOST_WATCHES: usize = 512;
@@ -255,7 +256,7 @@ impl Topology {
     /// Questions that may be this one.
     fn by_label_of(&self, question: &Question) -> impl Iterator<Item = usize> + '_ {
         let certain = question.pods.first().and_then(|selector| selector.labels.certain());
-        let labels: Labels = certain.map(|(key, value)| (key.clone(), value.clone())).into_iter().collect();
+        let labels: Labels = certain.map(|(key, value)| (key.clone(), value.clone())).into_iter().gather();
         self.by_label.candidates(&labels).collect::<Vec<_>>().into_iter()
     }
 

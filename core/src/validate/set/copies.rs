@@ -14,6 +14,7 @@ use crate::api::source::{
     annotations_select, is_annotated,
 };
 use crate::finding::{Code, Finding, Severity};
+use crate::gather::Gather;
 use crate::near::nearest;
 
 /// Namespaces that a message names.
@@ -169,7 +170,7 @@ impl<'v> Copies<'v> {
 
     /// Others that make, or made, a template of the same name in a namespace.
     fn rivals(&self, source: &Source<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
-        let mut spaces: BTreeSet<&str> = self.spaces.keys().copied().collect();
+        let mut spaces: BTreeSet<&str> = self.spaces.keys().copied().gather();
         spaces.extend(source.named().map(|(_, space)| space));
         spaces.retain(|space| self.is_for(source, space));
         let target = &source.target;
@@ -221,7 +222,7 @@ impl<'v> Copies<'v> {
 /// The master that it names is to be in the controller's namespace, wherever that is.
 fn master(source: &Source<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
     let Some(master) = source.spec.as_ref().and_then(|spec| spec.source.as_ref()) else { return };
-    let names: BTreeSet<&str> = index.templates.keys().map(|key| key.1).collect();
+    let names: BTreeSet<&str> = index.templates.keys().map(|key| key.1).gather();
     if !master.name.is_empty() && !names.contains(master.name.as_str()) {
         let message = format!(
             "there is no ResourceClaimTemplate `{}`, which has to be in the namespace of the controller",

@@ -8,6 +8,7 @@ use super::json::{Json, claim_spec, field, inner, kind, list, namespace, text};
 use super::missing;
 use crate::api::other_workload::{Found, found_in};
 use crate::finding::{Code, Finding};
+use crate::gather::Gather;
 use crate::validate::kind::{Kind, split};
 use crate::validate::pod_templates::{self, is_cluster_wide};
 
@@ -190,7 +191,7 @@ fn requests(object: &Json<'_>, at: &str, spec: &Json<'_>, index: &Index<'_>, fou
     let claims: BTreeMap<&str, BTreeSet<String>> = list(field(spec, "resourceClaims"))
         .iter()
         .filter_map(|claim| Some((text(claim, "name"), known(claim)?)))
-        .collect();
+        .gather();
     for kind in ["initContainers", "containers"] {
         for (container, resources) in list(field(spec, kind)).iter().enumerate() {
             for (number, used) in list(inner(resources, "resources.claims")).iter().enumerate() {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::json::{Json, entries, field, inner, kind, list, text};
 use crate::finding::{Code, Finding, Severity};
+use crate::gather::Gather;
 
 /// A slice with its place in the set.
 type Slice<'v> = (usize, &'v Json<'v>);
@@ -46,7 +47,7 @@ fn number(slice: &Json<'_>, name: &str) -> i64 {
 
 fn counts(driver: &str, pool: &str, slices: &[Slice<'_>], add: &mut impl FnMut(usize, Finding)) {
     const AT: &str = "spec.pool.resourceSliceCount";
-    let counts: BTreeSet<i64> = slices.iter().map(|(_, slice)| number(slice, "resourceSliceCount")).collect();
+    let counts: BTreeSet<i64> = slices.iter().map(|(_, slice)| number(slice, "resourceSliceCount")).gather();
     let there = i64::try_from(slices.len()).unwrap_or(i64::MAX);
     for (at, slice) in slices {
         let count = number(slice, "resourceSliceCount");
