@@ -13,6 +13,7 @@ mod explaining;
 mod fleets;
 mod from_cluster;
 mod hanging;
+mod interrupted;
 mod leading;
 mod mcp;
 mod names;

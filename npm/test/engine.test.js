@@ -121,10 +121,10 @@ test("places of several questions are one bit per node, prepared or not", () => 
   });
   const three = engine.prepare({ claims: [claim(3)] });
   const { status, bits } = engine.fits(three);
-  assert.deepEqual([status, bits], ["known", "01"]);
+  assert.deepEqual([status, bits], ["known", "010"]);
   const fork = engine.fork();
   const answers = fork.fitsAll([three, { ...three, nodes: ["node-b"] }, { claims: [claim(9)] }, { claims: [1] }]);
-  assert.deepEqual(answers.map(({ status, bits }) => bits ?? status), ["01", "1", "00", "unreadable"]);
+  assert.deepEqual(answers.map(({ status, bits }) => bits ?? status), ["010", "1", "000", "unreadable"]);
   assert.deepEqual(engine.allocateAll([three, { claims: [claim(9)] }]).map(({ status }) => status), ["allocated", "none"]);
   assert.equal(engine.forget(three), true);
   assert.equal(engine.forget(three), false);
@@ -132,7 +132,7 @@ test("places of several questions are one bit per node, prepared or not", () => 
   assert.equal(fork.allocate(three).node, "node-b", "a fork keeps it");
   const own = engine.prepare({ claims: [claim(1)] });
   fork.commit();
-  assert.equal(engine.fits(own).bits, "11", "a commit leaves prepared questions alone");
+  assert.equal(engine.fits(own).bits, "111", "a commit leaves prepared questions alone");
   assert.equal(engine.fits(three).status, "unreadable");
   assert.throws(() => engine.prepare({ claims: [1] }), RequestError);
 });

@@ -18,7 +18,7 @@ const INPUTS: [&str; 7] =
 const EMBEDDED: [&str; 2] = ["host-go/internal/engine/apportion.wasm", "host-python/src/apportion/apportion.wasm"];
 
 /// Hosts carry it in their packages: what it weighs today, and little more. Five million bytes are the aim.
-const MOST_BYTES: usize = 5_250_000;
+const MOST_BYTES: usize = 5_100_000;
 
 /// The section of a WebAssembly module that lists its imports.
 const IMPORTS: u8 = 2;

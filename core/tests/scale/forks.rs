@@ -11,6 +11,26 @@ use serde_json::{Value, json};
 
 use crate::worlds;
 
+/// Nodes with devices and nothing else.
+fn devices(nodes: usize, each: usize) -> Vec<Value> {
+    let mut objects = vec![worlds::class()];
+    for index in 0..nodes {
+        let name = format!("node-{index:04}");
+        let device = |gpu| json!({ "name": format!("gpu-{gpu:02}"), "attributes": { "uuid": { "string": format!("{name}-{gpu}") } } });
+        objects.push(worlds::node(&name, 64, 512));
+        objects.push(worlds::slice(&name, (0..each).map(device).collect()));
+    }
+    objects
+}
+
+/// A claim for one device.
+fn one(name: &str) -> Value {
+    json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": name, "namespace": "ml" },
+        "spec": { "devices": { "requests": [{ "name": "gpu", "exactly": { "deviceClassName": "gpu" } }] } },
+    })
+}
+
 /// The shortest of many runs.
 fn best(times: u32, mut work: impl FnMut(u32)) -> Duration {
     let time = |number| {
@@ -22,7 +42,7 @@ fn best(times: u32, mut work: impl FnMut(u32)) -> Duration {
 }
 
 fn claim(number: u32, device: Option<u32>) -> String {
-    let mut claim = worlds::one(&format!("claim-{number:05}"));
+    let mut claim = one(&format!("claim-{number:05}"));
     if let Some(device) = device {
         let result = json!({ "request": "gpu", "driver": worlds::DRIVER, "pool": format!("node-{:04}", device / 16),
             "device": format!("gpu-{:02}", device % 16) });
@@ -35,10 +55,10 @@ fn claim(number: u32, device: Option<u32>) -> String {
 #[ignore = "is of use in release mode only"]
 fn a_fork_costs_what_it_changes() {
     let mut engine = Engine::new(Profile::default(), Limits::default());
-    let texts: Vec<String> = worlds::devices(5_000, 16).iter().map(Value::to_string).collect();
+    let texts: Vec<String> = devices(5_000, 16).iter().map(Value::to_string).collect();
     engine.apply(texts.iter().map(String::as_str));
     engine.apply((0..20_000).map(|number| claim(number, Some(number))).collect::<Vec<_>>().iter().map(String::as_str));
-    let asked = wire::question(json!({ "claims": [worlds::one("asked")] })).unwrap();
+    let asked = wire::question(json!({ "claims": [one("asked")] })).unwrap();
     let prepared = engine.prepare(asked.clone()).unwrap();
     println!("every node looked at for the first time: {:?}", best(1, |_| drop(engine.fits(&asked))));
     assert_eq!(engine.allocate(&asked).to_json()["node"], "node-1250");

@@ -97,26 +97,6 @@ pub(crate) fn batch(pods: usize, nodes: usize) -> Vec<Value> {
     objects
 }
 
-/// Nodes with devices and nothing else.
-pub(crate) fn devices(nodes: usize, each: usize) -> Vec<Value> {
-    let mut objects = vec![class()];
-    for index in 0..nodes {
-        let name = format!("node-{index:04}");
-        let device = |gpu| json!({ "name": format!("gpu-{gpu:02}"), "attributes": { "uuid": { "string": format!("{name}-{gpu}") } } });
-        objects.push(node(&name, 64, 512));
-        objects.push(slice(&name, (0..each).map(device).collect()));
-    }
-    objects
-}
-
-/// A claim for one device.
-pub(crate) fn one(name: &str) -> Value {
-    json!({
-        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": name, "namespace": "ml" },
-        "spec": { "devices": { "requests": [{ "name": "gpu", "exactly": { "deviceClassName": "gpu" } }] } },
-    })
-}
-
 /// Gangs of ten, each with one claim for all, whose members ask for CPU: six gangs leave too little on a node for a seventh, but
 /// enough for some of its members.
 pub(crate) fn gangs(gangs: usize, nodes: usize) -> Vec<Value> {
@@ -139,7 +119,7 @@ pub(crate) fn gangs(gangs: usize, nodes: usize) -> Vec<Value> {
     objects
 }
 
-fn class() -> Value {
+pub(crate) fn class() -> Value {
     json!({
         "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": { "name": "gpu" },
         "spec": { "selectors": [{ "cel": { "expression": format!("device.driver == '{DRIVER}'") } }] },
@@ -154,14 +134,14 @@ fn template() -> Value {
     })
 }
 
-fn node(name: &str, cpu: u64, memory: u64) -> Value {
+pub(crate) fn node(name: &str, cpu: u64, memory: u64) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Node", "metadata": { "name": name },
         "status": { "allocatable": { "cpu": cpu.to_string(), "memory": format!("{memory}Gi"), "pods": "110" } },
     })
 }
 
-fn slice(node: &str, devices: Vec<Value>) -> Value {
+pub(crate) fn slice(node: &str, devices: Vec<Value>) -> Value {
     json!({
         "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": format!("{node}-gpu") },
         "spec": {

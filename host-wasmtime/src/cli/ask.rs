@@ -23,7 +23,8 @@ use super::machine;
 use super::pen::Pen;
 use super::read::gather;
 use super::shown::{InputErrors, Shown};
-use super::text::{clean, clean_painted};
+use super::stage;
+use super::text::{self, clean, clean_painted};
 use crate::api_server::READ;
 
 /// The profile that the arguments describe.
@@ -83,7 +84,9 @@ pub(crate) fn cluster<'a>(
 ) -> Result<Asked<'a, Box<dyn Door>>> {
     let mut door = empty(engine)?;
     let input = gather(files, live, &READ)?;
+    stage::wait(format!("taking in {}", text::count(input.documents.len(), "object")), String::new());
     let taken = input.apply(door.as_mut())?;
+    stage::wait("deciding", taken.sentence(&input.sources));
     Ok(Asked { door, input, taken, look, kubernetes: machine::kubernetes_in_mode(engine) })
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct Input {
     pub(crate) refused: usize,
     /// Files of folders in which nothing has a kind, such as `values.yaml`: they are no manifests, and nothing is said of them.
     pub(crate) skipped: Vec<String>,
+    /// Whether somebody interrupted before everything was read.
+    pub(crate) is_cut: bool,
 }
 
 /// One object: what tells it from others, and where it stands.
@@ -114,7 +116,15 @@ impl Input {
     pub(crate) fn of_objects(source: Source, objects: Vec<Value>) -> Self {
         let document = |object: Value| (Document::of_object(0, &object, Positions::nowhere()), object.to_string());
         let (documents, texts) = objects.into_iter().map(document).unzip();
-        Self { sources: vec![source], documents, texts, problems: Vec::new(), refused: 0, skipped: Vec::new() }
+        Self {
+            sources: vec![source],
+            documents,
+            texts,
+            problems: Vec::new(),
+            refused: 0,
+            skipped: Vec::new(),
+            is_cut: false,
+        }
     }
 
     /// What was read later comes behind.

@@ -19,6 +19,7 @@ mod read;
 mod report;
 mod scores;
 mod shown;
+mod stage;
 mod template_sync;
 mod text;
 mod tree;
@@ -36,12 +37,17 @@ pub(crate) fn main() -> ExitCode {
     // What clap refuses it prints, and ends.
     let matches = commands::definition().term_width(text::width()).get_matches();
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    if arguments.command.ends_by_itself() {
+        stage::listen();
+    }
     let shown = match commands::wants_role(&matches) {
         true => live::role(arguments.command.reads()),
         false => arguments.command.run(),
     };
     let shown = shown.or_else(|error| error.downcast::<InputErrors>().map(Shown::from));
+    stage::end();
     match shown.and_then(Shown::print) {
+        Ok(_) if stage::is_interrupted() => ExitCode::from(stage::INTERRUPTED),
         Ok(Verdict::Yes) => ExitCode::from(0),
         Ok(Verdict::No) => ExitCode::from(1),
         Err(error) => {

@@ -16,6 +16,7 @@ use super::input::{Document, Input};
 use super::live;
 use super::note::Note;
 use super::progress::Progress;
+use super::stage;
 use crate::api_server::Resource;
 
 /// Bytes from which on a text is read in parts.
@@ -30,6 +31,7 @@ const MOST_LOOKS: usize = 3;
 
 /// Reads these kinds of the cluster, where that is asked for, and then the files.
 pub(crate) fn gather(files: &[String], cluster: &ClusterArguments, kinds: &[Resource]) -> Result<Input> {
+    stage::read();
     let load =
         || cluster.held.as_ref().map_or_else(|| load(files, cluster.network()), |held| Ok(of_sources(held.clone())));
     let has_texts = cluster.held.as_ref().map_or(!files.is_empty(), |held| !held.is_empty());
@@ -129,6 +131,7 @@ pub(crate) fn read<T: Send, L: Look<T>>(sources: Vec<Source>, make: impl Fn() ->
         problems: Vec::new(),
         refused: 0,
         skipped: Vec::new(),
+        is_cut: false,
     };
     let mut all = (nothing, Vec::new());
     let mut done = tasks.iter().zip(done).peekable();
@@ -137,7 +140,12 @@ pub(crate) fn read<T: Send, L: Look<T>>(sources: Vec<Source>, make: impl Fn() ->
         while let Some((_, done)) = done.next_if(|(task, _)| task.source == index) {
             of_source.push(done);
         }
-        if !add(&mut all, index, source, &limits, of_source) {
+        if stage::is_interrupted() {
+            let read = of_source.iter().take_while(|done| done.is_some()).count();
+            all.0.is_cut |= read < of_source.len();
+            of_source.truncate(read);
+            add(&mut all, index, source, &limits, of_source);
+        } else if !add(&mut all, index, source, &limits, of_source) {
             // Beyond a limit: what is still within it, only reading from the start tells.
             let whole = Task { source: index, bytes: 0..source.text.len() };
             let whole = do_task(&whole, &source.text, &limits, &mut [make()]);
@@ -197,7 +205,7 @@ fn work<T: Send, L: Look<T>>(
         for _ in 0..workers {
             scope.spawn(|| {
                 let mut looks: Vec<L> = (0..looks_each).map(|_| make()).collect();
-                loop {
+                while !stage::is_interrupted() {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let (Some(work), Some(slot)) = (tasks.get(index), done.get(index)) else { return };
                     let (Some(source), Some(state)) = (sources.get(work.source), states.get(work.source)) else {

@@ -15,7 +15,7 @@ use super::files::{Network, Source};
 use super::input::{Input, identity};
 use super::note::Note;
 use super::read::{load, read};
-use super::{ask, text};
+use super::{ask, stage, text};
 
 /// Objects as they are stored, by group, kind, namespace and name.
 pub(crate) type Stored = BTreeMap<(String, ObjectRef), Value>;
@@ -45,6 +45,7 @@ impl Validators {
 
     /// Reads and validates all files; findings come per document of the input.
     pub(crate) fn check(&self, sources: Vec<Source>, stored: &Stored, is_status: bool) -> (Input, Vec<Vec<Finding>>) {
+        stage::read_in_parts();
         let (input, mut findings) = read(sources, || {
             let mut validator = self.make();
             move |objects: Vec<Value>, texts: &[String]| {

@@ -87,6 +87,17 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether it ends without somebody who ends it.
+    pub(crate) const fn ends_by_itself(&self) -> bool {
+        match self {
+            Self::Controller(_) | Self::Playground(_) | Self::Batch(_) => false,
+            #[cfg(feature = "mcp")]
+            Self::Mcp(_) => false,
+            Self::Check(arguments) => !arguments.watch,
+            _ => true,
+        }
+    }
+
     pub(crate) fn run(&self) -> Result<Shown> {
         match self {
             Self::Run(arguments) => run::run(arguments),

@@ -20,7 +20,7 @@ use crate::cli::note::{Note, numbers, order};
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::read::gather;
 use crate::cli::shown::{Shown, Verdict};
-use crate::cli::{ask, machine, text};
+use crate::cli::{ask, machine, stage, text};
 
 const EXAMPLE: &str = "\
 Example:
@@ -65,6 +65,7 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<Shown> {
         None => input.cluster.from_cluster.then(ask::now),
     };
     let input = gather(&input.files(), &input.cluster, &READ)?;
+    stage::wait("checking", format!("{} read", text::count(input.documents.len(), "object")));
     let findings = match kubernetes.native {
         true => inspect(input.objects().collect(), &profile, now),
         false => Runner::new()?.inspect(&input.texts, &profile, now, HostLimits::default())?,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::cli::arguments::EngineArguments;
 use crate::cli::input::{Input, Taken};
-use crate::cli::{ask, files};
+use crate::cli::{ask, files, stage};
 
 /// How long is played where nobody says it: until this long after the last step.
 const USUAL: i64 = 600_000;
@@ -131,6 +131,7 @@ impl Steps {
         P::Error: std::error::Error + Send + Sync + 'static,
     {
         let taken = input.taken(plays.submit(&input.texts)?);
+        stage::wait("letting time pass", taken.sentence(&input.sources));
         Ok((taken, play(&mut plays, self)?))
     }
 }

@@ -7,7 +7,7 @@ use std::io;
 use std::thread;
 
 use anyhow::Result;
-use apportion_core::finding::Finding;
+use apportion_core::finding::{Finding, Severity};
 use clap::Args;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -21,7 +21,7 @@ use crate::cli::pen::{Ink, Pen};
 use crate::cli::report::{github, junit, sarif};
 use crate::cli::shown::{Shown, Stdout, Verdict};
 use crate::cli::validators::{self, Validators};
-use crate::cli::{ask, machine, text};
+use crate::cli::{ask, machine, stage, text};
 
 use choice::{Choice, ChoiceArguments};
 
@@ -71,6 +71,14 @@ pub(super) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     let choice = Choice::of(&arguments.choice)?;
     let look = |sources: Vec<Source>| -> Result<Looked> {
         let (mut input, mut findings) = validators.check(sources, &stored, arguments.status);
+        if stage::is_interrupted() {
+            // Of a part of the objects nobody knows what refers to nothing.
+            let ignored = choice.take(&mut input, &mut findings, &mut Vec::new());
+            return Ok(Looked { input, findings, repeated: Vec::new(), ignored });
+        }
+        let errors = findings.iter().flatten().filter(|finding| finding.severity == Severity::Error).count();
+        let known = format!("{} in {}", text::count(errors, "error"), text::count(input.documents.len(), "object"));
+        stage::wait("comparing objects", known);
         let (of_set, repeated) = thread::scope(|scope| {
             let repeated = scope.spawn(|| input.repeated(&Places::new(&input)));
             (validators.make().validate_set(&input.texts), repeated.join())
@@ -83,9 +91,10 @@ pub(super) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
         Ok(Looked { input, findings, repeated, ignored })
     };
     let Looked { mut input, mut findings, mut repeated, mut ignored } = look(choice.kept(arguments.input.read()?))?;
-    let mut stderr = String::new();
+    let is_cut = stage::is_interrupted();
+    let mut stderr = if is_cut { cut(&input) } else { String::new() };
     let mut diff = String::new();
-    if arguments.fix {
+    if arguments.fix && !is_cut {
         let mut fixed = fix::fix(&input, &findings, arguments.diff);
         let before: Vec<Source> = input.sources.iter().map(|source| source.with_text(source.text.clone())).collect();
         // A correction can bring mistakes to light, since nothing is said of the fields of an unknown kind.
@@ -164,6 +173,13 @@ fn passed_over(ignored: &[Ignored], sources: &[Source], is_verbose: bool) -> Str
         }));
     }
     text::lines(lines)
+}
+
+/// That somebody interrupted, and what was looked at.
+fn cut(input: &Input) -> String {
+    let objects = text::count(input.documents.len(), "object");
+    let whole = if input.is_cut { "the files were not read to the end, and " } else { "" };
+    format!("interrupted: {objects} looked at, each by itself; {whole}objects were not compared with each other\n")
 }
 
 fn summary(input: &Input, errors: usize, warnings: usize, kubernetes: &str, pen: Pen) -> String {
