@@ -601,9 +601,25 @@ export type AttributeStatistic = {
   /** Devices of the class. */
   devices: Integer,
   /** The most frequent values with their number of devices, at most eight. */
-  values: Array<[string, Integer]>,
+  values: Array<ValueCount>,
   /** What was probably meant, where hardly any device has it. */
   didYouMean?: string,
+};
+
+/** A value, and how many devices have it. */
+export type ValueCount = {
+  /** The value as selectors write it. */
+  value: string,
+  /** Devices that have it. */
+  devices: Integer,
+};
+
+/** What a selector reads, and what a device has for it. */
+export type ReadValue = {
+  /** The name as selectors write it: `device.attributes["gpu.example.com"].memory`. */
+  name: string,
+  /** The value as selectors write it; absent where the device has none. */
+  value?: string,
 };
 
 /** The node that comes nearest to fitting. */
@@ -658,8 +674,8 @@ export type Reason = {
   text: string,
   /** Which selector. */
   selector?: SelectorRef,
-  /** What the selector read, and what the device has for it; absent where it has nothing. */
-  values?: Array<[string, string | null]>,
+  /** What the selector read, and what the device has for it. */
+  values?: Array<ReadValue>,
   /** The capacity or `set/counter` that is short. */
   shortage?: Shortage,
   /** The taint, as `key=value:effect`. */
@@ -1294,8 +1310,8 @@ export type ExpressionAnswer = {
   device: DeviceId,
   /** The expression as a whole, then its parts in the order of the text. */
   parts: Array<ExpressionPart>,
-  /** What it reads, and what the device has for it; absent where it has nothing. */
-  reads: Array<[string, string | null]>,
+  /** What it reads, and what the device has for it. */
+  reads: Array<ReadValue>,
   /** What the evaluation cost, of at most 1,000,000 units; absent where it did not start. */
   cost?: Integer,
   /** The reference's estimate of the most it can cost on any device. */

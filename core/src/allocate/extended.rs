@@ -14,6 +14,7 @@ use crate::api::pod::{Container, Pod};
 use crate::api::quantity::Quantity;
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
+use crate::gather::Gather;
 
 /// In front of a class name: the resource that the class serves without stating it.
 pub const IMPLICIT_PREFIX: &str = "deviceclass.resource.kubernetes.io/";
@@ -58,7 +59,7 @@ pub fn on_node(cluster: &Cluster, pod: &Pod, node: &Node) -> Option<ExtendedReso
         return None;
     }
     let containers: Vec<Needs<'_>> = needs(pod);
-    let names: BTreeSet<&String> = containers.iter().flat_map(|container| container.amounts.keys()).collect();
+    let names: BTreeSet<&String> = containers.iter().flat_map(|container| container.amounts.keys()).gather();
     let mut found = ExtendedResources::default();
     for resource in names {
         let Some(class) = class_for(cluster, resource) else { continue };

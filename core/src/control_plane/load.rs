@@ -19,6 +19,7 @@ use crate::controllers::workloads;
 use crate::decision::Time;
 use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef, list};
+use crate::gather::Gather;
 use crate::validate::{ADMIN_LABEL, allows_admin_access};
 
 /// When a cluster starts whose objects say nothing about the time.
@@ -123,7 +124,7 @@ impl Simulation {
         self.give_priorities(&mut findings);
         self.take_as_given();
         let bound = self.server.cluster().pods().iter().filter(|(_, pod)| !pod.spec.node_name.is_empty());
-        self.bound = bound.map(|(key, _)| key.clone()).collect();
+        self.bound = bound.map(|(key, _)| key.clone()).gather();
         self.knows_nodes = true;
         self.hear();
         self.play_workloads();

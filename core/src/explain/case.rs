@@ -1,5 +1,7 @@
 //! From what is named to what is asked of the allocator: the claims, the nodes, and what stands before them.
 
+use std::sync::Arc;
+
 use super::Request;
 use super::detail::is_meant;
 use super::origin::{Origin, about_claim};
@@ -50,6 +52,8 @@ pub(crate) struct Case {
     pub(crate) failure: Option<Finding>,
     /// The Pods for which the claims are, as `namespace/name`: nothing is taken from them.
     pub(crate) own: Vec<String>,
+    /// What the nodes have left, where it is about a Pod.
+    pub(crate) book: Arc<NodeCache>,
 }
 
 /// Where something is that is not Pending.
@@ -218,14 +222,15 @@ fn is_about_devices(finding: &Finding) -> bool {
 
 pub(crate) fn pod_case(cluster: &Cluster, settled: &Settled, key: &Key) -> Case {
     let seen = cluster.pods().get(key).and_then(|pod| settled.seen_by(cluster, pod));
-    let mut case = pod_case_of(seen.as_ref().unwrap_or(cluster), settled, key);
+    let book = seen.as_ref().map_or_else(|| settled.book(cluster), |seen| Arc::new(NodeCache::new(seen)));
+    let mut case = pod_case_of(seen.as_ref().unwrap_or(cluster), settled, key, book);
     case.seen = seen;
     case
 }
 
-fn pod_case_of(cluster: &Cluster, settled: &Settled, key: &Key) -> Case {
+fn pod_case_of(cluster: &Cluster, settled: &Settled, key: &Key, book: Arc<NodeCache>) -> Case {
     let subject = ObjectRef { kind: "Pod".to_owned(), namespace: key.0.clone(), name: key.1.clone() };
-    let mut case = Case { subject, all_nodes: cluster.nodes().len(), ..Case::default() };
+    let mut case = Case { subject, all_nodes: cluster.nodes().len(), book, ..Case::default() };
     let Some(pod) = cluster.pods().get(key) else { return case };
     let verdict = settled.verdicts.get(key).cloned().unwrap_or_default();
     case.own = super::group::members(cluster, pod);
@@ -271,7 +276,7 @@ fn nodes_of_pod(cluster: &Cluster, pod: &Pod, claims: &[&ResourceClaim], case: &
     let (allocated, unallocated): (Vec<&ResourceClaim>, Vec<&ResourceClaim>) =
         claims.iter().copied().partition(|claim| claim.status.allocation.is_some());
     let mut extended_here = None;
-    for state in NodeCache::new(cluster).nodes() {
+    for state in Arc::clone(&case.book).nodes() {
         let extended = extended::on_node(cluster, pod, &state.node);
         let mut requests = requests.clone();
         requests.retain(|name, _| extended.as_ref().is_none_or(|extended| !extended.resources.contains(name)));

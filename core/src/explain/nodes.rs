@@ -25,7 +25,7 @@ use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::scheduler::filter::reaches;
 use crate::scheduler::node_fit::{self, NodeState, Refusal, Resources};
-use crate::scheduler::{NodeCache, special};
+use crate::scheduler::special;
 
 /// Most suggestions of this kind.
 const MOST: usize = 4;
@@ -97,7 +97,7 @@ pub(crate) fn with_claims(cluster: &mut Cluster, case: &Case, allowance: &mut Al
     if case.unallocated.is_empty() {
         return Vec::new();
     }
-    groups.sort_by_cached_key(|group| rank(&group.changes));
+    groups.arrange_by_key(|group| rank(&group.changes));
     let mut found = Vec::new();
     for Group { mut changes, mut nodes, .. } in groups.into_iter().take(MOST) {
         nodes.truncate(SHOWN);
@@ -155,7 +155,7 @@ fn includes(changes: &[Change], others: &[Change]) -> bool {
 fn groups(cluster: &Cluster, case: &Case, pod: &Pod) -> Vec<Group> {
     let requests = node_fit::requests(pod);
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
-    for state in NodeCache::new(cluster).nodes() {
+    for state in case.book.nodes() {
         if !case.allocated.iter().all(|claim| reaches(claim, state)) {
             continue;
         }

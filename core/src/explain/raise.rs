@@ -31,15 +31,15 @@ pub(crate) fn suggestion(cluster: &mut Cluster, case: &Case, limits: &Limits) ->
     if never_preempts(&pod) || !pod.spec.node_name.is_empty() {
         return None;
     }
-    let mut book = NodeCache::new(cluster);
     let requests = node_fit::requests(&pod);
     let is_full = |state: &NodeState| {
         let refusals = state.refusals(&pod, &requests);
         !refusals.is_empty() && refusals.iter().all(Refusal::is_curable)
     };
-    if !asks_others(&pod) && !book.nodes().any(is_full) {
+    if !asks_others(&pod) && !case.book.nodes().any(is_full) {
         return None;
     }
+    let mut book = NodeCache::clone(&case.book);
     for (to, class) in priorities(cluster, &pod).into_iter().take(MOST_TRIED) {
         let mut raised = Pod::clone(&pod);
         raised.spec.priority = Some(to);

@@ -1,5 +1,6 @@
 //! A control plane at rest, as explanations and reports see it.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::control_plane::{Preempted, Simulation, scheduling_order, unmodelled};
 use crate::finding::{Code, Finding, Severity, list};
 use crate::gather::Gather;
 use crate::scheduler::node_fit::{is_inferred, unknown_labels};
-use crate::scheduler::{Examination, KnownRefusals};
+use crate::scheduler::{Examination, KnownRefusals, NodeCache};
 
 /// What became of a cluster's Pods.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +33,8 @@ pub(crate) struct Settled {
     pub(crate) findings: Vec<Finding>,
     /// Pods that had to go for others, the first one first.
     pub(crate) preempted: Vec<Preempted>,
+    /// What the nodes have left, once somebody asked.
+    book: OnceCell<Arc<NodeCache>>,
 }
 
 /// Lets the control plane of a cluster settle. The cluster afterwards is the settled one.
@@ -114,6 +117,11 @@ impl Look {
 }
 
 impl Settled {
+    /// What the nodes of the settled cluster have left.
+    pub(crate) fn book(&self, cluster: &Cluster) -> Arc<NodeCache> {
+        Arc::clone(self.book.get_or_init(|| Arc::new(NodeCache::new(cluster))))
+    }
+
     /// The cluster as a Pod without a place sees it that is tried after other Pods of its PodGroup; `None` where it sees it as it is.
     pub(crate) fn seen_by(&self, cluster: &Cluster, pod: &Pod) -> Option<Cluster> {
         let assumed = self.assumed.get(&(pod.metadata.namespace.clone(), pod.group_name()?.to_owned()))?;

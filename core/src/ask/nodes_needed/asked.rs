@@ -51,7 +51,7 @@ pub(super) fn add(
     objects.into_iter().for_each(|object| simulation.server_mut().seed_object(object, now));
     simulation.settle();
     let pods = simulation.server().cluster().pods().keys();
-    Ok(pods.filter(|key| !before.contains(*key)).cloned().collect())
+    Ok(pods.filter(|key| !before.contains(*key)).cloned().gather())
 }
 
 /// The copies.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{RegexError, unicode};
+use crate::arrange::Arrange;
 
 /// A node of a pattern.
 #[derive(Clone, PartialEq, Debug)]
@@ -550,7 +551,7 @@ fn single(mut chars: impl Iterator<Item = char>) -> Option<char> {
 }
 
 pub(super) fn normalize(mut ranges: Vec<(char, char)>) -> Vec<(char, char)> {
-    ranges.sort_unstable();
+    ranges.arrange();
     let mut merged: Vec<(char, char)> = Vec::with_capacity(ranges.len());
     for (low, high) in ranges {
         match merged.last_mut() {
