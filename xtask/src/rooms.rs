@@ -10,7 +10,7 @@ use crate::Workspace;
 /// Rooms from the innermost to the outermost. A file imports from its own level and those before it.
 const LEVELS: [&[&str]; 15] = [
     // Objects, versions and gates, problems as data, names and ids.
-    &["api", "profile", "finding", "near", "derive", "bits", "arrange"],
+    &["api", "profile", "finding", "near", "derive", "bits", "arrange", "gather"],
     &["cel"],
     &["validate"],
     // Facts and indexes.
