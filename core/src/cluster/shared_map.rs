@@ -347,10 +347,15 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
     }
 }
 
+/// What is still to be walked over on the way down from the root.
+type Above<I> = SmallVec<[I; DEEP]>;
+
+type Children<'m, K, V> = slice::Iter<'m, Arc<Node<K, V>>>;
+type ChildrenMut<'m, K, V> = slice::IterMut<'m, Arc<Node<K, V>>>;
+
 /// Entries by key.
 pub struct Iter<'m, K, V> {
-    /// What comes after, from the root down.
-    above: SmallVec<[slice::Iter<'m, Arc<Node<K, V>>>; DEEP]>,
+    above: Above<Children<'m, K, V>>,
     leaf: slice::Iter<'m, (K, V)>,
 }
 
@@ -393,8 +398,7 @@ impl<'m, K, V> Iterator for Iter<'m, K, V> {
 
 /// Entries by key, with values to be changed.
 pub struct IterMut<'m, K, V> {
-    /// What comes after, from the root down.
-    above: SmallVec<[slice::IterMut<'m, Arc<Node<K, V>>>; DEEP]>,
+    above: Above<ChildrenMut<'m, K, V>>,
     leaf: slice::IterMut<'m, (K, V)>,
 }
 
