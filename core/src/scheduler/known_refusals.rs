@@ -9,9 +9,11 @@ use super::filter::Asked;
 use super::preemption::never_preempts;
 use super::refusal::{Cause, Nodes};
 use crate::api::claim::{ResourceClaim, ResourceClaimSpec};
+use crate::api::pod::ResourceRequirements;
 
-/// Most answers that are kept; the oldest goes first.
-const MOST: usize = 32;
+/// Nodes in all answers that are kept, and answers, at most; the oldest goes first.
+const MOST_NODES: usize = 50_000;
+const MOST: usize = 256;
 
 /// Answers to Pods without a place, kept as long as nothing changes.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +24,10 @@ pub(crate) struct KnownRefusals(VecDeque<(PodAsks, String, Arc<Nodes>)>);
 pub(super) struct PodAsks {
     namespace: String,
     nodes: NodeAsks,
+    /// What each container asks for: devices may take something of the node for it.
+    containers: Vec<ResourceRequirements>,
+    /// What they call the claims.
+    entries: Vec<String>,
     claims: Vec<Arc<ResourceClaimSpec>>,
     priority: i64,
     never_preempts: bool,
@@ -35,10 +41,13 @@ impl Scheduler<'_> {
         let has_other_claims = asked.claims.len() != asked.needs.len();
         let is_odd = asked.asks || has_other_claims || asked.wanted.is_some();
         let is_nominated = !pod.status.nominated_node_name.is_empty();
+        let containers = pod.spec.init_containers.iter().chain(&pod.spec.containers);
         let is_narrowed = !self.without.is_empty() || self.only.is_some() || !self.barred.is_empty();
         (!is_odd && !is_nominated && !is_narrowed).then(|| PodAsks {
             namespace: pod.metadata.namespace.clone(),
             nodes: asked.of_nodes(),
+            containers: containers.map(|container| container.resources.clone()).collect(),
+            entries: pod.spec.resource_claims.iter().map(|entry| entry.name.clone()).collect(),
             claims: asked.claims.iter().map(|claim| Arc::clone(&claim.spec)).collect(),
             priority: pod.priority(),
             never_preempts: never_preempts(pod),
@@ -55,7 +64,8 @@ impl Scheduler<'_> {
     /// Keeps the answer to a Pod for those that ask the same.
     pub(super) fn keep_refusal(&mut self, asks: PodAsks, failure: &Failure) {
         if let (Some(KnownRefusals(known)), Cause::Nodes { nodes, .. }) = (&mut self.refusals, &failure.cause) {
-            known.truncate(MOST.saturating_sub(1));
+            let most = MOST_NODES.checked_div(nodes.count).unwrap_or(MOST).min(MOST);
+            known.truncate(most.saturating_sub(1));
             known.push_front((asks, failure.message.clone(), Arc::clone(nodes)));
         }
     }

@@ -40,6 +40,23 @@ fn devices_in_use_are_counted() {
 }
 
 #[test]
+fn pods_that_ask_the_same_hear_of_their_own_claims_and_others_of_what_they_ask() {
+    let want = |name: &str, count: u64| {
+        let request = format!("{{ name: gpus, exactly: {{ deviceClassName: gpu.example.com, count: {count} }} }}");
+        wanting(&request, "").replace("want }", &format!("{name} }}")).replace("name: p }", &format!("name: {name} }}"))
+    };
+    let pods = [want("one", 3), want("two", 3), want("four", 4), want("last", 3)].concat();
+    let ran = run(&format!("{CLASS}{}{}{pods}", slice("a", 2), slice("b", 1)));
+    for (name, count) in [("one", 3), ("two", 3), ("four", 4), ("last", 3)] {
+        let message = format!(
+            "request `gpus` of claim `{name}` needs {count} devices on one node; 2 nodes offer 3, at most 2 on one node"
+        );
+        let reason = ran.reason(name);
+        assert_eq!((&reason.message, &reason.object.as_ref().unwrap().name), (&message, &name.to_owned()));
+    }
+}
+
+#[test]
 fn too_few_devices_are_counted_per_node() {
     let request = "{ name: gpus, exactly: { deviceClassName: gpu.example.com, count: 3 } }";
     let ran = run(&format!("{CLASS}{}{}{}", slice("a", 2), slice("b", 1), wanting(request, "")));
