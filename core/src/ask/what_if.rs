@@ -314,7 +314,7 @@ fn located(cluster: &Cluster, object: &ObjectRef) -> ObjectRef {
 
 /// What two clusters after a run have not in common.
 fn compare(before: (&Cluster, &Report), after: (&Cluster, &Report)) -> Difference {
-    let nodes = |report: &Report| -> BTreeSet<String> { report.nodes.iter().map(|node| node.name.clone()).collect() };
+    let nodes = |report: &Report| -> BTreeSet<String> { report.nodes.iter().map(|node| node.name.clone()).gather() };
     let (old, new) = (nodes(before.1), nodes(after.1));
     let (old_devices, new_devices) = (devices(before.0), devices(after.0));
     Difference {
@@ -397,7 +397,7 @@ fn both<T, D>(
     after: impl Iterator<Item = (String, T)>,
     difference: impl Fn(String, Option<&T>, Option<&T>) -> Option<D>,
 ) -> Vec<D> {
-    let (old, new): (BTreeMap<String, T>, BTreeMap<String, T>) = (before.collect(), after.collect());
+    let (old, new): (BTreeMap<String, T>, BTreeMap<String, T>) = (before.gather(), after.gather());
     let names: BTreeSet<&String> = old.keys().chain(new.keys()).gather();
     names.into_iter().filter_map(|name| difference(name.clone(), old.get(name), new.get(name))).collect()
 }

@@ -40,6 +40,7 @@ use serde_json::{Map, Value, json};
 use super::{Build, Command, Component, DevicePath};
 use crate::arrange::Arrange;
 use crate::finding::{Code, Finding, ObjectRef};
+use crate::gather::Gather;
 use crate::near::nearest;
 use crate::profile::Profile;
 
@@ -229,7 +230,8 @@ fn step(entry: &Map<String, Value>) -> Result<Vec<Step>, String> {
                 return one(Command::Untaint { device, key }, about);
             }
             let effect = if text("effect").is_empty() { "NoExecute" } else { text("effect") };
-            let mut taint = Map::from_iter([("key".to_owned(), json!(key)), ("effect".to_owned(), json!(effect))]);
+            let taint = [("key".to_owned(), json!(key)), ("effect".to_owned(), json!(effect))];
+            let mut taint: Map<String, Value> = taint.into_iter().gather();
             if !text("value").is_empty() {
                 taint.insert("value".to_owned(), json!(text("value")));
             }

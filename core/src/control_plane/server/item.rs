@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::api::meta::ObjectMeta;
 use crate::api::object::{Object, read_object};
 use crate::api::read::{Json, Path, Rest, api_struct};
 use crate::finding::ObjectRef;
+use crate::gather::Gather;
 
 api_struct! {
     /// An object of a kind that has no type here.
@@ -177,5 +178,5 @@ impl Item {
 
 /// A JSON object with one field.
 pub(super) fn field(name: &str, value: Value) -> Value {
-    Value::Object(Map::from_iter([(name.to_owned(), value)]))
+    Value::Object([(name.to_owned(), value)].into_iter().gather())
 }

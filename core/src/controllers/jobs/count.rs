@@ -11,6 +11,7 @@ use super::{Job, TRACKING};
 use crate::api::condition::holds;
 use crate::api::pod::Pod;
 use crate::decision::Time;
+use crate::gather::Gather;
 
 /// Failed Pods that a Job bears where it does not say.
 const BACKOFF_LIMIT: i64 = 6;
@@ -149,7 +150,7 @@ impl Count {
         }
         let uncounted = [("succeeded", &self.uncounted_succeeded), ("failed", &self.uncounted_failed)];
         let uncounted = uncounted.into_iter().filter(|(_, uids)| !uids.is_empty());
-        let uncounted: Map<String, Value> = uncounted.map(|(name, uids)| (name.to_owned(), json!(uids))).collect();
+        let uncounted: Map<String, Value> = uncounted.map(|(name, uids)| (name.to_owned(), json!(uids))).gather();
         map.insert("uncountedTerminatedPods".to_owned(), Value::Object(uncounted));
         if let Some((is_bad, reason, note)) = self.ending(job) {
             let (first, last, reason, message) = match is_bad {

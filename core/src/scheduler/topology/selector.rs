@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::pod::{Pod, PodAffinityTerm, TopologySpreadConstraint};
 use crate::api::source::{LabelOperator, LabelSelector};
+use crate::gather::Gather;
 
 /// Labels by name.
 pub(super) type Labels = BTreeMap<String, String>;
@@ -39,7 +40,7 @@ impl Selector {
             all.require(key, Test::In([value.clone()].into()));
         }
         for requirement in &selector.match_expressions {
-            let values = || requirement.values.iter().cloned().collect();
+            let values = || requirement.values.iter().cloned().gather();
             let test = match requirement.operator {
                 LabelOperator::In => Test::In(values()),
                 LabelOperator::NotIn => Test::NotIn(values()),
@@ -133,7 +134,7 @@ impl PodSelector {
         Self {
             namespaces: match own {
                 true => [pod.metadata.namespace.clone()].into(),
-                false => term.namespaces.iter().cloned().collect(),
+                false => term.namespaces.iter().cloned().gather(),
             },
             namespaces_with: Selector::of(term.namespace_selector.as_ref()),
             labels: Selector::of(term.label_selector.as_ref())

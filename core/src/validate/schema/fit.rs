@@ -8,6 +8,7 @@ use super::suggest::suggestion;
 use super::{Era, Field, Type};
 use crate::api::read::Path;
 use crate::finding::{Code, ErrorKind, Finding, Fix};
+use crate::gather::Gather;
 use crate::profile::Version;
 
 /// Holds a value against a type: reports what does not fit and what is unknown, and takes out what is unknown or `null`.
@@ -181,7 +182,7 @@ fn misfit_text(out: &mut Report<'_>, text: &str, fields: &[Field], at: &Path<'_>
     };
     if let Some(field) = meant.filter(|field| matches!(field.holds, Type::Text)) {
         out.hint(format!("write it under `{}`", field.name));
-        out.fix(Fix::Set(Value::Object(Map::from_iter([(field.name.to_owned(), Value::from(text))]))));
+        out.fix(Fix::Set(Value::Object([(field.name.to_owned(), Value::from(text))].into_iter().gather())));
     }
     false
 }

@@ -101,9 +101,9 @@ impl<'v> Copies<'v> {
         }
         let labels = |space: &Json<'_>| {
             let labels = entries(inner(space, "metadata.labels"));
-            labels.filter_map(|(key, value)| Some((key.to_owned(), value.as_str()?.to_owned()))).collect()
+            labels.filter_map(|(key, value)| Some((key.to_owned(), value.as_str()?.to_owned()))).gather()
         };
-        let spaces = namespaces.iter().map(|(name, space)| (*name, labels(space))).collect();
+        let spaces = namespaces.iter().map(|(name, space)| (*name, labels(space))).gather();
         Self { sources, spaces }
     }
 

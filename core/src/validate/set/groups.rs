@@ -4,6 +4,7 @@ use super::index::{Index, Key};
 use super::json::{Json, field, inner, kind, list, namespace, text};
 use super::{missing, pods};
 use crate::finding::{Code, Finding};
+use crate::gather::Gather;
 
 /// References of a PodGroup or Workload.
 pub(super) fn check(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
@@ -51,7 +52,7 @@ fn origin(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
         };
         let templates = ["spec.podGroupTemplates", "spec.podGroups"].map(|path| list(inner(workload, path)));
         let names: std::collections::BTreeSet<&str> =
-            templates.into_iter().flatten().map(|template| text(template, "name")).collect();
+            templates.into_iter().flatten().map(|template| text(template, "name")).gather();
         if !template.is_empty() && !names.contains(template) {
             let message = format!("Workload `{name}` has no template `{template}`");
             let at = format!("{at}.{template_field}");

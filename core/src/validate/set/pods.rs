@@ -186,7 +186,7 @@ fn requests(object: &Json<'_>, at: &str, spec: &Json<'_>, index: &Index<'_>, fou
         let named = named.or_else(|| index.cluster_templates.get(text(claim, SOURCES[2]))).copied();
         let from = named.or_else(|| index.copies.maker(key(SOURCES[1])).map(|source| source.object))?;
         let requests = inner(from, &format!("{}.devices.requests", claim_spec(from)?))?;
-        Some(list(Some(requests)).iter().map(|request| text(request, "name").to_owned()).collect())
+        Some(list(Some(requests)).iter().map(|request| text(request, "name").to_owned()).gather())
     };
     let claims: BTreeMap<&str, BTreeSet<String>> = list(field(spec, "resourceClaims"))
         .iter()

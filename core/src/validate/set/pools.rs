@@ -88,7 +88,7 @@ fn counters(slices: &[Slice<'_>], add: &mut impl FnMut(usize, Finding)) {
     let mut sets: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (at, slice) in slices {
         for (number, set) in list(inner(slice, "spec.sharedCounters")).iter().enumerate() {
-            let counters = entries(field(set, "counters")).map(|(name, _)| name).collect();
+            let counters = entries(field(set, "counters")).map(|(name, _)| name).gather();
             if sets.insert(text(set, "name"), counters).is_some() {
                 let name = text(set, "name");
                 let message = format!("the pool has another counter set `{name}`: the pool is invalid");
