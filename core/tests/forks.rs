@@ -1,6 +1,6 @@
 //! Forks, commits and reverts: an engine that was forked knows what one knows that was only told the same.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
 use apportion_core::allocate::Limits;
 use apportion_core::api::object::Object;
@@ -44,7 +44,7 @@ fn slice(number: u8, node: u8, devices: u8, model: u8) -> Value {
                 "consumesCounters": if number.is_multiple_of(2) { json!([]) } else { draws } })
         })
         .collect();
-    let pool = json!({ "name": format!("p{number}"), "generation": 1, "resourceSliceCount": if number % 2 == 0 { 1 } else { 2 } });
+    let pool = json!({ "name": format!("p{number}"), "generation": 1, "resourceSliceCount": 1 + number % 2 });
     json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": format!("s{number}") },
         "spec": { "driver": "d", "nodeName": format!("n{node}"), "pool": pool, "devices": devices } })
 }
