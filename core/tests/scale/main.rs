@@ -1,7 +1,12 @@
 //! How long large clusters take from YAML to the report. Ignored: they are for
 //! `cargo test --release -p apportion-core --test scale -- --ignored --nocapture --test-threads 1`.
 
-#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a measurement needs a clock, a test may panic")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a measurement needs a clock, a test may panic"
+)]
 
 mod forks;
 mod worlds;
