@@ -124,7 +124,7 @@ impl Kept {
         self.done += 1;
     }
 
-    /// One that is told the same and was never forked.
+    /// An engine with the same changes that was never forked.
     fn again(&self) -> Self {
         let mut plain = Self { engine: new(), told: Vec::new(), done: 0, origin: None };
         self.told.iter().for_each(|told| plain.tell(told));

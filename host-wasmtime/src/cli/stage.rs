@@ -79,7 +79,7 @@ pub(crate) fn read() {
     enter("reading", String::new(), Kind::Shown);
 }
 
-/// Tells that input is read of which a part has an answer of its own: whoever reads looks at [`is_interrupted`].
+/// Tells that input is read and that a part of it has an answer of its own. The reader stops at [`is_interrupted`].
 pub(crate) fn read_in_parts() {
     enter("reading", String::new(), Kind::InParts);
 }
