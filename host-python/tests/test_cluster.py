@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import copy
 import gc
+import json
+import pickle
 import threading
 import unittest
 from unittest import mock
@@ -65,6 +68,8 @@ class Facts(unittest.TestCase):
     def test_a_name_that_names_nothing_is_a_value_error(self) -> None:
         with self.assertRaises(ValueError):
             Cluster().delete("training")
+        with self.assertRaisesRegex(TypeError, "names no object"):
+            Cluster().delete(SMALL[0])  # type: ignore[arg-type]
 
 
 class Questions(unittest.TestCase):
@@ -90,6 +95,29 @@ class Questions(unittest.TestCase):
 
     def test_fits_says_it_by_node(self) -> None:
         self.assertEqual(self.cluster.fits(claim(2), ["node-b", "node-a"]), {"node-b": True, "node-a": False})
+
+    def test_one_name_is_not_its_letters(self) -> None:
+        self.assertEqual(self.cluster.fits(claim(2), "node-b"), {"node-b": True})
+        self.assertEqual(self.cluster.fits(claim(1), (name for name in ("node-a", "node-b"))), {"node-a": True, "node-b": True})
+        self.assertEqual(self.cluster.allocate(claim(2), "node-b").node, "node-b")
+        self.assertEqual(self.cluster.fit(device_class="gpu", selectors="device.driver == 'other'").total.at_least, 0)
+        self.assertEqual(self.cluster.what_if(without="Node/node-b", cordon="node-a").nodes_removed, ["node-b"])
+        self.assertEqual(self.cluster.nodes_needed(device_class="gpu", copies=8, like="node-b").shapes[0].at_least, 3)
+
+    def test_what_is_supposed_is_written_as_in_what_if(self) -> None:
+        for supposing, fits in (
+            ({"adding": node("node-c", 4)}, 7),
+            ({"adding": json.dumps(node("node-c", 4)[1]), "without": ["Node/node-b"]}, 1),
+            ({"taints": {"gpu.example.com/node-a/*": "broken=yes:NoSchedule"}}, 2),
+            ({"cordon": "node-a"}, 2),
+        ):
+            self.assertEqual(self.cluster.fit(device_class="gpu", supposing=supposing).total.at_least, fits, supposing)
+        with self.assertRaisesRegex(ValueError, "`wiht` is no change"):
+            self.cluster.fit(device_class="gpu", supposing={"wiht": []})
+        with self.assertRaisesRegex(ValueError, "not both"):
+            self.cluster.fit(claim(1), device_class="gpu")
+        with self.assertRaisesRegex(ValueError, "is needed"):
+            self.cluster.fit()
 
     def test_a_wrong_claim_and_a_long_search_are_errors(self) -> None:
         with self.assertRaises(apportion.FailedError) as failed:
@@ -150,6 +178,22 @@ class Questions(unittest.TestCase):
         snapshot = self.cluster.inquire("snapshot")
         self.assertEqual(snapshot["format"], "apportion/snapshot/v1")
         self.assertEqual(on(Cluster(snapshot["objects"]), 2), "node-b")
+
+
+class Processes(unittest.TestCase):
+    def test_answers_and_errors_go_from_process_to_process_and_clusters_do_not(self) -> None:
+        cluster = Cluster(SMALL, claim(2), pod("training", "training"))
+        report = cluster.run()
+        sent = pickle.loads(pickle.dumps(report))
+        self.assertEqual((sent, sent.raw), (report, report.raw))
+        for fails in (lambda: cluster.explain("Pod/ml/nothing"), lambda: cluster.allocate(claim(1, device_class="nothing"))):
+            with self.assertRaises(apportion.ApportionError) as raised:
+                fails()
+            again = pickle.loads(pickle.dumps(raised.exception))
+            self.assertEqual((type(again), str(again), vars(again)), (type(raised.exception), str(raised.exception), vars(raised.exception)))
+        for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+            with self.assertRaisesRegex(TypeError, "lives in its process"):
+                copied(cluster)
 
 
 class Copies(unittest.TestCase):
@@ -216,6 +260,25 @@ class Copies(unittest.TestCase):
         with next_call_traps(), self.assertRaises(apportion.TrappedError):
             self.cluster.fork().run()
         self.assertEqual((self.cluster.rebuilds, on(self.cluster, 3)), (2, "node-c"))
+
+    def test_what_has_no_room_in_the_module_costs_the_call(self) -> None:
+        fork = self.cluster.fork()
+        instance = self.cluster._home.instance
+        instance._store.set_limits(memory_size=instance._memory.data_len(instance._store))
+        size = 32 << 20
+        large = {**CLASS, "metadata": {"name": "large", "annotations": {"a": "x" * size}}}
+        with self.assertRaisesRegex(apportion.TrappedError, "no room"):
+            self.cluster.apply(large)
+        self.assertEqual((self.cluster.rebuilds, on(self.cluster, 2)), (1, "node-b"))
+        with self.assertRaises(apportion.ForkLostError):
+            on(fork, 1)
+        # The memory is found to be too small in the middle of a call, which is a trap of the module itself.
+        instance = self.cluster._home.instance
+        room = instance._memory.data_len(instance._store)
+        instance._store.set_limits(memory_size=room + size * 3 // 2)
+        with self.assertRaisesRegex(apportion.TrappedError, "unreachable"):
+            self.cluster.apply(large)
+        self.assertEqual((self.cluster.rebuilds, on(self.cluster, 2)), (2, "node-b"))
 
     def test_an_object_is_kept_under_the_key_that_deletes_it(self) -> None:
         requests = claim(1)["spec"]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datetime
 import importlib.util
+import io
 import json
 import tempfile
 import unittest
@@ -9,8 +10,10 @@ from pathlib import Path
 
 import apportion
 from apportion import Cluster
+from apportion.objects import items
 
 from manifests import CLASS, SMALL, claim, node
+from test_cluster import on
 
 YAML = """\
 apiVersion: resource.k8s.io/v1
@@ -42,14 +45,19 @@ class Sources(unittest.TestCase):
             path.parent.mkdir()
             path.write_text(json.dumps(listed))
             Path(folder, "notes.txt").write_text("no manifest")
-            for source in (path, Path(folder), listed, json.dumps(listed), json.dumps(listed).encode(), [SMALL[:2], iter(SMALL[2:])]):
+            text = json.dumps(listed)
+            buffers = (text.encode(), bytearray(text.encode()), memoryview(text.encode()), io.StringIO(json.dumps(listed, indent=1)))
+            for source in (path, Path(folder), listed, text, *buffers, [SMALL[:2], iter(SMALL[2:])]):
                 self.assertEqual(len(Cluster(source).applied.taken), 5, source)
+            with path.open() as file:
+                self.assertEqual(len(Cluster(file).applied.taken), 5)
 
     def test_what_is_no_object_is_refused_at_once(self) -> None:
         with self.assertRaises(TypeError):
             Cluster(5)
-        with self.assertRaisesRegex(ValueError, "pathlib.Path"):
-            Cluster("cluster.yaml")
+        for name in ("cluster.yaml", "manifests/eu", "/nothing/there"):
+            with self.assertRaisesRegex(ValueError, "pathlib.Path"):
+                Cluster(name)
         with self.assertRaises(FileNotFoundError):
             Cluster(Path("/nothing/there.yaml"))
 
@@ -102,6 +110,20 @@ class ClientObjects(unittest.TestCase):
         applied = Cluster().apply(V1DeviceClass(api_version=None, kind=None, metadata=metadata, spec={}))
         self.assertEqual([(ref.kind, ref.name) for ref in applied.taken], [("DeviceClass", "gpu")], applied.findings)
 
+    def test_every_kind_out_of_a_list_has_its_group(self) -> None:
+        for kind, version in (("PodDisruptionBudget", "policy/v1"), ("ResourcePoolStatusRequest", "resource.k8s.io/v1"), ("Pod", "v1")):
+            model = type(f"V1{kind}", (V1DeviceClass,), {})
+            (item,) = items([model(api_version=None, kind=None, metadata=V1ObjectMeta(name="a", creation_timestamp=None), spec={})]).items
+            self.assertEqual(json.loads(item.text)["apiVersion"], version)
+
+    @unittest.skipUnless(importlib.util.find_spec("kubernetes"), "the package kubernetes is not installed")
+    def test_objects_of_the_dynamic_client_say_yes_to_every_name_and_are_taken(self) -> None:
+        from kubernetes.dynamic.resource import ResourceField, ResourceInstance
+
+        listed = {"apiVersion": "v1", "kind": "List", "items": SMALL}
+        for source in (map(ResourceField, SMALL), ResourceInstance(None, listed)):
+            self.assertEqual(on(Cluster(source), 2), "node-b")
+
     @unittest.skipUnless(importlib.util.find_spec("kubernetes"), "the package kubernetes is not installed")
     def test_objects_of_the_package_kubernetes_are_taken_as_they_are(self) -> None:
         from kubernetes import client
@@ -117,6 +139,17 @@ class ClientObjects(unittest.TestCase):
         self.assertEqual(cluster.applied.left_out, [], cluster.applied.findings)
         self.assertIn("node-c", [ref.name for ref in cluster.applied.taken])
         self.assertEqual(cluster.allocate(asked).node, "node-a")
+
+
+@unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is not installed")
+class Tables(unittest.TestCase):
+    def test_columns_and_numbers_of_pandas_are_sources_and_values(self) -> None:
+        import pandas
+
+        table = pandas.DataFrame({"object": SMALL, "count": range(1, 6)})
+        cluster = Cluster(table["object"])
+        self.assertEqual(on(cluster, table["count"].iloc[1]), "node-b")
+        self.assertEqual(cluster.fit(device_class="gpu", count=table["count"].max()).total.at_least, 0)
 
 
 class Manifests(unittest.TestCase):
@@ -138,6 +171,9 @@ class Manifests(unittest.TestCase):
         wrong = apportion.cel("device.", device)
         self.assertEqual((wrong.status, wrong.line), ("compileError", 1))
         self.assertEqual(apportion.cel('device.attributes["x"].y == 1', device).status, "runtimeError")
+        for nothing in ("gpu-0", None):
+            with self.assertRaisesRegex(TypeError, "is no device"):
+                apportion.cel("true", nothing)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

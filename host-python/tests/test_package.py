@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib.metadata
 import importlib.resources
 import importlib.util
+import io
+import os
 import re
 import unittest
 from pathlib import Path
+from typing import Any
 
 import apportion
 from apportion import answers, explanations, planning, records
@@ -45,6 +49,24 @@ class Package(unittest.TestCase):
                 self.assertEqual(core ^ ours, elsewhere.get(name, set()), name)
                 compared += 1
         self.assertGreater(compared, 30)
+
+
+class Page(unittest.TestCase):
+    def test_the_samples_of_the_page_run_as_printed(self) -> None:
+        names: dict[str, Any] = {}
+        samples = re.findall(r"^```python\n(.*?)^```", (CHECKOUT / "docs/python.md").read_text(), re.MULTILINE | re.DOTALL)
+        before = Path.cwd()
+        os.chdir(CHECKOUT)
+        try:
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                for sample in samples:
+                    exec(compile(sample, "docs/python.md", "exec"), names)
+        finally:
+            os.chdir(before)
+        self.assertEqual(len(samples), 2)
+        self.assertIn("could help: change `selectors[0]`", printed.getvalue())
+        self.assertIn("ml/huge-model pending {'node': 'node-new'}", printed.getvalue())
+        self.assertGreater(names["after"], names["before"])
 
 
 @unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is not installed")

@@ -28,6 +28,7 @@ def answers(
     feature_gates: Mapping[str, bool] | None = None,
     mode: Literal["sound", "reference"] | None = None,
     max_steps: int | None = None,
+    placement: Literal["first", "scores"] | None = None,
 ) -> Iterator[str]:
     """The answer to each cluster as JSON text, in order; nothing is read ahead.
 
@@ -38,7 +39,7 @@ def answers(
     index, of = shard
     if not 0 <= index < of:
         raise ValueError(f"{index}/{of} is no shard: the first is 0/{of}, the last {of - 1}/{of}")
-    given = defaults(ask, settings(version, feature_gates, mode, max_steps))
+    given = defaults(ask, settings(version, feature_gates, mode, max_steps, placement))
     for place, line in numbered(clusters):
         if place % of == index:
             yield answer(place, line, given)

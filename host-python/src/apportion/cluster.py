@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ from .answers import Answer, Report
 from .errors import ApportionError, ChangedError, ClosedError, FailedError, ForkLostError, GaveUpError, TrappedError, UnreadableError
 from .explanations import Explanation
 from .instance import Instance, Operation, Trap, parsed
-from .objects import Item, items, key
+from .objects import Item, items, json_text, key
 from .planning import Difference, Fit, NodesNeeded, Usage
 from .records import Finding, ObjectRef, read
 from .settings import settings
@@ -81,7 +82,7 @@ class Cluster:
         max_steps: int | None = None,
         placement: Literal["first", "scores"] | None = None,
     ) -> None:
-        text = json.dumps(settings(version, feature_gates, mode, max_steps, placement)).encode()
+        text = json_text(settings(version, feature_gates, mode, max_steps, placement))
         self._home = _Home(text, Instance())
         self._handle = _created(self._home)
         self._generation = 0
@@ -122,7 +123,7 @@ class Cluster:
         """Removes an object; false when there is none."""
         ref = _reference(subject)
         with self._locked():
-            was_there: bool = self._ask(Operation.DELETE, _json(_named(ref)))
+            was_there: bool = self._ask(Operation.DELETE, json_text(_named(ref)))
             if was_there:
                 self._note(ref, None)
         return was_there
@@ -130,13 +131,13 @@ class Cluster:
     def get(self, subject: Subject) -> dict[str, Any] | None:
         """An object as it is held; `None` when there is none."""
         with self._locked():
-            found: dict[str, Any] | None = self._ask(Operation.GET, _json(_named(_reference(subject))))
+            found: dict[str, Any] | None = self._ask(Operation.GET, json_text(_named(_reference(subject))))
         return found
 
     # Questions. None of them changes the cluster.
 
     def allocate(
-        self, claims: Any, nodes: Sequence[str] = (), in_use: Mapping[str, Any] | None = None
+        self, claims: Any, nodes: Iterable[str] = (), in_use: Mapping[str, Any] | None = None
     ) -> Answer:
         """Finds the first node on which the claims fit together, and their devices there.
 
@@ -148,18 +149,19 @@ class Cluster:
             value = self._ask(Operation.ALLOCATE, _question(claims, nodes, in_use))
         return _answer(value)
 
-    def fits(self, claims: Any, nodes: Sequence[str], in_use: Mapping[str, Any] | None = None) -> dict[str, bool]:
+    def fits(self, claims: Any, nodes: Iterable[str], in_use: Mapping[str, Any] | None = None) -> dict[str, bool]:
         """Whether the claims fit, by node. Faster than `allocate`, without devices and reasons; errors are the same."""
+        names = _names(nodes)
         with self._locked():
-            value = self._ask(Operation.FITS, _question(claims, nodes, in_use))
+            value = self._ask(Operation.FITS, _question(claims, names, in_use))
         if value["status"] != "known":
             _answer(value)
-        return {node: bit == "1" for node, bit in zip(nodes, value["bits"])}
+        return {node: bit == "1" for node, bit in zip(names, value["bits"])}
 
     def explain(
         self,
         subject: Subject | None = None,
-        nodes: Sequence[str] = (),
+        nodes: Iterable[str] = (),
         device: str | None = None,
         suggestions: bool = True,
     ) -> list[Explanation]:
@@ -169,8 +171,8 @@ class Cluster:
         asked: dict[str, Any] = {"suggestions": suggestions}
         if subject is not None:
             asked["subject"] = _named(_reference(subject))
-        if nodes:
-            asked["nodes"] = list(nodes)
+        if names := _names(nodes):
+            asked["nodes"] = names
         if device is not None:
             asked["device"] = device
         return [read(Explanation, one) for one in self.inquire("explain", **asked)]
@@ -186,27 +188,29 @@ class Cluster:
         *,
         device_class: str | None = None,
         count: int = 1,
-        selectors: Sequence[str] = (),
+        selectors: Iterable[str] = (),
         per: Literal["node", "pool", "class"] = "node",
         supposing: Mapping[str, Any] | None = None,
     ) -> Fit:
         """How many more of a claim fit.
 
         `claim` is a name (`ResourceClaimTemplate/ml/one-gpu`) or a claim or template itself; instead of it, `device_class` with `count` and
-        CEL `selectors` describes one. `supposing` has what is changed first, as for `what_if`: `with`, `without`, `taints`, `cordon`.
+        CEL `selectors` describes one. `supposing` has what is changed first, as for `what_if`: `adding`, `without`, `taints`, `cordon`.
         """
-        first = dict(supposing or {})
+        first = _supposed(supposing or {})
         asked: dict[str, Any] = {"per": per}
+        if device_class is not None and claim is not None:
+            raise ValueError("give a claim or a `device_class`, not both")
         if device_class is not None:
-            asked["device"] = {"class": device_class, "count": count, "selectors": list(selectors)}
+            asked["device"] = {"class": device_class, "count": count, "selectors": _names(selectors)}
         elif isinstance(claim, ObjectRef) or isinstance(claim, str) and "\n" not in claim and "{" not in claim:
             asked["subject"] = _named(_reference(claim))
         else:
-            given = _given(claim)
+            given = _given(() if claim is None else claim)
             if len(given) != 1:
-                raise ValueError(f"one claim is needed, not {len(given)}")
+                raise ValueError(f"one claim or a `device_class` is needed, not {len(given)} claims")
             asked["subject"] = _named(given[0].ref)
-            first["with"] = [*first.get("with", ()), json.loads(given[0].text)]
+            first["with"].append(json.loads(given[0].text))
         return read(Fit, self.inquire("fit", supposing=first, **asked))
 
     def nodes_needed(
@@ -215,11 +219,11 @@ class Cluster:
         *,
         device_class: str | None = None,
         count: int = 1,
-        selectors: Sequence[str] = (),
+        selectors: Iterable[str] = (),
         copies: int = 1,
-        like: Sequence[str] = (),
+        like: Iterable[str] = (),
         templates: Any = (),
-        open_attributes: Sequence[str] = (),
+        open_attributes: Iterable[str] = (),
         up_to: int = 20,
         supposing: Mapping[str, Any] | None = None,
     ) -> NodesNeeded:
@@ -231,14 +235,16 @@ class Cluster:
         """
         asked: dict[str, Any] = {
             "copies": copies,
-            "like": list(like),
+            "like": _names(like),
             "templates": [json.loads(item.text) for item in _given(templates)],
-            "open": list(open_attributes),
+            "open": _names(open_attributes),
             "upTo": up_to,
-            "supposing": dict(supposing or {}),
+            "supposing": _supposed(supposing or {}),
         }
+        if device_class is not None and subject is not None:
+            raise ValueError("give a `subject` or a `device_class`, not both")
         if device_class is not None:
-            asked["device"] = {"class": device_class, "count": count, "selectors": list(selectors)}
+            asked["device"] = {"class": device_class, "count": count, "selectors": _names(selectors)}
         elif subject is not None:
             asked["subject"] = _named(_reference(subject))
         return read(NodesNeeded, self.inquire("nodesNeeded", **asked))
@@ -247,26 +253,20 @@ class Cluster:
         self,
         *,
         adding: Any = (),
-        without: Iterable[Subject] = (),
+        without: Subject | Iterable[Subject] = (),
         taints: Mapping[str, str] | None = None,
-        cordon: Sequence[str] = (),
-        now: str = "",
+        cordon: Iterable[str] = (),
+        now: str | datetime = "",
         placing: Literal["asGiven", "keep", "anew"] = "asGiven",
     ) -> Difference:
         """What a change would do to Pods and claims.
 
         `adding` are objects that come, or replace those of the same name; with a Node in `without` go its slices and Pods. `taints` are given
-        to devices: `{"gpu.example.com/pool-a/*": "broken=yes:NoExecute"}`. `now`, as RFC 3339, decides when Pods with a tolerated taint go.
-        `placing` says whether Pods keep their places, or all are placed anew; left out, the former where some have one.
+        to devices: `{"gpu.example.com/pool-a/*": "broken=yes:NoExecute"}`. `now`, a `datetime` or RFC 3339, decides when Pods with a
+        tolerated taint go. `placing` says whether Pods keep their places, or all are placed anew; left out, the former where some have one.
         """
-        asked: dict[str, Any] = {
-            "with": [json.loads(item.text) for item in _given(adding)],
-            "without": [_named(_reference(one)) for one in without],
-            "taints": [{"devices": devices, "taint": taint} for devices, taint in (taints or {}).items()],
-            "cordon": list(cordon),
-            "placing": placing,
-        }
-        return read(Difference, self.inquire("whatIf", now=now, **asked))
+        change = _change(adding, without, taints, cordon)
+        return read(Difference, self.inquire("whatIf", now=now, placing=placing, **change))
 
     def usage(self) -> Usage:
         """How many devices are used, free and stranded."""
@@ -275,7 +275,7 @@ class Cluster:
     def inquire(self, kind: str, **fields: Any) -> Any:
         """Any question by the name it has in the module, JSON out: `usage`, `snapshot`, `evictions`, `expression`, `unmodelled`, ..."""
         with self._locked():
-            value = self._ask(Operation.INQUIRE, _json({"kind": kind, **fields}))
+            value = self._ask(Operation.INQUIRE, json_text({"kind": kind, **fields}))
         if "findings" in value:
             raise UnreadableError([read(Finding, one) for one in value["findings"]])
         return value["answer"]
@@ -304,7 +304,7 @@ class Cluster:
         with self._locked():
             if parent._closed:
                 raise ClosedError("the cluster of this fork is closed")
-            if parent._changes != self._since or not parent._ask(Operation.COMMIT, _json({"fork": self._handle})):
+            if parent._changes != self._since or not parent._ask(Operation.COMMIT, json_text({"fork": self._handle})):
                 raise ChangedError("the cluster has changed since it was forked")
             for ref, text in self._journal:
                 parent._note(ref, text)
@@ -332,6 +332,9 @@ class Cluster:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Cluster lives in its process: `fork` copies it there; elsewhere make one of `inquire(\"snapshot\")[\"objects\"]`")
 
     def __del__(self) -> None:
         # This may happen in the middle of any call, so nothing is called here.
@@ -430,10 +433,6 @@ def _created(home: _Home) -> int:
     return handle
 
 
-def _json(value: Any) -> bytes:
-    return json.dumps(value, allow_nan=False).encode()
-
-
 def _sequence(texts: Iterable[bytes]) -> bytes:
     return b"".join(SEPARATOR + text for text in texts)
 
@@ -443,7 +442,30 @@ def _has_error(findings: Iterable[Finding]) -> bool:
 
 
 def _reference(subject: Subject) -> ObjectRef:
+    if not isinstance(subject, (str, ObjectRef)):
+        raise TypeError(f"a {type(subject).__name__} names no object: a text such as `Pod/ml/training`, or an ObjectRef, is needed")
     return ObjectRef.parse(subject) if isinstance(subject, str) else subject
+
+
+def _names(names: Iterable[str]) -> list[str]:
+    """A text alone is one name, not its letters."""
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _change(
+    adding: Any = (),
+    without: Subject | Iterable[Subject] = (),
+    taints: Mapping[str, str] | None = None,
+    cordon: Iterable[str] = (),
+) -> dict[str, Any]:
+    """A change of a cluster, as the module reads it."""
+    gone = [without] if isinstance(without, (str, ObjectRef)) else without
+    return {
+        "with": [json.loads(item.text) for item in _given(adding)],
+        "without": [_named(_reference(one)) for one in gone],
+        "taints": [{"devices": devices, "taint": taint} for devices, taint in (taints or {}).items()],
+        "cordon": _names(cordon),
+    }
 
 
 def _named(ref: ObjectRef) -> dict[str, str]:
@@ -459,11 +481,18 @@ def _given(source: Any) -> list[Item]:
     return found.items
 
 
-def _question(claims: Any, nodes: Sequence[str], in_use: Mapping[str, Any] | None) -> bytes:
-    asked: dict[str, Any] = {"claims": [json.loads(item.text) for item in _given(claims)], "nodes": list(nodes)}
+def _supposed(change: Mapping[str, Any]) -> dict[str, Any]:
+    known = ("adding", "without", "taints", "cordon")
+    if unknown := [name for name in change if name not in known]:
+        raise ValueError(f"`{unknown[0]}` is no change that can be supposed: {', '.join(known)}")
+    return _change(**change)
+
+
+def _question(claims: Any, nodes: Iterable[str], in_use: Mapping[str, Any] | None) -> bytes:
+    asked: dict[str, Any] = {"claims": [json.loads(item.text) for item in _given(claims)], "nodes": _names(nodes)}
     if in_use is not None:
         asked["inUse"] = in_use
-    return _json(asked)
+    return json_text(asked)
 
 
 def _answer(value: dict[str, Any]) -> Answer:

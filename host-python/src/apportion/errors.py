@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .answers import Answer
@@ -22,6 +22,9 @@ class UnreadableError(ApportionError):
         shown = [f"{one.message} ({one.code})" + (f": {one.hint}" if one.hint else "") for one in self.findings]
         super().__init__("; ".join(shown) or "the question cannot be read")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.findings,)
+
 
 class FailedError(ApportionError):
     """A claim, a class or a slice is wrong: kube-scheduler gives up the Pod."""
@@ -29,6 +32,9 @@ class FailedError(ApportionError):
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
         super().__init__(f"node {answer.node}: {answer.raw.get('error', '')} ({answer.raw.get('code', '')})")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.answer,)
 
 
 class GaveUpError(ApportionError):

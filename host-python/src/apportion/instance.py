@@ -84,6 +84,8 @@ class Instance:
         """Makes one call; `Trap` when the module trapped, or the argument has no room in it."""
         try:
             address = self._alloc(self._store, len(argument)) & 0xFFFF_FFFF
+            if not address:
+                raise Trap(f"its memory has no room for the {len(argument)} bytes of the call")
             self._memory.write(self._store, argument, address)
             packed = self._call(self._store, int(operation), handle, address, len(argument))
             start, length = packed >> 32 & 0xFFFF_FFFF, packed & 0xFFFF_FFFF

@@ -20,6 +20,7 @@ _GROUPS = {
     "DeviceTaintRule": "resource.k8s.io",
     "ResourceClaim": "resource.k8s.io",
     "ResourceClaimTemplate": "resource.k8s.io",
+    "ResourcePoolStatusRequest": "resource.k8s.io",
     "ResourceSlice": "resource.k8s.io",
     "DaemonSet": "apps",
     "Deployment": "apps",
@@ -27,6 +28,8 @@ _GROUPS = {
     "StatefulSet": "apps",
     "CronJob": "batch",
     "Job": "batch",
+    "PodDisruptionBudget": "policy",
+    "CompositePodGroup": "scheduling.k8s.io",
     "PodGroup": "scheduling.k8s.io",
     "PriorityClass": "scheduling.k8s.io",
     "Workload": "scheduling.k8s.io",
@@ -53,6 +56,9 @@ codecs.register_error("apportion-refused", lambda error: ("\x01", error.end))  #
 
 _MANIFESTS = {".yaml", ".yml", ".json"}
 
+#: What the name of a file hardly has, and YAML with an object in it has.
+_OF_YAML = re.compile(r"[\n:{\[#]")
+
 
 @dataclass(frozen=True)
 class Item:
@@ -77,7 +83,7 @@ def items(sources: Iterable[Any]) -> Items:
     """The objects of sources, in their order.
 
     A source is an object (a dict, or an object of the package `kubernetes`), a list of the API, a text or bytes with YAML or JSON documents, a
-    `pathlib.Path` of a file or of a folder with such files, or an iterable of sources. `TypeError` for anything else.
+    `pathlib.Path` of a file or of a folder with such files, an open file, or an iterable of sources. `TypeError` for anything else.
     """
     found = Items()
     for source in sources:
@@ -86,6 +92,10 @@ def items(sources: Iterable[Any]) -> Items:
 
 
 def _add(found: Items, source: Any) -> None:
+    if isinstance(source, (bytearray, memoryview)):
+        source = bytes(source)
+    if isinstance(source, str) and not _OF_YAML.search(source) and ("/" in source or Path(source).suffix in _MANIFESTS):
+        raise ValueError(f"`{source}` is no object: give pathlib.Path({source!r}) for a file or folder, else a dict or its text")
     if isinstance(source, (str, bytes)):
         _add_text(found, source)
     elif isinstance(source, Path):
@@ -95,8 +105,12 @@ def _add(found: Items, source: Any) -> None:
         _add_object(found, source)
     elif _is_model(source):
         _add_object(found, _plain_model(source))
-    elif hasattr(source, "to_dict"):
+    elif _can(source, "tolist"):
+        _add(found, source.tolist())
+    elif _can(source, "to_dict"):
         _add_object(found, source.to_dict())
+    elif hasattr(source, "read"):
+        _add_text(found, source.read())
     elif isinstance(source, Iterable):
         for one in source:
             _add(found, one)
@@ -113,8 +127,6 @@ def _files(path: Path) -> Iterator[Path]:
 
 def _add_text(found: Items, text: str | bytes, file: str | None = None) -> None:
     if isinstance(text, str):
-        if "\n" not in text and Path(text).suffix in _MANIFESTS:
-            raise ValueError(f"`{text}` looks like the name of a file: give pathlib.Path({text!r}), or the text in it")
         text = text.encode("utf-8", "surrogatepass")
     # What is no text becomes a character that the reader refuses, and costs the document that has it.
     text = text.decode("utf-8", "apportion-refused").encode()
@@ -138,7 +150,7 @@ def _item(value: Any) -> Item:
     ref = _ref(value)
     try:
         # Within a text that is written like this there is no control character.
-        return Item(ref, json.dumps(value, default=_plain, allow_nan=False, separators=(",", ":")).encode())
+        return Item(ref, json_text(value))
     except (TypeError, ValueError, RecursionError) as error:
         message = f"the object cannot be written as JSON: {error}"
         return Item(ref, b"", Finding("read/bad-json", "error", message, object=ref))
@@ -160,8 +172,13 @@ def key(ref: ObjectRef) -> tuple[str, str, str]:
     return ref.kind, namespace, ref.name
 
 
+def json_text(value: Any) -> bytes:
+    """JSON of what Python has; `TypeError` or `ValueError` for what JSON has not, such as NaN."""
+    return json.dumps(value, default=_plain, allow_nan=False, separators=(",", ":")).encode()
+
+
 def _plain(value: Any) -> Any:
-    """What the JSON writer does not know: times, and parts that are objects of `kubernetes`."""
+    """What the JSON writer does not know: times, numbers of numpy, and parts that are objects of `kubernetes`."""
     if isinstance(value, datetime.datetime):
         utc = value.astimezone(datetime.timezone.utc) if value.tzinfo else value
         return utc.strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -171,12 +188,20 @@ def _plain(value: Any) -> Any:
         return dict(value)
     if _is_model(value):
         return _plain_fields(value)
+    for name in ("tolist", "to_dict"):
+        if _can(value, name):
+            return getattr(value, name)()
     raise TypeError(f"a {type(value).__name__} is no value of JSON")
 
 
 def _is_model(value: Any) -> bool:
     """Whether this is an object of the package `kubernetes`, which need not be installed."""
-    return hasattr(value, "openapi_types") and hasattr(value, "attribute_map")
+    return isinstance(getattr(type(value), "attribute_map", None), Mapping) and hasattr(type(value), "openapi_types")
+
+
+def _can(value: Any, name: str) -> bool:
+    """Whether it has a method. Its class is asked: objects of the dynamic client say yes to every name."""
+    return callable(getattr(type(value), name, None))
 
 
 def _plain_fields(model: Any) -> dict[str, Any]:

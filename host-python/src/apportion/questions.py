@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from .instance import Operation, ask_once
-from .objects import items
+from .objects import items, json_text
 from .records import Finding, Record, read
 from .settings import settings
 
@@ -75,8 +75,10 @@ def cel(
 
     `device` is one of a ResourceSlice, with its `driver`. `new` compiles as for an object that is written, `stored` as for one that is there.
     """
+    if not isinstance(device, Mapping):
+        raise TypeError(f"a {type(device).__name__} is no device: a dict with its `driver` is needed")
     asked: dict[str, Any] = {"expression": expression, "device": dict(device), "environment": environment}
     asked["features"] = {"consumableCapacity": consumable_capacity, "listTypeAttributes": list_type_attributes}
     if version is not None:
         asked["version"] = version
-    return read(Verdict, ask_once(Operation.EVALUATE, json.dumps(asked).encode()))
+    return read(Verdict, ask_once(Operation.EVALUATE, json_text(asked)))

@@ -7,7 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Literal
 
-import ray
+try:
+    import ray
+except ImportError as error:
+    raise ImportError("Ray is needed: pip install 'apportion[ray]'") from error
 
 from .batch import answer, defaults, numbered
 from .settings import settings
@@ -23,6 +26,7 @@ def map_clusters(
     feature_gates: Mapping[str, bool] | None = None,
     mode: Literal["sound", "reference"] | None = None,
     max_steps: int | None = None,
+    placement: Literal["first", "scores"] | None = None,
 ) -> Iterator[str]:
     """The answers of `apportion.batch.answers`, the same text in the same order, worked out by the workers of the Ray that is connected.
 
@@ -34,7 +38,7 @@ def map_clusters(
     if not ray.is_initialized():
         ray.init()
     most = ahead or 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
-    given = ray.put(defaults(ask, settings(version, feature_gates, mode, max_steps)))
+    given = ray.put(defaults(ask, settings(version, feature_gates, mode, max_steps, placement)))
     lines = numbered(clusters)
     out: deque[Any] = deque()
     while True:
