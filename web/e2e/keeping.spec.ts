@@ -114,3 +114,31 @@ test("two tabs with one draft keep both texts", async ({ page, context }) => {
   await expect(pods(page)).toBeVisible();
   await expect(podRow(page, "mine")).toBeVisible();
 });
+
+test("a file that is renamed can still be undone to what it was", async ({ page }) => {
+  await open(page, pod("mine"));
+  await editor(page).press("Control+End");
+  await page.keyboard.type("# typed");
+  await button(page, "Files").click();
+  await page.getByRole("textbox", { name: "Name of file 1" }).fill("renamed.yaml");
+  await page.keyboard.press("Tab");
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+  await editor(page).press("Control+z");
+  await expect(page.locator(".cm-content")).not.toContainText("typed");
+  await expect(editor(page)).toContainText("name: mine");
+});
+
+test("a browser that keeps nothing says so, and asks before a long text is lost", async ({ page }) => {
+  await page.addInitScript(() => Object.defineProperty(globalThis, "indexedDB", { get: () => { throw new DOMException("refused", "SecurityError"); } }));
+  await open(page);
+  const noise = Array.from({ length: 30_000 }, (_, index) => `# ${(index * 48_271) % 2_147_483_647}\n`).join("");
+  await drop(page, { dump: `${pod("long")}${noise}` });
+  await expect(page.getByText("This browser keeps nothing, and the text is too long for a link")).toBeVisible();
+  // Browsers ask only those who did something on the page.
+  await page.locator("body").click();
+  const asked = page.waitForEvent("dialog");
+  await page.close({ runBeforeUnload: true });
+  const dialog = await asked;
+  expect(dialog.type()).toBe("beforeunload");
+  await dialog.dismiss();
+});

@@ -40,6 +40,15 @@ test("What-if: a node is clicked and removed, both pictures stand side by side, 
   await page.getByRole("combobox", { name: "Node", exact: true }).selectOption("node-c");
   await page.getByRole("button", { name: "Add one like it" }).click();
   await expect(after.locator("[data-node]")).toHaveCount(4);
+  // A whole node, with a taint of one's own.
+  await before.locator('[data-node="node-a"] .title').click();
+  await page.getByRole("combobox", { name: "Taint" }).fill("broken");
+  await page.getByRole("button", { name: "Taint its devices" }).click();
+  await expect(page.getByRole("alert")).toContainText("broken is not a taint");
+  await page.getByRole("combobox", { name: "Taint" }).fill("example.com/hot:NoExecute");
+  await page.getByRole("button", { name: "Taint its devices" }).click();
+  await expect(page.getByRole("alert")).toHaveCount(0);
+  await expect(after.locator('[data-key*="/node-a/"].tainted')).toHaveCount(3);
   await page.getByRole("button", { name: "Take back all" }).click();
   await expect(after).toHaveCount(0);
 });

@@ -101,7 +101,7 @@ export function createActions(state: Store<State>, client: Client, back: () => b
     renameFile(file, name) {
       if (name === "") return;
       const free = freeName(name, state.value.files.filter((_, index) => index !== file));
-      change(states.onFiles(state.value, state.value.files.map((other, index) => (index === file ? { ...other, name: free } : other))));
+      change(states.onRename(state.value, file, free));
     },
     activate: (file) => void change(states.onActive(state.value, file)),
     chooseVersion(version) {

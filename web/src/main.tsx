@@ -49,6 +49,8 @@ applyTheme(preferences().theme);
 root?.replaceChildren();
 show();
 addEventListener("pagehide", () => openings.flush());
+// The browser asks before what is kept nowhere is lost.
+addEventListener("beforeunload", (event) => openings.isAtRisk && event.preventDefault());
 void openings.start().then(() => {
   onChange = (state) => openings.follow(state);
   onChange(store.value);

@@ -179,6 +179,15 @@ export function onRemove(state: State, at: number, notice: string): State {
   return onNotice({ ...rest, undos: [...state.undos, { kind: "removed", file, at }] }, notice, true);
 }
 
+/** A file has another name, also for what can be taken back. */
+export function onRename(state: State, at: number, name: string): State {
+  const file = state.files[at];
+  if (file === undefined) return state;
+  const other = (files: readonly SourceFile[]) => files.map((entry) => (entry.name === file.name ? { ...entry, name } : entry));
+  const undos = state.undos.map((undo) => (undo.kind === "added" ? { ...undo, added: other(undo.added) } : undo));
+  return { ...state, files: other(state.files), undos };
+}
+
 export function onActive(state: State, active: number): State {
   return state.files[active] === undefined ? state : { ...state, active };
 }

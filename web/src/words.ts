@@ -246,6 +246,8 @@ export function removed(name: string): string {
   return `Removed ${name}.`;
 }
 
+export const NOT_KEPT = "This browser keeps nothing, and the text is too long for a link: before you leave, download it under Share.";
+
 export function restored(name: string): string {
   return `Restored as you left it: ${name}.`;
 }

@@ -77,6 +77,15 @@ test("a file that gets the name of another gets one like it, and none without a 
   expect(names()).toEqual(["20-pods-2.yaml", "20-pods.yaml"]);
 });
 
+test("an added file that was renamed is taken back, too", () => {
+  const { act, names } = setUp();
+  act.addFiles([{ name: "dump", text: "kind: Pod\n" }]);
+  act.renameFile(2, "cluster.yaml");
+  expect(names()[2]).toBe("cluster.yaml");
+  act.undo();
+  expect(names().length).toBe(2);
+});
+
 test("Escape closes one thing at a time: the tour, what is picked, a notice", () => {
   const { store, act } = setUp();
   act.notice("Something.");

@@ -105,19 +105,18 @@ test("a removed file comes back where it was, beside what was typed meanwhile", 
 
 test("after a reload the text is as it was, however long, and as it was opened after Undo", async () => {
   const [tab, drafts] = [new Tab(), new Drafts()];
-  const long = Array.from({ length: 40_000 }, (_, index) => `# ${(index * 48_271) % 2_147_483_647}\n`).join("");
   const before = await load(tab, drafts);
-  before.act.edit(0, long);
+  before.act.edit(0, LONG);
   await before.kept();
   expect(tab.fragment()).toBe("");
   const after = await load(tab, drafts);
-  await after.shows(long);
+  await after.shows(LONG);
   expect(after.store.value.notice).toEqual({ text: "Restored as you left it: tour.yaml.", canUndo: true });
   after.act.undo();
   await after.shows("kind: Pod\n");
   expect(tab.entries.length).toBe(2);
   tab.back();
-  await after.shows(long);
+  await after.shows(LONG);
 });
 
 test("a tab that crashed left its text behind: the next one restores it, one step before is the page as it starts", async () => {
@@ -229,6 +228,36 @@ test("what was written in the CEL lab and beside the text is kept like the text"
   await kept();
   const next = await load(new Tab(), drafts);
   await vi.waitFor(() => expect(next.store.value).toMatchObject({ otherText: "kind: Other\n", isComparingText: true, expression: "device.driver == 'x'" }));
+});
+
+/** A text for which no address is long enough. */
+const LONG = Array.from({ length: 40_000 }, (_, index) => `# ${(index * 48_271) % 2_147_483_647}\n`).join("");
+
+test("what the browser keeps nowhere is told before it is lost", async () => {
+  const refusing = await load(new Tab(), new Drafts());
+  refusing.act.edit(0, LONG);
+  await refusing.kept();
+  await vi.waitFor(() => expect(refusing.openings.isAtRisk).toBe(true));
+  expect(refusing.store.value.notice?.text).toMatch(/^This browser keeps nothing/);
+  refusing.act.edit(0, "kind: Short\n");
+  await refusing.kept();
+  await vi.waitFor(() => expect(refusing.openings.isAtRisk).toBe(false));
+});
+
+test("a long text that came from elsewhere is there after a reload, and does not hide what was written before", async () => {
+  class Keeping extends Drafts {
+    override put = async (draft: Parameters<Drafts["put"]>[0]) => (await super.put(draft), true);
+  }
+  const [tab, drafts] = [new Tab(), new Keeping()];
+  const first = await load(new Tab(), drafts);
+  first.act.edit(0, "kind: Mine\n");
+  await first.kept();
+  const page = await load(tab, drafts);
+  page.act.open([{ name: "elsewhere.yaml", text: LONG }]);
+  await page.kept();
+  expect(page.openings.isAtRisk).toBe(false);
+  await (await load(tab, drafts)).shows(LONG);
+  await (await load(new Tab(), drafts)).shows("kind: Mine\n");
 });
 
 test("a draft of an older page opens without what it did not know", async () => {

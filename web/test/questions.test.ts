@@ -84,6 +84,30 @@ test("a cordoned node and a tainted device are drawn as such", () => {
   expect(difference.pods.length).toBeGreaterThan(0);
 });
 
+test("all devices of a node are tainted, also of one that was added, and a node that is not there is refused", () => {
+  const taint = "a=b:NoExecute";
+  const { inventory, difference } = supposed({ does: "add", node: "node-b", name: "node-d" }, { does: "taintNode", node: "node-b", taint }, { does: "taintNode", node: "node-d", taint });
+  const tainted = inventory.pools.filter(({ devices }) => devices.every(({ taints }) => taints.includes(taint)));
+  expect(tainted.map(({ node }) => node)).toEqual(["node-b", "node-d"]);
+  expect(inventory.pools.flatMap(({ devices }) => devices.filter(({ taints }) => taints.includes(taint)))).toHaveLength(8);
+  expect(difference.claims.flatMap(({ before }) => before ?? []).some((device) => device.includes("/node-b/"))).toBe(true);
+  expect(difference.claims.flatMap(({ after }) => after ?? []).some((device) => /\/node-[bd]\//.test(device))).toBe(false);
+  expect(ask("whatIf", TOUR, { deeds: [{ does: "taintNode", node: "none", taint }] }).refused?.[0]?.message).toContain("none");
+});
+
+test("one more node takes no name of another, whatever slices and pools are called", () => {
+  const text = slice("node-1", "  - name: gpu-0\n").replace("metadata: { name: node-1 }", "metadata: { name: first }").replace("pool: { name: node-1", "pool: { name: gpus");
+  const { difference, inventory } = ask("whatIf", text, { deeds: [{ does: "add", node: "node-1", name: "node-2" }] }).answer!;
+  expect(difference).toMatchObject({ devicesAdded: [{ pool: "node-2-gpus", device: "gpu-0" }], devicesRemoved: [] });
+  expect(inventory.pools.map(({ name, node }) => [name, node])).toEqual([["gpus", "node-1"], ["node-2-gpus", "node-2"]]);
+});
+
+test("devices of a pool with several nodes are tainted on one of them", () => {
+  const text = `${slice("node-1", "  - name: gpu-0\n    nodeName: a\n  - name: gpu-1\n    nodeName: b\n").replace("nodeName: node-1", "perDeviceNodeSelection: true")}`;
+  const { inventory } = ask("whatIf", text, { deeds: [{ does: "taintNode", node: "b", taint: "a=b:NoSchedule" }] }).answer!;
+  expect(inventory.pools[0]?.devices.map(({ name, taints }) => [name, taints])).toEqual([["gpu-0", []], ["gpu-1", ["a=b:NoSchedule"]]]);
+});
+
 test("a node is either cordoned or gone", () => {
   const deeds = withDeed(withDeed([{ does: "cordon", node: "a" }], { does: "taint", devices: "d", taint: "x:NoSchedule" }), { does: "remove", node: "a" });
   expect(deeds.map(({ does }) => does)).toEqual(["taint", "remove"]);

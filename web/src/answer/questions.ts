@@ -59,6 +59,7 @@ export function versions({ question, reading }: Session): VersionAnswer {
 /** What would be if some things were done, now. */
 export function whatIf(session: Session, deeds: readonly Deed[]): Compared {
   const now = new Date().toISOString().replace(/\.\d+Z$/, "Z");
-  const difference = session.submitted().whatIf(suppositionOf(deeds, session.stored(), now));
-  return { difference, inventory: inventoryAfter(session.inventory(), deeds), report: reportAfter(session.report(), difference) };
+  const inventory = session.inventory();
+  const difference = session.submitted().whatIf(suppositionOf(deeds, session.stored(), inventory, now));
+  return { difference, inventory: inventoryAfter(inventory, deeds), report: reportAfter(session.report(), difference) };
 }

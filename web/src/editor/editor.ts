@@ -18,6 +18,8 @@ export interface LocalFinding extends PlacedFinding {
 export interface Editor {
   /** Shows one of the files. A text that differs from what is known of the file becomes an edit that can be undone. */
   open(files: readonly SourceFile[], active: number): void;
+  /** A file has another name; what was done in it can still be undone. */
+  rename(from: string, to: string): void;
   /** Other files are there now, whatever their names: nothing is known of them. */
   forget(): void;
   /** Shows findings in the text; those whose range the text no longer has are left out. */
@@ -78,6 +80,14 @@ export function createEditor(parent: HTMLElement, events: EditorEvents): Editor 
       const { start, beforeEnd, afterEnd } = difference(text, file.text);
       const changes = { from: start, to: beforeEnd, insert: file.text.slice(start, afterEnd) };
       view.dispatch({ changes, annotations: byPage.of(true), effects: EditorView.scrollIntoView(start, { y: "center" }) });
+    },
+    rename(from, to) {
+      for (const known of [kept, came] as Map<string, EditorState | string>[]) {
+        const value = known.get(from);
+        known.delete(from);
+        if (value !== undefined) known.set(to, value);
+      }
+      if (name === from) name = to;
     },
     forget() {
       kept.clear();

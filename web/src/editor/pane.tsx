@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { localPlace, localRange } from "../files";
+import { type SourceFile, localPlace, localRange } from "../files";
 import { usePage } from "../page";
 import type { DocumentEntry } from "../protocol";
 import { findingsOf } from "../state";
@@ -51,11 +51,12 @@ export function EditorPane({ onLeave }: { onLeave: () => void }) {
     };
   }, [isAnswered]);
 
-  const draft = useRef(state.draft);
+  const before = useRef(state);
   useEffect(() => {
-    if (draft.current !== state.draft) editor?.forget();
-    draft.current = state.draft;
-  }, [editor, state.draft]);
+    if (before.current.draft !== state.draft) editor?.forget();
+    else for (const [from, to] of renames(before.current.files, state.files)) editor?.rename(from, to);
+    before.current = state;
+  }, [editor, state.draft, state.files]);
   // Of the newest state: what was typed since the last drawing must not be taken back.
   useEffect(() => editor?.open(now().files, now().active), [editor, state.files, state.active]);
   const marked = useMemo(() => localFindings(state, state.active), [state.result, state.checked, state.active]);
@@ -135,6 +136,15 @@ function Outline() {
       </select>
     </label>
   );
+}
+
+/** Files that stand where they stood, under another name. */
+function renames(before: readonly SourceFile[], after: readonly SourceFile[]): [from: string, to: string][] {
+  if (before.length !== after.length) return [];
+  return before.flatMap(({ name, text }, index): [string, string][] => {
+    const other = after[index];
+    return other === undefined || other.name === name || other.text !== text ? [] : [[name, other.name]];
+  });
 }
 
 /** What is to be told in one file: findings, and reasons of Pods that stay Pending; equal ones once, with ranges of the file. */

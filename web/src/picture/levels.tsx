@@ -93,7 +93,12 @@ export function HeatMap({ model, onNode, anchor }: { model: Model; onNode: (name
   )), [cells, columns, at]);
   return (
     <div class="picture heatmap" ref={frame} role="group" aria-label={words.HEAT_MAP} onKeyDown={onKeyDown}>
-      <svg width={columns * SQUARE} height={Math.ceil(cells.length / columns) * SQUARE} role="presentation">
+      <svg
+        width={columns * SQUARE}
+        height={Math.ceil(cells.length / columns) * SQUARE}
+        viewBox={`0 0 ${columns * SQUARE} ${Math.ceil(cells.length / columns) * SQUARE}`}
+        role="presentation"
+      >
         {squares}
       </svg>
       <p class="scale muted" aria-hidden="true">

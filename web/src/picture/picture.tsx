@@ -84,7 +84,7 @@ export function Picture({ model, isPicked, onPick, onNode, pickedNode, detail = 
 
   return (
     <div class={onNode === undefined ? "picture" : "picture pickable"} ref={frame} role="group" aria-label={words.PICTURE} onClick={onClick} onKeyDown={onKeyDown}>
-      <svg width={placed.width} height={placed.height} role="presentation">
+      <svg width={placed.width} height={placed.height} viewBox={`0 0 ${placed.width} ${placed.height}`} role="presentation">
         {drawn.map((box) =>
           box.kind === "tile" ? (
             <TileShape
@@ -125,8 +125,10 @@ function useRange(element: { current: HTMLElement | null }, height: number): rea
   useLayoutEffect(() => again.current?.());
   useLayoutEffect(() => {
     let isDue = false;
+    let isOnPaper = false;
     const measure = () => {
       isDue = false;
+      if (isOnPaper) return setRange((before) => (before[1] === Infinity ? before : [-Infinity, Infinity]));
       const top = -(element.current?.getBoundingClientRect().top ?? 0);
       const first = Math.floor((top - MARGIN) / STEP) * STEP;
       const last = Math.ceil((top + window.innerHeight + MARGIN) / STEP) * STEP;
@@ -136,12 +138,22 @@ function useRange(element: { current: HTMLElement | null }, height: number): rea
       if (!isDue) requestAnimationFrame(measure);
       isDue = true;
     };
+    // A printed page shows everything.
+    const paper = window.matchMedia("print");
+    const onPaper = ({ type }: Event) => {
+      isOnPaper = type === "beforeprint" || (type === "change" && paper.matches);
+      measure();
+    };
     measure();
     again.current = measure;
+    paper.addEventListener("change", onPaper);
+    for (const name of ["beforeprint", "afterprint"]) window.addEventListener(name, onPaper);
     // Whatever scrolls, it moves the picture: the pane on wide screens, the page on narrow ones.
     document.addEventListener("scroll", later, { capture: true, passive: true });
     window.addEventListener("resize", later);
     return () => {
+      paper.removeEventListener("change", onPaper);
+      for (const name of ["beforeprint", "afterprint"]) window.removeEventListener(name, onPaper);
       document.removeEventListener("scroll", later, { capture: true });
       window.removeEventListener("resize", later);
     };

@@ -47,6 +47,8 @@ export class Openings {
   /** Everything that was opened since the page was loaded, as it is now. */
   readonly #visits = new Map<string, Visit>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Whether what is shown is nowhere but on this page: the browser keeps nothing, and it is too long for an address. */
+  isAtRisk = false;
 
   constructor(store: Store<State>, ask: () => void, drafts: Drafts, browser: Browser) {
     this.#store = store;
@@ -84,8 +86,8 @@ export class Openings {
 
   /** What a tab left behind that was closed or crashed. The page as it starts is one step back. */
   async #restoreNewest(): Promise<void> {
-    const [newest] = (await within(this.#drafts.list())) ?? [];
-    if (newest === undefined || !isChanged(newest)) return;
+    const newest = (await within(this.#drafts.list()))?.find(isChanged);
+    if (newest === undefined) return;
     this.#entry = { draft: await this.#drafts.own(newest.id), depth: this.#entry.depth + 1 };
     this.#browser.push(this.#entry, undefined);
     this.#open(newest);
@@ -190,14 +192,21 @@ export class Openings {
     const { draft } = this.#entry;
     const visit = this.#visits.get(draft);
     if (visit === undefined) return;
+    const keep = () => this.#drafts.put({ id: draft, at: Date.now(), ...visit });
+    let isKept = false;
     // First what must not be lost.
     if (isChanged(visit)) {
-      await this.#drafts.put({ id: draft, at: Date.now(), ...visit });
+      isKept = await keep();
       await this.#drafts.own(draft);
     }
     const fragment = await fragmentOf(visit.shared);
+    // What came from elsewhere and has no address is lost by a reload, too.
+    if (fragment === undefined && !isChanged(visit)) isKept = await keep();
     // What was opened meanwhile has an address of its own.
     if (this.#entry.draft !== draft) return;
+    const wasAtRisk = this.isAtRisk;
+    this.isAtRisk = fragment === undefined && !isKept;
+    if (this.isAtRisk && !wasAtRisk) this.#store.value = onNotice(this.#store.value, words.NOT_KEPT);
     // What is too long for an address has none: an older one would tell something else.
     this.#written = fragment ?? "";
     this.#browser.replace(this.#entry, fragment);

@@ -33,13 +33,13 @@ export class Drafts {
     return [...(kept ?? this.#memory.values())].sort((one, other) => other.at - one.at);
   }
 
-  /** Keeps one, in the place of its older text; the oldest go where there are too many. */
-  async put(draft: Draft): Promise<void> {
+  /** Keeps one, in the place of its older text; the oldest go where there are too many. False where the browser keeps nothing. */
+  async put(draft: Draft): Promise<boolean> {
     this.#memory.set(draft.id, draft);
-    await this.#ask("readwrite", (store) => store.put(draft));
+    const isKept = (await this.#ask("readwrite", (store) => store.put(draft))) !== undefined;
     const count = (await this.#ask("readonly", (store) => store.count())) ?? this.#memory.size;
-    if (count <= MOST) return;
-    for (const { id } of (await this.list()).slice(MOST)) await this.remove(id);
+    if (count > MOST) for (const { id } of (await this.list()).slice(MOST)) await this.remove(id);
+    return isKept;
   }
 
   async remove(id: string): Promise<void> {

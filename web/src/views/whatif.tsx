@@ -86,16 +86,21 @@ function Choice({ model, chosen, onChoose, onDo }: { model: Model; chosen: Chose
           <AddNode node={node} nodes={nodes} onDo={onDo} />
         </>
       )}
-      {chosen?.kind === "device" && (
+      {chosen?.kind === "device" && <span class="code">{chosen.key}</span>}
+      {chosen !== undefined && (
         <>
-          <span class="code">{chosen.key}</span>
-          <select aria-label={words.TAINT} value={taint} onChange={({ currentTarget: { value } }) => setTaint(value)}>
+          <input aria-label={words.TAINT} list="taints" value={taint} onInput={({ currentTarget: { value } }) => setTaint(value)} />
+          <datalist id="taints">
             {TAINTS.map((taint) => (
-              <option value={taint}>{taint}</option>
+              <option value={taint} />
             ))}
-          </select>
-          <button type="button" onClick={() => onDo({ does: "taint", devices: chosen.key, taint })}>
-            {words.TAINT}
+          </datalist>
+          <button
+            type="button"
+            disabled={taint.trim() === ""}
+            onClick={() => onDo(chosen.kind === "node" ? { does: "taintNode", node, taint: taint.trim() } : { does: "taint", devices: chosen.key, taint: taint.trim() })}
+          >
+            {chosen.kind === "node" ? words.TAINT_NODE : words.TAINT}
           </button>
         </>
       )}
@@ -105,9 +110,11 @@ function Choice({ model, chosen, onChoose, onDo }: { model: Model; chosen: Chose
 
 function AddNode({ node, nodes, onDo }: { node: string; nodes: readonly string[]; onDo: (deed: Deed) => void }) {
   const { state } = usePage();
-  const made = state.deeds.flatMap((deed) => (deed.does === "add" ? [deed.name] : []));
+  const made = state.deeds.filter((deed) => deed.does === "add");
+  // What is like an added node is like the node of the text that it was made from.
+  const model = made.find(({ name }) => name === node)?.node ?? node;
   return (
-    <button type="button" onClick={() => onDo({ does: "add", node, name: nextName(node, [...nodes, ...made]) })}>
+    <button type="button" onClick={() => onDo({ does: "add", node: model, name: nextName(node, [...nodes, ...made.map(({ name }) => name)]) })}>
       {words.ADD_NODE}
     </button>
   );

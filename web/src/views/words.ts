@@ -124,6 +124,7 @@ export const CORDON = "Cordon";
 export const REMOVE_NODE = "Remove";
 export const ADD_NODE = "Add one like it";
 export const TAINT = "Taint";
+export const TAINT_NODE = "Taint its devices";
 export const DEEDS_LABEL = "What is tried";
 export const TAKE_BACK = "Take back";
 export const START_OVER = "Take back all";
@@ -144,6 +145,8 @@ export function deed(deed: Deed): string {
       return `add ${deed.name}, a node like ${deed.node}`;
     case "taint":
       return `taint ${deed.devices} with ${deed.taint}`;
+    case "taintNode":
+      return `taint all devices of ${deed.node} with ${deed.taint}`;
     default:
       return deed satisfies never;
   }
