@@ -76,8 +76,7 @@ func (c *Cluster) Apply(objects ...runtime.Object) ([][]Finding, error) {
 		argument.WriteByte(separator)
 		argument.Write(text)
 	}
-	c.home.changing.Lock()
-	defer c.home.changing.Unlock()
+	defer c.home.change()()
 	err := c.change(engine.Apply, argument.Bytes(), nil, func(answer []byte) error {
 		read, err := applied(answer, len(sent))
 		if err != nil {
@@ -119,8 +118,7 @@ func (c *Cluster) Delete(object Ref) (bool, error) {
 		return false, fmt.Errorf("apportion: %w", err)
 	}
 	var found bool
-	c.home.changing.Lock()
-	defer c.home.changing.Unlock()
+	defer c.home.change()()
 	err = c.change(engine.Delete, argument, nil, func(answer []byte) error {
 		if found = string(answer) == "true"; found {
 			c.note(object, nil)
@@ -131,13 +129,13 @@ func (c *Cluster) Delete(object Ref) (bool, error) {
 }
 
 // Fork makes a cluster with the same facts, to try something out. It costs the same for any cluster. Close it, or Commit it; Revert starts over.
+// The context is looked at before it begins.
 func (c *Cluster) Fork(ctx context.Context) (*Cluster, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	fork := &Cluster{home: c.home, parent: c, copies: map[Ref]copied{}}
-	c.home.changing.Lock()
-	defer c.home.changing.Unlock()
+	defer c.home.change()()
 	err := c.change(engine.Fork, nil, fork, func([]byte) error {
 		fork.since = c.changes
 		return nil
@@ -154,8 +152,7 @@ func (c *Cluster) Commit() error {
 	if c.parent == nil {
 		return ErrNoFork
 	}
-	c.home.changing.Lock()
-	defer c.home.changing.Unlock()
+	defer c.home.change()()
 	if _, err := c.now(); err != nil {
 		return err
 	}
@@ -192,8 +189,7 @@ func (c *Cluster) Revert() error {
 	if c.parent == nil {
 		return ErrNoFork
 	}
-	c.home.changing.Lock()
-	defer c.home.changing.Unlock()
+	defer c.home.change()()
 	return c.change(engine.Revert, nil, nil, func([]byte) error {
 		clear(c.copies)
 		c.changes++
@@ -203,8 +199,7 @@ func (c *Cluster) Revert() error {
 
 // Close frees the cluster. Forks of a cluster that [Runtime.NewCluster] made end with it; those of a fork live on, but cannot be committed.
 func (c *Cluster) Close() error {
-	c.home.changing.Lock()
-	defer c.home.changing.Unlock()
+	defer c.home.change()()
 	if c.parent != nil {
 		err := c.change(engine.Close, nil, nil, func([]byte) error { return nil })
 		c.home.mutex.Lock()
@@ -215,8 +210,6 @@ func (c *Cluster) Close() error {
 		}
 		return err
 	}
-	c.home.runtime.using.RLock()
-	defer c.home.runtime.using.RUnlock()
 	c.home.mutex.Lock()
 	defer c.home.mutex.Unlock()
 	c.home.closed, c.closed, c.copies = true, true, nil

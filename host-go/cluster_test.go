@@ -9,8 +9,15 @@ import (
 	"sync"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
+	resourcev1beta1 "k8s.io/api/resource/v1beta1"
+	resourcev1beta2 "k8s.io/api/resource/v1beta2"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -178,6 +185,42 @@ func TestABadObjectIsAFindingAndTheOthersAreTakenIn(t *testing.T) {
 	}
 	if two, three := fitsOn(t, full, 2), fitsOn(t, full, 3); two != "b" || three != "c" {
 		t.Fatalf("on %q and %q", two, three)
+	}
+}
+
+func TestTypedObjectsOfEveryServedVersionAreTakenIn(t *testing.T) {
+	full := cluster(t, Settings{})
+	meta, name := metav1.ObjectMeta{Name: "c"}, "c"
+	older := &resourcev1beta1.ResourceSlice{ObjectMeta: meta}
+	older.Spec.Driver, older.Spec.NodeName = "gpu.example.com", name
+	older.Spec.Pool = resourcev1beta1.ResourcePool{Name: name, ResourceSliceCount: 1}
+	for index := range 3 {
+		device := resourcev1beta1.Device{Name: fmt.Sprintf("gpu-%d", index), Basic: &resourcev1beta1.BasicDevice{}}
+		older.Spec.Devices = append(older.Spec.Devices, device)
+	}
+	rule := &resourcev1alpha3.DeviceTaintRule{ObjectMeta: meta}
+	rule.Spec.DeviceSelector = &resourcev1alpha3.DeviceTaintSelector{Pool: &name}
+	rule.Spec.Taint = resourcev1alpha3.DeviceTaint{Key: "broken", Effect: resourcev1alpha3.DeviceTaintEffectNoSchedule}
+	findings, err := full.Apply(
+		&corev1.Node{ObjectMeta: meta}, older, &resourcev1beta2.DeviceClass{ObjectMeta: meta}, &appsv1.Deployment{ObjectMeta: meta}, &batchv1.Job{ObjectMeta: meta},
+		&policyv1.PodDisruptionBudget{ObjectMeta: meta}, &schedulingv1.PriorityClass{ObjectMeta: meta},
+		&corev1.Pod{TypeMeta: metav1.TypeMeta{Kind: "Pod"}, ObjectMeta: meta},
+	)
+	if err != nil || slices.ContainsFunc(findings, hasError) {
+		t.Fatal(findings, err)
+	}
+	if on := fitsOn(t, full, 3); on != "c" {
+		t.Fatalf("on %q", on)
+	}
+	if _, err := full.Apply(rule); err != nil {
+		t.Fatal(err)
+	}
+	if on := fitsOn(t, full, 3); on != "" {
+		t.Fatalf("on %q in spite of the taint", on)
+	}
+	findings, err = full.Apply(&resourcev1.ResourceSliceList{Items: []resourcev1.ResourceSlice{{}}}, &metav1.Status{})
+	if err != nil || findings[0][0].Hint != "give its items" || !hasError(findings[1]) {
+		t.Fatal(findings, err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -223,6 +224,35 @@ func TestACloseOfTheRuntimeIsSaid(t *testing.T) {
 	if err := errors.Join(fork.Close(), full.Close()); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestARuntimeClosesWhileAClusterIsChangedAndAnotherCallTraps(t *testing.T) {
+	made, err := NewRuntime(context.Background(), Options{CacheDir: cache})
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := clusterOf(t, made, Settings{})
+	var group sync.WaitGroup
+	trap := errors.New("trap")
+	err = full.with(context.Background(), false, func(*crew, *member, uint32) error {
+		group.Go(func() { _ = made.Close() })
+		for made.using.TryRLock() {
+			made.using.RUnlock()
+			goruntime.Gosched()
+		}
+		group.Go(func() {
+			if _, err := full.Apply(node("c", 3)...); !errors.Is(err, ErrClosed) {
+				t.Error(err)
+			}
+		})
+		// So that the change waits for what the close waits for.
+		time.Sleep(10 * time.Millisecond)
+		return trap
+	})
+	if !errors.Is(err, ErrTrapped) || !errors.Is(err, trap) {
+		t.Error(err)
+	}
+	group.Wait()
 }
 
 func TestAPlatformWithoutACompilerIsTold(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 type home struct {
 	runtime  *Runtime
 	settings []byte
-	// changing is held while a cluster is changed. It guards the copies and how many objects came.
+	// changing is held while a cluster is changed, and the runtime's lock before it. It guards the copies and how many objects came.
 	changing sync.Mutex
 	arrived  uint64
 	// mutex guards the rest, and of clusters which they are in the instances.
@@ -21,6 +21,16 @@ type home struct {
 	closed bool
 	// last id that a cluster was given.
 	last uint32
+}
+
+// change locks what a change needs, and says how that ends. The runtime's lock comes first: one who waits for changing may hold it.
+func (h *home) change() func() {
+	h.runtime.using.RLock()
+	h.changing.Lock()
+	return func() {
+		h.changing.Unlock()
+		h.runtime.using.RUnlock()
+	}
 }
 
 // begin makes an instance with an empty cluster in it.
@@ -51,10 +61,12 @@ func (c *Cluster) now() (*crew, error) {
 }
 
 // with works with an instance that has made all changes, and with the cluster's handle in it. An error of work other than ErrTooLarge means that
-// the module has trapped: the cluster is filled again. Who changes holds the lock.
+// the module has trapped: the cluster is filled again. Who changes holds the locks.
 func (c *Cluster) with(ctx context.Context, changes bool, work func(*crew, *member, uint32) error) error {
-	c.home.runtime.using.RLock()
-	defer c.home.runtime.using.RUnlock()
+	if !changes {
+		c.home.runtime.using.RLock()
+		defer c.home.runtime.using.RUnlock()
+	}
 	for {
 		crew, err := c.now()
 		if err != nil {

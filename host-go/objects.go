@@ -5,8 +5,17 @@ import (
 	"fmt"
 	"reflect"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
+	resourcev1beta1 "k8s.io/api/resource/v1beta1"
+	resourcev1beta2 "k8s.io/api/resource/v1beta2"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -15,8 +24,13 @@ import (
 // kinds knows what typed objects are called that do not say so themselves.
 var kinds = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	utilruntime.Must(corev1.AddToScheme(scheme))
-	utilruntime.Must(resourcev1.AddToScheme(scheme))
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, policyv1.AddToScheme,
+		resourcev1.AddToScheme, resourcev1beta2.AddToScheme, resourcev1beta1.AddToScheme, resourcev1alpha3.AddToScheme,
+		schedulingv1.AddToScheme, schedulingv1beta1.AddToScheme, schedulingv1alpha3.AddToScheme,
+	} {
+		utilruntime.Must(add(scheme))
+	}
 	return scheme
 }()
 
@@ -49,13 +63,17 @@ func encode(object runtime.Object) (Ref, []byte, *Finding) {
 		return refused(Ref{}, "read/wrong-type", "an object is nil", "")
 	}
 	kind := object.GetObjectKind().GroupVersionKind()
-	isNamed := !kind.Empty()
+	isNamed := kind.Version != "" && kind.Kind != ""
 	if !isNamed {
 		found, _, err := kinds.ObjectKinds(object)
 		if err != nil {
-			return refused(Ref{}, "read/no-kind", err.Error(), "set `apiVersion` and `kind`")
+			message := fmt.Sprintf("the kind of a %T is not known", object)
+			return refused(Ref{}, "read/no-kind", message, "set `apiVersion` and `kind`")
 		}
 		kind = found[0]
+	}
+	if meta.IsListType(object) {
+		return refused(Ref{Kind: kind.Kind}, "read/wrong-type", "a list is given as one object", "give its items")
 	}
 	metadata, err := meta.Accessor(object)
 	if err != nil {
