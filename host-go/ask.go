@@ -20,12 +20,11 @@ func (c *Cluster) Allocate(ctx context.Context, question Question) (*Answer, err
 // AllocateAll answers several questions in one call, in their order and each as [Cluster.Allocate] would: none takes devices from another. The
 // error says that none was answered.
 func (c *Cluster) AllocateAll(ctx context.Context, questions ...Question) ([]Result[*Answer], error) {
-	return answer(ctx, c, engine.Allocate, questions, func(text []byte) (*Answer, error) {
-		answer := &Answer{}
-		if err := read(text, answer); err != nil {
+	return answers(ctx, c, engine.Allocate, questions, func(one *decided) (*Answer, error) {
+		if err := one.failed(one.Node, one.Findings); err != nil {
 			return nil, err
 		}
-		return answer, nil
+		return &one.Answer, nil
 	})
 }
 
@@ -41,23 +40,60 @@ func (c *Cluster) Fits(ctx context.Context, question Question) ([]bool, error) {
 
 // FitsAll answers several questions in one call, in their order and each as [Cluster.Fits] would. The error says that none was answered.
 func (c *Cluster) FitsAll(ctx context.Context, questions ...Question) ([]Result[[]bool], error) {
-	return answer(ctx, c, engine.Fits, questions, func(text []byte) ([]bool, error) {
-		var answer struct {
-			Bits string `json:"bits"`
-		}
-		if err := read(text, &answer); err != nil {
+	return answers(ctx, c, engine.Fits, questions, func(one *places) ([]bool, error) {
+		if err := one.failed(one.Node, one.Findings); err != nil {
 			return nil, err
 		}
-		fits := make([]bool, len(answer.Bits))
+		fits := make([]bool, len(one.Bits))
 		for index := range fits {
-			fits[index] = answer.Bits[index] == '1'
+			fits[index] = one.Bits[index] == '1'
 		}
 		return fits, nil
 	})
 }
 
-func answer[A any](
-	ctx context.Context, c *Cluster, op engine.Operation, questions []Question, read func([]byte) (A, error),
+// status of an answer, and why there is none.
+type status struct {
+	Status string `json:"status"`
+	Failure
+}
+
+// failed is the error that an answer stands for.
+func (s *status) failed(node string, findings []Finding) error {
+	switch s.Status {
+	case "unreadable":
+		return &UnreadableError{Findings: findings}
+	case "gave-up":
+		return ErrGaveUp
+	case "error":
+		return &FailedError{Node: node, Failure: s.Failure}
+	default:
+		return nil
+	}
+}
+
+// decided is the answer to allocate.
+type decided struct {
+	status
+	Answer
+}
+
+// places is the answer to fits: a bit for each node.
+type places struct {
+	status
+	Bits     string    `json:"bits"`
+	Node     string    `json:"node"`
+	Findings []Finding `json:"findings"`
+}
+
+// played is the answer to run.
+type played struct {
+	status
+	Report
+}
+
+func answers[W, A any](
+	ctx context.Context, c *Cluster, op engine.Operation, questions []Question, from func(*W) (A, error),
 ) ([]Result[A], error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -80,12 +116,12 @@ func answer[A any](
 	if err != nil {
 		return nil, err
 	}
-	var texts []json.RawMessage
-	if err := json.Unmarshal(text, &texts); err != nil || len(texts) != len(asked) {
+	var found []W
+	if err := json.Unmarshal(text, &found); err != nil || len(found) != len(asked) {
 		return nil, fmt.Errorf("apportion: the answer cannot be read: %w", err)
 	}
 	for at, index := range indices {
-		results[index].Answer, results[index].Err = read(texts[at])
+		results[index].Answer, results[index].Err = from(&found[at])
 	}
 	return results, nil
 }
@@ -143,9 +179,12 @@ func (c *Cluster) Run(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{}
-	if err := read(answer, report); err != nil {
+	var found played
+	if err := json.Unmarshal(answer, &found); err != nil {
+		return nil, fmt.Errorf("apportion: the answer cannot be read: %w", err)
+	}
+	if err := found.failed("", found.Findings); err != nil {
 		return nil, err
 	}
-	return report, nil
+	return &found.Report, nil
 }

@@ -2,6 +2,7 @@ package apportion
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -67,7 +68,7 @@ func inAll(t *testing.T, cluster *Cluster, count int64) []string {
 					return err
 				}
 				decided := &Answer{}
-				err = read(answer, decided)
+				err = json.Unmarshal(answer, decided)
 				found[index] = decided.Node
 				return err
 			})

@@ -188,27 +188,3 @@ func (q *Question) encode() ([]byte, error) {
 		InUse  InUse             `json:"inUse"`
 	}{claims, q.Nodes, q.InUse})
 }
-
-// read reads the answer to a question into answer; the error is what the status says of one.
-func read(text []byte, answer any) error {
-	var head unreadable
-	if err := json.Unmarshal(text, &head); err != nil {
-		return fmt.Errorf("apportion: the answer cannot be read: %w", err)
-	}
-	failed := &FailedError{}
-	switch head.Status {
-	case "unreadable":
-		return &UnreadableError{Findings: head.Findings}
-	case "gave-up":
-		return ErrGaveUp
-	case "error":
-		answer = failed
-	}
-	if err := json.Unmarshal(text, answer); err != nil {
-		return fmt.Errorf("apportion: the answer cannot be read: %w", err)
-	}
-	if head.Status == "error" {
-		return failed
-	}
-	return nil
-}

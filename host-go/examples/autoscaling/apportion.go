@@ -67,11 +67,6 @@ func (o *ours) Place(ctx context.Context, claim *resourcev1.ResourceClaim, nodes
 	return answer.Node, o.apply(&taken)
 }
 
-func (o *ours) Release(claim *resourcev1.ResourceClaim) error {
-	_, err := o.cluster.Delete(apportion.Ref{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name})
-	return err
-}
-
 func (o *ours) Fork(ctx context.Context) (Engine, error) {
 	fork, err := o.cluster.Fork(ctx)
 	return &ours{fork}, err

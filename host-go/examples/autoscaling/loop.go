@@ -18,10 +18,8 @@ type Engine interface {
 	RemoveNode(name string) error
 	// Take takes in a claim that has devices.
 	Take(claim *resourcev1.ResourceClaim) error
-	// Place gives devices to a claim on the first of the nodes where it fits, and says which; none is no error.
+	// Place gives devices to a claim on the first of the nodes where it fits, instead of those that it has, and says which; none is no error.
 	Place(ctx context.Context, claim *resourcev1.ResourceClaim, nodes []string) (string, error)
-	// Release takes the devices back.
-	Release(claim *resourcev1.ResourceClaim) error
 	// Fork has the same facts, to try something out.
 	Fork(ctx context.Context) (Engine, error)
 	// Commit has the engine of which this is a fork become what the fork is.
@@ -170,9 +168,6 @@ func (l *Loop) Consolidate(ctx context.Context, node string) (bool, error) {
 			return false, err
 		}
 		for _, claim := range l.on[node] {
-			if err := fork.Release(claim); err != nil {
-				return false, err
-			}
 			target, err := l.search(ctx, fork, claim)
 			if err != nil || target == "" {
 				return false, err

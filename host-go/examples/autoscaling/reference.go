@@ -71,6 +71,7 @@ func (t *theirs) take(claim *resourcev1.ResourceClaim, allocation *resourcev1.Al
 	for _, result := range allocation.Devices.Results {
 		devices = append(devices, structured.MakeDeviceID(result.Driver, result.Pool, result.Device))
 	}
+	t.taken.Delete(t.devices[claim.Name]...)
 	t.taken.Insert(devices...)
 	t.devices[claim.Name] = devices
 }
@@ -96,12 +97,6 @@ func (t *theirs) Place(ctx context.Context, claim *resourcev1.ResourceClaim, nod
 		}
 	}
 	return "", nil
-}
-
-func (t *theirs) Release(claim *resourcev1.ResourceClaim) error {
-	t.taken.Delete(t.devices[claim.Name]...)
-	delete(t.devices, claim.Name)
-	return nil
 }
 
 func (t *theirs) Fork(context.Context) (Engine, error) {
