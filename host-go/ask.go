@@ -128,31 +128,10 @@ func answers[W, A any](
 
 // Explain says why a Pod, a claim, a claim template or a group is Pending; without a subject, everything that is.
 func (c *Cluster) Explain(ctx context.Context, request ExplainRequest) ([]Explanation, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	argument, err := json.Marshal(struct {
+	return inquire[[]Explanation](ctx, c, struct {
 		Kind string `json:"kind"`
 		ExplainRequest
 	}{"explain", request})
-	if err != nil {
-		return nil, fmt.Errorf("apportion: %w", err)
-	}
-	var read struct {
-		Answer   []Explanation `json:"answer"`
-		Findings []Finding     `json:"findings"`
-	}
-	answer, err := c.ask(ctx, engine.Inquire, argument)
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(answer, &read); err != nil {
-		return nil, fmt.Errorf("apportion: the answer cannot be read: %w", err)
-	}
-	if read.Findings != nil {
-		return nil, &UnreadableError{Findings: read.Findings}
-	}
-	return read.Answer, nil
 }
 
 // Run plays the cluster's controllers and scheduler until nothing changes, in a copy: the cluster stays as it is.

@@ -24,6 +24,8 @@ func TestTheTypesHaveTheFieldsOfTheCoresOwn(t *testing.T) {
 		RequestExplanation{}, ReasonCount{}, SelectorRef{}, AttributeStatistic{}, ValueCount{}, ReadValue{}, ClosestNode{}, NodeDetail{}, RequestDetail{},
 		DeviceDetail{}, DeviceID{}, Reason{}, Shortage{}, Holder{}, ConflictPart{}, Suggestion{}, SuggestionStep{}, Change{}, RequestFunnel{}, Unable{},
 		Finding{}, Ref{}, Refusal{}, Failure{}, InUse{}, DeviceInUse{}, Settings{}, Build{}, Question{},
+		FitRequest{}, DeviceAsk{}, Supposition{}, TaintSpec{}, Bounds{}, Fit{}, FitRow{}, Largest{}, NamespaceDevices{}, Remainder{},
+		NodesNeededRequest{}, NodesNeeded{}, ShapeNeeded{}, PodLeft{}, NewNode{}, ShapeNodes{}, Devices{},
 	} {
 		kind := reflect.TypeOf(value)
 		name := kind.Name()

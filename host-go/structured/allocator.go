@@ -15,6 +15,9 @@ import (
 // unknownClass is the code of an error about a class that is not there.
 const unknownClass = "alloc/unknown-class"
 
+// errNoNode says that a node is missing.
+var errNoNode = errors.New("apportion: a node is needed")
+
 // Allocators makes allocators that share long-lived clusters, one for each set of features. It is safe for concurrent use, and so are they.
 type Allocators struct {
 	runtime func() (*apportion.Runtime, error)
@@ -101,6 +104,9 @@ func (a *allocator) Allocate(
 ) ([]resourcev1.AllocationResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("allocation was interrupted: %w", context.Cause(ctx))
+	}
+	if node == nil {
+		return nil, errNoNode
 	}
 	a.once.Do(a.sortInUse)
 	var answer *apportion.Answer

@@ -244,6 +244,13 @@ func TestAContextThatHasEndedIsSaid(t *testing.T) {
 	}
 }
 
+func TestANodeThatIsMissingIsAnError(t *testing.T) {
+	allocator := of(t, AllocatedState{}, classes("gpu"), slice("a", 1))
+	if _, err := allocator.Allocate(context.Background(), nil, nil); !errors.Is(err, errNoNode) {
+		t.Fatal(err)
+	}
+}
+
 func TestManyMayAllocateAtOnce(t *testing.T) {
 	one, two := slice("a", 1), slice("a", 2)
 	var group sync.WaitGroup
