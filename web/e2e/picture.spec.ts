@@ -147,6 +147,27 @@ test("a large cluster has levels: nodes, pools, devices, one node, with a map be
   expect(await tiles("all devices")).toEqual([490, 0]);
 });
 
+test("the search jumps to the first device that it finds, and a long list is a field that offers what matches", async ({ page }) => {
+  await open(page, TOUR + nodesOfEight(400));
+  await expect(page.locator(".heatmap .cell").first()).toBeVisible();
+  const find = page.getByRole("searchbox", { name: "Find" });
+  await find.fill("node-217 gpu-5");
+  await find.press("Enter");
+  await expect(page.getByRole("complementary", { name: /^Device gpu-5/ })).toContainText("node-217");
+  await expect(tile(page, "gpu.example.com/node-217/gpu-5")).toHaveClass(/picked/);
+  await expect(tile(page, "gpu.example.com/node-217/gpu-5")).toBeInViewport();
+  await find.fill("");
+  // 403 nodes and as many objects.
+  const node = page.getByRole("group", { name: "Level" }).getByRole("combobox", { name: "Node" });
+  await node.fill("NODE-399");
+  await node.press("Enter");
+  await expect(page.locator(".picture .tile")).toHaveCount(8);
+  await expect(node).toHaveValue("node-399");
+  await page.getByRole("combobox", { name: "Go to" }).fill("ResourceSlice node-398");
+  await expect(page.locator(".cm-activeLine")).toBeVisible();
+  await expect(editor(page)).toContainText("name: node-398");
+});
+
 test("ten thousand devices: a first picture within 2 s, and little to scroll", async ({ page }) => {
   test.setTimeout(90_000);
   const text = TOUR + nodesOfEight(1250);

@@ -1,6 +1,8 @@
 // Why something is Pending, and suggestions that change the text.
 
-import { expect } from "@playwright/test";
+import { readFileSync } from "node:fs";
+
+import { type Page, expect } from "@playwright/test";
 
 import { editor, example, open, podRow, tab, test, violations } from "./helpers";
 
@@ -30,7 +32,7 @@ test("a suggestion changes the YAML, shows the new answer beside the old, and ca
   await expect(applied.getByRole("row", { name: /Pod ml\/huge-model/ })).toContainText("node-c");
   await expect(page.getByText("Nothing is Pending")).toBeVisible();
   // The file with the claim is shown, its comment is where it was.
-  await expect(editor(page)).toContainText("80Gi\\\")) >= 0");
+  await expect(editor(page)).toContainText('expression: device.capacity["gpu.example.com"].memory.compareTo(quantity("80Gi")) >= 0');
   await expect(editor(page)).toContainText("# Stays Pending");
 
   await editor(page).focus();
@@ -69,6 +71,44 @@ test("a broken selector is corrected by the fix of its finding", async ({ page }
   await expect(page.getByRole("region", { name: "Findings" })).not.toContainText("deviceClasName");
   await expect(editor(page)).not.toContainText("deviceClasName");
 });
+
+test("a fix changes the words that are wrong and nothing else", async ({ page }) => {
+  // Comments, quotes, order, and a field that is left to its default.
+  const text = `# mine
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: { namespace: 'ml', name: "one" }   # kept
+spec:
+  devices:
+    requests:
+    - exactly: { deviceClasName: "gpu.example.com" }
+      name: gpu
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu.example.com}
+spec: {}
+`;
+  await open(page, text + example("life/cluster.yaml").replace(/^/, "---\n"));
+  const before = await written(page);
+  await page.getByRole("region", { name: "Findings" }).getByRole("listitem").filter({ hasText: "deviceClasName" }).first().getByRole("button", { name: "Fix" }).click();
+  const proposal = page.getByRole("dialog", { name: "Change the text" });
+  await expect(proposal.locator(".gone")).toHaveCount(1);
+  await expect(proposal.locator(".new")).toHaveCount(1);
+  await proposal.getByRole("button", { name: "Make the change" }).click();
+  await expect(proposal).toHaveCount(0);
+  expect(await written(page)).toBe(before.replace("deviceClasName", "deviceClassName"));
+});
+
+/** The text as the page gives it away. */
+async function written(page: Page): Promise<string> {
+  await page.getByRole("button", { name: "Share", exact: true }).click();
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "YAML", exact: true }).click();
+  const text = readFileSync(await (await download).path(), "utf8");
+  await page.keyboard.press("Escape");
+  return text;
+}
 
 for (const colorScheme of ["light", "dark"] as const) {
   test(`Why has no accessibility violations, ${colorScheme}`, async ({ page }) => {

@@ -2,7 +2,7 @@
 
 import type { Finding, Place, PlacedFinding, Severity } from "apportion";
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 
 import { Code } from "./code";
 import { localPlace } from "./files";
@@ -169,4 +169,88 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
       </div>
     </dialog>
   );
+}
+
+/** Something that can be chosen: what it stands for, and how it is called. */
+export interface Choosable {
+  value: string;
+  label: string;
+}
+
+/** A longer list takes long to draw and to read: then one writes a part of the name. */
+const MOST_OPTIONS = 300;
+const MOST_OFFERED = 50;
+
+interface ChooserProps {
+  options: readonly Choosable[];
+  /** What is chosen; empty for nothing. */
+  value: string;
+  /** What nothing is called, where nothing can be chosen. */
+  none?: string;
+  onChoose: (value: string) => void;
+}
+
+/** One of many, or nothing: a list, or where that would be long a field that offers what matches. */
+export function Chooser({ options, value, none, onChoose }: ChooserProps) {
+  const [written, setWritten] = useState<string>();
+  const id = useId();
+  const isLong = options.length > MOST_OPTIONS;
+  // While nothing is written, nothing is offered: most lists are never opened.
+  const offered = isLong ? matching(options, written ?? "", MOST_OFFERED) : options;
+  const entries = useMemo(() => offered.map(({ value, label }) => <option value={isLong ? label : value}>{isLong ? undefined : label}</option>), [isLong ? written : undefined, options]);
+  if (!isLong) {
+    return (
+      <select
+        value={value}
+        onChange={({ currentTarget }) => {
+          const chosen = currentTarget.value;
+          // What is chosen may be nothing again.
+          currentTarget.value = value;
+          onChoose(chosen);
+        }}
+      >
+        {none !== undefined && <option value="">{none}</option>}
+        {entries}
+      </select>
+    );
+  }
+  const choose = (chosen: Choosable) => {
+    setWritten(undefined);
+    onChoose(chosen.value);
+  };
+  return (
+    <>
+      <input
+        type="search"
+        list={id}
+        placeholder={none ?? ""}
+        value={written ?? options.find((option) => option.value === value)?.label ?? ""}
+        onInput={({ currentTarget: { value: text } }) => {
+          const chosen = options.find(({ label }) => label === text);
+          if (chosen !== undefined) return choose(chosen);
+          setWritten(text);
+          if (text === "" && value !== "" && none !== undefined) onChoose("");
+        }}
+        onKeyDown={(event) => {
+          const [first] = matching(options, written ?? "", 1);
+          if (event.key !== "Enter" || first === undefined || !written) return;
+          event.preventDefault();
+          choose(first);
+        }}
+        onBlur={() => setWritten(undefined)}
+      />
+      <datalist id={id}>{entries}</datalist>
+    </>
+  );
+}
+
+/** The first of those whose label has a text, in any case. */
+export function matching(options: readonly Choosable[], text: string, most: number): Choosable[] {
+  const wanted = text.toLowerCase();
+  const found: Choosable[] = [];
+  for (const option of options) {
+    if (found.length === most) break;
+    if (option.label.toLowerCase().includes(wanted)) found.push(option);
+  }
+  return found;
 }

@@ -48,7 +48,7 @@ test("a suggestion that is tried changes the text and the answer", () => {
   // Nothing but the claim is another, and its comment stays.
   const parts = (text = "") => text.split("---\n");
   const changed = parts(attempt.text).filter((part, index) => part !== parts(TEXT)[index]);
-  expect(changed).toEqual([expect.stringMatching(/^# Stays Pending: [^]*name: huge\n[^]*quantity\(\\"80Gi\\"\)/)]);
+  expect(changed).toEqual([expect.stringMatching(/^# Stays Pending: [^]*name: huge\n[^]*quantity\("80Gi"\)/)]);
   expect(changes(before, attempt.report)).toContainEqual({ kind: "Pod", name: "ml/huge-model", before: "Pending", after: "node-c" });
   expect(changes(before, before)).toEqual([]);
 });

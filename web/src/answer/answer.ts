@@ -1,13 +1,16 @@
 // Every ask, answered by the package. The newest cluster is kept, so that asking on costs little.
 
-import { Engine, readYaml } from "apportion";
+import { Engine, type Json, readYaml } from "apportion";
 
+import { record, text as textOf } from "../foreign";
+import type { Stored } from "../model/inventory";
 import type { Answers, Asks, Question, Received } from "../protocol";
 import { settingsOf } from "../protocol";
 import { cel, members } from "./cel";
 import { check } from "./check";
 import { hardware } from "./hardware";
 import { life } from "./life";
+import { ifSame, lean, renamedField, requoted } from "./minimal";
 import { asked, compare, versions, whatIf } from "./questions";
 import { run } from "./run";
 import { Session } from "./session";
@@ -36,7 +39,7 @@ const BY_KIND: { [Kind in keyof Asks]: (session: Session, ask: Asks[Kind]) => An
   attempt,
   correct: ({ reading }, { finding }) => {
     const text = reading.whole((manifests) => manifests.correct(finding));
-    return text === undefined ? {} : { text };
+    return text === undefined ? {} : { text: ifSame(renamedField(reading.text, finding) ?? requoted(reading.text, text), text) };
   },
   life: (session, { script, untilMillis }) => life(session, script, untilMillis),
   cel: (session, { expression, device }) => cel(session.played(), expression, device),
@@ -50,8 +53,10 @@ const BY_KIND: { [Kind in keyof Asks]: (session: Session, ask: Asks[Kind]) => An
   snapshot: (session) => session.played().snapshot(),
 };
 
-function attempt({ reading, question }: Session, { manifests: changed }: Asks["attempt"]): Answers["attempt"] {
-  const text = reading.whole((manifests) => manifests.rewrite(changed));
+function attempt({ reading, question }: Session, { manifests }: Asks["attempt"]): Answers["attempt"] {
+  const changed = manifests.map((manifest) => lean(manifest, writtenAs(reading.stored, manifest)));
+  const rewritable = reading.whole((manifests) => manifests.rewrite(changed));
+  const text = rewritable && ifSame(requoted(reading.text, rewritable), rewritable);
   const engine = new Engine(settingsOf(question));
   const rewritten = readYaml(text ?? question.text);
   try {
@@ -63,4 +68,12 @@ function attempt({ reading, question }: Session, { manifests: changed }: Asks["a
     rewritten.free();
     engine.free();
   }
+}
+
+/** The object of a manifest as the text has it. */
+function writtenAs(stored: readonly Stored[], manifest: Json): unknown {
+  const { kind, metadata } = record(manifest);
+  const { name, namespace } = record(metadata);
+  const isIt = ({ object }: Stored) => object.kind === kind && object.name === name && (object.namespace || "default") === (textOf(namespace) || "default");
+  return stored.findLast(isIt)?.value;
 }

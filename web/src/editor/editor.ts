@@ -25,7 +25,7 @@ export interface Editor {
   /** Shows findings in the text; those whose range the text no longer has are left out. */
   showFindings(findings: readonly LocalFinding[]): void;
   /** Names that can be completed. */
-  learn(knowledge: Knowledge): void;
+  learn(knowledge: () => Knowledge): void;
   /** Selects a range and moves there. */
   reveal(range: Utf16Range, takesFocus: boolean): void;
   /** Loads what makes the editor comfortable, once there is time for it. */
@@ -55,7 +55,7 @@ export function createEditor(parent: HTMLElement, events: EditorEvents): Editor 
   let name: string | undefined;
   let comfort: typeof import("./extras") | undefined;
   let underlined: readonly LocalFinding[] = [];
-  let known = NOTHING_KNOWN;
+  let known = () => NOTHING_KNOWN;
   const create = (text: string) => {
     const state = EditorState.create({ doc: text, extensions: extensions(events, () => name ?? "") });
     return comfort === undefined ? state : state.update({ effects: added(comfort) }).state;

@@ -20,17 +20,23 @@ import { FIELDS, HAS_FIELDS, HERE, NO_VALUES } from "./words";
 /** In the place of the margin that is there before. */
 export const margin: Extension = lintGutter();
 
-let known: Knowledge = NOTHING_KNOWN;
+let learnt: () => Knowledge = () => NOTHING_KNOWN;
+let kept: Knowledge | undefined;
 
-/** Names of the newest text, to complete what is begun. */
-export function learn(knowledge: Knowledge): void {
-  known = knowledge;
+/** Names of the newest text, to complete what is begun; found out when they are needed. */
+export function learn(knowledge: () => Knowledge): void {
+  learnt = knowledge;
+  kept = undefined;
+}
+
+function known(): Knowledge {
+  return (kept ??= learnt());
 }
 
 function complete({ state, pos, explicit }: CompletionContext): CompletionResult | null {
   const line = state.doc.lineAt(pos);
   const before = line.text.slice(0, pos - line.from);
-  const found = completions(before, known);
+  const found = completions(before, known());
   if (found !== undefined) {
     if (!explicit && found.from === before.length && !/["'.]$/.test(before)) return null;
     return { from: line.from + found.from, options: found.options.map((label) => ({ label })), validFor: WORD };
@@ -77,14 +83,14 @@ const hover = hoverTooltip((view, pos) => {
   if (word === undefined) return null;
   const [name] = word;
   const [from, end] = [line.from + word.index, line.from + word.index + name.length];
-  const seen = seenValues(line.text.slice(0, word.index + name.length), known);
+  const seen = seenValues(line.text.slice(0, word.index + name.length), known());
   if (seen !== undefined) return tooltip(line.from + seen.from, end, [seen.name, seen.values.length === 0 ? NO_VALUES : visible(seen.values.join(", "))]);
   const spot = spotIn(view.state, from);
   if (spot === undefined || !spot.isKey || !/^["']?:(\s|$)/.test(line.text.slice(word.index + name.length))) return null;
   const field = fieldOf(spot.kind, [...spot.path, name]);
   if (field === undefined) return null;
   const says = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
-  const closed = completions(`${name}: `, known)?.options ?? [];
+  const closed = completions(`${name}: `, known())?.options ?? [];
   return tooltip(from, end, [
     `${field.name}: ${field.holds}${field.era === "" ? "" : `, ${field.era}`}`,
     ...(says === undefined ? [] : [says]),

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { type SourceFile, localPlace, localRange } from "../files";
 import { usePage } from "../page";
+import { Chooser } from "../parts";
 import type { DocumentEntry } from "../protocol";
 import { findingsOf } from "../state";
 import * as words from "../words";
@@ -61,7 +62,7 @@ export function EditorPane({ onLeave }: { onLeave: () => void }) {
   useEffect(() => editor?.open(now().files, now().active), [editor, state.files, state.active]);
   const marked = useMemo(() => localFindings(state, state.active), [state.result, state.checked, state.active]);
   useEffect(() => editor?.showFindings(marked), [editor, marked]);
-  useEffect(() => editor?.learn(knowledgeOf(state.inventory, state.result?.documents ?? [])), [editor, state.result]);
+  useEffect(() => editor?.learn(() => knowledgeOf(state.inventory, state.result?.documents ?? [])), [editor, state.result]);
   const revealed = useRef(state.shown);
   useEffect(() => {
     const { shown } = state;
@@ -115,25 +116,21 @@ function Outline() {
   const { state, act } = usePage();
   const documents = state.result?.documents ?? NO_DOCUMENTS;
   const options = useMemo(() => documents.map(({ object }, index) => (
-    <option value={index}>
-      {object.kind === "" ? words.UNKNOWN_KIND : object.kind} {words.objectName(object)}
-    </option>
+    { value: String(index), label: `${object.kind === "" ? words.UNKNOWN_KIND : object.kind} ${words.objectName(object)}` }
   )), [documents]);
   if (documents.length === 0) return null;
   return (
     <label class="outline">
       {words.OUTLINE}{" "}
-      <select
+      <Chooser
+        options={options}
         value=""
-        onChange={({ currentTarget }) => {
-          const chosen = documents[Number(currentTarget.value)];
-          currentTarget.value = "";
+        none={words.plural(documents.length, "object")}
+        onChoose={(value) => {
+          const chosen = value === "" ? undefined : documents[Number(value)];
           if (chosen !== undefined) act.reveal(chosen);
         }}
-      >
-        <option value="">{words.plural(documents.length, "object")}</option>
-        {options}
-      </select>
+      />
     </label>
   );
 }

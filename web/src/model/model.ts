@@ -163,9 +163,9 @@ function claimsOf({ podGroups }: Inventory, report: Report | undefined, others: 
     }
   }
   const workloads = workloadsOf(report, podGroups);
-  const holding = [report, ...others].flatMap((report) => {
-    const own = report.claims.filter(({ devices }) => devices.length > 0).map(({ namespace, name }) => `${namespace}/${name}`);
-    const all = workloadsOf(report, podGroups);
+  const holding = [report, ...others].flatMap((other) => {
+    const own = other.claims.filter(({ devices }) => devices.length > 0).map(({ namespace, name }) => `${namespace}/${name}`);
+    const all = other === report ? workloads : workloadsOf(other, podGroups);
     return own.flatMap((key) => all.get(key) ?? []);
   });
   const colours = coloursOf(holding);

@@ -19,6 +19,9 @@ export const MAX_LENGTH = 100_000;
 /** What a link may unpack to; more is taken for a trap. */
 const MAX_UNPACKED = 20_000_000;
 
+/** A longer text is not even packed: that takes time, and no manifests get short enough by it. */
+const MAX_PACKED = 5_000_000;
+
 /** What of the state belongs to a link. */
 export function sharedOf(state: State): Shared {
   const { name, files, active, version, gates, view, filter, script, untilMillis, expression, device, otherText } = state;
@@ -27,7 +30,9 @@ export function sharedOf(state: State): Shared {
 
 /** The fragment of a link; undefined where it would be too long. */
 export async function fragmentOf(shared: Shared): Promise<string | undefined> {
+  if (shared.files.reduce((sum, { text }) => sum + text.length, shared.otherText.length) > MAX_PACKED) return undefined;
   const bytes = await through(new Blob([JSON.stringify(shared)]).stream(), new CompressionStream("deflate-raw"), Infinity);
+  if (bytes.length > MAX_LENGTH) return undefined;
   const fragment = PREFIX + base64(bytes);
   return fragment.length > MAX_LENGTH ? undefined : fragment;
 }

@@ -8,7 +8,7 @@ import { type ClaimView, type Model, modelOf, nodesOf, tilesOf } from "../model/
 import { missing } from "../model/missing";
 import { compareNumbered } from "../model/order";
 import { LEVELS, type Level, MANY_DEVICES, type Zoom, seenOf, zoomOf, zoomed } from "../model/zoom";
-import { FailureBox, Findings, LineLink, Ticked, useSome } from "../parts";
+import { Chooser, FailureBox, Findings, LineLink, Ticked, useSome } from "../parts";
 import { Later, type Load } from "../later";
 import { usePage } from "../page";
 import type { Result } from "../protocol";
@@ -245,7 +245,7 @@ function usePinch(element: { current: HTMLElement | null }, onStep: (step: Step,
 }
 
 function Levels({ model, zoom: { level, node }, goTo }: { model: Model; zoom: Zoom; goTo: ReturnType<typeof useZoom>["goTo"] }) {
-  const nodes = useMemo(() => nodesOf(model).map(({ title }) => <option value={title}>{title}</option>), [model]);
+  const nodes = useMemo(() => nodesOf(model).map(({ title }) => ({ value: title, label: title })), [model]);
   return (
     <p class="row" role="group" aria-label={words.LEVELS}>
       {LEVELS.map((name) => (
@@ -255,10 +255,7 @@ function Levels({ model, zoom: { level, node }, goTo }: { model: Model; zoom: Zo
       ))}
       <label>
         {words.NODE}{" "}
-        <select value={node ?? ""} onChange={({ currentTarget: { value } }) => (value === "" ? goTo.level("cluster") : goTo.node(value))}>
-          <option value="">{words.ALL}</option>
-          {nodes}
-        </select>
+        <Chooser options={nodes} value={node ?? ""} none={words.ALL} onChoose={(value) => (value === "" ? goTo.level("cluster") : goTo.node(value))} />
       </label>
     </p>
   );
@@ -268,8 +265,8 @@ function Filters({ model, onJump }: { model: Model; onJump: () => void }) {
   const { state, act } = usePage();
   const { filter, inventory } = state;
   const options = useMemo(() => ({
-    claims: heldClaims(model).map(({ key }) => <option value={key}>{key}</option>),
-    classes: inventory?.classes.map((name) => <option value={name}>{name}</option>),
+    claims: heldClaims(model).map(({ key }) => ({ value: key, label: key })),
+    classes: (inventory?.classes ?? []).map((name) => ({ value: name, label: name })),
   }), [model, inventory]);
   return (
     <div class="bar" role="search" aria-label={words.FILTER}>
@@ -286,17 +283,11 @@ function Filters({ model, onJump }: { model: Model; onJump: () => void }) {
       </label>
       <label>
         {words.CLAIM}{" "}
-        <select value={filter.claim} onChange={({ currentTarget: { value } }) => act.filter({ claim: value })}>
-          <option value="">{words.ALL}</option>
-          {options.claims}
-        </select>
+        <Chooser options={options.claims} value={filter.claim} none={words.ALL} onChoose={(claim) => act.filter({ claim })} />
       </label>
       <label>
         {words.CLASS}{" "}
-        <select value={filter.deviceClass} onChange={({ currentTarget: { value } }) => act.filter({ deviceClass: value })}>
-          <option value="">{words.ALL}</option>
-          {options.classes}
-        </select>
+        <Chooser options={options.classes} value={filter.deviceClass} none={words.ALL} onChoose={(deviceClass) => act.filter({ deviceClass })} />
       </label>
     </div>
   );

@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 
 import { type Model, modelOf, nodesOf } from "../model/model";
 import { type Deed, nextName, withDeed } from "../model/suppose";
-import { FailureBox, Refusal } from "../parts";
+import { Chooser, FailureBox, Refusal } from "../parts";
 import { useAnswer, usePage } from "../page";
 import { Picture } from "../picture/picture";
 import { Differences } from "./difference";
@@ -68,12 +68,7 @@ function Choice({ model, chosen, onChoose, onDo }: { model: Model; chosen: Chose
     <div class="bar" role="group" aria-label={words.CHOSEN}>
       <label>
         {words.NODE}{" "}
-        <select value={node} onChange={({ currentTarget: { value } }) => value !== "" && onChoose({ kind: "node", name: value })}>
-          <option value="" />
-          {nodes.map((name) => (
-            <option value={name}>{name}</option>
-          ))}
-        </select>
+        <Chooser options={nodes.map((name) => ({ value: name, label: name }))} value={node} none="" onChoose={(name) => name !== "" && onChoose({ kind: "node", name })} />
       </label>
       {chosen?.kind === "node" && (
         <>

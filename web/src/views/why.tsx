@@ -6,7 +6,7 @@ import { useMemo, useState } from "preact/hooks";
 import { Code } from "../code";
 import { joined } from "../files";
 import { type ExplanationGroup, changes, funnel, grouped, readText } from "../model/why";
-import { FailureBox, Ticked, useSome } from "../parts";
+import { Chooser, FailureBox, Ticked, useSome } from "../parts";
 import { useAnswer, usePage } from "../page";
 import * as words from "../words";
 
@@ -263,25 +263,22 @@ function Comparison({ applied, onDone }: { applied: Applied; onDone: () => void 
 function DevicesOf({ explanation }: { explanation: Explanation }) {
   const { state } = usePage();
   const [isOpen, setIsOpen] = useState(false);
-  const nodes = state.result?.report.nodes.map(({ name }) => name) ?? [];
+  const nodes = state.result?.report.nodes ?? [];
   const [node, setNode] = useState(explanation.closest?.name);
-  const chosen = node ?? nodes[0];
+  const chosen = node ?? nodes[0]?.name;
   const { answer } = useAnswer("why", isOpen && chosen !== undefined ? { subject: explanation.subject, nodes: [chosen] } : undefined);
   if (explanation.requests.length === 0 || chosen === undefined) return null;
   const detail = answer?.[0]?.details?.find(({ name }) => name === chosen);
   return (
     <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>{words.EACH_DEVICE}</summary>
-      <p>
-        <label>
-          {words.NODE}{" "}
-          <select value={chosen} onChange={({ currentTarget: { value } }) => setNode(value)}>
-            {nodes.map((name) => (
-              <option value={name}>{name}</option>
-            ))}
-          </select>
-        </label>
-      </p>
+      {isOpen && (
+        <p>
+          <label>
+            {words.NODE} <Chooser options={nodes.map(({ name }) => ({ value: name, label: name }))} value={chosen} onChoose={setNode} />
+          </label>
+        </p>
+      )}
       {detail !== undefined && <Details detail={detail} />}
     </details>
   );
