@@ -268,7 +268,9 @@ func (f *facts) apply(objects ...runtime.Object) error {
 // count takes down which nodes may have the pool of a slice.
 func (f *facts) count(slice *resourcev1.ResourceSlice, by int) {
 	pools, key := f.other, pool{slice.Spec.Driver, slice.Spec.Pool.Name}
-	if node := slice.Spec.NodeName; node != nil && *node != "" {
+	node := slice.Spec.NodeName
+	isLocal := node != nil && *node != ""
+	if isLocal {
 		if f.local[*node] == nil {
 			f.local[*node] = map[pool]int{}
 		}
@@ -276,6 +278,9 @@ func (f *facts) count(slice *resourcev1.ResourceSlice, by int) {
 	}
 	if pools[key] += by; pools[key] == 0 {
 		delete(pools, key)
+	}
+	if isLocal && len(pools) == 0 {
+		delete(f.local, *node)
 	}
 }
 

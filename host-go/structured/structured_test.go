@@ -150,6 +150,10 @@ func TestAllocatorsOfOneClusterSeeTheirOwnSlices(t *testing.T) {
 			t.Error("a slice that is gone:", found)
 		}
 	}
+	facts, err := allocators.of(everything)
+	if err != nil || len(facts.local) != 1 {
+		t.Error("pools of nodes that are gone:", facts.local, err)
+	}
 }
 
 func TestAClassThatIsGoneIsTheListersError(t *testing.T) {

@@ -51,6 +51,7 @@ const HEAD: &str = "\
 # Benchmarks
 
 Written by `cargo xtask bench`; `cargo xtask bench --quick` takes seconds and prints the same tables.
+Figures of the Go package are in [In a Go program](go.md#figures).
 
 ";
 
