@@ -39,6 +39,13 @@ class Batch(unittest.TestCase):
         with self.assertRaises(ValueError):
             next(batch.answers([], shard=(3, 3)))
 
+    def test_settings_hold_for_lines_that_do_not_say_them(self) -> None:
+        without, with_own = ({"objects": SMALL}, {"objects": SMALL, "settings": {"placement": "scores"}})
+        unknown = read(batch.answers([without, with_own], version="1.10"))
+        self.assertEqual([one["status"] for one in unknown], ["failed", "answered"], "settings of a line are all that it has")
+        wrong = read(batch.answers([without, with_own], placement="best"))  # type: ignore[arg-type]
+        self.assertEqual([one["status"] for one in wrong], ["failed", "answered"])
+
     def test_what_cannot_be_read_is_an_answer(self) -> None:
         lines = ["{", {"id": 1}, {"objects": [float("nan")]}, b"\xff", {"objects": [], "ask": "rnu"}]
         self.assertEqual([one["status"] for one in read(batch.answers(lines))], ["failed"] * 5)
