@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import signal
 import unittest
 from collections.abc import Iterable
 from typing import Any
@@ -67,7 +69,13 @@ class OnRay(unittest.TestCase):
         lines: list[Any] = [*fleet(20), "{"]
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
         try:
-            self.assertEqual(list(map_clusters(lines, "explain", chunk=3)), list(batch.answers(lines, "explain")))
+            whole = list(batch.answers(lines, "explain"))
+            self.assertEqual(list(map_clusters(lines, "explain", chunk=3)), whole)
+            # A worker that dies costs no line: Ray repeats its task.
+            answers = map_clusters(lines, "explain", chunk=1, ahead=2)
+            first = next(answers)
+            os.kill(ray.get(ray.remote(lambda: os.getpid()).remote()), signal.SIGKILL)
+            self.assertEqual([first, *answers], whole)
         finally:
             ray.shutdown()
 
