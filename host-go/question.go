@@ -35,7 +35,8 @@ type Settings struct {
 	Version string `json:"version,omitempty"`
 	// FeatureGates that differ from the version's defaults.
 	FeatureGates map[string]bool `json:"featureGates,omitempty"`
-	// Components that are of another version or have other gates, by the names of their programs, "kubelet" for example; for Run.
+	// Components that are of another version or have other gates, by the names of their programs, "kubelet" for example. They count in
+	// simulations alone: a cluster does not read them.
 	Components map[string]Build `json:"components,omitempty"`
 	// Mode is "sound", the default, or "reference", which reproduces the version's known defects.
 	Mode string `json:"mode,omitempty"`
