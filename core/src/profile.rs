@@ -215,6 +215,8 @@ features! {
     resource_health_status: "ResourceHealthStatus", [false false true true];
     /// Resizing of a Pod's own resources.
     pod_level_resize: "InPlacePodLevelResourcesVerticalScaling", [false false true true];
+    /// `Gt` and `Lt` in tolerations of node taints (KEP-5471).
+    toleration_comparison: "TaintTolerationComparisonOperators", [false false false false];
 }
 
 /// Whether known defects of the stated version are reproduced.

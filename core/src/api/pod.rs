@@ -1,11 +1,12 @@
 //! Pods, as far as device allocation looks at them.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::meta::ObjectMeta;
-use super::node::{NodeSelector, NodeSelectorTerm};
+use super::node::{NodeSelector, NodeSelectorTerm, NodeTaint};
 use super::quantity::Quantity;
 use super::read::api_struct;
 use super::source::LabelSelector;
@@ -145,9 +146,9 @@ api_struct! {
     open NodeToleration {
         /// Key; empty for every key.
         "key" key: String,
-        /// `Equal` or `Exists`; empty for `Equal`.
+        /// `Equal` or `Exists`; empty for `Equal`; `Gt` or `Lt` behind `TaintTolerationComparisonOperators`.
         "operator" operator: String,
-        /// Value, for `Equal`.
+        /// Value, for all but `Exists`.
         "value" value: String,
         /// Effect; empty for every effect.
         "effect" effect: String,
@@ -278,6 +279,18 @@ impl TopologySpreadConstraint {
     /// Whether it makes nodes better or worse and rules none out.
     pub fn is_soft(&self) -> bool {
         self.when_unsatisfiable == "ScheduleAnyway"
+    }
+}
+
+impl NodeToleration {
+    /// How the value of a taint compares with its own; `None` unless both are numbers.
+    pub(crate) fn compares(&self, taint: &NodeTaint) -> Option<Ordering> {
+        Some(Self::number(&taint.value)?.cmp(&Self::number(&self.value)?))
+    }
+
+    /// A whole number of 64 bits, written without leading zeros and plus sign.
+    pub(crate) fn number(text: &str) -> Option<i64> {
+        text.parse::<i64>().ok().filter(|number| number.to_string() == text)
     }
 }
 

@@ -14,9 +14,6 @@ use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::Ranking;
 use crate::scheduler::preemption::never_preempts;
 
-/// The scheduler that is played, also by the name that is left out.
-const SCHEDULERS: [&str; 2] = ["", "default-scheduler"];
-
 /// One thing that is not looked at, with what it is found in.
 #[derive(Default)]
 struct Notes(BTreeMap<(String, String), (u64, Option<ObjectRef>, String)>);
@@ -33,7 +30,7 @@ impl Notes {
     }
 }
 
-/// What is not looked at: preemption by PodGroups, volumes, preferences that are no requirements, Pods of other schedulers,
+/// What is not looked at: preemption by PodGroups, volumes, preferences that are no requirements, RuntimeClasses,
 /// classes of priority that are not given.
 ///
 /// `had_node` says which Pods were given with a node: where they land is nobody's question.
@@ -85,14 +82,16 @@ fn about_pod(cluster: &Cluster, pod: &Pod, had_node: bool, object: &dyn Fn() -> 
         let what = "`topologySpreadConstraints` with `ScheduleAnyway`";
         notes.add("spec.topologySpreadConstraints", what, object, String::new);
     }
-    if !SCHEDULERS.contains(&spec.scheduler_name.as_str()) {
-        let detail = || format!("scheduler `{}`; kube-scheduler's rules are applied", spec.scheduler_name);
-        notes.add("spec.schedulerName", "other schedulers", object, detail);
-    }
     let class = spec.rest.get("priorityClassName").and_then(Value::as_str).unwrap_or_default();
     if !class.is_empty() && spec.priority.is_none() && !priority::is_known(cluster, class) {
         let detail = || format!("`{class}`, taken as priority 0; `kubectl get priorityclasses -o yaml` brings them");
         notes.add("spec.priorityClassName", "PriorityClasses that are not given", object, detail);
+    }
+    let class = spec.rest.get("runtimeClassName").and_then(Value::as_str).unwrap_or_default();
+    // A Pod that comes from a cluster was admitted there.
+    if !class.is_empty() && spec.overhead.is_empty() && !had_node && pod.metadata.uid.is_empty() {
+        let detail = || format!("`{class}`; write its `overhead` and `scheduling` into the Pod");
+        notes.add("spec.runtimeClassName", "RuntimeClasses", object, detail);
     }
     if !had_node && let Some(problem) = volumes(cluster, pod) {
         notes.add("spec.volumes", "volumes that may decide about the node", object, || problem);

@@ -14,6 +14,7 @@ use crate::api::read::{Json, Path};
 use crate::api::source::LabelSelector;
 use crate::api::workload::WorkloadSpec;
 use crate::cluster::Cluster;
+use crate::profile::Version;
 
 /// One PodDisruptionBudget.
 #[derive(Clone, PartialEq, Debug)]
@@ -61,17 +62,26 @@ impl Budget {
 }
 
 /// Whether the going of each Pod in turn breaks a budget.
-pub(super) fn violations<'p>(budgets: &[Budget], pods: impl IntoIterator<Item = &'p Pod>) -> Vec<bool> {
+pub(super) fn violations<'p>(
+    budgets: &[Budget],
+    pods: impl IntoIterator<Item = &'p Pod>,
+    version: Version,
+) -> Vec<bool> {
     let mut left: Vec<i64> = budgets.iter().map(|budget| budget.allowed).collect();
     let violates = |pod: &Pod| {
         if pod.metadata.labels.is_empty() {
             return false;
         }
-        // The first budget that has nothing left ends it: those behind it are not charged.
-        budgets.iter().zip(&mut left).filter(|(budget, _)| budget.selects(pod)).any(|(_, left)| {
+        let mut is_broken = false;
+        for (_, left) in budgets.iter().zip(&mut left).filter(|(budget, _)| budget.selects(pod)) {
             *left = left.saturating_sub(1);
-            *left < 0
-        })
+            is_broken |= *left < 0;
+            // From 1.37 on the first budget that has nothing left ends it: those behind it are not charged.
+            if is_broken && version >= Version::V1_37 {
+                break;
+            }
+        }
+        is_broken
     };
     pods.into_iter().map(violates).collect()
 }

@@ -28,6 +28,7 @@ pub(crate) mod preemption;
 mod queue;
 mod race;
 pub(crate) mod refusal;
+mod requests;
 mod score;
 mod scoring;
 pub(crate) mod special;

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::node_fit::{self, NodeState, Refusal, Resources};
+use super::requests;
 use crate::allocate::extended::ANNOTATION;
 use crate::api::claim::{AllocationResult, DeviceRequestAllocationResult, ResourceClaim};
 use crate::api::pod::{Container, NodeAllocatableClaimStatus, NodeAllocatableCost, NodeAllocatableMapped, Pod};
@@ -122,14 +123,16 @@ pub(crate) fn taken(statuses: &[NodeAllocatableClaimStatus]) -> Resources {
 
 /// A resource of which the Pod as a whole asks for less than its containers and devices together.
 fn exceeds_pod_level(pod: &Pod) -> Option<String> {
-    let requests = &pod.spec.resources.as_ref()?.requests;
+    let whole = requests::of_whole(&pod.spec);
+    if whole.is_empty() {
+        return None;
+    }
     let mut parts = pod.clone();
     parts.spec.resources = None;
     parts.spec.overhead.clear();
     let parts = node_fit::requests(&parts);
-    let is_covered = |name: &str| matches!(name, "cpu" | "memory") || is_huge_page(name);
     let exceeds = |(name, whole): &(&String, &Quantity)| parts.get(*name).is_some_and(|sum| sum > *whole);
-    requests.iter().filter(|(name, _)| is_covered(name)).find(exceeds).map(|(name, _)| name.clone())
+    whole.iter().find(exceeds).map(|(name, _)| name.clone())
 }
 
 /// Whether the scheduler made a claim for extended resources, which no container names.
@@ -137,7 +140,8 @@ fn is_special(claim: &ResourceClaim) -> bool {
     claim.metadata.annotations.contains_key(ANNOTATION)
 }
 
-fn is_huge_page(resource: &str) -> bool {
+/// Whether a resource is huge pages of a size.
+pub(super) fn is_huge_page(resource: &str) -> bool {
     resource.starts_with("hugepages-")
 }
 

@@ -3,17 +3,18 @@
 //! Looked at: `unschedulable`, taints, node selector and required node affinity, host ports, resource requests, number of Pods.
 //! Affinity to other Pods and topology spread are in [`super::topology`]. Not looked at: volumes.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::Value;
-
+use super::classes;
+pub(crate) use super::requests::requests;
+use super::requests::{AT, HOST_PORT, ports};
 use super::scoring::{Load, amounts};
-use super::{classes, node_allocatable};
 use crate::api::node::{Node, NodeSelector, NodeSelectorTerm, NodeTaint};
-use crate::api::pod::{Container, NodeToleration, Pod, PodSpec, ResourceRequirements};
-use crate::api::quantity::{Format, Quantity};
+use crate::api::pod::{NodeToleration, Pod};
+use crate::api::quantity::Quantity;
 use crate::arrange::Arrange;
 use crate::cluster::{Cluster, node_selector};
 
@@ -21,16 +22,7 @@ use crate::cluster::{Cluster, node_selector};
 const ORDINARY: [&str; 4] = ["cpu", "memory", "ephemeral-storage", PODS];
 
 /// The resource that counts Pods.
-const PODS: &str = "pods";
-
-/// In front of a port and protocol: what every node has [`ADDRESSES`] of. No resource can have such a name.
-const HOST_PORT: &str = "host port ";
-
-/// Between a host port and the address that is asked for: every node has one of that.
-const AT: &str = " at ";
-
-/// What a host port on all addresses of a node takes; one on a single address takes one.
-const ADDRESSES: i64 = 1 << 32;
+pub(crate) const PODS: &str = "pods";
 
 /// Annotation of a node that is not of the input but was taken from what slices say.
 pub(crate) const INFERRED: &str = "apportion/inferred";
@@ -170,15 +162,12 @@ impl Refusal {
     /// Whether the Pod would fit if other Pods left.
     pub(crate) fn is_curable(&self) -> bool {
         match self {
-            Self::HostPort { .. }
-            | Self::Insufficient { lack: Lack::InUse, .. }
-            | Self::Spread { .. }
-            | Self::PodAntiAffinity { .. }
-            | Self::KeptAway { .. } => true,
+            // kube-scheduler does not look at how many Pods a node takes at all.
+            Self::Insufficient { resource, lack } => *lack == Lack::InUse || resource == PODS,
+            Self::HostPort { .. } | Self::Spread { .. } | Self::PodAntiAffinity { .. } | Self::KeptAway { .. } => true,
             Self::Unschedulable
             | Self::Taint { .. }
             | Self::Affinity
-            | Self::Insufficient { lack: Lack::Absent | Lack::TooSmall, .. }
             | Self::NoDomain { .. }
             | Self::PodAffinity
             | Self::Devices(_) => false,
@@ -376,108 +365,10 @@ impl NodeState {
     }
 }
 
-/// What a Pod takes of a node: the larger of what its containers take together and what an init container takes while
-/// it runs beside the sidecars before it; what its devices take of the node; at least what the Pod as a whole asks for; and its overhead.
-pub(crate) fn requests(pod: &Pod) -> Resources {
-    requests_with(pod, &container_requests)
-}
-
-/// Processors and memory that a container which asks for none of one is taken to need when nodes are compared.
-const ASSUMED: [(&str, i64, Format); 2] = [("cpu", 100, Format::DecimalSi), ("memory", 200 << 20, Format::BinarySi)];
-
-/// What a Pod takes of a node if its containers ask for at least a little; `None` where that is what it asks for.
-pub(super) fn assumed_requests(pod: &Pod) -> Option<Resources> {
-    let lacks = |container: &Container| {
-        let ResourceRequirements { requests, limits, .. } = &container.resources;
-        ASSUMED.iter().any(|(name, ..)| !requests.contains_key(*name) && !limits.contains_key(*name))
-    };
-    let mut containers = pod.spec.init_containers.iter().chain(&pod.spec.containers);
-    containers.any(lacks).then(|| {
-        requests_with(pod, &|container| {
-            let mut asked = container_requests(container);
-            for (name, amount, format) in ASSUMED {
-                let amount = match name {
-                    "cpu" => Quantity::from_milli(amount, format),
-                    _ => Quantity::from_i64(amount, format),
-                };
-                asked.entry(name.to_owned()).or_insert(amount);
-            }
-            asked
-        })
-    })
-}
-
-fn requests_with(pod: &Pod, of_container: &dyn Fn(&Container) -> Resources) -> Resources {
-    let spec = &pod.spec;
-    let mut running = Resources::new();
-    let mut peak = Resources::new();
-    for container in &spec.init_containers {
-        let own = of_container(container);
-        if container.restart_policy == "Always" {
-            add(&mut running, &own);
-            maximum(&mut peak, &running);
-        } else {
-            let mut beside = running.clone();
-            add(&mut beside, &own);
-            maximum(&mut peak, &beside);
-        }
-    }
-    for container in &spec.containers {
-        add(&mut running, &of_container(container));
-    }
-    maximum(&mut peak, &running);
-    add(&mut peak, &node_allocatable::taken(&pod.status.node_allocatable_resource_claim_statuses));
-    if let Some(resources) = &spec.resources {
-        peak.extend(with_limits(resources));
-    }
-    add(&mut peak, &spec.overhead);
-    peak.insert(PODS.to_owned(), Quantity::from_i64(1, Format::DecimalSi));
-    let sidecars = spec.init_containers.iter().filter(|container| container.restart_policy == "Always");
-    sidecars.chain(&spec.containers).for_each(|container| add_host_ports(container, spec, &mut peak));
-    peak
-}
-
-/// How much every node has of a host port, by its name as a resource.
-fn ports(name: &str) -> Quantity {
-    Quantity::from_i64(if name.contains(AT) { 1 } else { ADDRESSES }, Format::DecimalSi)
-}
-
-/// The host ports that a container asks for.
-fn add_host_ports(container: &Container, spec: &PodSpec, all: &mut Resources) {
-    let on_host = spec.rest.get("hostNetwork") == Some(&Value::Bool(true));
-    for port in container.rest.get("ports").and_then(Value::as_array).into_iter().flatten() {
-        let number = |name: &str| port.get(name).and_then(Value::as_i64).filter(|number| *number > 0);
-        let text = |name: &str| port.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-        let Some(host) = number("hostPort").or_else(|| number("containerPort").filter(|_| on_host)) else { continue };
-        let name = format!("{HOST_PORT}{host}/{}", text("protocol").unwrap_or("TCP"));
-        match text("hostIP").filter(|address| *address != "0.0.0.0") {
-            Some(address) => {
-                let on_address = format!("{name}{AT}{address}");
-                let one = ports(&on_address);
-                let all_addresses = all.entry(name).or_default();
-                *all_addresses = all_addresses.saturating_add(&one);
-                all.insert(on_address, one);
-            }
-            None => drop(all.insert(name.clone(), ports(&name))),
-        }
-    }
-}
-
 /// Leaves out host ports: Pods on different nodes do not share them.
 pub(super) fn without_ports(mut requests: Resources) -> Resources {
     requests.retain(|name, _| !name.starts_with(HOST_PORT));
     requests
-}
-
-fn container_requests(container: &Container) -> Resources {
-    with_limits(&container.resources)
-}
-
-/// Requests, with limits where a request is left out.
-fn with_limits(resources: &ResourceRequirements) -> Resources {
-    let mut all = resources.limits.clone();
-    all.extend(resources.requests.clone());
-    all
 }
 
 /// Adds amounts to a sum.
@@ -497,15 +388,6 @@ pub(super) fn subtract(sum: &mut Resources, less: &Resources) {
     }
 }
 
-fn maximum(highest: &mut Resources, other: &Resources) {
-    for (name, amount) in other {
-        let entry = highest.entry(name.clone()).or_default();
-        if *amount > *entry {
-            *entry = amount.clone();
-        }
-    }
-}
-
 fn unschedulable_taint() -> NodeTaint {
     let (key, effect) = ("node.kubernetes.io/unschedulable".to_owned(), "NoSchedule".to_owned());
     NodeTaint { key, effect, ..NodeTaint::default() }
@@ -519,6 +401,9 @@ pub(crate) fn is_tolerated(taint: &NodeTaint, tolerations: &[NodeToleration]) ->
         let value = match toleration.operator.as_str() {
             "Exists" => true,
             "" | "Equal" => !toleration.key.is_empty() && toleration.value == taint.value,
+            // Only tolerations that the API server takes get here, so the gate is on.
+            "Gt" => toleration.compares(taint).is_some_and(Ordering::is_gt),
+            "Lt" => toleration.compares(taint).is_some_and(Ordering::is_lt),
             _ => false,
         };
         effect && key && value

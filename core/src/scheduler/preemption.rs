@@ -282,7 +282,7 @@ impl Scheduler<'_> {
             lower.iter().for_each(|victim| self.stay(&mut trial, victim));
             return Err(said);
         }
-        let violates = violations(budgets, lower.iter().map(|victim| &*victim.pod));
+        let violates = violations(budgets, lower.iter().map(|victim| &*victim.pod), self.settings.profile.version);
         let (first, later): (Vec<_>, Vec<_>) = lower.into_iter().zip(violates).partition(|(_, violates)| *violates);
         let mut victims: Vec<Victim> = Vec::new();
         let mut violations = 0usize;

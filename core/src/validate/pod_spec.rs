@@ -11,7 +11,7 @@ use super::node::Node;
 use super::report::{Report, shown};
 use super::resources;
 use super::{label_selector, meta, node_selector, taints::EFFECTS_OF_NODES};
-use crate::profile::Version;
+use crate::api::pod::NodeToleration;
 
 const RESTART: [&str; 3] = ["Always", "OnFailure", "Never"];
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
@@ -267,10 +267,10 @@ fn check_toleration(out: &mut Report<'_>, toleration: &Node<'_, '_>) {
             out.hint("leave `value` out, or write `operator: Equal`");
         }
         "Exists" => {}
-        // Behind a gate that is off by default in every release so far.
-        "Lt" | "Gt" if out.profile.version == Version::All => {
-            if value.text().parse::<i64>().is_err() {
-                out.invalid(value.at, format!("`{}` is not a whole number", shown(value.text())));
+        "Lt" | "Gt" if out.profile.features.toleration_comparison => {
+            if NodeToleration::number(value.text()).is_none() {
+                let message = format!("`{}` is no whole number without leading zeros", shown(value.text()));
+                out.invalid(value.at, message);
             }
         }
         other => out.not_supported(operator.at, other, &["Equal", "Exists"]),

@@ -343,14 +343,14 @@ fn a_class_that_is_not_given_is_named_where_no_class_is_given() {
 #[test]
 fn what_is_not_looked_at_is_named_once_with_an_example() {
     let mut play = Play::new();
-    let fields = "schedulerName: other, topologySpreadConstraints: [{maxSkew: 1, topologyKey: x, whenUnsatisfiable: ScheduleAnyway}], affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: x}}]}}, volumes: [{name: v, persistentVolumeClaim: {claimName: data}}],";
+    let fields = "runtimeClassName: kata, topologySpreadConstraints: [{maxSkew: 1, topologyKey: x, whenUnsatisfiable: ScheduleAnyway}], affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: x}}]}}, volumes: [{name: v, persistentVolumeClaim: {claimName: data}}],";
     for name in ["a", "b"] {
         let pod = pod_of_class(name, fields);
         play.simulation.apply([pod.to_string().as_str()]);
     }
     let findings = unmodelled(play.simulation.server().cluster(), &|pod| !pod.spec.node_name.is_empty());
     let named = |text: &str| findings.iter().filter(|finding| finding.message.contains(text)).count();
-    for text in ["preferred `podAntiAffinity`", "`topologySpreadConstraints`", "other schedulers", "volumes that"] {
+    for text in ["preferred `podAntiAffinity`", "`topologySpreadConstraints`", "RuntimeClasses", "volumes that"] {
         assert_eq!(named(text), 1, "{text}: {findings:?}");
     }
     assert_eq!(findings.len(), 4);

@@ -302,10 +302,85 @@ fn host_ports_of_other_protocols_and_addresses_do_not_clash() {
 }
 
 #[test]
+fn a_pod_may_ask_for_a_port_on_all_addresses_and_on_one() {
+    let everywhere = "{ containerPort: 80, hostPort: 80 }";
+    let local = "{ containerPort: 81, hostPort: 80, hostIP: 127.0.0.1 }";
+    let both = [format!("{everywhere}, {local}"), format!("{local}, {everywhere}")];
+    let ran = run(&with_ports(&[("first", &both[0]), ("second", &both[1]), ("third", local)]));
+    assert_eq!(["first", "second", "third"].map(|name| ran.pod(name).node.as_deref()), [Some("a"), Some("b"), None]);
+}
+
+#[test]
 fn a_pod_on_the_network_of_its_host_takes_the_ports_of_its_containers() {
     let on_host =
         pod("on-host", "  hostNetwork: true").replace("{ name: c }", "{ name: c, ports: [{ containerPort: 9100 }] }");
     let manifests = with_ports(&[("with-port", "{ containerPort: 1, hostPort: 9100 }")]);
     let ran = run(&format!("{manifests}{on_host}"));
     assert_eq!([ran.pod("with-port").node.as_deref(), ran.pod("on-host").node.as_deref()], [Some("a"), Some("b")]);
+}
+
+/// Whether a Pod that asks for 2 of the 4 processors of a node fits beside another one.
+fn has_room_beside(other: &str) -> bool {
+    let node = "apiVersion: v1\nkind: Node\nmetadata: { name: n }\nstatus: { allocatable: { cpu: 4, memory: 8Gi, pods: 9 } }\n---\n";
+    let pod = pod("p", "").replace("{ name: c }", "{ name: c, resources: { requests: { cpu: 2 } } }");
+    run(&format!("{node}{other}{pod}")).pod("p").node.is_some()
+}
+
+#[test]
+fn a_pod_that_is_resized_takes_the_most_of_what_it_asks_for_and_what_it_has() {
+    let resized = |asked: u32, has: &str, more: &str| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{ name: other, namespace: default, uid: u }}\nspec:\n  nodeName: n\n  containers: [{{ name: c, resources: {{ requests: {{ cpu: {asked} }} }} }}]\nstatus: {{ phase: Running, {more} containerStatuses: [{{ name: c, {has} }}] }}\n---\n"
+        )
+    };
+    let has = |cpu: u32| format!("allocatedResources: {{ cpu: {cpu} }}, resources: {{ requests: {{ cpu: {cpu} }} }}");
+    let of_pod =
+        |cpu: u32| format!("allocatedResources: {{ cpu: {cpu} }}, resources: {{ requests: {{ cpu: {cpu} }} }},");
+    let infeasible = "conditions: [{ type: PodResizePending, status: 'True', reason: Infeasible }],";
+    let deferred = infeasible.replace("Infeasible", "Deferred");
+    for (asked, has, more, fits) in [
+        (1, has(4), "", false),
+        (1, "resources: { requests: { cpu: 4 } }".to_owned(), "", false),
+        (3, has(1), "", false),
+        (100, has(1), infeasible, true),
+        (100, has(1), deferred.as_str(), false),
+        (1, "ready: true".to_owned(), "", true),
+        (1, has(1), of_pod(4).as_str(), false),
+    ] {
+        assert_eq!(has_room_beside(&resized(asked, &has, more)), fits, "{asked} {has} {more}");
+    }
+}
+
+#[test]
+fn limits_of_a_pod_as_a_whole_count_where_no_container_asks() {
+    let whole = |resources: &str, containers: &str| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{ name: other }}\nspec:\n  nodeName: n\n  resources: {{ {resources} }}\n  containers: [{containers}]\n---\n"
+        )
+    };
+    let asks = "{ name: a, resources: { requests: { cpu: 1 } } }, { name: b, resources: { requests: { cpu: 1 } } }";
+    assert!(has_room_beside(&whole("limits: { cpu: 4 }", asks)));
+    assert!(!has_room_beside(&whole("limits: { cpu: 4 }", "{ name: a }")));
+    assert!(!has_room_beside(&whole("limits: { cpu: 4 }, requests: { cpu: 3 }", asks)));
+}
+
+#[test]
+fn a_taint_is_compared_as_a_number_where_that_is_on() {
+    let manifests = |operator: &str, own: &str, taint: &str| {
+        let node = format!(
+            "apiVersion: v1\nkind: Node\nmetadata: {{ name: n }}\nspec: {{ taints: [{{ key: sla, value: '{taint}', effect: NoSchedule }}] }}\n---\n"
+        );
+        format!("{node}{}", pod("p", &format!("  tolerations: [{{ key: sla, operator: {operator}, value: '{own}' }}]")))
+    };
+    for (operator, own, taint, is_tolerated) in [
+        ("Gt", "900", "950", true),
+        ("Gt", "950", "950", false),
+        ("Lt", "950", "-7", true),
+        ("Lt", "900", "950", false),
+        ("Gt", "900", "0950", false),
+        ("Gt", "900", "high", false),
+    ] {
+        let ran = run(&manifests(operator, own, taint));
+        assert_eq!(ran.pod("p").node.is_some(), is_tolerated, "{operator} {own} {taint}");
+    }
 }

@@ -135,6 +135,36 @@ fn a_budget_sends_the_pod_elsewhere_but_does_not_stop_it() {
     assert_eq!(victims(&run(&[nodes(), pods(), both].concat())), ["kept"]);
 }
 
+/// Up to 1.36 a Pod counts for all budgets that select it, from 1.37 on for those up to the first that it breaks.
+#[test]
+fn budgets_behind_a_broken_one_are_charged_up_to_1_36() {
+    let of = |name: &str, allowed: u32| {
+        format!(
+            "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{ name: {name}, namespace: default }}\nspec: {{ selector: {{ matchLabels: {{ {name}: x }} }}, minAvailable: 1 }}\nstatus: {{ disruptionsAllowed: {allowed} }}\n---\n"
+        )
+    };
+    let on = |name: &str, priority: i64, cpu: u32, labels: &str, node: &str| {
+        let rest = format!("  nodeName: {node}\nstatus: {{ phase: Running, startTime: '2026-01-01T00:00:00Z' }}");
+        pod(name, priority, cpu, &format!(", labels: {{ {labels} }}"), &rest)
+    };
+    let pods =
+        [on("both", 2, 1, "one: x, two: x", "a"), on("second", 1, 1, "two: x", "a"), on("first", 3, 2, "one: x", "b")];
+    let wish = pod("high", 9, 2, "", "");
+    let all = [node("a", 2), node("b", 2), pods.concat(), of("one", 0), of("two", 1), wish].concat();
+    let of_version = |version| victims(&run_with(&all, Profile::of(version)));
+    assert_eq!(of_version(Version::V1_36), ["first"]);
+    assert_eq!(of_version(Version::V1_37), ["both", "second"]);
+}
+
+#[test]
+fn a_node_that_takes_no_pods_may_be_freed() {
+    let ran = run(&[node("a", 4).replace("pods: 9", "pods: 0"), pod("p", 0, 1, "", "")].concat());
+    let message = said(&ran, "p");
+    assert!(message.starts_with("0/1 nodes are available: 1 Too many pods. preemption: "), "{message}");
+    assert!(!message.contains("not helpful"), "{message}");
+    assert_eq!(ran.pod("p").reasons[0].message, "node `a` has room for no Pods at all");
+}
+
 #[test]
 fn a_pod_that_a_budget_keeps_stays_before_more_important_ones() {
     let pods = [placed("kept", 1, 1, "a", 0), placed("other", 5, 1, "a", 0), pod("high", 9, 1, "", "")].concat();

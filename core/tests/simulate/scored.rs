@@ -107,6 +107,7 @@ fn resources_score_as_in_kube_scheduler() {
     let even = format!("{rooms}{}", pod("p", ""));
     let uneven = even.replace("cpu: 1, memory: 1Gi", "cpu: 1, memory: 2Gi");
     let nothing = even.replace("cpu: 1, memory: 1Gi", "");
+    let whole = nothing.replace("  containers:", "  resources: { requests: { cpu: 1, memory: 1Gi } }\n  containers:");
     for (yaml, version, fit, balance) in [
         // (4 - 1) / 4 and (8 - 1) / 8 of both are left.
         (&even, Version::V1_36, [75, 87], [75, 75]),
@@ -114,6 +115,8 @@ fn resources_score_as_in_kube_scheduler() {
         // On `a` a quarter and a half are taken, on `b` an eighth and a quarter: deviations of 1/8 and 1/16.
         (&uneven, Version::V1_36, [62, 81], [68, 71]),
         (&uneven, Version::V1_35, [62, 81], [87, 93]),
+        // What a Pod asks for as a whole counts for the balance alone.
+        (&whole, Version::V1_36, [96, 97], [75, 75]),
         // 100m and 200Mi are assumed for what is left of nodes, nothing for the balance.
         (&nothing, Version::V1_36, [96, 97], [0, 0]),
     ] {

@@ -118,7 +118,7 @@ impl ClusterArguments {
     }
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Kubernetes")]
 pub(crate) struct KubernetesArguments {
     /// The Kubernetes that answers: 1.34, 1.35, 1.36, 1.37 (the newest patch of it), 1.36.2 (that one), or all for the newest with
@@ -146,7 +146,7 @@ impl KubernetesArguments {
     }
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Kubernetes")]
 pub(crate) struct EngineArguments {
     #[command(flatten)]

@@ -9,7 +9,7 @@ use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::explain::origin::{Origin, about_claim};
 use crate::finding::{Code, Finding, list};
-use crate::scheduler::node_fit::{Lack, Refusal};
+use crate::scheduler::node_fit::{Lack, PODS, Refusal};
 use crate::scheduler::refusal::Nodes;
 
 /// Where spread constraints are.
@@ -110,6 +110,7 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
         Refusal::Devices(text) => finding("spec.resourceClaims", format!("{} no place for the devices: {text}", has())),
         Refusal::Insufficient { resource, lack } => {
             let message = match lack {
+                Lack::Absent if resource == PODS => format!("{} room for no Pods at all", has()),
                 Lack::Absent => format!("{} no `{resource}`", has()),
                 Lack::TooSmall => format!("{} less `{resource}` than the Pod asks for", has()),
                 Lack::InUse => format!("{} too little `{resource}` left", has()),

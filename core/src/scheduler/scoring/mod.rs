@@ -231,7 +231,7 @@ impl NodeCache {
     ) -> Comparison<'p> {
         self.reckon(cluster);
         let leanings = self.topology.leanings(pod, &like(cluster, pod));
-        let wants = Wants { load: Load::of(pod, requests), images: images::Wanted::of(pod, version), version };
+        let wants = Wants { load: Load::of_new(pod, requests), images: images::Wanted::of(pod, version), version };
         let class = self.utilities.refresh(wants, &self.nodes, &self.images);
         let preferred = preferred(pod);
         let is_plain =

@@ -5,7 +5,8 @@
 use super::MOST;
 use crate::api::pod::Pod;
 use crate::profile::Version;
-use crate::scheduler::node_fit::{Resources, assumed_requests};
+use crate::scheduler::node_fit::{Resources, requests};
+use crate::scheduler::requests::assumed_requests;
 
 /// What Pods take of processors (in thousandths) and memory (in bytes).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -21,8 +22,21 @@ impl Load {
     /// Of a Pod whose requests are known.
     pub(in crate::scheduler) fn of(pod: &Pod, requests: &Resources) -> Self {
         let (cpu, memory) = amounts(requests);
-        let (assumed_cpu, assumed_memory) = assumed_requests(pod).map_or((cpu, memory), |assumed| amounts(&assumed));
+        let assumed = assumed_requests(pod, requests);
+        let (assumed_cpu, assumed_memory) = assumed.map_or((cpu, memory), |assumed| amounts(&assumed));
         Self { cpu, memory, assumed_cpu, assumed_memory }
+    }
+
+    /// Of a Pod that looks for a node: `NodeResourcesFit` does not count there what it asks for as a whole.
+    pub(super) fn of_new(pod: &Pod, requested: &Resources) -> Self {
+        let load = Self::of(pod, requested);
+        if pod.spec.resources.is_none() {
+            return load;
+        }
+        let mut bare = pod.clone();
+        bare.spec.resources = None;
+        let Self { assumed_cpu, assumed_memory, .. } = Self::of(&bare, &requests(&bare));
+        Self { assumed_cpu, assumed_memory, ..load }
     }
 
     pub(in crate::scheduler) fn plus(self, other: Self) -> Self {

@@ -18,7 +18,7 @@ use apportion_core::finding::{Finding, ObjectRef};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::arguments::{EngineArguments, NamespaceArguments, RepeatedArguments, ViewArguments};
+use crate::cli::arguments::{EngineArguments, NamespaceArguments, RankingChoice, RepeatedArguments, ViewArguments};
 use crate::cli::ask::{self, Asked};
 use crate::cli::codes::entries;
 use crate::cli::files;
@@ -63,7 +63,7 @@ pub(crate) struct ExplainArguments {
     /// List this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE
     #[arg(long, short = 'd', value_name = "DEVICE", help_heading = "What")]
     device: Option<String>,
-    /// Show how kube-scheduler's default profile scores the nodes that fit the Pod, by plugin
+    /// Show how kube-scheduler's default profile scores the nodes that fit the Pod, by plugin; implies `--placement scores`
     #[arg(long, help_heading = "What", conflicts_with = "apply")]
     scores: bool,
     /// Print what the suggestion with this number takes: the manifests, below the steps with their commands; or the setting
@@ -113,7 +113,11 @@ fn cluster(arguments: &ExplainArguments, files: &[String], subject: Option<Objec
         device: arguments.device.clone(),
         suggestions: true,
     };
-    let mut asked = ask::cluster(&arguments.engine, &view.look, files, &arguments.input.cluster)?;
+    let mut engine = arguments.engine.clone();
+    if arguments.scores {
+        engine.placement = RankingChoice::Scores;
+    }
+    let mut asked = ask::cluster(&engine, &view.look, files, &arguments.input.cluster)?;
     let (mut answer, mut explanations): (Value, Vec<Explanation>) = asked.inquire(&Inquiry::Explain(request))?;
     let namespace = arguments.namespace.name();
     if subject.is_none() && !namespace.is_empty() {
