@@ -37,7 +37,7 @@ function Pods({ pods }: { pods: readonly PodDifference[] }) {
   if (pods.length === 0) return null;
   return (
     <>
-      <table>
+      <table class="places">
         <caption>Pods</caption>
         <Head last={words.WHY_SO} />
         <tbody>

@@ -84,7 +84,7 @@ function Choice({ model, chosen, onChoose, onDo }: { model: Model; chosen: Chose
       {chosen?.kind === "device" && <span class="code">{chosen.key}</span>}
       {chosen !== undefined && (
         <>
-          <input aria-label={words.TAINT} list="taints" value={taint} onInput={({ currentTarget: { value } }) => setTaint(value)} />
+          <input class="taint" aria-label={words.TAINT} list="taints" value={taint} onInput={({ currentTarget: { value } }) => setTaint(value)} />
           <datalist id="taints">
             {TAINTS.map((taint) => (
               <option value={taint} />
