@@ -29,6 +29,7 @@ use crate::{
     decision::{Decision, Time, Trigger},
 };
 use explainer::Explainer;
+pub use scheduler::GIVEN_TWICE;
 use scheduler::Scheduler;
 use template_sync::TemplateSync;
 
@@ -161,8 +162,8 @@ impl Controller {
 
     /// Takes objects in as they are now, each one JSON text. Findings come per object, in order.
     ///
-    /// An object that cannot be read is left out, and so is what was known of it before, which is wrong now. Template-sync keeps as
-    /// much of it as can be read: no copy must go because of a field that is not understood.
+    /// An object that cannot be read is left out, and so is what was known of it before, which is wrong now. As much of it as can be
+    /// read is kept where something would be deleted or given away without it: by template-sync, devices of claims, Pods of groups.
     pub fn apply<'t>(&mut self, objects: impl IntoIterator<Item = &'t str>) -> Vec<Vec<Finding>> {
         objects.into_iter().map(|text| self.apply_one(text)).collect()
     }
@@ -175,17 +176,18 @@ impl Controller {
         let before = self.cluster.get(&key).map(Box::new);
         let needed = match &mut self.state {
             State::TemplateSync(sync) => sync.take(object, &reading.findings, &self.profile),
-            _ if !is_usable => None,
+            state if !is_usable => needed::unread(state, object),
             state => needed::needed(state, object),
         };
         let Some(object) = needed else {
             self.delete(&key);
             return reading.findings;
         };
-        if let State::Scheduler(scheduler) = &mut self.state
-            && scheduler.in_flight.keep_aside(&object)
-        {
-            return reading.findings;
+        if let State::Scheduler(scheduler) = &mut self.state {
+            scheduler.mark(&key, is_usable);
+            if scheduler.in_flight.keep_aside(&object) {
+                return reading.findings;
+            }
         }
         self.cluster.apply(object.clone());
         self.note(&Trigger { before, after: Some(Box::new(object)) });
@@ -196,6 +198,7 @@ impl Controller {
     pub fn delete(&mut self, object: &ObjectRef) -> bool {
         if let State::Scheduler(scheduler) = &mut self.state {
             scheduler.in_flight.forget(object);
+            scheduler.mark(object, true);
         }
         let before = self.cluster.get(object).map(Box::new);
         let is_known = self.cluster.delete(object);

@@ -9,6 +9,24 @@ use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::api::pod::{Container, Pod, PodSpec, PodStatus};
 
+/// Fields of which the type of a Pod knows nothing, and that say which ports of its node it takes.
+const HOST_NETWORK: &str = "hostNetwork";
+const PORTS: &str = "ports";
+
+/// What is kept of an object that cannot be read as a whole, as far as it can be read. What it takes is not given to others, and
+/// what needs it stays.
+pub(super) fn unread(state: &State, object: Object) -> Option<Object> {
+    match (state, &object) {
+        (State::Scheduler(_) | State::Explainer(_), Object::ResourceClaim(claim)) => {
+            claim.status.allocation.as_ref()?
+        }
+        (State::Scheduler(_), Object::Pod(pod)) if !pod.spec.node_name.is_empty() => return needed(state, object),
+        (State::PodGroupProtection, Object::Pod(_)) => return needed(state, object),
+        _ => return None,
+    };
+    Some(object)
+}
+
 /// What of an object is kept; nothing of one that plays no part. Pods are never written as a whole, so nothing is lost.
 ///
 /// A part that looks Pods up by the names that claims have of them must know of every Pod, or it takes some to be gone.
@@ -31,7 +49,7 @@ pub(super) fn needed(state: &State, object: Object) -> Option<Object> {
 
 /// Of a Pod who it is, where it stands, its group and its claims; where asked for, what it takes of its node.
 fn slim(pod: &Pod, has_room: bool) -> Pod {
-    let metadata = ObjectMeta {
+    let mut metadata = ObjectMeta {
         name: pod.metadata.name.clone(),
         namespace: pod.metadata.namespace.clone(),
         uid: pod.metadata.uid.clone(),
@@ -50,11 +68,23 @@ fn slim(pod: &Pod, has_room: bool) -> Pod {
         ..PodSpec::default()
     };
     if has_room {
-        let resources = |container: &Container| Container {
-            name: container.name.clone(),
-            resources: container.resources.clone(),
-            restart_policy: container.restart_policy.clone(),
-            ..Container::default()
+        // What other Pods may ask of it.
+        metadata.labels.clone_from(&pod.metadata.labels);
+        spec.affinity.clone_from(&pod.spec.affinity);
+        if let Some(on_host) = pod.spec.rest.get(HOST_NETWORK) {
+            spec.rest.set(HOST_NETWORK, on_host.clone());
+        }
+        let resources = |container: &Container| {
+            let mut kept = Container {
+                name: container.name.clone(),
+                resources: container.resources.clone(),
+                restart_policy: container.restart_policy.clone(),
+                ..Container::default()
+            };
+            if let Some(ports) = container.rest.get(PORTS) {
+                kept.rest.set(PORTS, ports.clone());
+            }
+            kept
         };
         spec.containers = pod.spec.containers.iter().map(resources).collect();
         spec.init_containers = pod.spec.init_containers.iter().map(resources).collect();

@@ -26,6 +26,9 @@ const NAME: &str = "apportion";
 /// Who tells, in Events.
 const TELLER: &str = "apportion-scheduler";
 
+/// Reason of the Event at a Pod of which another claim has a device, too.
+pub const GIVEN_TWICE: &str = "DeviceGivenTwice";
+
 /// Milliseconds between two attempts for one Pod that did not fit: the first pause, which doubles, and the longest.
 const FIRST_PAUSE: i64 = 1_000;
 const LONGEST_PAUSE: i64 = 10_000;
@@ -79,6 +82,8 @@ pub(super) struct Scheduler {
     /// Those that ask something of placed Pods and do not know of the next change anyway.
     neighbours: BTreeSet<ObjectRef>,
     out: usize,
+    /// Claims that cannot be read as a whole: their devices are theirs, and no Pod gets them.
+    unread: BTreeSet<ObjectRef>,
 }
 
 impl Scheduler {
@@ -91,6 +96,16 @@ impl Scheduler {
             ready: BTreeSet::new(),
             neighbours: BTreeSet::new(),
             out: 0,
+            unread: BTreeSet::new(),
+        }
+    }
+
+    /// Takes down whether a claim could be read as a whole, or is gone.
+    pub(super) fn mark(&mut self, object: &ObjectRef, is_read: bool) {
+        match is_read {
+            true => drop(self.unread.remove(object)),
+            false if object.kind == "ResourceClaim" => drop(self.unread.insert(object.clone())),
+            false => {}
         }
     }
 
@@ -221,7 +236,7 @@ impl Scheduler {
             self.set(subject, State::Idle);
             return Decision::none();
         }
-        if let Some(event) = self.overlap(cluster, subject) {
+        if let Some(event) = self.overlap(cluster, subject).or_else(|| self.unread(cluster, subject)) {
             if let Some(entry) = self.entries.get_mut(subject) {
                 entry.sleeps_next = true;
             }
@@ -357,24 +372,35 @@ impl Scheduler {
     fn overlap(&self, cluster: &Cluster, subject: &ObjectRef) -> Option<EventRecord> {
         self.members(cluster, subject).find_map(|pod| {
             let (regarding, note) = (pod.metadata.reference("Pod"), overlap(cluster, pod)?);
-            let event = EventRecord::warning(TELLER, regarding, &pod.metadata, "DeviceGivenTwice", note);
+            let event = EventRecord::warning(TELLER, regarding, &pod.metadata, GIVEN_TWICE, note);
             Some(EventRecord { action: "Binding".to_owned(), ..event })
+        })
+    }
+
+    /// Warns of a Pod with a claim that cannot be read: writing it could take something away that is not understood.
+    fn unread(&self, cluster: &Cluster, subject: &ObjectRef) -> Option<EventRecord> {
+        self.members(cluster, subject).find_map(|pod| {
+            let claim = claims_of(cluster, pod).find(|claim| self.unread.contains(claim))?;
+            let (regarding, note) = (pod.metadata.reference("Pod"), format!("{claim} cannot be read by this version"));
+            let event = EventRecord::warning(TELLER, regarding, &pod.metadata, "FailedScheduling", note);
+            Some(EventRecord { action: "Scheduling".to_owned(), ..event })
         })
     }
 
     /// Whether a claim is being allocated or reserved by another decision: what is not written yet must not be relied on.
     fn is_blocked(&self, cluster: &Cluster, subject: &ObjectRef) -> bool {
-        let is_taken = |pod: &Pod| {
-            let group = group_of(cluster, pod);
-            pod.spec.resource_claims.iter().any(|entry| match resolve(pod, entry, group) {
-                Resolved::Claim { name, .. } => {
-                    self.in_flight.takes(&ObjectRef::new("ResourceClaim", &*pod.metadata.namespace, name), subject)
-                }
-                Resolved::NotNeeded | Resolved::NotCreated | Resolved::NoSource => false,
-            })
-        };
+        let is_taken = |pod: &Pod| claims_of(cluster, pod).any(|claim| self.in_flight.takes(&claim, subject));
         self.members(cluster, subject).any(|pod| is_taken(pod))
     }
+}
+
+/// The claims that a Pod refers to, made or not.
+fn claims_of<'c>(cluster: &'c Cluster, pod: &'c Pod) -> impl Iterator<Item = ObjectRef> + 'c {
+    let group = group_of(cluster, pod);
+    pod.spec.resource_claims.iter().filter_map(move |entry| match resolve(pod, entry, group) {
+        Resolved::Claim { name, .. } => Some(ObjectRef::new("ResourceClaim", &*pod.metadata.namespace, name)),
+        Resolved::NotNeeded | Resolved::NotCreated | Resolved::NoSource => None,
+    })
 }
 
 /// What is decided about as one: the PodGroup of a Pod, or the Pod.

@@ -251,6 +251,51 @@ fn whoever_deletes_a_copy_makes_sure_that_its_source_is_gone() {
     assert_eq!(decision.gone[0].object, template(HOME, "a100"));
 }
 
+#[test]
+fn a_source_with_a_long_name_is_asked_for_by_its_whole_name() {
+    let mut world = world(json!({}));
+    let name = "h".repeat(70);
+    world.put(source(&name, ml(), json!({ "deletionPolicy": "DeleteWhenUnused" })));
+    world.settle();
+    world.objects.remove(&source_ref(&name)).unwrap();
+    world.restart();
+    let decision = world.controller.reconcile(&template("a", &name), world.now);
+    assert_eq!(decision.gone[0].object, source_ref(&name));
+}
+
+#[test]
+fn a_copy_with_a_policy_of_a_later_version_stays_when_its_source_goes() {
+    let mut world = world(json!({ "deletionPolicy": "DeleteWhenUnused" }));
+    let copy = world.objects.get_mut(&template("a", "h100")).unwrap();
+    copy["metadata"]["annotations"]["apportion.dev/deletion-policy"] = json!("Archive");
+    world.objects.remove(&source_ref("h100")).unwrap();
+    world.restart();
+    world.settle();
+    assert_eq!(world.places("h100"), ["a"]);
+}
+
+/// Whoever may write templates of a namespace may take the label off; the owner says the same.
+#[test]
+fn a_copy_without_the_label_of_its_source_is_still_its_copy() {
+    for fields in [json!({ "targets": [{ "namespaceQuery": "team = ml" }] }), json!({ "targets": [], "paused": true })]
+    {
+        for label in [json!(null), json!("x")] {
+            let mut world = world(json!({}));
+            let copy = world.objects.get_mut(&template("a", "h100")).unwrap();
+            copy["metadata"]["labels"]["apportion.dev/source-uid"] = label.clone();
+            if label.is_null() {
+                copy["metadata"]["labels"].as_object_mut().unwrap().remove("apportion.dev/source-uid");
+            }
+            for (field, value) in fields.as_object().unwrap() {
+                world.objects.get_mut(&source_ref("h100")).unwrap()["spec"][field] = value.clone();
+            }
+            world.restart();
+            world.settle();
+            assert_eq!(world.places("h100"), ["a", "b"], "{fields}, {label}");
+        }
+    }
+}
+
 /// Many namespaces with copies.
 fn many(count: usize) -> World {
     let mut world = World::new(Part::TemplateSync);
@@ -292,6 +337,35 @@ fn many_copies_go_slowly_unless_a_user_changed_their_source() {
         assert_eq!(world.places("h100").len(), 0, "that is what the user wants");
         assert_eq!(world.condition("h100", "DeletionsHeld").0, "False");
     }
+}
+
+#[test]
+fn a_change_of_long_ago_explains_no_deletion_of_today() {
+    for (minutes, left) in [(9, 0), (11, 30)] {
+        let mut world = many(40);
+        world.patch(&source_ref("h100"), json!({ "spec": { "maxUnavailable": 5 }, "metadata": { "generation": 2 } }));
+        world.settle();
+        world.now = world.now.plus_millis(minutes * 60_000);
+        for number in 0..40 {
+            world.put(namespace(&format!("n{number:03}"), json!({ "team": "web" })));
+        }
+        world.settle();
+        assert_eq!(world.places("h100").len(), left, "after {minutes} minutes");
+    }
+}
+
+/// A list that lacked it told of its end.
+#[test]
+fn a_source_that_is_there_again_was_not_deleted() {
+    let mut world = many(40);
+    let source = world.objects[&source_ref("h100")].clone();
+    world.controller.delete(&source_ref("h100"));
+    world.controller.apply([source.to_string().as_str()]);
+    for number in 0..40 {
+        world.put(namespace(&format!("n{number:03}"), json!({ "team": "web" })));
+    }
+    world.settle();
+    assert_eq!(world.places("h100").len(), 30);
 }
 
 #[test]

@@ -60,6 +60,42 @@ fn a_pod_group_is_kept_while_pods_need_it() {
 }
 
 #[test]
+fn a_pod_that_cannot_be_read_keeps_its_group() {
+    let mut world = World::new(Part::PodGroupProtection);
+    world.put(json!({
+        "apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup",
+        "metadata": {
+            "name": "g", "namespace": "ml", "deletionTimestamp": "2026-01-01T00:00:00Z",
+            "finalizers": ["scheduling.k8s.io/podgroup-protection"],
+        },
+        "spec": { "schedulingPolicy": { "basic": {} } },
+    }));
+    let mut member = pod("p", json!({ "name": "gpu", "resourceClaimName": "c" }));
+    member["spec"]["schedulingGroup"] = json!({ "podGroupName": "g" });
+    member["spec"]["priority"] = json!("high");
+    world.offer(member);
+    let due = world.controller.due();
+    assert!(world.controller.reconcile(&due[0].object, world.now).actions.is_empty());
+}
+
+/// The watch of Pods may be behind that of claims.
+#[test]
+fn a_claim_of_a_pod_that_is_not_known_yet_goes_only_if_the_pod_is_not_there() {
+    let mut world = World::new(Part::Claims);
+    world.put(pod("p", json!({ "name": "gpu", "resourceClaimTemplateName": "t" })));
+    let owner = json!({ "apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "its successor", "controller": true });
+    world.put(json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+        "metadata": { "name": "c", "namespace": "ml", "ownerReferences": [owner] },
+        "spec": { "devices": { "requests": [] } },
+    }));
+    let claim = world.objects.keys().find(|key| key.kind == "ResourceClaim").unwrap().clone();
+    let decision = world.controller.reconcile(&claim, world.now);
+    assert!(matches!(decision.actions.as_slice(), [Action::Delete { .. }]));
+    assert_eq!(decision.gone[0].uid, "its successor");
+}
+
+#[test]
 fn a_pod_on_a_tainted_device_is_evicted_once_its_time_is_up() {
     let mut world = World::new(Part::TaintEviction);
     world.put(json!({
@@ -117,6 +153,7 @@ fn of_a_pod_with_a_node_only_what_counts_is_kept() {
         "status": { "phase": "Running" } });
     assert_eq!(kept(Part::Claims, "n", None), Some(expected.clone()));
     assert_eq!(kept(Part::TaintEviction, "n", None), Some(expected.clone()));
+    expected["metadata"]["labels"] = json!({ "app": "x" });
     expected["spec"]["containers"] = json!([{ "name": "main", "resources": { "requests": { "cpu": "1" } } }]);
     assert_eq!(kept(Part::Scheduler, "n", None), Some(expected.clone()));
     assert_eq!(kept(Part::Explainer, "n", None), Some(expected));

@@ -453,3 +453,61 @@ fn a_pod_with_a_device_that_another_claim_has_is_not_bound() {
         }
     }
 }
+
+/// It was allocated by somebody who understands more of it.
+#[test]
+fn a_claim_that_cannot_be_read_keeps_its_devices() {
+    let mut world = world(1);
+    let mut odd = claim("c-1", 1);
+    odd["spec"]["devices"]["requests"] = json!("none");
+    let result = json!({ "request": "gpu", "driver": "gpu.example.com", "pool": "n", "device": "gpu-0" });
+    odd["status"] = json!({ "allocation": { "devices": { "results": [result] } } });
+    world.offer(odd);
+    world.put(claim("c-2", 1));
+    for name in ["c-1", "c-2"] {
+        world.put(pod(&name.replace('c', "p"), name));
+    }
+    world.settle();
+    assert_eq!(bound(&world), [""; 0]);
+    let touches = |write: &String| write.contains("ResourceClaim ml/c-1");
+    assert!(!world.writes.iter().any(touches), "{:?}", world.writes);
+    assert!(world.events.iter().any(|event| event.regarding.name == "p-1" && event.note.contains("cannot be read")));
+    // The pause after the attempt is over.
+    world.now = world.now.plus_millis(20_000);
+    world.remove(&reference(&claim("c-1", 1)));
+    world.settle();
+    assert_eq!(bound(&world), ["bind Pod ml/p-2 to n"]);
+}
+
+/// Of a Pod with a node the controller keeps only what counts.
+#[test]
+fn pods_with_a_node_keep_others_away() {
+    let near = json!({ "labelSelector": { "matchLabels": { "app": "x" } }, "topologyKey": "kubernetes.io/hostname" });
+    let away = json!({ "podAntiAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": [near] } });
+    let port = |field: &str| json!([{ "name": "c", "ports": [{ (field): 80, "containerPort": 80 }] }]);
+    for (there, comes) in [
+        (json!({ "containers": port("hostPort") }), json!({ "containers": port("hostPort") })),
+        (json!({ "containers": port("x"), "hostNetwork": true }), json!({ "containers": port("hostPort") })),
+        (json!({}), json!({ "affinity": away })),
+        (json!({ "affinity": away }), json!({})),
+    ] {
+        let mut world = world(2);
+        let mut node = node("n");
+        node["metadata"]["labels"] = json!({ "kubernetes.io/hostname": "n" });
+        world.put(node);
+        for (number, fields) in [(1, &there), (2, &comes)] {
+            world.put(claim(&format!("c-{number}"), 1));
+            let mut pod = pod(&format!("p-{number}"), &format!("c-{number}"));
+            pod["metadata"]["labels"] = json!({ "app": "x" });
+            if number == 1 {
+                pod["spec"]["nodeName"] = json!("n");
+            }
+            for (field, value) in fields.as_object().unwrap() {
+                pod["spec"][field] = value.clone();
+            }
+            world.offer(pod);
+        }
+        world.settle();
+        assert_eq!(bound(&world), [""; 0], "{there}, {comes}");
+    }
+}

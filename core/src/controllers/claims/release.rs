@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::api::claim::{ResourceClaim, ResourceClaimConsumerReference};
+use crate::api::meta::OwnerReference;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::entries::{is_group_reference, is_pod_reference};
@@ -42,8 +43,18 @@ pub(super) fn claim(cluster: &Cluster, profile: &Profile, key: &Key) -> Decision
         after.status.reserved_for = kept;
         decision.actions.push(Action::UpdateStatus(object(after)));
     }
-    if is_unused && !claim.metadata.is_deleting() && owner_has_ended(cluster, claim) {
-        decision.actions.push(Action::delete(claim.metadata.reference("ResourceClaim"), &claim.metadata));
+    if is_unused
+        && !claim.metadata.is_deleting()
+        && let Some((owner, pod)) = owning_pod(cluster, claim)
+    {
+        let is_replaced = pod.metadata.uid != owner.uid;
+        if is_replaced {
+            // The claim may be known before the Pod that it was made for.
+            decision.gone.push(Identified { object: pod.metadata.reference("Pod"), uid: owner.uid.clone() });
+        }
+        if is_replaced || is_pod_done(pod) {
+            decision.actions.push(Action::delete(claim.metadata.reference("ResourceClaim"), &claim.metadata));
+        }
     }
     decision
 }
@@ -87,14 +98,11 @@ fn is_pod_done(pod: &Pod) -> bool {
     pod.is_finished() || (pod.metadata.is_deleting() && pod.spec.node_name.is_empty())
 }
 
-/// Whether the claim was made for a Pod that has ended or was replaced. If it is gone altogether, garbage collection acts.
-fn owner_has_ended(cluster: &Cluster, claim: &ResourceClaim) -> bool {
-    let Some(owner) = claim.metadata.controller().filter(|owner| owner.kind == "Pod" && owner.api_version == "v1")
-    else {
-        return false;
-    };
-    let pod = cluster.pods().get(&(claim.metadata.namespace.clone(), owner.name.clone()));
-    pod.is_some_and(|pod| pod.metadata.uid != owner.uid || is_pod_done(pod))
+/// The Pod that a claim was made for, and the one that has its name now. If there is none, garbage collection acts.
+fn owning_pod<'c>(cluster: &'c Cluster, claim: &'c ResourceClaim) -> Option<(&'c OwnerReference, &'c Pod)> {
+    let owner = claim.metadata.controller().filter(|owner| owner.kind == "Pod" && owner.api_version == "v1")?;
+    let pod = cluster.pods().get(&(claim.metadata.namespace.clone(), owner.name.clone()))?;
+    Some((owner, pod))
 }
 
 fn object(claim: ResourceClaim) -> Box<Object> {

@@ -14,6 +14,20 @@ pub(super) const SHARE: usize = 10;
 /// Milliseconds in which deletions are counted together.
 const MINUTE: i64 = 60_000;
 
+/// Milliseconds after which a user's change explains no further deletion, counted from the last one that it explained.
+const EXPLAINS: i64 = 10 * MINUTE;
+
+/// Until when a user's change explains deletions.
+#[derive(Clone, Copy, Debug)]
+enum Release {
+    /// Nothing that it concerns was looked at yet.
+    New,
+    /// It explains what is deleted soon after.
+    Since(Time),
+    /// The object is gone, and what it was copied to goes whenever that may go.
+    Gone,
+}
+
 /// Deletions of the last minute, and those that wait.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Brake {
@@ -23,19 +37,46 @@ pub(super) struct Brake {
     admitted: BTreeSet<Key>,
     /// Copies that wait, with the UID of their source.
     held: BTreeMap<Key, String>,
-    /// UIDs of sources, and of what they are made of, that a user changed or deleted while the controller looked on.
-    changed: BTreeSet<String>,
+    /// Sources, and what they are made of, that a user changed or deleted while the controller looked on, by UID.
+    changed: BTreeMap<String, Release>,
 }
 
 impl Brake {
     /// A user changed or deleted a source, or what it is made of.
-    pub(super) fn release(&mut self, uid: &str) {
-        self.changed.insert(uid.to_owned());
+    pub(super) fn release(&mut self, uid: &str, is_gone: bool) {
+        self.changed.insert(uid.to_owned(), if is_gone { Release::Gone } else { Release::New });
     }
 
-    /// Whether a user changed one of these while the controller looked on.
-    pub(super) fn is_released<'u>(&self, mut uids: impl Iterator<Item = &'u str>) -> bool {
-        uids.any(|uid| self.changed.contains(uid))
+    /// Whether a user changed one of these while the controller looked on, and not long before. `deletes` says whether a copy is to
+    /// be deleted for that.
+    pub(super) fn is_released<'u>(&mut self, uids: impl Iterator<Item = &'u str>, deletes: bool, now: Time) -> bool {
+        let mut is_released = false;
+        if self.changed.is_empty() {
+            return false;
+        }
+        for uid in uids {
+            is_released |= match self.changed.get_mut(uid) {
+                Some(release @ Release::New) => {
+                    *release = Release::Since(now);
+                    true
+                }
+                Some(Release::Since(since)) => {
+                    let explains = now.millis().saturating_sub(since.millis()) < EXPLAINS;
+                    if explains && deletes {
+                        *since = now;
+                    }
+                    explains
+                }
+                Some(Release::Gone) => true,
+                None => false,
+            };
+        }
+        is_released
+    }
+
+    /// An object is there that was taken to be gone.
+    pub(super) fn is_back(&mut self, uid: &str) {
+        self.changed.remove(uid);
     }
 
     /// Whether a copy may be deleted now, of so many that there are.

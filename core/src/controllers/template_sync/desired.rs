@@ -27,7 +27,7 @@ impl Desired {
         metadata.name = source.target().to_owned();
         metadata.labels.extend([
             (MANAGED_BY.to_owned(), MANAGER.to_owned()),
-            (SOURCE_NAME.to_owned(), label(&source.metadata.name)),
+            (SOURCE_NAME.to_owned(), label_of(&source.metadata.name)),
             (SOURCE_UID.to_owned(), source.metadata.uid.clone()),
         ]);
         metadata.annotations.insert(CONTENT_HASH.to_owned(), hash(spec));
@@ -127,6 +127,6 @@ pub(super) fn hash(spec: &ResourceClaimTemplateSpec) -> String {
 }
 
 /// A name as the value of a label, which is shorter; the UID beside it tells apart what is cut alike.
-fn label(name: &str) -> String {
+pub(super) fn label_of(name: &str) -> String {
     name.get(..MAX_LABEL).unwrap_or(name).trim_end_matches(['-', '.']).to_owned()
 }

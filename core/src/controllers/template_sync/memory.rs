@@ -72,12 +72,13 @@ impl Memory {
             (Some(before), after)
                 if self.is_source(before) && !after.is_some_and(|after| asks_alike(before, after)) =>
             {
-                self.brake.release(&before.metadata().uid);
+                self.brake.release(&before.metadata().uid, after.is_none());
             }
             // It was changed while nobody looked.
             (None, Some(Object::TemplateSource(source))) if !is_observed(source) => {
-                self.brake.release(&source.metadata.uid);
+                self.brake.release(&source.metadata.uid, false);
             }
+            (None, Some(source)) if self.is_source(source) => self.brake.is_back(&source.metadata().uid),
             _ => {}
         }
     }
@@ -100,7 +101,7 @@ impl Memory {
         let (mut decision, state) = reconcile(cluster, &self.settings, &key.0, &key.1);
         let deletes = decision.actions.iter().any(|action| matches!(action, Action::Delete { .. }));
         let mut next = Vec::new();
-        match if deletes { self.admit(cluster, key, now) } else { Ok(()) } {
+        match self.admit(cluster, key, deletes, now) {
             Ok(()) => next.extend(self.brake.let_go(key).and_then(|uid| status_of(cluster, &uid))),
             Err((at, uid)) => {
                 decision = Decision { wake_up: Some(at), cause: Cause::Held, ..Decision::none() };
@@ -121,14 +122,14 @@ impl Memory {
         Some((decision, state, next))
     }
 
-    /// Whether a copy may be deleted now; else when to ask again, and the UID of its source.
-    fn admit(&mut self, cluster: &Cluster, key: &Key, now: Time) -> Result<(), (Time, String)> {
+    /// Whether a copy may be deleted now, if it is to be; else when to ask again, and the UID of its source.
+    fn admit(&mut self, cluster: &Cluster, key: &Key, deletes: bool, now: Time) -> Result<(), (Time, String)> {
         let Self { settings, brake, .. } = self;
         let uid = cluster.templates().get(key).and_then(|copy| copy.metadata.labels.get(SOURCE_UID));
         let uid = uid.map(String::as_str).unwrap_or_default();
         let rivals = sources(cluster, &settings.home).filter(|source| source.target() == key.1);
         let parts = rivals.flat_map(Source::parts).map(|metadata| metadata.uid.as_str());
-        if brake.is_released(parts.chain([uid])) {
+        if brake.is_released(parts.chain([uid]), deletes, now) || !deletes {
             return Ok(());
         }
         let copies = || cluster.templates().values().filter(|template| is_copy(template)).count();

@@ -38,7 +38,7 @@ use crate::decision::{Action, Decision, EventRecord};
 use crate::validate::{ADMIN_LABEL, allows_admin_access};
 use desired::{Desired, is_managed_by_others, is_source, remove};
 use source::{Source, sources};
-use usage::{is_to_go, missing_source};
+use usage::{is_to_go, missing_source, source_uids};
 
 pub(crate) use memory::Memory;
 pub use standing::{Place, Stands, standings};
@@ -326,8 +326,8 @@ fn flaw_in_place(settings: &Settings, own: Source<'_>, template: &ResourceClaimT
     if let Some(flaw) = settings.flaw_of(&template.metadata) {
         return Some(format!("the template there is not understood: {flaw}"));
     }
-    let uid = template.metadata.labels.get(SOURCE_UID).filter(|uid| **uid != own.metadata.uid && is_copy(template));
-    let flaw = settings.unusable.get(uid?)?;
+    let mut others = source_uids(template).filter(|uid| **uid != own.metadata.uid && is_copy(template));
+    let flaw = others.find_map(|uid| settings.unusable.get(uid))?;
     Some(format!("the copy there is of another source, which is not understood: {flaw}"))
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::desired::is_source;
-use super::source::sources;
+use super::desired::{is_source, label_of};
+use super::source::{Source, sources};
 use super::{DELETION_POLICY, SOURCE_NAME, SOURCE_UID, Settings, is_copy, of_namespace};
 use crate::api::claim::ResourceClaimTemplate;
 use crate::api::class::DeviceClass;
@@ -22,13 +22,23 @@ pub(super) fn is_to_go(cluster: &Cluster, settings: &Settings, copy: &ResourceCl
     if !is_copy(copy) || copy.metadata.is_deleting() {
         return false;
     }
-    let (uid, policy) = (copy.metadata.labels.get(SOURCE_UID), deletion_policy(copy));
-    let goes = match sources(cluster, &settings.home).find(|source| Some(&source.metadata.uid) == uid) {
-        Some(source) if !source.metadata.is_deleting() => !source.is_paused() && source.flaw(settings).is_none(),
-        _ => policy != DeletionPolicy::Orphan,
+    let policy = deletion_policy(copy);
+    let is_own = |source: &Source<'_>| source_uids(copy).any(|uid| *uid == source.metadata.uid);
+    let is_there = |source: &Source<'_>| is_own(source) && !source.metadata.is_deleting();
+    let mut own = sources(cluster, &settings.home).filter(is_there).peekable();
+    let goes = match own.peek() {
+        Some(_) => own.all(|source| !source.is_paused() && source.flaw(settings).is_none()),
+        // A later version may have policies that keep copies.
+        None => matches!(policy, DeletionPolicy::Delete | DeletionPolicy::DeleteWhenUnused),
     };
     let is_read = settings.flaw_of(&copy.metadata).is_none();
     goes && is_read && !(policy == DeletionPolicy::DeleteWhenUnused && is_used(cluster, settings, copy))
+}
+
+/// UIDs of the sources that a copy names: its label and its owners. A user may have changed one of them.
+pub(super) fn source_uids(copy: &ResourceClaimTemplate) -> impl Iterator<Item = &String> {
+    let owners = copy.metadata.owner_references.iter().filter(|owner| is_source(owner)).map(|owner| &owner.uid);
+    copy.metadata.labels.get(SOURCE_UID).into_iter().chain(owners)
 }
 
 /// The source that a copy names, if no such object is known. Before the copy is deleted the API server is asked for it.
@@ -46,7 +56,10 @@ pub(super) fn missing_source(
     if custom.chain(proposed).chain(masters).any(|metadata| metadata.uid == uid) {
         return None;
     }
-    let name = owner.map_or_else(|| label(SOURCE_NAME), |owner| owner.name.clone());
+    // A long name is cut in the label; mostly the copy has the name of its source.
+    let (target, labelled) = (&copy.metadata.name, label(SOURCE_NAME));
+    let labelled = if label_of(target) == labelled { target.clone() } else { labelled };
+    let name = owner.map_or(labelled, |owner| owner.name.clone());
     // Only sources of `apportion.dev` have a policy; what has neither owner nor policy is of a master.
     let object = match owner {
         Some(owner) if !owner.api_version.starts_with(SOURCE_GROUP) => {
