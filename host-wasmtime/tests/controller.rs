@@ -276,7 +276,15 @@ fn an_object_that_cannot_be_read_stops_nobody() {
     let mut broken = source("h100");
     broken["metadata"]["name"] = json!("broken");
     broken["spec"]["targets"] = json!("everywhere");
-    server.apply(&[broken, source("h100")]);
+    // Parameters of a device may nest as deep as their author likes.
+    let mut deep = source("h100");
+    deep["kind"] = json!("ResourceClaimTemplate");
+    deep["apiVersion"] = json!("resource.k8s.io/v1");
+    deep["metadata"] = json!({ "name": "deep", "namespace": "ml-000" });
+    let parameters = (0..200).fold(json!({}), |inner, _| json!({ "x": inner }));
+    deep["spec"] =
+        json!({ "spec": { "devices": { "config": [{ "opaque": { "driver": "d", "parameters": parameters } }] } } });
+    server.apply(&[broken, source("h100"), deep]);
     let running = Running::start(&server, SYNC);
     until_synchronized(&server, "h100", 3);
     assert!(running.metric("apportion_unreadable_objects_total{part=\"template-sync\"}") >= 1.0);

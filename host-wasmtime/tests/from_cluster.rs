@@ -58,6 +58,21 @@ fn the_answer_for_a_cluster_is_that_for_its_manifests() {
     }
 }
 
+/// Parameters of a device may nest deeper than a parser goes.
+#[test]
+fn one_object_that_cannot_be_read_hides_no_other() {
+    let server = ApiServer::start("deep");
+    server.apply_yaml(SMALL);
+    let parameters = (0..200).fold(serde_json::json!({}), |inner, _| serde_json::json!({ "x": inner }));
+    server.apply(&[serde_json::json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "deep", "namespace": "ml" },
+        "spec": { "devices": { "config": [{ "opaque": { "driver": "d", "parameters": parameters } }] } },
+    })]);
+    let output = run(&server, &["snapshot", "--from-cluster"]);
+    assert!(stdout(&output).contains("\"tuned\""), "{}", stderr(&output));
+    assert!(stderr(&output).contains("ml/deep"), "{}", stderr(&output));
+}
+
 #[test]
 fn every_command_reads_and_none_writes() {
     let server = ApiServer::start("reads");

@@ -125,3 +125,19 @@ fn a_server_that_does_not_answer_does_not_keep_the_program_from_ending() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(took < Duration::from_secs(5), "{took:?}");
 }
+
+/// In a container it is the first process, which misses signals that it does not wait for.
+#[test]
+fn a_program_that_has_not_started_yet_ends_when_it_is_told_to() {
+    let server = ApiServer::start("hangs-at-the-start");
+    let held = server.store();
+    let running = Running::start(&server, SYNC);
+    std::thread::sleep(Duration::from_secs(1));
+    let start = Instant::now();
+    running.signal("-TERM");
+    let output = running.ended();
+    let took = start.elapsed();
+    drop(held);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}

@@ -5,11 +5,13 @@ use std::time::Duration;
 use futures::StreamExt;
 use kube::Client;
 use kube::api::Api;
-use kube::core::{ApiResource, DynamicObject, TypeMeta};
+use kube::core::ApiResource;
 use kube::runtime::watcher::{self, Event, watcher};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::sleep;
+
+use super::raw::Raw;
 
 /// What is heard of a kind.
 pub(crate) enum Followed {
@@ -27,13 +29,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Follows all objects of a kind until nobody listens: first a list, then what happens, and a list again wherever the watch failed or a
 /// part was missed. What is heard carries the plural of the kind.
 pub(crate) async fn follow(client: Client, kind: ApiResource, news: UnboundedSender<(String, Followed)>) {
-    let api: Api<DynamicObject> = Api::all_with(client, &kind);
-    let types = TypeMeta { api_version: kind.api_version.clone(), kind: kind.kind.clone() };
-    let write = |mut object: DynamicObject| {
-        object.types = Some(types.clone());
-        // Keys of objects are text, so writing cannot fail.
-        serde_json::to_value(object).unwrap_or_default()
-    };
+    let api: Api<Raw> = Api::all_with(client, &kind);
+    let write = |object: Raw| object.of_kind(&kind);
     let begin = || Box::pin(watcher(api.clone(), watcher::Config::default()));
     let mut events = begin();
     let mut items = Vec::new();

@@ -3,10 +3,11 @@
 use anyhow::{Context, Result};
 use apportion_core::finding::{Code, Finding, Severity};
 use kube::api::{Api, ListParams};
-use kube::core::{DynamicObject, TypeMeta};
-use kube::{Client, Error, ResourceExt};
+use kube::core::ApiResource;
+use kube::{Client, Error};
 use serde_json::Value;
 
+use super::raw::Raw;
 use super::resources::Resource;
 
 /// Objects of one page.
@@ -66,8 +67,7 @@ async fn of_kind(client: &Client, resource: &Resource) -> Result<Answer> {
 
 async fn of_version(client: &Client, resource: &Resource, version: &str) -> Result<Vec<Value>, Error> {
     let kind = resource.of_version(version);
-    let api: Api<DynamicObject> = Api::all_with(client.clone(), &kind);
-    let types = TypeMeta { api_version: kind.api_version.clone(), kind: kind.kind.clone() };
+    let api: Api<Raw> = Api::all_with(client.clone(), &kind);
     let mut objects = Vec::new();
     let mut parameters = ListParams::default().limit(PAGE);
     let mut restarts = 0_usize;
@@ -83,7 +83,7 @@ async fn of_version(client: &Client, resource: &Resource, version: &str) -> Resu
             }
             Err(error) => return Err(error),
         };
-        objects.extend(page.items.into_iter().map(|object| json(object, &types)));
+        objects.extend(page.items.into_iter().map(|object| json(object, &kind)));
         match page.metadata.continue_.filter(|token| !token.is_empty()) {
             Some(token) => parameters.continue_token = Some(token),
             None => return Ok(objects),
@@ -92,9 +92,10 @@ async fn of_version(client: &Client, resource: &Resource, version: &str) -> Resu
 }
 
 /// The object as a manifest would have it. Who set which field plays no part and is half of its bytes.
-fn json(mut object: DynamicObject, types: &TypeMeta) -> Value {
-    object.managed_fields_mut().clear();
-    object.types = Some(types.clone());
-    // Keys of objects are text, so writing cannot fail.
-    serde_json::to_value(object).unwrap_or_default()
+fn json(object: Raw, kind: &ApiResource) -> Value {
+    let mut object = object.of_kind(kind);
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
+    }
+    object
 }

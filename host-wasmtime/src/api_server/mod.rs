@@ -3,6 +3,7 @@
 mod busy;
 mod follow;
 mod list;
+mod raw;
 mod rbac;
 mod resources;
 mod served;
@@ -15,6 +16,7 @@ use tower::util::AndThenLayer;
 
 pub(crate) use follow::{Followed, follow};
 pub(crate) use list::list;
+pub(crate) use raw::{Raw, unread};
 pub(crate) use rbac::{reader_role, rules};
 pub(crate) use resources::{
     CLAIMS, CLASSES, NAMESPACES, NODES, PLANNED, POD_GROUPS, PODS, READ, Resource, SLICES, TAINT_RULES,

@@ -173,7 +173,8 @@ impl Candidate {
     }
 
     fn lead(&mut self, asked: (Instant, SystemTime)) {
-        if self.term.borrow().is_none() {
+        // A term that has ended by a clock is not taken up again: what was to be known within it may have been missed.
+        if self.term.borrow().is_none_or(|term| term.is_over()) {
             info!(identity = self.seat.identity, "leading");
             self.terms = self.terms.saturating_add(1);
         }
@@ -257,5 +258,33 @@ fn won(written: Result<Lease, Error>) -> Result<bool, Error> {
         Ok(_) => Ok(true),
         Err(Error::Api(status)) if status.code == 409 => Ok(false),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+    use std::io;
+
+    use hyper::{Request, Response};
+    use kube::client::Body;
+
+    use super::*;
+
+    /// A clock that jumps ends a term; one of the same number would trust what was found out before.
+    #[test]
+    fn a_term_that_is_over_is_followed_by_another_one() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let _entered = runtime.enter();
+        let deaf = tower::service_fn(|_: Request<Body>| pending::<Result<Response<Body>, io::Error>>());
+        let (mut candidate, fence) = Candidate::new(Client::new(deaf, "x"), "x", "x", "me");
+        let (now, wall) = (Instant::now(), SystemTime::now());
+        let mut lead = |now, wall| {
+            candidate.lead((now, wall));
+            (fence.term(), fence.is_open())
+        };
+        assert_eq!([lead(now, wall), lead(now, wall)], [(1, true); 2], "it is renewed");
+        assert_eq!(lead(now, wall - DEADLINE), (1, false), "the other clock has jumped");
+        assert_eq!(lead(now, wall), (2, true));
     }
 }

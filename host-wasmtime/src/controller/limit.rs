@@ -6,6 +6,9 @@ use tokio::sync::{Mutex, watch};
 
 use super::runtime;
 
+/// How long the server is left alone at most, whatever it says: what it says is about one request, and may be a webhook's word.
+const LONGEST: Duration = Duration::from_secs(60);
+
 /// A bucket that fills with time; every request takes one out.
 #[derive(Debug)]
 pub(super) struct Limit {
@@ -31,7 +34,7 @@ impl Limit {
 
     /// The server wants to be left alone for a while, by whoever writes.
     pub(super) fn pause(&self, pause: Duration) {
-        let until = runtime::now().checked_add(pause);
+        let until = runtime::now().checked_add(pause.min(LONGEST));
         self.closed.send_modify(|closed| *closed = until.max(*closed));
     }
 
@@ -86,5 +89,12 @@ mod tests {
             start.elapsed()
         });
         assert!(took >= Duration::from_millis(300) && took < Duration::from_secs(2), "{took:?}");
+    }
+
+    #[test]
+    fn nobody_can_have_it_wait_for_long() {
+        let limit = Limit::new(100, 10);
+        limit.pause(Duration::from_secs(u64::from(u32::MAX)));
+        assert!(limit.closed_until().is_some_and(|until| until <= Instant::now() + LONGEST));
     }
 }

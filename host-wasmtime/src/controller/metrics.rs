@@ -32,6 +32,7 @@ pub(super) struct Metrics {
     gap_seconds: Histogram,
     leader: Gauge,
     left_out: Family<Labels, Counter>,
+    given_twice: Counter,
 }
 
 /// From a millisecond to a minute.
@@ -60,6 +61,7 @@ impl Metrics {
             gap_seconds: seconds(),
             leader: Gauge::default(),
             left_out: Family::default(),
+            given_twice: Counter::default(),
         };
         let registry = &mut metrics.registry;
         registry.register(
@@ -91,6 +93,8 @@ impl Metrics {
         registry.register("recreate_gap_seconds", help, metrics.gap_seconds.clone());
         let help = "Events that were not written because too many waited, by part";
         registry.register("events_left_out", help, metrics.left_out.clone());
+        let help = "How often a Pod was not bound because another claim has one of its devices, too";
+        registry.register("devices_given_twice", help, metrics.given_twice.clone());
         registry.register("leader", "Whether this replica leads", metrics.leader.clone());
         metrics
     }
@@ -133,6 +137,10 @@ impl Metrics {
     pub(super) fn left_out(&self, part: &str, count: usize) {
         let count = u64::try_from(count).unwrap_or(u64::MAX);
         self.left_out.get_or_create(&vec![("part", part.to_owned())]).inc_by(count);
+    }
+
+    pub(super) fn given_twice(&self) {
+        self.given_twice.inc();
     }
 
     pub(super) fn trapped(&self, part: &str) {
@@ -214,6 +222,7 @@ mod tests {
         metrics.replaced(second);
         metrics.left_out("part", 1);
         metrics.copies("source", &json!({ "current": 1 }));
+        metrics.given_twice();
         metrics.leads(true);
         metrics
     }

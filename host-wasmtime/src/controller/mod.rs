@@ -17,7 +17,6 @@ mod memory;
 mod metrics;
 mod parts;
 mod queue;
-mod raw;
 mod rbac;
 mod replica;
 mod rights;
@@ -32,6 +31,7 @@ mod watch;
 mod writer;
 
 use std::env;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -42,11 +42,12 @@ use apportion_core::validate::source_definition;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch as channel;
+use tokio::task::JoinHandle;
 use tracing::{info, warn};
 
 pub(crate) use arguments::ControllerArguments;
 use metrics::Metrics;
-use replica::Replica;
+use replica::{Replica, Running};
 use serve::Health;
 
 use crate::api_server::{Connection, connect_as_pod};
@@ -85,16 +86,17 @@ pub(crate) fn printed(arguments: &ControllerArguments) -> Option<String> {
 
 /// Works until it is told to stop, and says when it was.
 async fn work(arguments: &ControllerArguments, profile: Profile, identity: &str) -> Result<Instant> {
-    let Connection { client, context } = connect_as_pod(arguments.context.as_deref()).await?;
-    info!(context, "connected");
+    // Heard from the start on: the first process of a container misses what it does not wait for.
+    let mut signal = pin!(wait_for_signal()?);
     let (stop, stopped) = channel::channel(false);
-    let listener = serve::listen(arguments.metrics_address).await?;
-    let (metrics, health) = (Arc::new(Metrics::new()), Arc::new(Health::new(arguments.reconcilers()?.len())));
-    let server = tokio::spawn(serve::serve(listener, Arc::clone(&health), Arc::clone(&metrics), stopped.clone()));
-    let (runner, profile) = (&Runner::timed()?, &profile);
-    let running = Replica { client, runner, arguments, profile, identity, health, metrics }.start(stopped).await?;
+    let start = start(arguments, profile, identity, stopped);
+    let (running, server) = tokio::select! {
+        biased;
+        () = &mut signal => return Ok(Instant::now()),
+        started = start => started?,
+    };
 
-    wait_for_signal().await?;
+    signal.await;
     let told = Instant::now();
     info!("stopping");
     stop.send_replace(true);
@@ -113,15 +115,37 @@ async fn work(arguments: &ControllerArguments, profile: Profile, identity: &str)
     Ok(told)
 }
 
-/// Waits until somebody wants the program to end.
-pub(crate) async fn wait_for_signal() -> Result<()> {
+/// Starts a replica, and the server of metrics beside it.
+async fn start(
+    arguments: &ControllerArguments,
+    profile: Profile,
+    identity: &str,
+    stopped: channel::Receiver<bool>,
+) -> Result<(Running, JoinHandle<()>)> {
+    let Connection { client, context } = connect_as_pod(arguments.context.as_deref()).await?;
+    info!(context, "connected");
+    let listener = serve::listen(arguments.metrics_address).await?;
+    let (metrics, health) = (Arc::new(Metrics::new()), Arc::new(Health::new(arguments.reconcilers()?.len())));
+    let server = tokio::spawn(serve::serve(listener, Arc::clone(&health), Arc::clone(&metrics), stopped.clone()));
+    let (runner, profile) = (&Runner::timed()?, &profile);
+    let running = Replica { client, runner, arguments, profile, identity, health, metrics }.start(stopped).await?;
+    Ok((running, server))
+}
+
+/// Waits until somebody wants the program to end. Signals count from this call on.
+///
+/// # Errors
+///
+/// When signals cannot be received.
+pub(crate) fn wait_for_signal() -> Result<impl Future<Output = ()>> {
     let of = |kind: SignalKind| signal(kind).context("signals cannot be received");
     let (mut terminate, mut interrupt) = (of(SignalKind::terminate())?, of(SignalKind::interrupt())?);
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    Ok(())
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
 }
 
 /// The Pod's name and something that no other start has.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use apportion::Error;
-use apportion_core::controller::{Conclusion, Lane};
+use apportion_core::controller::{Conclusion, GIVEN_TWICE, Lane};
 use apportion_core::decision::{Action, Cause, Decision, EventRecord, Time};
 use apportion_core::finding::{Finding, ObjectRef, Severity};
 use serde_json::Value;
@@ -297,6 +297,9 @@ impl Unit {
         if plan.cause == Cause::Held {
             self.metrics.held();
         }
+        if plan.events.iter().any(|event| event.reason == GIVEN_TWICE) {
+            self.metrics.given_twice();
+        }
         let is_idle = plan.actions.is_empty() && plan.events.is_empty();
         span.record("writes", plan.actions.len());
         if is_idle && !plan.retry {
@@ -422,14 +425,10 @@ impl Unit {
 const LANES: [(Lane, &str); 4] =
     [(Lane::Urgent, "urgent"), (Lane::Repair, "repair"), (Lane::Rollout, "rollout"), (Lane::Report, "report")];
 
-/// An object of which nothing is said but what tells it from others.
+/// An object of which little is said but what tells it from others.
 fn unread(text: &str) -> Option<Arc<str>> {
-    const IDENTITY: [&str; 6] = ["name", "namespace", "uid", "resourceVersion", "generation", "deletionTimestamp"];
     let mut object: Value = serde_json::from_str(text).ok()?;
-    let fields = object.as_object_mut()?;
-    fields.retain(|name, _| ["apiVersion", "kind", "metadata"].contains(&name.as_str()));
-    fields.get_mut("metadata")?.as_object_mut()?.retain(|name, _| IDENTITY.contains(&name.as_str()));
-    fields.insert("spec".to_owned(), Value::String("not taken".to_owned()));
+    crate::api_server::unread(&mut object);
     Some(object.to_string().into())
 }
 

@@ -18,9 +18,8 @@ use tracing::{debug, error, info, warn};
 use super::ahead::Written;
 use super::leader::Fence;
 use super::metrics::Metrics;
-use super::raw::Raw;
 use super::{rights, runtime};
-use crate::api_server::{NAMESPACES, NODES, PODS, Resource, Served, TEMPLATES};
+use crate::api_server::{NAMESPACES, NODES, PODS, Raw, Resource, Served, TEMPLATES};
 
 /// Pause before a kind that is not served is looked for again: one that is needed, and one that is not.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
@@ -241,7 +240,7 @@ fn map<A, B>(event: Event<A>, change: impl Fn(A) -> B) -> Event<B> {
 }
 
 /// Fields of containers on which something may depend.
-const CONTAINER: [&str; 3] = ["name", "resources", "restartPolicy"];
+const CONTAINER: [&str; 4] = ["name", "ports", "resources", "restartPolicy"];
 
 /// Leaves out what plays no part and is large. Pods and Nodes are never written as a whole, so nothing is lost.
 fn trim(kind: &str, value: &mut Value) {
@@ -293,7 +292,7 @@ mod tests {
             "metadata": { "name": "p", "uid": "u", "resourceVersion": "7", "managedFields": [{}] },
             "spec": {
                 "volumes": [{}], "resourceClaims": [{ "name": "gpu" }],
-                "containers": [{ "name": "c", "env": [{}], "resources": { "claims": [] } }],
+                "containers": [{ "name": "c", "env": [{}], "ports": [{}], "resources": { "claims": [] } }],
             },
             "status": { "phase": "Pending", "containerStatuses": [], "initContainerStatuses": [] },
         });
@@ -301,7 +300,7 @@ mod tests {
         assert_eq!((seen.uid.as_str(), seen.version), ("u", 7));
         let left = json!({
             "metadata": { "name": "p", "uid": "u", "resourceVersion": "7" },
-            "spec": { "resourceClaims": [{ "name": "gpu" }], "containers": [{ "name": "c", "resources": { "claims": [] } }] },
+            "spec": { "resourceClaims": [{ "name": "gpu" }], "containers": [{ "name": "c", "ports": [{}], "resources": { "claims": [] } }] },
             "status": { "phase": "Pending" },
         });
         assert_eq!(serde_json::from_str::<Value>(&seen.text).unwrap(), left);

@@ -19,7 +19,6 @@ use super::events::Recorder;
 use super::leader::Fence;
 use super::limit::Limit;
 use super::metrics::Metrics;
-use super::raw::Raw;
 use super::rights;
 use super::runtime::{self, Late};
 #[cfg(test)]
@@ -27,7 +26,7 @@ use super::simulation::{Defect, has};
 use super::steps::{Done, Failure, Feedback, Outcome, Step, turns};
 use super::traces;
 use super::watch::Seen;
-use crate::api_server::Served;
+use crate::api_server::{Raw, Served};
 
 /// How long a write may take. Together with the time after which none is started it ends before the lease does.
 const PATIENCE: Duration = Duration::from_secs(5);

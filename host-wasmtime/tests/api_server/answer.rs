@@ -54,6 +54,8 @@ pub(crate) async fn answer(
 ) -> Answered<Body> {
     let (parts, body) = request.into_parts();
     let bytes = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    let accepts = parts.headers.get("accept").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_bare = accepts.contains("PartialObjectMetadataList");
     let request = Request {
         method: parts.method.to_string(),
         path: parts.uri.path().to_owned(),
@@ -84,7 +86,12 @@ pub(crate) async fn answer(
         changed.send_modify(|number| *number += 1);
     }
     Ok(match answer {
-        Ok(value) => whole(StatusCode::OK, &value),
+        Ok(mut value) => {
+            for item in value.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten().filter(|_| is_bare) {
+                item.as_object_mut().unwrap().retain(|field, _| field == "metadata");
+            }
+            whole(StatusCode::OK, &value)
+        }
         Err(refusal) => refused(&refusal),
     })
 }

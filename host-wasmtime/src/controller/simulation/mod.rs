@@ -89,8 +89,11 @@ fn a_seed_says_what_happens() {
 
 /// Runs until a planted defect is found, and says what was found.
 fn finds(defect: Defect, what: &str) {
-    let found =
-        (1..=20).find_map(|seed| play(seed, 3000, Some(defect)).broken.into_iter().find(|found| found.contains(what)));
+    let found = (1..=20).find_map(|seed| {
+        let Outcome { broken, steps, .. } = play(seed, 3000, Some(defect));
+        let found = broken.into_iter().find(|found| found.contains(what))?;
+        Some(format!("seed {seed}, step {steps}: {found}"))
+    });
     println!("{}", found.unwrap_or_else(|| panic!("{defect:?} is not found")));
 }
 

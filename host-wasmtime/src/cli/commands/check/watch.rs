@@ -116,7 +116,7 @@ async fn live(told: &mut Told<'_>) -> Result<()> {
             None => told.remark(&format!("the cluster does not serve {name}: nothing is said about them"))?,
         }
     }
-    let (mut heard, mut stop) = (Vec::new(), std::pin::pin!(wait_for_signal()));
+    let (mut heard, mut stop) = (Vec::new(), std::pin::pin!(wait_for_signal()?));
     let mut over = std::pin::pin!(sleep(lasts));
     // What there is at first is taken in kind by kind, however it arrives.
     while lists.values().any(Option::is_none) {
@@ -127,7 +127,7 @@ async fn live(told: &mut Told<'_>) -> Result<()> {
                 (Followed::Failed(error), _) => return Err(error).with_context(|| format!("{plural} cannot be watched")),
             },
             () = &mut over => bail!("the cluster's objects could not be listed in time"),
-            stopped = &mut stop => return stopped,
+            () = &mut stop => return Ok(()),
         }
     }
     for resource in &WATCHED {
@@ -171,10 +171,7 @@ async fn live(told: &mut Told<'_>) -> Result<()> {
                 }
             }
             () = &mut over => break,
-            stopped = &mut stop => {
-                stopped?;
-                break;
-            }
+            () = &mut stop => break,
         }
     }
     told.note(&ripe(&mut heard, Some(Instant::now())))
