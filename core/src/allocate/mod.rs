@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::claim::{AllocationResult, ResourceClaim};
+use crate::api::claim::{AllocationResult, DeviceRequestAllocationResult, ResourceClaim};
 use crate::api::quantity::Quantity;
 use crate::api::slice::{Device, ResourceSlice};
 use crate::cluster::{Cluster, Memory, Usage};
@@ -75,6 +75,11 @@ impl DeviceId {
     /// A device of a slice.
     pub(crate) fn of(slice: &ResourceSlice, device: &Device) -> Self {
         Self { driver: slice.spec.driver.clone(), pool: slice.spec.pool.name.clone(), device: device.name.clone() }
+    }
+
+    /// The device of a result.
+    pub(crate) fn of_result(result: &DeviceRequestAllocationResult) -> Self {
+        Self { driver: result.driver.clone(), pool: result.pool.clone(), device: result.device.clone() }
     }
 }
 

@@ -20,7 +20,7 @@ use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
 use crate::explain::case::Case;
-use crate::explain::survey::{NodeTally, Survey};
+use crate::explain::survey::{NodeTally, Survey, Surveys};
 use crate::explain::unknown::unknown;
 use crate::explain::{Request, explain_case};
 use crate::finding::{Code, Finding, ObjectRef, Severity, list};
@@ -216,7 +216,8 @@ pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Resu
     let stranded = survey.nodes.iter().flat_map(|node| &node.units).fold(0u64, |sum, unit| sum.saturating_add(unit.1));
     let (subject, all_nodes) = (request.subject.clone(), cluster.nodes().len());
     let case = Case { subject, all_nodes, question, ..Case::default() };
-    let after = explain_case(cluster, case, &Request::default(), &limits, &mut Allowance::new(0, 0));
+    let after =
+        explain_case(cluster, case, &Request::default(), &limits, &mut Allowance::new(0, 0), &mut Surveys::default());
     let runs_out = if placed >= MOST { format!("more than {MOST} fit") } else { after.headline };
     Ok(Fit { total, rows, runs_out, largest, stranded, remainders, namespaces })
 }

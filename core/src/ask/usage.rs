@@ -309,9 +309,7 @@ fn counted(cluster: &Cluster, seen: &Seen) -> BTreeMap<Counted, Known> {
     let mut holders: BTreeMap<DeviceId, (BTreeSet<&str>, bool)> = BTreeMap::new();
     for claim in cluster.claims().values() {
         for result in claim.results() {
-            let id =
-                DeviceId { driver: result.driver.clone(), pool: result.pool.clone(), device: result.device.clone() };
-            let (namespaces, has_admins) = holders.entry(id).or_default();
+            let (namespaces, has_admins) = holders.entry(DeviceId::of_result(result)).or_default();
             match result.admin_access {
                 Some(true) => *has_admins = true,
                 _ => drop(namespaces.insert(&claim.metadata.namespace)),

@@ -334,7 +334,7 @@ fn compare(before: (&Cluster, &Report), after: (&Cluster, &Report)) -> Differenc
 /// What claims have of devices that were there and are not there any more.
 fn lost(before: &Cluster, were: &BTreeSet<DeviceId>, are: &BTreeSet<DeviceId>) -> Vec<DeviceLost> {
     let lost = |(claim, result): (&Arc<ResourceClaim>, &DeviceRequestAllocationResult)| {
-        let device = id(result);
+        let device = DeviceId::of_result(result);
         (were.contains(&device) && !are.contains(&device)).then(|| DeviceLost {
             device,
             claim: format!("{}/{}", claim.metadata.namespace, claim.metadata.name),
@@ -344,12 +344,8 @@ fn lost(before: &Cluster, were: &BTreeSet<DeviceId>, are: &BTreeSet<DeviceId>) -
     before.held().filter_map(lost).collect()
 }
 
-fn id(result: &DeviceRequestAllocationResult) -> DeviceId {
-    DeviceId { driver: result.driver.clone(), pool: result.pool.clone(), device: result.device.clone() }
-}
-
 fn totals(report: &Report, cluster: &Cluster, devices: &BTreeSet<DeviceId>) -> Totals {
-    let held: BTreeSet<DeviceId> = cluster.held().map(|(_, result)| id(result)).gather();
+    let held: BTreeSet<DeviceId> = cluster.held().map(|(_, result)| DeviceId::of_result(result)).gather();
     let is_pending = |pod: &&PodReport| pod.node.is_none() && pod.is_stuck();
     Totals {
         devices: devices.len() as u64,

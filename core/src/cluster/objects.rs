@@ -63,7 +63,10 @@ impl Cluster {
         for mut object in objects.into_iter().filter(is_kept) {
             let before = self.get(&object.reference());
             let version = before.as_ref().map(|before| before.metadata().resource_version.clone());
-            object.metadata_mut().resource_version = version.unwrap_or_default();
+            let version = version.unwrap_or_default();
+            if object.metadata().resource_version != version {
+                object.metadata_mut().resource_version = version;
+            }
             if before.as_ref() != Some(&object) {
                 self.apply(object);
             }

@@ -1,9 +1,10 @@
 //! From what is named to what is asked of the allocator: the claims, the nodes, and what stands before them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::Request;
 use super::detail::is_meant;
+use super::holders::Held;
 use super::origin::{Origin, about_claim};
 use super::preemption;
 use super::reasons::claims_of;
@@ -54,6 +55,8 @@ pub(crate) struct Case {
     pub(crate) own: Vec<String>,
     /// What the nodes have left, where it is about a Pod.
     pub(crate) book: Arc<NodeCache>,
+    /// Who has devices, once somebody asked.
+    pub(crate) held: Arc<OnceLock<Held>>,
 }
 
 /// Where something is that is not Pending.
@@ -224,6 +227,9 @@ pub(crate) fn pod_case(cluster: &Cluster, settled: &Settled, key: &Key) -> Case 
     let seen = cluster.pods().get(key).and_then(|pod| settled.seen_by(cluster, pod));
     let book = seen.as_ref().map_or_else(|| settled.book(cluster), |seen| Arc::new(NodeCache::new(seen)));
     let mut case = pod_case_of(seen.as_ref().unwrap_or(cluster), settled, key, book);
+    if seen.is_none() {
+        case.held = Arc::clone(&settled.held);
+    }
     case.seen = seen;
     case
 }
@@ -297,7 +303,8 @@ fn nodes_of_pod(cluster: &Cluster, pod: &Pod, claims: &[&ResourceClaim], case: &
 fn claim_case(cluster: &Cluster, settled: &Settled, key: &Key, claim: &ResourceClaim) -> Case {
     let subject = claim.metadata.reference("ResourceClaim");
     let nodes: Vec<String> = cluster.nodes().keys().cloned().collect();
-    let mut case = Case { subject, all_nodes: nodes.len(), ..Case::default() };
+    let held = Arc::clone(&settled.held);
+    let mut case = Case { subject, all_nodes: nodes.len(), held, ..Case::default() };
     if let Some(allocation) = &claim.status.allocation {
         let results = &allocation.devices.results;
         let devices: Vec<String> = results.iter().map(|result| format!("{}/{}", result.pool, result.device)).collect();

@@ -36,7 +36,7 @@ pub(crate) fn details(cluster: &mut Cluster, case: &Case, request: &Request) -> 
     }
     nodes.iter_mut().for_each(|node| name_pools(cluster, node));
     let mut details: Vec<NodeDetail> = nodes.into_iter().map(|node| node.detail).collect();
-    holders::name(cluster, &mut details);
+    holders::name(cluster, case.held.get_or_init(|| holders::Held::of(cluster)), &mut details);
     details
 }
 

@@ -9,6 +9,7 @@ use super::carried_out::Trials;
 use super::change::Change;
 use super::relax::{Suggestion, fewest, ranked};
 use super::settled::{Settled, settle};
+use super::survey::Surveys;
 use super::{Explanation, State, explain_one};
 use crate::allocate::Limits;
 use crate::cluster::Cluster;
@@ -116,7 +117,8 @@ impl<'l> OtherGates<'l> {
             let settled = settle(&mut cluster, limits);
             (cluster, settled)
         });
-        let Some(other) = explain_one(cluster, settled, &explanation.subject, nodes, limits) else {
+        let Some(other) = explain_one(cluster, settled, &explanation.subject, nodes, limits, &mut Surveys::default())
+        else {
             return Err(Gates::new());
         };
         let fits = matches!(other.state, State::Placed | State::Fits);

@@ -1,6 +1,7 @@
 //! Who has a device, or what is short of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::{DeviceDetail, Holder, NodeDetail, Reason, ReasonKind};
 use crate::allocate::DeviceId;
@@ -9,28 +10,42 @@ use crate::api::slice::Device;
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::cluster::entries::key_of;
+use crate::gather::Gather;
 
-/// The claims that have each of some devices, administration left aside.
-pub(crate) fn of_devices(cluster: &Cluster, wanted: &BTreeSet<DeviceId>) -> BTreeMap<DeviceId, Vec<Holder>> {
-    let mut found: BTreeMap<DeviceId, Vec<Holder>> = BTreeMap::new();
-    if wanted.is_empty() {
-        return found;
-    }
-    let mut pools: BTreeMap<(&str, &str), BTreeMap<&str, &DeviceId>> = BTreeMap::new();
-    for id in wanted {
-        pools.entry((&id.pool, &id.driver)).or_default().insert(&id.device, id);
-    }
-    for (claim, result) in cluster.held() {
-        // Of a large cluster few pools are wanted.
-        let Some(devices) = pools.get(&(&*result.pool, &*result.driver)) else { continue };
-        let Some(id) = devices.get(&*result.device) else { continue };
-        let holders = found.entry((*id).clone()).or_default();
-        let holder = holder(cluster, claim);
-        if !holders.contains(&holder) {
-            holders.push(holder);
+/// The claims that have devices, administration left aside, by the driver and the pool of these.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Held(BTreeMap<(String, String), Vec<Arc<ResourceClaim>>>);
+
+impl Held {
+    pub(crate) fn of(cluster: &Cluster) -> Self {
+        let mut held = Self::default();
+        for (claim, result) in cluster.held() {
+            let of_pool = held.0.entry((result.driver.clone(), result.pool.clone())).or_default();
+            if of_pool.last().is_none_or(|last| !Arc::ptr_eq(last, claim)) {
+                of_pool.push(Arc::clone(claim));
+            }
         }
+        held
     }
-    found
+
+    /// The claims that have each of some devices.
+    fn of_devices(&self, cluster: &Cluster, wanted: &BTreeSet<DeviceId>) -> BTreeMap<DeviceId, Vec<Holder>> {
+        let mut found: BTreeMap<DeviceId, Vec<Holder>> = BTreeMap::new();
+        let pools: BTreeSet<(String, String)> = wanted.iter().map(|id| (id.driver.clone(), id.pool.clone())).gather();
+        for pool in &pools {
+            for claim in self.0.get(pool).into_iter().flatten() {
+                for result in claim.held().filter(|result| result.driver == pool.0 && result.pool == pool.1) {
+                    let Some(id) = wanted.get(&DeviceId::of_result(result)) else { continue };
+                    let holders = found.entry(id.clone()).or_default();
+                    let holder = holder(cluster, claim);
+                    if !holders.contains(&holder) {
+                        holders.push(holder);
+                    }
+                }
+            }
+        }
+        found
+    }
 }
 
 /// A claim with who uses it.
@@ -81,14 +96,14 @@ fn held_for(cluster: &Cluster, drawn: &mut Drawn, id: &DeviceId, reason: &Reason
 }
 
 /// Adds who has what is in use.
-pub(crate) fn name(cluster: &Cluster, details: &mut [NodeDetail]) {
+pub(crate) fn name(cluster: &Cluster, held: &Held, details: &mut [NodeDetail]) {
     let mut drawn = Drawn::new();
     let mut wanted: BTreeSet<DeviceId> = BTreeSet::new();
     for device in details.iter().flat_map(|node| &node.requests).flat_map(|request| &request.devices) {
         let held = device.reasons.iter().filter_map(|reason| held_for(cluster, &mut drawn, &device.device, reason));
         wanted.extend(held.flatten());
     }
-    let known = of_devices(cluster, &wanted);
+    let known = held.of_devices(cluster, &wanted);
     let requests = details.iter_mut().flat_map(|node| &mut node.requests);
     for DeviceDetail { device, reasons } in requests.flat_map(|request| &mut request.devices) {
         for reason in reasons {

@@ -57,7 +57,7 @@ use carried_out::Trials;
 use case::Case;
 use gates::OtherGates;
 use settled::{Look, Settled, settle};
-use survey::Survey;
+use survey::{Survey, Surveys};
 
 /// Search steps that trying out changes may take: in one call, for one subject, to find the smallest contradiction, and in one trial.
 const CALL: u64 = 8_000_000;
@@ -80,8 +80,9 @@ pub fn explain(cluster: &mut Cluster, request: &Request, limits: &Limits) -> Res
     let settled = settle(cluster, limits);
     let mut explanations = Vec::new();
     let mut allowance = Allowance::new(CALL, TRIAL.min(limits.max_steps));
+    let mut surveys = Surveys::default();
     for case in case::cases(cluster, &settled, request)? {
-        explanations.push(explain_case(cluster, case, request, limits, &mut allowance));
+        explanations.push(explain_case(cluster, case, request, limits, &mut allowance, &mut surveys));
     }
     if let Some(given) = given {
         let mut trials = Trials::of(&given, cluster, &settled, limits);
@@ -110,7 +111,7 @@ enum Stage {
     /// It is looked at.
     Looking(Box<Simulation>, Look),
     /// Those that wait are explained.
-    Explaining(Settled, VecDeque<ObjectRef>),
+    Explaining(Settled, VecDeque<ObjectRef>, Surveys),
 }
 
 impl Waiting {
@@ -146,14 +147,15 @@ impl Waiting {
                         self.cluster.take_over(simulation.into_cluster());
                         let (settled, cluster) = (look.end(), &self.cluster);
                         let left = waiting(cluster, &settled);
-                        Stage::Explaining(settled, left)
+                        Stage::Explaining(settled, left, Surveys::default())
                     }
                 },
-                Stage::Explaining(settled, mut left) => {
+                Stage::Explaining(settled, mut left, mut surveys) => {
                     let Some(subject) = left.pop_front() else { return Ok(self.explained) };
                     steps = steps.saturating_sub(1);
-                    self.explained.extend(explain_one(&mut self.cluster, &settled, &subject, &[], limits));
-                    Stage::Explaining(settled, left)
+                    let cluster = &mut self.cluster;
+                    self.explained.extend(explain_one(cluster, &settled, &subject, &[], limits, &mut surveys));
+                    Stage::Explaining(settled, left, surveys)
                 }
             };
         }
@@ -175,10 +177,11 @@ fn explain_one(
     subject: &ObjectRef,
     nodes: &[String],
     limits: &Limits,
+    surveys: &mut Surveys,
 ) -> Option<Explanation> {
     let request = Request { subject: Some(subject.clone()), nodes: nodes.to_vec(), ..Request::default() };
     let case = case::cases(cluster, settled, &request).ok()?.into_iter().next()?;
-    Some(explain_case(cluster, case, &request, limits, &mut Allowance::new(0, 0)))
+    Some(explain_case(cluster, case, &request, limits, &mut Allowance::new(0, 0), surveys))
 }
 
 pub(crate) fn explain_case(
@@ -187,9 +190,11 @@ pub(crate) fn explain_case(
     request: &Request,
     limits: &Limits,
     allowance: &mut Allowance,
+    surveys: &mut Surveys,
 ) -> Explanation {
     let mut seen = case.seen.take();
-    let cluster = seen.as_mut().unwrap_or(cluster);
+    let mut own = Surveys::default();
+    let (cluster, surveys) = seen.as_mut().map_or((cluster, surveys), |seen| (seen, &mut own));
     let mut explanation = Explanation {
         subject: case.subject.clone(),
         state: State::Blocked,
@@ -212,7 +217,8 @@ pub(crate) fn explain_case(
         return explanation;
     }
     if !case.is_blocked && !case.question.claims.is_empty() {
-        look_at_devices(cluster, &case, request, limits, allowance, &mut explanation);
+        let survey = surveys.of(cluster, &case.question);
+        look_at_devices(cluster, &case, &survey, request, limits, allowance, &mut explanation);
     } else if !case.is_blocked {
         explanation.state = State::Fits;
     } else if request.suggestions {
@@ -233,12 +239,12 @@ pub(crate) fn explain_case(
 fn look_at_devices(
     cluster: &mut Cluster,
     case: &Case,
+    survey: &Survey,
     request: &Request,
     limits: &Limits,
     allowance: &mut Allowance,
     explanation: &mut Explanation,
 ) {
-    let survey = Survey::of(cluster, &case.question);
     if let Some(failure) = survey.failure() {
         explanation.state = State::Blocked;
         explanation.stage.insert(0, case::of_template(cluster, &case.question.claims, failure.finding.clone()));
@@ -264,9 +270,9 @@ fn look_at_devices(
         }
         Placement::GaveUp => State::GaveUp,
     };
-    explanation.requests = requests::requests(cluster, case, &survey);
+    explanation.requests = requests::requests(cluster, case, survey);
     if explanation.state == State::NoDevices {
-        explanation.plain = plain::plain(cluster, case, &survey, explanation);
+        explanation.plain = plain::plain(cluster, case, survey, explanation);
     }
     explanation.closest = survey.closest();
     if !request.nodes.is_empty() || request.device.is_some() {
@@ -275,9 +281,9 @@ fn look_at_devices(
     if (explanation.state == State::NoDevices || is_unguarded) && request.suggestions {
         allowance.lend(SUBJECT, |part| {
             if !is_unguarded {
-                explanation.conflict = part.lend(CONFLICT, |part| conflict::smallest(cluster, case, &survey, part));
+                explanation.conflict = part.lend(CONFLICT, |part| conflict::smallest(cluster, case, survey, part));
             }
-            explanation.suggestions = suggest::suggestions(cluster, case, &survey, part);
+            explanation.suggestions = suggest::suggestions(cluster, case, survey, part);
         });
         if is_unguarded {
             // What else helps only keeps the search from coming to the device with the error.

@@ -2,8 +2,9 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use super::holders::Held;
 use super::origin::Origin;
 use super::preemption;
 use super::reasons::{self, Entry, Verdict, entries};
@@ -35,6 +36,8 @@ pub(crate) struct Settled {
     pub(crate) preempted: Vec<Preempted>,
     /// What the nodes have left, once somebody asked.
     book: OnceCell<Arc<NodeCache>>,
+    /// Who has devices, once somebody asked.
+    pub(crate) held: Arc<OnceLock<Held>>,
 }
 
 /// Lets the control plane of a cluster settle. The cluster afterwards is the settled one.

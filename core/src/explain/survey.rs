@@ -3,7 +3,8 @@
 //! A device that several nodes reach is counted where it comes nearest. Nodes that are alike for the question are counted as one
 //! for whatever is asked of the allocator afterwards.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use super::ClosestNode;
 use super::shape::{Interned, Mark, Shapes, mark};
@@ -33,7 +34,38 @@ pub(crate) struct NodeTally {
     pub(crate) shape: u32,
 }
 
+/// The latest surveys of one cluster: Pods that ask the same on the same nodes see the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Surveys(VecDeque<(Question, Arc<Survey>)>);
+
+/// How many are kept: workloads whose Pods wait in turn.
+const MOST_KEPT: usize = 16;
+
+impl Surveys {
+    /// What a question sees.
+    pub(crate) fn of(&mut self, cluster: &mut Cluster, question: &Question) -> Arc<Survey> {
+        let is_it = |(known, _): &&(Question, Arc<Survey>)| {
+            let mut claims = known.claims.iter().zip(&question.claims);
+            known.claims.len() == question.claims.len()
+                && claims.all(|(one, other)| one.spec == other.spec && one.status == other.status)
+                && known.nodes == question.nodes
+                && known.in_use == question.in_use
+        };
+        if let Some((_, survey)) = self.0.iter().find(is_it) {
+            return Arc::clone(survey);
+        }
+        let survey = Arc::new(Survey::of(cluster, question));
+        // A failure names the claim.
+        if survey.failure().is_none() {
+            self.0.truncate(MOST_KEPT.saturating_sub(1));
+            self.0.push_front((question.clone(), Arc::clone(&survey)));
+        }
+        survey
+    }
+}
+
 /// All that was seen.
+#[derive(Debug)]
 pub(crate) struct Survey {
     pub(crate) units: Vec<UnitSeen>,
     pub(crate) nodes: Vec<NodeTally>,

@@ -13,7 +13,6 @@ use super::scoring::Scores;
 use super::write::{self, Outcome};
 use super::{Examination, Examined, Scheduled, Verdict, message, race};
 use crate::allocate::DeviceId;
-use crate::api::claim::DeviceRequestAllocationResult;
 use crate::api::group::PodGroup;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
@@ -456,10 +455,5 @@ fn room_for_all(members: &[Arc<Pod>]) -> Room {
 /// Devices that a place gives to claims without any.
 fn devices(placement: &Placement) -> BTreeSet<DeviceId> {
     let results = placement.allocations.iter().flat_map(|allocation| &allocation.devices.results);
-    let id = |result: &DeviceRequestAllocationResult| DeviceId {
-        driver: result.driver.clone(),
-        pool: result.pool.clone(),
-        device: result.device.clone(),
-    };
-    results.map(id).gather()
+    results.map(DeviceId::of_result).gather()
 }

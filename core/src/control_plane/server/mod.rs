@@ -187,17 +187,24 @@ impl Server {
             self.prepare_create(&mut item, now);
         }
         let key = item.key();
-        let metadata = item.metadata_mut();
-        if metadata.uid.is_empty() {
-            metadata.uid = derive::uid(&key.kind, &key.namespace, &key.name);
+        // What is shared with those who gave it stays shared where it is complete.
+        if item.metadata().uid.is_empty() {
+            item.metadata_mut().uid = derive::uid(&key.kind, &key.namespace, &key.name);
         }
-        if metadata.creation_timestamp.is_empty() {
-            metadata.creation_timestamp = now.to_string();
+        if item.metadata().creation_timestamp.is_empty() {
+            item.metadata_mut().creation_timestamp = now.to_string();
         }
-        let owners = metadata.owner_references.iter();
+        let given = item.metadata().resource_version.parse().ok();
+        let owners = item.metadata().owner_references.iter();
         let others = owners.filter(|owner| !matches!(owner.kind.as_str(), "Pod" | "PodGroup"));
         self.uids.extend(others.map(|owner| owner.uid.clone()));
-        self.commit(&key, item, now);
+        match given {
+            Some(version) => {
+                self.revision = self.revision.saturating_add(1).max(version);
+                self.keep(&key, item, now);
+            }
+            None => self.commit(&key, item, now),
+        }
     }
 
     /// Takes UIDs to be those of objects that exist and are not given.
@@ -220,12 +227,17 @@ impl Server {
 
     /// Stores an object as it is to be, whatever the rules.
     fn commit(&mut self, key: &ObjectRef, mut item: Item, now: Time) {
+        self.revision = self.revision.saturating_add(1);
+        item.metadata_mut().resource_version = self.revision.to_string();
+        self.keep(key, item, now);
+    }
+
+    /// Stores an object with the version that it has.
+    fn keep(&mut self, key: &ObjectRef, item: Item, now: Time) {
         if self.history.is_some() {
             let happened = if self.metadata(key).is_some() { Happened::Modified } else { Happened::Added };
             self.remember(happened, key, &item, now);
         }
-        self.revision = self.revision.saturating_add(1);
-        item.metadata_mut().resource_version = self.revision.to_string();
         self.index(key, item.metadata());
         match item {
             Item::Known(object) => {
