@@ -427,6 +427,15 @@ fn text_follows_the_width_of_the_terminal() {
 }
 
 #[test]
+fn every_error_is_a_failure_of_junit() {
+    let claim = "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: { name: p }\nspec: { devices: { requests: [{ name: g }] } }\n";
+    let output = run_with(&["validate", "-", "-o", "junit"], claim.as_bytes());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("tests=\"2\" failures=\"1\""), "{text}");
+    assert!(text.contains("<failure type=\"validate/required\""), "{text}");
+}
+
+#[test]
 fn version_is_the_package_version() {
     let output = run_with(&["--version"], b"");
     assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("apportion {}\n", env!("CARGO_PKG_VERSION")));

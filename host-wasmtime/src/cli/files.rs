@@ -197,6 +197,7 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<()> 
         let is_manifest = is_manifest(&path);
         // A dangling link that is no manifest is nobody's concern.
         match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_dir() && leads_back(&path) => {}
             Ok(metadata) if metadata.is_dir() => collect(&path, depth, files)?,
             Err(error) if is_manifest => {
                 return Err(error).with_context(|| format!("`{}` cannot be read", path.display()));
@@ -206,4 +207,11 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<()> 
         }
     }
     Ok(())
+}
+
+/// Whether a path is a link to a folder that it is in.
+fn leads_back(path: &Path) -> bool {
+    let above = || fs::canonicalize(path.parent()?).ok();
+    path.is_symlink()
+        && fs::canonicalize(path).is_ok_and(|target| above().is_some_and(|above| above.starts_with(target)))
 }

@@ -39,6 +39,7 @@ pub(crate) struct Document {
     pub(crate) positions: Positions,
     group: String,
     written: ObjectRef,
+    is_manifest: bool,
 }
 
 impl Document {
@@ -47,9 +48,9 @@ impl Document {
         identified(self.group.clone(), self.reference())
     }
 
-    /// Whether it says what it is.
-    pub(crate) fn has_kind(&self) -> bool {
-        !self.written.kind.is_empty()
+    /// Whether it is meant to be an object of Kubernetes: it has a kind, or an API version where only the kind was forgotten.
+    pub(crate) fn is_manifest(&self) -> bool {
+        self.is_manifest
     }
 
     /// Kind, namespace and name as they are written.
@@ -63,7 +64,11 @@ impl Document {
     }
 
     pub(crate) fn of_object(source: usize, value: &Value, positions: Positions) -> Self {
-        Self { source, positions, group: group(value), written: written_reference(value) }
+        let (group, written) = (group(value), written_reference(value));
+        let is_of_core =
+            value.get("apiVersion").is_some_and(|version| version == "v1") && value.get("metadata").is_some();
+        let is_manifest = !written.kind.is_empty() || !group.is_empty() || is_of_core;
+        Self { source, positions, group, written, is_manifest }
     }
 }
 
@@ -77,7 +82,7 @@ fn group(value: &Value) -> String {
     api_version.split_once('/').map_or("", |(group, _)| group).to_owned()
 }
 
-fn in_default_namespace(mut object: ObjectRef) -> ObjectRef {
+pub(crate) fn in_default_namespace(mut object: ObjectRef) -> ObjectRef {
     object.namespace = space(&object).to_owned();
     object
 }

@@ -170,7 +170,7 @@ fn add<T>(
     let Some(problems) = join(&source.text, limits, parts) else { return false };
     let all = || rest.iter().flat_map(|(_, taken)| &taken.documents);
     let has_refused = rest.iter().any(|(refused, _)| *refused > 0);
-    if source.is_found && !has_refused && all().next().is_some() && !all().any(Document::has_kind) {
+    if source.is_found && !has_refused && all().next().is_some() && !all().any(Document::is_manifest) {
         input.skipped.push(source.name.clone());
         return true;
     }

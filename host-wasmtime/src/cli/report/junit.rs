@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use apportion_core::finding::{ObjectRef, Severity};
 
-use crate::cli::input::Input;
+use crate::cli::input::{Input, in_default_namespace};
 use crate::cli::note::Note;
 use crate::cli::text::escape;
 
@@ -13,23 +13,25 @@ use crate::cli::text::escape;
 pub(crate) fn write(notes: &[Note], input: &Input) -> String {
     let mut body = String::new();
     let (mut tests, mut failures) = (0_usize, 0_usize);
-    let mut by_object: BTreeMap<(usize, Option<&ObjectRef>), Vec<&Note>> = BTreeMap::new();
+    let mut by_source: BTreeMap<usize, BTreeMap<Option<ObjectRef>, Vec<&Note>>> = BTreeMap::new();
     for note in notes {
         if let Some(place) = &note.place {
-            by_object.entry((place.source, note.object.as_ref())).or_default().push(note);
+            let object = note.object.clone().map(in_default_namespace);
+            by_source.entry(place.source).or_default().entry(object).or_default().push(note);
         }
     }
     let mut documents = input.documents.iter().peekable();
     for (index, source) in input.sources.iter().enumerate() {
-        let of = |object: Option<&ObjectRef>| by_object.get(&(index, object)).cloned().unwrap_or_default();
+        let mut by_object = by_source.remove(&index).unwrap_or_default();
         let mut cases: Vec<(String, Vec<&Note>)> = Vec::new();
         while let Some(document) = documents.next_if(|document| document.source == index) {
             let name = document.written_reference();
-            let mine = of(Some(&name));
+            let mine = by_object.remove(&Some(document.reference())).unwrap_or_default();
             let name = if name.name.is_empty() { name.kind } else { name.to_string() };
             cases.push((name, mine));
         }
-        cases.push(("the text itself".to_owned(), of(None)));
+        // What is about no document, also under a name that none has: nothing that was found may be missing.
+        cases.push(("the text itself".to_owned(), by_object.into_values().flatten().collect()));
         let failed = cases.iter().filter(|(_, notes)| notes.iter().any(|note| is_error(note))).count();
         tests = tests.saturating_add(cases.len());
         failures = failures.saturating_add(failed);
