@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use crate::documents::{Document, Limits, Reading, read};
+use crate::documents::{Document, Limits, Reading, read, start};
 use crate::positions::{Positions, Shape};
 use crate::tree::NodeId;
 use crate::write::{scalar, write};
@@ -84,14 +84,15 @@ fn apply(text: &[u8], mut edits: Vec<Edit>) -> Option<Vec<u8>> {
 fn written_anew(text: &[u8], document: &Document, value: &Value) -> Edit {
     let span = document.span.clone();
     let line_start = text.get(..span.start).and_then(|before| before.iter().rposition(|byte| *byte == b'\n'));
-    let is_at_margin = line_start.map_or(0, |newline| newline + 1) == span.start;
+    let is_at_margin = line_start.map_or(start(text), |newline| newline + 1) == span.start;
     let is_flow = matches!(text.get(span.start), Some(b'{' | b'['));
     if is_at_margin && !is_flow {
         let written = write(value);
         let ends_line = text.get(..span.end).is_some_and(|before| before.ends_with(b"\n"));
         return (span, if ends_line { written } else { written.trim_end().to_owned() });
     }
-    let is_json = text.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| matches!(byte, b'{' | b'['));
+    let mut bytes = text.get(start(text)..).unwrap_or_default().iter();
+    let is_json = bytes.find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| matches!(byte, b'{' | b'['));
     (span, if is_json { format!("{value:#}") } else { scalar(value) })
 }
 
@@ -130,7 +131,7 @@ impl<'t> Rewriter<'t> {
     fn new(text: &'t [u8], positions: &'t Positions) -> Option<Self> {
         let text = std::str::from_utf8(text).ok()?;
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        let mut lines: Vec<usize> = std::iter::once(0).chain(newlines).collect();
+        let mut lines: Vec<usize> = std::iter::once(start(text.as_bytes())).chain(newlines).collect();
         if !text.ends_with('\n') {
             lines.push(text.len());
         }

@@ -86,6 +86,14 @@ fn a_field_gets_another_name_or_value() {
 }
 
 #[test]
+fn a_byte_order_mark_stays() {
+    let value = json!({ "spec": { "count": 3 } });
+    let changed_text = changed("\u{feff}spec:\n  cuont: 3 # three\n", &value);
+    assert_eq!(changed_text, ("\u{feff}spec:\n  count: 3 # three\n".to_owned(), vec![]));
+    assert_eq!(changed("\u{feff}{\"a\": 1}\n", &json!({ "b": 1 })), ("\u{feff}{\n  \"b\": 1\n}\n".to_owned(), vec![0]));
+}
+
+#[test]
 fn a_scalar_becomes_an_object() {
     let text = "claims: # of the Pod\n- gpu # the first\n# and\n-   'nic'\ncel: a == b # why\n";
     let value = json!({ "claims": [{ "name": "gpu" }, { "name": "nic" }], "cel": { "expression": "a == b" } });
