@@ -82,8 +82,10 @@ pub fn expression(cluster: &Cluster, request: &ExpressionRequest) -> Result<Vec<
                 capacity: &device.capacity,
                 allow_multiple_allocations: device.allow_multiple_allocations == Some(true),
             };
-            let whole = evaluate_whole(&request.expression, &env, &view)
-                .map_err(|error| vec![Finding::new(Code::AllocSelectorCompile, "expression", error.message)])?;
+            let whole = evaluate_whole(&request.expression, &env, &view).map_err(|error| {
+                let hint = error.hint().map(str::to_owned);
+                vec![Finding { hint, ..Finding::new(Code::AllocSelectorCompile, "expression", error.message) }]
+            })?;
             let subject = Subject { driver: &slice.spec.driver, device };
             let reads = compile(&request.expression, &env).map(|program| {
                 let read = |field| ReadValue { name: written(field), value: value(subject, field) };

@@ -166,6 +166,32 @@ pub struct CompileError {
     pub column: u32,
 }
 
+impl CompileError {
+    /// What to write instead, where amounts or versions are compared as numbers are.
+    pub fn hint(&self) -> Option<&'static str> {
+        let (_, applied) = self.message.split_once("found no matching overload for '")?;
+        let (function, types) = applied.split_once("' applied to '")?;
+        let types = types.split('\'').next().unwrap_or_default();
+        let is_order = matches!(function, "_<_" | "_<=_" | "_>_" | "_>=_");
+        let is_method = matches!(function, "compareTo" | "isGreaterThan" | "isLessThan");
+        if types.contains("kubernetes.Quantity") && is_order {
+            Some(
+                "amounts are compared by methods: write `.compareTo(quantity(\"40Gi\")) >= 0`, `.isGreaterThan(...)` or `.isLessThan(...)`",
+            )
+        } else if types.contains("kubernetes.Semver") && is_order {
+            Some(
+                "versions are compared by methods: write `.compareTo(semver(\"1.2.3\")) >= 0`, `.isGreaterThan(...)` or `.isLessThan(...)`",
+            )
+        } else if types.starts_with("kubernetes.Quantity") && is_method {
+            Some("an amount is compared with an amount: write `quantity(\"40Gi\")`")
+        } else if types.starts_with("kubernetes.Semver") && is_method {
+            Some("a version is compared with a version: write `semver(\"1.2.3\")`")
+        } else {
+            None
+        }
+    }
+}
+
 /// A compiled expression.
 pub struct Program {
     code: Code,

@@ -49,7 +49,9 @@ fn check(out: &mut Report<'_>, expression: &Node<'_, '_>, stored: bool) {
 /// An expression that does not compile. What cannot be compiled here is left to the API server.
 pub(super) fn refuse(out: &mut Report<'_>, expression: &Node<'_, '_>, error: CompileError) {
     if error.kind != CompileErrorKind::NotSupportedHere {
+        let hint = error.hint();
         out.error(ErrorKind::Invalid, Code::ValidateSelector, expression.at, error.message);
+        hint.into_iter().for_each(|hint| out.hint(hint));
     }
 }
 

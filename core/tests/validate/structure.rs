@@ -134,3 +134,20 @@ fn what_no_request_can_carry_is_not_looked_into() {
     assert_eq!(codes(3 << 20), [Code::ValidateTooLarge]);
     assert!(!codes(100).contains(&Code::ValidateTooLarge));
 }
+
+#[test]
+fn comparisons_of_amounts_and_versions_show_how() {
+    let hint = |expression: &str| {
+        let findings = create(selecting(expression));
+        let refused = findings.iter().find(|finding| finding.code == Code::ValidateSelector);
+        refused.and_then(|finding| finding.hint.clone()).unwrap_or_default()
+    };
+    let memory = r#"device.capacity["gpu.example.com"].memory"#;
+    for wrong in [" >= quantity('40Gi')", " > 40"] {
+        assert!(hint(&format!("{memory}{wrong}")).contains(".compareTo(quantity("), "{wrong}");
+    }
+    assert!(hint(&format!("{memory}.compareTo('40Gi') >= 0")).contains("write `quantity("));
+    let version = r#"device.attributes["gpu.example.com"].version"#;
+    assert!(hint(&format!("{version} > semver('1.0.0')")).contains(".isGreaterThan("));
+    assert_eq!(hint("device.driver > 1"), "");
+}
