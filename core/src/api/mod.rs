@@ -15,5 +15,6 @@ pub mod quantity;
 pub mod read;
 pub mod slice;
 pub mod source;
+pub(crate) mod unknown_kind;
 pub(crate) mod versions;
 pub mod workload;

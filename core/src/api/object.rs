@@ -16,12 +16,16 @@ use super::pool_status::{POOL_STATUS_API_VERSION, ResourcePoolStatusRequest};
 use super::read::{Json, Path};
 use super::slice::ResourceSlice;
 use super::source::{SOURCE_API_VERSION, SOURCE_KIND, TemplateSource};
+use super::unknown_kind;
 use super::versions;
 use super::workload::Workload;
 use crate::finding::{Code, Finding, Fix, ObjectRef, Severity};
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $variant:ident($ty:ty) = $kind:literal in $group:literal, $is_namespaced:literal;)*) => {
+        /// Group and name of each kind.
+        pub(super) static KINDS: &[(&str, &str)] = &[$(($group, $kind)),*];
+
         /// One API object; copies share it until one of them changes.
         #[derive(Clone, PartialEq, Debug)]
         pub enum Object {
@@ -228,11 +232,10 @@ pub fn read_object(mut value: Value) -> Reading {
         None | Some(Object::SchedulingWorkload(_))
             if findings.iter().all(|finding| finding.severity != Severity::Error) =>
         {
-            findings.push(Finding::new(
-                Code::ReadUnknownKind,
-                "kind",
-                format!("`{kind}` of `{api_version}` plays no part in device allocation"),
-            ));
+            findings.push(match object {
+                None => unknown_kind::finding(&kind, &api_version),
+                Some(_) => unknown_kind::plays_no_part(&kind, &api_version),
+            });
         }
         None => {}
         Some(object) => {

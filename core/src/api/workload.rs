@@ -31,6 +31,9 @@ pub struct Workload {
 
 macro_rules! workloads {
     ($($(#[$doc:meta])* $variant:ident($ty:ty) = $kind:literal in $group:literal;)*) => {
+        /// Group and name of each kind.
+        pub(super) static KINDS: &[(&str, &str)] = &[$(($group, $kind)),*];
+
         /// The spec of a [`Workload`].
         #[derive(Clone, PartialEq, Debug)]
         pub enum WorkloadSpec {

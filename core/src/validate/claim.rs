@@ -15,6 +15,7 @@ use super::schema::{CLAIM_SPEC, same};
 use super::selectors;
 use super::{ADMIN_LABEL, taints};
 use crate::gather::Gather;
+use crate::profile::Version;
 
 /// Requests, constraints, configurations, selectors, and requests in a reference.
 const MOST: usize = 32;
@@ -114,14 +115,21 @@ fn asked(out: &mut Report<'_>, request: &Node<'_, '_>, reference: &str, compared
 fn check_constraint(out: &mut Report<'_>, constraint: &Node<'_, '_>, names: &Requests<'_>) {
     names.check_all(out, &constraint.field("requests"));
     let (matching, distinct) = (constraint.field("matchAttribute"), constraint.field("distinctAttribute"));
-    if matching.is_set() {
-        names::fully_qualified(out, &matching);
-    } else if distinct.is_set() {
-        names::fully_qualified(out, &distinct);
-    } else if out.features().consumable_capacity {
-        out.required(constraint.at, "a constraint needs `matchAttribute` or `distinctAttribute`");
-    } else {
-        out.required(matching.at, "a constraint needs `matchAttribute`");
+    // Before 1.37 the second of both was not looked at.
+    let looks_at_both = out.profile.version >= Version::V1_37;
+    match (matching.is_set(), distinct.is_set()) {
+        (false, false) if out.features().consumable_capacity => {
+            out.required(constraint.at, "a constraint needs `matchAttribute` or `distinctAttribute`");
+        }
+        (false, false) => out.required(matching.at, "a constraint needs `matchAttribute`"),
+        (is_matching, is_distinct) => {
+            if is_matching {
+                names::fully_qualified(out, &matching);
+            }
+            if is_distinct && (!is_matching || looks_at_both) {
+                names::fully_qualified(out, &distinct);
+            }
+        }
     }
 }
 

@@ -2,6 +2,9 @@
 //!
 //! Source: `pkg/apis/apps/validation`, `pkg/apis/batch/validation`; the webhooks of JobSet and LeaderWorkerSet.
 
+use serde_json::Value;
+
+use super::cron;
 use super::given::differs;
 use super::label_selector;
 use super::meta::{self, Scope};
@@ -9,9 +12,14 @@ use super::names;
 use super::node::Node;
 use super::report::{Report, shown};
 use crate::finding::{Code, ErrorKind};
+use crate::profile::Version;
 
 /// Pods of an Indexed Job at the same time.
 const MOST_PARALLEL: i64 = 100_000;
+/// Bytes of the name of who manages a Job.
+const LONGEST_MANAGER: usize = 63;
+/// Characters of the name of a CronJob.
+const LONGEST_CRON: usize = 52;
 const JOB_RESTART: [&str; 2] = ["OnFailure", "Never"];
 
 /// The rules of an object, the Pods' specs apart. `old` is what is stored, for updates.
@@ -35,7 +43,13 @@ pub(super) fn check(out: &mut Report<'_>, kind: &str, object: &Node<'_, '_>, old
         }
         "CronJob" => {
             meta::check_whole(out, object, old, Scope::AnyNamespace);
-            cron(out, &spec);
+            scheduled(out, &spec);
+            let meta = object.field("metadata");
+            let name = meta.field("name");
+            if old.is_none() && name.text().len() > LONGEST_CRON {
+                out.invalid(name.at, format!("must be no more than {LONGEST_CRON} characters"));
+                out.hint("the Jobs are named after it with 11 characters more");
+            }
         }
         "PodTemplate" => meta::check_whole(out, object, old, Scope::AnyNamespace),
         "JobSet" => {
@@ -112,7 +126,12 @@ fn replicated(out: &mut Report<'_>, kind: &str, spec: &Node<'_, '_>) {
             out.some_text(&spec.field("serviceName"), names::label);
         }
         "DaemonSet" => strategy(out, &spec.field("updateStrategy"), &["RollingUpdate", "OnDelete"]),
-        _ => strategy(out, &spec.field("strategy"), &["Recreate", "RollingUpdate"]),
+        "Deployment" => {
+            let strategy_field = spec.field("strategy");
+            strategy(out, &strategy_field, &["Recreate", "RollingUpdate"]);
+            rolling(out, &strategy_field.field("rollingUpdate"));
+        }
+        _ => {}
     }
 }
 
@@ -122,6 +141,36 @@ fn strategy(out: &mut Report<'_>, strategy: &Node<'_, '_>, known: &[&str]) {
     if matches!(kind.text(), "Recreate") && strategy.has("rollingUpdate") {
         let message = "may not be specified when strategy `type` is 'Recreate'";
         out.forbidden(strategy.at.field("rollingUpdate"), message);
+    }
+}
+
+/// How many Pods of a Deployment may be too many or missing while they are replaced.
+fn rolling(out: &mut Report<'_>, rolling: &Node<'_, '_>) {
+    let (missing, surplus) = (rolling.field("maxUnavailable"), rolling.field("maxSurge"));
+    for field in [&missing, &surplus] {
+        let is_percent = field
+            .text()
+            .strip_suffix('%')
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
+        if field.value.is_string() && !is_percent {
+            out.invalid(field.at, "a valid percent string must be a numeric followed by an ending '%'");
+        }
+        out.not_negative(field);
+    }
+    let is_zero = |field: &Node<'_, '_>| {
+        field.is_set() && field.int() == 0 && field.text().bytes().all(|byte| matches!(byte, b'0' | b'%'))
+    };
+    if is_zero(&missing) && is_zero(&surplus) {
+        out.invalid(missing.at, "may not be 0 when `maxSurge` is 0");
+        out.hint("one of both must be at least 1, or no Pod can be replaced");
+    }
+    if missing
+        .text()
+        .strip_suffix('%')
+        .and_then(|number| number.parse::<u32>().ok())
+        .is_some_and(|percent| percent > 100)
+    {
+        out.invalid(missing.at, "must not be greater than 100%");
     }
 }
 
@@ -157,12 +206,9 @@ fn restarts_always(out: &mut Report<'_>, kind: &str, spec: &Node<'_, '_>) {
     }
 }
 
-fn cron(out: &mut Report<'_>, spec: &Node<'_, '_>) {
-    let schedule = spec.field("schedule");
-    if schedule.text().is_empty() {
-        out.required(schedule.at, "when the Job starts is needed");
-        out.hint("write five fields, for instance `0 3 * * *`");
-    }
+/// `spec` of a CronJob.
+fn scheduled(out: &mut Report<'_>, spec: &Node<'_, '_>) {
+    cron::check(out, spec);
     non_negative(out, spec, &["startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"]);
     out.one_of(&spec.field("concurrencyPolicy"), &["Allow", "Forbid", "Replace"]);
     let template = spec.field("jobTemplate");
@@ -219,6 +265,7 @@ fn job(out: &mut Report<'_>, spec: &Node<'_, '_>, must_restart: bool) {
         }
         other => out.not_supported(mode.at, other, &["Indexed", "NonIndexed"]),
     }
+    policies(out, spec);
     let template = spec.field("template");
     let pod = template.field("spec");
     let restart = pod.field("restartPolicy");
@@ -233,6 +280,30 @@ fn job(out: &mut Report<'_>, spec: &Node<'_, '_>, must_restart: bool) {
         }
         "OnFailure" => {}
         other => out.not_supported(restart.at, other, &JOB_RESTART),
+    }
+}
+
+/// When the Pods of a Job are replaced, what follows from a failure, and who manages the Job.
+fn policies(out: &mut Report<'_>, spec: &Node<'_, '_>) {
+    let (failure, replacement, manager) =
+        (spec.field("podFailurePolicy"), spec.field("podReplacementPolicy"), spec.field("managedBy"));
+    let known: &[&str] = if failure.is_set() { &["Failed"] } else { &["Failed", "TerminatingOrFailed"] };
+    if replacement.is_set() {
+        out.known(&replacement, known);
+    }
+    for rule in failure.field("rules").items() {
+        let action = rule.field("action");
+        if action.text().is_empty() {
+            out.required(action.at, "what follows from the failure is needed");
+        }
+        if action.text() == "FailIndex" && !spec.has("backoffLimitPerIndex") {
+            out.invalid(action.at, "requires the backoffLimitPerIndex to be set");
+        }
+        out.one_of(&action, &["Count", "FailIndex", "FailJob", "Ignore"]);
+    }
+    if manager.is_set() {
+        out.needed_text(&manager, "the name of a controller is needed", names::path_of_domain);
+        out.longest(&manager, LONGEST_MANAGER);
     }
 }
 
@@ -265,6 +336,28 @@ fn pod_names(out: &mut Report<'_>, job: &Node<'_, '_>, spec: &Node<'_, '_>) {
     if !names::label(&last).is_empty() {
         out.invalid(name.at, format!("will not able to create pod with invalid DNS label: {}", shown(&last)));
     }
+}
+
+/// The template of a suspended Job without what can be changed in it: where its Pods may run, since 1.36 also what its containers ask for.
+fn without_directives(template: &Value, version: Version) -> Value {
+    const DIRECTIVES: [(&str, &[&str]); 3] = [
+        ("/metadata", &["labels", "annotations"]),
+        ("/spec", &["nodeSelector", "tolerations", "schedulingGates"]),
+        ("/spec/affinity", &["nodeAffinity"]),
+    ];
+    let mut template = template.clone();
+    for (parent, names) in DIRECTIVES {
+        if let Some(fields) = template.pointer_mut(parent).and_then(Value::as_object_mut) {
+            fields.retain(|name, _| !names.contains(&name.as_str()));
+        }
+    }
+    if version >= Version::V1_36 {
+        for list in ["/spec/containers", "/spec/initContainers"] {
+            let containers = template.pointer_mut(list).and_then(Value::as_array_mut).into_iter().flatten();
+            containers.filter_map(Value::as_object_mut).for_each(|container| drop(container.remove("resources")));
+        }
+    }
+    template
 }
 
 /// What an update cannot change. What it leaves out has been filled in by the server or by a controller.
@@ -306,8 +399,10 @@ fn unchanged(out: &mut Report<'_>, kind: &str, spec: &Node<'_, '_>, before: &Nod
     for name in immutable {
         let field = spec.field(name);
         let allowed = match *name {
-            // A Job that does not run yet can be given other nodes.
-            "template" => before.field("suspend").is_true(),
+            "template" if before.field("suspend").is_true() => {
+                let fixed = without_directives(field.value, out.profile.version);
+                !differs(&fixed, before.peek(name))
+            }
             // An Indexed Job is scaled by changing both.
             "completions" => spec.text_of("completionMode") == "Indexed" && spec.peek("parallelism") == field.value,
             _ => false,

@@ -18,7 +18,10 @@ pub(super) const LISTS: [&str; 4] = ["bools", "ints", "strings", "versions"];
 pub(super) fn attribute(out: &mut Report<'_>, attribute: &Node<'_, '_>) {
     let set = SCALARS.iter().chain(&LISTS).filter(|name| attribute.has(name)).count();
     out.longest(&attribute.field("string"), LONGEST_VALUE);
-    version(out, &attribute.field("version"));
+    let one = attribute.field("version");
+    if one.is_set() {
+        version(out, &one);
+    }
     for name in LISTS {
         let list = attribute.field(name);
         if list.is_set() && list.len() == 0 {
@@ -33,8 +36,9 @@ pub(super) fn attribute(out: &mut Report<'_>, attribute: &Node<'_, '_>) {
     }
 }
 
+/// A version; an item that is `null` is an empty one.
 fn version(out: &mut Report<'_>, node: &Node<'_, '_>) {
-    if node.is_set() && !names::is_semver(node.text()) {
+    if !names::is_semver(node.text()) {
         out.invalid(node.at, format!("`{}` is not a semantic version", shown(node.text())));
         out.hint("write three numbers without `v`, for instance `1.2.3`");
     }

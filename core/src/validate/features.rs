@@ -31,6 +31,10 @@ macro_rules! features {
     (@used $used:expr) => { $used };
 }
 
+/// 1.34 keeps them.
+const TOLERATIONS: &[&str] =
+    &["spec.devices.requests[].exactly.tolerations", "spec.devices.requests[].firstAvailable[].tolerations"];
+
 const CLAIM: &[Feature] = features! {
     "DRAPrioritizedList", |on| on.prioritized_list, ["spec.devices.requests[].firstAvailable"];
     "DRADeviceTaints", |on| on.device_taints,
@@ -187,7 +191,10 @@ pub(super) fn drop_disabled(
         if uses(feature.fields) || uses(feature.also_used_by) {
             continue;
         }
-        let is_dropped = |field: &&&str| **field != TIMESTAMP || out.profile.version == Version::V1_34;
+        let is_dropped = |field: &&&str| match out.profile.version {
+            Version::V1_34 => !TOLERATIONS.contains(field),
+            _ => **field != TIMESTAMP,
+        };
         for field in feature.fields.iter().filter(is_dropped) {
             let path = format!("{prefix}{field}");
             let (parent, name) = path.rsplit_once('.').unwrap_or(("", &path));

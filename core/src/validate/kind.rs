@@ -123,6 +123,11 @@ impl Kind {
         self.row().is_some_and(|row| row.has_status)
     }
 
+    /// Whether an update that gives no `resourceVersion` replaces whatever is stored.
+    pub(super) fn is_replaced_unseen(self) -> bool {
+        !matches!(self, Self::TemplateSource | Self::ResourcePoolStatusRequest | Self::CompositePodGroup)
+    }
+
     fn versions(self) -> &'static [(&'static str, &'static Type, Served)] {
         self.row().map_or(&[], |row| row.versions)
     }

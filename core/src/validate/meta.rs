@@ -117,6 +117,7 @@ pub(super) fn recheck(out: &mut Report<'_>, object: &Node<'_, '_>) {
     let meta = object.field("metadata");
     maps(out, &meta);
     owners(out, &meta.field("ownerReferences"));
+    finalizers(out, &meta.field("finalizers"));
     managers(out, &meta.field("managedFields"));
 }
 
@@ -164,7 +165,9 @@ pub(super) fn labels(out: &mut Report<'_>, labels: &Node<'_, '_>) {
 /// Owners. The reference gives the field without the index.
 fn owners(out: &mut Report<'_>, owners: &Node<'_, '_>) {
     let mut controllers = 0_usize;
-    for owner in owners.items() {
+    // The server keeps one entry for each `uid`.
+    let mut seen = BTreeSet::new();
+    for owner in owners.items().filter(|owner| seen.insert(owner.text_of("uid"))) {
         let api_version = owner.text_of("apiVersion");
         let version = match api_version.split_once('/') {
             None => api_version,
@@ -281,15 +284,15 @@ pub(super) fn reset(object: &mut Value, has_status: bool) {
     }
 }
 
-/// Fills in what an update leaves out and the server knows from the stored object. A manifest, which has no `uid`, is
-/// applied to whatever version is stored.
-pub(super) fn complete(object: &mut Value, old: &Value) {
-    let is_manifest = !is_identified(object);
+/// Fills in what an update leaves out and the server knows from the stored object. A manifest, which has no `uid`, and an object of a
+/// kind that can be replaced unseen are applied to whatever version is stored.
+pub(super) fn complete(object: &mut Value, old: &Value, unseen: bool) {
+    let is_unseen = unseen || !is_identified(object);
     let before = old.get("metadata").and_then(Value::as_object);
     let Some(meta) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
     let always = ["uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds"];
-    for name in always.into_iter().chain(is_manifest.then_some("resourceVersion")) {
-        let is_given = meta.get(name).is_some_and(|value| !value.is_null() && value != "");
+    for name in always.into_iter().chain(is_unseen.then_some("resourceVersion")) {
+        let is_given = meta.get(name).is_some_and(|value| !value.is_null() && value != "" && *value != 0);
         if let Some(value) = before.and_then(|before| before.get(name)).filter(|_| !is_given) {
             meta.insert(name.to_owned(), value.clone());
         }

@@ -15,6 +15,7 @@ mod class;
 mod composite;
 mod controllers;
 mod conversion;
+mod cron;
 mod defaults;
 mod derived;
 mod device;

@@ -99,6 +99,19 @@ pub(super) fn port(text: &str) -> Problems {
     ])
 }
 
+/// A path with a domain before it, such as `example.com/controller`.
+pub(super) fn path_of_domain(text: &str) -> Problems {
+    const FORM: &str = "is not a domain-prefixed path such as `example.com/controller`";
+    let Some((domain, path)) = text.split_once('/').filter(|(domain, path)| !domain.is_empty() && !path.is_empty())
+    else {
+        return vec![FORM];
+    };
+    let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte);
+    let mut problems = subdomain(domain);
+    problems.extend(broken([(!path.bytes().all(is_known), FORM)]));
+    problems
+}
+
 /// A name that can be a part of a URL's path.
 pub(super) fn path_segment(text: &str) -> Problems {
     broken([

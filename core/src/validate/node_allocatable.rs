@@ -1,5 +1,7 @@
 //! What a device takes of its node's ordinary resources (KEP-5517), in the shapes of 1.36 and 1.37.
 
+use std::fmt::Display;
+
 use super::names;
 use super::node::Node;
 use super::report::{Report, shown};
@@ -16,7 +18,7 @@ pub(super) fn check(out: &mut Report<'_>, device: &Node<'_, '_>) {
     let resources = device.field("nodeAllocatableResources");
     for (key, value) in resources.entries() {
         let node = Node { value, at: resources.at.key(key) };
-        native(out, &node, key);
+        of_node(out, node.at, key);
         let (mapping, overhead) = (node.field("mapping"), node.field("overhead"));
         if !mapping.is_set() && !overhead.is_set() {
             out.required(node.at, "at least one of `mapping` and `overhead` is needed");
@@ -38,10 +40,9 @@ pub(super) fn native(out: &mut Report<'_>, node: &Node<'_, '_>, name: &str) {
 }
 
 /// The name of a resource that the kubelet can take from a node.
-pub(super) fn of_node(out: &mut Report<'_>, name: &Node<'_, '_>) {
-    let text = name.text();
-    if !matches!(text, "cpu" | "memory") && !text.starts_with("hugepages-") {
-        out.invalid(name.at, format!("`{}` is not `cpu`, `memory` or a size of huge pages", shown(text)));
+pub(super) fn of_node(out: &mut Report<'_>, at: impl Display, name: &str) {
+    if !matches!(name, "cpu" | "memory") && !name.starts_with("hugepages-") {
+        out.invalid(at, format!("`{}` is not `cpu`, `memory` or a size of huge pages", shown(name)));
     }
 }
 

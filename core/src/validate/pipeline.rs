@@ -12,9 +12,10 @@ use super::{
     Admission, Operation, Submission, claim, claim_status, class, controllers, defaults, features, places, pod,
     pod_group, pod_status, pod_templates, pool_status, slice, source, taints, template, workload,
 };
-use crate::api::object::no_kind;
+use crate::api::object::{no_kind, read_object};
 use crate::api::other_workload::{Place, found_in};
 use crate::api::read::Path;
+use crate::api::unknown_kind::plays_no_part;
 use crate::api::versions;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::Profile;
@@ -46,10 +47,20 @@ pub(super) fn run(submission: Submission, profile: &Profile) -> Admission {
         run_kind(&mut out, known, version, &mut object, old, operation);
     } else if let Some(row) = pod_templates::of(group, &kind) {
         let old = old.filter(|_| operation == Operation::Update);
+        if row.by_server && version != "v1" {
+            let message = format!("{kind} is not served: no Kubernetes has it in `{api_version}`");
+            let newest = if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") };
+            let hint = format!("this Kubernetes serves it in `{newest}`");
+            out.note(Finding::new(Code::ValidateNotServed, "apiVersion", message).with_hint(hint));
+        }
         run_templates(&mut out, &kind, row, &mut object, old.as_ref());
     } else if !run_found(&mut out, &mut object) {
-        let message = format!("`{kind}` of `{api_version}` plays no part in device allocation");
-        out.note(Finding::new(Code::ReadUnknownKind, "kind", message));
+        // What has no rules here is read like everywhere else.
+        let found = read_object(object.clone()).findings;
+        if found.is_empty() {
+            out.note(plays_no_part(&kind, &api_version));
+        }
+        found.into_iter().for_each(|finding| out.note(finding));
     }
     let mut findings = out.finish();
     for finding in &mut findings {
@@ -90,7 +101,7 @@ fn run_kind(
     }
     match (&old, operation) {
         (_, Operation::Create) => meta::reset(object, kind.has_status()),
-        (Some(old), Operation::Update) => meta::complete(object, old),
+        (Some(old), Operation::Update) => meta::complete(object, old, kind.is_replaced_unseen()),
         _ => {}
     }
     prepare(kind, version, object);
@@ -186,7 +197,7 @@ fn run_templates(out: &mut Report<'_>, kind: &str, row: &pod_templates::Row, obj
         return;
     }
     match old {
-        Some(old) => meta::complete(object, old),
+        Some(old) => meta::complete(object, old, row.by_server),
         None => meta::reset(object, row.by_server),
     }
     controllers::check(out, kind, &Node::root(object), old.map(Node::root).as_ref());

@@ -16,6 +16,7 @@ use super::report::{Report, shown};
 use super::schema::{POD_CLAIMS, POD_SPEC, SCHEDULING_GROUP, WORKLOAD_REFERENCE, fields, same};
 use crate::finding::{Code, ErrorKind};
 use crate::gather::Gather;
+use crate::profile::Version;
 
 const MIRROR: &str = "kubernetes.io/config.mirror";
 const SOURCES: [&str; 2] = ["resourceClaimName", "resourceClaimTemplateName"];
@@ -280,6 +281,12 @@ fn unknown_claim(out: &mut Report<'_>, claim: &Node<'_, '_>) {
 }
 
 fn group(out: &mut Report<'_>, spec: &Node<'_, '_>) {
+    let workload = spec.field("workloadRef");
+    if workload.is_set() && out.profile.version == Version::V1_35 {
+        out.text(&workload.field("name"), names::subdomain);
+        out.text(&workload.field("podGroup"), names::label);
+        out.some_text(&workload.field("podGroupReplicaKey"), names::label);
+    }
     let group = spec.field("schedulingGroup");
     if !group.is_set() {
         return;

@@ -10,6 +10,7 @@ use super::node_allocatable::{native, not_negative, of_node};
 use super::pod_group::{claim_names, known_claim};
 use super::report::{Report, shown};
 use crate::gather::Gather;
+use crate::profile::Version;
 
 /// A changed status.
 pub(super) fn check(out: &mut Report<'_>, pod: &Node<'_, '_>) {
@@ -98,13 +99,16 @@ fn node_allocatable(out: &mut Report<'_>, spec: &Node<'_, '_>, statuses: &Node<'
         if !known.contains(claim.text()) {
             out.invalid(claim.at, "the Pod does not use this claim");
         }
-        if containers.len() == 0 {
+        if containers.len() == 0 && out.profile.version < Version::V1_37 {
             out.required(containers.at, "at least one container is needed");
         }
         if entry.has("mapping") || entry.has("overhead") {
             for list in ["mapping", "overhead"] {
                 for part in entry.field(list).items() {
-                    of_node(out, &part.field("name"));
+                    of_node(out, part.at.field("name"), part.text_of("name"));
+                    if list == "mapping" && !part.has("quantity") {
+                        out.required(part.at.field("quantity"), "the amount is needed");
+                    }
                     if list == "overhead" && !part.has("perPod") && !part.has("perContainer") {
                         out.invalid(part.at, "`perPod` or `perContainer` is needed");
                     }

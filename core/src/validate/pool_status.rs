@@ -66,10 +66,39 @@ fn pool(out: &mut Report<'_>, pool: &Node<'_, '_>) {
     if slices.is_set() && slices.int() < 1 {
         out.invalid(slices.at, "must be greater than zero");
     }
-    for name in ["generation", "totalDevices", "allocatedDevices", "availableDevices", "unavailableDevices"] {
-        out.not_negative(&pool.field(name));
+    not_negative(
+        out,
+        pool,
+        &["generation", "totalDevices", "allocatedDevices", "availableDevices", "unavailableDevices"],
+    );
+    for part in pool.field("partitionSummary").items() {
+        for name in ["attribute", "type"] {
+            let text = part.field(name);
+            if text.text().is_empty() {
+                out.required(text.at, "a value is needed");
+            }
+        }
+        numbers(out, &part, &["total", "allocatable"]);
+    }
+    let shareable = pool.field("shareableSummary");
+    if shareable.is_set() {
+        numbers(out, &shareable, &["fullyAvailableDevices", "partiallyAvailableDevices"]);
     }
     out.longest(&pool.field("validationError"), LONGEST_ERROR);
+}
+
+/// Numbers that are needed, none of them negative.
+fn numbers(out: &mut Report<'_>, of: &Node<'_, '_>, names: &[&str]) {
+    for name in names {
+        if !of.has(name) {
+            out.required(of.at.field(name), "a number is needed");
+        }
+    }
+    not_negative(out, of, names);
+}
+
+fn not_negative(out: &mut Report<'_>, of: &Node<'_, '_>, names: &[&str]) {
+    names.iter().for_each(|name| out.not_negative(&of.field(name)));
 }
 
 /// A pool name where it is optional: an empty one is no name.

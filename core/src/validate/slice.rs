@@ -66,6 +66,9 @@ pub(super) fn check(out: &mut Report<'_>, slice: &Node<'_, '_>, old: Option<&Nod
         counters(out, set, "name");
         published(out, &set.field("counters"));
     });
+    if out.profile.version == Version::V1_34 {
+        known_counters(out, &spec);
+    }
     mixins::check(out, &spec);
     let partition = spec.field("partitionTypeAttribute");
     if partition.is_set() {
@@ -204,6 +207,25 @@ fn counters(out: &mut Report<'_>, set: &Node<'_, '_>, name_field: &str) {
     } else if out.most(&counters, MOST_COUNTERS) {
         for (key, _) in counters.entries() {
             out.invalid_each(counters.at, key, &names::label(key));
+        }
+    }
+}
+
+/// 1.34 looks for the counters that devices draw from in the slice itself.
+fn known_counters(out: &mut Report<'_>, spec: &Node<'_, '_>) {
+    let sets = spec.field("sharedCounters");
+    for device in spec.field("devices").items() {
+        for consumption in device.field("consumesCounters").items() {
+            let (name, counters) = (consumption.field("counterSet"), consumption.field("counters"));
+            let Some(set) = sets.list().iter().find(|set| set.get("name") == Some(name.value)) else {
+                out.invalid(name.at, "must be a counter set in `sharedCounters` of the slice");
+                continue;
+            };
+            for (key, _) in counters.entries() {
+                if set.get("counters").and_then(|known| known.get(key)).is_none() {
+                    out.invalid(counters.at, format!("`{}` is no counter of the counter set", shown(key)));
+                }
+            }
         }
     }
 }

@@ -22,6 +22,7 @@ mod structure;
 mod unknown_kinds;
 mod versions;
 mod wire;
+mod workloads;
 
 use apportion_core::finding::{Code, Finding};
 use apportion_core::profile::{Profile, Version};

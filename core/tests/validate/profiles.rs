@@ -24,6 +24,8 @@ fn a_field_of_a_feature_that_is_off_is_dropped_with_a_warning() {
     let claim = object("resource.k8s.io/v1", "ResourceClaim", json!({ "devices": { "requests": [request] } }));
     let dropped = (Code::ValidateDroppedField, "spec.devices.requests[0].exactly.tolerations");
     assert_eq!(brief(&create_in(Version::V1_35, claim.clone())), [dropped]);
+    // 1.34 keeps the field, although its gate is off.
+    assert_eq!(brief(&create_in(Version::V1_34, claim.clone())), []);
     assert_eq!(brief(&create_in(Version::V1_36, claim)), []);
 }
 

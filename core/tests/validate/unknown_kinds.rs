@@ -1,6 +1,6 @@
 //! Pod templates in kinds that are not known.
 
-use apportion_core::finding::Code;
+use apportion_core::finding::{Code, Severity};
 use apportion_core::profile::Profile;
 use apportion_core::validate::{in_default_namespace, validate_set};
 use serde_json::{Value, json};
@@ -88,4 +88,52 @@ fn what_holds_no_pod_template_plays_no_part() {
     let mut trainer = object("example.com/v1", "Trainer", json!({ "template": template("gpu", "gpu") }));
     trainer["metadata"] = json!({ "name": "x" });
     assert_eq!(in_default_namespace(trainer)["metadata"]["namespace"], "default");
+}
+
+/// Code, severity and hint of the only finding about an object without a spec.
+fn meant(api_version: &str, kind: &str) -> (Code, Severity, String) {
+    let findings = create(object(api_version, kind, json!({})));
+    let [finding] = findings.as_slice() else { panic!("{findings:?}") };
+    (finding.code, finding.severity, finding.hint.clone().unwrap_or_default())
+}
+
+#[test]
+fn a_misspelt_kind_is_noticed() {
+    let did_you_mean = |kind: &str| format!("did you mean `{kind}`?");
+    for (api_version, kind, hint) in [
+        ("resource.k8s.io/v1", "ResourceClaimTemplat", did_you_mean("ResourceClaimTemplate")),
+        ("resource.k8s.io/v1", "resourceclaim", did_you_mean("ResourceClaim")),
+        ("resource.k8s.io/v1beta1", "DeviceClas", did_you_mean("DeviceClass")),
+        ("resource.k8s.io/v1", "ResourceClass", "Kubernetes 1.31 replaced it by `DeviceClass`".to_owned()),
+        ("apportion.dev/v1alpha1", "ClusterResourceClaimTemplat", did_you_mean("ClusterResourceClaimTemplate")),
+    ] {
+        assert_eq!(meant(api_version, kind), (Code::ValidateNotServed, Severity::Error, hint), "{kind}");
+    }
+    for (api_version, kind, hint) in [
+        ("v1", "pods", did_you_mean("Pod")),
+        ("apps/v1", "Deploymnet", did_you_mean("Deployment")),
+        ("apps/v1", "Pod", "`Pod` is of `apiVersion: v1`".to_owned()),
+    ] {
+        assert_eq!(meant(api_version, kind), (Code::ReadUnknownKind, Severity::Warning, hint), "{kind}");
+    }
+    for api_version in ["v1", "resource.k8s.io", "resources.k8s.io/v1"] {
+        let (code, severity, hint) = meant(api_version, "ResourceClaim");
+        assert_eq!((code, severity), (Code::ReadUnknownKind, Severity::Warning));
+        assert!(hint.contains("`resource.k8s.io/`"), "{hint}");
+    }
+    for (api_version, kind) in [
+        ("resource.k8s.io/v1", "ResourceClaimList"),
+        ("scheduling.x-k8s.io/v1alpha1", "PodGroup"),
+        ("batch.volcano.sh/v1alpha1", "Job"),
+        ("node.k8s.io/v1", "RuntimeClass"),
+        ("v1", "Secret"),
+    ] {
+        assert_eq!(meant(api_version, kind), (Code::ReadUnknownKind, Severity::Info, String::new()), "{kind}");
+    }
+}
+
+#[test]
+fn a_kind_without_rules_is_read_as_everywhere() {
+    let node = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "a" }, "status": { "allocatable": { "cpu": "abc" } } });
+    assert_eq!(brief(&create(node)), [(Code::ReadBadQuantity, "status.allocatable[cpu]")]);
 }
