@@ -124,8 +124,13 @@ impl Kind {
     }
 
     /// Whether an update that gives no `resourceVersion` replaces whatever is stored.
-    pub(super) fn is_replaced_unseen(self) -> bool {
-        !matches!(self, Self::TemplateSource | Self::ResourcePoolStatusRequest | Self::CompositePodGroup)
+    pub(super) fn is_replaced_unseen(self, version: &str, kubernetes: Version) -> bool {
+        match self {
+            Self::TemplateSource | Self::ResourcePoolStatusRequest | Self::CompositePodGroup => false,
+            Self::Workload | Self::PodGroup => kubernetes < Version::V1_37,
+            Self::DeviceTaintRule => version != "v1",
+            _ => true,
+        }
     }
 
     fn versions(self) -> &'static [(&'static str, &'static Type, Served)] {

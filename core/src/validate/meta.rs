@@ -107,9 +107,6 @@ pub(super) fn update(out: &mut Report<'_>, object: &Node<'_, '_>, old: &Node<'_,
     if meta.peek("deletionGracePeriodSeconds") != before.peek("deletionGracePeriodSeconds") {
         out.immutable(meta.at.field("deletionGracePeriodSeconds"));
     }
-    if meta.field("generation").int() < before.field("generation").int() {
-        out.invalid(meta.at.field("generation"), "must not become smaller");
-    }
 }
 
 /// What an update looks at again where metadata is not checked as a whole.
@@ -292,7 +289,8 @@ pub(super) fn complete(object: &mut Value, old: &Value, unseen: bool) {
     let Some(meta) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
     let always = ["uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds"];
     for name in always.into_iter().chain(is_unseen.then_some("resourceVersion")) {
-        let is_given = meta.get(name).is_some_and(|value| !value.is_null() && value != "" && *value != 0);
+        // The server alone counts generations.
+        let is_given = name != "generation" && meta.get(name).is_some_and(|value| !value.is_null() && value != "");
         if let Some(value) = before.and_then(|before| before.get(name)).filter(|_| !is_given) {
             meta.insert(name.to_owned(), value.clone());
         }

@@ -101,7 +101,9 @@ fn run_kind(
     }
     match (&old, operation) {
         (_, Operation::Create) => meta::reset(object, kind.has_status()),
-        (Some(old), Operation::Update) => meta::complete(object, old, kind.is_replaced_unseen()),
+        (Some(old), Operation::Update) => {
+            meta::complete(object, old, kind.is_replaced_unseen(version, out.profile.version));
+        }
         _ => {}
     }
     prepare(kind, version, object);

@@ -316,7 +316,7 @@ fn a_file_is_applied_to_what_is_stored() {
     assert_eq!(errors(&update(&all, dumped(), wrong)), [(Invalid, "metadata.creationTimestamp")]);
     let mut older = file;
     older["metadata"]["uid"] = json!("u-2");
-    assert_eq!(errors(&update(&all, dumped(), older))[0], (Invalid, "metadata.resourceVersion"));
+    assert_eq!(errors(&update(&all, dumped(), older))[0], (Invalid, "metadata.uid"));
 }
 
 #[test]
