@@ -17,7 +17,7 @@ use crate::api::other_workload::{Place, found_in};
 use crate::api::read::Path;
 use crate::api::unknown_kind::plays_no_part;
 use crate::api::versions;
-use crate::finding::{Code, Finding, ObjectRef};
+use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::profile::Profile;
 
 /// What the API server takes in one request, in bytes: the default of its `MaxRequestBodyBytes`.
@@ -94,7 +94,10 @@ fn run_kind(
         let old_version = split(text(old, "apiVersion")).1.to_owned();
         let old_version = if old_version.is_empty() { version } else { &old_version };
         if !fit(&mut unread, old, kind.schema(old_version), &Path::ROOT) {
-            out.note(Finding::new(Code::ReadWrongType, "", "the stored object does not have the shape of its kind"));
+            let first = unread.findings.iter().find(|finding| finding.severity == Severity::Error);
+            let why = first.map(|finding| format!(": {}: {}", finding.path, finding.message)).unwrap_or_default();
+            let message = format!("the stored object does not have the shape of its kind{why}");
+            out.note(Finding::new(Code::ReadWrongType, "", message));
             return;
         }
         prepare(kind, old_version, old);

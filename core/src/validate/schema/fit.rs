@@ -203,7 +203,7 @@ fn misfit(out: &mut Report<'_>, value: &Value, wanted: &str, at: &Path<'_>) -> b
             };
             fix = meant.map(Fix::Set);
             let hint = fix.is_some().then(|| format!("write {text} without quotes"));
-            (format!("`{text}`"), hint)
+            (if fix.is_some() { format!("the text `\"{text}\"`") } else { format!("`{text}`") }, hint)
         }
         Value::Array(_) => ("a list".to_owned(), None),
         Value::Object(_) => ("an object".to_owned(), None),
