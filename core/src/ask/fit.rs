@@ -24,6 +24,9 @@ use crate::explain::survey::{NodeTally, Survey, Surveys};
 use crate::explain::unknown::unknown;
 use crate::explain::{Request, explain_case};
 use crate::finding::{Code, Finding, ObjectRef, Severity, list};
+use crate::gather::Gather;
+use crate::scheduler::NodeCache;
+use crate::scheduler::node_fit::NodeState;
 
 /// Most claims that are asked for together on one node, or placed one after the other.
 const MOST: u64 = 256;
@@ -184,14 +187,20 @@ pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Resu
         None => claim(cluster, &request.subject)?,
     };
     let limits = Limits { max_steps: limits.max_steps.min(STEPS) };
-    let takes = |node: &&Arc<Node>| !node.spec.unschedulable;
+    let cache = NodeCache::new(cluster);
+    let is_full = |node: &&NodeState| node.left("pods").is_some_and(|left| left.signum() <= 0);
+    let full: BTreeSet<&str> = cache.nodes().filter(is_full).map(NodeState::name).gather();
+    let takes = |node: &&Arc<Node>| !node.spec.unschedulable && !full.contains(node.metadata.name.as_str());
     let nodes: Vec<String> = cluster.nodes().values().filter(takes).map(|node| node.metadata.name.clone()).collect();
-    let cordoned = cluster.nodes().keys().filter(|name| !nodes.contains(name));
-    let nothing: Vec<FitRow> = cordoned.map(|name| FitRow { name: name.clone(), fits: Bounds::default() }).collect();
+    let closed = cluster.nodes().keys().filter(|name| !nodes.contains(name));
+    let nothing: Vec<FitRow> = closed.map(|name| FitRow { name: name.clone(), fits: Bounds::default() }).collect();
     if nodes.is_empty() {
         // Naming no node would ask all of them.
         let rows = if request.per == Per::Node { nothing } else { Vec::new() };
-        let runs_out = "every node is marked as unschedulable".to_owned();
+        let runs_out = match full.is_empty() {
+            true => "every node is marked as unschedulable".to_owned(),
+            false => "every node is marked as unschedulable or has its number of Pods".to_owned(),
+        };
         return Ok(Fit { rows, runs_out, namespaces: namespaces(cluster), ..Fit::default() });
     }
     let largest = largest(cluster, &nodes, &limits);

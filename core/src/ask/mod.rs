@@ -34,7 +34,8 @@ use serde_json::Value;
 use crate::allocate::Limits;
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
-use crate::control_plane::unmodelled;
+use crate::control_plane::infer::infer_nodes;
+use crate::control_plane::{lacks, not_given, unmodelled};
 use crate::explain::{self, settled::settle};
 use crate::finding::{Code, Finding};
 
@@ -108,10 +109,13 @@ pub fn inquire(cluster: &Cluster, inquiry: Value, limits: &Limits) -> Result<Val
 fn not_looked_at(mut cluster: Cluster, limits: &Limits) -> Vec<Finding> {
     let is_prior = |pod: &Pod| pod.spec.priority.is_some() || pod.spec.rest.get("priorityClassName").is_some();
     if cluster.workloads().is_empty() && !cluster.pods().values().any(|pod| is_prior(pod)) {
-        return unmodelled(&cluster, &|pod| !pod.spec.node_name.is_empty());
+        infer_nodes(&mut cluster, &mut Vec::new());
+        let mut findings: Vec<Finding> = lacks(&not_given(&cluster)).into_iter().collect();
+        findings.extend(unmodelled(&cluster, &|pod| !pod.spec.node_name.is_empty()));
+        return findings;
     }
     let mut findings = settle(&mut cluster, limits).findings;
-    findings.retain(|finding| matches!(finding.code, Code::RunNotModelled | Code::RunNotExpanded));
+    findings.retain(|finding| matches!(finding.code, Code::RunNotGiven | Code::RunNotModelled | Code::RunNotExpanded));
     findings
 }
 

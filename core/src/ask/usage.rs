@@ -11,12 +11,14 @@ use serde_json::Value;
 use super::left::{Left, left_in};
 use crate::allocate::inspect::{DeviceSeen, NodeSeen, Observer, Obstacle, inspect};
 use crate::allocate::{DeviceId, Limits, Question};
-use crate::api::claim::{DeviceRequest, ExactDeviceRequest, ResourceClaim};
+use crate::api::claim::{DeviceRequest, DeviceSelector, ExactDeviceRequest, ResourceClaim};
 use crate::api::quantity::Quantity;
 use crate::api::slice::{AttributeValue, Device, ResourceSlice};
 use crate::arrange::Arrange;
+use crate::cluster::selectors::Selectors;
 use crate::cluster::{Cluster, PoolState};
 use crate::control_plane::infer::infer_nodes;
+use crate::control_plane::is_dump;
 use crate::controllers::pool_status;
 use crate::explain::ReasonKind;
 use crate::explain::settled::settle;
@@ -159,16 +161,19 @@ struct Known {
     namespaces: BTreeSet<String>,
 }
 
-/// How much is used, free and stranded. Where no claim has devices, the cluster is played first.
+/// How much is used, free and stranded. Manifests of which no claim has devices are played first; a dump is taken as it is.
 pub fn usage(cluster: &mut Cluster, limits: &Limits) -> Usage {
-    let is_played = cluster.claims().values().all(|claim| claim.status.allocation.is_none());
+    // What a dump says is so, even where its claims are missing.
+    let is_played = !is_dump(cluster) && cluster.claims().values().all(|claim| claim.status.allocation.is_none());
     if is_played {
         settle(cluster, limits);
     } else {
         infer_nodes(cluster, &mut Vec::new());
     }
     let seen = reached(cluster);
-    let all = counted(cluster, &seen);
+    let mut memory = cluster.lend_memory();
+    let all = counted(cluster, &seen, &mut memory.selectors);
+    cluster.return_memory(memory);
     let mut usage = Usage { is_played, ..Usage::default() };
     let mut rows: BTreeMap<(UsageOf, &str), Devices> = BTreeMap::new();
     let mut stranded: BTreeMap<ReasonKind, u64> = BTreeMap::new();
@@ -219,7 +224,6 @@ impl Known {
 struct Reached {
     is_usable: bool,
     reason: Option<ReasonKind>,
-    classes: BTreeSet<String>,
 }
 
 /// Each device, as the claims that could be made see it: one device of each class, and each request of the templates.
@@ -244,12 +248,11 @@ fn reached(cluster: &mut Cluster) -> Seen {
     let mut seen = Seen::default();
     // Naming no node would ask all of them.
     for request in requests.into_iter().filter(|_| !nodes.is_empty()) {
-        let class = request.exactly.as_ref().map(|exact| exact.device_class_name.clone());
         let mut claim = ResourceClaim::default();
         claim.metadata.name = "another".to_owned();
         claim.devices_mut().requests.push(request);
         let question = Question { claims: vec![claim], nodes: nodes.clone(), ..Question::default() };
-        inspect(cluster, &question, &mut Look { class, seen: &mut seen });
+        inspect(cluster, &question, &mut Look { seen: &mut seen });
     }
     seen
 }
@@ -276,7 +279,6 @@ impl Seen {
 
 /// A look for one request.
 struct Look<'s> {
-    class: Option<String>,
     seen: &'s mut Seen,
 }
 
@@ -298,14 +300,11 @@ impl Observer for Look<'_> {
         let hardest = obstacles.iter().map(|obstacle| mark(obstacle).kind).min();
         known.is_usable |= hardest.is_none();
         known.reason = known.reason.max(hardest);
-        if hardest != Some(ReasonKind::NotOfClass) {
-            known.classes.extend(self.class.clone());
-        }
     }
 }
 
 /// All that is counted, with what is known of it.
-fn counted(cluster: &Cluster, seen: &Seen) -> BTreeMap<Counted, Known> {
+fn counted(cluster: &Cluster, seen: &Seen, selectors: &mut Selectors) -> BTreeMap<Counted, Known> {
     let mut holders: BTreeMap<DeviceId, (BTreeSet<&str>, bool)> = BTreeMap::new();
     for claim in cluster.claims().values() {
         for result in claim.results() {
@@ -323,9 +322,7 @@ fn counted(cluster: &Cluster, seen: &Seen) -> BTreeMap<Counted, Known> {
             let known = all.entry(counted).or_default();
             known.is_reachable |= seen.is_usable(&id);
             known.reason = known.reason.max(Some(seen.reason(&id)));
-            if let Some(reached) = seen.devices.get(&id) {
-                known.classes.extend(reached.classes.iter().cloned());
-            }
+            known.classes.extend(classes_of(cluster, selectors, slice, device).cloned());
             if let Some((namespaces, has_admins)) = holders.get(&id) {
                 known.is_used |= !namespaces.is_empty();
                 known.is_seen_by_admins |= has_admins;
@@ -338,6 +335,21 @@ fn counted(cluster: &Cluster, seen: &Seen) -> BTreeMap<Counted, Known> {
         }
     }
     all
+}
+
+/// The classes that a device is of, whether or not its node or its pool can be used.
+fn classes_of<'c>(
+    cluster: &'c Cluster,
+    selectors: &'c mut Selectors,
+    slice: &ResourceSlice,
+    device: &Device,
+) -> impl Iterator<Item = &'c String> {
+    let mut accepts = move |selector: &DeviceSelector| {
+        let expression = selector.cel.as_ref().map_or("", |cel| &cel.expression);
+        matches!(selectors.matches(cluster.profile(), expression, slice, device), Ok(true))
+    };
+    let classes = cluster.classes().iter();
+    classes.filter(move |(_, class)| class.spec.selectors.iter().all(&mut accepts)).map(|(name, _)| name)
 }
 
 /// As what a device counts: as itself, or as the counter sets that it draws from.

@@ -157,8 +157,9 @@ impl Simulation {
     fn give_priorities(&mut self, findings: &mut Vec<Finding>) {
         let cluster = self.server.cluster();
         let are_known = !cluster.priority_classes().is_empty();
-        let lacks =
-            |pod: &&Arc<Pod>| pod.spec.priority.is_none() && pod.spec.node_name.is_empty() && !pod.is_finished();
+        // What a real API server took and has a node stays as it is, whatever classes there are now.
+        let was_taken = |pod: &Pod| !pod.spec.node_name.is_empty() && derive::is_foreign(&pod.metadata.uid);
+        let lacks = |pod: &&Arc<Pod>| pod.spec.priority.is_none() && !was_taken(pod) && !pod.is_finished();
         let names_class = |pod: &&Arc<Pod>| are_known || pod.spec.rest.get("priorityClassName").is_some();
         let pods: Vec<Arc<Pod>> = cluster.pods().values().filter(lacks).filter(names_class).cloned().collect();
         for mut pod in pods {
@@ -181,14 +182,7 @@ impl Simulation {
     /// Remembers of which kinds a dump holds nothing, and says so of those that its objects need.
     fn note_not_given(&mut self, findings: &mut Vec<Finding>) {
         let missing = not_given(self.server.cluster());
-        let needed: Vec<&str> = missing.iter().filter(|(_, is_needed)| *is_needed).map(|(kind, _)| *kind).collect();
-        if !needed.is_empty() {
-            let resources: Vec<String> = needed.iter().map(|kind| resource_of(kind)).collect();
-            let names: Vec<String> = needed.iter().map(|kind| (*kind).to_owned()).collect();
-            let message = format!("the dump holds no {}, so nothing is known about them", list(names.iter()));
-            let hint = format!("add the output of `kubectl get {} -A -o yaml`", resources.join(","));
-            findings.push(Finding::new(Code::RunNotGiven, "", message).with_hint(hint));
-        }
+        findings.extend(lacks(&missing));
         self.server.cluster_mut().note_not_given(missing.into_iter().map(|(kind, _)| kind));
     }
 
@@ -237,20 +231,44 @@ impl Simulation {
     }
 }
 
+/// What to say of the kinds of which a dump holds nothing: which of them its objects need.
+pub(crate) fn lacks(missing: &[(&'static str, bool)]) -> Option<Finding> {
+    let needed: Vec<&str> = missing.iter().filter(|(_, is_needed)| *is_needed).map(|(kind, _)| *kind).collect();
+    let resources: Vec<String> = needed.iter().map(|kind| resource_of(kind)).collect();
+    let names: Vec<String> = needed.iter().map(|kind| (*kind).to_owned()).collect();
+    let message = format!("the dump holds no {}, so nothing is known about them", list(names.iter()));
+    let hint = format!("add the output of `kubectl get {} -A -o yaml`", resources.join(","));
+    (!needed.is_empty()).then(|| Finding::new(Code::RunNotGiven, "", message).with_hint(hint))
+}
+
+/// Whether objects come from a real cluster: a Pod or a claim has a UID that it gave.
+pub(crate) fn is_dump(cluster: &Cluster) -> bool {
+    let mut claims = cluster.claims().values();
+    cluster.pods().values().any(|pod| derive::is_foreign(&pod.metadata.uid))
+        || claims.any(|claim| derive::is_foreign(&claim.metadata.uid))
+}
+
 /// Kinds of which a dump holds nothing, each with whether its objects need some: what is not given is not known, other than in manifests.
 pub(crate) fn not_given(cluster: &Cluster) -> Vec<(&'static str, bool)> {
-    let pods = || cluster.pods().values();
-    let mut claims = cluster.claims().values();
-    if !pods().any(|pod| derive::is_foreign(&pod.metadata.uid))
-        && !claims.any(|claim| derive::is_foreign(&claim.metadata.uid))
-    {
+    if !is_dump(cluster) {
         return Vec::new();
     }
+    let pods = || cluster.pods().values();
     let has_pods = pods().next().is_some() || !cluster.workloads().is_empty();
     let have_claims = pods().any(|pod| !pod.spec.resource_claims.is_empty());
     // What controllers made here says nothing about what there is in the cluster.
     let made = |of: &ObjectMeta| of.controller().is_some() && !derive::is_foreign(&of.uid);
     let copied = |of: &ObjectMeta| of.labels.contains_key(MANAGED_BY) && !derive::is_foreign(&of.uid);
+    let is_lost = |above: &str, below: &str| {
+        let is_given = |kind: &str| {
+            let mut workloads = cluster.workloads().values();
+            workloads.any(|one| one.kind == kind && derive::is_foreign(&one.metadata.uid))
+        };
+        let is_below = |of: &ObjectMeta| of.controller().is_some_and(|owner| owner.kind == below);
+        let mut metadata = pods().map(|pod| &pod.metadata);
+        is_given(above) && !is_given(below) && metadata.any(|of| derive::is_foreign(&of.uid) && is_below(of))
+    };
+    let (lacks_sets, lacks_jobs) = (is_lost("Deployment", "ReplicaSet"), is_lost("CronJob", "Job"));
     let have_requests = !(cluster.claims().is_empty() && cluster.templates().is_empty());
     let kinds = [
         ("Node", cluster.nodes().is_empty(), has_pods),
@@ -268,6 +286,8 @@ pub(crate) fn not_given(cluster: &Cluster) -> Vec<(&'static str, bool)> {
             cluster.pod_groups().values().all(|group| made(&group.metadata)),
             pods().any(|pod| pod.group_name().is_some()),
         ),
+        ("ReplicaSet", lacks_sets, true),
+        ("Job", lacks_jobs, true),
     ];
     let features = &cluster.profile().features;
     let is_served = |kind: &str| match kind {

@@ -16,11 +16,11 @@ use super::{Explanation, State, Suggestion, explain_one};
 use crate::allocate::Limits;
 use crate::api::claim::ResourceClaim;
 use crate::api::object::Object;
-use crate::api::pod::Pod;
+use crate::api::pod::{Pod, PodSpec};
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::Preempted;
 use crate::control_plane::admission::admit_value;
-use crate::controllers::workloads::{reference, root_of};
+use crate::controllers::workloads::{owner_key, reference, root_of};
 use crate::derive;
 use crate::explain::origin::template_of;
 use crate::finding::{Code, ObjectRef};
@@ -60,6 +60,11 @@ impl<'t> Trials<'t> {
                 let text = format!("; first delete {}, which cannot be changed in place", names.join(", "));
                 suggestion.text.push_str(&text);
             }
+            if let Some(owner) = self.keeps(&subject, suggestion).filter(|_| !suggestion.deletes.contains(&subject)) {
+                let text = format!("; then delete Pod `{}`, which its {} makes again", subject.name, owner.kind);
+                suggestion.text.push_str(&text);
+                suggestion.deletes.push(subject.clone());
+            }
         }
         explanation.suggestions.retain_mut(|suggestion| self.helps(&subject, suggestion));
     }
@@ -88,6 +93,16 @@ impl<'t> Trials<'t> {
             }
         }
         deletes.into_iter().collect()
+    }
+
+    /// The workload that a suggestion writes and that keeps the Pod as it is: a ReplicaSet, or a StatefulSet whose Pod is not ready.
+    fn keeps(&self, subject: &ObjectRef, suggestion: &Suggestion) -> Option<ObjectRef> {
+        let pod =
+            self.given.pods().get(&key_of(subject)).filter(|_| subject.kind == "Pod" && self.is_stored(subject))?;
+        let (kind, namespace, name) = owner_key(&pod.metadata)?;
+        let owner = ObjectRef { kind, namespace, name };
+        let is_written = suggestion.manifests.iter().any(|manifest| reference_of(manifest) == owner);
+        (is_written && matches!(owner.kind.as_str(), "ReplicaSet" | "StatefulSet")).then_some(owner)
     }
 
     /// Whether an object of the input is one of a real cluster, which gave it a UID.
@@ -189,8 +204,8 @@ impl<'t> Trials<'t> {
         let more = all_pending(cluster, settled).into_iter().filter(|(owner, after)| {
             // Those that are deleted are made again, and wait.
             let is_of_owner = |name: &&&String| {
-                let pod = key_in(name).and_then(|key| self.given.pods().get(&key));
-                pod.and_then(|pod| root_of(self.given, pod)).is_some_and(|root| reference(root) == *owner)
+                let root_in = |all: &'t Cluster| root_of(all, all.pods().get(&key_in(name)?)?).map(reference);
+                root_in(self.given).or_else(|| root_in(self.cluster)).as_ref() == Some(owner)
             };
             let expected = before.get(owner).copied().unwrap_or_default();
             *after > expected.saturating_add(freed.iter().filter(is_of_owner).count()) && Some(owner) != own.as_ref()
@@ -234,7 +249,15 @@ fn victims(suggestion: &Suggestion) -> impl Iterator<Item = String> {
 /// The cluster, changed; an error where the API server refuses what is written. `None` where it cannot be carried out on the objects
 /// that are given.
 fn carried_out(given: &Cluster, settled: &Cluster, suggestion: &Suggestion, pool: &str) -> Option<Result<Cluster, ()>> {
-    let mut cluster = given.clone();
+    // A Pod that a workload made here is deleted after that: its controller makes another one, which looks for a place as well.
+    let was_made = |consumer: &String| {
+        key_in(consumer).is_some_and(|key| !given.pods().contains_key(&key) && settled.pods().contains_key(&key))
+    };
+    let frees_made = suggestion
+        .changes
+        .iter()
+        .any(|change| matches!(change, Change::FreeClaim { consumers, .. } if consumers.iter().any(was_made)));
+    let mut cluster = if frees_made { settled.clone() } else { given.clone() };
     for object in &suggestion.deletes {
         cluster.delete(object);
     }
@@ -246,12 +269,12 @@ fn carried_out(given: &Cluster, settled: &Cluster, suggestion: &Suggestion, pool
     }
     let has_manifests = !suggestion.manifests.is_empty();
     let changes = &mut suggestion.changes.iter();
-    let is_made = changes.all(|change| carry_out(&mut cluster, settled, change, pool).unwrap_or(has_manifests));
+    let is_made = changes.all(|change| carry_out(&mut cluster, change, pool).unwrap_or(has_manifests));
     is_made.then_some(Ok(cluster))
 }
 
 /// Makes a change of which there is no manifest; whether it was made. `None` where the manifests make it.
-fn carry_out(cluster: &mut Cluster, settled: &Cluster, change: &Change, pool: &str) -> Option<bool> {
+fn carry_out(cluster: &mut Cluster, change: &Change, pool: &str) -> Option<bool> {
     match change {
         Change::Uncordon { node } => {
             let Some(mut node) = cluster.nodes().get(node).cloned() else { return Some(false) };
@@ -259,7 +282,7 @@ fn carry_out(cluster: &mut Cluster, settled: &Cluster, change: &Change, pool: &s
             cluster.apply(Object::Node(node));
             Some(true)
         }
-        Change::FreeClaim { claim, consumers, .. } => Some(free(cluster, settled, claim, consumers).is_some()),
+        Change::FreeClaim { claim, consumers, .. } => Some(free(cluster, claim, consumers).is_some()),
         Change::AddDevices { count, like, node, .. } => {
             let slice = added(cluster, *count, like, node, pool);
             let is_made = slice.is_some();
@@ -271,21 +294,20 @@ fn carry_out(cluster: &mut Cluster, settled: &Cluster, change: &Change, pool: &s
     }
 }
 
-/// Deletes the Pods that use a claim, with the claims that were made for them. `None` where a workload makes one of them again.
-fn free(cluster: &mut Cluster, settled: &Cluster, claim: &str, consumers: &[String]) -> Option<()> {
+/// Deletes the Pods that use a claim, with the claims that were made for them. A Pod of a workload that is not given comes back by its
+/// name, without a node. `None` for names that are none.
+fn free(cluster: &mut Cluster, claim: &str, consumers: &[String]) -> Option<()> {
     for consumer in consumers {
-        let key = key_in(consumer)?;
-        let Some(pod) = cluster.pods().get(&key).cloned() else {
-            // Either a workload made it, or it is not given.
-            match settled.pods().contains_key(&key) {
-                true => return None,
-                false => continue,
-            }
-        };
+        let Some(pod) = cluster.pods().get(&key_in(consumer)?).cloned() else { continue };
         let of_pod: Vec<ObjectRef> = made_for(cluster, &pod).map(reference_to).collect();
         cluster.delete(&pod.metadata.reference("Pod"));
         for object in of_pod {
             cluster.delete(&object);
+        }
+        if owner_key(&pod.metadata).is_some_and(|owner| !cluster.workloads().contains_key(&owner)) {
+            let spec = PodSpec { node_name: String::new(), ..pod.spec.clone() };
+            let again = Pod { metadata: to_write(&pod.metadata), spec, ..Pod::default() };
+            cluster.apply(Object::Pod(Arc::new(again)));
         }
     }
     if let Some(claim) = cluster.claims().get(&key_in(claim)?).cloned() {

@@ -1,6 +1,6 @@
 //! The other questions: what if, how many more, who would be evicted, what an expression comes to, the cluster in one file.
 
-use apportion_core::ask::{Difference, Eviction, ExpressionAnswer, Fit, Place};
+use apportion_core::ask::{Difference, Eviction, ExpressionAnswer, Fit, Place, Usage, UsageOf};
 use apportion_core::engine::Engine;
 use apportion_core::wire;
 use serde_json::{Value, json};
@@ -344,6 +344,66 @@ fn counters_that_no_further_claim_can_use_are_told() {
         fit.remainders.iter().map(|rest| (&*rest.name, &*rest.left, &*rest.total)).collect();
     assert_eq!(left, [("memory", "0", "8Gi"), ("slices", "1", "7")]);
     assert!(fit.remainders.iter().all(|rest| rest.pool == "node-a" && rest.of == "board"));
+}
+
+/// A node that is cordoned keeps its devices in the totals of their class, and one without room for a Pod takes no claim.
+#[test]
+fn devices_of_nodes_that_take_no_pod_are_of_their_class_and_do_not_fit() {
+    let node = "metadata: { name: node-a }";
+    let usage: Usage = ask(
+        &engine(&CLUSTER.replacen(node, &format!("{node}\nspec: {{ unschedulable: true }}"), 1)),
+        json!({ "kind": "usage" }),
+    );
+    let gpu = usage.rows.iter().find(|row| row.of == UsageOf::Class).map(|row| row.devices);
+    assert_eq!(gpu.map(|devices| (devices.total, devices.stranded)), Some((3, 3)), "{usage:#?}");
+    let full = CLUSTER.replacen(node, &format!("{node}\nstatus: {{ allocatable: {{ pods: '0' }} }}"), 1);
+    let fit: Fit =
+        ask(&engine(&full), json!({ "kind": "fit", "subject": { "kind": "", "namespace": "", "name": "" } }));
+    assert_eq!((fit.total.at_least, fit.total.at_most), (0, 0), "{fit:#?}");
+}
+
+/// A Pod of higher priority that its workload makes again takes the device again, whether or not the workload is given.
+#[test]
+fn freeing_the_claim_of_a_pod_that_comes_back_first_is_no_suggestion() {
+    let base = CLUSTER.split("---\napiVersion: v1\nkind: Pod").next().unwrap();
+    let one = base.replace("  - { name: gpu-1, attributes: { model: { string: a100 }, numa: { int: 1 } } }\n", "");
+    let one = one.replace("  - { name: gpu-2, attributes: { model: { string: l4 }, numa: { int: 1 } } }\n", "");
+    let spec =
+        "resourceClaims: [{ name: gpu, resourceClaimTemplateName: one }], containers: [{ name: main, image: x }]";
+    let late =
+        format!("---\napiVersion: v1\nkind: Pod\nmetadata: {{ namespace: ml, name: late }}\nspec: {{ {spec} }}\n");
+    let workload = format!(
+        "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {{ namespace: ml, name: web }}\nspec: {{ template: {{ metadata: {{ labels: {{ app: web }} }}, spec: {{ priority: 9, {spec} }} }} }}\n"
+    );
+    let owned = format!(
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {{ namespace: ml, name: web-1, uid: u1, ownerReferences: [{{ apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: u2, controller: true }}] }}\nspec: {{ priority: 9, {spec} }}\n"
+    );
+    let bare = owned.replace(
+        ", ownerReferences: [{ apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: u2, controller: true }]",
+        "",
+    );
+    for (other, is_offered) in [(workload, false), (owned, false), (bare, true)] {
+        let engine = engine(&[one.as_str(), &other, &late].concat());
+        let subject = json!({ "kind": "Pod", "namespace": "ml", "name": "late" });
+        let found: Value = ask(&engine, json!({ "kind": "explain", "subject": subject }));
+        let suggestions = found[0]["suggestions"].as_array().unwrap();
+        let frees = suggestions.iter().any(|one| one["text"].as_str().unwrap().starts_with("free claim"));
+        assert_eq!(frees, is_offered, "{other} {suggestions:#?}");
+    }
+}
+
+/// What a dump does not hold is named beside every answer, and no claim of it is placed to see how much is used.
+#[test]
+fn what_a_dump_does_not_hold_is_told_beside_the_answers() {
+    let dump = CLUSTER.replacen("name: first }", "name: first, uid: u1 }", 1);
+    let engine = engine(&dump);
+    let remarks: Value = ask(&engine, json!({ "kind": "unmodelled" }));
+    assert!(
+        remarks[0]["message"].as_str().unwrap_or_default().starts_with("the dump holds no ResourceClaim"),
+        "{remarks:#}"
+    );
+    let usage: Usage = ask(&engine, json!({ "kind": "usage" }));
+    assert!(!usage.is_played && usage.devices.used == 0, "{usage:#?}");
 }
 
 #[test]

@@ -48,6 +48,24 @@ fn said(ran: &Ran, name: &str) -> String {
     ran.pod(name).reasons.last().unwrap().message.clone()
 }
 
+/// A Pod that was put on its node by hand has the priority of its class as well.
+#[test]
+fn a_pod_placed_by_hand_has_the_priority_of_its_class() {
+    let class = |name: &str, value: i64, rest: &str| {
+        format!(
+            "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {{ name: {name} }}\nvalue: {value}\n{rest}\n---\n"
+        )
+    };
+    let placed = |spec: &str| pod("there", 0, 1, "", &format!("  nodeName: a\n{spec}")).replace("  priority: 0\n", "");
+    let named = [class("top", 900, ""), placed("  priorityClassName: top")].concat();
+    let default = [class("usual", 900, "globalDefault: true"), placed("")].concat();
+    for there in [named, default] {
+        let other = pod("other", 0, 1, "", "  priorityClassName: mid").replace("  priority: 0\n", "");
+        let ran = run(&[node("a", 1), class("mid", 100, ""), there, other].concat());
+        assert_eq!((place(&ran, "there"), place(&ran, "other")), (Some("a"), None));
+    }
+}
+
 #[test]
 fn a_pod_of_lower_priority_goes_for_one_that_fits_nowhere() {
     let ran = run(&[node("a", 1), placed("low", 1, 1, "a", 0), pod("high", 9, 1, "", "")].concat());

@@ -43,6 +43,38 @@ fn replicas_default_to_one_and_may_be_none() {
     assert_eq!(run_workload("apps/v1", "ReplicaSet", &format!("  replicas: 0\n{TEMPLATE}")).report.pods.len(), 0);
 }
 
+/// What makes no Pods says why.
+#[test]
+fn a_workload_that_makes_no_pods_says_why() {
+    let job = format!("  jobTemplate: {{ spec: {{ suspend: true, {} }} }}", TEMPLATE.trim_start());
+    for (api_version, kind, spec, why) in [
+        ("apps/v1", "Deployment", format!("  paused: true\n{TEMPLATE}"), "paused, makes no Pods"),
+        (
+            "batch/v1",
+            "Job",
+            format!("  parallelism: 0\n  completions: 2\n{TEMPLATE}"),
+            "`parallelism` is 0, makes no Pods",
+        ),
+        ("batch/v1", "CronJob", job, "suspended, makes no Pods"),
+    ] {
+        let ran = run_workload(api_version, kind, &spec);
+        let said: Vec<&str> = ran.report.findings.iter().map(|finding| finding.message.as_str()).collect();
+        assert!(ran.report.pods.is_empty() && said.contains(&why), "{kind}: {said:?}");
+    }
+}
+
+/// A Deployment of a dump without its ReplicaSets has the Pods of the dump, and the run says what is missing.
+#[test]
+fn a_deployment_of_a_dump_without_replica_sets_gets_no_pods() {
+    let owner = "{ apiVersion: apps/v1, kind: ReplicaSet, name: web-77, uid: u2, controller: true }";
+    let ran = run(&format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{ namespace: ml, name: web, uid: u1 }}\nspec:\n  replicas: 3\n{TEMPLATE}\n---\napiVersion: v1\nkind: Pod\nmetadata: {{ namespace: ml, name: web-77-a, uid: u3, ownerReferences: [{owner}] }}\nspec: {{ nodeName: a, containers: [{{ name: c }}] }}"
+    ));
+    assert_eq!(ran.pod_names(), ["web-77-a"]);
+    let missing = ran.report.findings.iter().find(|finding| finding.code == Code::RunNotGiven).unwrap();
+    assert!(missing.message.contains("ReplicaSet"), "{missing:?}");
+}
+
 #[test]
 fn a_stateful_set_numbers_its_pods() {
     let ran = run_workload("apps/v1", "StatefulSet", &format!("  replicas: 2\n  ordinals: {{ start: 5 }}\n{TEMPLATE}"));

@@ -143,7 +143,10 @@ impl Asked<'_, Box<dyn Door>> {
     /// Adds what is not looked at and matters to the answer.
     pub(crate) fn with_remarks(&mut self, mut shown: Shown) -> Result<Shown> {
         let findings: Vec<Finding> = serde_json::from_value(self.inquire_once(&Inquiry::Unmodelled)?)?;
-        shown.stderr.extend(findings.iter().map(|finding| format!("note: {}\n", clean(&finding.message))));
+        shown.stderr.extend(findings.iter().map(|finding| {
+            let hint = finding.hint.iter().map(|hint| format!("; {hint}")).collect::<String>();
+            format!("note: {}\n", clean(&format!("{}{hint}", finding.message)))
+        }));
         Ok(shown)
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::makers::{child, count};
 use super::pods::is_made_of;
-use super::{Look, children, create, is_active, is_available, key, pods_of};
+use super::{Look, children, create, is_active, is_available, is_unknown_below, key, pods_of};
 use crate::api::condition::text;
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
@@ -33,6 +33,9 @@ struct Set<'c> {
 }
 
 pub(super) fn deployment(cluster: &Cluster, workload: &Workload, spec: &ReplicaSetSpec, most: u64) -> Look {
+    if is_unknown_below(cluster, workload, "ReplicaSet") {
+        return Look::default();
+    }
     let replica_sets = children(cluster, workload);
     let pods_there = |set: &Workload| pods_of(cluster, &key(set)).filter(|pod| is_active(pod)).count() as u64;
     let shown = replica_sets.iter().map(|set| pods_there(set)).fold(most, u64::max);
@@ -52,8 +55,8 @@ pub(super) fn deployment(cluster: &Cluster, workload: &Workload, spec: &ReplicaS
         sets.iter().enumerate().filter(|(at, _)| Some(*at) != current).map(|(_, set)| set).collect();
     let old_total = old.iter().fold(0u64, |sum, set| sum.saturating_add(set.size));
     let current = current.and_then(|at| sets.get(at));
-    let is_paused = spec.rest.get("paused") == Some(&Value::Bool(true));
-    if current.is_none() && is_paused && !sets.is_empty() {
+    let is_paused = is_paused(spec);
+    if current.is_none() && is_paused {
         return Look::default();
     }
     let strategy = Strategy::of(spec, replicas);
@@ -86,6 +89,11 @@ pub(super) fn deployment(cluster: &Cluster, workload: &Workload, spec: &ReplicaS
     }
     let available = current.map_or(0, |set| set.available);
     Look::of(shrink(&strategy, replicas, (size, available), &old), is_rolling)
+}
+
+/// Whether no ReplicaSet is made for a new template.
+pub(super) fn is_paused(spec: &ReplicaSetSpec) -> bool {
+    spec.rest.get("paused") == Some(&Value::Bool(true))
 }
 
 /// Takes Pods from ReplicaSets of earlier templates: those that do not serve first, then as many as may be missing.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{MAX_PODS, children, create, is_active, owner_of, owner_reference};
+use super::{MAX_PODS, children, create, is_active, is_unknown_below, owner_of, owner_reference};
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::api::pod::PodTemplateSpec;
@@ -41,7 +41,8 @@ fn made(owner: &Workload, child: Workload) -> Action {
 
 /// A CronJob is shown with one run.
 pub(super) fn cron_job(cluster: &Cluster, workload: &Workload, spec: &CronJobSpec) -> Vec<Action> {
-    if suspended(workload, spec.suspend).0 || !children(cluster, workload).is_empty() {
+    let is_made = is_unknown_below(cluster, workload, "Job") || !children(cluster, workload).is_empty();
+    if suspended(workload, spec.suspend).0 || is_made {
         return Vec::new();
     }
     let template = &spec.job_template;

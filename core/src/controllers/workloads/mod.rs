@@ -23,7 +23,7 @@ use crate::api::workload::{PodPart, Workload, WorkloadSpec};
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::decision::{Action, Decision, EventRecord, Trigger};
-use crate::derive::uid_of;
+use crate::derive::{is_foreign, uid_of};
 use crate::finding::ObjectRef;
 
 pub(crate) use makers::suspended;
@@ -159,6 +159,11 @@ fn children<'c>(cluster: &'c Cluster, workload: &Workload) -> Vec<&'c Workload> 
     }
     children.arrange_by_key(|child| cluster.arrival(&child.kind, &child.metadata.namespace, &child.metadata.name));
     children
+}
+
+/// Whether a workload of a dump made others of a kind that are not given: nothing is made in their place.
+fn is_unknown_below(cluster: &Cluster, workload: &Workload, kind: &str) -> bool {
+    cluster.is_not_given(kind) && is_foreign(&workload.metadata.uid)
 }
 
 /// Makes an object for a workload, and tells if that is refused.

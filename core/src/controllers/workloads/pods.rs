@@ -95,6 +95,7 @@ pub(super) fn stateful_set(cluster: &Cluster, workload: &Workload, spec: &Statef
     let mut is_whole = true;
     let rolling = spec.rest.get("updateStrategy");
     let partition = rolling.and_then(|strategy| strategy.pointer("/rollingUpdate/partition")).and_then(Value::as_u64);
+    let is_parallel = spec.rest.get("podManagementPolicy").and_then(Value::as_str) == Some("Parallel");
     let is_by_hand = rolling.is_some_and(|strategy| text(strategy, "type") == "OnDelete");
     for ordinal in 0..shown {
         let name = name(ordinal);
@@ -102,7 +103,8 @@ pub(super) fn stateful_set(cluster: &Cluster, workload: &Workload, spec: &Statef
             Some(pod) if pod.is_finished() && !pod.metadata.is_deleting() => actions.push(delete(pod)),
             Some(pod) => {
                 let is_current = is_of_template(&spec.template, pod);
-                is_whole &= is_available(pod) || !(is_current || pod.metadata.is_deleting());
+                // In order, an old Pod that never becomes ready keeps all others from being replaced.
+                is_whole &= is_available(pod) || (is_parallel && !is_current && !pod.metadata.is_deleting());
                 if !is_current && ordinal >= partition.unwrap_or_default() && !is_by_hand {
                     outdated.push(*pod);
                 }

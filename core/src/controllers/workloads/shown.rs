@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::deployment::is_paused;
 use super::makers::{count, parallel, suspended};
 use super::{MAX_PODS, WorkloadKey, children, key, pods, reference, root_of};
 use crate::api::workload::{Workload, WorkloadSpec};
@@ -37,8 +38,20 @@ pub(crate) fn notes(cluster: &Cluster) -> Vec<Finding> {
             && let at_a_time = parallel(spec)
             && let Some(all) = spec.completions.map(|all| count(Some(all))).filter(|all| *all > at_a_time)
         {
-            let message = format!("{at_a_time} of {all} Pods run at a time; the first are shown");
-            findings.push(Finding::new(Code::RunReplicasCapped, "spec.completions", message).about(reference(root)));
+            let finding = match at_a_time {
+                0 => Finding::new(Code::RunSuspended, "spec.parallelism", "`parallelism` is 0, makes no Pods"),
+                _ => {
+                    let message = format!("{at_a_time} of {all} Pods run at a time; the first are shown");
+                    Finding::new(Code::RunReplicasCapped, "spec.completions", message)
+                }
+            };
+            findings.push(finding.about(reference(root)));
+        }
+        let is_paused = matches!(&root.spec, WorkloadSpec::Deployment(spec) if is_paused(spec));
+        if is_paused && !shown.contains_key(&key(root)) {
+            let finding = Finding::new(Code::RunSuspended, "spec.paused", "paused, makes no Pods")
+                .with_hint("set `paused: false` to see its Pods");
+            findings.push(finding.about(reference(root)));
         }
         let (shown, wanted) = (shown.get(&key(root)).copied().unwrap_or_default(), wanted(cluster, root));
         if shown >= MAX_PODS && shown < wanted {
@@ -56,7 +69,11 @@ fn note(workload: &Workload) -> Option<Finding> {
     match &workload.spec {
         WorkloadSpec::Job(spec) => suspended(workload, spec.suspend).1,
         WorkloadSpec::JobSet(spec) => suspended(workload, spec.suspend).1,
-        WorkloadSpec::CronJob(spec) => Some(suspended(workload, spec.suspend)).filter(|(waits, _)| *waits)?.1,
+        WorkloadSpec::CronJob(spec) => {
+            let note = |suspend| Some(suspended(workload, suspend)).filter(|(waits, _)| *waits)?.1;
+            let path = "spec.jobTemplate.spec.suspend".to_owned();
+            note(spec.suspend).or_else(|| Some(Finding { path, ..note(spec.job_template.spec.suspend)? }))
+        }
         _ => None,
     }
 }
