@@ -199,7 +199,7 @@ fn changes(mut pod: Pod, mut requests: Resources, mut state: NodeState) -> Optio
                 pod.spec.tolerations.push(node_toleration(&taint));
                 changes.push(Change::TolerateNode { taint });
             }
-            Refusal::Affinity => changes.extend(select(&mut pod, &state)?),
+            Refusal::NotNamed | Refusal::Affinity => changes.extend(select(&mut pod, &state)?),
             Refusal::Insufficient { .. } => {
                 for refusal in &refusals {
                     let Refusal::Insufficient { resource, .. } = refusal else { return None };
@@ -216,6 +216,7 @@ fn changes(mut pod: Pod, mut requests: Resources, mut state: NodeState) -> Optio
             | Refusal::PodAffinity
             | Refusal::PodAntiAffinity { .. }
             | Refusal::KeptAway { .. }
+            | Refusal::Feature { .. }
             | Refusal::Devices(_) => return None,
         }
     }

@@ -34,6 +34,8 @@ pub(super) struct NodeAsks {
     pub(super) node_selector: BTreeMap<String, String>,
     pub(super) affinity: Option<NodeSelector>,
     pub(super) tolerations: Vec<NodeToleration>,
+    /// What nodes have to declare.
+    pub(super) features: Vec<&'static str>,
     /// Where devices can be used that their claims have.
     pub(super) reach: Vec<Arc<NodeSelector>>,
     /// Containers, where devices may serve ordinary resources of theirs.
@@ -48,6 +50,7 @@ impl NodeAsks {
             node_selector: BTreeMap::new(),
             affinity: None,
             tolerations: Vec::new(),
+            features: Vec::new(),
             reach: Vec::new(),
             containers: Vec::new(),
         }
@@ -64,8 +67,8 @@ impl Asks for NodeAsks {
         self.room.includes(&other.room)
             && fixed(self)
             && fixed(other)
-            && (&self.node_selector, &self.affinity, &self.tolerations, &self.reach)
-                == (&other.node_selector, &other.affinity, &other.tolerations, &other.reach)
+            && (&self.node_selector, &self.affinity, &self.tolerations, &self.features, &self.reach)
+                == (&other.node_selector, &other.affinity, &other.tolerations, &other.features, &other.reach)
     }
 }
 

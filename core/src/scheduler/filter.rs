@@ -12,6 +12,7 @@ use super::attempt::{Attempt, Failure, Scheduler};
 use super::bind::Placement;
 use super::classes::{ClassIdx, DeviceAsks, NodeAsks};
 use super::conditions::{self, Readiness};
+use super::declared;
 use super::needs::{self, Need};
 use super::node_allocatable::{self, Problem};
 use super::node_fit::{self, NodeState, Refusal, Resources, Room};
@@ -47,6 +48,8 @@ pub(super) struct Asked<'p> {
     pub(super) shared: Option<String>,
     /// Whether drivers gave up a claim that has devices.
     pub(super) has_lost: bool,
+    /// What nodes have to declare.
+    pub(super) features: Vec<&'static str>,
     /// What it asks of placed Pods, or they of it.
     pub(super) wanted: Option<Wanted>,
 }
@@ -89,6 +92,7 @@ impl Scheduler<'_> {
             asks,
             shared,
             has_lost: needs.iter().any(|need| self.is_lost(&need.claim)),
+            features: declared::needed(pod, self.settings.profile.version),
             wanted: self.book.wanted(pod),
         };
         let alike = self.asks_alike(&asked);
@@ -268,6 +272,7 @@ impl Scheduler<'_> {
             None => state.accepts(asked.pod, room),
             Some(extended) => state.accepts(asked.pod, &Room::of(ordinary(asked, extended))),
         };
+        let accepts = accepts && declared::missing(&asked.features, &state.node).is_none();
         let is_open = accepts && asked.needs.iter().all(|need| reaches(&need.claim, state));
         is_open.then(|| (state.name().to_owned(), extended))
     }
@@ -287,6 +292,10 @@ impl Scheduler<'_> {
         };
         if refusals.is_empty() {
             refusals.extend(self.book.apart(asked.wanted.as_ref(), state));
+        }
+        if refusals.is_empty() {
+            let missing = declared::missing(&asked.features, &state.node);
+            refusals.extend(missing.map(|feature| Refusal::Feature { feature }));
         }
         if let Some(text) = asked.shared.as_ref().filter(|_| refusals.is_empty()) {
             refusals.push(Refusal::Devices(text.clone()));
@@ -518,6 +527,7 @@ impl Asked<'_> {
             node_selector: spec.node_selector.clone(),
             affinity: affinity.and_then(|affinity| affinity.required.clone()),
             tolerations: spec.tolerations.clone(),
+            features: self.features.clone(),
             reach: allocations.filter_map(|allocation| allocation.node_selector.clone()).collect(),
             containers: containers.cloned().collect(),
         }

@@ -14,6 +14,7 @@ mod attempt;
 mod bind;
 mod classes;
 mod conditions;
+mod declared;
 mod disruptions;
 pub(crate) mod filter;
 mod group;

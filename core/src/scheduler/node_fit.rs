@@ -12,7 +12,9 @@ use super::classes;
 pub(crate) use super::requests::requests;
 use super::requests::{AT, HOST_PORT, ports};
 use super::scoring::{Load, amounts};
-use crate::api::node::{Node, NodeSelector, NodeSelectorTerm, NodeTaint};
+use crate::api::node::{
+    Node, NodeSelector, NodeSelectorOperator, NodeSelectorRequirement, NodeSelectorTerm, NodeTaint,
+};
 use crate::api::pod::{NodeToleration, Pod};
 use crate::api::quantity::Quantity;
 use crate::arrange::Arrange;
@@ -98,6 +100,8 @@ fn usual(amount: impl Fn(&str) -> Option<i128>) -> Option<Usual> {
 /// Why an ordinary scheduler refuses a node; ordered as kube-scheduler looks.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Refusal {
+    /// All terms of the required node affinity name nodes, and this is none of them.
+    NotNamed,
     /// The node takes no new Pods.
     Unschedulable,
     /// A taint that the Pod does not tolerate.
@@ -143,6 +147,11 @@ pub(crate) enum Refusal {
         /// The label that names the domain.
         key: String,
     },
+    /// The node does not declare a feature that the Pod needs.
+    Feature {
+        /// Name of the feature.
+        feature: &'static str,
+    },
     /// The Pod cannot have its devices there because of what they take of the node, in kube-scheduler's words.
     Devices(String),
 }
@@ -165,11 +174,13 @@ impl Refusal {
             // kube-scheduler does not look at how many Pods a node takes at all.
             Self::Insufficient { resource, lack } => *lack == Lack::InUse || resource == PODS,
             Self::HostPort { .. } | Self::Spread { .. } | Self::PodAntiAffinity { .. } | Self::KeptAway { .. } => true,
-            Self::Unschedulable
+            Self::NotNamed
+            | Self::Unschedulable
             | Self::Taint { .. }
             | Self::Affinity
             | Self::NoDomain { .. }
             | Self::PodAffinity
+            | Self::Feature { .. }
             | Self::Devices(_) => false,
         }
     }
@@ -179,6 +190,7 @@ impl fmt::Display for Refusal {
     /// In kube-scheduler's words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NotNamed => f.write_str("node(s) didn't satisfy plugin(s) [NodeAffinity]"),
             Self::Unschedulable => f.write_str("node(s) were unschedulable"),
             Self::Taint { .. } => f.write_str("node(s) had untolerated taint(s)"),
             Self::Affinity => f.write_str("node(s) didn't match Pod's node affinity/selector"),
@@ -192,6 +204,7 @@ impl fmt::Display for Refusal {
             Self::PodAffinity => f.write_str("node(s) didn't match pod affinity rules"),
             Self::PodAntiAffinity { .. } => f.write_str("node(s) didn't match pod anti-affinity rules"),
             Self::KeptAway { .. } => f.write_str("node(s) didn't satisfy existing pods anti-affinity rules"),
+            Self::Feature { .. } => f.write_str("node(s) didn't match Pod's required features"),
             Self::Devices(text) => f.write_str(text),
         }
     }
@@ -302,6 +315,9 @@ impl NodeState {
 
     /// What speaks against a Pod whatever it asks for.
     fn rules_out(&self, pod: &Pod) -> Option<Refusal> {
+        if !is_named(pod, self.name()) {
+            return Some(Refusal::NotNamed);
+        }
         let tolerations = &pod.spec.tolerations;
         if self.node.spec.unschedulable && !is_tolerated(&unschedulable_taint(), tolerations) {
             return Some(Refusal::Unschedulable);
@@ -412,6 +428,19 @@ pub(crate) fn is_tolerated(taint: &NodeTaint, tolerations: &[NodeToleration]) ->
 
 fn required(pod: &Pod) -> Option<&NodeSelector> {
     pod.spec.affinity.as_ref()?.node_affinity.as_ref()?.required.as_ref()
+}
+
+/// Whether a node is one of those that the required node affinity names; all are where a term names none.
+fn is_named(pod: &Pod, node: &str) -> bool {
+    let names = |requirement: &&NodeSelectorRequirement| {
+        requirement.key == "metadata.name" && requirement.operator == NodeSelectorOperator::In
+    };
+    let mut terms = required(pod).map(|selector| selector.terms.as_slice()).unwrap_or_default().iter();
+    let is_restricted = terms.len() > 0 && terms.clone().all(|term| term.match_fields.iter().any(|one| names(&one)));
+    let mut of_term = |term: &NodeSelectorTerm| {
+        term.match_fields.iter().filter(names).all(|requirement| requirement.values.iter().any(|name| name == node))
+    };
+    !is_restricted || terms.any(&mut of_term)
 }
 
 /// Whether a Pod's node selector and required node affinity select a node.

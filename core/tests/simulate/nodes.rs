@@ -352,6 +352,36 @@ fn a_pod_that_is_resized_takes_the_most_of_what_it_asks_for_and_what_it_has() {
 }
 
 #[test]
+fn nodes_that_a_pod_does_not_name_are_not_looked_at() {
+    let nodes = ["a", "b"].map(|name| {
+        format!(
+            "apiVersion: v1\nkind: Node\nmetadata: {{ name: {name} }}\nspec: {{ taints: [{{ key: k, effect: NoSchedule }}] }}\n---\n"
+        )
+    });
+    let named = "  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields: [{ key: metadata.name, operator: In, values: [a] }] }] } } }";
+    let ran = run(&format!("{}{}", nodes.concat(), pod("p", named)));
+    let said = &ran.pod("p").reasons.last().unwrap().message;
+    let filters = "1 node(s) didn't satisfy plugin(s) [NodeAffinity], 1 node(s) had untolerated taint(s).";
+    assert!(said.contains(filters), "{said}");
+}
+
+#[test]
+fn a_pod_goes_where_what_it_needs_is_declared() {
+    let nodes = [("a", ""), ("b", "RestartAllContainersOnContainerExits")].map(|(name, features)| {
+        format!("apiVersion: v1\nkind: Node\nmetadata: {{ name: {name} }}\nstatus: {{ declaredFeatures: [{features}] }}\n---\n")
+    });
+    let restarts = "{ name: c, restartPolicy: Never, restartPolicyRules: [{ action: RestartAllContainers, exitCodes: { operator: In, values: [42] } }] }";
+    let pod = pod("p", "  restartPolicy: Never").replace("{ name: c }", restarts);
+    for (version, node) in [(Version::V1_35, "a"), (Version::V1_36, "b")] {
+        let ran = run_with(&format!("{}{pod}", nodes.concat()), Profile::of(version));
+        assert_eq!(ran.pod("p").node.as_deref(), Some(node), "{version}");
+    }
+    let ran = run_with(&format!("{}{pod}", nodes[0]), Profile::of(Version::V1_37));
+    let said = &ran.pod("p").reasons.last().unwrap().message;
+    assert!(said.contains("1 node(s) didn't match Pod's required features."), "{said}");
+}
+
+#[test]
 fn limits_of_a_pod_as_a_whole_count_where_no_container_asks() {
     let whole = |resources: &str, containers: &str| {
         format!(

@@ -67,6 +67,10 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
     let has = || subject("has", "have");
     let finding = |path: &str, message: String| asked.origin.finding(Code::RunNodeUnsuitable, path, message);
     match refusal {
+        Refusal::NotNamed => {
+            let is = subject("is", "are");
+            finding("spec.affinity.nodeAffinity", format!("{is} not among the nodes that the Pod names"))
+        }
         Refusal::Unschedulable => finding("", format!("{} marked as unschedulable", subject("is", "are")))
             .with_hint("`kubectl uncordon` makes a node schedulable again"),
         Refusal::Taint { key, value } => {
@@ -106,6 +110,10 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
             let message = format!("{} a Pod in the same `{key}` whose own anti-affinity keeps the Pod away", has());
             finding("metadata.labels", message)
                 .with_hint("another node is needed, or labels that the other Pod does not select")
+        }
+        Refusal::Feature { feature } => {
+            let message = format!("{} no `{feature}` among its declared features, which the Pod needs", has());
+            finding("spec", message).with_hint("a node whose `status.declaredFeatures` has it is needed")
         }
         Refusal::Devices(text) => finding("spec.resourceClaims", format!("{} no place for the devices: {text}", has())),
         Refusal::Insufficient { resource, lack } => {
