@@ -451,6 +451,15 @@ fn exit_code_says_yes_no_or_could_not_ask() {
     assert_eq!(code(&["allocate", "-f", "examples/gpu-sharing/", "--claim", "ml/huge"]), 1);
 }
 
+#[test]
+fn fit_says_what_it_cannot_read_of_what_is_added() {
+    for added in [&["--with", "-"][..], &["--node-like", "node-a", "--node-template", "-"][..]] {
+        let asked = ["fit", "examples/gpu-sharing/00-cluster.yaml", "--class", "gpu.example.com"];
+        let text = shown(&[&asked[..], added].concat(), "a: [");
+        assert!(text.contains("error[yaml/syntax]") && text.ends_with("exit code 1\n"), "{text}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_with_130_as_shells_see_it() {

@@ -310,8 +310,8 @@ fn a_trace_is_played_to_its_end() {
 #[test]
 fn a_trace_says_who_waits_and_which_rows_are_wrong() {
     let folder = Folder::new("wrong-trace");
-    let nodes =
-        folder.write("nodes.ndjson", r#"{"name":"node-a","cpu_milli":8000,"memory_mib":8192,"gpus":1,"model":"A"}"#);
+    let node = r#"{"name":"node-a","cpu_milli":8000,"memory_mib":8192,"gpus":1,"model":"A"}"#;
+    let nodes = folder.write("nodes.ndjson", format!("{node}\n{node}\n"));
     let pods = "\
 name,arrival,duration,cpu_milli,memory_mib,gpus,gpu_milli,models
 first,0,100,1000,1024,1,600,
@@ -349,7 +349,10 @@ forever,50,,1000,1024,0,,
     ];
     assert_eq!(pods, wanted);
     assert!(!played["pods"][3]["reason"].as_str().unwrap().is_empty());
-    assert_eq!(played["problems"].as_array().unwrap().len(), 2, "{}", played["problems"]);
+    assert_eq!(played["problems"].as_array().unwrap().len(), 3, "{}", played["problems"]);
+    // A node that is written twice is there once.
+    assert!(stderr.contains("nodes.ndjson:2: there is a node `node-a` already"), "{stderr}");
+    assert_eq!((&played["summary"]["nodes"], &played["summary"]["gpuMilli"]), (&json!(1), &json!(1000)));
     assert!(stderr.contains("pods.csv:7: `arrival`") && stderr.contains("Bad_Name"), "{stderr}");
     assert_eq!(said(&["replay-trace", "--nodes", &nodes, "--pods", &nodes], "").2, 2);
 }

@@ -78,6 +78,13 @@ fn answers_are_those_of_the_command_line() {
         let (full, _) = session.ask("explain", &json!({ "subject": "pod/ml/huge-model", "detail": "full" })).await;
         let (short, _) = session.ask("explain", &json!({ "subject": "pod/ml/huge-model" })).await;
         assert!(short.lines().count() < full.lines().count(), "{short}\n{full}");
+        // What was asked for is in the answer, short as it is elsewhere.
+        for asked in
+            [json!({ "subject": "pod/ml/huge-model", "node": ["node-a"] }), json!({ "device": "node-a/gpu-0" })]
+        {
+            let (answer, _) = session.ask("explain", &asked).await;
+            assert!(answer.contains("gpu.example.com/node-a/gpu-0"), "{answer}");
+        }
     });
 }
 

@@ -22,7 +22,7 @@ use super::input::{Input, Taken};
 use super::machine;
 use super::pen::Pen;
 use super::read::gather;
-use super::shown::{InputErrors, Shown};
+use super::shown::{InputErrors, Shown, Verdict};
 use super::stage;
 use super::text::{self, clean, clean_painted};
 use crate::api_server::READ;
@@ -96,9 +96,19 @@ impl<D> Asked<'_, D> {
         diagnose(&self.taken.notes, &self.input.sources, Pen::new(self.look, &io::stderr()), self.look.verbose)
     }
 
-    /// Where the input has errors and something that is not there is named, the errors are the answer.
+    /// Adds what is to be said of this input, the second of a command, to its answer; an error makes that a no.
+    pub(crate) fn add_to(&self, shown: &mut Shown) {
+        shown.stderr.push_str(&self.stderr());
+        if self.taken.has_errors() {
+            shown.verdict = Verdict::No;
+        }
+    }
+
+    /// Where the input has errors and something that is not there is named, the errors are the answer. They are none to a call that
+    /// stopped on its way.
     pub(crate) fn or_input<T>(&self, found: Result<T>) -> Result<T> {
-        found.map_err(|error| match self.taken.has_errors() {
+        let is_stopped = |error: &anyhow::Error| matches!(error.downcast_ref(), Some(apportion::Error::Stopped(_)));
+        found.map_err(|error| match self.taken.has_errors() && !is_stopped(&error) {
             true => InputErrors(format!("{}error: {error}\n", self.stderr())).into(),
             false => error,
         })

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::arguments::Output;
 use super::ask::Asked;
 use super::pen::{Ink, Pen};
-use super::shown::{Shown, Verdict};
+use super::shown::Shown;
 use super::text::{self, alike, clean, count, indented, item, width, wrap};
 
 /// The answer, and what is to be said of a second input.
@@ -24,10 +24,7 @@ pub(crate) fn shown(
     let body = || json!({ "difference": answer });
     let mut shown = asked.show(output, "Difference", body, |pen| show(&found, pen), !is_worse);
     if let Some(second) = second {
-        shown.stderr.push_str(&second.stderr());
-        if second.taken.has_errors() {
-            shown.verdict = Verdict::No;
-        }
+        second.add_to(&mut shown);
     }
     asked.with_remarks(shown)
 }

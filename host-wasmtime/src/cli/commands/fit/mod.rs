@@ -82,7 +82,7 @@ pub(super) fn fit(arguments: &FitArguments) -> Result<Shown> {
     };
     if arguments.nodes.is_asked() {
         let request = NodesNeededRequest { device, supposing, ..NodesNeededRequest::default() };
-        return nodes::nodes(arguments, asked, request, subject);
+        return nodes::nodes(arguments, asked, with, request, subject);
     }
     let subject = subject.unwrap_or_else(|| ObjectRef::new("ResourceClaimTemplate", arguments.namespace.name(), ""));
     let per = match arguments.per {
@@ -99,7 +99,10 @@ pub(super) fn fit(arguments: &FitArguments) -> Result<Shown> {
     let request = FitRequest { subject, device, supposing, per };
     let (answer, found): (_, Fit) = asked.inquire(&Inquiry::Fit(request))?;
     let table = |pen| show(&found, per, &name, pen);
-    let shown = asked.show(view.output, "Fit", || json!({ "fit": answer }), table, found.total.at_most > 0);
+    let mut shown = asked.show(view.output, "Fit", || json!({ "fit": answer }), table, found.total.at_most > 0);
+    if let Some(with) = with {
+        with.add_to(&mut shown);
+    }
     asked.with_remarks(shown)
 }
 

@@ -56,6 +56,7 @@ impl NodesArguments {
 pub(super) fn nodes(
     arguments: &FitArguments,
     mut asked: Asked<'_, Box<dyn Door>>,
+    with: Option<Asked<'_, Box<dyn Door>>>,
     mut request: NodesNeededRequest,
     claim: Option<ObjectRef>,
 ) -> Result<Shown> {
@@ -68,16 +69,19 @@ pub(super) fn nodes(
     request.like.clone_from(&nodes.node_like);
     request.open.clone_from(&nodes.open);
     request.up_to = nodes.up_to;
+    let mut beside = Vec::from_iter(with);
     if !nodes.node_template.is_empty() {
         let templates = ask::cluster(engine, &view.look, &nodes.node_template, &ClusterArguments::default())?;
         request.templates = templates.input.objects().collect();
+        beside.push(templates);
     }
     let is_copy = request.device.is_some() || !request.subject.name.is_empty();
     let (answer, found): (_, NodesNeeded) = asked.inquire(&Inquiry::NodesNeeded(request))?;
     let is_enough = |shape: &ShapeNeeded| shape.at_most.is_some() && shape.left_count == 0;
     let is_fine = found.placed == found.pods || found.shapes.iter().any(is_enough) || !found.together.is_empty();
     let table = |pen| show(&found, is_copy, nodes.up_to, pen);
-    let shown = asked.show(view.output, "NodesNeeded", || json!({ "nodesNeeded": answer }), table, is_fine);
+    let mut shown = asked.show(view.output, "NodesNeeded", || json!({ "nodesNeeded": answer }), table, is_fine);
+    beside.iter().for_each(|one| one.add_to(&mut shown));
     asked.with_remarks(shown)
 }
 

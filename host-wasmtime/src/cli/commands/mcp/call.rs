@@ -21,6 +21,9 @@ use crate::cli::machine;
 use crate::cli::shown::Shown;
 use crate::cli::text::count;
 
+/// Parameters of `explain` that ask for more than cause and remedy.
+const WHOLE: [&str; 3] = ["apply", "node", "device"];
+
 /// What was said when the server was started.
 pub(super) struct Setup {
     paths: Vec<String>,
@@ -108,8 +111,10 @@ impl Setup {
             Err(error) => return answer::of(Err(error), Detail::Short, self.max_answer),
         };
         let detail = match call.detail.unwrap_or(Detail::Short) {
-            // Manifests are of use only as a whole.
-            Detail::Short if call.given.contains(&"apply") => Detail::Full,
+            // Manifests are of use only as a whole; devices are listed for those who ask for them.
+            Detail::Short if tool.name == "explain" && call.given.iter().any(|name| WHOLE.contains(name)) => {
+                Detail::Full
+            }
             detail => detail,
         };
         answer::of(self.ask(tool, &call, detail), detail, self.max_answer)

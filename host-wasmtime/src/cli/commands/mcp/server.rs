@@ -46,8 +46,17 @@ impl Server {
     }
 
     /// The answer of a tool. A defect of ours costs the call only.
-    async fn answer(&self, tool: &'static Tool, request: CallToolRequestParams) -> Answer {
+    async fn answer(
+        &self,
+        tool: &'static Tool,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Answer {
         let _turn = self.turn.lock().await;
+        // The answer of a call that was cancelled while it waited has no reader; the calls behind it need not wait for it.
+        if context.ct.is_cancelled() {
+            return Answer { text: "error: the call was cancelled\n".to_owned(), is_error: true };
+        }
         let setup = Arc::clone(&self.setup);
         let arguments = request.arguments.unwrap_or_default();
         spawn_blocking(move || setup.answer(tool, &arguments))
@@ -79,14 +88,14 @@ impl ServerHandler for Server {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = Tool::named(&request.name) else {
             let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
             let message = format!("there is no tool `{}`; there are {}", request.name, known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
-        let Answer { text, is_error } = self.answer(tool, request).await;
+        let Answer { text, is_error } = self.answer(tool, request, &context).await;
         let content = vec![ContentBlock::text(text)];
         Ok(if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) }.into())
     }

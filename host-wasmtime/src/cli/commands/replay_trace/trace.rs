@@ -1,5 +1,6 @@
 //! A trace as its files have it: nodes, and Pods with the times at which they come and end.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
@@ -87,9 +88,11 @@ impl Trace {
     /// Reads the two files, CSV with a head or lines of JSON.
     pub(super) fn read(nodes: &str, pods: &str) -> Result<Self> {
         let mut trace = Self::default();
-        let rows = rows(nodes, &mut trace.problems)?;
+        let rows = rows::<Node>(nodes, &mut trace.problems)?;
+        let mut names: BTreeSet<String> = BTreeSet::new();
         for (place, node) in rows {
-            match check_node(&node) {
+            let is_new = names.insert(node.name.clone());
+            match check_node(&node).or_else(|| (!is_new).then(|| format!("there is a node `{}` already", node.name))) {
                 None => trace.nodes.push(node),
                 Some(problem) => trace.problems.push(format!("{place}: {problem}")),
             }
