@@ -10,6 +10,7 @@ use crate::api::pod::{Pod, PodAffinity, TopologySpreadConstraint};
 use crate::api::workload::WorkloadSpec;
 use crate::cluster::Cluster;
 use crate::controllers::workloads::reference;
+use crate::derive::is_foreign;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::Ranking;
 use crate::scheduler::preemption::never_preempts;
@@ -89,7 +90,7 @@ fn about_pod(cluster: &Cluster, pod: &Pod, had_node: bool, object: &dyn Fn() -> 
     }
     let class = spec.rest.get("runtimeClassName").and_then(Value::as_str).unwrap_or_default();
     // A Pod that comes from a cluster was admitted there.
-    if !class.is_empty() && spec.overhead.is_empty() && !had_node && pod.metadata.uid.is_empty() {
+    if !class.is_empty() && spec.overhead.is_empty() && !had_node && !is_foreign(&pod.metadata.uid) {
         let detail = || format!("`{class}`; write its `overhead` and `scheduling` into the Pod");
         notes.add("spec.runtimeClassName", "RuntimeClasses", object, detail);
     }

@@ -385,7 +385,7 @@ fn freeing_the_claim_of_a_pod_that_comes_back_first_is_no_suggestion() {
     for (other, is_offered) in [(workload, false), (owned, false), (bare, true)] {
         let engine = engine(&[one.as_str(), &other, &late].concat());
         let subject = json!({ "kind": "Pod", "namespace": "ml", "name": "late" });
-        let found: Value = ask(&engine, json!({ "kind": "explain", "subject": subject }));
+        let found: Value = ask(&engine, json!({ "kind": "explain", "subject": subject, "suggestions": true }));
         let suggestions = found[0]["suggestions"].as_array().unwrap();
         let frees = suggestions.iter().any(|one| one["text"].as_str().unwrap().starts_with("free claim"));
         assert_eq!(frees, is_offered, "{other} {suggestions:#?}");
@@ -399,7 +399,7 @@ fn what_a_dump_does_not_hold_is_told_beside_the_answers() {
     let engine = engine(&dump);
     let remarks: Value = ask(&engine, json!({ "kind": "unmodelled" }));
     assert!(
-        remarks[0]["message"].as_str().unwrap_or_default().starts_with("the dump holds no ResourceClaim"),
+        remarks[0]["message"].as_str().unwrap_or_default().starts_with("the dump holds no `ResourceClaim`"),
         "{remarks:#}"
     );
     let usage: Usage = ask(&engine, json!({ "kind": "usage" }));

@@ -180,7 +180,7 @@ fn a_node_that_takes_no_pods_may_be_freed() {
     let message = said(&ran, "p");
     assert!(message.starts_with("0/1 nodes are available: 1 Too many pods. preemption: "), "{message}");
     assert!(!message.contains("not helpful"), "{message}");
-    assert_eq!(ran.pod("p").reasons[0].message, "node `a` has room for no Pods at all");
+    assert_eq!(ran.pod("p").reasons[0].message, "the only node, `a`, has room for no Pods at all");
 }
 
 #[test]

@@ -304,7 +304,7 @@ fn annotations_that_select_nothing_are_told() {
 #[test]
 fn fields_of_gates_that_are_off_are_told_where_the_source_has_them() {
     let object = with(&asked("tolerations", json!([{ "operator": "Exists" }])));
-    let found = create_in(Version::V1_34, object);
+    let found = create_in(Version::V1_35, object);
     assert_eq!(
         brief(&found),
         [(Code::ValidateDroppedField, "spec.template.spec.devices.requests[0].exactly.tolerations")]
