@@ -89,7 +89,7 @@ fn a_seed_says_what_happens() {
 
 /// Runs until a planted defect is found, and says what was found.
 fn finds(defect: Defect, what: &str) {
-    let found = (1..=20).find_map(|seed| {
+    let found = (1..=100).find_map(|seed| {
         let Outcome { broken, steps, .. } = play(seed, 3000, Some(defect));
         let found = broken.into_iter().find(|found| found.contains(what))?;
         Some(format!("seed {seed}, step {steps}: {found}"))
