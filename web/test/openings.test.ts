@@ -233,7 +233,7 @@ test("what was written in the CEL lab and beside the text is kept like the text"
 /** A text for which no address is long enough. */
 const LONG = Array.from({ length: 40_000 }, (_, index) => `# ${(index * 48_271) % 2_147_483_647}\n`).join("");
 
-test("what the browser keeps nowhere is told before it is lost", async () => {
+test("warns when the browser cannot keep a text", async () => {
   const refusing = await load(new Tab(), new Drafts());
   refusing.act.edit(0, LONG);
   await refusing.kept();

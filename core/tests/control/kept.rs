@@ -274,7 +274,7 @@ fn a_copy_with_a_policy_of_a_later_version_stays_when_its_source_goes() {
     assert_eq!(world.places("h100"), ["a"]);
 }
 
-/// Whoever may write templates of a namespace may take the label off; the owner says the same.
+/// Tenants can remove the label. The owner reference still names the source.
 #[test]
 fn a_copy_without_the_label_of_its_source_is_still_its_copy() {
     for fields in [json!({ "targets": [{ "namespaceQuery": "team = ml" }] }), json!({ "targets": [], "paused": true })]

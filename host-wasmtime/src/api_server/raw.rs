@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// for a device would keep all others from being seen.
 const DEEPEST: usize = 100;
 
-/// An object that is passed on as it was read: most of it plays no part for whoever watches or writes.
+/// An object as it was read. Only a few of its fields are looked at.
 #[derive(Clone, Debug)]
 pub(crate) struct Raw {
     /// Of the metadata, what a watch goes on from.

